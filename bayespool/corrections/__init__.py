@@ -1,10 +1,6 @@
-"""Published point corrections, one file per paper: arithmetic on judgments.
+"""Published point corrections, one file per paper."""
 
-Three files serve several: `tallies` counts judged documents, `expected` takes expectations of measures, and
-`labels` reads those of second judges.
-"""
-
-# in the order of tables, which is the one they register in
+# the order of registration is that of tables
 from bayespool.corrections.ravana_moffat import (
     Background,
     Constants,

@@ -1,4 +1,4 @@
-"""Prediction-powered inference: predictions put right by a sample that is judged (Angelopoulos et al. 2023).
+"""Prediction-powered inference: predictions corrected by a judged sample (Angelopoulos et al. 2023).
 
 References
 ----------
@@ -35,27 +35,17 @@ from bayespool.randomness import normals
 
 Sample = Literal["hidden", "judged"]
 
-_MOST_DRAWS = 1_000_000
-_TOO_FEW = "needs two judged documents to learn from"
-_SAID = {
+_MAX_DRAWS = 1_000_000
+_TOO_FEW_JUDGED = "needs two judged documents to learn from"
+_SAMPLE_NOTES = {
     "hidden": "its interval takes hidden documents for a random sample of documents like the unjudged ones",
     "judged": "its interval takes judged documents for a random sample of the top n, but a pool is not one",
 }
 
 
 class Rectifier(NamedTuple):
-    """What a labeled sample says of predicted gains.
-
-    Attributes
-    ----------
-    scale : float
-        λ: what predictions are multiplied by.
-    mean : float
-        Mean over the sample of gain − λ · prediction: what is added to scaled predictions.
-    variance : float
-        Variance of the same.
-    n : int
-        Documents of the sample.
+    """Correction of predicted gains from a labeled sample of ``n`` documents: ``scale``, the factor λ of
+    predictions, and ``mean`` and ``variance`` of gain − λ · prediction.
     """
 
     scale: float
@@ -65,12 +55,8 @@ class Rectifier(NamedTuple):
 
 
 def rectifier(gain: FloatArray, predicted: FloatArray) -> Rectifier:
-    """The rectifier of least variance, with a scale from 0 to 1.
-
-    Parameters
-    ----------
-    gain, predicted : ndarray of float, shape (document,)
-        Of the sample, of two documents at the least.
+    """The rectifier of least variance, with a scale from 0 to 1, from a sample of at least two documents,
+    shape (document,).
 
     Examples
     --------
@@ -85,20 +71,11 @@ def rectifier(gain: FloatArray, predicted: FloatArray) -> Rectifier:
 
 
 def within_room(added: FloatArray, room: FloatArray) -> FloatArray:
-    """Amounts to add on topics, their sum cut to what there is room for and no topic beyond its room.
+    """Amounts to add on topics, each from 0 to its room, with the sum cut to what there is room for; shape
+    (..., topic).
 
-    Parameters
-    ----------
-    added : ndarray of float, shape (..., topic)
-    room : ndarray of float, shape (..., topic)
-        0 or more.
-
-    Returns
-    -------
-    ndarray of float, shape (..., topic)
-        With the sum of ``added``, cut to between 0 and that of the room. Each topic is first cut to between 0
-        and its room. Where their sum is then too large all are made smaller by one factor, and where it is
-        too small all take the same share of the room they have left.
+    Each topic is first cut to its room. Where the sum is then too large, all are scaled down by one factor;
+    where it is too small, all take the same share of the room they have left.
 
     Examples
     --------
@@ -109,11 +86,11 @@ def within_room(added: FloatArray, room: FloatArray) -> FloatArray:
     """
     total = np.clip(added.sum(axis=-1), 0, room.sum(axis=-1))[..., None]
     inside = np.clip(added, 0, room)
-    there = inside.sum(axis=-1)[..., None]
+    current = inside.sum(axis=-1)[..., None]
     left = room - inside
     free = left.sum(axis=-1)[..., None]
-    down = np.where(there > total, total / np.where(there > 0, there, 1), 1.0)
-    up = np.where(there < total, (total - there) / np.where(free > 0, free, 1), 0.0)
+    down = np.where(current > total, total / np.where(current > 0, current, 1), 1.0)
+    up = np.where(current < total, (total - current) / np.where(free > 0, free, 1), 0.0)
     kept: FloatArray = np.clip(inside * down + left * up, 0, room)
     return kept
 
@@ -127,7 +104,7 @@ def within_room(added: FloatArray, room: FloatArray) -> FloatArray:
 )
 @dataclass(frozen=True, kw_only=True)
 class PredictionPowered(LabelCorrection):
-    r"""Labels predict gains, and a sample of known relevance puts them right (Angelopoulos et al. 2023).
+    r"""Labels predict gains, and a sample of known relevance corrects them (Angelopoulos et al. 2023).
 
     The population are the positions of the run's top n over all topics. With the prediction f of a document's
     gain g, the unjudged ones among them get
@@ -137,8 +114,8 @@ class PredictionPowered(LabelCorrection):
         \sum_{i \text{ unjudged}} w_i (\lambda f_i + \bar e), \qquad
         \bar e = \frac{1}{m} \sum_{j \text{ in the sample}} (g_j - \lambda f_j),
 
-    where w are the measure's weights; the judged ones get what they are known to gain. The error of the sum
-    has the variance
+    where w are the measure's weights; the judged ones get their known gains. The error of the sum has the
+    variance
 
     .. math::
 
@@ -154,10 +131,10 @@ class PredictionPowered(LabelCorrection):
     Parameters
     ----------
     judge : str, optional
-        Name of the judge; default: the one that the collection has.
+        Name of the judge; default: the collection's only one.
     sample : {"hidden", "judged"}
-        The documents whose relevance is known: those that one organization alone contributed to the pool, or
-        the judged ones of the run's own top n, as the method has it.
+        The documents whose relevance is known: those that one organization alone contributed to the pool, or,
+        as in the papers, the judged ones of the run's own top n.
     n_draws : int, default 4000
         Draws of the normal distribution, from which intervals are read.
     random_seed : int, default 1
@@ -179,11 +156,11 @@ class PredictionPowered(LabelCorrection):
     and every topic within the bounds, in each draw.
 
     Draws are normal ones of a run's total, spread over its topics as the variance is; under P@n they are
-    rounded to numbers of documents. They say nothing of which document is relevant. Runs share the error of
+    rounded to numbers of documents. They do not determine which document is relevant. Runs share the error of
     the sample of hidden documents, and nothing else.
 
     Defined for sums of gains. Under a measure over an ideal ranking it is the ideal of the judged documents,
-    and the interval says nothing of what completed judgments do to it. Other measures have no value.
+    and the interval ignores what completed judgments do to it. Other measures have no value.
 
     Edges: without unjudged documents the value is B; with fewer than two documents in the sample of a run it
     is NaN, and no run estimated with it has an interval.
@@ -196,8 +173,8 @@ class PredictionPowered(LabelCorrection):
     def __post_init__(self) -> None:
         if self.sample not in get_args(Sample):
             raise InputError(f"no sample {self.sample!r}", hint=", ".join(get_args(Sample)))
-        if not 1 <= self.n_draws <= _MOST_DRAWS:
-            raise InputError(f"n_draws {self.n_draws} is not from 1 to {_MOST_DRAWS:,}")
+        if not 1 <= self.n_draws <= _MAX_DRAWS:
+            raise InputError(f"n_draws {self.n_draws} is not from 1 to {_MAX_DRAWS:,}")
 
     @property
     def name(self) -> str:
@@ -205,7 +182,7 @@ class PredictionPowered(LabelCorrection):
         return "prediction-powered"
 
     def by_labels(self, collection: Collection, found: Bounds, judge: Judge) -> Corrected:
-        """Values and draws."""
+        """Corrected values and draws."""
         measure = found.measure
         if not isinstance(measure, Additive):
             return not_defined(found, "defined for sums of gains")
@@ -221,18 +198,18 @@ class PredictionPowered(LabelCorrection):
         per_topic, std, notes = found.lower.copy(), np.zeros(len(level)), [""] * len(level)
         amounts = np.repeat(found.low.amount[None], self.n_draws, axis=0)
         for r in np.flatnonzero(opened.any(axis=(1, 2))).tolist():
-            right = rectifiers[r]
-            if right is None:
+            run_rectifier = rectifiers[r]
+            if run_rectifier is None:
                 per_topic[r] = std[r] = np.nan
-                notes[r] = _TOO_FEW
+                notes[r] = _TOO_FEW_JUDGED
                 continue
-            expected = (weight[r] * (right.scale * of_top[r] + right.mean)).sum(axis=1)
-            errors = self._errors(found, r, weight[r], right)
+            expected = (weight[r] * (run_rectifier.scale * of_top[r] + run_rectifier.mean)).sum(axis=1)
+            errors = self._errors(found, r, weight[r], run_rectifier)
             per_topic[r] += within_room(expected, room[r])
             amounts[:, r] += _as_amounts(within_room(expected + errors, room[r]), measure)
-            sums = weight[r].sum() ** 2 / right.n + np.square(weight[r]).sum()
-            std[r] = np.sqrt(right.variance * sums) / per_topic.shape[1]
-            notes[r] = _SAID[self.sample]
+            sums = weight[r].sum() ** 2 / run_rectifier.n + np.square(weight[r]).sum()
+            std[r] = np.sqrt(run_rectifier.variance * sums) / per_topic.shape[1]
+            notes[r] = _SAMPLE_NOTES[self.sample]
         draws = None if np.isnan(std).any() else Values(amounts, measure.unit)
         return Corrected(per_topic, std, tuple(notes), draws)
 
@@ -254,9 +231,7 @@ class PredictionPowered(LabelCorrection):
         level: npt.NDArray[np.int16],
         document: IntArray,
     ) -> list[Rectifier | None]:
-        """What the sample of each run says, None where it is too small; predictions are those of all
-        documents, shape (pair,).
-        """
+        """Rectifier of each run, None where its sample is too small; ``predicted`` has the shape (pair,)."""
 
         def of(pair: npt.NDArray[Any]) -> Rectifier | None:
             gain = np.asarray(measure.gains(collection.relevance[pair]), dtype=np.float64)
@@ -266,23 +241,23 @@ class PredictionPowered(LabelCorrection):
             return [of(hidden_documents(collection, measure.cutoff))] * len(level)
         return [of(of_run[known >= 0]) for of_run, known in zip(document, level, strict=True)]
 
-    def _errors(self, found: Bounds, r: int, weight: FloatArray, right: Rectifier) -> FloatArray:
-        """Errors of a run's sums of gains, drawn; shape (draw, topic)."""
-        of_sample = () if self.sample == "hidden" else (found.run_ids[r],)
+    def _errors(self, bounds: Bounds, r: int, weight: FloatArray, run_rectifier: Rectifier) -> FloatArray:
+        """Drawn errors of a run's sums of gains, shape (draw, topic)."""
+        of_sample = () if self.sample == "hidden" else (bounds.run_ids[r],)
         shared = normals(self.n_draws, self.random_seed, "sample", *of_sample)
-        own = [normals(self.n_draws, self.random_seed, found.run_ids[r], topic) for topic in found.query_ids]
-        std = np.sqrt(right.variance)
+        own = [
+            normals(self.n_draws, self.random_seed, bounds.run_ids[r], topic) for topic in bounds.query_ids
+        ]
+        std = np.sqrt(run_rectifier.variance)
         errors: FloatArray = std * (
-            shared[:, None] / np.sqrt(right.n) * weight.sum(axis=1)
+            shared[:, None] / np.sqrt(run_rectifier.n) * weight.sum(axis=1)
             + np.sqrt(np.square(weight).sum(axis=1)) * np.stack(own, axis=1)
         )
         return errors
 
 
 def _as_amounts(added: FloatArray, measure: Additive) -> npt.NDArray[Any]:
-    """Values as amounts; whole ones are rounded so that the sum over the first topics, however many, is the
-    rounded sum.
-    """
+    """Values as amounts; whole ones are rounded so that the sum over any first topics is the rounded sum."""
     if not measure.is_exact:
         return added * measure.unit
     sums = np.rint(np.cumsum(added * measure.unit, axis=-1)).astype(np.int32)

@@ -38,13 +38,13 @@ from bayespool.pooling.sampled import sampled_ap, sampled_states
 )
 @dataclass(frozen=True, kw_only=True)
 class StatAP(SharedCorrection):
-    """Each judged relevant document counts 1 / its probability, each pair 1 / its joint one.
+    """Weight each judged relevant document by 1 / its probability, each pair by 1 / its joint one.
 
     The estimate is (Σ x(i) x(j) / (i p(i, j)) over ranks j ≤ i) / (Σ x(d) / p(d) over the topic)
-    (`bayespool.pooling.sampled.sampled_ap`). It takes every sample, also an adaptive one, of which infAP and
-    xinfAP know no strata. Joint probabilities are exact of uniform and stratified samples; of others
-    documents are taken to be judged independently. What could not be sampled, other judgments, and samples
-    that are not as stated are what they are to `HorvitzThompson`.
+    (`bayespool.pooling.sampled.sampled_ap`). It takes every sample, also an adaptive one, for which infAP and
+    xinfAP have no strata. Joint probabilities are exact for uniform and stratified samples; for others
+    documents count as judged independently. Documents outside the sample, other judgments, and samples that
+    are not as stated are treated as in `HorvitzThompson`.
 
     Defined for AP over the relevant documents of completed judgments. Values may lie outside the bounds, of
     single topics even above 1. Both estimands coincide.
@@ -56,29 +56,34 @@ class StatAP(SharedCorrection):
         return "stat-ap"
 
     def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
-        """`correct` for several measures, with one look at the sample."""
+        """`correct` for several measures, with one sample."""
         pool = sample_of(collection)
         if isinstance(pool, str):
-            return [not_defined(one, pool) for one in found]
-        return [ap_of_sample(collection, pool, one, lambda b: _sampled(collection, pool, b)) for one in found]
+            return [not_defined(bounds, pool) for bounds in found]
+        return [
+            ap_of_sample(collection, pool, bounds, lambda b: _sampled(collection, pool, b))
+            for bounds in found
+        ]
 
 
-def _sampled(collection: Collection, pool: StrategyPool, found: Bounds) -> FloatArray:
+def _sampled(collection: Collection, pool: StrategyPool, bounds: Bounds) -> FloatArray:
     """Values of runs on topics, shape (run, topic)."""
     pooled, n_topics = np.flatnonzero(collection.pooled), len(collection.query_ids)
     inclusion = pool.inclusion(collection, pooled)
-    relevant = states(collection.relevance, found.measure.rel) == RELEVANT
+    relevant = states(collection.relevance, bounds.measure.rel) == RELEVANT
     weight = np.where(relevant, 1 / inclusion, 0.0)
     n_relevant: FloatArray = np.bincount(collection.pair_topic, weights=weight, minlength=n_topics).astype(
         float
     )
-    top = collection.document[collection.run_index(found.run_ids), :, : found.measure.cutoff]
+    top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
     state = sampled_states(top, relevant, collection.judged, collection.judged)
     at_rank = np.append(inclusion, np.nan)[top]
     stratum, chosen = pool.strata(collection, pooled), pool.judged(collection, pooled)
     if stratum is None:
         return sampled_ap(state, at_rank, n_relevant)
-    stratum = np.where(collection.judged & ~chosen, -1, stratum).astype(np.int32)  # certain: no pair is rarer
+    stratum = np.where(collection.judged & ~chosen, -1, stratum).astype(
+        np.int32
+    )  # certain, so that pairs need no weight
     n_strata = int(stratum.max(initial=0)) + 1
     place = (collection.pair_topic * n_strata + stratum)[stratum >= 0]
     size, n_chosen = (
@@ -87,7 +92,7 @@ def _sampled(collection: Collection, pool: StrategyPool, found: Bounds) -> Float
     )
     pair_weight = np.where(
         n_chosen > 1, n_chosen * (size - 1) / np.maximum(size * (n_chosen - 1), 1), 1.0
-    )  # of one document chosen there is no pair
+    )  # one chosen document makes no pair
     of_rank = np.append(stratum, np.int32(-1))[top]
     by_topic = [
         sampled_ap(

@@ -1,4 +1,4 @@
-"""What every point correction shares: from measures to bounds and from corrected values to `Estimates`."""
+"""Base classes of point corrections, from bounds to `Estimates`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bayespool.pooling.misfit import misfit_of
 FloatArray = npt.NDArray[np.float64]
 
 NO_SAMPLE = "needs a pool that is a random sample (--pool-strategy)"
-"""Why a correction for samples has no value."""
+"""Note of a correction for samples without a value."""
 
 
 class Corrected(NamedTuple):
@@ -32,7 +32,7 @@ class Corrected(NamedTuple):
         Standard error of the runs' values where the method has one.
     notes : tuple of str, one per run, or empty
     draws : Values, shape (draw, run, topic), or None
-        Draws of the distribution that the method itself states (prediction-powered inference).
+        Draws of the method's own distribution (prediction-powered inference).
     """
 
     per_topic: FloatArray
@@ -43,9 +43,9 @@ class Corrected(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class PointCorrection(ABC):
-    """A published correction: arithmetic on bounds, without an interval, but where the method states its own.
+    """A published correction: arithmetic on bounds, without an interval unless the method has one.
 
-    For a measure of the judgments themselves there is nothing to correct: every correction gives B.
+    Measures of the judgments themselves are not corrected: every correction gives B.
 
     Parameters
     ----------
@@ -66,12 +66,12 @@ class PointCorrection(ABC):
 
     def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
         """`correct` for several measures, for methods in which they share work."""
-        return [self.correct(collection, one) for one in found]
+        return [self.correct(collection, bounds) for bounds in found]
 
     def estimate(
         self, collection: Collection, run_ids: str | Iterable[str] | None = None, measures: object = "P@10"
     ) -> tuple[Estimates, ...]:
-        """Corrected values of runs.
+        """Estimate corrected values of runs.
 
         Parameters
         ----------
@@ -88,35 +88,37 @@ class PointCorrection(ABC):
         """
         if run_ids is not None:
             run_ids = [run_ids] if isinstance(run_ids, str) else list(run_ids)
-        found = [
+        all_bounds = [
             score_bounds(collection, run_ids, measure, estimand=self.estimand)
             for measure in parse_measures(measures)
         ]
-        open_ = [one for one in found if not one.measure.of_judgments]
+        open_ = [bounds for bounds in all_bounds if not bounds.measure.of_judgments]
         corrected = iter(self.correct_all(collection, open_) if open_ else ())
         return tuple(
             self._estimates(
-                collection, one, Corrected(one.lower) if one.measure.of_judgments else next(corrected)
+                collection,
+                bounds,
+                Corrected(bounds.lower) if bounds.measure.of_judgments else next(corrected),
             )
-            for one in found
+            for bounds in all_bounds
         )
 
-    def _estimates(self, collection: Collection, found: Bounds, corrected: Corrected) -> Estimates:
-        # B from the total: a run with nothing unjudged has trec_eval's value to the bit
-        value = found.low.means() + (corrected.per_topic - found.lower).mean(axis=1)
+    def _estimates(self, collection: Collection, bounds: Bounds, corrected: Corrected) -> Estimates:
+        # from the total, so that a fully judged run has exactly trec_eval's value
+        value = bounds.low.means() + (corrected.per_topic - bounds.lower).mean(axis=1)
         notes = corrected.notes or ("",) * len(value)
         return Estimates(
             method=self.name,
-            measure=found.measure,
-            run_ids=found.run_ids,
-            query_ids=found.query_ids,
+            measure=bounds.measure,
+            run_ids=bounds.run_ids,
+            query_ids=bounds.query_ids,
             per_topic=corrected.per_topic,
             value=value,
             draws=corrected.draws,
             std=corrected.std,
             notes=tuple(
                 "needs a pooled run" if lacking and np.isnan(v) else note
-                for v, note, lacking in zip(value, notes, lacks_pool(collection, found), strict=True)
+                for v, note, lacking in zip(value, notes, lacks_pool(collection, bounds), strict=True)
             ),
             fingerprint=collection.fingerprint,
             random_seed=None if corrected.draws is None else getattr(self, "random_seed", None),
@@ -135,35 +137,33 @@ class SharedCorrection(PointCorrection):
         """Corrected per-topic values from the bounds of the runs under each measure."""
 
 
-def open_residual(found: Bounds) -> FloatArray:
-    """Δ on each topic, 0 where nothing of the run is unjudged, shape (run, topic).
-
-    Beyond the end of a run there is nothing to be judged, although ranks there may add to T.
+def open_residual(bounds: Bounds) -> FloatArray:
+    """Δ on each topic, 0 where the run has no unjudged document (though ranks beyond its end may add to T),
+    shape (run, topic).
     """
-    residual: FloatArray = np.where(found.n_unjudged > 0, found.residual, 0.0)
+    residual: FloatArray = np.where(bounds.n_unjudged > 0, bounds.residual, 0.0)
     return residual
 
 
-def not_defined(found: Bounds, why: str) -> Corrected:
-    """NaN for every run, and the reason."""
-    return Corrected(np.full_like(found.lower, np.nan), notes=(why,) * len(found.run_ids))
+def not_defined(bounds: Bounds, why: str) -> Corrected:
+    """NaN for every run, with the reason as its note."""
+    return Corrected(np.full_like(bounds.lower, np.nan), notes=(why,) * len(bounds.run_ids))
 
 
-def has_open_ranks(found: Bounds) -> npt.NDArray[np.bool_]:
+def has_open_ranks(bounds: Bounds) -> npt.NDArray[np.bool_]:
     """Runs with an unjudged document down to the cutoff, shape (run,)."""
-    return np.asarray(found.n_unjudged.any(axis=1))
+    return np.asarray(bounds.n_unjudged.any(axis=1))
 
 
-def lacks_pool(collection: Collection, found: Bounds) -> npt.NDArray[np.bool_]:
-    """Where a run has something unjudged and no other run was pooled to learn from, shape (run,)."""
-    n_others = collection.pooled.sum() - collection.pooled[collection.run_index(found.run_ids)]
-    return np.asarray((n_others == 0) & has_open_ranks(found))
+def lacks_pool(collection: Collection, bounds: Bounds) -> npt.NDArray[np.bool_]:
+    """Runs with an unjudged document and no other pooled run to learn from, shape (run,)."""
+    n_others = collection.pooled.sum() - collection.pooled[collection.run_index(bounds.run_ids)]
+    return np.asarray((n_others == 0) & has_open_ranks(bounds))
 
 
 def sample_of(collection: Collection) -> StrategyPool | str:
-    """The pool of the collection if it is a random sample of what some runs retrieve, else the reason why
-    not: the pool is not a sample, or more than a few judgments differ from the stated sample
-    (`bayespool.pooling.Misfit`).
+    """The pool if it is a random sample, else the reason: it is not a sample, or judgments differ from it by
+    more than a few (`bayespool.pooling.misfit.Misfit`).
     """
     pool, misfit = collection.pooling, misfit_of(collection)
     if not (isinstance(pool, StrategyPool) and pool.is_sample and misfit and collection.pooled.any()):
@@ -171,13 +171,13 @@ def sample_of(collection: Collection) -> StrategyPool | str:
     return f"the sample is not as stated: {misfit}" if misfit.is_large else pool
 
 
-def notes_on_sample(collection: Collection, pool: StrategyPool, found: Bounds) -> tuple[str, ...]:
-    """A note for each run on its unjudged documents down to the cutoff that could not be sampled, and on a
-    few judgments that are not as the sample asks for.
+def notes_on_sample(collection: Collection, pool: StrategyPool, bounds: Bounds) -> tuple[str, ...]:
+    """A note for each run on unjudged documents down to the cutoff outside the sampled population, and on a
+    few judgments that differ from the sample.
     """
     candidates = pool.candidates(collection, np.flatnonzero(collection.pooled))
     outside = np.append(~candidates & ~collection.judged, False)
-    top = collection.document[collection.run_index(found.run_ids), :, : found.measure.cutoff]
+    top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
     few = str(misfit_of(collection) or "")
     return tuple(
         "; ".join(
@@ -188,9 +188,9 @@ def notes_on_sample(collection: Collection, pool: StrategyPool, found: Bounds) -
 
 
 def ap_of_sample(
-    collection: Collection, pool: StrategyPool, found: Bounds, values: Callable[[Bounds], FloatArray]
+    collection: Collection, pool: StrategyPool, bounds: Bounds, values: Callable[[Bounds], FloatArray]
 ) -> Corrected:
-    """What an estimator of AP makes of a sample, with its notes; `not_defined` of other measures."""
-    if not isinstance(found.measure, AveragePrecision) or found.measure.ideal == "judged":
-        return not_defined(found, "defined for AP over completed judgments")
-    return Corrected(values(found), notes=notes_on_sample(collection, pool, found))
+    """Estimates of AP from a sample, with notes; `not_defined` for other measures."""
+    if not isinstance(bounds.measure, AveragePrecision) or bounds.measure.ideal == "judged":
+        return not_defined(bounds, "defined for AP over completed judgments")
+    return Corrected(values(bounds), notes=notes_on_sample(collection, pool, bounds))

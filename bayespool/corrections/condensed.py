@@ -1,4 +1,4 @@
-"""The measure of the list without unjudged documents (Sakai 2007; Webber & Park 2009, §2).
+"""The measure of the ranking without unjudged documents (Sakai 2007; Webber & Park 2009, §2).
 
 References
 ----------
@@ -31,10 +31,10 @@ class CondensedList(PointCorrection):
     With average precision it is AP′, with discounted gain nDCG′; ideal rankings are made of the judged
     documents.
 
-    Overestimates: what replaces an unjudged document was retrieved by others, too, and is the likelier to be
-    relevant. The judged documents of the top n stay, so that the value lies between B and T. Only a measure
-    over an ideal ranking may exceed T, which leaves judged documents where they are. Both estimands coincide;
-    the upper bound of ``"pooled"`` is smaller than T and may be exceeded.
+    Overestimates: the document that replaces an unjudged one was retrieved by others, too, and is likelier to
+    be relevant. The judged documents of the top n stay, so that the value lies between B and T. Only a
+    measure over an ideal ranking may exceed T, which leaves judged documents where they are. Both estimands
+    coincide; the upper bound of ``"pooled"`` is smaller than T and may be exceeded.
     """
 
     @property
@@ -43,7 +43,7 @@ class CondensedList(PointCorrection):
         return "condensed-list"
 
     def correct(self, collection: Collection, found: Bounds) -> Corrected:
-        """The measure of the first judged documents."""
+        """Values of the rankings of judged documents."""
         measure = found.measure
         condensed = condensed_levels(collection, found.run_ids, measure.cutoff)
         tally = tally_of(collection, relevance_levels(collection, measure))

@@ -13,8 +13,8 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def gains_of_levels(measure: Measure, levels: npt.NDArray[Any]) -> FloatArray | None:
-    """What a document of each level gains; None of a measure that is neither a sum of gains nor made of
-    chances.
+    """Gain of a document of each level, of the shape of ``levels``; None unless the measure is a sum of gains
+    or a function of chances.
 
     Examples
     --------
@@ -32,24 +32,11 @@ def gains_of_levels(measure: Measure, levels: npt.NDArray[Any]) -> FloatArray | 
 
 
 def expected_amounts(measure: Measure, gains: FloatArray) -> FloatArray:
-    """Expected amounts.
+    """Expected amounts, shape (...), from expected gains of documents down to the cutoff, shape (..., rank).
 
-    Parameters
-    ----------
-    measure : Measure
-        One that `gains_of_levels` knows.
-    gains : ndarray of float, shape (..., rank)
-        Expected gain of each document, down to the cutoff: for all but sums of gains a chance, independent of
-        the others.
-
-    Returns
-    -------
-    ndarray of float, shape (...)
-
-    Notes
-    -----
-    With chances q, the expected sum of precisions is Σ q_i/i (1 + Σ_{j<i} q_j), the expected reciprocal rank
-    Σ q_i/i Π_{j<i} (1 − q_j), and the chance of success 1 − Π (1 − q_i).
+    For all but sums of gains these are independent chances. With chances q, the expected sum of precisions is
+    Σ q_i/i (1 + Σ_{j<i} q_j), the expected reciprocal rank Σ q_i/i Π_{j<i} (1 − q_j), and the chance of
+    success 1 − Π (1 − q_i).
 
     Examples
     --------
@@ -74,23 +61,8 @@ def expected_amounts(measure: Measure, gains: FloatArray) -> FloatArray:
 def amounts_with_expected(
     measure: Measure, level: npt.NDArray[Any], opened: npt.NDArray[np.bool_], gain: FloatArray
 ) -> FloatArray:
-    """Amounts of rankings some of whose documents have expected gains.
-
-    Parameters
-    ----------
-    measure : Measure
-        One that `gains_of_levels` knows.
-    level : ndarray of int, shape (..., rank)
-        As `bayespool.evidence.ranked_levels` has it.
-    opened : ndarray of bool, shape (..., rank)
-        Whose gains are expected.
-    gain : ndarray of float, shape (..., rank)
-        What they are expected to gain.
-
-    Returns
-    -------
-    ndarray of float, shape (...)
-        To the bit the measure's amount where no gain is expected.
+    """Amounts of rankings, shape (...), in which ``opened`` documents have expected gains; ``level`` is that
+    of `bayespool.evidence.ideals.ranked_levels`. Exactly the measure's amount where no gain is expected.
 
     Examples
     --------

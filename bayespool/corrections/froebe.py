@@ -33,17 +33,15 @@ Distribution = Literal["run", "pool", "run-and-pool"]
 Loss = Literal["rmse", "asymmetric"]
 LevelArray = npt.NDArray[np.int16]
 
-_LEAST_SHARE = 1e-6  # of a grade, in the authors' program
-_MOST_BOOTSTRAPS = 1_000_000
+_MIN_GRADE_SHARE = 1e-6  # of a grade, in the authors' program
+_MAX_BOOTSTRAPS = 1_000_000
 _PER_CENT = np.arange(101)
-_EQUAL = 1e-8  # losses that differ by less are the same
+_LOSS_TOLERANCE = 1e-8  # smaller differences are ties
 
 
 class _Part(NamedTuple):
-    """Rankings, and the judged documents that take the place of their unjudged ones.
-
-    ``level`` and ``opened`` have the shape (run, topic, rank): levels as `ranked_levels` has them, and where
-    documents are to be replaced; ``judged``, of shape (run, topic, level), counts the judged documents.
+    """Rankings, and the judged documents that replace unjudged ones: ``level`` and ``opened``, documents to
+    replace, of shape (run, topic, rank), ``judged`` documents of shape (run, topic, level).
     """
 
     run_ids: tuple[str, ...]
@@ -57,21 +55,9 @@ class _Part(NamedTuple):
 def grade_shares(
     top: npt.NDArray[np.int64], judged: npt.NDArray[np.int64], distribution: Distribution
 ) -> FloatArray:
-    """Chances of the grades of an unjudged document.
-
-    Parameters
-    ----------
-    top : ndarray of int, shape (..., level)
-        Judged documents of the run's top n at each level.
-    judged : ndarray of int, shape (..., level)
-        Judged documents of the topic at each level.
-    distribution : {"run", "pool", "run-and-pool"}
-        Shares among the former, where there is none the lowest level; shares among the latter; their mean.
-
-    Returns
-    -------
-    ndarray of float, shape (..., level)
-        Each at least a millionth before they are made to sum to 1.
+    """Chances of the grades of an unjudged document, shape (..., level), from judged documents of the run's
+    top n and of the topic at each level: shares among the former (the lowest level where there is none),
+    among the latter, or their mean. Each is at least a millionth before they are scaled to sum to 1.
 
     Examples
     --------
@@ -85,7 +71,7 @@ def grade_shares(
     for counts in (top, judged):
         total = counts.sum(axis=-1, keepdims=True)
         shares = np.where(total > 0, counts / np.maximum(total, 1), lowest)
-        shares = np.maximum(shares, _LEAST_SHARE)
+        shares = np.maximum(shares, _MIN_GRADE_SHARE)
         each.append(shares / shares.sum(axis=-1, keepdims=True))
     of_run, of_pool = each
     chosen: FloatArray = {"run": of_run, "pool": of_pool, "run-and-pool": (of_run + of_pool) / 2}[
@@ -97,22 +83,10 @@ def grade_shares(
 def replacements(
     uniform: FloatArray, shares: FloatArray, stock: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """Levels of the judged documents that take the place of unjudged ones, as positions.
+    """Levels, as positions, of the judged documents that replace unjudged ones, shape (bootstrap, document).
 
-    Parameters
-    ----------
-    uniform : ndarray of float, shape (document, bootstrap)
-        Random numbers from 0 to 1.
-    shares : ndarray of float, shape (level,)
-        Chances of the levels.
-    stock : ndarray of int, shape (level,)
-        Judged documents of each level that the run does not have.
-
-    Returns
-    -------
-    ndarray of int, shape (bootstrap, document)
-        Drawn without replacement: where a level has no document left, the next lower one that has any is
-        taken, and the lowest where none has.
+    They are drawn without replacement by ``uniform`` numbers, (document, bootstrap), ``shares`` and
+    ``stock``, (level,): an empty level gives way to the next lower one with documents left, or to the lowest.
 
     Examples
     --------
@@ -151,12 +125,7 @@ def _draw(
 
 
 def quantiles(values: FloatArray) -> FloatArray:
-    """The quantiles from 0 to 100 per cent of some values, shape (101,).
-
-    Parameters
-    ----------
-    values : ndarray of float, shape (value,)
-        Quantiles between two of them are interpolated.
+    """The quantiles from 0 to 100 per cent of values, interpolated, shape (101,).
 
     Examples
     --------
@@ -167,30 +136,17 @@ def quantiles(values: FloatArray) -> FloatArray:
     place = _PER_CENT / 100 * (len(ordered) - 1)
     below = np.floor(place).astype(np.intp)
     step = ordered[np.minimum(below + 1, len(ordered) - 1)] - ordered[below]
-    found: FloatArray = ordered[below] + (place - below) * step
-    return found
+    interpolated: FloatArray = ordered[below] + (place - below) * step
+    return interpolated
 
 
 def best_quantile(
     predicted: FloatArray, known: FloatArray, *, loss: Loss = "rmse", overestimates: float = 2.0
 ) -> int:
-    """The quantile with the least error on values that are known, in per cent.
+    """The quantile in per cent with the least error on known values, shape (value,), among ``predicted``,
+    shape (value, quantile); of ties the middle one, the lower of two, and 50 without a value.
 
-    Parameters
-    ----------
-    predicted : ndarray of float, shape (value, quantile)
-        By the quantiles from 0 to 100 per cent.
-    known : ndarray of float, shape (value,)
-    loss : {"rmse", "asymmetric"}
-        The root of the mean squared error; or that of the overestimates times a weight, plus that of the
-        underestimates.
-    overestimates : float, default 2
-        The weight.
-
-    Returns
-    -------
-    int
-        If several are best, the middle one, the lower of two; 50 without a value.
+    The loss is the RMSE, or that of overestimates, times a weight, plus that of underestimates.
 
     Examples
     --------
@@ -211,7 +167,7 @@ def best_quantile(
     else:
         over, under = np.maximum(error, 0), np.minimum(error, 0)
         losses = overestimates * root_mean_square(over) + root_mean_square(under)
-    best = np.flatnonzero(losses < losses.min() + _EQUAL)
+    best = np.flatnonzero(losses < losses.min() + _LOSS_TOLERANCE)
     return int(best[(len(best) - 1) // 2])
 
 
@@ -233,14 +189,14 @@ class FroebeBootstrap(SharedCorrection):
     Parameters
     ----------
     distribution : {"run", "pool", "run-and-pool"}
-        Chances of grades: shares among the judged documents of the run's top n on the topic (where there
-        is none, grade 0), shares among all judged documents of the topic, or their mean (`grade_shares`).
+        Chances of grades: shares among the judged documents of the run's top n on the topic (where there is
+        none, grade 0), shares among all judged documents of the topic, or their mean.
     n_bootstraps : int, default 1000
         Values on each topic, as many as in the authors' program.
     quantile : int, optional
         In per cent. Default: the best one on the pooled runs.
     loss : {"rmse", "asymmetric"}
-        What is least for the best one (`best_quantile`).
+        Loss of the best one: the RMSE, or that of overestimates, times a weight, plus that of underestimates.
     overestimates : float, default 2
         Weight of overestimates under the asymmetric loss.
     random_seed : int, default 1
@@ -253,14 +209,14 @@ class FroebeBootstrap(SharedCorrection):
 
     Notes
     -----
-    The paper is about nDCG@10. The arithmetic is that of any measure, and each is bootstrapped here.
+    The paper is about nDCG@10. Here any measure is bootstrapped in the same way.
 
-    Where a choice was open, it is the one that is kindest to the method. The quantile is fitted on the pooled
-    runs, each with its organization out of the pool, whose values with it are known; a run to score that is
-    in the pool is left out of its own fit. Errors are those of topics, as in the program; errors of runs made
-    no better estimates. The default distribution had the least errors of P@10 and nDCG@10 among the three on
-    the collections tried. Where no document of the grade drawn is left, it is one of the next lower grade
-    that has any, and nonrelevant where none has. Documents of pooled runs that are unjudged with their
+    Where the paper leaves a choice open, we chose what favors the method. The quantile is fitted on the
+    pooled runs, each with its organization out of the pool, whose values with it are known; a run to score
+    that is in the pool is left out of its own fit. Errors are those of topics, as in the program; errors of
+    runs made no better estimates. The default distribution had the least errors of P@10 and nDCG@10 among the
+    three on the collections tried. Where no document of the grade drawn is left, it is one of the next lower
+    grade that has any, and nonrelevant where none has. Documents of pooled runs that are unjudged with their
     organization in the pool, too, are not replaced in the fit: they count as nonrelevant on both sides.
 
     Edges: without unjudged documents the value is B; without another pooled run it is NaN, unless a quantile
@@ -278,8 +234,8 @@ class FroebeBootstrap(SharedCorrection):
         for name, known in (("distribution", get_args(Distribution)), ("loss", get_args(Loss))):
             if (value := getattr(self, name)) not in known:
                 raise InputError(f"no {name} {value!r}", hint=", ".join(known))
-        if not 1 <= self.n_bootstraps <= _MOST_BOOTSTRAPS:
-            raise InputError(f"n_bootstraps {self.n_bootstraps} is not from 1 to {_MOST_BOOTSTRAPS:,}")
+        if not 1 <= self.n_bootstraps <= _MAX_BOOTSTRAPS:
+            raise InputError(f"n_bootstraps {self.n_bootstraps} is not from 1 to {_MAX_BOOTSTRAPS:,}")
         quantile: Any = self.quantile
         if quantile is not None and not (isinstance(quantile, int) and 0 <= quantile <= 100):
             raise InputError(f"quantile {quantile!r} is not a whole number from 0 to 100")
@@ -294,69 +250,69 @@ class FroebeBootstrap(SharedCorrection):
     def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
         """`correct` for several measures: those of one cutoff share the replacements."""
         groups: dict[tuple[int, tuple[int, ...]], list[Bounds]] = {}
-        for one in found:
-            levels = relevance_levels(collection, one.measure)
-            groups.setdefault((one.measure.cutoff, levels), []).append(one)
+        for bounds in found:
+            levels = relevance_levels(collection, bounds.measure)
+            groups.setdefault((bounds.measure.cutoff, levels), []).append(bounds)
         corrected: dict[Measure, Corrected] = {}
         for (cutoff, levels), group in groups.items():
             values = self._of_cutoff(collection, group, cutoff, levels)
-            corrected |= {one.measure: value for one, value in zip(group, values, strict=True)}
-        return [corrected[one.measure] for one in found]
+            corrected |= {bounds.measure: value for bounds, value in zip(group, values, strict=True)}
+        return [corrected[bounds.measure] for bounds in found]
 
     def _of_cutoff(
-        self, collection: Collection, found: Sequence[Bounds], cutoff: int, levels: tuple[int, ...]
+        self, collection: Collection, group: Sequence[Bounds], cutoff: int, levels: tuple[int, ...]
     ) -> list[Corrected]:
-        measures = [one.measure for one in found]
+        measures = [bounds.measure for bounds in group]
         judged = judged_at_levels(collection, levels, collection.relevance)
-        part = self._to_score(collection, found[0], levels, judged)
+        part = self._to_score(collection, group[0], levels, judged)
         values = self._bootstrapped(part, measures)
-        chosen = self._chosen(collection, found, cutoff, levels, judged)
+        chosen = self._chosen(collection, group, cutoff, levels, judged)
         corrected = []
-        for one, of_measure, of_runs in zip(found, values, chosen, strict=True):
+        for bounds, of_measure, of_runs in zip(group, values, chosen, strict=True):
             at_quantile = np.take_along_axis(of_measure, of_runs[:, None, None], axis=2)[:, :, 0]
-            per_topic = np.where(part.opened.any(axis=2), at_quantile, one.lower)
+            per_topic = np.where(part.opened.any(axis=2), at_quantile, bounds.lower)
             if self.quantile is None:
-                per_topic[lacks_pool(collection, one)] = np.nan
+                per_topic[lacks_pool(collection, bounds)] = np.nan
             corrected.append(Corrected(per_topic))
         return corrected
 
     def _to_score(
-        self, collection: Collection, found: Bounds, levels: tuple[int, ...], judged: npt.NDArray[np.int64]
+        self, collection: Collection, bounds: Bounds, levels: tuple[int, ...], judged: npt.NDArray[np.int64]
     ) -> _Part:
-        """The runs to score."""
-        index, cutoff = collection.run_index(found.run_ids), found.measure.cutoff
+        """Rankings of the runs to score."""
+        index, cutoff = collection.run_index(bounds.run_ids), bounds.measure.cutoff
         level = ranked_levels(collection, index, cutoff)
         reach = reach_of(collection, index, cutoff, self.estimand)
         opened = (level == -1) & (np.arange(level.shape[2]) < reach[:, None, None])
         each = np.broadcast_to(judged, (len(index), *judged.shape))
-        return _Part(found.run_ids, found.query_ids, levels, level, opened, each)
+        return _Part(bounds.run_ids, bounds.query_ids, levels, level, opened, each)
 
     def _chosen(
         self,
         collection: Collection,
-        found: Sequence[Bounds],
+        group: Sequence[Bounds],
         cutoff: int,
         levels: tuple[int, ...],
         judged: npt.NDArray[np.int64],
     ) -> list[npt.NDArray[np.intp]]:
-        """The quantile for each measure and run: the one that is given, or the best for the pooled runs."""
-        n_runs = len(found[0].run_ids)
+        """Quantile for each measure and run: the given one, or the best for the pooled runs."""
+        n_runs = len(group[0].run_ids)
         if self.quantile is not None:
-            return [np.full(n_runs, self.quantile)] * len(found)
+            return [np.full(n_runs, self.quantile)] * len(group)
         pooled = collection.pooled_run_ids
         level, hidden = held_out_levels(collection, cutoff)
         left = judged - hidden_at_levels(collection, levels)
         reduced = np.where(hidden, np.int16(-1), level)
         part = _Part(pooled, collection.query_ids, levels, reduced, hidden, left)
-        predicted = self._bootstrapped(part, [one.measure for one in found])
+        predicted = self._bootstrapped(part, [bounds.measure for bounds in group])
         tally = Tally(judged[:, 1:], levels[1:])
         run, topic = np.nonzero(hidden.any(axis=2))
         chosen = []
-        for one, of_measure in zip(found, predicted, strict=True):
-            known = one.measure.values(one.measure.read(level), tally).scores()[run, topic]
+        for bounds, of_measure in zip(group, predicted, strict=True):
+            known = bounds.measure.values(bounds.measure.read(level), tally).scores()[run, topic]
             of_topics = of_measure[run, topic]
             best = functools.cache(functools.partial(self._best, of_topics, known, run))
-            of_runs = [best(pooled.index(name) if name in pooled else -1) for name in one.run_ids]
+            of_runs = [best(pooled.index(name) if name in pooled else -1) for name in bounds.run_ids]
             chosen.append(np.array(of_runs, dtype=np.intp))
         return chosen
 
@@ -389,12 +345,12 @@ class FroebeBootstrap(SharedCorrection):
                     values = base[m][r, t] + measure.gains(drawn) @ weight[ranks]
                 amounts[m][r, t] = quantiles(values)
         tally = Tally(part.judged[:, :, 1:], part.levels[1:])
-        found = []
+        by_measure = []
         for measure, of_measure in zip(measures, amounts, strict=True):
-            # each run has ideal rankings of its own, and dividing by them changes no order of values
+            # dividing by a run's ideal ranking keeps the order of its values
             normalized = measure.normalize(np.moveaxis(of_measure, 2, 0), tally) / measure.unit
-            found.append(np.moveaxis(normalized, 0, 2))
-        return found
+            by_measure.append(np.moveaxis(normalized, 0, 2))
+        return by_measure
 
     def _numbers(self, *names: str) -> np.random.Generator:
         key = "\0".join((str(self.random_seed), *names))

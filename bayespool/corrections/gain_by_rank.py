@@ -18,14 +18,14 @@ FloatArray = npt.NDArray[np.float64]
 
 Shape = Literal["constant", "linear", "zipf", "weibull"]
 
-_SMALLEST = 1e-290  # a sum of squares that is none
-_ROUNDS = 40
-_SHIFT = 1e-6  # of a parameter, for slopes
+_MIN_SUM_OF_SQUARES = 1e-290  # smaller ones count as 0
+_N_STEPS = 40  # of least squares
+_PARAMETER_SHIFT = 1e-6  # for numerical slopes
 _RIDGE = 1e-12  # keeps steps finite along parameters that change nothing
 
 
 class _Grid(NamedTuple):
-    """Where parameters are looked for, each from a least to a greatest value in so many steps."""
+    """Grid of starting points for a search."""
 
     least: tuple[float, ...]
     greatest: tuple[float, ...]
@@ -41,26 +41,12 @@ _LOG_SCALE_AND_SHAPE = _Grid((np.log(0.05),) * 2, (np.log(1e4), np.log(10.0)), (
 
 
 def gain_curves(observed: FloatArray, n_ranks: int, shape: Shape) -> FloatArray:
-    """Curves of one shape with the least squared distance to mean gains.
+    """Curves of one shape with the least squared distance to mean gains, shape (topic, rank), cut to 0 and 1.
 
-    Parameters
-    ----------
-    observed : ndarray of float, shape (topic, rank)
-        Mean gain at each rank down to the pool depth, from 0 to 1.
-    n_ranks : int
-        Down to which rank the curves are drawn.
-    shape : {"constant", "linear", "zipf", "weibull"}
-        p down to some rank, then 0; λk + c with λ ≤ 0; λ/k^c; or c(e^{−((k−1)/a)^b} − e^{−(k/a)^b}).
-
-    Returns
-    -------
-    ndarray of float, shape (topic, rank)
-        Cut to 0 and 1; 0 where nothing gained anything.
-
-    Notes
-    -----
-    The height of a curve is a matter of division. For the other parameters a grid is searched first, so that
-    no local optimum far off is taken, and least squares go on from its best point.
+    ``observed`` are mean gains at each rank down to the pool depth, from 0 to 1, shape (topic, rank). The
+    shapes are p down to some rank, then 0; λk + c with λ ≤ 0; λ/k^c; or c(e^{−((k−1)/a)^b} − e^{−(k/a)^b}).
+    The height of a curve is explicit; other parameters are searched on a grid, and then by least squares from
+    its best point.
 
     Examples
     --------
@@ -76,7 +62,7 @@ def gain_curves(observed: FloatArray, n_ranks: int, shape: Shape) -> FloatArray:
 def _constant(observed: FloatArray, rank: FloatArray) -> FloatArray:
     n_topics, depth = observed.shape
     means = observed.cumsum(axis=1) / rank[:depth]
-    last = (rank[:depth] * means**2).argmax(axis=1)  # what is left of the squares is least
+    last = (rank[:depth] * means**2).argmax(axis=1)  # least squares
     height = means[np.arange(n_topics), last]
     return np.where(rank <= last[:, None] + 1, height[:, None], 0.0)
 
@@ -84,7 +70,7 @@ def _constant(observed: FloatArray, rank: FloatArray) -> FloatArray:
 def _linear(observed: FloatArray, rank: FloatArray) -> FloatArray:
     within = rank[: observed.shape[1]]
     centered = within - within.mean()
-    squares = max(float(centered @ centered), 0.5)  # what two ranks have; one has no slope
+    squares = max(float(centered @ centered), 0.5)  # that of two ranks; one has no slope
     slope = np.minimum(observed @ centered / squares, 0.0)
     line: FloatArray = observed.mean(axis=1)[:, None] + slope[:, None] * (rank - within.mean())
     return line
@@ -118,7 +104,7 @@ SHAPES: dict[Shape, Callable[[FloatArray, FloatArray], FloatArray]] = {
 def _searched(
     observed: FloatArray, rank: FloatArray, form: Callable[[FloatArray, FloatArray], FloatArray], grid: _Grid
 ) -> FloatArray:
-    """The form times a height, with the parameters and the height of least squares for each topic."""
+    """Form times height, with least-squares parameters and height for each topic, shape (topic, rank)."""
     within = rank[: observed.shape[1]]
     points = grid.points()
     forms = form(points, within)
@@ -131,33 +117,38 @@ def _searched(
 
     # Levenberg and Marquardt's steps, all topics at a time
     reached, damping = distance(best), np.full(len(best), 1e-3)
-    for _ in range(_ROUNDS):
-        shifts = np.eye(best.shape[1]) * _SHIFT
-        slopes = np.stack([(distance(best + shift) - reached) / _SHIFT for shift in shifts], axis=2)
+    for _ in range(_N_STEPS):
+        shifts = np.eye(best.shape[1]) * _PARAMETER_SHIFT
+        slopes = np.stack([(distance(best + shift) - reached) / _PARAMETER_SHIFT for shift in shifts], axis=2)
         normal = np.einsum("tkp,tkq->tpq", slopes, slopes)
         diagonal = np.einsum("tpp->tp", normal)
         normal += np.eye(best.shape[1]) * (damping[:, None] * diagonal + _RIDGE)[:, None]
         step = np.linalg.solve(normal, np.einsum("tkp,tk->tp", slopes, reached)[..., None])[..., 0]
         tried = np.clip(best - step, grid.least, grid.greatest)
-        there = distance(tried)
-        better = np.square(there).sum(axis=1) < np.square(reached).sum(axis=1)
-        best, reached = np.where(better[:, None], tried, best), np.where(better[:, None], there, reached)
+        tried_distance = distance(tried)
+        better = np.square(tried_distance).sum(axis=1) < np.square(reached).sum(axis=1)
+        best, reached = (
+            np.where(better[:, None], tried, best),
+            np.where(better[:, None], tried_distance, reached),
+        )
         damping = np.maximum(np.where(better, damping / 5, damping * 5), _RIDGE)
     curves: FloatArray = _height(observed, form(best, within))[:, None] * form(best, rank)
     return curves
 
 
 def _height(observed: FloatArray, forms: FloatArray) -> FloatArray:
-    """The best height of each topic's form."""
-    squares = np.maximum(np.square(forms).sum(axis=1), _SMALLEST)
+    """Best height of each topic's form, shape (topic,)."""
+    squares = np.maximum(np.square(forms).sum(axis=1), _MIN_SUM_OF_SQUARES)
     height: FloatArray = (observed * forms).sum(axis=1) / squares
     return height
 
 
 def _explained(products: FloatArray, forms: FloatArray) -> FloatArray:
-    """By how much a form at its best height lowers the sum of squares."""
+    """Decrease of the sum of squares by a form at its best height."""
     squares = np.square(forms).sum(axis=-1)
-    explained: FloatArray = np.where(squares > _SMALLEST, products**2 / np.maximum(squares, _SMALLEST), -1.0)
+    explained: FloatArray = np.where(
+        squares > _MIN_SUM_OF_SQUARES, products**2 / np.maximum(squares, _MIN_SUM_OF_SQUARES), -1.0
+    )
     return explained
 
 

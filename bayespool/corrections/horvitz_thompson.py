@@ -30,24 +30,24 @@ from bayespool.measures.normalized import Normalized
 )
 @dataclass(frozen=True, kw_only=True)
 class HorvitzThompson(PointCorrection):
-    """Let each document of the sample stand for 1 / p documents, where p is its inclusion probability.
+    """Weight each document of the sample by 1 / p, where p is its inclusion probability.
 
     The estimate is Σ weight · gain / p over the judged documents of the run's top n. It is unbiased over
     samples of documents that could all have been sampled. A document that no pooled run retrieves could not,
-    and counts as not relevant; a note says how many such documents a run has. Judgments that are not of the
-    sample (added ones, those that no pooled run explains) count once. The value is NaN where the pool is not
-    a sample (`bayespool.pooling.Sampling`), or cannot be the stated one: more than 1 % of the sample (and
-    more than one document) is unjudged, or as many documents are judged that could have been sampled but were
-    not. A note reports smaller numbers. Of these the former count as not relevant, the latter once.
+    and counts as not relevant; a note gives the number of such documents. Judgments outside the sample (added
+    ones, those that no pooled run explains) count once. The value is NaN where the pool is not a sample
+    (`bayespool.pooling.Sampling`), or cannot be the stated one: more than 1 % of the sample (and more than
+    one document) is unjudged, or as many documents are judged that could have been sampled but were not. A
+    note reports smaller numbers. Of these the former count as not relevant, the latter once.
 
     Defined for sums of gains that no ideal ranking divides: P@n, RBP, DCG.
 
     Parameters
     ----------
     within_bounds : bool, default True
-        Keep every run's value inside [B, T]; a note says where it was cut. Then what is added to B is made
-        smaller on all topics alike. Values of single topics may leave the bounds either way: one relevant
-        document of a sample of one in twenty is worth twenty. ``False`` gives the sums to the letter.
+        Keep every run's value inside [B, T], by scaling the addition to B on all topics alike; a note says
+        where. Values of single topics may leave the bounds either way: one relevant document of a sample of
+        one in twenty counts twenty. ``False`` gives the unbounded sums.
 
     Notes
     -----
@@ -63,7 +63,7 @@ class HorvitzThompson(PointCorrection):
         return "horvitz-thompson"
 
     def correct(self, collection: Collection, found: Bounds) -> Corrected:
-        """B, and for each document of the sample its gain (1 / p − 1) times more."""
+        """B plus (1 / p − 1) times the gain of each document of the sample."""
         measure, pool = found.measure, sample_of(collection)
         if isinstance(pool, str):
             return not_defined(found, pool)

@@ -1,4 +1,4 @@
-"""Holes filled with labels: what a second judge says of unjudged documents is taken for the truth.
+"""Labels of a second judge in place of missing judgments.
 
 References
 ----------
@@ -37,19 +37,19 @@ LevelArray = npt.NDArray[np.int16]
 )
 @dataclass(frozen=True, kw_only=True)
 class JudgeFilled(LabelCorrection):
-    """The measure as if the labels of a second judge were judgments of the unjudged documents.
+    """The measure with labels of a second judge as judgments of the unjudged documents.
 
     Ideal rankings of completed judgments have the labeled documents in reach of the runs, too. An unjudged
-    document without a label stays what it is without a judgment, nonrelevant; a note has their number.
+    document without a label counts as nonrelevant; a note has their number.
 
     Parameters
     ----------
     judge : str, optional
-        Name of the judge; default: the one that the collection has.
+        Name of the judge; default: the collection's only one.
 
     Notes
     -----
-    Which relevance a label stands for (`relevance_of_labels`):
+    Relevance of a label (`relevance_of_labels`):
 
     - labels that are whole numbers from 0 to 2 or more, and do not exceed judgments: themselves;
     - of two labels the lower one: 0; the higher one: the median relevance of the judged documents that have
@@ -58,8 +58,8 @@ class JudgeFilled(LabelCorrection):
       and 0 where there is none.
 
     These are judged documents that some run ranks in its top 30, and of two medians the lower one. Labels of
-    another scale than that of the judgments say nothing about levels; the median makes the least error on
-    judged documents, which favors the method. A note says what the labels stand for.
+    another scale than that of the judgments do not name levels; the median makes the least error on judged
+    documents, which favors the method. A note gives the relevance of labels.
     """
 
     @property
@@ -68,24 +68,26 @@ class JudgeFilled(LabelCorrection):
         return "judge-filled"
 
     def by_labels(self, collection: Collection, found: Bounds, judge: Judge) -> Corrected:
-        """Values of the rankings with labels for levels."""
-        measure, read = found.measure, relevance_of_labels(collection, judge, found.measure.rel)
+        """Values of the rankings with labels as levels."""
+        measure, relevance_of_label = found.measure, relevance_of_labels(collection, judge, found.measure.rel)
         level, opened, document = opened_ranks(collection, found, self.estimand)
-        level = np.where(opened, np.append(read, np.int16(-1))[document], level)
-        relevance = np.where(collection.judged | (read < 0), collection.relevance, read)
+        level = np.where(opened, np.append(relevance_of_label, np.int16(-1))[document], level)
+        relevance = np.where(
+            collection.judged | (relevance_of_label < 0), collection.relevance, relevance_of_label
+        )
         fuller = dataclasses.replace(collection, relevance=relevance)
         tally = tally_within_reach(collection, fuller, found.run_ids, measure, self.estimand)
         scale = ""
         if judge.is_labeled.any() and not is_on_scale(collection, judge):
-            scale = _said(judge, relevance_of_grades(collection, judge, measure.rel))
+            scale = _scale_note(judge, relevance_of_grades(collection, judge, measure.rel))
         n_left = (opened & (level < 0)).sum(axis=(1, 2))
         is_open = np.asarray(opened.any(axis=(1, 2)))
         notes = tuple(
             "; ".join(
                 [f"unjudged documents without a label count as not relevant: {n}"] * bool(n)
-                + [scale] * bool(scale and one)
+                + [scale] * bool(scale and has_unjudged)
             )
-            for n, one in zip(n_left.tolist(), is_open.tolist(), strict=True)
+            for n, has_unjudged in zip(n_left.tolist(), is_open.tolist(), strict=True)
         )
         return Corrected(measure.values(measure.read(level), tally).scores(), notes=notes)
 
@@ -99,14 +101,8 @@ def is_on_scale(collection: Collection, judge: Judge) -> bool:
 
 
 def relevance_of_labels(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
-    """The relevance that each document's label stands for, −1 without a label, shape (pair,).
-
-    Parameters
-    ----------
-    collection : Collection
-    judge : Judge
-    rel : int, default 1
-        The smallest relevance that a measure counts as relevant.
+    """Relevance of each document's label for a measure that counts ``rel`` or more, −1 without a label, shape
+    (pair,).
     """
     if is_on_scale(collection, judge):
         return np.where(judge.is_labeled, judge.label, -1).astype(np.int16)
@@ -115,15 +111,8 @@ def relevance_of_labels(collection: Collection, judge: Judge, rel: int = 1) -> L
 
 
 def relevance_of_grades(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
-    """The relevance that the labels of each grade stand for, where they are not levels themselves; the lowest
-    grade first, shape (grade,).
-
-    Parameters
-    ----------
-    collection : Collection
-    judge : Judge
-    rel : int, default 1
-        The smallest relevance that a measure counts as relevant.
+    """Relevance of the labels of each grade, where they are not levels themselves, the lowest first; shape
+    (grade,).
 
     Examples
     --------
@@ -136,19 +125,19 @@ def relevance_of_grades(collection: Collection, judge: Judge, rel: int = 1) -> L
     """
     binary = len(judge.thresholds) == 1
     counted = collection.judged & in_top(collection, TOP_OF_LABELS)
-    found = np.zeros(len(judge.thresholds) + 1, dtype=np.int16)
-    for grade in range(int(binary), len(found)):
+    by_grade = np.zeros(len(judge.thresholds) + 1, dtype=np.int16)
+    for grade in range(int(binary), len(by_grade)):
         levels = np.sort(collection.relevance[counted & (judge.grade == grade)])
         if binary:
             levels = levels[levels >= rel]
-            found[grade] = min((level for level in collection.levels if level >= rel), default=rel)
+            by_grade[grade] = min((level for level in collection.levels if level >= rel), default=rel)
         if len(levels):
-            found[grade] = levels[(len(levels) - 1) // 2]
-    return found
+            by_grade[grade] = levels[(len(levels) - 1) // 2]
+    return by_grade
 
 
-def _said(judge: Judge, of_grade: LevelArray) -> str:
-    """What labels of another scale stand for, in words."""
+def _scale_note(judge: Judge, of_grade: LevelArray) -> str:
+    """Note on the relevance of labels of another scale."""
     starts = [np.nanmin(judge.label), *judge.thresholds]
     pairs = [f"from {start:g} for {level}" for start, level in zip(starts, of_grade.tolist(), strict=True)]
     return f"labels stand for relevance: {', '.join(pairs)}"

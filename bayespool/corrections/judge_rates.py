@@ -26,7 +26,7 @@ _NOTHING_HIDDEN = "needs documents that one organization alone contributed"
 )
 @dataclass(frozen=True, kw_only=True)
 class JudgeRates(LabelCorrection):
-    """Give unjudged documents the chances of relevance that hidden documents with their labels have.
+    """Give unjudged documents the chances of relevance of hidden documents with their labels.
 
     Hidden documents are the judged ones that one organization alone contributed: without it they would be as
     unjudged as those of a new run. The chance of each level of relevance is its share among the hidden
@@ -36,7 +36,7 @@ class JudgeRates(LabelCorrection):
     Parameters
     ----------
     judge : str, optional
-        Name of the judge; default: the one that the collection has.
+        Name of the judge; default: the collection's only one.
 
     Notes
     -----
@@ -44,9 +44,9 @@ class JudgeRates(LabelCorrection):
     counts hidden documents down to rank 30, or to the cutoff if that is deeper. Sums of gains, average
     precision, (expected) reciprocal rank and success are expectations with independent chances
     (`bayespool.corrections.expected.expected_amounts`); other measures have no value. Under a measure over an
-    ideal ranking the amount is divided by the ideal of the judged documents, and the value kept where
-    completed judgments can bring it; with the ideal that completed judgments are expected to have, errors of
-    nDCG@10 were larger on DL 2021.
+    ideal ranking the amount is divided by the ideal of the judged documents, and kept within the bounds over
+    completed judgments; with the expected ideal of completed judgments, errors of nDCG@10 were larger on DL
+    2021.
 
     Edges: without unjudged documents the value is B; without a hidden document it is NaN.
     """
@@ -67,7 +67,9 @@ class JudgeRates(LabelCorrection):
         hidden = hidden_documents(collection, measure.cutoff)
         if not len(hidden):
             values = np.where(is_open[:, None], np.nan, found.lower)
-            return Corrected(values, notes=tuple(_NOTHING_HIDDEN if one else "" for one in is_open))
+            return Corrected(
+                values, notes=tuple(_NOTHING_HIDDEN if has_unjudged else "" for has_unjudged in is_open)
+            )
         gain = (level_rates(collection, judge, hidden, levels) @ gains)[np.append(judge.grade, -1)[document]]
         amounts = amounts_with_expected(measure, level, opened, gain)
         values = measure.normalize(amounts, tally_of(collection, levels)) / measure.unit

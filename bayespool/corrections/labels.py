@@ -1,4 +1,4 @@
-"""What corrections by the labels of a second judge share: which judge, and rates of relevance by grade."""
+"""Base class of corrections by labels of a second judge, and rates of relevance by grade."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bayespool.evidence.labels import TOP_OF_LABELS
 from bayespool.evidence.states import reach_of
 
 NO_JUDGE = "needs labels of a judge (--judge)"
-"""Why a correction by labels has no value."""
+"""Note of a correction by labels without a value."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,18 +30,18 @@ class LabelCorrection(PointCorrection):
     Parameters
     ----------
     judge : str, optional
-        Name of the judge; default: the one that the collection has.
+        Name of the judge; default: the collection's only one.
     """
 
     judge: str | None = None
 
     def correct(self, collection: Collection, found: Bounds) -> Corrected:
-        """`by_labels`; `not_defined` where the collection has no judge.
+        """`by_labels`, or `not_defined` where the collection has no judge.
 
         Raises
         ------
         InputError
-            See `judge_of`.
+            No judge has the name, or there are several and none is named.
         """
         judge = judge_of(collection, self.judge, self.name)
         if judge is None:
@@ -54,12 +54,8 @@ class LabelCorrection(PointCorrection):
 
 
 def judge_of(collection: Collection, name: str | None, method: str) -> Judge | None:
-    """The judge of that name, or without a name the only one; None where the collection has none.
-
-    Raises
-    ------
-    InputError
-        No judge has the name, or there are several and you name none.
+    """The judge of a name, or the only one; None without any, `InputError` for an unknown name or a choice of
+    several.
     """
     judges = {judge.name: judge for judge in collection.judges}
     known = ", ".join(judges)
@@ -78,12 +74,12 @@ def judge_of(collection: Collection, name: str | None, method: str) -> Judge | N
 
 
 def opened_ranks(
-    collection: Collection, found: Bounds, estimand: Any
+    collection: Collection, bounds: Bounds, estimand: Any
 ) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.bool_], IntArray]:
-    """Relevance down to the cutoff as `ranked_levels` has it, which ranks have an unjudged document that may
-    be relevant, and the documents; three arrays of shape (run, topic, rank).
+    """Relevance down to the cutoff (`ranked_levels`), ranks of unjudged documents that may be relevant, and
+    the documents; three arrays of shape (run, topic, rank).
     """
-    index, cutoff = collection.run_index(found.run_ids), found.measure.cutoff
+    index, cutoff = collection.run_index(bounds.run_ids), bounds.measure.cutoff
     level = ranked_levels(collection, index, cutoff)
     reach = reach_of(collection, index, cutoff, estimand)
     opened = (level == -1) & (np.arange(level.shape[2]) < reach[:, None, None])
@@ -91,8 +87,8 @@ def opened_ranks(
 
 
 def hidden_documents(collection: Collection, depth: int) -> npt.NDArray[np.intp]:
-    """Judged documents that one organization alone contributed and one of its runs ranks down to a depth, of
-    30 at the least; each once.
+    """Judged documents that one organization alone contributed, ranked by its runs down to a depth of at
+    least 30; shape (document,).
     """
     _, _, _, pair, _ = held_out_documents(collection, cutoff=max(depth, TOP_OF_LABELS))
     return np.asarray(pair, dtype=np.intp)
@@ -101,22 +97,12 @@ def hidden_documents(collection: Collection, depth: int) -> npt.NDArray[np.intp]
 def level_rates(
     collection: Collection, judge: Judge, pair: npt.NDArray[np.integer], levels: Sequence[int]
 ) -> FloatArray:
-    """How often documents of each grade are at each level.
+    """Share of each level among judged documents by grade, shape (grade + 1, level), from at least one
+    document.
 
-    Parameters
-    ----------
-    collection : Collection
-    judge : Judge
-    pair : ndarray of int, shape (document,)
-        Judged documents, one at least.
-    levels : sequence of int
-        Ascending from 0. A document between two of them counts at the lower one.
-
-    Returns
-    -------
-    ndarray of float, shape (grade + 1, level)
-        The lowest grade first, the last row is that of all documents. It also stands for a grade that none of
-        them has. A document without a label is in no other row, and its grade of −1 finds this one.
+    The last row is that of all documents, also used for empty grades; a document without a label counts only
+    there, and its grade of −1 selects it. Levels ascend from 0; a document between two of them counts at the
+    lower one.
     """
     n_grades = len(judge.thresholds) + 1
     counts = np.zeros((n_grades + 1, len(levels)))

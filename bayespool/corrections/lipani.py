@@ -36,17 +36,17 @@ class AntiPrecision(SharedCorrection):
 
     With s, s̄ and k̄ the run's mean precision, anti-precision and unjudged share of the top n, and ΔP, ΔP̄
     and Δk̄ = −ΔP − ΔP̄ the mean effects of composing it with the pooled runs, the estimate is s + k̄·max(Δk̄,
-    0) if λ = k̄·(ΔP·s̄ − ΔP̄·s) > 0 (equation 3) and s otherwise. All is arithmetic on means over topics;
-    topics share the correction in proportion to their unjudged documents. A missing rank counts as judged and
-    nonrelevant, so that k̄ is the residual Δ and s̄ = 1 − s − k̄. Other measures than P@n have no
-    anti-precision, and their values are NaN.
+    0) if λ = k̄·(ΔP·s̄ − ΔP̄·s) > 0 (equation 3) and s otherwise. These are means over topics; topics share
+    the correction in proportion to their unjudged documents. A missing rank counts as judged and nonrelevant,
+    so that k̄ is the residual Δ and s̄ = 1 − s − k̄. Other measures than P@n have no anti-precision, and
+    their values are NaN.
 
     Parameters
     ----------
     alpha : float in [0, 1], default 1
         Weight of the run's own ranks in the composition; 0 corrects nothing.
     trigger : {"lambda", "precision", "anti-precision"}
-        When to correct: λ > 0, ΔP > 0, or ΔP̄ < 0 (§5.1).
+        Condition of the correction: λ > 0, ΔP > 0, or ΔP̄ < 0 (§5.1).
     """
 
     alpha: float = 1.0
@@ -62,7 +62,7 @@ class AntiPrecision(SharedCorrection):
         return "anti-precision"
 
     def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
-        """`correct` for several measures: runs are composed once for all cutoffs of a relevance level."""
+        """`correct` for several measures, with one composition for all cutoffs of a relevance level."""
         effects: dict[int, CompositionEffects] = {}
         for rel in {b.measure.rel for b in found if isinstance(b.measure, Precision)}:
             cutoffs = sorted({b.measure.cutoff for b in found if b.measure.rel == rel})
@@ -76,16 +76,16 @@ class AntiPrecision(SharedCorrection):
             for b in found
         ]
 
-    def _share_out(self, collection: Collection, found: Bounds, effects: CompositionEffects) -> Corrected:
-        c = effects.cutoffs.index(found.measure.cutoff)
+    def _share_out(self, collection: Collection, bounds: Bounds, effects: CompositionEffects) -> Corrected:
+        c = effects.cutoffs.index(bounds.measure.cutoff)
         delta_p = effects.delta_precision[:, :, c].mean(axis=1)
         delta_anti_p = effects.delta_antiprecision[:, :, c].mean(axis=1)
-        s, k = found.lower.mean(axis=1), found.residual.mean(axis=1)
+        s, k = bounds.lower.mean(axis=1), bounds.residual.mean(axis=1)
         fires = {
             "lambda": k * (delta_p * (1 - s - k) - delta_anti_p * s) > 0,
             "precision": delta_p > 0,
             "anti-precision": delta_anti_p < 0,
         }[self.trigger]
         share = np.where(fires, np.maximum(-delta_p - delta_anti_p, 0), 0)
-        share[lacks_pool(collection, found)] = np.nan
-        return Corrected(found.lower + found.residual * share[:, None])
+        share[lacks_pool(collection, bounds)] = np.nan
+        return Corrected(bounds.lower + bounds.residual * share[:, None])

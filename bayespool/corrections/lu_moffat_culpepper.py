@@ -37,37 +37,26 @@ Loss = Literal["a", "b"]
 
 
 class _Expected(NamedTuple):
-    """Gains of the documents of runs, as shares of the greatest, and which of them are estimated; both of
-    the shape (run, topic, rank).
+    """Gains of documents of runs, as shares of the greatest, and which are estimated; shape (run, topic,
+    rank).
     """
 
     gain: FloatArray
     opened: npt.NDArray[np.bool_]
 
 
-_COMBINED: tuple[Shape, ...] = ("linear", "zipf", "weibull")
-_LAST_RANK = 1000  # where a run has a document that it does not return
-_MISSING = -2  # level of a rank below the end of a run
-_SHALLOW = 10  # ranks: fewer are little to fit a curve to
+_COMBINED_SHAPES: tuple[Shape, ...] = ("linear", "zipf", "weibull")
+_LAST_RANK = 1000  # of a document that a run does not return
+_MISSING_LEVEL = -2  # of a rank below the end of a run
+_MIN_FITTED_RANKS = 10  # with fewer, a note says that data are few
 
 
 def simplex_weights(table: FloatArray, target: FloatArray) -> FloatArray:
-    """Weights of 0 and more that sum to 1, with which the columns of a table come closest to a target.
+    """Nonnegative weights that sum to 1, shape (column,), with which the columns of a table are closest to a
+    target by least squares; equal where every column is the target.
 
-    Parameters
-    ----------
-    table : ndarray of float, shape (row, column)
-    target : ndarray of float, shape (row,)
-
-    Returns
-    -------
-    ndarray of float, shape (column,)
-        Of least squares; all alike where every column is the target.
-
-    Notes
-    -----
-    With weights that sum to 1 the distance is ‖(T − t1ᵀ)w‖. Nonnegative least squares with a row of ones for
-    the sum gives a multiple of these weights, whatever the weight of that row.
+    The distance is ‖(T − t1ᵀ)w‖; nonnegative least squares with a row of ones for the sum gives a multiple of
+    these weights, whatever the weight of that row.
 
     Examples
     --------
@@ -95,7 +84,7 @@ def simplex_weights(table: FloatArray, target: FloatArray) -> FloatArray:
 )
 @dataclass(frozen=True, kw_only=True)
 class LuMoffatCulpepper(SharedCorrection):
-    """Add what unjudged documents are expected to gain by their ranks in the pooled runs (Lu et al. 2017).
+    """Add expected gains of unjudged documents by their ranks in the pooled runs (Lu et al. 2017).
 
     On each topic the method fits a curve g to the mean gain at each rank of the pooled runs, down to the pool
     depth, and extrapolates it below (`bayespool.corrections.gain_by_rank.gain_curves`). The expected gain of
@@ -122,11 +111,10 @@ class LuMoffatCulpepper(SharedCorrection):
     -----
     The papers are about RBP and sums of gains. Here gains are those of the measure, over the greatest; the
     measure's weights of ranks apply to the expected gains of unjudged documents. Under a measure over an
-    ideal ranking the amount is divided by the ideal of the judged documents, and the value kept where
-    completed judgments can bring it (`bayespool.evidence.Bounds`). Average precision, (expected) reciprocal
-    rank and success are expectations with independent chances
-    (`bayespool.corrections.expected.expected_amounts`). Other measures, and those that fall with relevance,
-    have no value.
+    ideal ranking the amount is divided by the ideal of the judged documents, and kept within the bounds over
+    completed judgments (`bayespool.evidence.Bounds`). Average precision, (expected) reciprocal rank and
+    success are expectations with independent chances (`bayespool.corrections.expected.expected_amounts`).
+    Other measures, and those that fall with relevance, have no value.
 
     Where the papers leave a choice open, we chose what favors the method. A pooled run that does not return a
     document counts as having it at rank 1,000, as in the program, also where no pooled run returns it: g at
@@ -156,30 +144,32 @@ class LuMoffatCulpepper(SharedCorrection):
         return "lu-moffat-culpepper"
 
     def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
-        """`correct` for several measures: those under which levels gain alike share the estimates."""
-        deepest = max(one.measure.cutoff for one in found)
+        """`correct` for several measures; those with equal gains of levels share the estimates."""
+        deepest = max(bounds.measure.cutoff for bounds in found)
         shared: dict[bytes, _Expected] = {}
         corrected = []
-        for one in found:
-            top = relevance_levels(collection, one.measure)[-1]
-            gains = gains_of_levels(one.measure, np.arange(top + 1))
+        for bounds in found:
+            top = relevance_levels(collection, bounds.measure)[-1]
+            gains = gains_of_levels(bounds.measure, np.arange(top + 1))
             if gains is None:
-                corrected.append(not_defined(one, "defined for sums of gains"))
-            elif not one.measure.rises:
-                corrected.append(not_defined(one, "defined for measures that rise with relevance"))
+                corrected.append(not_defined(bounds, "defined for sums of gains"))
+            elif not bounds.measure.rises:
+                corrected.append(not_defined(bounds, "defined for measures that rise with relevance"))
             elif gains.max() <= 0:
-                corrected.append(Corrected(one.lower))
+                corrected.append(Corrected(bounds.lower))
             else:
                 shares = gains / gains.max()
                 if (key := shares.tobytes()) not in shared:
-                    shared[key] = self._expected(collection, one.run_ids, deepest, shares)
-                corrected.append(_value(collection, one, shared[key], float(gains.max())))
+                    shared[key] = self._expected(collection, bounds.run_ids, deepest, shares)
+                corrected.append(_value(collection, bounds, shared[key], float(gains.max())))
         return corrected
 
     def _expected(
         self, collection: Collection, run_ids: tuple[str, ...], depth: int, shares: FloatArray
     ) -> _Expected:
-        """Gains of the first documents of runs: those of judged ones, and estimates."""
+        """Gains of the first ``depth`` documents of runs, known for judged ones and estimated for the
+        others.
+        """
         index = collection.run_index(run_ids)
         level = ranked_levels(collection, index, depth)
         reach = reach_of(collection, index, depth, self.estimand)
@@ -192,7 +182,7 @@ class LuMoffatCulpepper(SharedCorrection):
         pool_level = ranked_levels(collection, pooled, collection.document.shape[2])
         last = max(_LAST_RANK, pool_level.shape[2])
         observed = _mean_gains(pool_level[:, topics], collection.depth_of(pooled), shares)
-        shapes = _COMBINED if self.shape == "combined" else (self.shape,)
+        shapes = _COMBINED_SHAPES if self.shape == "combined" else (self.shape,)
         curves = [gain_curves(observed, last, shape) for shape in shapes]
         for row, t in enumerate(topics):
             run, rank = np.nonzero(opened[:, t])
@@ -208,7 +198,9 @@ class LuMoffatCulpepper(SharedCorrection):
     def _of_topic(
         self, ranks: npt.NDArray[np.int32], judged_gain: FloatArray, curves: Sequence[FloatArray], last: int
     ) -> FloatArray:
-        """Expected gains of the documents after the judged ones, from the ranks of all in the pooled runs."""
+        """Expected gains of the documents after the judged ones, from ranks in the pooled runs, shape
+        (document,).
+        """
         n_judged = len(judged_gain)
         weight = np.append(self.persistence ** np.arange(last), 0.0)[ranks[:n_judged]]
         estimates = np.empty((len(ranks), len(curves)))
@@ -219,40 +211,44 @@ class LuMoffatCulpepper(SharedCorrection):
         return combined[n_judged:]
 
     def _weights(self, weight: FloatArray, gains: FloatArray, target: FloatArray) -> FloatArray:
-        """Weights of the columns of expected gains, shape (judged document, column)."""
+        """Weights of the columns of expected gains, which have the shape (judged document, column); shape
+        (column,).
+        """
         if self.loss == "a":
             return simplex_weights(weight.T @ gains, weight.T @ target)
-        # rows of all runs that have a document are one row, times the root of the sum of their squares
+        # the rows of one document differ by factors only, and are one row of their root sum of squares
         of_document = np.sqrt(np.square(weight).sum(axis=1))
         return simplex_weights(of_document[:, None] * gains, of_document * target)
 
 
-def _value(collection: Collection, found: Bounds, expected: _Expected, greatest: float) -> Corrected:
-    """Values with expected gains in place of unknown ones; B where nothing is unknown."""
-    measure = found.measure
+def _value(collection: Collection, bounds: Bounds, expected: _Expected, greatest: float) -> Corrected:
+    """Values with expected gains of unjudged documents; B without any."""
+    measure = bounds.measure
     gain = expected.gain[:, :, : measure.cutoff]
     opened = expected.opened[:, :, : measure.cutoff]
     tally = tally_of(collection, relevance_levels(collection, measure))
     amounts = measure.normalize(expected_amounts(measure, gain * greatest), tally) / measure.unit
     if isinstance(measure, Normalized):
-        amounts = np.clip(amounts, found.least.scores(), found.most.scores())
-    per_topic = np.where(opened.any(axis=2), amounts, found.lower)
-    per_topic[lacks_pool(collection, found)] = np.nan
+        amounts = np.clip(amounts, bounds.least.scores(), bounds.most.scores())
+    per_topic = np.where(opened.any(axis=2), amounts, bounds.lower)
+    per_topic[lacks_pool(collection, bounds)] = np.nan
     depth = int(collection.depth_of(np.flatnonzero(collection.pooled)).max(initial=0))
-    shallow = f"gains by rank are fitted to {depth} ranks" if 0 < depth < _SHALLOW else ""
-    return Corrected(per_topic, notes=tuple(shallow if one else "" for one in has_open_ranks(found)))
+    shallow = f"gains by rank are fitted to {depth} ranks" if 0 < depth < _MIN_FITTED_RANKS else ""
+    return Corrected(
+        per_topic, notes=tuple(shallow if has_unjudged else "" for has_unjudged in has_open_ranks(bounds))
+    )
 
 
 def _mean_gains(
     level: npt.NDArray[np.int16], depths: npt.NDArray[np.int32], shares: FloatArray
 ) -> FloatArray:
     """Mean gain at each rank of pooled runs, each down to its depth, shape (topic, rank); a missing rank
-    gains nothing, an unjudged document does not count.
+    gains 0, an unjudged document does not count.
     """
     within = np.arange(int(depths.max())) < depths[:, None, None]
     level = level[:, :, : within.shape[2]]
     below = within.shape[2] - level.shape[2]  # ranks of the pool that no run of the collection reaches
-    level = np.pad(level, ((0, 0), (0, 0), (0, below)), constant_values=_MISSING)
+    level = np.pad(level, ((0, 0), (0, 0), (0, below)), constant_values=_MISSING_LEVEL)
     counted = within & (level != -1)
     gain = np.where(level >= 0, shares[np.maximum(level, 0)], 0.0)
     n_counted = counted.sum(axis=0)

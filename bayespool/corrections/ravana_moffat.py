@@ -1,9 +1,8 @@
 """Corrections that place a measure inside its interval [B, B + Δ] with constants (Ravana & Moffat 2010).
 
-The constants are chances. A measure that does not end at 1 is divided by the value of a ranking whose
-documents are all of the highest relevance, and multiplied by it in the end. A measure that falls with
-relevance is corrected as what it lacks to 1, which rises. Of measures over ideal rankings T is the paper's
-estimate (`bayespool.evidence.Bounds`).
+The constants are chances. A measure that does not end at 1 is corrected as a share of the value of a ranking
+with the highest relevance throughout, and one that falls with relevance as 1 minus itself. T of measures over
+ideal rankings is the paper's estimate (`bayespool.evidence.Bounds`).
 
 References
 ----------
@@ -30,11 +29,11 @@ from bayespool.measures import Additive, Measure, Normalized
 
 FloatArray = npt.NDArray[np.float64]
 
-_NOTHING = 1e-12  # a judged share of the weights that is only rounding
+_MIN_JUDGED_SHARE = 1e-12  # of the weights; less is rounding
 
 
 def background(lower: FloatArray, residual: FloatArray, e: float) -> FloatArray:
-    """X_B = B + Δ·E: each unjudged document is relevant with the chance E.
+    """X_B = B + Δ·E, with the chance E of relevance for each unjudged document.
 
     Examples
     --------
@@ -45,10 +44,8 @@ def background(lower: FloatArray, residual: FloatArray, e: float) -> FloatArray:
 
 
 def interpolated(lower: FloatArray, residual: FloatArray, c: float, e: float) -> FloatArray:
-    """X_I = B + C·Δ·B/(1 − Δ), and E where nothing is judged (Δ = 1).
-
-    Unjudged documents are C times as likely to be relevant as the judged ones of the same run on the same
-    topic.
+    """X_I = B + C·Δ·B/(1 − Δ), and E where nothing is judged (Δ = 1), with unjudged documents C times as
+    likely to be relevant as the judged ones of the run on the topic.
 
     Examples
     --------
@@ -56,13 +53,12 @@ def interpolated(lower: FloatArray, residual: FloatArray, c: float, e: float) ->
     [0.45, 0.01]
     """
     judged = 1 - residual
-    some = judged > _NOTHING
+    some = judged > _MIN_JUDGED_SHARE
     return np.where(some, lower + c * residual * lower / np.where(some, judged, 1), e)
 
 
 def smoothed(lower: FloatArray, residual: FloatArray, c: float, e: float) -> FloatArray:
-    """X_M = (1 − Δ)·X_I + Δ·X_B = B + C·Δ·B + Δ²·E: interpolated where much is judged, background where
-    little is.
+    """X_M = (1 − Δ)·X_I + Δ·X_B = B + C·Δ·B + Δ²·E.
 
     Examples
     --------
@@ -80,7 +76,7 @@ def smoothed(lower: FloatArray, residual: FloatArray, c: float, e: float) -> Flo
 )
 @dataclass(frozen=True, kw_only=True)
 class LowerBound(PointCorrection):
-    """X_S = B, "if it ain't judged, it ain't relevant": the measure as trec_eval gives it."""
+    """X_S = B, the measure as trec_eval gives it, with unjudged documents as nonrelevant."""
 
     @property
     def name(self) -> str:
@@ -106,8 +102,7 @@ class Background(PointCorrection):
     Parameters
     ----------
     e : float in [0, 1], default 0.03
-        Chance that an unjudged document is relevant; the paper finds 0.01 to 0.05 reasonable, the default is
-        the middle.
+        Chance that an unjudged document is relevant; the middle of the paper's range, 0.01 to 0.05.
     """
 
     e: float = 0.03
@@ -136,8 +131,8 @@ class Background(PointCorrection):
 class Interpolated(PointCorrection):
     """X_I = B + C·Δ·B/(1 − Δ) (Ravana & Moffat 2010, §3).
 
-    A missing rank counts as judged and nonrelevant, so that B/(1 − Δ) is the precision over all ranks whose
-    relevance is known.
+    A missing rank counts as judged and nonrelevant, so that B/(1 − Δ) is the precision over all ranks of
+    known relevance.
 
     Parameters
     ----------
@@ -196,12 +191,13 @@ class Smoothed(PointCorrection):
 
 @dataclass(frozen=True, slots=True)
 class Constants:
-    """Constants of a correction and how well they do.
+    """Fitted constants of a correction and their error.
 
     Attributes
     ----------
     c, e : float in [0, 1]
-        The best constants; NaN where the data do not touch one (no topic without any judged document, say).
+        The best constants; NaN where the data do not determine one (no topic without any judged document,
+        say).
     rmse : float
         Root mean squared error per (pool, run, topic) at these constants.
     """
@@ -216,18 +212,18 @@ def fit_constants(
     counts: Iterable[JudgmentCounts | Bounds],
     truth: JudgmentCounts | Bounds,
 ) -> Constants:
-    """Constants (C, E) of least RMSE against a fuller judgment set (Ravana & Moffat 2010, §4).
+    """Fit constants (C, E) of least RMSE against a fuller judgment set (Ravana & Moffat 2010, §4).
 
-    All three corrections are linear in their constants, so bounded least squares finds the minimum over the
-    unit square exactly.
+    The corrections are linear in their constants, so that bounded least squares gives the exact minimum over
+    the unit square.
 
     Parameters
     ----------
     method : {"background", "interpolated", "smoothed"}
         For ``"background"`` C is NaN.
     counts : iterable of JudgmentCounts or Bounds
-        Of the same runs at the same cutoffs, or under the same measure, with several smaller judgment sets;
-        all weigh alike.
+        Of the same runs at the same cutoffs, or under the same measure, with several smaller judgment sets of
+        equal weight.
     truth : JudgmentCounts or Bounds
         Under the fullest set, whose lower bounds are the values to predict.
 
@@ -262,7 +258,7 @@ def fit_constants(
     lower = np.concatenate([t.lower.ravel() for t in tables])
     residual = np.concatenate([t.residual.ravel() for t in tables])
     target = np.tile(truth.lower.ravel(), len(tables)) - lower
-    none_judged = residual > 1 - _NOTHING
+    none_judged = residual > 1 - _MIN_JUDGED_SHARE
     if method == "background":
         columns = [np.zeros_like(lower), residual]
     elif method == "interpolated":
@@ -281,24 +277,22 @@ def fit_constants(
 
 
 def _placed(
-    collection: Collection, found: Bounds, formula: Callable[[FloatArray, FloatArray], FloatArray]
+    collection: Collection, bounds: Bounds, formula: Callable[[FloatArray, FloatArray], FloatArray]
 ) -> Corrected:
-    """Values from a formula of B and Δ, both between 0 and 1."""
-    highest = _highest(collection, found.measure)
+    """Values from a formula of B and Δ, both scaled to between 0 and 1."""
+    highest = _highest(collection, bounds.measure)
     if highest is None:
-        return not_defined(found, "defined for measures from 0 to 1")
-    lower, residual = found.lower / highest, open_residual(found) / highest
-    if found.measure.rises:
+        return not_defined(bounds, "defined for measures from 0 to 1")
+    lower, residual = bounds.lower / highest, open_residual(bounds) / highest
+    if bounds.measure.rises:
         corrected = formula(lower, residual)
     else:
         corrected = 1 - formula(1 - lower - residual, residual)
-    return Corrected(np.where(residual > 0, corrected * highest, found.lower))
+    return Corrected(np.where(residual > 0, corrected * highest, bounds.lower))
 
 
 def _highest(collection: Collection, measure: Measure) -> float | None:
-    """The highest value of a measure, that of a ranking with documents of the highest relevance alone; None
-    where that is not known.
-    """
+    """Value of a ranking with the highest relevance throughout; None where it is unknown."""
     if _ends_at_one(measure):
         return 1.0
     if not isinstance(measure, Additive):
@@ -309,13 +303,13 @@ def _highest(collection: Collection, measure: Measure) -> float | None:
 
 
 def _ends_at_one(measure: Measure) -> bool:
-    """Whether B and T lie between 0 and 1. Over the ideal of the judgments as they stand they do, too."""
+    """Whether B and T lie between 0 and 1, as they do over the ideal ranking of the judged documents."""
     return measure.range == (0.0, 1.0) or isinstance(measure, Normalized)
 
 
 def _axes(table: JudgmentCounts | Bounds) -> tuple[object, ...]:
-    asked = table.measure if isinstance(table, Bounds) else table.cutoffs
-    return table.run_ids, table.query_ids, asked
+    measured = table.measure if isinstance(table, Bounds) else table.cutoffs
+    return table.run_ids, table.query_ids, measured
 
 
 def _check(**constants: float) -> None:

@@ -1,4 +1,4 @@
-"""Estimators by name: each registers itself in its own file, with what tables and help texts say of it."""
+"""Registry of estimators by name."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from bayespool.measures import Estimator
 Kind = Literal["point", "posterior"]
 Class = TypeVar("Class", bound=type)
 
-_ALL = "all"  # stands for many of them
+_ALL = "all"  # several estimators
 
 
 @dataclass(frozen=True, kw_only=True)
 class EstimatorEntry:
-    """A name that an estimator can be asked for by.
+    """A registered estimator.
 
     Attributes
     ----------
@@ -34,13 +34,13 @@ class EstimatorEntry:
         Author, year and equation; empty for what is the package's own.
     kind : {"point", "posterior"}
     default : bool
-        Whether it is asked for where nobody names one.
+        Whether it is used by default.
     fixed : mapping of str to object
-        Settings that the name stands for.
+        Settings that the name implies.
     needs_sample : bool
-        Whether it answers only where the pool is a random sample. ``"all"`` leaves it out.
+        Whether it needs a pool that is a random sample. ``"all"`` leaves it out.
     needs_judge : bool
-        Whether it answers only where there are labels of a second judge. ``"all"`` leaves it out.
+        Whether it needs labels of a second judge. ``"all"`` leaves it out.
     """
 
     name: str
@@ -55,7 +55,7 @@ class EstimatorEntry:
     needs_judge: bool = False
 
     def __call__(self, **settings: Any) -> Estimator:
-        """The estimator with these settings."""
+        """Make the estimator with these settings."""
         estimator: Estimator = self.make(**self.fixed, **settings)
         if estimator.name != self.name:
             raise ValueError(f"registered as {self.name}, it calls itself {estimator.name}")
@@ -63,7 +63,7 @@ class EstimatorEntry:
 
     @property
     def needs_settings(self) -> bool:
-        """Whether the name alone is not enough to make it."""
+        """Whether it has settings without a default."""
         parameters = inspect.signature(self.make).parameters.values()
         return any(
             p.default is p.empty and p.name not in self.fixed
@@ -73,8 +73,9 @@ class EstimatorEntry:
 
 
 ESTIMATORS: dict[str, EstimatorEntry] = {}
-"""Every registered estimator by name. `bayespool.scoring.estimators` has them all; here are those whose
-file has been imported."""
+"""Registered estimators by name: those of imported files, or all once `bayespool.scoring.estimators` is
+imported.
+"""
 
 
 def register_estimator(
@@ -89,25 +90,25 @@ def register_estimator(
     needs_sample: bool = False,
     needs_judge: bool = False,
 ) -> Callable[[Class], Class]:
-    """Class decorator that makes an estimator known by its name, wherever estimators are asked for.
+    """Class decorator that registers an estimator under a name.
 
     Parameters
     ----------
     name : str
-        Lower-case letters, digits and hyphens; what the estimator's ``name`` is.
+        Lower-case letters, digits and hyphens; equal to the estimator's ``name``.
     description, label, source, kind, default, fixed, needs_sample, needs_judge
-        See `EstimatorEntry`; without a label the name is one.
+        See `EstimatorEntry`; the default label is the name.
 
     Returns
     -------
     callable
-        Gives the class back as it is.
+        Returns the class unchanged.
 
     Raises
     ------
     InputError
-        A name that cannot be one, or that another class has. ``del ESTIMATORS[name]`` frees it; a class that
-        is defined again, as in a notebook, replaces itself.
+        An invalid name, or one that another class has. ``del ESTIMATORS[name]`` frees it; a class that is
+        defined again, as in a notebook, replaces itself.
     """
 
     def register(cls: Class) -> Class:
@@ -128,8 +129,8 @@ def register_estimator(
                 f"no estimator can be called {name!r}",
                 hint="lower-case letters, digits and hyphens between them; not 'all'",
             )
-        there = ESTIMATORS.get(name)
-        if there is not None and (_identity(there) != _identity(entry)):
+        registered = ESTIMATORS.get(name)
+        if registered is not None and (_identity(registered) != _identity(entry)):
             raise InputError(f"there is an estimator {name!r} already", hint="give it another name")
         ESTIMATORS[name] = entry
         return cls

@@ -1,4 +1,4 @@
-"""Judged documents of each level that go with each pooled run held out."""
+"""Judged documents of each level that are hidden with each pooled run."""
 
 from __future__ import annotations
 
@@ -22,22 +22,9 @@ def hidden_at_levels(
     by: Literal["organization", "run"] = "organization",
     substitute: str | None = None,
 ) -> Counts:
-    """Judged documents that are hidden with each pooled run, whoever ranks them where, shape (run, topic,
-    level).
-
-    Parameters
-    ----------
-    collection : Collection
-    levels : sequence of int
-        Ascending from 0.
-    by, substitute
-        See `bayespool.evidence.held_out_counts`.
-
-    Returns
-    -------
-    ndarray of int
-        All documents that the run, or its organization, alone contributed to the pool: none of them is left
-        for an ideal ranking.
+    """Judged documents that the run, or its organization, alone contributed to the pool, at levels that
+    ascend from 0; shape (run, topic, level). ``by`` and ``substitute`` are those of
+    `bayespool.evidence.held_out_counts`.
     """
     sole = sole_contributor(collection, by)
     index = np.flatnonzero(collection.pooled)

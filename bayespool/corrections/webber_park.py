@@ -42,11 +42,11 @@ from bayespool.measures import Measure, Normalized, Tally
 )
 @dataclass(frozen=True, kw_only=True)
 class SystemsAdjustment(SharedCorrection):
-    """Add the mean loss that pooled systems suffer when they are left out (Webber & Park 2009, algorithm 1).
+    """Add the mean loss of pooled systems that are left out (Webber & Park 2009, algorithm 1).
 
     The estimate is u + a, where a is the mean over the pooled systems s of (pooled − held-out mean score of
-    s). It is an adjustment of the mean; topics share it in proportion to their Δ. Without another pooled run
-    the value is NaN.
+    s). Topics share this adjustment of the mean in proportion to their Δ. Without another pooled run the
+    value is NaN.
 
     Documents that leave the pool with s leave the ideal rankings, too, so that under a measure over an ideal
     ranking a system may gain by being left out, and the adjustment may be negative.
@@ -58,10 +58,10 @@ class SystemsAdjustment(SharedCorrection):
     substitute : bool, default True
         Whether the target takes the held-out system's place in the pool, the paper's refinement.
     within_bounds : bool, default True
-        Keep every value inside [B, T], which the paper does not require: an adjustment beyond the residual is
-        certainly wrong, and a fully judged run has nothing to adjust. Under a measure over an ideal ranking
-        it is [least, T] within [least, most] (`bayespool.evidence.Bounds`). A note says where it was cut.
-        ``False`` gives algorithm 1 to the letter, with the same a on every topic.
+        Keep every value inside [B, T], beyond the paper: an adjustment beyond the residual is certainly
+        wrong, and a fully judged run has nothing to adjust. Under a measure over an ideal ranking it is
+        [least, T] within [least, most] (`bayespool.evidence.Bounds`). A note says where it was cut. ``False``
+        is algorithm 1 as published, with the same a on every topic.
     """
 
     by: Literal["run", "organization"] = "run"
@@ -88,20 +88,20 @@ class SystemsAdjustment(SharedCorrection):
             hidden_at = functools.cache(
                 functools.partial(hidden_at_levels, collection, by=self.by, substitute=substitute)
             )
-            for b, one in enumerate(found):
-                measure, levels = one.measure, relevance_levels(collection, one.measure)
-                before, after = (measure.amounts(measure.read(now)) for now in (judged, kept))
+            for b, bounds in enumerate(found):
+                measure, levels = bounds.measure, relevance_levels(collection, bounds.measure)
+                before, after = (measure.amounts(measure.read(ranked)) for ranked in (judged, kept))
                 if isinstance(measure, Normalized):
                     tally = tally_of(collection, levels)
                     left = Tally(tally.n - hidden_at(levels)[others, :, 1:], tally.levels)
                     before = measure.normalize(before, tally)
                     after = measure.normalize(after, left)
-                adjustment[b, row] = ((before - after) / one.low.unit).mean()
+                adjustment[b, row] = ((before - after) / bounds.low.unit).mean()
         everywhere = np.ones(len(collection.query_ids), dtype=bool)
         corrected = []
-        for one, of_measure in zip(found, adjustment, strict=True):
-            of_measure[lacks_pool(collection, one)] = np.nan
-            corrected.append(_adjusted(one, of_measure, everywhere, within_bounds=self.within_bounds))
+        for bounds, of_measure in zip(found, adjustment, strict=True):
+            of_measure[lacks_pool(collection, bounds)] = np.nan
+            corrected.append(_adjusted(bounds, of_measure, everywhere, within_bounds=self.within_bounds))
         return corrected
 
 
@@ -115,11 +115,11 @@ class SystemsAdjustment(SharedCorrection):
 class TopicsAdjustment(PointCorrection):
     """Add the run's own mean loss on topics where it is fully judged (Webber & Park 2009, algorithm 2).
 
-    On the common topics the run's full score and the score it would have without the documents that it alone
-    contributed are both known; the mean difference a is added to its mean unpooled score. Var(a) = (N − n)/N
-    · s²/n with s² the variance of the n differences (equations 3, 4 and 7); for a to help with about 68 %
-    confidence its standard error must be under a itself (equation 6), and the note says so where it is not.
-    The documents that the run alone contributed leave the ideal rankings, too.
+    On the common topics both the run's full score and its score without the documents that it alone
+    contributed are known; the mean difference a is added to its mean unpooled score. Var(a) = (N − n)/N ·
+    s²/n with s² the variance of the n differences (equations 3, 4 and 7). For a to help with about 68 %
+    confidence its standard error must be under a itself (equation 6), and a note says where it is not. The
+    documents that the run alone contributed leave the ideal rankings, too.
 
     Parameters
     ----------
@@ -174,21 +174,21 @@ class TopicsAdjustment(PointCorrection):
 
 
 def _adjusted(
-    found: Bounds, adjustment: FloatArray, topics: npt.NDArray[np.bool_], *, within_bounds: bool
+    bounds: Bounds, adjustment: FloatArray, topics: npt.NDArray[np.bool_], *, within_bounds: bool
 ) -> Corrected:
     """B plus an adjustment of the mean over some topics, of shape (run,).
 
-    Within bounds, the topics get it in proportion to their Δ, at most Δ itself; else each gets the same. What
-    is negative they get in proportion to what the value may fall by.
+    Within bounds, the topics share it in proportion to Δ, at most Δ itself, or, if it is negative, to how far
+    the value may fall; else each gets the same.
     """
     if not within_bounds:
-        corrected = found.lower + np.where(topics, adjustment[:, None], 0)
+        corrected = bounds.lower + np.where(topics, adjustment[:, None], 0)
         return Corrected(corrected, notes=("",) * len(adjustment))
-    low, unit = found.low.amount, found.low.unit
-    upward = (np.minimum(found.high.amount, found.most.amount) - low) / unit
-    downward = (low - found.least.amount) / unit
+    low, unit = bounds.low.amount, bounds.low.unit
+    upward = (np.minimum(bounds.high.amount, bounds.most.amount) - low) / unit
+    downward = (low - bounds.least.amount) / unit
     room = np.where((adjustment < 0)[:, None], downward, upward)
-    room = np.where(topics & (found.n_unjudged > 0), np.maximum(room, 0), 0)
+    room = np.where(topics & (bounds.n_unjudged > 0), np.maximum(room, 0), 0)
     total = room.sum(axis=1)
     wanted = np.abs(adjustment) * topics.sum()
     share = np.where(total > 0, np.minimum(wanted / np.where(total > 0, total, 1), 1), 0)
@@ -199,14 +199,14 @@ def _adjusted(
         f"adjustment cut to the {end} bound" if was_cut else ""
         for end, was_cut in zip(ends, cut, strict=True)
     )
-    return Corrected(found.lower + room * share[:, None], notes=notes)
+    return Corrected(bounds.lower + room * share[:, None], notes=notes)
 
 
 def _without_own(
     collection: Collection, run: str, topics: npt.NDArray[np.bool_], measure: Measure
 ) -> FloatArray:
-    """Value of a run on each topic without the judgments on some topics of documents that it has, down to its
-    pool depth or the cutoff, and that no other pooled run accounts for.
+    """Value of a run on each topic without judgments, on some topics, of documents within its pool depth or
+    the cutoff that no other pooled run contributed; shape (topic,).
     """
     index = collection.run_index(run)
     others = np.flatnonzero(collection.pooled & (np.array(collection.run_ids) != run))

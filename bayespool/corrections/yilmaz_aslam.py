@@ -40,18 +40,17 @@ from bayespool.pooling.sampled import infer_ap, infer_stratified_ap, sampled_sta
 )
 @dataclass(frozen=True, kw_only=True)
 class InferredAP(SharedCorrection):
-    """The precision expected at the ranks of the judged relevant documents, from the sample above them.
+    """Expected precision at the ranks of the judged relevant documents, from the sample above them.
 
-    infAP of a uniform sample, as trec_eval computes it, and xinfAP of a stratified one
-    (`bayespool.pooling.sampled`). A document that no pooled run retrieves could not be sampled and counts as
-    not relevant; a note says how many such documents a run has. Judgments that are not of the sample (added
-    ones, those that no pooled run explains) are a stratum of their own, which is fully judged. The value is
-    NaN where the pool is not a sample, has no strata, or is not the stated sample, within the limits of
-    `HorvitzThompson`.
+    infAP of a uniform sample, as in trec_eval, and xinfAP of a stratified one (`bayespool.pooling.sampled`).
+    A document that no pooled run retrieves could not be sampled and counts as not relevant; a note gives the
+    number of such documents. Judgments outside the sample (added ones, those that no pooled run explains) are
+    a stratum of their own, which is fully judged. The value is NaN where the pool is not a sample, has no
+    strata, or is not the stated sample, within the limits of `HorvitzThompson`.
 
     Defined for AP over the relevant documents of completed judgments. It lies between 0 and 1, and may lie
-    outside the bounds. A run whose top is fully judged has not its value as judged, as the number of relevant
-    documents is not known. Both estimands coincide.
+    outside the bounds. A fully judged run may differ from its value as judged, since the number of relevant
+    documents is unknown. Both estimands coincide.
     """
 
     @property
@@ -63,23 +62,24 @@ class InferredAP(SharedCorrection):
         """`correct` for several measures, with one search for strata."""
         pool = sample_of(collection)
         if isinstance(pool, str):
-            return [not_defined(one, pool) for one in found]
+            return [not_defined(bounds, pool) for bounds in found]
         pooled = np.flatnonzero(collection.pooled)
         stratum = pool.strata(collection, pooled)
         if stratum is None:
-            return [not_defined(one, "defined for uniform and stratified samples") for one in found]
+            return [not_defined(bounds, "defined for uniform and stratified samples") for bounds in found]
         others = collection.judged & ~pool.judged(collection, pooled)
         stratum = np.where(others, stratum.max() + 1, stratum).astype(np.int32)
         return [
-            ap_of_sample(collection, pool, one, lambda b: _inferred(collection, b, stratum)) for one in found
+            ap_of_sample(collection, pool, bounds, lambda b: _inferred(collection, b, stratum))
+            for bounds in found
         ]
 
 
-def _inferred(collection: Collection, found: Bounds, stratum: IntArray) -> FloatArray:
+def _inferred(collection: Collection, bounds: Bounds, stratum: IntArray) -> FloatArray:
     """Values from the stratum of each pair, −1 outside of all; shape (run, topic)."""
-    relevant = states(collection.relevance, found.measure.rel) == RELEVANT
+    relevant = states(collection.relevance, bounds.measure.rel) == RELEVANT
     n_topics, n_strata = len(collection.query_ids), int(stratum.max()) + 1
-    top = collection.document[collection.run_index(found.run_ids), :, : found.measure.cutoff]
+    top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
     state = sampled_states(top, relevant, collection.judged, stratum >= 0)
     place = collection.pair_topic * n_strata + stratum
     n_pooled, n_judged, n_relevant = (

@@ -1,4 +1,4 @@
-"""Evaluation measures as values with a canonical text, in the dialect of ir_measures: one file per family."""
+"""Evaluation measures in the notation of ir_measures, one file per family."""
 
 from bayespool.measures.anti_precision import NonrelevantShare
 from bayespool.measures.average_precision import AveragePrecision

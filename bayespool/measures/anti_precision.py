@@ -1,4 +1,4 @@
-"""Anti-precision: the share of nonrelevant documents."""
+"""Anti-precision, the share of nonrelevant documents."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from bayespool.measures.precision import ShareOfTop
 @register_measure
 @dataclass(frozen=True, order=True)
 class NonrelevantShare(ShareOfTop):
-    """Anti-precision at a cutoff, AntiP@n: the share of documents in the top n that are known not to be
-    relevant.
+    """Anti-precision at a cutoff, AntiP@n: the share of documents in the top n known to be nonrelevant.
 
     Amounts are numbers of judged nonrelevant documents and missing ranks, the unit is n.
 
@@ -31,7 +30,7 @@ class NonrelevantShare(ShareOfTop):
     -----
     P@n + AntiP@n + the share of unjudged documents = 1 (Lipani, Lupu & Hanbury 2015, §3). A missing rank
     counts as judged and nonrelevant, as in the correction `bayespool.corrections.AntiPrecision`. A completion
-    can only raise it: by the unjudged documents that turn out nonrelevant. ir_measures has no such measure.
+    never lowers it. ir_measures has no such measure.
 
     Examples
     --------
@@ -47,12 +46,14 @@ class NonrelevantShare(ShareOfTop):
     rises = False
 
     def gains(self, levels: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-        """1 for a nonrelevant document and for a missing rank, 0 for an unjudged document."""
+        """1 for a nonrelevant document and for a missing rank, 0 for an unjudged document, of the shape of
+        ``levels``.
+        """
         known = (levels >= 0) | (levels == MISSING_RANK)
         return np.asarray(known & (levels < self.rel), dtype=np.int32)
 
     def evaluate(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Numbers of judged nonrelevant documents and missing ranks, int32."""
+        """Numbers of judged nonrelevant documents and missing ranks, int32, shape (...)."""
         top = levels[..., : self.cutoff]
         n_missing = self.cutoff - top.shape[-1]
         return np.asarray(self.gains(top).sum(axis=-1, dtype=np.int32) + np.int32(n_missing))

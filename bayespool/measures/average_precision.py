@@ -18,8 +18,8 @@ from bayespool.measures.normalized import FloatArray, Normalized, n_relevant
 @register_measure
 @dataclass(frozen=True, order=True)
 class AveragePrecision(Normalized):
-    """Average precision at a cutoff, AP@n: the mean over all relevant documents of a topic of the precision
-    at the rank of each, which is 0 for those that are not in the top n.
+    """Average precision at a cutoff, AP@n: the mean precision at the ranks of all relevant documents of a
+    topic, 0 for those outside the top n.
 
     Amounts are sums of precisions.
 
@@ -30,13 +30,13 @@ class AveragePrecision(Normalized):
     rel : int, default 1
         The smallest relevance that counts as relevant, at least 1.
     ideal : {"own", "shared", "judged"}
-        Which relevant documents the mean is over (`Normalized`).
+        The relevant documents of the mean (`Normalized`).
 
     Notes
     -----
     AP@n = (1/R) Σ P@i over the ranks i ≤ n of relevant documents, where R is the number of relevant documents
-    of the topic, not capped at n: trec_eval's ``map_cut_n``. Its ``map`` looks at the whole ranking; it is
-    AP@1000 of runs of 1,000 documents. A topic without relevant documents scores 0.
+    of the topic, not capped at n: trec_eval's ``map_cut_n``. Its ``map`` is AP@1000 of runs of 1,000
+    documents. A topic without relevant documents scores 0.
 
     Examples
     --------
@@ -52,45 +52,45 @@ class AveragePrecision(Normalized):
     label = "mean precision at the ranks of the relevant documents"
 
     def evaluate(self, levels: npt.NDArray[Any]) -> FloatArray:
-        """Sums over the ranks of relevant documents of the precision there."""
+        """Sums of precisions at the ranks of relevant documents, shape (...)."""
         relevant = levels[..., : self.cutoff] >= self.rel
         precision = relevant.cumsum(axis=-1) / np.arange(1, relevant.shape[-1] + 1)
         return np.asarray(np.where(relevant, precision, 0.0).sum(axis=-1))
 
     def of_draws(self, rankings: DrawnRankings) -> Callable[[npt.NDArray[np.uint8]], FloatArray]:
-        """Sums of precisions: of each draw only the relevant documents are looked at."""
+        """Sums of precisions by draw, from the ranks of relevant documents alone."""
         ranked = rankings.ranked[:, : self.cutoff]
         n_runs, n_ranks = ranked.shape
-        sure, at = np.nonzero(ranked >= self.rel)
+        certain_run, at = np.nonzero(ranked >= self.rel)
         certain = np.zeros((n_runs, n_ranks // 64 + 1), dtype=np.uint64)
-        np.bitwise_or.at(certain, (sure, at // 64), np.uint64(1) << (at % 64).astype(np.uint64))
+        np.bitwise_or.at(certain, (certain_run, at // 64), np.uint64(1) << (at % 64).astype(np.uint64))
         order = np.argsort(rankings.unknown, kind="stable")
         document, run, rank = (x[order] for x in (rankings.unknown, rankings.run, rankings.rank))
-        least = int(np.searchsorted(rankings.levels, self.rel))
+        lowest_level = int(np.searchsorted(rankings.levels, self.rel))
 
         def sums_of(block: npt.NDArray[np.uint8]) -> FloatArray:
             start = np.searchsorted(document, np.arange(block.shape[1] + 1))
             sums = np.zeros((len(block), n_runs))
-            _add_precisions(block, least, start, run, rank, certain, _PLACES, sums)
+            _add_precisions(block, lowest_level, start, run, rank, certain, _PLACES, sums)
             return sums
 
         return sums_of
 
     def best(self, tally: Tally) -> FloatArray:
-        """Relevant documents."""
+        """Relevant documents, shape (..., topic)."""
         return n_relevant(tally, self.rel)
 
     def extremes(
         self, levels: npt.NDArray[Any], tally: Tally, n_elsewhere: npt.NDArray[Any]
     ) -> tuple[FloatArray, FloatArray]:
-        """Bounds that some completion reaches.
+        """Sharp bounds over completions, two arrays of shape (run, topic).
 
         Notes
         -----
-        If m of the unjudged documents of the ranking turn out relevant, the sum of precisions is greatest
-        where they are the first m and least where they are the last m. Relevant documents elsewhere lower
-        the value. The bounds are the greatest over m of sum(first m)/(R + m) and the least of
-        sum(last m)/(R + m + o), where o is the number of unjudged documents elsewhere.
+        If m of the unjudged documents of the ranking are relevant, the sum of precisions is greatest where
+        they are the first m and least where they are the last m. Relevant documents elsewhere lower the
+        value. The bounds are the greatest over m of sum(first m)/(R + m) and the least of sum(last m)/(R + m
+        + o), where o is the number of unjudged documents elsewhere.
         """
         if self.ideal == "judged" or not self.can_be_relevant(tally):
             return super().extremes(levels, tally, n_elsewhere)
@@ -114,10 +114,10 @@ def _add_precisions(
     places: npt.NDArray[np.int64],
     sums: FloatArray,
 ) -> None:
-    """Sums of precisions by draw and run.
+    """Add sums of precisions by draw and run; document d has the places ``start[d]`` to ``start[d + 1]``.
 
-    The places of document d are ``start[d]`` to ``start[d + 1]``. Ranks with a relevant document are bits of
-    64-bit words, ``certain`` those of judged documents; ``places`` tells which bit a power of two is.
+    Ranks of relevant documents are bits of 64-bit words, ``certain`` those of judged documents; ``places``
+    gives the bit of a power of two.
     """
     n_runs, n_words = certain.shape
     bits = np.empty_like(certain)

@@ -9,15 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.errors import InputError
-from bayespool.measures.base import HIGHEST, Measure, register_measure, whole_number
+from bayespool.measures.base import MAX_RELEVANCE, Measure, register_measure, whole_number
 from bayespool.measures.normalized import FloatArray
 
 
 @register_measure
 @dataclass(frozen=True, order=True)
 class ERR(Measure):
-    """Expected reciprocal rank at a cutoff, ERR@n: of the rank at which a reader stops, who is the more
-    likely to stop the more relevant a document is.
+    """Expected reciprocal rank at a cutoff, ERR@n: of the rank at which a reader stops, more likely at more
+    relevant documents.
 
     Parameters
     ----------
@@ -35,9 +35,8 @@ class ERR(Measure):
 
     Notes
     -----
-    A reader who comes to a document of relevance g stops there with probability (2^g − 1)/2^max_rel (Chapelle
-    et al. 2009). ERR@n = Σ 1/i · P(stop at i) over the ranks i ≤ n. It is gdeval's, and so that of
-    ir_measures, whose highest relevance is 4.
+    A reader at a document of relevance g stops there with probability (2^g − 1)/2^max_rel (Chapelle et al.
+    2009). ERR@n = Σ 1/i · P(stop at i) over the ranks i ≤ n. The default is that of gdeval and ir_measures.
 
     Examples
     --------
@@ -55,12 +54,12 @@ class ERR(Measure):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "max_rel", whole_number(f"{self.name}: max_rel", self.max_rel))
-        if not 1 <= self.max_rel <= HIGHEST:
-            raise InputError(f"{self.name}: max_rel is {self.max_rel}", hint=f"from 1 to {HIGHEST}")
+        if not 1 <= self.max_rel <= MAX_RELEVANCE:
+            raise InputError(f"{self.name}: max_rel is {self.max_rel}", hint=f"from 1 to {MAX_RELEVANCE}")
         object.__setattr__(self, "is_graded", self.max_rel > self.rel)
 
     def evaluate(self, levels: npt.NDArray[Any]) -> FloatArray:
-        """Expectations of reciprocals."""
+        """Expected reciprocals of the ranks at which readers stop, shape (...)."""
         top = np.clip(levels[..., : self.cutoff], 0, self.max_rel).astype(np.float64)
         stops = np.where(top >= self.rel, np.exp2(top - self.max_rel) - 2.0**-self.max_rel, 0.0)
         arrives = np.ones_like(stops)

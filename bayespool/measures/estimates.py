@@ -1,4 +1,4 @@
-"""The one result of every estimator."""
+"""Estimates, the result of every estimator."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Diagnostics:
-    """Whether a sampler's draws can be trusted.
+    """Diagnostics of a sampler's draws.
 
     Attributes
     ----------
     engine : str
-        Which engine drew them.
+        The engine that drew them.
     max_r_hat : float
         Largest R-hat over all parameters; should be under 1.01.
     min_ess_bulk, min_ess_tail : float
@@ -45,7 +45,7 @@ class Diagnostics:
     problems : tuple of str
         What failed, in words; empty when all is well.
     max_end_error : float
-        Of an approximation, how far the ends of intervals of totals are off, as a share of their width;
+        Largest error of the ends of intervals of totals under an approximation, as a share of their width;
         should be at most 0.1. NaN for a sampler.
     """
 
@@ -63,12 +63,12 @@ class Diagnostics:
         return not self.problems
 
 
-_OF_SOME_METHODS = ("std", "distance", "new_kind")
+_OPTIONAL_ARRAYS = ("std", "distance", "new_kind")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimates(Shown):
-    """What one estimator says of the corrected values of some runs under one measure.
+    """Estimates of the corrected values of some runs by one method under one measure.
 
     Attributes
     ----------
@@ -77,38 +77,37 @@ class Estimates(Shown):
     measure : Measure
     run_ids, query_ids : tuple of str
     per_topic : ndarray of float, shape (run, topic)
-        Estimates per topic; their mean over topics is the run's, up to rounding. NaN where a method speaks of
+        Estimates per topic; their mean over topics is the run's, up to rounding. NaN where a method estimates
         runs only.
     value : ndarray of float, shape (run,)
         Estimate of each run's mean over all topics of the qrels.
     draws : Values, shape (draw, run, topic), or None
-        Posterior draws of the measure, ``draws.scores()`` on each topic and ``draws.means()`` of runs. None
-        for point corrections.
+        Posterior draws of the measure. None for point corrections.
     std : ndarray of float, shape (run,), or None
         Standard error of ``value`` where the method has a sampling variance of its own (topics adjustment),
         or the posterior standard deviation.
     notes : tuple of str
-        One per run, empty when there is nothing to say.
+        One per run, possibly empty.
     diagnostics : Diagnostics or None
     fits : mapping of str to Fit
         Draws of the parameters of each model (`bayespool.inference.Fit`); empty where nothing was sampled.
     weights : mapping of str to float
-        The share that each of these models has in the draws.
+        Share of each of these models in the draws.
     fingerprint : str
         Of the collection that the estimates come from.
     random_seed : int or None
     apart : bool
-        Whether each run was estimated as if it were alone. A document that two of them retrieve may then have
-        two relevances in one draw, so that draws of their difference say nothing.
+        Whether each run was estimated alone. A document that two of them retrieve may then have two
+        relevances in one draw, so that draws of their difference mean nothing.
     distance, new_kind : ndarray of float, shape (run,), or None
-        How unlike the pool each run is, in standard deviations between the pool's organizations, and the
+        Distance of each run from the pool, in standard deviations between the pool's organizations, and the
         chance that it is of a kind that the pool does not have (`bayespool.posterior.pool_distance`), where
-        the method asks.
+        the method computes them.
 
     Raises
     ------
     InputError
-        An array is not of the shape that it should have, or draws are not amounts of the measure.
+        An array of the wrong shape, or draws that are not amounts of the measure.
     """
 
     method: str
@@ -131,10 +130,10 @@ class Estimates(Shown):
 
     def __post_init__(self) -> None:
         runs, topics = (len(self.run_ids),), (len(self.query_ids),)
-        wanted = {"value": runs, "per_topic": runs + topics, **dict.fromkeys(_OF_SOME_METHODS, runs)}
+        wanted = {"value": runs, "per_topic": runs + topics, **dict.fromkeys(_OPTIONAL_ARRAYS, runs)}
         for name, shape in wanted.items():
             array = getattr(self, name)
-            if array is None and name in _OF_SOME_METHODS:
+            if array is None and name in _OPTIONAL_ARRAYS:
                 continue
             if not isinstance(array, np.ndarray):
                 raise InputError(f"{self.method}: {name} is no array")
@@ -165,13 +164,13 @@ class Estimates(Shown):
 
     @property
     def posterior(self) -> Any:
-        """Draws of the parameters of the one model as an ``xarray.DataTree`` for ArviZ; None where nothing
-        was sampled.
+        """Draws of the parameters of the one model as an ``xarray.DataTree`` for ArviZ; None if nothing was
+        sampled.
 
         Raises
         ------
         InputError
-            There are several models, none of which speaks for the others: `model_of` takes a name.
+            There are several models: `model_of` takes a name.
         """
         return self.fits[self.model_of()].posterior if self.fits else None
 
@@ -183,31 +182,31 @@ class Estimates(Shown):
         InputError
             No such model, or none given and there are several.
         """
-        there = ", ".join(f"{name} (weight {self.weights.get(name, 1):.3g})" for name in self.fits)
+        known = ", ".join(f"{name} (weight {self.weights.get(name, 1):.3g})" for name in self.fits)
         if model is None and len(self.fits) == 1:
             (model,) = self.fits
         if model is None and self.fits:
             raise InputError(
                 f"{self.method}, {self.measure}: draws of several models, none of which speaks for all",
-                hint=f"name one of them: {there}",
+                hint=f"name one of them: {known}",
             )
         if model is None or model not in self.fits:
-            what = "nothing was sampled" if model is None else f"no model {model!r}"
+            problem = "nothing was sampled" if model is None else f"no model {model!r}"
             raise InputError(
-                f"{self.method}, {self.measure}: {what}", hint=f"there are: {there}" if there else None
+                f"{self.method}, {self.measure}: {problem}", hint=f"there are: {known}" if known else None
             )
         return model
 
     def to_arviz(self, *, per_topic: bool = False) -> Any:
         """Draws of the estimates as an ``xarray.DataTree`` that ArviZ summarizes and plots.
 
-        Draws of NUTS keep their chains. Where all draws are of the Laplace engine they are independent, and
-        stand in one chain, as they do where models of different engines are mixed.
+        Draws of NUTS keep their chains. Draws of the Laplace engine are independent and in one chain, as are
+        those of mixtures of engines.
 
         Parameters
         ----------
         per_topic : bool, default False
-            With the draws on each topic, too, as many times larger as there are topics.
+            Whether to add the draws on each topic, which multiplies the size by the number of topics.
 
         Returns
         -------
@@ -216,8 +215,7 @@ class Estimates(Shown):
             ``measure`` is the measure's text, with ``per_topic`` also ``P_10_by_topic`` (chain, draw, run_id,
             query_id). Attributes: ``bayespool_version``, ``method``, ``collection_fingerprint``,
             ``random_seed``, ``weights`` (the share of each model in the draws by measure, as JSON),
-            ``problems`` (checks that failed). It has no parameters of models: `bayespool.fit_container` has
-            them, model by model.
+            ``problems`` (checks that failed). For parameters of models see `bayespool.fit_container`.
 
         Raises
         ------
@@ -239,7 +237,7 @@ class Estimates(Shown):
         Raises
         ------
         OutputError
-            The file cannot be written; what stood there is untouched.
+            The file cannot be written; an existing file is unchanged.
         """
         atomic_write(path, container_bytes(self.to_arviz(per_topic=per_topic)))
 
@@ -265,8 +263,8 @@ class Estimates(Shown):
     def columns(
         self, ci_prob: float = DEFAULT_CI_PROB, *, per_topic: bool = False
     ) -> dict[str, npt.NDArray[Any]]:
-        """Columns of a table with one row per run (or run and topic), named after the method: its value, the
-        ends of its interval or its standard error, and how unlike the pool runs are.
+        """Columns of a table by run (or run and topic), named after the method: value, interval or standard
+        error, and distance from the pool.
         """
         columns = {self.method: (self.per_topic if per_topic else self.value).ravel()}
         if self.draws is not None:
@@ -281,7 +279,7 @@ class Estimates(Shown):
         return columns
 
     def summary_frame(self, *, ci_prob: float = DEFAULT_CI_PROB, per_topic: bool = False) -> pd.DataFrame:
-        """The one table of a result.
+        """A table of the estimates.
 
         Parameters
         ----------
@@ -314,7 +312,7 @@ class Estimates(Shown):
             "ci_prob": np.nan if self.draws is None else ci_prob,
         }
         if not per_topic:
-            columns |= {name: self.of_runs(name) for name in _OF_SOME_METHODS}
+            columns |= {name: self.of_runs(name) for name in _OPTIONAL_ARRAYS}
         return pd.DataFrame(columns | {"note": np.repeat(np.array(notes, dtype=object), n_topics)})
 
     to_frame = summary_frame
@@ -322,11 +320,11 @@ class Estimates(Shown):
 
 @runtime_checkable
 class Estimator(Protocol):
-    """A small frozen settings object that turns counts into estimates; it never sees a truth."""
+    """A frozen settings object that turns counts into estimates, without access to the truth."""
 
     @property
     def name(self) -> str:
-        """Name of the method, as `Estimates.method` and the command line have it."""
+        """Name of the method, as in `Estimates.method` and on the command line."""
 
     def estimate(
         self,
@@ -334,53 +332,35 @@ class Estimator(Protocol):
         run_ids: str | Iterable[str] | None,
         measures: object,
     ) -> tuple[Estimates, ...]:
-        """One `Estimates` per measure, for the runs given."""
+        """One `Estimates` per measure, for the given runs."""
 
 
 def ask(
     estimator: Estimator, collection: Collection, run_ids: Sequence[str], measures: Sequence[Measure]
 ) -> tuple[Estimates, ...]:
-    """What an estimator says of some runs, once it is seen to speak of them.
-
-    Parameters
-    ----------
-    estimator : Estimator
-        One of the package's, or of the caller's own.
-    collection : Collection
-    run_ids : sequence of str
-    measures : sequence of Measure
-
-    Returns
-    -------
-    tuple of Estimates
-        One per measure.
-
-    Raises
-    ------
-    InputError
-        The answer is not one `Estimates` for each measure, of these runs in this order, on all topics.
+    """Run an estimator and check that its result matches the request: one `Estimates` per measure, of these
+    runs in this order, on all topics (else `InputError`).
     """
-    found: Any = estimator.estimate(collection, tuple(run_ids), tuple(measures))
-    if not isinstance(found, tuple) or not all(isinstance(group, Estimates) for group in found):
+    answer: Any = estimator.estimate(collection, tuple(run_ids), tuple(measures))
+    if not isinstance(answer, tuple) or not all(isinstance(group, Estimates) for group in answer):
         raise InputError(f"estimator {estimator.name!r} does not return a tuple of Estimates")
-    if [group.measure for group in found] != list(measures):
+    if [group.measure for group in answer] != list(measures):
         raise InputError(
             f"estimator {estimator.name!r} does not answer for {', '.join(map(str, measures))} in this order"
         )
-    for group in found:
+    for group in answer:
         if tuple(group.run_ids) != tuple(run_ids) or tuple(group.query_ids) != collection.query_ids:
             raise InputError(
                 f"estimator {estimator.name!r} does not speak of the runs asked about, in their order, on "
                 "all topics"
             )
-    return found
+    return answer
 
 
 def side_by_side(parts: Sequence[Estimates]) -> Estimates:
-    """Estimates of several runs from those of single runs, by one method under one measure.
+    """Join estimates of single runs by one method under one measure.
 
-    Fits that runs share stand once, under the model's name; fits to evidence of a run's own under that and
-    the run's. Weights are means over runs.
+    Fits that runs share keep the model's name; a run's own fits add the run's. Weights are means over runs.
     """
     first, *others = parts
     if not others:
@@ -396,26 +376,28 @@ def side_by_side(parts: Sequence[Estimates]) -> Estimates:
     n_runs = sum(len(part.run_ids) for part in parts if part.weights)
     arrays: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts])
-        for name in ("per_topic", "value", *_OF_SOME_METHODS)
+        for name in ("per_topic", "value", *_OPTIONAL_ARRAYS)
         if getattr(first, name) is not None
     }
     draws = [part.draws for part in parts if part.draws is not None]
-    found = [part.diagnostics for part in parts if part.diagnostics is not None]
+    diagnostics = [part.diagnostics for part in parts if part.diagnostics is not None]
     return dataclasses.replace(
         first,
         run_ids=tuple(run for part in parts for run in part.run_ids),
-        draws=Values(np.concatenate([of.amount for of in draws], axis=1), draws[0].unit) if draws else None,
+        draws=Values(np.concatenate([values.amount for values in draws], axis=1), draws[0].unit)
+        if draws
+        else None,
         notes=tuple(note for part in parts for note in part.notes),
         fits=fits,
         weights={name: weight / n_runs for name, weight in weights.items()},
-        diagnostics=worst_of(found) if found else None,
+        diagnostics=worst_of(diagnostics) if diagnostics else None,
         apart=True,
         **arrays,
     )
 
 
 def worst_of(diagnostics: Sequence[Diagnostics]) -> Diagnostics:
-    """One verdict over several fits."""
+    """The worst diagnostics of several fits."""
     return Diagnostics(
         engine=", ".join(dict.fromkeys(name for d in diagnostics for name in d.engine.split(", "))),
         max_r_hat=max(d.max_r_hat for d in diagnostics),
@@ -433,25 +415,10 @@ def draws_container(
     per_topic: bool = False,
     constant_data: Mapping[str, npt.NDArray[Any]] | None = None,
 ) -> Any:
-    """Draws of the estimates of one method under several measures in one container.
+    """Draws of one method under several measures as an ``xarray.DataTree`` (`Estimates.to_arviz`).
 
-    Parameters
-    ----------
-    estimates : sequence of Estimates
-        Of the same runs by the same method, each with draws, as many of each.
-    per_topic : bool
-    constant_data : mapping of str to ndarray, shape (measure, run) or (measure, run, topic), optional
-        What is known of the runs without a model, in the order of the estimates.
-
-    Returns
-    -------
-    xarray.DataTree
-        See `Estimates.to_arviz`.
-
-    Raises
-    ------
-    InputError
-        Estimates without draws, or two measures whose names differ in signs only.
+    ``constant_data`` are arrays of shape (measure, run) or (measure, run, topic). Estimates without draws,
+    and two measures whose variable names collide, are an `InputError`.
     """
     first = estimates[0]
     n_chains, dims = _n_chains(estimates), dict[str, tuple[str, ...]]()
@@ -463,8 +430,8 @@ def draws_container(
         if name in posterior:
             raise InputError(f"two measures would be called {name}", hint="take them one at a time")
         shape = (n_chains, len(e.draws.amount) // n_chains)
-        found = {name: e.draws.means()} | ({f"{name}_by_topic": e.draws.scores()} if per_topic else {})
-        for variable, values in found.items():
+        arrays = {name: e.draws.means()} | ({f"{name}_by_topic": e.draws.scores()} if per_topic else {})
+        for variable, values in arrays.items():
             posterior[variable] = values.reshape(*shape, *values.shape[1:])
             dims[variable] = ("run_id", "query_id")[: values.ndim - 1]
             texts[variable] = {"measure": str(e.measure)}
@@ -493,7 +460,7 @@ def draws_container(
 
 
 def _n_chains(estimates: Sequence[Estimates]) -> int:
-    """Chains that the draws are of, one after the other; 1 where they are of fits of several shapes."""
+    """Number of chains of the draws; 1 for fits of several shapes."""
     shapes = {fit.shape for e in estimates for fit in e.fits.values()}
     n_draws = {len(e.draws.amount) for e in estimates if e.draws is not None}
     n_chains, n_each = shapes.pop() if len(shapes) == 1 else (1, 0)

@@ -17,20 +17,9 @@ BoolArray = npt.NDArray[np.bool_]
 def average_precision_extremes(
     relevant: BoolArray, opened: BoolArray, n_relevant: npt.NDArray[Any], n_elsewhere: npt.NDArray[Any]
 ) -> tuple[FloatArray, FloatArray]:
-    """Bounds of average precision.
-
-    Parameters
-    ----------
-    relevant, opened : ndarray of bool, shape (run, topic, rank)
-        Down to the cutoff: ranks of relevant documents, and of unjudged ones.
-    n_relevant : ndarray, shape (topic,)
-        Judged relevant documents.
-    n_elsewhere : ndarray of int, shape (run, topic)
-        Unjudged documents that the run does not rank.
-
-    Returns
-    -------
-    least, most : ndarray of float, shape (run, topic)
+    """Bounds of average precision, two arrays of shape (run, topic), from ranks of relevant and of unjudged
+    documents, shape (run, topic, rank), judged relevant documents, shape (topic,), and unjudged ones outside
+    the ranking, shape (run, topic).
     """
     least, most = np.zeros(relevant.shape[:2]), np.zeros(relevant.shape[:2])
     total, elsewhere = n_relevant.astype(np.float64), n_elsewhere.astype(np.float64)
@@ -46,36 +35,20 @@ def gain_extremes(
     at_least: npt.NDArray[Any],
     n_elsewhere: npt.NDArray[Any],
 ) -> tuple[FloatArray, FloatArray]:
-    """Bounds of discounted gain over that of the ideal ranking.
+    """Bounds of discounted gain over that of the ideal ranking, two arrays of shape (run, topic).
 
-    Parameters
-    ----------
-    gained : ndarray of float, shape (run, topic)
-        Discounted gain of the judged documents of the ranking.
-    opened : ndarray of bool, shape (run, topic, rank)
-        Ranks of unjudged documents.
-    discount : ndarray of float, shape (cutoff,)
-        Of the ranks down to the cutoff, of which ``opened`` may have fewer.
-    steps : ndarray of float, shape (level,)
-        How much more each level gains than the one below it.
-    at_least : ndarray of int, shape (topic, level)
-        Judged documents of each level or a higher one.
-    n_elsewhere : ndarray of int, shape (run, topic)
-        Unjudged documents that the run does not rank.
+    ``gained`` is the discounted gain of judged documents, (run, topic); ``opened`` the ranks of unjudged
+    ones, (run, topic, rank); ``steps`` the gain of each level above the one below, (level,); ``at_least`` the
+    judged documents of each level or a higher one, (topic, level); ``n_elsewhere`` the unjudged ones outside
+    the ranking.
 
-    Returns
-    -------
-    least, most : ndarray of float, shape (run, topic)
-
-    Notes
-    -----
-    Let m_k of the unjudged documents of the ranking reach level k, m_1 ≥ m_2 ≥ …. The value is
-    (J + Σ δ_k P(m_k)) / Σ δ_k D(N_k + m_k + e_k), where J is what judged documents gain, δ_k the steps, N_k
-    the judged documents that reach level k, and D sums of the first discounts, down to the cutoff. P sums the
-    discounts of the first m unjudged ranks for the greatest value (e_k = 0: nothing elsewhere is relevant),
-    of the last m for the least (e_k is all that is elsewhere). For a fixed λ the numerator less λ times the
-    denominator is a sum over k, optimized over nested m_k from the highest level down; λ is then the ratio
-    reached, until none is better (Dinkelbach 1967, On nonlinear fractional programming).
+    Let m_k of the unjudged documents of the ranking reach level k, m_1 ≥ m_2 ≥ …. The value is (J + Σ δ_k
+    P(m_k)) / Σ δ_k D(N_k + m_k + e_k), where J is what judged documents gain, δ_k the steps, N_k the judged
+    documents that reach level k, and D sums of the first discounts, down to the cutoff. P sums the discounts
+    of the first m unjudged ranks for the greatest value (e_k = 0: nothing elsewhere is relevant), of the last
+    m for the least (e_k is all that is elsewhere). For a fixed λ the numerator less λ times the denominator
+    is a sum over k, optimized over nested m_k from the highest level down; λ is then the ratio reached, until
+    none is better (Dinkelbach 1967, On nonlinear fractional programming).
     """
     least, most = np.zeros(gained.shape), np.zeros(gained.shape)
     best = np.concatenate([[0.0], np.cumsum(discount)])
@@ -105,7 +78,7 @@ def _average_precision(
                 if relevant[r, t, i]:
                     n_before += 1
                     precisions += n_before / (i + 1)
-            n_found = n_before
+            n_ranked = n_before
             for i in range(n_ranks - 1, -1, -1):
                 after[i] = after[i + 1] + (1.0 / (i + 1) if relevant[r, t, i] else 0.0)
             low = precisions / (total[t] + elsewhere[r, t]) if total[t] + elsewhere[r, t] > 0 else 0.0
@@ -120,7 +93,7 @@ def _average_precision(
                     reached += (n_before + added) / (i + 1) + after[i]
                     high = max(high, reached / (total[t] + added))
             # from the bottom up: all after it is
-            n_before, added, reached, below = n_found, 0.0, precisions, 0.0
+            n_before, added, reached, below = n_ranked, 0.0, precisions, 0.0
             for i in range(n_ranks - 1, -1, -1):
                 if relevant[r, t, i]:
                     n_before -= 1
@@ -144,7 +117,7 @@ def _gain(
     at_least: IntArray,
     elsewhere: IntArray,
     upward: int,
-    found: FloatArray,
+    bound: FloatArray,
 ) -> None:
     n_runs, n_topics, n_ranks = opened.shape
     n_levels, cutoff = len(steps), len(best) - 1
@@ -189,4 +162,4 @@ def _gain(
                 better = ideal > 0 and sign * (amount / ideal - ratio) > 1e-15
                 if better:
                     ratio = amount / ideal
-            found[r, t] = ratio
+            bound[r, t] = ratio

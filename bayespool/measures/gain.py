@@ -1,4 +1,4 @@
-"""Discounted cumulative gain: as it is, over that of the ideal ranking, and scaled to a fixed maximum."""
+"""Discounted cumulative gain: plain, over that of the ideal ranking, and scaled to a fixed maximum."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.errors import InputError
-from bayespool.measures.base import HIGHEST, Additive, Tally, register_measure, whole_number
+from bayespool.measures.base import MAX_RELEVANCE, Additive, Tally, register_measure, whole_number
 from bayespool.measures.extremes import gain_extremes
 from bayespool.measures.normalized import FloatArray, Normalized
 
@@ -20,7 +20,7 @@ Formula = Literal["log2", "exp-log2"]
 
 @dataclass(frozen=True, order=True)
 class _Gain(Additive):
-    """A sum over ranks of what the document there gains, over the logarithm of the rank."""
+    """A sum over ranks of a gain over the logarithm of the rank."""
 
     dcg: Formula = "log2"
     gain_of: tuple[tuple[int, float], ...] = ()
@@ -44,25 +44,23 @@ class _Gain(Additive):
         return {"gains" if field == "gain_of" else text: field for text, field in super().keywords().items()}
 
     def parameters(self) -> dict[str, Any]:
-        """What the text says; gains as a mapping."""
-        given = super().parameters()
+        """Parameters in the text; gains as a mapping."""
+        parameters = super().parameters()
         if self.gain_of:
-            given["gains"] = dict(given.pop("gain_of"))
-        return given
+            parameters["gains"] = dict(parameters.pop("gain_of"))
+        return parameters
 
     def weights(self) -> FloatArray:
-        """1/log2(rank + 1)."""
+        """1/log2(rank + 1), shape (rank,)."""
         return _discounts(self.cutoff)
 
     def gains(self, levels: npt.NDArray[Any]) -> FloatArray:
-        """What each level gains: what ``gain_of`` says, or the level itself, or 2^level − 1; nothing below
-        ``rel``.
+        """Gain of each level: that of ``gain_of``, or the level, or 2^level − 1; 0 below ``rel``.
 
         Raises
         ------
         InputError
-            A level beyond those that ``gain_of`` names gains less than the one below it, or more than a
-            number can be.
+            A level beyond those of ``gain_of`` gains less than the one below it, or overflows.
         """
         table = np.arange(int(levels.max(initial=0)) + 1, dtype=np.float64)
         for level, gain in self.gain_of:
@@ -83,8 +81,7 @@ class _Gain(Additive):
 @register_measure
 @dataclass(frozen=True, order=True)
 class DCG(_Gain):
-    """Discounted cumulative gain at a cutoff, DCG@n: what the documents of the top n gain, each over the
-    logarithm of its rank.
+    """Discounted cumulative gain at a cutoff, DCG@n: gains of the top n, each over the logarithm of its rank.
 
     Parameters
     ----------
@@ -95,7 +92,7 @@ class DCG(_Gain):
     dcg : {"log2", "exp-log2"}
         Whether a document of relevance g gains g or 2^g − 1.
     gain_of : mapping of int to float
-        What levels gain, those that gain something else than themselves; ``gains`` in a text.
+        Gains of levels that differ from the level; ``gains`` in a text.
 
     Raises
     ------
@@ -104,8 +101,8 @@ class DCG(_Gain):
 
     Notes
     -----
-    DCG@n = Σ gain_i / log2(i + 1) over the ranks i ≤ n. ir_measures has it over the ideal ranking alone
-    (`NDCG`). Its greatest value depends on the relevance levels.
+    DCG@n = Σ gain_i / log2(i + 1) over the ranks i ≤ n. ir_measures has only `NDCG`. Its greatest value
+    depends on the relevance levels.
 
     Examples
     --------
@@ -136,9 +133,9 @@ class NDCG(Normalized, _Gain):
     dcg : {"log2", "exp-log2"}
         Whether a document of relevance g gains g or 2^g − 1.
     gain_of : mapping of int to float
-        What levels gain, those that gain something else than themselves; ``gains`` in a text.
+        Gains of levels that differ from the level; ``gains`` in a text.
     ideal : {"own", "shared", "judged"}
-        What the ideal ranking is made of (`Normalized`).
+        Documents of the ideal ranking (`Normalized`).
 
     Raises
     ------
@@ -148,7 +145,7 @@ class NDCG(Normalized, _Gain):
     Notes
     -----
     The ideal ranking has the documents of the topic from the highest gain down. trec_eval's ``ndcg_cut_n`` is
-    nDCG@n, gdeval's nDCG has dcg='exp-log2'. A topic in which nothing gains anything scores 0.
+    nDCG@n, gdeval's nDCG has dcg='exp-log2'. A topic without any gain scores 0.
 
     Examples
     --------
@@ -168,7 +165,7 @@ class NDCG(Normalized, _Gain):
     label = "discounted gains of the top n over those of the ideal ranking"
 
     def best(self, tally: Tally) -> FloatArray:
-        """Discounted gain of the ideal ranking."""
+        """Discounted gain of the ideal ranking, shape (..., topic)."""
         steps, at_least = self._steps(tally)
         summed = np.concatenate([[0.0], np.cumsum(self.weights())])
         # no matrix product, whose last bit depends on how many rankings there are
@@ -178,7 +175,9 @@ class NDCG(Normalized, _Gain):
     def extremes(
         self, levels: npt.NDArray[Any], tally: Tally, n_elsewhere: npt.NDArray[Any]
     ) -> tuple[FloatArray, FloatArray]:
-        """Bounds that some completion reaches (`bayespool.measures.extremes.gain_extremes`)."""
+        """Sharp bounds over completions, two arrays of shape (run, topic)
+        (`bayespool.measures.extremes.gain_extremes`).
+        """
         if self.ideal == "judged" or not self.can_be_relevant(tally):
             return super().extremes(levels, tally, n_elsewhere)
         gained = self.amounts(np.maximum(levels, 0))
@@ -187,8 +186,8 @@ class NDCG(Normalized, _Gain):
         return gain_extremes(gained, opened, self.weights(), steps, at_least, n_elsewhere)
 
     def _steps(self, tally: Tally) -> tuple[FloatArray, npt.NDArray[Any]]:
-        """How much more each level gains than the one below, shape (level,); documents of each level or a
-        higher one, shape (..., topic, level).
+        """Gain of each level above the one below, shape (level,); documents of each level or a higher one,
+        shape (..., topic, level).
         """
         gains = self.gains(np.array(tally.levels, dtype=np.int64))
         at_least = np.flip(np.cumsum(np.flip(tally.n, axis=-1), axis=-1), axis=-1)
@@ -198,8 +197,7 @@ class NDCG(Normalized, _Gain):
 @register_measure
 @dataclass(frozen=True, order=True)
 class SDCG(Additive):
-    """Scaled discounted cumulative gain, SDCG@n: over the gain of n documents of the highest relevance,
-    however many there are.
+    """Scaled discounted cumulative gain, SDCG@n: over the gain of n documents of the highest relevance.
 
     Parameters
     ----------
@@ -208,7 +206,7 @@ class SDCG(Additive):
     rel : int, default 1
         The smallest relevance that gains anything, at least 1.
     min_rel, max_rel : int
-        Relevances that gain 0 and 1; those between them gain in proportion, those outside as much as the
+        Relevances that gain 0 and 1, with proportional gains between them; others gain as much as the
         nearest. By default 0 and 1: relevance is binary.
 
     Raises
@@ -218,9 +216,9 @@ class SDCG(Additive):
 
     Notes
     -----
-    SDCG@n = Σ gain_i / log2(i + 1) over Σ 1 / log2(i + 1), both over the ranks i ≤ n. What it is divided by
-    is fixed, and does not depend on relevant documents that a run lacks. With the defaults it is the SDCG of
-    Ravana & Moffat (2010, §3), whose n is 100. In ir_measures ``max_rel`` has to be given.
+    SDCG@n = Σ gain_i / log2(i + 1) over Σ 1 / log2(i + 1), both over the ranks i ≤ n. The divisor does not
+    depend on relevant documents that a run lacks. With the defaults it is the SDCG of Ravana & Moffat (2010,
+    §3), whose n is 100. In ir_measures ``max_rel`` has to be given.
 
     Examples
     --------
@@ -240,21 +238,21 @@ class SDCG(Additive):
         super().__post_init__()
         for field in ("min_rel", "max_rel"):
             object.__setattr__(self, field, whole_number(f"{self.name}: {field}", getattr(self, field)))
-        if not 0 <= self.min_rel < self.max_rel <= HIGHEST:
+        if not 0 <= self.min_rel < self.max_rel <= MAX_RELEVANCE:
             raise InputError(
                 f"{self.name}: min_rel is {self.min_rel} and max_rel {self.max_rel}",
-                hint=f"min_rel is at least 0 and below max_rel, which is at most {HIGHEST}",
+                hint=f"min_rel is at least 0 and below max_rel, which is at most {MAX_RELEVANCE}",
             )
         object.__setattr__(self, "is_graded", self.max_rel > self.rel)
 
     def weights(self) -> FloatArray:
-        """1/log2(rank + 1), scaled to sum to 1."""
+        """1/log2(rank + 1), scaled to sum to 1, shape (rank,)."""
         discounts = _discounts(self.cutoff)
         scaled: FloatArray = discounts / discounts.sum()
         return scaled
 
     def gains(self, levels: npt.NDArray[Any]) -> FloatArray:
-        """Place between ``min_rel`` and ``max_rel``, from 0 to 1."""
+        """Position between ``min_rel`` and ``max_rel``, from 0 to 1, of the shape of ``levels``."""
         within = np.clip(levels, self.min_rel, self.max_rel).astype(np.float64)
         within = (within - self.min_rel) / (self.max_rel - self.min_rel)
         gained: FloatArray = np.where(levels >= self.rel, within, 0.0)
@@ -262,21 +260,23 @@ class SDCG(Additive):
 
 
 def _discounts(cutoff: int) -> FloatArray:
-    """1/log2(rank + 1) of the ranks down to a cutoff."""
+    """1/log2(rank + 1) of the ranks down to a cutoff, shape (rank,)."""
     discounts: FloatArray = 1 / np.log2(np.arange(2, cutoff + 2))
     return discounts
 
 
-def _pairs(name: str, given: Mapping[Any, Any] | Iterable[Any]) -> tuple[tuple[int, float], ...]:
-    """Levels and what they gain, ascending, without those that gain themselves."""
+def _pairs(name: str, gains_by_level: Mapping[Any, Any] | Iterable[Any]) -> tuple[tuple[int, float], ...]:
+    """Levels and their gains, ascending, without those that gain themselves; invalid ones are an
+    `InputError`.
+    """
     try:
-        gain_of = dict(given)
+        gain_of = dict(gains_by_level)
     except (TypeError, ValueError):
         raise InputError(
-            f"{name}: gains {given!r} say no level's gain", hint="for example gains={1:1,2:3}"
+            f"{name}: gains {gains_by_level!r} say no level's gain", hint="for example gains={1:1,2:3}"
         ) from None
     for level, gain in gain_of.items():
-        if not 0 <= whole_number(f"{name}: a level in gains", level) <= HIGHEST:
+        if not 0 <= whole_number(f"{name}: a level in gains", level) <= MAX_RELEVANCE:
             raise InputError(f"{name}: no relevance is {level}, which is in gains")
         number = isinstance(gain, int | float | np.integer | np.floating) and not isinstance(gain, bool)
         if not number or not 0 <= gain < math.inf:

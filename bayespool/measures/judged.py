@@ -1,4 +1,4 @@
-"""The share of judged documents: of the judgments, not of the ranking's quality."""
+"""The share of judged documents, which describes judgments and not rankings."""
 
 from __future__ import annotations
 
@@ -14,16 +14,14 @@ from bayespool.measures.normalized import FloatArray, over
 @register_measure
 @dataclass(frozen=True, order=True)
 class Judged(Measure):
-    """Share of judged documents at a cutoff, Judged@n: among the documents in the top n.
-
-    It says how much of a ranking the judgments know. No completion changes it.
+    """Share of judged documents among those in the top n, Judged@n, which no completion changes.
 
     Parameters
     ----------
     cutoff : int
-        The n of Judged@n, at least 1. Of a shorter run the documents that there are count.
+        The n of Judged@n, at least 1. A shorter run counts with the documents it has.
     rel : int, default 1
-        Plays no part, and is always 1.
+        Unused, and always 1.
 
     Notes
     -----
@@ -53,6 +51,6 @@ class Judged(Measure):
         return {}
 
     def evaluate(self, levels: npt.NDArray[Any]) -> FloatArray:
-        """Judged documents over documents."""
+        """Judged documents over documents, shape (...)."""
         top = levels[..., : self.cutoff]
         return over((top >= 0).sum(axis=-1), (top != MISSING_RANK).sum(axis=-1))

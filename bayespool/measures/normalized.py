@@ -1,4 +1,4 @@
-"""Measures over what an ideal ranking gets: what they share."""
+"""Base class of measures over ideal rankings."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ Ideal = Literal["own", "shared", "judged"]
 
 @dataclass(frozen=True, order=True)
 class Normalized(Measure):
-    """A measure that is an amount over what the ideal ranking of the topic gets.
+    """A measure that is an amount over that of the topic's ideal ranking.
 
     Parameters
     ----------
     ideal : {"own", "shared", "judged"}
         The documents of the ideal ranking. ``"own"``: the judged documents and, in each draw, the completed
         ones in reach of the run itself, so that other runs do not change its value. ``"shared"``: the
-        completed ones in reach of any of the runs that are scored together, one scale for their differences.
-        ``"judged"``: the judged documents as they stand, as trec_eval has it, so that a completed ranking may
-        get more than 1. A topic whose ideal ranking gets nothing scores 0.
+        completed ones in reach of any run scored together, one scale for their differences. ``"judged"``: the
+        judged documents, as in trec_eval, so that a completed ranking may get more than 1. A topic whose
+        ideal ranking gets nothing scores 0.
     """
 
     ideal: Ideal = "own"
@@ -47,21 +47,20 @@ class Normalized(Measure):
 
     @abstractmethod
     def best(self, tally: Tally) -> FloatArray:
-        """Amount of the ideal ranking, shape (..., topic), for a tally of shape (..., topic, level). It does
-        not fall when a document is added or its level rises.
+        """Amount of the ideal ranking, shape (..., topic), for a tally of shape (..., topic, level); it never
+        falls with more documents or higher levels.
         """
 
     def normalize(self, amounts: npt.NDArray[Any], tally: Tally) -> FloatArray:
         """Amounts of shape (..., run, topic) over those of the ideal rankings; 0 where these are 0.
 
-        The tally has the shape (topic, level) where all runs have one ideal ranking, and else one that agrees
-        with the amounts: (..., run, topic, level).
+        The tally has the shape (topic, level) where all runs share one ideal ranking, and else (..., run,
+        topic, level).
         """
         return over(amounts, self.best(tally))
 
     def values(self, levels: npt.NDArray[Any], tally: Tally | None = None) -> Values:
-        """Values of rankings with levels of shape (..., run, topic, rank), given what ideal rankings are made
-        of.
+        """Values of rankings with levels of shape (..., run, topic, rank), given a tally for ideal rankings.
 
         Raises
         ------
@@ -94,10 +93,8 @@ class Normalized(Measure):
         Returns
         -------
         least, most : ndarray of float, shape (run, topic)
-            Families that know better bounds than these give them. These hold for any: amounts lie between
-            those with no unjudged document relevant and those with all at the highest level, and what the
-            ideal ranking gets between that of the judged documents and that with all unjudged ones at the
-            highest level.
+            Valid for any family, and not always sharp: from the amounts, and those of the ideal ranking, with
+            no unjudged document relevant and with all at the highest level.
         """
         top = tally.levels[-1] if tally.levels else 0
         low = self.amounts(np.maximum(levels, 0)).astype(float)
@@ -117,12 +114,12 @@ class Normalized(Measure):
 
 
 def with_ideal(measures: Iterable[Measure], ideal: Ideal) -> tuple[Measure, ...]:
-    """Measures with another ideal ranking, where it is a run's own; one that names another keeps it.
+    """Measures with another ideal ranking, where it is a run's own.
 
     Raises
     ------
     InputError
-        No such ideal.
+        Unknown ideal.
 
     Examples
     --------
@@ -142,7 +139,7 @@ def with_ideal(measures: Iterable[Measure], ideal: Ideal) -> tuple[Measure, ...]
 
 
 def n_relevant(tally: Tally, rel: int) -> FloatArray:
-    """Documents of some relevance or more, shape (..., topic).
+    """Documents of relevance ``rel`` or more, shape (..., topic).
 
     Examples
     --------
@@ -166,20 +163,8 @@ def over(amounts: npt.NDArray[Any], best: npt.NDArray[Any]) -> FloatArray:
 
 
 def inserted(levels: npt.NDArray[Any], tally: Tally) -> npt.NDArray[Any]:
-    """Rankings in which the relevant documents that they lack stand at the first unjudged ranks, the most
-    relevant first (Ravana & Moffat 2010, §3): their estimate of a top value, which no completion may reach.
-
-    Parameters
-    ----------
-    levels : ndarray of int, shape (run, topic, rank)
-        −1 for an unjudged document.
-    tally : Tally
-        Of the judged documents.
-
-    Returns
-    -------
-    ndarray of int, shape (run, topic, rank)
-        Without negative numbers.
+    """Rankings with missing relevant documents at the first unjudged ranks, the most relevant first, shape
+    (run, topic, rank): the top values of Ravana & Moffat (2010, §3), which no completion may reach.
 
     Examples
     --------

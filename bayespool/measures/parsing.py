@@ -1,4 +1,4 @@
-"""From texts and objects of ir_measures to measures."""
+"""Parsing of texts and objects of ir_measures into measures."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ _ALIASES = {"MAP": "AP", "MRR": "RR", "NDCG": "nDCG", "Precision": "P", "Recall"
 _ALIASES |= {"map": "AP", "mrr": "RR", "ndcg": "nDCG", "precision": "P", "recall": "R", "recip_rank": "RR"}
 _TREC_EVAL = {"P": "P", "map_cut": "AP", "ndcg_cut": "nDCG", "recall": "R", "success": "Success"}
 _OF_TREC_EVAL = re.compile(r"(?P<name>[A-Za-z_]+)[_.](?P<cutoff>[0-9]+)")
-_LONGEST = 1000  # characters: no measure's text is as long, and Python's parser is not for longer ones
+_MAX_CHARACTERS = 1000  # more than any measure has; Python's parser may fail on longer texts
 
 
-class _Read(NamedTuple):
-    """What a text says."""
+class _ParsedText(NamedTuple):
+    """Name, cutoff and parameters of a text."""
 
     name: str
     cutoff: int | None
-    given: dict[str, Any]
+    parameters: dict[str, Any]
 
 
 def parse_measure(measure: object) -> Measure:
-    """The measure that a text, an ir_measures object or a `Measure` stands for.
+    """Parse a text, an ir_measures object or a `Measure`.
 
     Parameters
     ----------
     measure : object
         A `Measure`, or anything whose ``str`` reads ``P@10``, ``nDCG(dcg='exp-log2')@10``, ``ndcg@10`` as in
-        ranx or, as trec_eval prints and takes it, ``ndcg_cut_10`` and ``ndcg_cut.10``.
+        ranx or, as in trec_eval, ``ndcg_cut_10`` and ``ndcg_cut.10``.
 
     Returns
     -------
@@ -43,8 +43,8 @@ def parse_measure(measure: object) -> Measure:
     Raises
     ------
     InputError
-        The text names no measure that bayespool estimates. Measures of ir_measures and trec_eval that it does
-        not estimate are refused with the reason.
+        The text names no measure that bayespool estimates. Other measures of ir_measures and trec_eval are
+        refused with the reason.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def parse_measure(measure: object) -> Measure:
     if isinstance(measure, Measure):
         return measure
     text = str(measure)
-    name, cutoff, given = _read(text)
+    name, cutoff, parameters = _read(text)
     if name in UNSUPPORTED and name not in MEASURES:
         raise InputError(
             f"unsupported measure {text!r}: bayespool does not have {name}, since {UNSUPPORTED[name]}"
@@ -64,7 +64,7 @@ def parse_measure(measure: object) -> Measure:
     family = MEASURES.get(name) or MEASURES.get(_ALIASES.get(name, ""))
     if family is None:
         raise _unknown(text)
-    fields = _fields(text, family, given)
+    fields = _fields(text, family, parameters)
     try:
         return family.without_cutoff(**fields) if cutoff is None else family(cutoff, **fields)
     except (TypeError, ValueError) as error:
@@ -76,9 +76,9 @@ def parse_measure(measure: object) -> Measure:
 
 
 def parse_measures(measures: object) -> tuple[Measure, ...]:
-    """The distinct measures of one measure or an iterable of them, in the order given."""
-    given = measures if isinstance(measures, Iterable) and not isinstance(measures, str) else [measures]
-    parsed = tuple(dict.fromkeys(parse_measure(m) for m in given))
+    """Parse one measure or an iterable of them, and return the distinct ones in order."""
+    items = measures if isinstance(measures, Iterable) and not isinstance(measures, str) else [measures]
+    parsed = tuple(dict.fromkeys(parse_measure(m) for m in items))
     if not parsed:
         raise InputError("no measure given", hint="for example P@10")
     return parsed
@@ -101,7 +101,7 @@ def _unknown(text: str) -> InputError:
 
 
 def _is_measure(text: str) -> bool:
-    """Whether a text without a comma can be read."""
+    """Whether a text without a comma can be parsed."""
     try:
         parse_measure(text)
     except InputError:
@@ -109,10 +109,10 @@ def _is_measure(text: str) -> bool:
     return True
 
 
-def _fields(text: str, family: type[Measure], given: dict[str, Any]) -> dict[str, Any]:
+def _fields(text: str, family: type[Measure], parameters: dict[str, Any]) -> dict[str, Any]:
     """Parameters of a text by the names of the family's fields."""
     keywords, fields = family.keywords(), {}
-    for name, value in given.items():
+    for name, value in parameters.items():
         if name == "judged_only" and value is False:
             continue
         if name == "judged_only":
@@ -129,27 +129,21 @@ def _fields(text: str, family: type[Measure], given: dict[str, Any]) -> dict[str
     return fields
 
 
-def _read(text: str) -> _Read:
-    """Name, cutoff and parameters of a text.
-
-    Raises
-    ------
-    InputError
-        It is not written as a measure is.
-    """
+def _read(text: str) -> _ParsedText:
+    """Name, cutoff and parameters of a text; `InputError` if it is not written like a measure."""
     bare = text.strip()
-    if len(bare) > _LONGEST:
+    if len(bare) > _MAX_CHARACTERS:
         raise _unknown(f"{bare[:20]}…")
     of_trec_eval = _OF_TREC_EVAL.fullmatch(bare)
     if of_trec_eval and of_trec_eval["name"] in _TREC_EVAL:
-        return _Read(_TREC_EVAL[of_trec_eval["name"]], int(of_trec_eval["cutoff"]), {})
+        return _ParsedText(_TREC_EVAL[of_trec_eval["name"]], int(of_trec_eval["cutoff"]), {})
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what Python's parser thinks of other texts
+            warnings.simplefilter("ignore")  # Python's parser warns of some invalid texts
             node = ast.parse(bare, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise _unknown(text) from None
-    if ast.get_source_segment(bare, node) != bare:  # something beside it: a comment, parentheses
+    if ast.get_source_segment(bare, node) != bare:  # comments or parentheses around it
         raise _unknown(text)
     cutoff: int | None = None
     before, behind = node, None
@@ -160,26 +154,28 @@ def _read(text: str) -> _Read:
     if not isinstance(named, ast.Name):
         raise _unknown(text)
     if named.id in UNSUPPORTED and named.id not in MEASURES:
-        return _Read(named.id, None, {})
+        return _ParsedText(named.id, None, {})
     if behind is not None:
         written = ast.get_source_segment(bare, behind) or ""
         if not re.fullmatch(r"[0-9]+", written):
             raise _unknown(text)
         cutoff = int(written)
-    return _Read(named.id, cutoff, _given(text, call) if call else {})
+    return _ParsedText(named.id, cutoff, _literal_parameters(text, call) if call else {})
 
 
-def _given(text: str, call: ast.Call) -> dict[str, Any]:
+def _literal_parameters(text: str, call: ast.Call) -> dict[str, Any]:
     """Parameters in parentheses, each of them named and a literal."""
-    given: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for keyword in call.keywords:
-        part = ast.unparse(keyword)
-        if keyword.arg is None or keyword.arg in given:
-            raise InputError(f"unknown measure {text!r}: {part!r} cannot be read", hint="each once, by name")
+        argument = ast.unparse(keyword)
+        if keyword.arg is None or keyword.arg in parameters:
+            raise InputError(
+                f"unknown measure {text!r}: {argument!r} cannot be read", hint="each once, by name"
+            )
         try:
-            given[keyword.arg] = ast.literal_eval(keyword.value)
+            parameters[keyword.arg] = ast.literal_eval(keyword.value)
         except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-            raise InputError(f"unknown measure {text!r}: {part!r} cannot be read") from None
+            raise InputError(f"unknown measure {text!r}: {argument!r} cannot be read") from None
     if call.args:
         raise InputError(f"unknown measure {text!r}: parameters are named, as in P(rel=2)@10")
-    return given
+    return parameters

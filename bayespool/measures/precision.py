@@ -12,7 +12,7 @@ from bayespool.measures.base import Additive, register_measure
 
 
 class ShareOfTop(Additive):
-    """Some kind of documents of the top n, over n: amounts are numbers of documents."""
+    """Share of a kind of documents in the top n; amounts are numbers of documents."""
 
     @property
     def unit(self) -> int:
@@ -21,11 +21,11 @@ class ShareOfTop(Additive):
 
     @property
     def is_exact(self) -> bool:
-        """Always."""
+        """True, since amounts are numbers of documents."""
         return True
 
     def weights(self) -> npt.NDArray[np.int32]:
-        """1 for each rank."""
+        """1 for each rank, shape (rank,)."""
         return np.ones(self.cutoff, dtype=np.int32)
 
 
@@ -55,9 +55,9 @@ class Precision(ShareOfTop):
     label = "share of relevant documents in the top n"
 
     def gains(self, levels: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-        """1 for a relevant document."""
+        """1 for a relevant document, else 0, of the shape of ``levels``."""
         return (levels >= self.rel).astype(np.int32)
 
     def evaluate(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Numbers of relevant documents, int32."""
+        """Numbers of relevant documents, int32, shape (...)."""
         return np.asarray((levels[..., : self.cutoff] >= self.rel).sum(axis=-1, dtype=np.int32))

@@ -1,4 +1,4 @@
-"""Rank-biased precision, cut off or to the end."""
+"""Rank-biased precision, with a cutoff or without."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from bayespool.errors import InputError
 from bayespool.measures.base import Additive, Measure, register_measure
 from bayespool.measures.normalized import FloatArray
 
-_LEFT = 1e-10  # of the weights, where the evaluation of endless rankings ends
+_MAX_WEIGHT_LEFT = 1e-10  # beyond the cutoff of endless rankings
 
 
 @register_measure
 @dataclass(frozen=True, order=True)
 class RBP(Additive):
-    """Rank-biased precision: relevant documents weighted by the chance that a reader gets as far, who goes on
-    from each document to the next with probability p.
+    """Rank-biased precision: relevant documents weighted by the chance that a reader, who goes on to the next
+    document with probability p, reads them.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class RBP(Additive):
     Notes
     -----
     Rank i has the weight (1 − p) p^(i−1). RBP(p)@n has the weights of the first n ranks, divided by their sum
-    1 − p^n (Webber & Park 2009, §2). RBP(p) without a cutoff has the weights as they are (Moffat & Zobel
+    1 − p^n (Webber & Park 2009, §2). RBP(p) without a cutoff has these weights undivided (Moffat & Zobel
     2008) and looks down to the rank at which less than 1e-10 of them is left. Ranks beyond the end of a run
     could still be filled: their weights belong to the residual (`open_end`). It is cwl_eval's RBP; that of
     ir_measures with a cutoff has no implementation.
@@ -70,10 +70,10 @@ class RBP(Additive):
         return super().__str__().partition("@")[0] if self.tail else super().__str__()
 
     def parameters(self) -> dict[str, Any]:
-        """What the text says: always p."""
-        given = super().parameters() | {"p": self.p}
-        given.pop("tail", None)
-        return given
+        """Parameters in the text, always with p."""
+        parameters = super().parameters() | {"p": self.p}
+        parameters.pop("tail", None)
+        return parameters
 
     @classmethod
     def keywords(cls) -> dict[str, str]:
@@ -99,12 +99,12 @@ class RBP(Additive):
         return beyond
 
     def weights(self) -> FloatArray:
-        """(1 − p) p^(rank − 1), with a cutoff over 1 − p^cutoff."""
+        """(1 − p) p^(rank − 1), divided by 1 − p^cutoff with a cutoff, shape (rank,)."""
         weights: FloatArray = (1 - self.p) * np.power(self.p, np.arange(self.cutoff, dtype=np.float64))
         return weights if self.tail else weights / (1 - self.p**self.cutoff)
 
     def gains(self, levels: npt.NDArray[Any]) -> FloatArray:
-        """1 for a relevant document."""
+        """1 for a relevant document, else 0, of the shape of ``levels``."""
         return (levels >= self.rel).astype(np.float64)
 
 
@@ -115,5 +115,5 @@ def _persistence(p: Any) -> float:
 
 
 def _deepest(p: float) -> int:
-    """The first rank below which less than 1e-10 of the weights is left."""
-    return math.ceil(math.log(_LEFT) / math.log(p))
+    """First rank below which less than 1e-10 of the weights is left."""
+    return math.ceil(math.log(_MAX_WEIGHT_LEFT) / math.log(p))

@@ -26,12 +26,12 @@ class Recall(Normalized, Additive):
     rel : int, default 1
         The smallest relevance that counts as relevant, at least 1.
     ideal : {"own", "shared", "judged"}
-        Which relevant documents there are (`Normalized`).
+        The relevant documents of the topic (`Normalized`).
 
     Notes
     -----
-    A topic without relevant documents scores 0. The number of relevant documents is not capped at n, so that
-    a perfect ranking may score less than 1; trec_eval's ``recall_n`` is the same.
+    A topic without relevant documents scores 0. Their number is not capped at n, so that a perfect ranking
+    may score less than 1, as in trec_eval's ``recall_n``.
 
     Examples
     --------
@@ -46,21 +46,21 @@ class Recall(Normalized, Additive):
     label = "share of the relevant documents that are in the top n"
 
     def weights(self) -> FloatArray:
-        """1 for each rank."""
+        """1 for each rank, shape (rank,)."""
         return np.ones(self.cutoff)
 
     def gains(self, levels: npt.NDArray[Any]) -> FloatArray:
-        """1 for a relevant document."""
+        """1 for a relevant document, else 0, of the shape of ``levels``."""
         return (levels >= self.rel).astype(np.float64)
 
     def best(self, tally: Tally) -> FloatArray:
-        """Relevant documents."""
+        """Relevant documents, shape (..., topic)."""
         return n_relevant(tally, self.rel)
 
     def extremes(
         self, levels: npt.NDArray[Any], tally: Tally, n_elsewhere: npt.NDArray[Any]
     ) -> tuple[FloatArray, FloatArray]:
-        """Bounds that some completion reaches.
+        """Sharp bounds over completions, two arrays of shape (run, topic).
 
         Notes
         -----
@@ -70,5 +70,5 @@ class Recall(Normalized, Additive):
         if self.ideal == "judged" or not self.can_be_relevant(tally):
             return super().extremes(levels, tally, n_elsewhere)
         top, total = levels[..., : self.cutoff], n_relevant(tally, self.rel)
-        found, n_open = (top >= self.rel).sum(axis=-1), (top == -1).sum(axis=-1)
-        return over(found, total + n_elsewhere), over(found + n_open, total + n_open)
+        n_retrieved, n_open = (top >= self.rel).sum(axis=-1), (top == -1).sum(axis=-1)
+        return over(n_retrieved, total + n_elsewhere), over(n_retrieved + n_open, total + n_open)

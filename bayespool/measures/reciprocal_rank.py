@@ -14,8 +14,8 @@ from bayespool.measures.base import Measure, register_measure
 @register_measure
 @dataclass(frozen=True, order=True)
 class ReciprocalRank(Measure):
-    """Reciprocal rank at a cutoff, RR@n: one over the rank of the first relevant document, 0 if there is none
-    in the top n.
+    """Reciprocal rank at a cutoff, RR@n: one over the rank of the first relevant document in the top n, else
+    0.
 
     Parameters
     ----------
@@ -26,8 +26,8 @@ class ReciprocalRank(Measure):
 
     Notes
     -----
-    trec_eval's ``recip_rank`` looks at the whole ranking; it is RR@1000 of runs of 1,000 documents. A mean of
-    reciprocal ranks is called MRR.
+    trec_eval's ``recip_rank`` is RR@1000 of runs of 1,000 documents. A mean of reciprocal ranks is called
+    MRR.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class ReciprocalRank(Measure):
     label = "one over the rank of the first relevant document"
 
     def evaluate(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Reciprocals of ranks, float."""
+        """Reciprocals of ranks, float, shape (...)."""
         top = levels[..., : self.cutoff]
         reciprocal = 1 / np.arange(1, top.shape[-1] + 1)
         return np.asarray(np.where(top >= self.rel, reciprocal, 0.0).max(axis=-1, initial=0.0))

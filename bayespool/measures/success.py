@@ -35,5 +35,5 @@ class Success(Measure):
     label = "whether anything in the top n is relevant"
 
     def evaluate(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """1.0 or 0.0."""
+        """1.0 or 0.0, shape (...)."""
         return np.asarray((levels[..., : self.cutoff] >= self.rel).any(axis=-1).astype(float))

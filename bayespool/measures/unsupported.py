@@ -1,4 +1,4 @@
-"""Names of measures that are known and not supported, each with the reason."""
+"""Measures of ir_measures and trec_eval that are not supported, each with the reason."""
 
 from __future__ import annotations
 
@@ -60,4 +60,4 @@ UNSUPPORTED: dict[str, str] = {
     "set_recall": f"{_WHOLE}; write R@n",
     "set_relative_P": f"{_WHOLE}; write P@n and R@n",
 }
-"""Measures of ir_measures and trec_eval → why they are refused."""
+"""Reason by name."""

@@ -1,4 +1,4 @@
-"""Amounts of a measure with their unit: the one place of totals, means and intervals over draws."""
+"""Amounts of a measure with their unit, and totals, means and intervals of them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ DEFAULT_CI_PROB = 0.95
 
 FloatArray = npt.NDArray[np.float64]
 
-_DECIMALS = 12  # of sums of floats that are compared: equal judgments give equal numbers
-_GRID = 2**20  # steps of 1 that a float amount is put on where squares of it have to be exact
+_DECIMALS = 12  # of sums of floats, so that equal judgments give equal numbers
+_GRID = 2**20  # steps per 1 for float amounts whose squares have to be exact
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,7 +24,7 @@ class Values(Shown):
     """Values of a measure, by run and topic, as amounts of a unit.
 
     An amount over the unit is the value on a topic. P@n counts relevant documents, its unit is n: amounts are
-    whole numbers, nothing is rounded, and a truth at the end of an interval is inside it.
+    whole numbers, so that a truth at the end of an interval is inside it.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Values(Shown):
 
     @property
     def n_topics(self) -> int:
-        """Topics that a mean is over."""
+        """Number of topics."""
         return int(self.amount.shape[-1])
 
     def scores(self) -> FloatArray:
@@ -75,30 +75,30 @@ class Values(Shown):
         return scores
 
     def totals(self) -> npt.NDArray[Any]:
-        """Amounts summed over topics, shape (..., run): int64, or floats rounded to twelve decimals. They are
-        what is compared and sorted.
+        """Amounts summed over topics, for comparing and sorting, shape (..., run): int64, or floats rounded
+        to twelve decimals.
         """
         if self.is_exact:
             return np.asarray(self.amount.sum(axis=-1, dtype=np.int64))
         return np.asarray(np.round(self.amount.sum(axis=-1), _DECIMALS))
 
     def per_mean(self, n_topics: Any = None) -> Any:
-        """What a total is divided by to be a mean.
+        """Divisor that turns a total into a mean.
 
         Parameters
         ----------
         n_topics : int or ndarray of int, shape (run,), optional
-            Topics that the mean is over, if not all.
+            Topics of the mean, if not all.
         """
         return self.unit * (self.n_topics if n_topics is None else n_topics)
 
     def means(self, n_topics: Any = None) -> FloatArray:
-        """Mean values over topics, shape (..., run): one division of a total.
+        """Mean values over topics, shape (..., run).
 
         Parameters
         ----------
         n_topics : int or ndarray of int, shape (run,), optional
-            Topics that the mean is over, if not all: the amounts on the others have to be 0.
+            Topics of the mean, if not all: the amounts on the others have to be 0.
         """
         means: FloatArray = self.totals() / self.per_mean(n_topics)
         return means
@@ -129,8 +129,8 @@ class Values(Shown):
         return on_topics
 
     def on_grid(self) -> npt.NDArray[Any]:
-        """Amounts whose squares and products sum without rounding: whole numbers as they are, floats on a
-        grid of a millionth.
+        """Amounts whose squares and products sum without rounding: floats are put on a grid of a
+        millionth.
         """
         return self.amount if self.is_exact else np.round(self.amount * _GRID)
 
@@ -138,7 +138,7 @@ class Values(Shown):
 def equal_tailed_interval(
     draws: npt.NDArray[Any], ci_prob: float
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Ends of the central interval over the first axis; both are values that were drawn.
+    """Ends of the central interval over the first axis; both are drawn values.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Active sampling: a sample that follows the runs which found relevant documents."""
+"""Active sampling: a sample from the runs that found relevant documents."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ class ActiveSampling(Sampling):
     Parameters
     ----------
     batch : int
-        New documents that are judged before the mixture learns from them.
+        New documents judged before the mixture learns from them.
     even : float
-        The share of draws that goes to all runs alike, above 0 and at most 1. It bounds from below the
-        probability of documents in runs that found nothing. The paper has none.
+        Share of draws that goes to all runs alike, above 0 and at most 1: a lower bound for documents of runs
+        that found nothing. The paper has none.
 
     Notes
     -----
     Within a run the probability of rank r is in proportion to 1 + 1/r + 1/(r + 1) + … + 1/N, where N is the
     length of the longest run (the prior of average precision of Aslam, Pavlu & Yilmaz 2006). The weight of a
-    run is in proportion to 1/r + … + 1/N, added up over its documents judged relevant, and the same for all
-    runs as long as there is none. Draws of documents that are judged already cost nothing. They are not made
-    one by one: their number is drawn from its geometric distribution.
+    run is in proportion to 1/r + … + 1/N, summed over its documents judged relevant, and equal for all runs
+    while there is none. Repeated draws of judged documents are free, and their number is drawn from its
+    geometric distribution.
 
     A document's inclusion probability is 1 − ∏ (1 − p) over all draws, as in the paper, and 1 where all
-    documents are judged. It takes the course of the weights as given. But a relevant document that is drawn
-    raises the weights of its own runs, and so its own inclusion. So estimates come out low: on TREC-8, with
-    100 to 200 documents judged a topic, the number of relevant documents by 5 to 10 %. With ``even=1``
-    nothing is learned, and they do not.
+    documents are judged. It takes the weights as given. But a relevant document that is drawn raises the
+    weights of its own runs, and so its own inclusion. So estimates come out low: on TREC-8, with 100 to 200
+    documents judged a topic, the number of relevant documents by 5 to 10 %. With ``even=1`` nothing is
+    learned, and they do not.
 
     References
     ----------
@@ -57,20 +57,20 @@ class ActiveSampling(Sampling):
     even: float = 0.1
 
     def __post_init__(self) -> None:
-        """Refuse a batch of nothing and a share that is none."""
+        """Refuse a batch below 1 and a share outside (0, 1]."""
         if self.batch < 1:
             raise InputError(f"active-sampling: a batch of {self.batch}", hint="give 1 or more")
         if not 0 < self.even <= 1:
             raise InputError(f"active-sampling: even is {self.even}", hint="give a share above 0, up to 1")
 
     def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """The documents in the order in which they are drawn first."""
+        """The first ``n`` documents in the order of their first draws."""
         return self._sample(topic, relevant, n, rng)[0]
 
     def inclusion(
         self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator
     ) -> FloatArray:
-        """One minus the probability of no draw."""
+        """One minus the probability of no draw, shape (document,)."""
         if n == len(topic):
             return np.ones(n)
         inclusion: FloatArray = -np.expm1(self._sample(topic, relevant, n, rng)[1])
@@ -79,7 +79,7 @@ class ActiveSampling(Sampling):
     def _sample(
         self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator
     ) -> tuple[IntArray, FloatArray]:
-        """Documents in their order, and the log probability that no draw brings each document."""
+        """Documents in order, and the log probability that no draw brings each, shape (document,)."""
         start, run, rank = topic.postings
         n_ranks = int(topic.length.max(initial=0))
         tail = np.cumsum(1.0 / np.arange(n_ranks, 0, -1))[::-1]
@@ -108,7 +108,7 @@ def _sample(
     share: float,
     lots: FloatArray,
 ) -> tuple[IntArray, FloatArray]:
-    """Documents in the order of their first draws, and log probabilities that they are never drawn."""
+    """Documents by first draw, and log probabilities that each is never drawn."""
     n_documents = len(relevant)
     order = np.empty(n, dtype=np.int32)
     judged = np.zeros(n_documents, dtype=np.bool_)

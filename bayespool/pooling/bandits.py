@@ -1,4 +1,4 @@
-"""Strategies that take runs for the arms of a bandit: which run yields the next document?"""
+"""Strategies that treat runs as the arms of a bandit."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ _MAX_MEAN, _THOMPSON, _EPSILON_GREEDY, _UCB1_TUNED = range(4)
 
 
 class Bandit(Adaptive):
-    """A strategy that draws the next document from the run of the largest value, and learns the run's yield.
+    """Strategy that draws the next document from the run of the largest value, and learns the run's yield.
 
-    Each step draws from one run the document below the last one drawn from it. A document that another run
-    has brought before is drawn like any other, but is not judged again. Runs read to their end leave. Of
-    runs with equal values one is taken at random.
+    Each step draws the next document of one run. A document that another run has brought is drawn again, but
+    not judged again. Exhausted runs leave; ties are broken at random.
     """
 
     @abstractmethod
@@ -32,7 +31,7 @@ class Bandit(Adaptive):
         """Number of the rule, whether counts are over whole lists, constant epsilon (or −1), c and d."""
 
     def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """The documents in the order in which they are drawn first."""
+        """The first ``n`` documents in the order of their first draws."""
         start, run, _ = topic.postings
         order: IntArray = _draw(topic.document, start, run, relevant, n, *self.policy(), rng)
         return order
@@ -45,13 +44,13 @@ class Bandit(Adaptive):
 )
 @dataclass(frozen=True, kw_only=True)
 class MaxMean(Bandit):
-    """The run of the largest (1 + relevant) / (2 + judged).
+    """Draw from the run of the largest (1 + relevant) / (2 + judged).
 
     Parameters
     ----------
     counts : {"list", "drawn"}
-        ``list``: documents of the whole run, whichever run brought them, as in the published tool. ``drawn``:
-        those alone that were drawn from the run.
+        ``list``: all judged documents of the run, as in the published tool. ``drawn``: only those drawn from
+        it.
 
     References
     ----------
@@ -62,7 +61,7 @@ class MaxMean(Bandit):
     counts: Literal["list", "drawn"] = "list"
 
     def policy(self) -> tuple[int, bool, float, float, float]:
-        """Of the posterior mean."""
+        """Rule of the posterior mean."""
         return _MAX_MEAN, self.counts == "list", -1.0, 0.0, 1.0
 
 
@@ -73,7 +72,7 @@ class MaxMean(Bandit):
 )
 @dataclass(frozen=True, kw_only=True)
 class Thompson(Bandit):
-    """The run of the largest number drawn from Beta(1 + relevant, 1 + not relevant).
+    """Draw from the run of the largest number drawn from Beta(1 + relevant, 1 + not relevant).
 
     Parameters
     ----------
@@ -89,7 +88,7 @@ class Thompson(Bandit):
     counts: Literal["list", "drawn"] = "list"
 
     def policy(self) -> tuple[int, bool, float, float, float]:
-        """Of a draw from the posterior."""
+        """Rule of a draw from the posterior."""
         return _THOMPSON, self.counts == "list", -1.0, 0.0, 1.0
 
 
@@ -100,21 +99,21 @@ class Thompson(Bandit):
 )
 @dataclass(frozen=True, kw_only=True)
 class EpsilonGreedy(Bandit):
-    """The run whose draws have the largest mean relevance, or with probability ε any run.
+    """Draw from the run of the largest mean relevance, or with probability ε from any run.
 
     Parameters
     ----------
     epsilon : float, optional
-        A constant probability, from 0 to 1. By default it falls: it is min(1, c K / (d² n)) at the n-th draw,
-        where K is the number of runs.
+        A constant probability, from 0 to 1. Default: min(1, c K / (d² n)) at the n-th draw, where K is the
+        number of runs.
     c, d : float
-        Of the falling probability; c > 0 and 0 < d ≤ 1. By default it is K / n: every run is drawn from about
-        once before means count.
+        Of the falling probability; c > 0 and 0 < d ≤ 1. By default it is K / n, so that every run is drawn
+        from about once before means count.
 
     Notes
     -----
-    The mean of a run that nothing was drawn from is ½. The published tool divides whole numbers, so that its
-    means are 0 or 1. Its figures differ for this reason.
+    The mean of a run without a draw is ½. The published tool divides whole numbers, so that its means are 0
+    or 1 and its figures differ.
 
     References
     ----------
@@ -127,7 +126,7 @@ class EpsilonGreedy(Bandit):
     d: float = 0.1
 
     def __post_init__(self) -> None:
-        """Refuse what is no probability."""
+        """Refuse settings out of range."""
         if self.epsilon is not None and not 0 <= self.epsilon <= 1:
             raise InputError(f"epsilon-greedy: epsilon is {self.epsilon}", hint="give 0 to 1")
         if not (self.c > 0 and 0 < self.d <= 1):
@@ -136,7 +135,7 @@ class EpsilonGreedy(Bandit):
             )
 
     def policy(self) -> tuple[int, bool, float, float, float]:
-        """Of the mean of the draws."""
+        """Rule of the mean of the draws."""
         epsilon = -1.0 if self.epsilon is None else float(self.epsilon)
         return _EPSILON_GREEDY, False, epsilon, float(self.c), float(self.d)
 
@@ -148,13 +147,13 @@ class EpsilonGreedy(Bandit):
 )
 @dataclass(frozen=True, kw_only=True)
 class Ucb1Tuned(Bandit):
-    """The run of the largest upper confidence bound of the mean relevance of its draws.
+    """Draw from the run of the largest upper confidence bound of mean relevance.
 
     Notes
     -----
-    With n draws in all, m of them from a run with mean x, the bound is x + √(ln n / m · min(¼, v)) with
-    v = x (1 − x) + √(2 ln n / m). Runs that nothing was drawn from go first. The published tool divides whole
-    numbers, so that its means are 0 or 1 and its variances 0. Its figures differ for this reason.
+    With n draws in all, m of them from a run with mean x, the bound is x + √(ln n / m · min(¼, v)) with v = x
+    (1 − x) + √(2 ln n / m). Runs without a draw go first. The published tool divides whole numbers, so that
+    its means are 0 or 1, its variances 0, and its figures differ.
 
     References
     ----------
@@ -162,7 +161,7 @@ class Ucb1Tuned(Bandit):
     """
 
     def policy(self) -> tuple[int, bool, float, float, float]:
-        """Of the bound."""
+        """Rule of the upper confidence bound."""
         return _UCB1_TUNED, False, -1.0, 0.0, 1.0
 
 

@@ -1,4 +1,4 @@
-"""Strategies by the best ranks of documents: Take@N, Depth@k."""
+"""Strategies by the best ranks of documents: Take@N and Depth@k."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from bayespool.pooling.strategy import FixedOrder, FloatArray
 @register_strategy("take", description="the documents of the best ranks", source="Lipani et al. 2017")
 @dataclass(frozen=True, kw_only=True)
 class Take(FixedOrder):
-    """Documents by the best rank that a run gives them (Take@N)."""
+    """Documents by their best rank in any run (Take@N)."""
 
     topics_compare = True
 
     def value(self, topic: Retrieved) -> FloatArray:
-        """The negative of the best rank."""
+        """Negative best ranks, shape (document,)."""
         return -topic.best_rank.astype(float)
 
 
@@ -29,8 +29,7 @@ class Take(FixedOrder):
 class Depth(Take):
     """The first k documents of each run (Depth@k), those of the best ranks first.
 
-    It needs no budget: its size is that of the pool. A smaller budget ends it as it ends Take@N, within a
-    depth.
+    Its size is that of the pool, so that it needs no budget. A smaller budget may end within a depth.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Strategies by sums of a weight of each rank: discounted gain, reciprocal rank fusion."""
+"""Strategies by sums of rank weights: discounted gain and reciprocal rank fusion."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from bayespool.pooling.strategy import FixedOrder, FloatArray
 )
 @dataclass(frozen=True, kw_only=True)
 class DCG(FixedOrder):
-    """Documents by the sum over runs of 1 / log₂(rank + 1): what they add to DCG when they are relevant."""
+    """Documents by the sum over runs of 1 / log₂(rank + 1), their contribution to DCG if relevant."""
 
     topics_compare = True
 
     def value(self, topic: Retrieved) -> FloatArray:
-        """The sum of the discounts."""
+        """Sums of discounts, shape (document,)."""
         return topic.total(1 / np.log2(np.arange(2, topic.document.shape[1] + 2)))
 
 
@@ -31,7 +31,7 @@ class DCG(FixedOrder):
 )
 @dataclass(frozen=True, kw_only=True)
 class RRF(FixedOrder):
-    """Documents by the sum over runs of 1 / (k + rank): reciprocal rank fusion.
+    """Documents by the sum over runs of 1 / (k + rank), as in reciprocal rank fusion.
 
     Parameters
     ----------
@@ -48,5 +48,5 @@ class RRF(FixedOrder):
             raise InputError(f"reciprocal rank fusion with k = {self.k}", hint="give 0 or more")
 
     def value(self, topic: Retrieved) -> FloatArray:
-        """The sum of the reciprocals."""
+        """Sums of reciprocals, shape (document,)."""
         return topic.total(1 / (self.k + np.arange(1.0, topic.document.shape[1] + 1)))

@@ -1,4 +1,4 @@
-"""Choosing what to judge: a strategy, a budget and its shares over topics give the documents to judge."""
+"""Documents to judge, from a strategy, a budget and its shares over topics."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Chosen:
     ----------
     strategy : Strategy
     budget : int or None
-        How many documents were requested; None where the strategy itself says how many.
+        Documents requested; None where the strategy decides.
     pair : ndarray of int32, shape (document,)
-        Pair codes, topic by topic, in each topic in the order of judging.
+        Pair codes, topic by topic, in the order of judging.
     start : ndarray of int, shape (topic + 1,)
         Documents of topic t are ``start[t]`` to ``start[t + 1]``.
     inclusion : ndarray of float, shape (document,)
-        The probability with which each was to be judged: of a sample what `Sampling.inclusion` says, else 1.
+        Inclusion probability of each document: `Sampling.inclusion` of a sample, else 1.
     """
 
     strategy: Strategy
@@ -47,19 +47,19 @@ class Chosen:
 
 
 def equal_shares(n_documents: npt.NDArray[np.integer], budget: int) -> npt.NDArray[np.int64]:
-    """Shares of topics in a budget: equal ones, as far as topics have documents.
+    """Share a budget among topics, as equally as their documents allow.
 
     Parameters
     ----------
     n_documents : ndarray of int, shape (topic,)
-        How many documents there are.
+        Documents of each topic.
     budget : int
 
     Returns
     -------
     ndarray of int, shape (topic,)
-        At most ``n_documents``; they add up to the budget, or to all documents if these are fewer. What
-        cannot be divided goes to the first topics that have documents left, one each.
+        At most ``n_documents``; they sum to the budget, or to all documents if these are fewer. A remainder
+        goes to the first topics that have documents left, one each.
 
     Examples
     --------
@@ -79,12 +79,7 @@ def equal_shares(n_documents: npt.NDArray[np.integer], budget: int) -> npt.NDArr
 
 
 def check_budget(strategy: Strategy, budget: int | None) -> None:
-    """Refuse a budget that is none, or none where the strategy does not say itself how much is judged.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a budget below 1, or none where the strategy needs one (`InputError`)."""
     if budget is None and strategy.needs_budget:
         raise InputError(f"{strategy.name!r} does not say how much to judge", hint="give a budget")
     if budget is not None and budget < 1:
@@ -92,7 +87,7 @@ def check_budget(strategy: Strategy, budget: int | None) -> None:
 
 
 def _most(strategy: Strategy, topic: Retrieved, budget: int | None) -> int:
-    """As many documents of a topic as a strategy judges at most."""
+    """Maximum number of documents of a topic that a strategy judges."""
     size = strategy.size(topic)
     return len(topic) if size is None else min(size, len(topic))
 
@@ -100,7 +95,7 @@ def _most(strategy: Strategy, topic: Retrieved, budget: int | None) -> int:
 def _global_shares(
     strategy: Strategy, topics: list[Retrieved], n_documents: npt.NDArray[np.integer], budget: int
 ) -> npt.NDArray[np.int64]:
-    """Shares of topics that give a budget to the largest values of all topics, shape (topic,)."""
+    """Documents of each topic, of those with the largest values over all topics, shape (topic,)."""
     if not (isinstance(strategy, FixedOrder) and strategy.topics_compare):
         raise InputError(
             f"the values of {strategy.name!r} say nothing across topics", hint="give topics equal shares"
@@ -118,7 +113,7 @@ def _global_shares(
 def shares_of(
     strategy: Strategy, topics: list[Retrieved], budget: int | None, shares: Shares = "equal"
 ) -> npt.NDArray[np.int64]:
-    """How many documents of each topic a strategy judges, as `choose` does; shape (topic,)."""
+    """Number of documents of each topic that a strategy judges, shape (topic,)."""
     n = np.array([_most(strategy, topic, budget) for topic in topics])
     if budget is None:
         return n
@@ -134,17 +129,17 @@ def order_of_topic(
     rel: int = 1,
     random_seed: int = 1,
 ) -> IntArray:
-    """The first n documents of a topic in the order of judging, as pair codes.
+    """Pair codes of the first n documents of a topic in the order of judging, shape (n,).
 
     Parameters
     ----------
     strategy : Strategy
     topic : Retrieved
     relevance : ndarray of int16, shape (pair,)
-        An assessor's relevance for each pair of the collection; negative without a judgment, which adaptive
-        strategies take for not relevant.
+        Relevance of each pair of the collection; negative without a judgment, which adaptive strategies take
+        for not relevant.
     n : int
-        As many, or all where there are fewer.
+        Number of documents, or all where there are fewer.
     rel : int, default 1
         Smallest relevance that counts.
     random_seed : int, default 1
@@ -152,8 +147,8 @@ def order_of_topic(
     Raises
     ------
     InputError
-        The strategy needs the scores of the runs, and the collection has none; or its answer is not an order:
-        not n numbers, numbers out of range, or a number twice.
+        The strategy needs scores of runs, and the collection has none; or its answer is not an order: not n
+        numbers, numbers out of range, or a number twice.
     """
     if strategy.needs_scores:
         topic.scores()
@@ -166,7 +161,7 @@ def order_of_topic(
 
 
 def _check_order(order: npt.NDArray[np.generic], strategy: Strategy, topic: Retrieved, n: int) -> None:
-    """Refuse what is no order of n documents of a topic: a strategy may be anybody's."""
+    """Refuse what is not an order of n documents of a topic, as strategies may be a user's own."""
     if order.shape != (n,) or (n and order.dtype.kind not in "iu"):
         problem = f"an array of {order.dtype} of shape {order.shape}"
     elif n and not (order.min() >= 0 and order.max() < len(topic)):
@@ -193,14 +188,14 @@ def inclusion_of_topic(
     rel: int = 1,
     random_seed: int = 1,
 ) -> npt.NDArray[np.float64]:
-    """The probability with which each chosen document was to be judged, 1 if the strategy is not a sample.
+    """Inclusion probability of each chosen document, 1 if the strategy is not a sample.
 
     Parameters
     ----------
     strategy, topic, relevance, rel, random_seed
         As for `order_of_topic`.
     pairs : ndarray of int32, shape (n,)
-        What `order_of_topic` returned.
+        Result of `order_of_topic`.
 
     Returns
     -------
@@ -225,28 +220,28 @@ def choose(
     random_seed: int = 1,
     labels: npt.NDArray[np.int16] | None = None,
 ) -> Chosen:
-    """The documents that a strategy judges, for a budget or as many as it says itself.
+    """Choose the documents that a strategy judges, for a budget or its own size.
 
     Parameters
     ----------
     collection : Collection
     strategy : str or Strategy
     budget : int, optional
-        Documents over all topics. Strategies with a size of their own (``depth(k=10)``) need none, and of
-        such a size and a budget the smaller one rules.
+        Documents over all topics. Strategies with a size of their own (``depth(k=10)``) need none; the
+        smaller of size and budget rules.
     run_index : ndarray of int, optional
         The contributing runs; default: the pooled ones.
     depth : int, optional
-        Ranks of a run that may be judged at most.
+        Maximum rank of a run that may be judged.
     shares : {"equal", "global"}
-        How topics share the budget: as evenly as they have documents (`equal_shares`), or by what there is to
-        find: the documents of the largest values over all topics, of equals those of the smaller best rank,
-        then lot. The latter is for strategies whose order is fixed and whose values compare.
+        How topics share the budget: as equally as their documents allow (`equal_shares`), or by the largest
+        values over all topics, of equals the smaller best rank, then lot. The latter needs a strategy of
+        fixed order whose values compare across topics.
     rel : int, default 1
         Smallest relevance that counts, for adaptive strategies.
     random_seed : int, default 1
     labels : ndarray of int16, shape (pair,), optional
-        What an assessor says of each document; default: the collection's judgments.
+        Relevance of each document; default: the collection's judgments.
 
     Raises
     ------
@@ -268,15 +263,15 @@ def choose(
     index = np.flatnonzero(collection.pooled) if run_index is None else run_index
     if not len(index):
         raise InputError("no run contributes", hint="name runs of the pool")
-    told = collection.relevance if labels is None else labels
+    relevance = collection.relevance if labels is None else labels
     topics = list(retrieved_by(collection, index, depth=depth, random_seed=random_seed))
     n = shares_of(chosen, topics, budget, shares)
     pairs = [
-        order_of_topic(chosen, topic, told, int(k), rel=rel, random_seed=random_seed)
+        order_of_topic(chosen, topic, relevance, int(k), rel=rel, random_seed=random_seed)
         for topic, k in zip(topics, n, strict=True)
     ]
     inclusion = [
-        inclusion_of_topic(chosen, topic, told, p, rel=rel, random_seed=random_seed)
+        inclusion_of_topic(chosen, topic, relevance, p, rel=rel, random_seed=random_seed)
         for topic, p in zip(topics, pairs, strict=True)
     ]
     start = np.append(0, np.cumsum([len(p) for p in pairs]))

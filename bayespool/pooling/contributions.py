@@ -1,4 +1,4 @@
-"""Who contributed what to a pool: the documents that each run or organization has in it."""
+"""Documents that each run or organization contributed to a pool."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CountArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """What each contributor has in a pool. A document that several have counts for each of them.
+    """Contributions to a pool; a document of several contributors counts for each.
 
     Attributes
     ----------
@@ -28,9 +28,9 @@ class Contributions:
     n_documents : ndarray of int, shape (contributor,)
         Documents of the pool that the contributor retrieves.
     n_alone : ndarray of int, shape (contributor,)
-        Those that nobody else does.
+        Those that nobody else retrieves.
     n_of_topic : ndarray of int, shape (topic,)
-        Documents of the pool, regardless of who retrieves them.
+        Documents of the pool, whoever retrieves them.
     """
 
     names: tuple[str, ...]
@@ -42,7 +42,7 @@ class Contributions:
 
 @dataclass(frozen=True, eq=False)
 class Membership:
-    """Which documents each contributor retrieves, among those that any of them does.
+    """Documents that each contributor retrieves, among those that any of them retrieves.
 
     Attributes
     ----------
@@ -65,17 +65,17 @@ class Membership:
         names: Sequence[str],
         depth: int | None = None,
     ) -> Membership:
-        """Of some runs down to a depth, each under the name of its contributor."""
-        known = tuple(dict.fromkeys(names))
-        has = np.zeros((len(known), len(collection.relevance) + 1), dtype=bool)
+        """Membership of runs down to a depth, each under the name of its contributor."""
+        distinct = tuple(dict.fromkeys(names))
+        has = np.zeros((len(distinct), len(collection.relevance) + 1), dtype=bool)
         for run, name in zip(run_index, names, strict=True):
-            has[known.index(name), within(collection.document, run, depth)] = True
+            has[distinct.index(name), within(collection.document, run, depth)] = True
         pair = np.flatnonzero(has[:, :-1].any(axis=0)).astype(np.int32)
-        n_runs = np.array([list(names).count(name) for name in known], dtype=np.int64)
-        return cls(known, n_runs, pair, has[:, pair])
+        n_runs = np.array([list(names).count(name) for name in distinct], dtype=np.int64)
+        return cls(distinct, n_runs, pair, has[:, pair])
 
     def contributions(self, collection: Collection, pooled: BoolArray) -> Contributions:
-        """What each contributor has among documents that are pooled, a mask of shape (pair,)."""
+        """Contributions to the documents that are pooled, a mask of shape (pair,)."""
         inside = pooled[self.pair]
         has = self.has[:, inside]
         return Contributions(
@@ -97,7 +97,7 @@ def contributions_to(
     *,
     depth: int | None = None,
 ) -> Contributions:
-    """What contributors have in a pool.
+    """Count what contributors have in a pool.
 
     Parameters
     ----------
@@ -107,9 +107,9 @@ def contributions_to(
     run_index : ndarray of int
         The contributing runs.
     names : sequence of str
-        The contributor that each of these runs belongs to.
+        Contributor of each of these runs.
     depth : int, optional
-        Ranks of a run that may be judged at most.
+        Maximum rank of a run that may be judged.
 
     Returns
     -------
@@ -135,8 +135,8 @@ def contributions_of(collection: Collection, chosen: Chosen, *, depth: int | Non
     >>> from bayespool import load_example
     >>> from bayespool.pooling import choose
     >>> example = load_example()
-    >>> found = contributions_of(example, choose(example, "take", 200))
-    >>> found.names[:2], found.n_documents[:2].tolist(), found.n_alone[:2].tolist()
+    >>> contributions = contributions_of(example, choose(example, "take", 200))
+    >>> contributions.names[:2], contributions.n_documents[:2].tolist(), contributions.n_alone[:2].tolist()
     (('coast', 'delta'), [197, 186], [0, 0])
     """
     pooled = np.zeros(len(collection.relevance), dtype=bool)

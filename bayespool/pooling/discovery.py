@@ -1,4 +1,4 @@
-"""Which runs were pooled, and how deep: discovered from rankings and judgments, and reported.
+"""Pooled runs and pool depth, discovered from rankings and judgments.
 
 A document counts here as in the pool if it is judged, or listed as being in it (relevance −1). The rule
 ``"leading"``:
@@ -7,31 +7,30 @@ A document counts here as in the pool if it is judged, or listed as being in it 
    nothing about depth. A run's depth is its smallest count over the other topics, 0 if its first document is
    missing anywhere. The pool depth is the commonest depth above 0, the larger one of equals.
 2. A run was pooled to this depth if on every topic its first ``depth`` documents, or all it has, are in the
-   pool but for ``max_holes`` at the most. One hole in twenty is tolerated by default.
+   pool but for at most ``max_holes``. One hole in twenty is tolerated by default.
 
-If nothing of depth, holes and pooled runs is given, two more steps look at runs that do not fit. A run's *own
-documents* are those that no run of step 2 contributed: what others contributed is judged in any case and says
-nothing of this run.
+If depth, holes and pooled runs are not stated, two more steps look at runs that do not fit. A run's *own
+documents* are those that no run of step 2 contributed: the others are judged in any case.
 
 3. *Other depths.* Going down a run's ranks, own documents are in the pool and then they are not: the run's
    own depth is the rank at which the own documents in the pool so far, less four times those missing, are
-   most (the first of equals). A run of step 2 is asked from the pool depth on, any other one from the top to
-   the pool depth. The run was pooled to that depth if of all its documents down to there (from the pool
-   depth on) one in a hundred is missing at the most, at least ten are its own, and of at least ten own
-   documents below it (as far again, or to the pool depth) half or more are missing; and if two runs at the
-   least have this depth, since pools are made in tiers.
-4. *Missing documents.* A run is *nearly pooled* if of its documents down to the pool depth one in a hundred
-   is missing at the most, wherever that is, and more of its own documents are in the pool than are missing.
-   Nearly pooled runs count as pooled to the pool depth if the runs found so far explain less than a third
-   of the judgments, so that they cannot be all there were, or if with them at least 99 % are explained, so
-   that nothing else brought these judgments. Between the two a sample or runs that are not at hand may have,
-   and nearly pooled runs are reported and stay out; ``max_holes=1`` takes most of them in.
+   most (the first of equals). The search starts at the pool depth for a run of step 2, and ends there for any
+   other one. The run was pooled to that depth if of all its documents down to there (from the pool depth on)
+   at most one in a hundred is missing, at least ten are its own, and of at least ten own documents below it
+   (as far again, or to the pool depth) half or more are missing; and if at least two runs have this depth,
+   since pools are made in tiers.
+4. *Missing documents.* A run is *nearly pooled* if of its documents down to the pool depth at most one in a
+   hundred is missing, and more of its own documents are in the pool than are missing. Nearly pooled runs
+   count as pooled to the pool depth if the runs so far explain less than a third of the judgments, so that
+   they cannot be all there were, or if with them at least 99 % are explained. Otherwise a sample or missing
+   runs may have brought these judgments, and nearly pooled runs are only reported; ``max_holes=1`` takes most
+   of them in.
 
-``rule="skipping"`` is the rule of the tool that Lipani et al. (2015) used, for reproduction: the pool depth
-is the commonest count over all runs and topics, and a run was pooled if on every topic ``depth`` documents in
-the pool come before its missing document number ``max_holes + 1``, or at most depth/10 documents more than
-those that do are left. One hole in ten is tolerated by default. Steps 1 and 2 with one hole in twenty are the
-default (*mode*) of the tool behind "Splitting Water".
+``rule="skipping"`` reproduces the tool that Lipani et al. (2015) used: the pool depth is the commonest count
+over all runs and topics, and a run was pooled if on every topic ``depth`` documents in the pool come before
+its missing document number ``max_holes + 1``, or at most depth/10 documents more than those that do are left.
+One hole in ten is tolerated by default. Steps 1 and 2 with one hole in twenty are the default (*mode*) of the
+tool behind "Splitting Water".
 """
 
 from __future__ import annotations
@@ -53,15 +52,15 @@ from bayespool.pooling.pools import StrategyPool
 
 PoolRule = Literal["leading", "skipping"]
 
-_FEW = 0.01  # of a run's documents may be missing from the pool
-_LEAST = 10  # own documents that tell whether a run was pooled
-_TIER = 2  # runs of a depth of their own
-_LITTLE, _NEARLY_ALL = 1 / 3, 0.99  # of the judgments
+_MAX_MISSING_SHARE = 0.01  # of a run's documents
+_MIN_OWN_DOCUMENTS = 10
+_MIN_RUNS_PER_TIER = 2
+_MIN_EXPLAINED_SHARE, _FULLY_EXPLAINED_SHARE = 1 / 3, 0.99  # of the judgments
 
 
 @dataclass(frozen=True, slots=True)
 class PoolReport:
-    """What the pool of a collection looks like.
+    """Summary of the pool of a collection.
 
     Attributes
     ----------
@@ -80,13 +79,12 @@ class PoolReport:
     depths : tuple of (int, int)
         Each depth to which a run was pooled, the deepest first, and the number of runs.
     nearly : tuple of str
-        Each run that was nearly pooled, but is not taken for it, and what it lacks; those that lack least
-        come first. Runs that were given to be scored are left aside.
+        Nearly pooled runs and what each lacks, those that lack least first. Runs to score are left out.
     negatives : str
-        How many judgments are negative and what they are taken for; empty where none is.
+        Number and meaning of negative judgments; empty without any.
     strategy : str
-        The strategy and the budget that made the pool; empty where it has a depth. ``depth`` is then that of
-        a depth pool of the same size.
+        Strategy and budget that made the pool; empty where it has a depth. ``depth`` is then that of a depth
+        pool of the same size.
     """
 
     n_pooled_runs: int
@@ -102,21 +100,21 @@ class PoolReport:
     strategy: str = ""
 
     def __str__(self) -> str:
-        said = f", {self.negatives}" if self.negatives else ""
+        negatives = f", {self.negatives}" if self.negatives else ""
         if self.n_pooled_runs == 0:
-            return f"no pooled run among {self.n_runs} runs; {self.n_judged} judgments{said}"
-        how = f"by {self.strategy}" if self.strategy else f"to depth {self.depth}"
+            return f"no pooled run among {self.n_runs} runs; {self.n_judged} judgments{negatives}"
+        pooling = f"by {self.strategy}" if self.strategy else f"to depth {self.depth}"
         if len(self.depths) > 1:
-            how = "to depths " + ", ".join(f"{depth} ({n} runs)" for depth, n in self.depths)
+            pooling = "to depths " + ", ".join(f"{depth} ({n} runs)" for depth, n in self.depths)
         organizations = "organization" if self.n_organizations == 1 else "organizations"
         return (
-            f"{self.n_pooled_runs} of {self.n_runs} runs pooled {how} "
+            f"{self.n_pooled_runs} of {self.n_runs} runs pooled {pooling} "
             f"({self.n_organizations} {organizations}), {self.n_holes} holes; "
-            f"{self.n_judged} judgments, {self.n_unexplained} not explained by these runs{said}"
+            f"{self.n_judged} judgments, {self.n_unexplained} not explained by these runs{negatives}"
         )
 
     def text(self, n_shown: int = 3) -> str:
-        """The report, with a second line on the runs that were nearly pooled."""
+        """The report, with a second line on nearly pooled runs."""
         if not self.nearly:
             return str(self)
         n_more = len(self.nearly) - n_shown
@@ -128,7 +126,7 @@ class PoolReport:
 
 
 def describe_pool(collection: Collection) -> PoolReport:
-    """A report of the pool as the collection has it.
+    """Summarize the pool of a collection.
 
     Examples
     --------
@@ -140,10 +138,10 @@ def describe_pool(collection: Collection) -> PoolReport:
     inside = collection.pool()
     pooled = np.flatnonzero(collection.pooled)
     depths, n_runs = np.unique(collection.depth_of(pooled), return_counts=True)
-    given = np.isin(np.array(collection.run_ids, dtype=object), collection.given_run_ids)
+    is_given = np.isin(np.array(collection.run_ids, dtype=object), collection.given_run_ids)
     pool = collection.pooling
     by_strategy = isinstance(pool, StrategyPool)
-    others = np.flatnonzero(~collection.pooled & ~given)
+    others = np.flatnonzero(~collection.pooled & ~is_given)
     nearly = [] if by_strategy else _nearly_pooled(collection, others)
     return PoolReport(
         n_pooled_runs=len(pooled),
@@ -172,41 +170,40 @@ def discover_pool(
     pooled_run_ids: Iterable[str] | None = None,
     rule: PoolRule = "leading",
 ) -> Collection:
-    """The collection with its pooled runs and their depths filled in.
+    """Discover the pooled runs and their depths.
 
     Parameters
     ----------
     collection : Collection
     candidates : iterable of str, optional
-        Runs that may have been pooled (default: all). A run that is to be scored as new is not one of them.
+        Runs that may have been pooled (default: all), not those to score as new.
     depth : int, optional
-        Pool depth where it is known; else it is discovered.
+        Pool depth where it is known.
     max_holes : int, optional
         Documents per topic that a pooled run may lack within the depth; default ``depth // 20`` (``depth //
-        10`` for ``rule="skipping"``), of a depth beyond the longest run's as for that.
+        10`` for ``rule="skipping"``), with a depth of at most the longest run's.
     pooled_run_ids : iterable of str, optional
-        The pooled runs where they are known; nothing is then asked of their judgments. Depth, holes or runs
-        that are given leave out the steps 3 and 4 of the rule.
+        The pooled runs where they are known, whatever their judgments. Steps 3 and 4 of the rule apply only
+        where depth, holes and runs are all left out.
     rule : {"leading", "skipping"}
-        How runs and depth are found, see the top of this page; ``"skipping"`` is for reproductions of 2015.
+        Rule of discovery, see the top of this page; ``"skipping"`` is for reproductions of 2015.
 
     Returns
     -------
     Collection
-        Shares all arrays with the one given.
+        Shares all arrays with the input.
 
     Raises
     ------
     InputError
-        Unknown run or rule, negative depth or holes, pooled runs named without any depth to be found.
+        Unknown run or rule, negative depth or holes, pooled runs whose depth cannot be discovered.
 
     Warns
     -----
     NoPoolWarning
         No candidate looks pooled.
     PoolWarning
-        Fewer than half of the judgments are explained by the pooled runs, so that held-out evidence may
-        mislead.
+        The pooled runs explain fewer than half of the judgments, so that held-out evidence may mislead.
     """
     if (depth is not None and depth < 1) or (max_holes is not None and max_holes < 0):
         raise InputError("the pool depth must be at least 1 and the number of holes at least 0")
@@ -222,46 +219,36 @@ def discover_pool(
             raise InputError("the depth of the named runs' pool cannot be told from the judgments", hint=hint)
     even = rule == "skipping" or not (named is None and known_depth is None and max_holes is None)
     if named is None:
-        reached = min(
-            depth, int(collection.length[index].max(initial=0))
-        )  # a depth that is given may be more
+        # a stated depth may be larger
+        reached = min(depth, int(collection.length[index].max(initial=0)))
         if max_holes is None:
             max_holes = reached // 20 if rule == "leading" else reached // 10
         candidates_index, index = index, index[_is_pooled(collection, index, reached, max_holes, rule)]
     pooled = np.zeros(len(collection.run_ids), dtype=bool)
     pooled[index] = depth > 0
-    found = collection.with_pool(pooled, depth if pooled.any() else 0)
+    discovered = collection.with_pool(pooled, depth if pooled.any() else 0)
     if not even and pooled.any():
-        found = _with_nearly_pooled(_with_other_depths(found, candidates_index), candidates_index)
-    if found.pooled.any():
-        warn_of_unexplained(describe_pool(found), "discovered")
+        discovered = _with_nearly_pooled(_with_other_depths(discovered, candidates_index), candidates_index)
+    if discovered.pooled.any():
+        warn_of_unexplained(describe_pool(discovered), "discovered")
     else:
-        said = "no run looks pooled: posterior estimates will rest on informative priors"
+        message = "no run looks pooled: posterior estimates will rest on informative priors"
         hint = "name pooled runs and a depth if you know them"
-        say_no_pool(found, f"{said}; {hint}")
-    return found
+        say_no_pool(discovered, f"{message}; {hint}")
+    return discovered
 
 
 def warn_of_unexplained(report: PoolReport, which: str) -> None:
-    """Warn the caller of the caller where most judgments are of documents that are not in the pool.
-
-    Parameters
-    ----------
-    report : PoolReport
-    which : str
-        How the pool is known: ``"discovered"``.
-
-    Warns
-    -----
-    PoolWarning
+    """Warn the caller's caller (`PoolWarning`) if the pool, ``which`` is discovered or stated, explains less
+    than half of the judgments.
     """
     if report.n_unexplained > report.n_judged / 2:
-        said = f"the {which} pool explains less than half of the judgments: {report}"
-        warn_caller(f"{said}; are runs of the campaign missing, or is its depth another one?", PoolWarning)
+        message = f"the {which} pool explains less than half of the judgments: {report}"
+        warn_caller(f"{message}; are runs of the campaign missing, or is its depth another one?", PoolWarning)
 
 
 def _with_other_depths(collection: Collection, candidates: npt.NDArray[np.intp]) -> Collection:
-    """Step 3: runs of a depth of their own."""
+    """Add runs with depths of their own (step 3)."""
     common = collection.pool_depth
     depths = np.full(len(collection.run_ids), common, dtype=np.int32)
     missing, own, n_ranks = _missing(collection), _outside(collection), collection.document.shape[2]
@@ -278,36 +265,36 @@ def _with_other_depths(collection: Collection, candidates: npt.NDArray[np.intp])
         depth = top + int(balance.argmax())
         within, below = slice(top, depth), slice(depth, min(end, max(2 * depth - top, common)))
         if (
-            n_missing[within].sum() <= _FEW * n_documents[within].sum()
-            and min(n_own[within].sum(), n_own[below].sum()) >= _LEAST
+            n_missing[within].sum() <= _MAX_MISSING_SHARE * n_documents[within].sum()
+            and min(n_own[within].sum(), n_own[below].sum()) >= _MIN_OWN_DOCUMENTS
             and 2 * n_own_missing[below].sum() >= n_own[below].sum()
         ):
             depths[run] = depth
     tiers, n_runs = np.unique(depths, return_counts=True)
-    depths[~np.isin(depths, tiers[n_runs >= _TIER])] = common
+    depths[~np.isin(depths, tiers[n_runs >= _MIN_RUNS_PER_TIER])] = common
     pooled = collection.pooled | (depths != common)
     return collection.with_pool(pooled, DepthPool(common, tuple(depths.tolist())))
 
 
 def _with_nearly_pooled(collection: Collection, candidates: npt.NDArray[np.intp]) -> Collection:
-    """Step 4: runs that lack a few documents, where they account for what the others do not."""
+    """Add nearly pooled runs where they explain the other judgments (step 4)."""
     nearly = [run for run, *_ in _nearly_pooled(collection, candidates[~collection.pooled[candidates]])]
     pooled = collection.pooled.copy()
     pooled[nearly] = True
     more = collection.with_pool(pooled, collection.pooling)
-    if _explained(collection) < _LITTLE or _explained(more) >= _NEARLY_ALL:
+    if _explained(collection) < _MIN_EXPLAINED_SHARE or _explained(more) >= _FULLY_EXPLAINED_SHARE:
         return more
     return collection
 
 
 def _nearly_pooled(collection: Collection, runs: npt.NDArray[np.intp]) -> list[tuple[int, int, int]]:
-    """Which of some runs were nearly pooled: position, documents missing and documents down to the depth."""
+    """Nearly pooled runs among some: position, missing documents and documents down to the depth."""
     missing, own = _missing(collection), _outside(collection)
     nearly = []
     for run in runs:
         document = collection.document[run, :, : collection.pool_depth]
         n_documents, n_missing = int((document >= 0).sum()), int(missing[document].sum())
-        if n_missing <= _FEW * n_documents and own[document].sum() > 2 * n_missing:
+        if n_missing <= _MAX_MISSING_SHARE * n_documents and own[document].sum() > 2 * n_missing:
             nearly.append((int(run), n_missing, n_documents))
     return nearly
 
@@ -318,14 +305,14 @@ def _explained(collection: Collection) -> float:
 
 
 def _missing(collection: Collection) -> npt.NDArray[np.bool_]:
-    """Which pairs are not in the pool, as far as the judgments say; the last entry answers for −1, no
+    """Pairs that are not in the pool by the judgments, shape (pair + 1,); the last entry is for −1, no
     document.
     """
     return np.append(collection.relevance == UNJUDGED, False)
 
 
 def _outside(collection: Collection) -> npt.NDArray[np.bool_]:
-    """Which pairs no pooled run contributed; the last entry answers for −1, no document."""
+    """Pairs that no pooled run contributed, shape (pair + 1,); the last entry is for −1, no document."""
     return np.append(~collection.pool(), False)
 
 
@@ -335,30 +322,9 @@ def take_out(
     *,
     by: Literal["organization", "run"] = "organization",
 ) -> tuple[Collection, dict[str, str]]:
-    """The collection as if some runs were new to it, and these runs.
-
-    Parameters
-    ----------
-    collection : Collection
-    names : str or iterable of str
-        Runs, or organizations with all their runs.
-    by : {"organization", "run"}
-        What leaves the pool with a run: its organization's other runs, too, as the run of a new organization
-        has no sibling in the pool, or the run alone.
-
-    Returns
-    -------
-    Collection
-        Without what only the runs taken out had brought (`Collection.unpool`).
-    dict of str to str
-        The named runs and those of named organizations, each with what left the pool because of it:
-        ``"organization north"`` or ``"run north-1"``.
-
-    Raises
-    ------
-    InputError
-        A name is neither a run nor an organization, or both and not the same; an organization with
-        ``by="run"``; no run that was pooled is concerned.
+    """The collection without some runs, or organizations with all their runs, in the pool
+    (`Collection.unpool`), and what left the pool with each run to score, ``"organization north"`` or ``"run
+    north-1"``.
 
     Examples
     --------
@@ -390,17 +356,17 @@ def take_out(
         if name not in home and by == "run":
             raise InputError(f"{name!r} is an organization", hint="by run, name runs")
         if by == "run":
-            what, leaving, scored = f"run {name}", [name], [name]
+            unit, leaving, scored = f"run {name}", [name], [name]
         else:
             organization = home.get(name, name)
-            what, leaving = f"organization {organization}", members[organization]
+            unit, leaving = f"organization {organization}", members[organization]
             scored = [name] if name in home else leaving
-        gone[what] = leaving
-        taken |= dict.fromkeys(scored, what)
+        gone[unit] = leaving
+        taken |= dict.fromkeys(scored, unit)
     pooled = set(collection.pooled_run_ids)
-    for what, leaving in gone.items():
+    for unit, leaving in gone.items():
         if not pooled.intersection(leaving):
-            raise InputError(f"{what} is not in the pool", hint="its runs are scored as new as they are")
+            raise InputError(f"{unit} is not in the pool", hint="its runs are scored as new as they are")
     return collection.unpool([run for leaving in gone.values() for run in leaving]), taken
 
 
@@ -413,8 +379,8 @@ def _commonest_depth(collection: Collection, index: npt.NDArray[np.intp], rule: 
         informative: npt.NDArray[np.bool_] = n_leading < length
         smallest: npt.NDArray[np.int32] = np.where(informative, n_leading, np.iinfo(np.int32).max).min(axis=1)
         counted = np.where(informative.any(axis=1), smallest, length.max(axis=1, initial=0))
-    depths, n_found = np.unique(counted[counted > 0], return_counts=True)
-    return int(depths[n_found == n_found.max()].max()) if len(depths) else 0
+    depths, frequency = np.unique(counted[counted > 0], return_counts=True)
+    return int(depths[frequency == frequency.max()].max()) if len(depths) else 0
 
 
 def _is_pooled(
@@ -434,7 +400,9 @@ def _is_pooled(
 def _leading(
     collection: Collection, index: npt.NDArray[np.intp], max_holes: int, *, present_only: bool = False
 ) -> npt.NDArray[np.int32]:
-    """Documents, or those in the pool only, before the one missing after ``max_holes``, by run and topic."""
+    """Documents, or only those in the pool, before the one missing after ``max_holes``, shape (run,
+    topic).
+    """
     missing = _missing(collection)
     n_leading = np.empty((len(index), len(collection.query_ids)), dtype=np.int32)
     for row, run in enumerate(index):

@@ -1,4 +1,4 @@
-"""Move-to-front pooling: a run is read on as long as it yields relevant documents."""
+"""Move-to-front pooling."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from bayespool.pooling.strategy import Adaptive, BoolArray
 class MoveToFront(Adaptive):
     """Documents from the top of one run after the other.
 
-    A run is read from its first rank down, and left when it yields a document that is not relevant. The next
-    one is that of which the fewest documents read were not relevant. Ties are broken at random.
+    A run is read from its first rank down until it yields a document that is not relevant. The next run is
+    the one of which the fewest documents read were not relevant. Ties are broken at random.
 
     Notes
     -----
-    A document that another run has brought before is read like any other, but is not judged again. Without a
-    judgment it counts as not relevant; in the published tool it counts as neither.
+    A document that another run has brought is read, but not judged again. Without a judgment it counts as not
+    relevant; in the published tool it counts as neither.
 
     References
     ----------
@@ -37,7 +37,7 @@ class MoveToFront(Adaptive):
     """
 
     def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """The documents in the order in which runs yield them."""
+        """The first ``n`` documents in the order in which runs yield them."""
         order: IntArray = _read_runs(topic.document, relevant, n, rng)
         return order
 

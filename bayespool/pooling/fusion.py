@@ -1,4 +1,4 @@
-"""Strategies by scores of the runs, put together as in fusion: CombMAX, MIN, MED, SUM, ANZ and MNZ."""
+"""Strategies by fused scores of the runs: CombMAX, MIN, MED, SUM, ANZ and MNZ."""
 
 from __future__ import annotations
 
@@ -17,20 +17,19 @@ from bayespool.pooling.strategy import FixedOrder, FloatArray
 
 @dataclass(frozen=True, kw_only=True)
 class Fusion(FixedOrder):
-    """Documents by a combination of their scores, made comparable run by run on each topic.
+    """Documents by a combination of their scores, normalized by run and topic.
 
-    Scores are those of the ranks that may be judged: with a depth, the last of these gets the smallest one.
+    Only scores of ranks that may be judged are read: with a depth, the last of these gets the smallest one.
 
     Parameters
     ----------
     normalization : {"min-max", "sum", "rank"}
         ``"min-max"``, the paper's: the highest score of a run on a topic becomes 1, the lowest 0. ``"sum"``:
-        the lowest becomes 0, and all add up to 1. ``"rank"``: the rank counts and no score is read, from 1
-        down to 1 / length.
+        the lowest becomes 0, and all sum to 1. ``"rank"``: from 1 down to 1 / length, without scores.
     constant : float, default 1
-        Where all scores of a run on a topic are equal (a single document, for one): how far each counts as
-        above the lowest, from 0 to 1. With 1 all are the run's best, with 0 the run says nothing. The paper
-        leaves it open. The published tool leaves such scores as they are.
+        Normalized score where all scores of a run on a topic are equal, from 0 to 1. With 1 all are the run's
+        best, with 0 the run says nothing. The paper leaves it open; the published tool leaves such scores
+        unchanged.
     """
 
     normalization: Literal["min-max", "sum", "rank"] = "min-max"
@@ -52,9 +51,9 @@ class Fusion(FixedOrder):
         """Value of each document, shape (document,)."""
 
     def value(self, topic: Retrieved) -> FloatArray:
-        """The combined scores."""
-        there = topic.document >= 0
-        document, score = topic.document[there], self._normalized(topic)[there]
+        """Combined scores, shape (document,)."""
+        is_ranked = topic.document >= 0
+        document, score = topic.document[is_ranked], self._normalized(topic)[is_ranked]
         # by score within a document: sums do not depend on the order of runs
         by_document = np.lexsort((score, document))
         n = np.bincount(document, minlength=len(topic)).astype(np.int32)
@@ -64,16 +63,17 @@ class Fusion(FixedOrder):
 
     def _normalized(self, topic: Retrieved) -> FloatArray:
         """Scores from 0 to 1 where a run retrieves a document, shape (run, rank)."""
-        there = topic.document >= 0
+        is_ranked = topic.document >= 0
         if self.normalization == "rank":
-            lower = np.arange(there.shape[1]) / np.maximum(topic.length, 1)[:, None]
+            lower = np.arange(is_ranked.shape[1]) / np.maximum(topic.length, 1)[:, None]
             return np.asarray(1.0 - lower)
-        most = float(np.finfo(np.float32).max)
-        score = np.clip(topic.scores().astype(float), -most, most)  # no infinity: it would leave no others
-        lowest = np.where(there, score, np.inf).min(axis=1, initial=np.inf)
-        above = np.where(there, score - np.where(topic.length > 0, lowest, 0)[:, None], 0)
+        largest = float(np.finfo(np.float32).max)
+        # an infinite score would set all others to 0
+        score = np.clip(topic.scores().astype(float), -largest, largest)
+        lowest = np.where(is_ranked, score, np.inf).min(axis=1, initial=np.inf)
+        above = np.where(is_ranked, score - np.where(topic.length > 0, lowest, 0)[:, None], 0)
         highest = above.max(axis=1, initial=0)
-        above[highest == 0] = np.where(there[highest == 0], self.constant, 0)
+        above[highest == 0] = np.where(is_ranked[highest == 0], self.constant, 0)
         divisor = np.where(highest > 0, highest, 1) if self.normalization == "min-max" else above.sum(axis=1)
         normalized: FloatArray = above / np.where(divisor > 0, divisor, 1)[:, None]
         return normalized
@@ -81,18 +81,8 @@ class Fusion(FixedOrder):
 
 @dataclass(frozen=True, eq=False)
 class DocumentScores:
-    """Scores that documents of a topic have, none below 0.
-
-    Attributes
-    ----------
-    document : ndarray of int32, shape (entry,)
-        Ascending.
-    score : ndarray of float, shape (entry,)
-        Ascending within a document.
-    n : ndarray of int32, shape (document,)
-        How many runs retrieve each document, 1 or more.
-    n_runs : int
-        How many contribute.
+    """Nonnegative scores of a topic's documents: ``document`` and ``score`` of shape (entry,), ascending;
+    ``n`` runs that retrieve each, shape (document,), of ``n_runs``.
     """
 
     document: IntArray
@@ -101,17 +91,17 @@ class DocumentScores:
     n_runs: int
 
     def total(self) -> FloatArray:
-        """Sum of the scores of each document."""
+        """Sum of the scores of each document, shape (document,)."""
         total = np.bincount(self.document, weights=self.score, minlength=len(self.n))
         return np.asarray(total, dtype=np.float64)
 
     def n_positive(self) -> IntArray:
-        """How many scores of each document are above 0."""
+        """Number of positive scores of each document, shape (document,)."""
         return np.bincount(self.document[self.score > 0], minlength=len(self.n)).astype(np.int32)
 
     def at(self, place: IntArray, n: IntArray) -> FloatArray:
-        """The score at a place, from 0, among n of each document in ascending order; where n is larger than
-        the number of runs that retrieve the document, zeros come first.
+        """Score at a position from 0 among n of each document, ascending, missing ones as leading zeros;
+        shape (document,).
         """
         start = np.cumsum(self.n) - self.n
         behind = place - (n - self.n)
@@ -119,7 +109,9 @@ class DocumentScores:
         return at
 
     def counted(self, missing: Literal["left out", "zero"]) -> IntArray:
-        """How many scores each document has if runs that lack it give none, or zero."""
+        """Number of scores of each document, shape (document,), with those of missing runs left out or
+        zero.
+        """
         return self.n if missing == "left out" else np.full_like(self.n, self.n_runs)
 
 
@@ -129,48 +121,46 @@ class CombMax(Fusion):
     """Documents by the largest of their scores; settings are those of `Fusion`."""
 
     def combined(self, scores: DocumentScores) -> FloatArray:
-        """The largest score."""
+        """Largest scores."""
         return scores.at(scores.n - 1, scores.n)
 
 
 @register_strategy("combmin", description="by the smallest score", source="Fox & Shaw 1994")
 @dataclass(frozen=True, kw_only=True)
 class CombMin(Fusion):
-    """Documents by the smallest of their scores, the largest of these first; see `Fusion` for other settings.
+    """Documents by their smallest score, the largest of these first; see `Fusion` for other settings.
 
     Parameters
     ----------
     missing : {"left out", "zero"}
         Whether runs that lack a document count. The paper takes the minimum of the scores assigned by any
-        system. The published tool takes zero for runs that lack the document, which leaves the order to
-        chance unless every run has it.
+        system. The published tool takes zero for the others, which leaves most of the order to chance.
     """
 
     missing: Literal["left out", "zero"] = "left out"
 
     def combined(self, scores: DocumentScores) -> FloatArray:
-        """The smallest score."""
+        """Smallest scores."""
         return scores.at(np.zeros_like(scores.n), scores.counted(self.missing))
 
 
 @register_strategy("combmed", description="by the median score", source="Fox & Shaw 1994")
 @dataclass(frozen=True, kw_only=True)
 class CombMed(Fusion):
-    """Documents by the median of their scores, of an even number the mean of the middle two; see `Fusion` for
-    other settings.
+    """Documents by their median score, the mean of the middle two if even; see `Fusion` for other settings.
 
     Parameters
     ----------
     missing : {"left out", "zero"}
         Whether runs that lack a document count. The paper takes the median of the scores returned by systems,
-        and finds that it takes from the top of runs as CombMAX does. The published tool takes zero for runs
-        that lack the document, so that the median is 0 unless about half of the runs have it.
+        and finds that it takes from the top of runs as CombMAX does. The published tool takes zero for the
+        others, so that the median is 0 unless about half of the runs have the document.
     """
 
     missing: Literal["left out", "zero"] = "left out"
 
     def combined(self, scores: DocumentScores) -> FloatArray:
-        """The median score."""
+        """Median scores."""
         n = scores.counted(self.missing)
         return (scores.at((n - 1) // 2, n) + scores.at(n // 2, n)) / 2
 
@@ -181,7 +171,7 @@ class CombSum(Fusion):
     """Documents by the sum of their scores; settings are those of `Fusion`."""
 
     def combined(self, scores: DocumentScores) -> FloatArray:
-        """The sum."""
+        """Sums of scores."""
         return scores.total()
 
 
@@ -193,14 +183,14 @@ class CombAnz(Fusion):
     Parameters
     ----------
     count : {"positive", "retrieved"}
-        The mean is over the scores above 0 (the paper's "non-zero" ones, which the last document of a run
-        does not have), or over those of all runs that retrieve the document.
+        Mean over the scores above 0 (the paper's "non-zero" ones, which exclude the last document of a run),
+        or over those of all runs that retrieve the document.
     """
 
     count: Literal["positive", "retrieved"] = "positive"
 
     def combined(self, scores: DocumentScores) -> FloatArray:
-        """The mean."""
+        """Mean scores."""
         n = scores.n_positive() if self.count == "positive" else scores.n
         return scores.total() / np.maximum(n, 1)
 
@@ -210,17 +200,17 @@ class CombAnz(Fusion):
 )
 @dataclass(frozen=True, kw_only=True)
 class CombMnz(Fusion):
-    """Documents by the sum of their scores times how many there are; see `Fusion` for other settings.
+    """Documents by the sum of their scores times their number; see `Fusion` for other settings.
 
     Parameters
     ----------
     count : {"retrieved", "positive"}
-        What the sum is multiplied by: the number of runs that retrieve the document (the paper), or of scores
-        above 0 (the published tool).
+        The factor: the number of runs that retrieve the document (the paper), or of scores above 0 (the
+        published tool).
     """
 
     count: Literal["retrieved", "positive"] = "retrieved"
 
     def combined(self, scores: DocumentScores) -> FloatArray:
-        """The sum times the number."""
+        """Sums of scores times their number."""
         return scores.total() * (scores.n_positive() if self.count == "positive" else scores.n)

@@ -1,4 +1,4 @@
-"""Hedge: the document that the runs which were right so far rank best."""
+"""Hedge: documents by weighted gains of runs that were right so far."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from bayespool.pooling.strategy import Adaptive, BoolArray, FloatArray
 )
 @dataclass(frozen=True, kw_only=True)
 class Hedge(Adaptive):
-    """The document of the largest gain, each run's weighted by what the run has lost so far.
+    """The document of the largest gain, each run's weighted by its loss so far.
 
     Parameters
     ----------
     beta : float
-        What a weight is multiplied by for a loss of 1, above 0 and below 1.
+        Factor of a weight for a loss of 1, above 0 and below 1.
 
     Notes
     -----
@@ -35,8 +35,7 @@ class Hedge(Adaptive):
     From a document that it does not retrieve it is the mean of that over the ranks that its list leaves, from
     its length + 1 to N (the published tool takes the ranks from its length to N − 1). A relevant document
     lowers the loss of each run by half its gain, another raises it as much. Weights are proportional to
-    beta^loss. Of equal values the smaller best rank goes first, then the smaller lot. A step costs as much as
-    there are places in the runs.
+    beta^loss. Of equal values the smaller best rank goes first, then the smaller lot.
 
     References
     ----------
@@ -46,21 +45,21 @@ class Hedge(Adaptive):
     beta: float = 0.1
 
     def __post_init__(self) -> None:
-        """Refuse what is no discount."""
+        """Refuse a beta outside (0, 1)."""
         if not 0 < self.beta < 1:
             raise InputError(f"hedge: beta is {self.beta}", hint="give a number above 0 and below 1")
 
     def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """The documents in the order of their gains, each given the judgments before."""
+        """The first ``n`` documents by gain, each given the judgments before."""
         start, run, rank = topic.postings
         missing = _gain_of_missing((topic.document >= 0).sum(axis=1), len(topic))
-        more = np.log(max(len(topic), 1)) - np.log(rank) - missing[run]
-        first = np.lexsort((topic.lot, topic.best_rank))  # documents as they go at equal values
+        extra = np.log(max(len(topic), 1)) - np.log(rank) - missing[run]
+        first = np.lexsort((topic.lot, topic.best_rank))  # the order of equal values
         size = np.diff(start)
         at = np.repeat(start[first] - np.cumsum(size[first]) + size[first], size[first]) + np.arange(len(run))
         ends = np.append(0, np.cumsum(size[first]))
-        found = _follow(ends, run[at], more[at], missing, relevant[first], n, float(np.log(self.beta)))
-        order: IntArray = first[found].astype(np.int32)
+        positions = _follow(ends, run[at], extra[at], missing, relevant[first], n, float(np.log(self.beta)))
+        order: IntArray = first[positions].astype(np.int32)
         return order
 
 
@@ -83,10 +82,8 @@ def _follow(
     n: int,
     log_beta: float,
 ) -> IntArray:
-    """Documents by hedge, shape (n,), the first of equal values; ``more`` is what gains add to ``missing``.
-
-    What all documents of a run have in common adds the same to every document's value, so that a value needs
-    the runs alone that retrieve the document.
+    """Documents by hedge, shape (n,), the first of equal values. ``more`` is the gain above ``missing``,
+    which adds the same to all documents, so that a value sums only over the runs that retrieve the document.
     """
     order = np.empty(n, dtype=np.int32)
     judged = np.zeros(len(relevant), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""The chosen documents as judgments: the list for assessors, and the qrels that it would have led to."""
+"""Chosen documents as judgments and as a list for assessors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def judged_by(collection: Collection, chosen: Chosen) -> Collection:
-    """The collection as it would be had the documents chosen been judged, and no others.
+    """The collection with only the chosen documents judged.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def judged_by(collection: Collection, chosen: Chosen) -> Collection:
     Returns
     -------
     Collection
-        With the judgments that it has of them.
+        With its judgments of these documents.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def judged_by(collection: Collection, chosen: Chosen) -> Collection:
 
 
 def qrels_of(collection: Collection, chosen: Chosen) -> Qrels:
-    """Documents chosen, in the order of judging, with the judgments that the collection has of them.
+    """Chosen documents in the order of judging, with the collection's judgments.
 
     Parameters
     ----------
@@ -51,8 +51,7 @@ def qrels_of(collection: Collection, chosen: Chosen) -> Qrels:
     Returns
     -------
     Qrels
-        Topic by topic. A document without a judgment has relevance −1, which in a qrels file says that it is
-        in the pool and not judged.
+        Topic by topic. A document without a judgment has relevance −1: in the pool and not judged.
 
     Examples
     --------
@@ -71,14 +70,14 @@ def qrels_of(collection: Collection, chosen: Chosen) -> Qrels:
 
 
 def choice_frame(collection: Collection, chosen: Chosen, *, relevance: bool = True) -> pd.DataFrame:
-    """Documents chosen, with the probability with which each was: what qrels have no room for.
+    """Chosen documents with their inclusion probabilities.
 
     Parameters
     ----------
     collection : Collection
     chosen : Chosen
     relevance : bool, default True
-        Whether to say what the collection's judgments are.
+        Whether to add the collection's judgments.
 
     Returns
     -------
@@ -107,6 +106,6 @@ def choice_frame(collection: Collection, chosen: Chosen, *, relevance: bool = Tr
         "inclusion": chosen.inclusion,
     }
     if relevance:
-        told = [int(one) if judged else None for one, judged in zip(level, level >= 0, strict=True)]
-        columns["relevance"] = np.array(told, dtype=object)
+        values = [int(value) if value >= 0 else None for value in level]
+        columns["relevance"] = np.array(values, dtype=object)
     return pd.DataFrame(columns)

@@ -1,4 +1,4 @@
-"""From runs and judgments, in files or in memory, to a `Collection` whose pool is known."""
+"""Collections from runs and judgments, in files or in memory, whose pool is known."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ from bayespool.pooling.plan import PlanOptions, PoolPlan
 from bayespool.pooling.pools import pool_of_strategy
 from bayespool.pooling.strategy import Strategy
 
-_TOP = 10  # ranks of runs to score that a judge labels before all others
-_UNEXPLAINED = 0.1  # of judgments at most, by the runs that were pooled
-_FIRST = 3  # names of runs that a warning has
+_LABELED_RANKS = 10  # of runs to score, which a judge labels before all others
+_MAX_UNEXPLAINED_SHARE = 0.1  # of judgments, by the pooled runs
+_MAX_NAMES_IN_WARNING = 3
 
 
 class ReadOptions(TypedDict, total=False):
@@ -102,7 +102,7 @@ def read_collection(
     max_file_size: int = MAX_FILE_SIZE,
     progress: Callable[[int, int], None] | None = None,
 ) -> Collection:
-    """A collection from runs and judgments, in files or in memory, whose pool is known.
+    """Read a collection from runs and judgments, in files or in memory, whose pool is known.
 
     Parameters
     ----------
@@ -113,31 +113,31 @@ def read_collection(
         Runs to score, which did not contribute to the pool: paths, globs, folders and the other forms of the
         judgments, mixed at will; several of them, or a mapping from names to them
         (`bayespool.collection.runs_of`). Their names are the collection's ``given_run_ids``, in the order
-        given (files of a folder or a pattern by name); what has no name is ``run``. One that also lies in
+        given (files of a folder or a pattern by name); the default name is ``run``. One that is also in
         ``pool`` is read once and counts as pooled if it looks so.
     pool : Runs, optional
-        Runs of the campaign; which of them were pooled, and how deep, is discovered
+        Runs of the campaign. Which of them were pooled, and how deep, is discovered
         (`bayespool.discover_pool`).
     organizations : path, mapping or frame, optional
-        Who submitted which run (a CSV or XML file, a mapping, or columns ``run_id`` and ``organization``).
-        Runs of one organization resemble each other and are held out together. Runs to score that it does
-        not name are of one organization, the user's own (`bayespool.collection.USER_ORGANIZATION`).
+        Organization of each run (a CSV or XML file, a mapping, or columns ``run_id`` and ``organization``).
+        Runs of one organization resemble each other and are held out together. Runs to score that it does not
+        name are of one organization, the user's own (`bayespool.collection.USER_ORGANIZATION`).
     own_judgments : Judgments, optional
-        Judgments of one's own on documents of ``runs`` that nobody had judged (`Collection.add_judgments`).
-        Whether somebody had is asked when runs have left the pool: `bayespool.score` and all that estimates
-        refuse those that the qrels judge otherwise, and warn of those that they judge alike.
+        The user's judgments of unjudged documents of ``runs`` (`Collection.add_judgments`). They are compared
+        with the qrels once runs have left the pool: `bayespool.score` and all estimators refuse those that
+        contradict the qrels, and warn of those that agree.
     judges : path, sequence of paths, or mapping of str to labels, optional
-        Labels of second judges, such as those of language models, in the form of qrels with any numbers as
-        labels (`bayespool.collection.add_judges`). A judge is called like its file, or by the mapping, whose
-        values may be in memory, too.
+        Labels of second judges, such as language models, in the form of qrels with any numbers as labels
+        (`bayespool.collection.add_judges`). A judge is named by its file, or by the mapping, whose values may
+        be in memory.
     order : {"score", "rank"}
         trec_eval's order, or the run files' ranks.
     run_id : {"file", "tag"}
         Name runs by their files or by their tags.
     negative : {"listed", "unjudged", "nonrelevant"}
-        What a negative relevance in the judgments means (`bayespool.build_collection`).
+        Meaning of negative relevance in the judgments (`bayespool.build_collection`).
     each_its_own : bool
-        Whether each run to score that ``organizations`` does not name is of an organization of its own.
+        Whether each run to score that ``organizations`` does not name has an organization of its own.
     known_depth, max_holes, pooled_run_ids
         Override the discovery of the pool.
     pool_rule : {"leading", "skipping"}
@@ -146,21 +146,20 @@ def read_collection(
         The strategy that made the pool of ``pooled_run_ids``, or of all runs of ``pool``; nothing is then
         discovered (`bayespool.pooling.pool_of_strategy`).
     pool_budget, pool_run_depth : int, optional
-        How many documents it judged over all topics, and how many ranks of a run at most.
+        Documents it judged over all topics, and the maximum rank of a run.
     pool_shares : {"equal", "global"}
         How topics shared that budget.
     pool_rel : int, default 1
-        Smallest relevance that counted as relevant for it, if it is adaptive.
+        Smallest relevance that counted as relevant, if the strategy is adaptive.
     pool_seed : int, default 1
         Its random seed.
     scores : bool, default False
-        Whether the collection keeps the scores of the runs (`Collection.score`), which some pooling
-        strategies read.
+        Whether to keep the scores of the runs (`Collection.score`), which some pooling strategies read.
     strict : bool, default True
-        Whether a line that cannot be used is an error; otherwise it is skipped, counted and reported in an
+        Whether an unusable line is an error; otherwise it is skipped, counted and reported in an
         `InputWarning`.
     max_file_size : int, default 512
-        Most MiB of text in one file, decompressed; a larger one is refused.
+        Largest decompressed size of one file, in MiB.
     progress : callable, optional
         Called with the number of run files read and their total.
 
@@ -171,8 +170,8 @@ def read_collection(
     Raises
     ------
     InputError
-        Unusable input; the message names file, line and reason. So do files that stand in each other's place:
-        a run as the judgments, judgments as a run or as a judge, labels as the judgments.
+        Unusable input; the message names file, line and reason. So do swapped files: a run as the judgments,
+        judgments as a run or as a judge, labels as the judgments.
 
     Warns
     -----
@@ -182,12 +181,12 @@ def read_collection(
     PartialListWarning
         ``organizations`` lists runs that are not read.
     NoPoolWarning
-        No pooled run at hand.
+        No pooled run.
     PoolWarning
         Fewer than half of the judgments are of documents in the pool, discovered or stated.
     StatedPoolWarning
-        A strategy is stated, and the judgments are not those that it leads to: more than 1 % of its documents
-        are unjudged, or as many others are judged (`bayespool.pooling.Misfit`).
+        The judgments differ from those of the stated strategy: more than 1 % of its documents are unjudged,
+        or as many others are judged (`bayespool.pooling.misfit.Misfit`).
     """
     plan = _plan(
         pool_strategy,
@@ -217,15 +216,15 @@ def read_collection(
             "a pool strategy, and no pooled runs", hint="give the runs that contributed as the pool"
         )
     read = list(dict.fromkeys([*own, *pooled]))
-    given, pool_ids = ([run.run_id for run in some] for some in (own, pooled))
-    organization_of = _organizations(organizations, [run.run_id for run in read], pool_ids, reading)
+    given_run_ids, pool_ids = ([run.run_id for run in some] for some in (own, pooled))
+    organization_of = _organization_by_run(organizations, [run.run_id for run in read], pool_ids, reading)
     collection = collection_of(
         encoding,
         read,
         organizations=organization_of,
         negative=negative,
-        given_run_ids=given,
-        own_run_ids=() if each_its_own else set(given) - set(pool_ids),
+        given_run_ids=given_run_ids,
+        own_run_ids=() if each_its_own else set(given_run_ids) - set(pool_ids),
     )
     labels = judges_of(judges, reading=reading)
     collection = add_judges(collection, labels)
@@ -270,23 +269,22 @@ def read_contributors(
     max_file_size: int = MAX_FILE_SIZE,
     progress: Callable[[int, int], None] | None = None,
 ) -> Collection:
-    """The runs that a pool is to be made from, all of them contributors, with judgments or without.
+    """Read the runs that a pool is to be made from, all of them contributors.
 
     Parameters
     ----------
     runs : path, glob, folder or sequence of them
     qrels : path, optional
-        Judgments that there are already. Without them the topics are those of the runs, and nothing is
-        judged.
+        Existing judgments. Without them the topics are those of the runs, and nothing is judged.
     organizations, order, run_id, negative, strict, max_file_size, progress
-        As for `read_collection`. Without organizations each run is one of its own.
+        As for `read_collection`. Without organizations each run has its own.
     scores : bool, default False
-        Whether the scores of the runs are kept, which some strategies need.
+        Whether to keep the scores of the runs, which some strategies need.
 
     Returns
     -------
     Collection
-        All of whose runs are pooled, to a depth that is not known.
+        With all runs pooled, to an unknown depth.
 
     Raises
     ------
@@ -305,7 +303,7 @@ def read_contributors(
     building: dict[str, Any] = {
         "organizations": None
         if organizations is None
-        else _organizations(organizations, run_ids, run_ids, reading),
+        else _organization_by_run(organizations, run_ids, run_ids, reading),
         "order": order,
         "pooled_run_ids": run_ids,
         "scores": scores,
@@ -317,11 +315,11 @@ def read_contributors(
 
 
 def _refuse_swapped(collection: Collection, judge: Judge, pool_ids: list[str], source: Path | str) -> None:
-    """Refuse labels that are judgments of the pool, where what is given as the judgments are labels.
+    """Refuse judgments and labels that are swapped (`InputError`).
 
-    They are swapped where the judge has labels of no document that the qrels do not judge, and lacks labels
-    at the top of runs to score that the qrels judge in full; or where no document has both, and all at that
-    top have one. The judge's documents are those of a pool of the campaign's runs then, down to some depth.
+    They are swapped where the judge's documents are those of a pool of the campaign's runs, and either it has
+    no label without a judgment, and lacks labels at the top of runs to score that the qrels judge in full; or
+    no document has both, and all at that top have one.
     """
     new = collection.run_index([run for run in collection.given_run_ids if run not in set(pool_ids)])
     labeled, judged = judge.is_labeled, collection.judged
@@ -329,14 +327,14 @@ def _refuse_swapped(collection: Collection, judge: Judge, pool_ids: list[str], s
     if not len(new) or not (is_within or not (labeled & judged).any()):
         return
     top = np.zeros(len(judged) + 1, dtype=bool)
-    top[within(collection.document, new, _TOP)] = True
+    top[within(collection.document, new, _LABELED_RANKS)] = True
     if (top[:-1] & ~judged & (is_within | ~labeled)).any() or not (top[:-1] & ~labeled).any():
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayespoolWarning)
         alone = discover_pool(judged_by(collection, judge), pool_ids)
     pool = describe_pool(alone)
-    if not alone.pooled.any() or pool.n_unexplained > _UNEXPLAINED * pool.n_judged:
+    if not alone.pooled.any() or pool.n_unexplained > _MAX_UNEXPLAINED_SHARE * pool.n_judged:
         return
     raise InputError(
         f"judge {judge.name!r} has labels of just the documents of the pool, and the qrels judge what it "
@@ -353,12 +351,8 @@ def _plan(
     excludes: Mapping[str, int | None],
     **options: Unpack[PlanOptions],
 ) -> PoolPlan | None:
-    """What made a pool, if a strategy is given, and if what else is given goes with it.
-
-    Parameters
-    ----------
-    excludes : mapping of str to int or None
-        What is of no use with a strategy. Without one budget and options are.
+    """Plan of a pool if a strategy is given; refuse ``excludes`` with a strategy, and other options without
+    one.
     """
     if strategy is not None:
         for idle in (name for name, value in excludes.items() if value is not None):
@@ -380,10 +374,10 @@ def _flag(name: str) -> str:
     return f"{name}, --{name.replace('_', '-')}"
 
 
-def _organizations(
-    given: Organizations | None, run_ids: list[str], pool_ids: list[str], reading: Reading
+def _organization_by_run(
+    organizations: Organizations | None, run_ids: list[str], pool_ids: list[str], reading: Reading
 ) -> dict[str, str]:
-    if given is None:
+    if organizations is None:
         if pool_ids:
             warn_caller(
                 "no organizations given: each run of the pool counts as an organization of its own, which "
@@ -391,11 +385,13 @@ def _organizations(
                 OrganizationWarning,
             )
         return {}
-    path = given if isinstance(given, (str, Path)) else None
-    organization_of = organizations_of(given, reading=reading)
+    path = organizations if isinstance(organizations, (str, Path)) else None
+    organization_of = organizations_of(organizations, reading=reading)
     unknown = [run for run in organization_of if run not in set(run_ids)]
     if unknown:
-        first = ", ".join(map(repr, unknown[:_FIRST])) + (" …" if len(unknown) > _FIRST else "")
+        first = ", ".join(map(repr, unknown[:_MAX_NAMES_IN_WARNING])) + (
+            " …" if len(unknown) > _MAX_NAMES_IN_WARNING else ""
+        )
         which = "1 listed run was" if len(unknown) == 1 else f"{len(unknown)} listed runs were"
         warn_caller(f"{path or 'organizations'}: {which} not read: {first}", PartialListWarning)
     missing = [run for run in pool_ids if run not in organization_of]

@@ -1,4 +1,4 @@
-"""Whether the judgments at hand are those that the strategy of a pool asks for."""
+"""Differences between judgments and the pool of a stated strategy."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from bayespool.collection import Collection
 from bayespool.errors import StatedPoolWarning, warn_caller
 from bayespool.pooling.pools import StrategyPool
 
-_FEW = 0.01  # of the documents chosen
+_MAX_MISFIT_SHARE = 0.01  # of the documents chosen
 
 
 @dataclass(frozen=True, kw_only=True)
 class Misfit:
-    """How far judgments are from those of a strategy's pool.
+    """Differences between judgments and a strategy's pool.
 
     Attributes
     ----------
@@ -24,8 +24,7 @@ class Misfit:
     n_unjudged : int
         Those of them without a judgment.
     n_others : int
-        Judgments of documents that it could have chosen and did not. Added judgments do not count, nor do
-        those of documents that no contributing run retrieves: they say nothing of the strategy.
+        Judgments of documents that it could have chosen and did not, without added judgments.
     is_sample : bool
         Whether the strategy samples.
     """
@@ -38,19 +37,19 @@ class Misfit:
     @property
     def is_large(self) -> bool:
         """Whether either number is above 1 % of the documents chosen, and above 1."""
-        return max(self.n_unjudged, self.n_others) > max(1, _FEW * self.n_chosen)
+        return max(self.n_unjudged, self.n_others) > max(1, _MAX_MISFIT_SHARE * self.n_chosen)
 
     def __str__(self) -> str:
         of = "of the sample" if self.is_sample else "that the strategy chooses"
-        told = [f"documents {of} without a judgment: {self.n_unjudged} of {self.n_chosen}"]
+        parts = [f"documents {of} without a judgment: {self.n_unjudged} of {self.n_chosen}"]
         others = f"judgments that are not {of}: {self.n_others}"
         if not self.is_sample:
             others = f"judgments of others that it could have chosen: {self.n_others}"
-        return ", ".join(told * bool(self.n_unjudged) + [others] * bool(self.n_others))
+        return ", ".join(parts * bool(self.n_unjudged) + [others] * bool(self.n_others))
 
 
 def misfit_of(collection: Collection) -> Misfit | None:
-    """How far the judgments of a collection are from its pool's; None where no strategy made the pool.
+    """Differences between a collection's judgments and its pool; None where no strategy made the pool.
 
     Examples
     --------
@@ -79,19 +78,13 @@ def misfit_of(collection: Collection) -> Misfit | None:
 
 
 def warn_of_misfit(collection: Collection) -> bool:
-    """Warn the caller of the caller where the judgments are not those of the strategy's pool; says whether.
-
-    Warns
-    -----
-    StatedPoolWarning
-        `Misfit.is_large`.
-    """
-    found = misfit_of(collection)
-    if found is None or not found.is_large:
+    """Warn the caller's caller (`StatedPoolWarning`) if the misfit is large, and return whether it is."""
+    misfit = misfit_of(collection)
+    if misfit is None or not misfit.is_large:
         return False
-    rest = "; corrections for samples give no value" if found.is_sample else ""
+    rest = "; corrections for samples give no value" if misfit.is_sample else ""
     warn_caller(
-        f"the pool was not made as stated ({collection.pooling}): {found}; look at strategy, budget, run "
+        f"the pool was not made as stated ({collection.pooling}): {misfit}; look at strategy, budget, run "
         f"depth, shares, rel and seed, and at who contributed{rest}",
         StatedPoolWarning,
     )

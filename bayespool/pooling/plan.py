@@ -1,4 +1,4 @@
-"""The plan of a pool: a strategy, its budget, and everything else that decides which documents are judged."""
+"""Plans of pools: a strategy, its budget and other options that decide which documents are judged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bayespool.pooling.strategy import Strategy
 
 
 class PlanOptions(TypedDict, total=False):
-    """The fields of a `PoolPlan` that have a default, but for the budget."""
+    """Fields of a `PoolPlan` with a default, except the budget."""
 
     run_depth: int | None
     shares: Shares
@@ -27,15 +27,15 @@ class PlanOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class PoolPlan:
-    """What decides which documents of some runs are judged.
+    """Settings that decide which documents of some runs are judged.
 
     Parameters
     ----------
     strategy : Strategy
     budget : int, optional
-        Documents over all topics; None where the strategy itself says how many.
+        Documents over all topics; None where the strategy decides.
     run_depth : int, optional
-        Ranks of a run that may be judged at most; default: all.
+        Maximum rank of a run that may be judged; default: all.
     shares : {"equal", "global"}
         How topics share the budget (`bayespool.pooling.choose`).
     rel : int, default 1
@@ -45,8 +45,7 @@ class PoolPlan:
     Raises
     ------
     InputError
-        No budget where the strategy needs one; shares of another name, a budget, a rank or a relevance below
-        1.
+        No budget where the strategy needs one; unknown shares; a budget, a rank or a relevance below 1.
 
     Examples
     --------
@@ -78,8 +77,7 @@ class PoolPlan:
         budget: int | None = None,
         **options: Unpack[PlanOptions],
     ) -> PoolPlan:
-        """A plan from a strategy, which may be a text. Of a plan that there is already, budget and options
-        that are given take the place of its own.
+        """Make a plan from a strategy, its text, or another plan, whose budget and options are replaced.
 
         Raises
         ------
@@ -92,7 +90,7 @@ class PoolPlan:
         return dataclasses.replace(plan, **options)
 
     def __str__(self) -> str:
-        """What a user asked for."""
+        """The settings that differ from their defaults."""
         return ", ".join(
             [
                 strategy_text(self.strategy),
@@ -106,9 +104,7 @@ class PoolPlan:
     def choose(
         self, collection: Collection, runs: npt.NDArray[np.intp], labels: npt.NDArray[np.int16]
     ) -> Chosen:
-        """The documents of some runs that are judged, where assessors say ``labels``
-        (`bayespool.pooling.choose`).
-        """
+        """Choose documents of some runs, given ``labels`` of assessors (`bayespool.pooling.choose`)."""
         return choose(
             collection,
             self.strategy,

@@ -1,4 +1,4 @@
-"""A pool that a strategy made, for a budget: who would have had which documents judged."""
+"""Pools that a strategy made for a budget."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ class StrategyPool:
     """A pool of the documents that a strategy judges for a budget.
 
     Without some of its runs the strategy chooses again, for the same budget: other documents then replace
-    theirs. It draws a sample again, too, which then has other inclusion probabilities. Equal settings and
-    judgments have an equal ``repr``. `StrategyPool.of` makes one.
+    theirs, and a sample has other inclusion probabilities. Equal settings and judgments have an equal
+    ``repr``. `StrategyPool.of` makes one.
 
     Attributes
     ----------
     plan : PoolPlan
         Strategy, budget and everything else that decides which documents are judged.
     depth : int
-        Depth of the deepest depth pool of the contributing runs that is not larger; it serves as the pool
-        depth where code needs one.
+        Depth of the deepest depth pool of the contributing runs that is not larger, used where code needs a
+        pool depth.
     labels : ndarray of int16, shape (pair,)
-        What assessors say of each document, as far as that is known; negative elsewhere.
+        Known relevance of each document; negative where unknown.
     """
 
     plan: PoolPlan
     depth: int
     labels: npt.NDArray[np.int16]
-    _asked: dict[bytes, tuple[BoolArray, Chosen | None]] = field(default_factory=dict, init=False)
+    _choices: dict[bytes, tuple[BoolArray, Chosen | None]] = field(default_factory=dict, init=False)
 
     @classmethod
     def of(
@@ -82,73 +82,72 @@ class StrategyPool:
         )
         n_documents = int(pool.judged(collection, runs).sum())
         deep = replace(pool, depth=_equal_depth(collection, runs, n_documents))
-        deep._asked.update(pool._asked)  # the depth changes no answer
+        deep._choices.update(pool._choices)  # they do not depend on the depth
         return deep
 
     def __repr__(self) -> str:
-        known = hashlib.blake2b(np.ascontiguousarray(self.labels).data, digest_size=8).hexdigest()
+        digest = hashlib.blake2b(np.ascontiguousarray(self.labels).data, digest_size=8).hexdigest()
         plan = self.plan
         return (
             f"StrategyPool({strategy_text(plan.strategy)}, budget={plan.budget}, "
             f"run_depth={plan.run_depth}, shares={plan.shares!r}, rel={plan.rel}, "
-            f"random_seed={plan.random_seed}, labels={known})"
+            f"random_seed={plan.random_seed}, labels={digest})"
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_asked": {}}
+        return {**self.__dict__, "_choices": {}}
 
     def __str__(self) -> str:
-        """What a user asked for."""
+        """The plan's text."""
         return str(self.plan)
 
     @property
     def is_union(self) -> bool:
-        """It is not: documents compete for the budget."""
+        """False, since documents compete for the budget."""
         return False
 
     @property
     def is_sample(self) -> bool:
-        """Whether documents are judged with probabilities that are known."""
+        """Whether documents are judged with known probabilities."""
         return isinstance(self.plan.strategy, Sampling)
 
     def depth_of(self, runs: Runs) -> IntArray:
-        """The depth that stands for the pool's, shape (run,)."""
+        """The equivalent depth for each run, shape (run,)."""
         return np.full(len(np.asarray(runs)), self.depth, dtype=np.int32)
 
     def judged(self, collection: Collection, runs: Runs) -> npt.NDArray[np.bool_]:
-        """What the strategy judges of these runs, shape (pair,); nothing without a run."""
-        return self._ask(collection, runs)[0]
+        """Documents that the strategy judges of these runs, shape (pair,); none without a run."""
+        return self._choose_once(collection, runs)[0]
 
     def inclusion(self, collection: Collection, runs: Runs) -> FloatArray:
-        """The probability with which each judgment came about, had exactly these runs contributed.
+        """Inclusion probability of each judgment, had exactly these runs contributed.
 
         Returns
         -------
         ndarray of float, shape (pair,)
-            Of a document of the sample what the strategy says (`Sampling.inclusion`). 1 for a judgment that
-            is not of the sample: an added one, or one that these runs do not explain. 1, too, where the
-            strategy is not a sample. NaN for documents without a judgment in the collection, in the sample or
-            not.
+            `Sampling.inclusion` for a document of the sample. 1 for a judgment outside the sample (an added
+            one, or one that these runs do not explain) and where the strategy is not a sample. NaN for
+            documents without a judgment, in the sample or not.
         """
-        _, chosen = self._ask(collection, runs)
+        _, chosen = self._choose_once(collection, runs)
         inclusion = np.where(collection.judged, 1.0, np.nan)
         if chosen is not None:
             inclusion[chosen.pair] *= chosen.inclusion
         return inclusion
 
     def candidates(self, collection: Collection, runs: Runs) -> BoolArray:
-        """What could be judged of these runs: all that they retrieve within ``run_depth``, shape (pair,)."""
+        """Documents that these runs retrieve within ``run_depth``, shape (pair,)."""
         depth = self.plan.run_depth or collection.document.shape[2]
         return DepthPool.even(depth, len(collection.run_ids)).judged(collection, runs)
 
     def strata(self, collection: Collection, runs: Runs) -> IntArray | None:
-        """The stratum of the sample that each document belongs to, had exactly these runs contributed.
+        """Stratum of each document in the sample, had exactly these runs contributed.
 
         Returns
         -------
         ndarray of int32, shape (pair,), or None
-            From 0; −1 for what could not be sampled, as none of these runs retrieves it within ``run_depth``.
-            None where the strategy samples no strata.
+            From 0; −1 for a document that none of these runs retrieves within ``run_depth``. None where the
+            strategy samples no strata.
         """
         stratum = np.full(len(collection.relevance), -1, dtype=np.int32)
         index, plan = np.asarray(runs, dtype=np.intp), self.plan
@@ -159,32 +158,32 @@ class StrategyPool:
             stratum[topic.pair] = of_topic
         return stratum
 
-    def _ask(self, collection: Collection, runs: Runs) -> tuple[BoolArray, Chosen | None]:
-        """What the strategy judges of some runs; asked once for each set of them."""
+    def _choose_once(self, collection: Collection, runs: Runs) -> tuple[BoolArray, Chosen | None]:
+        """Documents that the strategy judges of some runs, chosen once for each set of runs."""
         index = np.unique(np.asarray(runs, dtype=np.intp))
         key = hashlib.blake2b(
             repr((tuple(collection.run_ids[r] for r in index), collection.query_ids)).encode(), digest_size=16
         ).digest()
-        if key not in self._asked:
+        if key not in self._choices:
             inside, chosen = np.zeros(len(collection.relevance), dtype=bool), None
             if len(index):
                 chosen = self.plan.choose(collection, index, self.labels)
                 inside[chosen.pair] = True
             inside.flags.writeable = False
-            self._asked[key] = inside, chosen
-        return self._asked[key]
+            self._choices[key] = inside, chosen
+        return self._choices[key]
 
     def known(self, collection: Collection) -> npt.NDArray[np.int16]:
-        """What assessors say of each document."""
+        """Known relevance of each document, shape (pair,)."""
         return self.labels
 
     def truncated(self, depth: int) -> StrategyPool:
-        """Not to be had.
+        """Refuse to cut the pool at a depth, since it has none.
 
         Raises
         ------
         InputError
-            Always: such a pool has no depth to be cut at.
+            For every depth.
         """
         raise InputError(
             f"a pool by {self.plan.strategy.name} cannot be cut at a depth",
@@ -192,7 +191,7 @@ class StrategyPool:
         )
 
     def of_runs(self, runs: Runs) -> StrategyPool:
-        """The same: runs are known by their names."""
+        """The same pool, since runs are known by their names."""
         return self
 
 
@@ -204,18 +203,18 @@ def pool_of_strategy(
     pooled_run_ids: Iterable[str] | None = None,
     **options: Unpack[PlanOptions],
 ) -> Collection:
-    """The collection with the account that a strategy made its pool: what a user knows who made it.
+    """State that a strategy made the pool of a collection.
 
     Parameters
     ----------
     collection : Collection
     strategy : str, Strategy or PoolPlan
     budget : int, optional
-        As it was when the pool was made.
+        The budget of the pool.
     pooled_run_ids : iterable of str, optional
         The runs that contributed; default: all.
     **options
-        ``run_depth``, ``shares``, ``rel`` and ``random_seed`` as they were (`PoolPlan`).
+        ``run_depth``, ``shares``, ``rel`` and ``random_seed`` of the pool (`PoolPlan`).
 
     Returns
     -------
@@ -248,31 +247,11 @@ def with_strategy_pool(
     labels: npt.NDArray[np.int16] | None = None,
     **options: Unpack[PlanOptions],
 ) -> Collection:
-    """The collection with a pool that a strategy makes of its pooled runs.
+    """The collection with a pool that a strategy makes of its pooled runs, to the former pool depth by
+    default.
 
-    Parameters
-    ----------
-    collection : Collection
-    strategy : str, Strategy or PoolPlan
-    budget : int, optional
-        As for `choose`.
-    labels : ndarray of int16, shape (pair,), optional
-        What assessors say of each document. Default: the judgments of the collection, those that are not in
-        the new pool among them, so that an experiment can ask it again without some runs.
-    **options
-        ``run_depth``, ``shares``, ``rel`` and ``random_seed`` (`PoolPlan`). Without ``run_depth`` it is the
-        depth of the pool so far, below which nobody knows what would have been found.
-
-    Returns
-    -------
-    Collection
-        Without the judgments of the former pool that are not in the new one, and with the labels of what is
-        in it. Judgments that no pooled run explained, and added ones, stay.
-
-    Raises
-    ------
-    InputError
-        As for `choose` and `PoolPlan`.
+    Judgments of the former pool outside the new one go; ``labels``, shape (pair,), default to all judgments,
+    so that an experiment can choose again without some runs. Unexplained and added judgments stay.
 
     Examples
     --------
@@ -288,11 +267,11 @@ def with_strategy_pool(
     pool = StrategyPool.of(collection, pooled, plan, labels=labels)
     inside = pool.judged(collection, pooled)
     kept = collection.without_judgments(collection.pool() & ~inside & ~collection.is_own)
-    return kept.with_pool(collection.pooled, pool).unpool(())  # nobody leaves; what is known comes in
+    return kept.with_pool(collection.pooled, pool).unpool(())  # to take in known labels
 
 
 def _equal_depth(collection: Collection, runs: Runs, size: int) -> int:
-    """Depth of the deepest depth pool of runs that has no more documents."""
+    """Depth of the deepest depth pool of runs that has no more documents than ``size``."""
     low, high = 0, collection.document.shape[2]
     while low < high:
         middle = (low + high + 1) // 2

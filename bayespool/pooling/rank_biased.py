@@ -1,4 +1,4 @@
-"""Strategies by what judgments tell about rank-biased precision: methods A, B and C of Moffat et al. 2007."""
+"""Strategies by expected effects on rank-biased precision: methods A, B and C of Moffat et al. 2007."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RBPA(FixedOrder):
         _check(self.p)
 
     def value(self, topic: Retrieved) -> FloatArray:
-        """The sum of the weights."""
+        """Sums of weights, shape (document,)."""
         return topic.total(_weight(topic, self.p))
 
 
@@ -45,10 +45,9 @@ class RBPA(FixedOrder):
 )
 @dataclass(frozen=True, kw_only=True)
 class RBPB(FixedOrder):
-    """Documents by the sum over runs of w × R, where R is the weight that a run has left to judge.
+    """Documents by the sum over runs of w × R, where R is the unjudged weight of a run.
 
-    One document after the other: each that is chosen takes its weight from R of the runs that retrieve it.
-    Nothing needs to be judged on the way.
+    Each chosen document takes its weight from R of the runs that retrieve it, whatever its relevance.
 
     Parameters
     ----------
@@ -64,14 +63,16 @@ class RBPB(FixedOrder):
         _check(self.p)
 
     def value(self, topic: Retrieved) -> FloatArray:
-        """The sum when the document is chosen. Sums only become smaller, so that the order is by them."""
-        order, gain = _one_by_one(topic, self.p, np.zeros(len(topic), dtype=bool), len(topic), False)
+        """Sums when documents are chosen, shape (document,); they only fall, so that they give the order."""
+        order, value_when_chosen = _one_by_one(
+            topic, self.p, np.zeros(len(topic), dtype=bool), len(topic), False
+        )
         value = np.empty(len(topic))
-        value[order] = gain
+        value[order] = value_when_chosen
         return value
 
     def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """The documents of the largest values, without the values of the others."""
+        """The first ``n`` documents, without the values of the others."""
         return _one_by_one(topic, self.p, relevant, n, False)[0]
 
 
@@ -82,8 +83,8 @@ class RBPB(FixedOrder):
 class RBPC(Adaptive):
     """Documents by the sum over runs of w × R × (B + R / 2)³.
 
-    R is the weight that a run has left to judge, B that of its documents judged relevant, so that B + R / 2
-    is the middle of what its rank-biased precision may be: runs that seem to be good are judged deeper.
+    R is the unjudged weight of a run, B that of its documents judged relevant. B + R / 2 is the middle of the
+    range of its rank-biased precision, so that runs that seem good are judged deeper.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ class RBPC(Adaptive):
         _check(self.p)
 
     def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """One document after the other, each that of the largest sum."""
+        """The first ``n`` documents, each that of the largest sum after the judgments before."""
         return _one_by_one(topic, self.p, relevant, n, True)[0]
 
 
@@ -113,7 +114,9 @@ def _weight(topic: Retrieved, p: float) -> FloatArray:
 def _one_by_one(
     topic: Retrieved, p: float, relevant: BoolArray, n: int, by_effectiveness: bool
 ) -> tuple[IntArray, FloatArray]:
-    """The first n documents of method B, or C, and the sum of each when it was chosen."""
+    """The first n documents of method B or C, and the sum of each when it was chosen, two arrays of shape
+    (n,).
+    """
     by_best_rank = topic.by_best_rank
     place = np.full(len(topic) + 1, -1, dtype=np.int32)  # the last is that of no document
     place[by_best_rank] = np.arange(len(topic), dtype=np.int32)
@@ -149,13 +152,13 @@ def _fill_one_by_one(
     order: IntArray,
     gain: FloatArray,
 ) -> None:
-    """Documents, numbered by best rank and lot, one after the other by their sum of weight × factor.
+    """Fill ``order`` and ``gain`` with documents, numbered by best rank and lot, by their sum of weight ×
+    factor.
 
-    A chosen document changes the factors of the runs that retrieve it, and so the sums of all their
-    documents. Most sums become smaller, and are asked for when they may be the largest alone: what a document
-    had is a bound of what it has. Bounds stand in a tree, in which a node has the larger of its children's,
-    and of equals the left is taken. The bound of a chosen document is −1. R and B are added up from the last
-    rank to the first: nothing is subtracted, so that R stays above 0.
+    A chosen document changes the factors of its runs, and so the sums of their documents. Most sums fall, so
+    that old sums are bounds, and only the largest is updated. Bounds are leaves of a tree, in which a node
+    has the larger of its children's, the left of equals; that of a chosen document is −1. R and B are summed
+    from the last rank to the first without subtraction, so that R stays above 0.
     """
     n_runs, n_ranks = document.shape
     n_documents = len(relevant)

@@ -1,4 +1,4 @@
-"""Pooling strategies by name: each registers itself in its own file, with a line on what it does."""
+"""Registry of pooling strategies by name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Class = TypeVar("Class", bound=type[Strategy])
 
 @dataclass(frozen=True, kw_only=True)
 class StrategyEntry:
-    """A registered name of a strategy.
+    """A registered strategy.
 
     Attributes
     ----------
@@ -37,31 +37,30 @@ class StrategyEntry:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Its settings by name, with their defaults (`dataclasses.MISSING` if you have to give it)."""
+        """Settings by name, with their defaults (`dataclasses.MISSING` if required)."""
         fields = dataclasses.fields(self.make)  # type: ignore[arg-type]
         return {field.name: field.default for field in fields if field.init}
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What it reads beside rankings: ``"judgments"``, ``"scores"``."""
-        told = ["judgments"] * self.make.is_adaptive
+        """Inputs beside rankings: ``"judgments"``, ``"scores"``."""
+        needs = ["judgments"] * self.make.is_adaptive
         if dataclasses.MISSING not in self.settings.values() and self.make().needs_scores:
-            told.append("scores")
-        return tuple(told)
+            needs.append("scores")
+        return tuple(needs)
 
 
 STRATEGIES: dict[str, StrategyEntry] = {}
-"""Every registered strategy by name; `bayespool.pooling` has them all."""
+"""Registered strategies by name, all of them once `bayespool.pooling` is imported."""
 
-_SEVERAL = ("all", "paper")  # stand for many of them
+_RESERVED = ("all", "paper")  # each is several strategies
 
 
 def register_strategy(name: str, *, description: str, source: str) -> Callable[[Class], Class]:
-    """Class decorator that makes a strategy known by its name; the name becomes the class's.
+    """Class decorator that registers a strategy under a name, which becomes the class's ``name``.
 
-    It stands above ``@dataclass(frozen=True, kw_only=True)``. A class below `FixedOrder` has a method
-    ``value``, one below `Strategy` or `Adaptive` has ``order``, and a sample, below `Sampling`, has ``order``
-    and ``inclusion``.
+    Place it above ``@dataclass(frozen=True, kw_only=True)``. A subclass of `FixedOrder` defines ``value``,
+    one of `Strategy` or `Adaptive` ``order``, and one of `Sampling` ``order`` and ``inclusion``.
 
     Parameters
     ----------
@@ -73,7 +72,7 @@ def register_strategy(name: str, *, description: str, source: str) -> Callable[[
     Raises
     ------
     InputError
-        A name that cannot be one, or that another class has; a class that is not a frozen dataclass.
+        An invalid or taken name; a class that is not a frozen dataclass.
 
     Examples
     --------
@@ -95,13 +94,13 @@ def register_strategy(name: str, *, description: str, source: str) -> Callable[[
     """
 
     def register(cls: Class) -> Class:
-        if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or name in _SEVERAL:
+        if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or name in _RESERVED:
             raise InputError(
                 f"no strategy can be called {name!r}",
-                hint=f"lower-case letters, digits and hyphens between them; not {' or '.join(_SEVERAL)}",
+                hint=f"lower-case letters, digits and hyphens between them; not {' or '.join(_RESERVED)}",
             )
-        there = STRATEGIES.get(name)
-        if there is not None and there.make.__qualname__ != cls.__qualname__:
+        registered = STRATEGIES.get(name)
+        if registered is not None and registered.make.__qualname__ != cls.__qualname__:
             raise InputError(f"there is a strategy {name!r} already", hint="give it another name")
         parameters = getattr(cls, "__dataclass_params__", None)
         if parameters is None or not parameters.frozen:
@@ -117,17 +116,17 @@ def register_strategy(name: str, *, description: str, source: str) -> Callable[[
 
 
 def parse_strategy(text: str | Strategy) -> Strategy:
-    """The strategy that a text such as ``rrf(k=60)`` or ``take`` stands for.
+    """Make a strategy from a text such as ``rrf(k=60)`` or ``take``.
 
     Parameters
     ----------
     text : str or Strategy
-        A name out of `STRATEGIES`, with settings in parentheses if need be.
+        A name in `STRATEGIES`, with optional settings in parentheses.
 
     Raises
     ------
     InputError
-        Unknown name or setting, a setting of another kind; a strategy that nobody registered.
+        Unknown name or setting, a setting of the wrong type; a strategy that is not registered.
 
     Examples
     --------
@@ -146,15 +145,15 @@ def parse_strategy(text: str | Strategy) -> Strategy:
     if name not in STRATEGIES:
         raise InputError(f"no strategy {name!r}", hint=known_names(name, sorted(STRATEGIES)))
     make = STRATEGIES[name].make
-    given = settings_in(text, "strategy", make)
+    settings = settings_in(text, "strategy", make)
     try:
-        return make(**given)
+        return make(**settings)
     except (ValueError, TypeError) as error:
         raise InputError(f"strategy {text!r}: {error}") from error
 
 
 def strategy_text(strategy: Strategy) -> str:
-    """The text that stands for a strategy, with the settings that are not as by default.
+    """Text of a strategy, with the settings that differ from their defaults.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the contributing runs retrieved on one topic: what a strategy knows before anything is judged."""
+"""Rankings of the contributing runs on one topic, the input of a strategy."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ class Retrieved:
     score : ndarray of float32, shape (run, rank), or None
         Scores of the runs, NaN where a run has ended; None where the collection has none.
     lot : ndarray of float, shape (document,)
-        A number from 0 up to 1 for each document, which decides between equals. It depends on seed, topic and
-        document id alone.
+        A number in [0, 1) that breaks ties. It depends only on seed, topic and document id.
     """
 
     query_id: str
@@ -42,7 +41,7 @@ class Retrieved:
     lot: FloatArray
 
     def __post_init__(self) -> None:
-        """Refuse a gap in a ranking: strategies read a run to its first −1."""
+        """Refuse a gap in a ranking, since strategies read a run to its first −1."""
         if ((self.document[:, 1:] >= 0) & (self.document[:, :-1] < 0)).any():
             raise InputError(f"topic {self.query_id}: a ranking goes on after it has ended")
 
@@ -51,7 +50,7 @@ class Retrieved:
 
     @cached_property
     def rank(self) -> IntArray:
-        """Rank from 1 at which each run has each document, 0 where it has not; shape (run, document)."""
+        """Rank of each document in each run from 1, 0 if not retrieved; shape (run, document)."""
         rank = np.zeros((len(self.document), len(self) + 1), dtype=np.int32)
         ranks = np.arange(1, self.document.shape[1] + 1, dtype=np.int32)
         np.put_along_axis(rank, self.document, np.where(self.document >= 0, ranks, 0), axis=1)
@@ -59,9 +58,9 @@ class Retrieved:
 
     @cached_property
     def best_rank(self) -> IntArray:
-        """The smallest rank of each document, shape (document,)."""
+        """Smallest rank of each document, shape (document,)."""
         best = np.empty(len(self) + 1, dtype=np.int32)
-        n_runs, deepest = self.document.shape  # of the ranks of a document the last that is written stays
+        n_runs, deepest = self.document.shape  # the last rank written stays, the smallest
         best[self.document.T[::-1].ravel()] = np.repeat(np.arange(deepest, 0, -1, dtype=np.int32), n_runs)
         return best[:-1]
 
@@ -77,12 +76,12 @@ class Retrieved:
         return length
 
     def scores(self) -> npt.NDArray[np.float32]:
-        """Scores of the runs, for a strategy that cannot do without.
+        """Scores of the runs, shape (run, rank).
 
         Raises
         ------
         InputError
-            Nobody read them.
+            The collection has none.
         """
         if self.score is None:
             raise InputError(
@@ -94,8 +93,8 @@ class Retrieved:
     def total(self, weight: FloatArray) -> FloatArray:
         """Sum over the runs that retrieve a document of the weight of its rank in each.
 
-        Weights are added from the first rank down, so that documents of the same ranks have the same total to
-        the last bit, whichever runs they are from.
+        Weights are added from the first rank down, so that documents of the same ranks have exactly the same
+        total, whichever runs they are from.
 
         Parameters
         ----------
@@ -106,20 +105,20 @@ class Retrieved:
         -------
         ndarray of float, shape (document,)
         """
-        there = self.document.T >= 0
-        weights = np.broadcast_to(weight[:, None], there.shape)[there]
-        total = np.bincount(self.document.T[there], weights=weights, minlength=len(self))
+        is_ranked = self.document.T >= 0
+        weights = np.broadcast_to(weight[:, None], is_ranked.shape)[is_ranked]
+        total = np.bincount(self.document.T[is_ranked], weights=weights, minlength=len(self))
         return np.asarray(total, dtype=np.float64)
 
     @cached_property
     def postings(self) -> tuple[npt.NDArray[np.int64], IntArray, IntArray]:
-        """By document, who retrieves it: document d's are ``start[d]`` to ``start[d + 1]`` of run and rank.
+        """Runs and ranks by document: document d's are ``start[d]`` to ``start[d + 1]``.
 
         Returns
         -------
         start : ndarray of int, shape (document + 1,)
         run, rank : ndarray of int32
-            Numbers of runs from the smallest, and their ranks of the document from 1.
+            Numbers of runs, ascending, and their ranks of the document from 1.
         """
         run, place = np.nonzero(self.document >= 0)
         document = self.document[run, place]
@@ -135,22 +134,8 @@ def retrieved_by(
     depth: int | None = None,
     random_seed: int = 1,
 ) -> Iterator[Retrieved]:
-    """What runs retrieved, topic by topic.
-
-    Parameters
-    ----------
-    collection : Collection
-    run_index : ndarray of int
-        The contributing runs.
-    depth : int, optional
-        Ranks of a run that may be judged at most; default: all.
-    random_seed : int, default 1
-        Of the lots.
-
-    Yields
-    ------
-    Retrieved
-        One for each topic of the collection, an empty one where no run retrieves anything.
+    """Yield what runs retrieved on each topic of the collection, down to a depth; empty where nothing is
+    retrieved.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Average precision inferred from a sample of the judgments: statAP, infAP, xinfAP."""
+"""Average precision inferred from a sample of the judgments: statAP, infAP and xinfAP."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from bayespool.pooling.strategy import BoolArray, FloatArray
 StateArray = npt.NDArray[np.int8]
 
 RELEVANT, NONRELEVANT, NOT_JUDGED, NOT_POOLED = 1, 0, -1, -2
-"""What is known of a rank: judged either way, in the pool but not in the sample, outside the pool or no
-document."""
+"""States of a rank: judged either way, in the pool but not in the sample, outside the pool or no document."""
 
 _EPSILON = 1e-5
 
@@ -20,19 +19,8 @@ _EPSILON = 1e-5
 def sampled_states(
     document: IntArray, relevant: BoolArray, judged: BoolArray, pooled: BoolArray
 ) -> StateArray:
-    """What is known of the document at each rank.
-
-    Parameters
-    ----------
-    document : ndarray of int32, shape (..., rank)
-        Numbers of documents, −1 where a run has ended.
-    relevant, judged, pooled : ndarray of bool, shape (document,)
-        ``relevant`` matters only for judged documents. A judged document is pooled.
-
-    Returns
-    -------
-    ndarray of int8, shape (..., rank)
-        `RELEVANT`, `NONRELEVANT`, `NOT_JUDGED` or `NOT_POOLED`.
+    """State of the document at each rank (`RELEVANT`, …), shape (..., rank), from document numbers of that
+    shape, −1 for none, and masks of shape (document,); a judged document is pooled.
 
     Examples
     --------
@@ -54,38 +42,17 @@ def sampled_ap(
     stratum: IntArray | None = None,
     pair_weight: FloatArray | None = None,
 ) -> FloatArray:
-    """Average precision, in which judged relevant documents and pairs count by their inclusion (statAP).
+    """Average precision with documents and pairs weighted by inclusion (statAP; Aslam & Pavlu 2007), shape
+    (...).
 
-    Parameters
-    ----------
-    state : ndarray of int8, shape (..., rank)
-        From `sampled_states`. Ranks that are not there are not relevant.
-    inclusion : ndarray of float, shape (..., rank)
-        The probability with which the document at each rank was judged; it matters only for relevant ones.
-    n_relevant : float or ndarray of float, shape (...)
-        Relevant documents of the topic: the sum of 1 / inclusion over those judged relevant.
-    stratum : ndarray of int32, shape (..., rank), optional
-        Number of each document's stratum from 0; it matters only for relevant ones. By default the function
-        takes documents to be judged independently, which is a good approximation for large samples.
-    pair_weight : ndarray of float, shape (stratum,), optional
-        By how much more a pair of one stratum counts than two independent documents: the product of two
-        inclusions over their joint one, n (N − 1) / (N (n − 1)) for n of N. Needed with ``stratum``.
-
-    Returns
-    -------
-    ndarray of float, shape (...)
-        0 where there is no relevant document. A value above 1 is possible.
-
-    Notes
-    -----
     Average precision is the sum of x(i) x(j) / i over all ranks j ≤ i, divided by the number of relevant
-    documents R. A pair with j < i is divided by its joint probability, one with j = i by the inclusion of i.
-    The sum is unbiased. The quotient with an estimated R is not, but nearly so for large samples.
+    documents, ``n_relevant``, of shape (...), which is the sum of 1 / inclusion over those judged relevant. A
+    pair with j < i is divided by its joint probability, one with j = i by the inclusion of i. The sum is
+    unbiased, the quotient nearly so for large samples; it is 0 without a relevant document and may exceed 1.
 
-    References
-    ----------
-    Aslam & Pavlu: A practical sampling strategy for efficient retrieval evaluation. Technical report,
-    Northeastern University, 2007.
+    ``state``, ``inclusion`` and ``stratum`` have the shape (..., rank). Documents count as judged
+    independently, unless ``pair_weight``, of shape (stratum,), has the product of two inclusions of a stratum
+    over their joint one, n (N − 1) / (N (n − 1)) for n of N.
 
     Examples
     --------
@@ -106,29 +73,12 @@ def sampled_ap(
 
 
 def infer_ap(state: StateArray, n_relevant: int | IntArray) -> FloatArray:
-    """Inferred average precision of a uniform sample (infAP), as trec_eval computes it.
+    """Inferred average precision of a uniform sample (infAP; Yilmaz & Aslam 2006), as in trec_eval, shape
+    (...).
 
-    Parameters
-    ----------
-    state : ndarray of int8, shape (..., rank)
-        From `sampled_states`.
-    n_relevant : int or ndarray of int, shape (...)
-        Documents of the topic that were judged relevant, retrieved or not.
-
-    Returns
-    -------
-    ndarray of float, shape (...)
-        0 where there is no relevant document.
-
-    Notes
-    -----
-    It is the mean over judged relevant documents of the precision expected at their rank k,
-    1/k + (pooled / k) (relevant + ε) / (relevant + not relevant + 2 ε), where all counts are of ranks above k
-    and ε is 10⁻⁵.
-
-    References
-    ----------
-    Yilmaz & Aslam: Estimating average precision with incomplete and imperfect judgments. CIKM 2006.
+    It is the mean over ``n_relevant`` judged relevant documents of the topic of the precision expected at
+    their rank k, 1/k + (pooled / k) (relevant + ε) / (relevant + not relevant + 2 ε), with counts of ranks
+    above k and ε = 10⁻⁵; 0 without a relevant document. ``state`` has the shape (..., rank).
 
     Examples
     --------
@@ -149,33 +99,15 @@ def infer_stratified_ap(
     n_judged: npt.NDArray[np.integer],
     n_relevant: npt.NDArray[np.integer],
 ) -> FloatArray:
-    """Inferred average precision of a stratified sample (xinfAP), as NIST's sample_eval computes it.
+    """Inferred average precision of a stratified sample (xinfAP; Yilmaz, Kanoulas & Aslam 2008), as in NIST's
+    sample_eval, shape (...).
 
-    Parameters
-    ----------
-    state : ndarray of int8, shape (..., rank)
-        From `sampled_states`.
-    stratum : ndarray of int32, shape (..., rank)
-        Number of each document's stratum from 0. It matters only for pooled documents.
-    n_pooled, n_judged, n_relevant : ndarray of int, shape (stratum,)
-        Documents of each of the topic's strata, retrieved or not: all, judged, judged relevant.
-
-    Returns
-    -------
-    ndarray of float, shape (...)
-        0 where there is no relevant document.
-
-    Notes
-    -----
     It is the mean over strata of the mean precision expected at their relevant documents, weighted by the
-    relevant documents estimated of a stratum, n_pooled · n_relevant / n_judged. The precision expected at
-    rank k is 1/k + Σ (pooled / k) (relevant + ε) / (judged + 3 ε) over strata, where counts are of ranks
-    above k and ε is 10⁻⁵. A stratum of which nothing was judged is left out. Where more documents
-    are relevant than a run may hold, sample_eval divides by the length of the run instead; this does not.
-
-    References
-    ----------
-    Yilmaz, Kanoulas & Aslam: A simple and efficient sampling method for estimating AP and NDCG. SIGIR 2008.
+    estimated number of relevant documents, n_pooled · n_relevant / n_judged; counts have the shape
+    (stratum,), ``state`` and ``stratum`` (..., rank). The precision expected at rank k is 1/k + Σ (pooled /
+    k) (relevant + ε) / (judged + 3 ε) over strata, with counts of ranks above k and ε = 10⁻⁵. A stratum
+    without a judgment is left out. Where more documents are relevant than a run may hold, sample_eval divides
+    by the length of the run instead.
     """
     hit, judged, pooled = state == RELEVANT, state >= NONRELEVANT, state > NOT_POOLED
     rank = np.arange(1, state.shape[-1] + 1)
@@ -193,13 +125,13 @@ def infer_stratified_ap(
 
 
 def _above(of_rank: BoolArray) -> npt.NDArray[np.int64]:
-    """How many of the ranks above each one, shape (..., rank)."""
+    """Count of the ranks above each one, shape (..., rank)."""
     above: npt.NDArray[np.int64] = np.cumsum(of_rank, axis=-1) - of_rank
     return above
 
 
 def _quotient(total: FloatArray, n: float | npt.NDArray[np.integer] | FloatArray) -> FloatArray:
-    """Quotient, 0 where it would be by 0."""
-    there = np.asarray(n) > 0
-    found: FloatArray = np.where(there, total / np.where(there, n, 1), 0.0)
-    return found
+    """Quotient, 0 where the divisor is 0."""
+    is_defined = np.asarray(n) > 0
+    quotient: FloatArray = np.where(is_defined, total / np.where(is_defined, n, 1), 0.0)
+    return quotient

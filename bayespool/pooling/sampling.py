@@ -1,4 +1,4 @@
-"""Strategies that sample: each document is judged with a probability that is known."""
+"""Strategies that judge documents with known probabilities."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from bayespool.pooling.strategy import BoolArray, FloatArray, Strategy
 
 
 class Sampling(Strategy):
-    """A strategy whose documents are a random sample of what the runs retrieve."""
+    """A strategy whose documents are a random sample of those retrieved."""
 
     @abstractmethod
     def inclusion(
         self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator
     ) -> FloatArray:
-        """The probability with which each document is among the first ``n``, shape (document,).
+        """Probability that each document is among the first ``n``, shape (document,).
 
         Parameters
         ----------
         topic, relevant, n, rng
-            As for `order`, and ``rng`` made anew, so that both speak of the same sample.
+            As for `order`; ``rng`` is made anew, so that both describe the same sample.
         """
 
     def stratum(self, topic: Retrieved) -> IntArray | None:
-        """Number of each document's stratum from 0, shape (document,), where each stratum is a random sample
-        without replacement; None where documents are sampled in another way.
+        """Stratum of each document from 0, shape (document,), if strata are sampled without replacement; else
+        None.
         """
         return None
 
@@ -43,8 +43,8 @@ class Sampling(Strategy):
 class Uniform(Sampling):
     """Documents in the order of their lots, so that the first n are a sample without replacement.
 
-    A document keeps its lot whichever runs retrieve it. So without a run the sample loses the documents that
-    it alone retrieved, and goes on to the next ones for the same budget.
+    A document keeps its lot whichever runs retrieve it: without a run the sample loses the documents that
+    only it retrieved, and goes on to the next ones for the same budget.
 
     References
     ----------
@@ -52,17 +52,17 @@ class Uniform(Sampling):
     """
 
     def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """The documents of the smallest lots."""
+        """The ``n`` documents of the smallest lots."""
         return np.argsort(topic.lot, kind="stable")[:n].astype(np.int32)
 
     def inclusion(
         self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator
     ) -> FloatArray:
-        """The share of documents that is judged."""
+        """Share of documents judged, shape (document,)."""
         return np.full(len(topic), n / max(len(topic), 1))
 
     def stratum(self, topic: Retrieved) -> IntArray:
-        """One of all documents."""
+        """One stratum of all documents, shape (document,)."""
         return np.zeros(len(topic), dtype=np.int32)
 
 
@@ -78,19 +78,18 @@ class Stratified(Sampling):
     Parameters
     ----------
     depths : tuple of int
-        The last rank of each stratum but the last one, which takes all that is below. By default there are
-        two strata, ranks 1 to 10 and the others.
+        The last rank of each stratum but the last. By default there are two strata, ranks 1 to 10 and the
+        others.
     rates : tuple of float
-        Sampling rates of the strata, in proportion to one another: they are scaled to the budget. One more
-        than there are depths.
+        Relative sampling rates of the strata, scaled to the budget; one more than there are depths.
 
     Notes
     -----
-    How many documents of a stratum are judged depends on the budget alone, not on chance. One document at a
-    time goes to the stratum in which judged / (rate × documents) is smallest, the upper one of equals, and to
-    none that is judged to its end. So each stratum gets a document first, a larger budget only adds to a
-    smaller one, and in a stratum of N documents of which n are judged each has been with probability n / N.
-    The published tool tosses a coin for each document instead, so that its sizes vary.
+    Documents judged per stratum depend on the budget alone. One document at a time goes to the stratum in
+    which judged / (rate × documents) is smallest, the upper one of equals, until it is fully judged. So each
+    stratum gets a document first, a larger budget only adds to a smaller one, and in a stratum of N documents
+    of which n are judged each has been with probability n / N. The published tool tosses a coin for each
+    document instead, so that its sizes vary.
 
     References
     ----------
@@ -101,8 +100,8 @@ class Stratified(Sampling):
     rates: tuple[float, ...] = (10.0, 1.0)
 
     def __post_init__(self) -> None:
-        """Refuse strata that are none."""
-        if not all(isinstance(given, tuple) for given in (self.depths, self.rates)):
+        """Refuse invalid depths and rates."""
+        if not all(isinstance(values, tuple) for values in (self.depths, self.rates)):
             raise InputError("stratified: depths and rates are tuples", hint="write (10,) for one depth")
         if any(low >= high for low, high in pairwise((0, *self.depths))):
             raise InputError(f"stratified: depths {self.depths}", hint="give ranks from 1 that grow")
@@ -117,7 +116,7 @@ class Stratified(Sampling):
         return np.searchsorted(self.depths, topic.best_rank).astype(np.int32)
 
     def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """Strata in turns, each in the order of its documents' lots."""
+        """The first ``n`` documents, strata in turns, each in the order of its lots."""
         stratum = self.stratum(topic)
         by_stratum = np.lexsort((topic.lot, stratum))
         turns = self._turns(stratum)
@@ -126,7 +125,7 @@ class Stratified(Sampling):
     def inclusion(
         self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator
     ) -> FloatArray:
-        """The share of each stratum that is judged."""
+        """Share of each document's stratum that is judged, shape (document,)."""
         stratum = self.stratum(topic)
         size = np.bincount(stratum, minlength=len(self.rates))
         judged = np.sort(stratum)[self._turns(stratum)[:n]]
@@ -135,7 +134,7 @@ class Stratified(Sampling):
         return inclusion
 
     def _turns(self, stratum: IntArray) -> npt.NDArray[np.int64]:
-        """The order in which places are judged, where documents stand by stratum; shape (document,)."""
+        """Order in which places of documents sorted by stratum are judged, shape (document,)."""
         size = np.bincount(stratum, minlength=len(self.rates))
         n_before = np.concatenate([np.arange(s) for s in size])
         of_place = np.repeat(np.arange(len(size)), size)

@@ -1,4 +1,4 @@
-"""What a pooling strategy is: it says which documents of a topic are judged, and in which order."""
+"""Base classes of pooling strategies."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ BoolArray = npt.NDArray[np.bool_]
 class Strategy(ABC):
     """A rule for choosing documents to judge; a frozen settings object, one for each registered name.
 
-    What is judged for a budget of n documents are the first n of those for a larger one: a campaign that goes
-    on judging takes nothing back.
+    The choice for a budget of n documents is the first n of those for a larger one.
 
     Attributes
     ----------
     name : str
-        What it is registered as.
+        The registered name.
     is_adaptive : bool
-        Whether what was judged relevant decides what comes next.
+        Whether earlier judgments affect the order.
     """
 
     name: ClassVar[str]
@@ -39,23 +38,23 @@ class Strategy(ABC):
 
     @property
     def needs_budget(self) -> bool:
-        """Whether somebody has to say how much is judged: it has no `size` of its own."""
+        """Whether it needs a budget, having no `size` of its own."""
         return type(self).size is Strategy.size
 
     def size(self, topic: Retrieved) -> int | None:
-        """How many documents of a topic to judge if nobody gives a budget; None if the strategy needs one."""
+        """Number of documents of a topic to judge without a budget; None if the strategy needs one."""
         return None
 
     @abstractmethod
     def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """The first ``n`` documents in the order in which they are judged.
+        """The first ``n`` documents in the order of judging.
 
         Parameters
         ----------
         topic : Retrieved
         relevant : ndarray of bool, shape (document,)
-            The assessor's answer for each document; a strategy may look at it only for judged documents. A
-            document without a judgment counts as not relevant.
+            The assessor's answer for each document, to be read only for judged ones; False without a
+            judgment.
         n : int
             From 0 up to the number of documents.
         rng : numpy.random.Generator
@@ -69,14 +68,14 @@ class Strategy(ABC):
 
 
 class FixedOrder(Strategy):
-    """A strategy that knows its order before anything is judged: documents by a value of each.
+    """A strategy that orders documents by a value of each, before anything is judged.
 
     Of equal values the smaller best rank goes first, then the smaller lot.
 
     Attributes
     ----------
     topics_compare : bool
-        Whether values of different topics compare, so that a budget can go to the largest of all.
+        Whether values compare across topics, so that a budget can go to the largest of all.
     """
 
     topics_compare: ClassVar[bool] = False
@@ -86,14 +85,14 @@ class FixedOrder(Strategy):
         """Value of each document, the largest judged first, shape (document,)."""
 
     def values_in_order(self, topic: Retrieved) -> tuple[FloatArray, IntArray]:
-        """Values, the largest first, and the documents that they are of."""
+        """Values, the largest first, and their documents, two arrays of shape (document,)."""
         value = self.value(topic)
         order = topic.by_best_rank
         order = order[np.argsort(-value[order], kind="stable")]
         return value[order], order
 
     def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """The documents of the largest values."""
+        """The ``n`` documents of the largest values."""
         return self.values_in_order(topic)[1][:n]
 
 

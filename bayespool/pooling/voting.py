@@ -1,4 +1,4 @@
-"""Strategies by votes, where runs are the voters: Borda and Condorcet."""
+"""Strategies with runs as voters: Borda and Condorcet."""
 
 from __future__ import annotations
 
@@ -23,20 +23,17 @@ _ABSENT = np.iinfo(np.int32).max  # rank in a run that lacks a document
 class Borda(FixedOrder):
     """Documents by the sum of their ranks over all runs, the smallest first.
 
-    A run votes on documents that it does not retrieve, too: as if it had them on the places that it leaves
-    free.
-
     Parameters
     ----------
     missing : {"mean", "next", "nothing"}
-        What counts for a run that lacks a document. ``"mean"``, Borda's rule in fusion and that of the
-        published tool: the mean of the places that the run leaves free, (N + length + 1) / 2. ``"next"``: the
-        place after its last document. ``"nothing"``: no rank, so that a document of one run goes before one
-        of two (the sum over the systems that retrieve it, to the letter of Lipani et al. 2017).
+        Rank in a run that lacks the document. ``"mean"``, Borda's rule in fusion and that of the published
+        tool: the mean of the places that the run leaves free, (N + length + 1) / 2. ``"next"``: the place
+        after its last document. ``"nothing"``: no rank, so that a document of one run goes before one of two
+        (the sum over the systems that retrieve it, to the letter of Lipani et al. 2017).
     n_candidates : int, default 0
         N: how many documents a run could have retrieved. By default (0), and where there are more than this,
-        it is the number of distinct documents that the runs retrieve on the topic. The published tool takes
-        the sum of their lengths.
+        the number of distinct documents that the runs retrieve on the topic. The published tool takes the sum
+        of their lengths.
     """
 
     missing: Literal["mean", "next", "nothing"] = "mean"
@@ -47,14 +44,16 @@ class Borda(FixedOrder):
             raise InputError(f"{self.n_candidates} candidates", hint="give 0 for as many as are retrieved")
 
     def value(self, topic: Retrieved) -> FloatArray:
-        """The negative of the sum of ranks."""
+        """Negative sums of ranks, shape (document,)."""
         length = topic.length.astype(float)
         n = max(self.n_candidates, len(topic))
         absent = {"mean": (n + length + 1) / 2, "next": length + 1, "nothing": 0 * length}[self.missing]
-        there = topic.document >= 0
-        lower = np.broadcast_to(np.arange(1, there.shape[1] + 1) - absent[:, None], there.shape)[there]
+        is_ranked = topic.document >= 0
+        lower = np.broadcast_to(np.arange(1, is_ranked.shape[1] + 1) - absent[:, None], is_ranked.shape)[
+            is_ranked
+        ]
         # ranks and halves of them: the sums are exact in any order
-        total = np.bincount(topic.document[there], weights=lower, minlength=len(topic))
+        total = np.bincount(topic.document[is_ranked], weights=lower, minlength=len(topic))
         return np.asarray(-absent.sum() - total, dtype=np.float64)
 
 
@@ -65,20 +64,19 @@ class Borda(FixedOrder):
 class Condorcet(FixedOrder):
     """Documents sorted by majorities: x goes before y when more runs rank x above y than y above x.
 
-    Majorities may run in a circle (x before y before z before x), so that no order agrees with all of them.
-    As in the paper, documents are sorted with about n log n comparisons, as if there were no circle: no
-    document stands directly below one that loses to it, so a document that beats all others is first, and a
-    group whose every member beats every other document stands before those. Within a circle the sort decides:
-    it is a merge sort from a first order, which stays where votes are equal. So the order is the same at each
-    call.
+    Majorities may be cyclic (x before y before z before x). As in the paper, documents are then still sorted
+    with about n log n comparisons: no document is directly below one that loses to it, so a document that
+    beats all others is first, and a group whose every member beats every other document precedes those.
+    Within a cycle the result depends on the sort, a stable merge sort from a first order, so that it is the
+    same at each call.
 
     Parameters
     ----------
     missing : {"loses", "nothing"}
-        How a run votes that has one document of two. ``"loses"``, as in Montague & Aslam and the published
-        tool: for the one that it has. ``"nothing"``: not at all, a reading of Lipani et al. 2017 ("if the two
-        are not in the top k of the run, it neither adds nor subtracts"). Most pairs then have no vote, and
-        what runs agree on counts for nothing. A run that has neither document never votes.
+        The vote of a run that has one document of two. ``"loses"``, as in Montague & Aslam and the published
+        tool: for the one that it has. ``"nothing"``: no vote, a reading of Lipani et al. 2017 ("if the two
+        are not in the top k of the run, it neither adds nor subtracts"), which leaves most pairs without a
+        vote. A run that has neither document never votes.
     ties : {"best rank", "lot"}
         The first order: by best rank, then lot, or by lot alone.
     """
@@ -87,7 +85,7 @@ class Condorcet(FixedOrder):
     ties: Literal["best rank", "lot"] = "best rank"
 
     def value(self, topic: Retrieved) -> FloatArray:
-        """The negative of the position in the sorted order."""
+        """Negative positions in the sorted order, shape (document,)."""
         rank = np.ascontiguousarray(np.where(topic.rank > 0, topic.rank, _ABSENT).T)
         by_lot = np.argsort(topic.lot, kind="stable").astype(np.int32)
         first = topic.by_best_rank if self.ties == "best rank" else by_lot
@@ -98,7 +96,7 @@ class Condorcet(FixedOrder):
 
 @compiled
 def _by_majority(rank: IntArray, order: IntArray, missing_loses: bool) -> npt.NDArray[np.int32]:
-    """Documents merge-sorted by majorities of ``rank`` (document, run) from a first order, which is kept."""
+    """Documents merge-sorted by majorities of ``rank`` (document, run) from a first order, stable."""
     n, n_runs = rank.shape
     now, then = order.copy(), np.empty_like(order)
     width = 1

@@ -42,7 +42,7 @@ FAULTS = (
     Fault(
         "an estimator that calls itself another",
         "corrections/registry.py",
-        "if there is not None and (_identity(there) != _identity(entry)):",
+        "if registered is not None and (_identity(registered) != _identity(entry)):",
         "if there is not None and there.make.__name__ != entry.make.__name__:",
         "corrections/test_registry.py scoring/test_estimators.py",
         "a class of the user's silently takes the place of a published correction",
