@@ -54,7 +54,7 @@ def misfit_of(collection: Collection) -> Misfit | None:
     Examples
     --------
     >>> from bayespool import load_example
-    >>> from bayespool.pooling import pool_of_strategy, with_strategy_pool
+    >>> from bayespool.pooling.pools import pool_of_strategy, with_strategy_pool
     >>> made = with_strategy_pool(load_example(), "uniform", 400)
     >>> str(misfit_of(made)), misfit_of(made).is_large
     ('', False)
