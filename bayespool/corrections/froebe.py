@@ -158,8 +158,8 @@ def best_quantile(
     """
     error = predicted - known[:, None]
 
-    def root_mean_square(of: FloatArray) -> FloatArray:
-        root: FloatArray = np.sqrt(np.square(of).sum(axis=0) / max(len(of), 1))
+    def root_mean_square(errors: FloatArray) -> FloatArray:
+        root: FloatArray = np.sqrt(np.square(errors).sum(axis=0) / max(len(errors), 1))
         return root
 
     if loss == "rmse":

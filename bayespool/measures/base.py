@@ -270,10 +270,10 @@ def register_measure(family: _Family) -> _Family:
     return family
 
 
-def whole_number(what: str, value: Any) -> int:
+def whole_number(label: str, value: Any) -> int:
     """A parameter as an int; `InputError` if it is not a whole number."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise InputError(f"{what} must be a whole number, and is {value!r}")
+        raise InputError(f"{label} must be a whole number, and is {value!r}")
     return int(value)
 
 

@@ -172,9 +172,9 @@ def _check_order(order: npt.NDArray[np.generic], strategy: Strategy, topic: Retr
         if seen.sum() == n:
             return
         problem = f"only {seen.sum()} different ones"
-    asked = f"strategy {strategy.name!r} was asked for {n} documents of topic {topic.query_id}"
+    request = f"strategy {strategy.name!r} was asked for {n} documents of topic {topic.query_id}"
     raise InputError(
-        f"{asked}, and gave {problem}",
+        f"{request}, and gave {problem}",
         hint="`order` returns n distinct numbers of documents, which count from 0",
     )
 

@@ -120,7 +120,7 @@ def contributions_to(
 
 
 def contributions_of(collection: Collection, chosen: Chosen, *, depth: int | None = None) -> Contributions:
-    """What each organization has among the documents chosen from the pooled runs, in the order of names.
+    """Count what each organization has among the chosen documents, in the order of names.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def contributions_of(collection: Collection, chosen: Chosen, *, depth: int | Non
     chosen : Chosen
         By `choose`, from all pooled runs.
     depth : int, optional
-        As it was chosen with.
+        The depth of that choice.
 
     Examples
     --------

@@ -40,9 +40,9 @@ class Misfit:
         return max(self.n_unjudged, self.n_others) > max(1, _MAX_MISFIT_SHARE * self.n_chosen)
 
     def __str__(self) -> str:
-        of = "of the sample" if self.is_sample else "that the strategy chooses"
-        parts = [f"documents {of} without a judgment: {self.n_unjudged} of {self.n_chosen}"]
-        others = f"judgments that are not {of}: {self.n_others}"
+        scope = "of the sample" if self.is_sample else "that the strategy chooses"
+        parts = [f"documents {scope} without a judgment: {self.n_unjudged} of {self.n_chosen}"]
+        others = f"judgments that are not {scope}: {self.n_others}"
         if not self.is_sample:
             others = f"judgments of others that it could have chosen: {self.n_others}"
         return ", ".join(parts * bool(self.n_unjudged) + [others] * bool(self.n_others))
@@ -54,8 +54,7 @@ def misfit_of(collection: Collection) -> Misfit | None:
     Examples
     --------
     >>> from bayespool import load_example
-    >>> from bayespool.pooling import pool_of_strategy
-    >>> from bayespool.pooling.pools import with_strategy_pool
+    >>> from bayespool.pooling.pools import pool_of_strategy, with_strategy_pool
     >>> made = with_strategy_pool(load_example(), "uniform", 400)
     >>> str(misfit_of(made)), misfit_of(made).is_large
     ('', False)

@@ -43,7 +43,7 @@ FAULTS = (
         "an estimator that calls itself another",
         "corrections/registry.py",
         "if registered is not None and (_identity(registered) != _identity(entry)):",
-        "if there is not None and there.make.__name__ != entry.make.__name__:",
+        "if registered is not None and registered.make.__name__ != entry.make.__name__:",
         "corrections/test_registry.py scoring/test_estimators.py",
         "a class of the user's silently takes the place of a published correction",
     ),
