@@ -375,9 +375,8 @@ def _draw_prior(
     rng = _generator(random_seed, rankings.measure, 2**20 + 1)
     draws = [draw_priors(question.prepared.structure(), n_draws, rng) for question in questions]
     drawn = _Drawn(rankings, n_draws)
-    step = max(
-        1, 2**23 // max(len(question.rows.organization) for question in questions)
-    )  # log odds held at a time
+    # 2**23 log odds held at a time
+    step = max(1, 2**23 // max(len(question.rows.organization) for question in questions))
     for first in range(0, n_draws, step):
         part = slice(first, first + step)
         log_odds = []
