@@ -212,9 +212,8 @@ def simulate(settings: SimulationSettings | None = None, *, random_seed: int) ->
     relevance = (rng.random(p_relevant.shape) < p_relevant).astype(np.int16)
     relevance[relevance > 0] += rng.random(int(relevance.sum())) < 0.3  # highly relevant
     relevance[0, 0] = max(relevance[0, 0], 1)  # qrels need a relevant document
-    of_kinds = np.random.default_rng(
-        [random_seed, 1]
-    )  # separate, so that collections without kinds do not depend on it
+    # separate, so that collections without kinds do not depend on it
+    of_kinds = np.random.default_rng([random_seed, 1])
     kind_taste = of_kinds.normal(scale=s.kind_taste, size=(s.n_kinds + 1, *prominence.shape))
     kind_strength = of_kinds.normal(scale=s.kind_strength, size=s.n_kinds + 1)
     runs: list[Run] = []
