@@ -1,4 +1,4 @@
-"""Predictions of pooled runs as if their organizations had not been pooled, beside what the judgments say."""
+"""Predictions of pooled runs as runs of new organizations, with the judged amounts that they predict."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ IndexArray = npt.NDArray[np.int64]
 CountArray = npt.NDArray[np.int32]
 
 Fits = Sequence[Sequence["Fit"]]
-"""Rung by rung, a fit for each fold."""
+"""For each rung, a fit for each fold."""
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOutPrediction:
-    """What one model says of the pooled runs, of each as a run of a new organization.
+    """Predictions of one model for the pooled runs, each as a run of a new organization.
 
-    Amounts are sums over topics; divided by ``per_mean`` they are values of the measure. Those of P@n are
-    numbers of relevant documents.
+    Amounts are sums over topics: values of the measure times ``per_mean``, under P@n numbers of relevant
+    documents.
 
     Attributes
     ----------
@@ -49,27 +49,27 @@ class HeldOutPrediction:
     per_mean : int
         The unit of the measure × topics: cutoff × topics for P@n, the number of topics for most others.
     known : ndarray, shape (run,)
-        Amount of the run without the judgments that only its organization brought.
+        Amount without the judgments that only the run's organization contributed.
     n_hidden, n_hidden_relevant : ndarray of int, shape (run,)
         Hidden documents in the top n, and the relevant ones among them.
     observed : ndarray, shape (run,)
-        What its hidden documents add to the amount, as they are judged: what is to be predicted. Under P@n it
-        is ``n_hidden_relevant``; over an ideal ranking it may be negative.
+        Amount that the run's hidden documents add as judged, the target of the prediction. Under P@n it is
+        ``n_hidden_relevant``; over an ideal ranking it may be negative.
     fold : ndarray of int, shape (run,)
         The runs of a fold are predicted from the organizations of the others.
     draws : ndarray, shape (draw, run)
         Predictions of ``observed``.
     prior_draws : ndarray, shape (draw, run)
-        The same before anything is learnt.
+        Prior predictions of ``observed``.
     n_predicted : ndarray of float, shape (run,)
         Mean prediction of ``n_hidden_relevant``.
     pit : ndarray of float, shape (run,)
         Randomized probability integral transform of ``observed``; NaN where nothing is hidden.
     densities : ndarray of float, shape (rung, run)
-        Rung by rung of the measure's ladder: of the hidden documents credited to the run that reached the
-        rung below, the log predictive density of how many reach this one. NaN where there are none.
+        Log predictive density, for each rung of the measure's ladder, of the number of hidden documents
+        credited to the run that reach it, among those that reach the rung below. NaN where there are none.
     problems : tuple of str
-        Checks that fits did not pass, by fold.
+        Failed checks of fits, by fold.
     """
 
     model: str
@@ -96,14 +96,12 @@ class HeldOutPrediction:
 
     @property
     def has_hidden(self) -> npt.NDArray[np.bool_]:
-        """Runs of which something is to be predicted, shape (run,)."""
+        """Whether a run has hidden documents, shape (run,)."""
         return self.n_hidden > 0
 
     @property
     def log_density(self) -> FloatArray:
-        """Log predictive density of the levels of what is credited to the run: the sum of ``densities`` over
-        rungs, shape (run,); NaN where nothing is.
-        """
+        """Sum of ``densities`` over rungs, shape (run,); NaN where nothing is credited to the run."""
         return np.where(np.isnan(self.densities).all(axis=0), np.nan, np.nansum(self.densities, axis=0))
 
     def interval(self, ci_prob: float) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
@@ -112,13 +110,7 @@ class HeldOutPrediction:
 
 
 def check_pool(hidden: HiddenDocuments, n_folds: int) -> None:
-    """Raise where there is nothing to hold out.
-
-    Raises
-    ------
-    InputError
-        Fewer than three organizations in the pool, nothing hidden, or fewer than two folds.
-    """
+    """Raise an `InputError` for fewer than three organizations, two folds or one hidden document."""
     n_organizations = len(hidden.organizations)
     if n_folds < 2:
         raise InputError(f"the number of folds must be at least 2 and is {n_folds}")
@@ -135,7 +127,7 @@ def check_pool(hidden: HiddenDocuments, n_folds: int) -> None:
 
 
 def deal_folds(n_organizations: int, n_folds: int) -> IndexArray:
-    """Fold of each organization, dealt out in turn, shape (organization,)."""
+    """Fold of each organization, assigned in turn, shape (organization,)."""
     return np.arange(n_organizations) % min(n_folds, n_organizations)
 
 
@@ -148,18 +140,18 @@ def fit_folds(
     random_seed: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> tuple[Fit, ...]:
-    """Fits of a model on one rung to the hidden documents of all folds but one, for each; measures that share
-    the evidence share the fits. See `predict_held_out`.
+    """Fits of a model on one rung, for each fold to the hidden documents of the others; measures of the same
+    evidence share them.
     """
     fold = deal_folds(len(hidden.organizations), n_folds)
-    asked, fits = hidden.task.asked, []
-    above = f", {asked.rel} of {asked.given}" if asked.given else ""
+    rung, fits = hidden.task.asked, []
+    above = f", {rung.rel} of {rung.given}" if rung.given else ""
     for f in range(int(fold.max()) + 1):
         if report is not None:
             report(f"{hidden.measure}, {prepared.model}{above}: fold {f + 1} of {fold.max() + 1}")
         seen = without_organizations(prepared.evidence, fold != f)
         depth = evidence_depth(prepared.model, hidden.measure.cutoff)
-        seeds = np.random.SeedSequence([random_seed, depth, asked.rel, f, 1])
+        seeds = np.random.SeedSequence([random_seed, depth, rung.rel, f, 1])
         fits.append(fitting.fit(prepared, seen, int(seeds.generate_state(1)[0]), ()))
     return tuple(fits)
 
@@ -176,11 +168,10 @@ def predict_held_out(
 ) -> HeldOutPrediction:
     """Predict the hidden documents of each fold of organizations from the other folds.
 
-    Organizations are dealt out to folds. A model is fitted to the hidden documents of the other folds; then,
-    draw by draw, each organization of the fold gets an effect of a new organization (and of its own on each
-    topic, under models with predictors), and each of its hidden documents a relevance that all runs of the
-    organization share. Where the measure tells several levels apart, each rung of its ladder has fits,
-    effects and random numbers of its own, and a document climbs as long as the answer is yes.
+    A model is fitted to the hidden documents of the other folds. In each draw every organization of the fold
+    gets the effect of a new organization (and one on each topic, under models with predictors), and each of
+    its hidden documents a relevance that all runs of the organization share. If the measure has several
+    levels, each rung of its ladder has its own fits, effects and random numbers.
 
     Parameters
     ----------
@@ -193,9 +184,9 @@ def predict_held_out(
         At least 2; as many as organizations leaves one out at a time.
     random_seed : int
     report : callable, optional
-        Called with what is being done.
+        Called with a line on the current step.
     fits : sequence of sequences of Fit, optional
-        For each rung those of `fit_folds` with the same arguments, if they are at hand.
+        For each rung those of `fit_folds` with the same arguments; fitted if missing.
 
     Returns
     -------
@@ -205,34 +196,34 @@ def predict_held_out(
     Raises
     ------
     InputError
-        Fewer than three organizations in the pool, or nothing hidden, or fewer than two folds.
+        Fewer than three organizations in the pool, no hidden document, or fewer than two folds.
     ValueError
-        Not one model for each rung.
+        The number of models is not that of rungs.
     """
     check_pool(hidden, n_folds)
     steps = (prepared,) if isinstance(prepared, Prepared) else tuple(prepared)
     rankings = HeldOutRankings(hidden)
-    asked = questions_of(steps, rankings)
+    questions = questions_of(steps, rankings)
     if fits is None:
         fits = [
             fit_folds(q.prepared, q.hidden, fitting, n_folds=n_folds, random_seed=random_seed, report=report)
-            for q in asked
+            for q in questions
         ]
     fold = deal_folds(len(hidden.organizations), n_folds)
     drawn = _Drawn(rankings, fitting.draws * fitting.chains)
-    densities, problems = np.full((len(asked), len(hidden.organization)), np.nan), []
+    densities, problems = np.full((len(questions), len(hidden.organization)), np.nan), []
     for f in range(int(fold.max()) + 1):
         rng, log_odds = _generator(random_seed, hidden.measure, f), []
-        for k, question in enumerate(asked):
+        for k, question in enumerate(questions):
             problems += [f"fold {f + 1}: {problem}" for problem in fits[k][f].diagnostics.problems]
             row, odds = _of_fold(question, fits[k][f], fold == f, rng)
-            found = _log_densities(question.rows, row, odds)
-            densities[k, list(found)] = list(found.values())
+            density_of_run = _log_densities(question.rows, row, odds)
+            densities[k, list(density_of_run)] = list(density_of_run.values())
             log_odds.append(_of_documents(question, row, odds, fold[rankings.organization] == f))
         drawn.draw(slice(None), np.flatnonzero(fold[hidden.organization] == f), log_odds, rng)
-    before = _draw_prior(asked, rankings, len(drawn.amount), random_seed)
+    prior = _draw_prior(questions, rankings, len(drawn.amount), random_seed)
     return _prediction(
-        steps[0].model, drawn, before, fold[hidden.organization], densities, tuple(problems), random_seed
+        steps[0].model, drawn, prior, fold[hidden.organization], densities, tuple(problems), random_seed
     )
 
 
@@ -245,29 +236,17 @@ def predict_mixture(
     n_folds: int = 5,
     random_seed: int = 1,
 ) -> HeldOutPrediction:
-    """Predictions of the mixture that the combined estimator makes on each rung, each fold with weights that
-    it took no part in.
+    """Predictions of the combined estimator's mixture, weighted in each fold by the densities of the others.
 
-    Parameters
-    ----------
-    members : mapping of str to (sequence of Prepared, Fits)
-        The models by name, each on every rung.
-    predictions : sequence of HeldOutPrediction
-        Of the members, in their order.
-    hidden, fitting, n_folds, random_seed
-        As of `predict_held_out`.
-
-    Returns
-    -------
-    HeldOutPrediction
-        Of the model ``combined``.
+    ``members`` holds each model on every rung with its fits, ``predictions`` those of `predict_held_out` in
+    the same order.
     """
     rankings = HeldOutRankings(hidden)
-    asked = [questions_of(steps, rankings) for steps, _ in members.values()]
+    of_models = [questions_of(steps, rankings) for steps, _ in members.values()]
     fits = [of_model for _, of_model in members.values()]
     fold = deal_folds(len(hidden.organizations), n_folds)
     of_run, n_draws = fold[hidden.organization], fitting.draws * fitting.chains
-    drawn, before = (_Drawn(rankings, n_draws) for _ in range(2))
+    drawn, prior = (_Drawn(rankings, n_draws) for _ in range(2))
     densities = np.full_like(predictions[0].densities, np.nan)
     for f in range(int(fold.max()) + 1):
         rng, log_odds = _generator(random_seed, hidden.measure, f), []
@@ -279,21 +258,23 @@ def predict_mixture(
                 densities[k, mine] = logsumexp(np.log(weights) + of_members[mine], axis=1)
             which = members_of_draws(n_draws, weights, rng)
             mixed = np.zeros((n_draws, int((fold[rankings.organization] == f).sum())))
-            for m, questions in enumerate(asked):
+            for m, questions in enumerate(of_models):
                 row, odds = _of_fold(questions[k], fits[m][k][f], fold == f, rng)
                 odds = _of_documents(questions[k], row, odds, fold[rankings.organization] == f)
                 mixed[which == m] = odds[which == m]
             log_odds.append(mixed)
             if k == 0:
                 for m, p in enumerate(predictions):
-                    before.amount[np.ix_(which == m, mine)] = p.prior_draws[np.ix_(which == m, mine)]
+                    prior.amount[np.ix_(which == m, mine)] = p.prior_draws[np.ix_(which == m, mine)]
         drawn.draw(slice(None), np.flatnonzero(mine), log_odds, rng)
     problems = tuple(f"{p.model}: {problem}" for p in predictions for problem in p.problems)
-    return _prediction("combined", drawn, before, of_run, densities, problems, random_seed)
+    return _prediction("combined", drawn, prior, of_run, densities, problems, random_seed)
 
 
 class _Drawn:
-    """Draws of what hidden documents add to the pooled runs, and of how many of them are relevant."""
+    """Draws of the amounts that hidden documents add to pooled runs, and of their relevant ones, shape (draw,
+    run).
+    """
 
     def __init__(self, rankings: HeldOutRankings, n_draws: int) -> None:
         self.rankings, hidden = rankings, rankings.hidden
@@ -313,7 +294,9 @@ class _Drawn:
         log_odds: Sequence[FloatArray],
         rng: np.random.Generator,
     ) -> None:
-        """Draw the documents of the runs' organizations, given their log odds rung by rung."""
+        """Draw the documents of the runs' organizations from log odds, for each rung of shape (draw,
+        document).
+        """
         organizations = self.rankings.hidden.organization[runs]
         documents = np.flatnonzero(np.isin(self.rankings.organization, organizations))
         block = draw_levels(log_odds, rng)
@@ -327,7 +310,7 @@ class _Drawn:
 
 
 def beyond(values: Values, known: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Totals of values less what is known: whole numbers, or floats rounded as totals are."""
+    """Totals of values less the known part, as whole numbers, or floats rounded as totals are."""
     added = values.totals() - known
     return np.asarray(added.astype(np.int32) if values.is_exact else np.round(added, 12))
 
@@ -335,7 +318,7 @@ def beyond(values: Values, known: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def _prediction(
     model: str,
     drawn: _Drawn,
-    before: _Drawn,
+    prior: _Drawn,
     fold: IndexArray,
     densities: FloatArray,
     problems: tuple[str, ...],
@@ -358,7 +341,7 @@ def _prediction(
         observed=observed,
         fold=fold,
         draws=drawn.amount,
-        prior_draws=before.amount,
+        prior_draws=prior.amount,
         n_predicted=drawn.n_relevant.mean(axis=0),
         pit=np.where(n_hidden > 0, pit, np.nan),
         densities=densities,
@@ -369,7 +352,7 @@ def _prediction(
 def _of_fold(
     question: Question, fit: Fit, held_out: npt.NDArray[np.bool_], rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.intp], FloatArray]:
-    """The rows of the organizations that are held out, and their log odds, shape (draw, row)."""
+    """Rows of the held-out organizations and their log odds, shape (draw, row)."""
     seen = without_organizations(question.prepared.evidence, ~held_out)
     row = np.flatnonzero(held_out[question.rows.organization])
     return row, question.log_odds(fit, seen, row, rng)
@@ -381,48 +364,49 @@ def _of_documents(
     log_odds: FloatArray,
     documents: npt.NDArray[np.bool_],
 ) -> FloatArray:
-    """Log odds of some documents, whose rows are among those given, shape (draw, document)."""
+    """Log odds of some documents from those of their rows, shape (draw, document)."""
     return log_odds[:, np.searchsorted(row, question.rows.of_document[documents])]
 
 
 def _draw_prior(
-    asked: Sequence[Question], rankings: HeldOutRankings, n_draws: int, random_seed: int
+    questions: Sequence[Question], rankings: HeldOutRankings, n_draws: int, random_seed: int
 ) -> _Drawn:
-    """What is predicted of all runs, each organization new, before anything is learnt."""
+    """Prior predictions for all runs, each of a new organization."""
     rng = _generator(random_seed, rankings.measure, 2**20 + 1)
-    draws = [draw_priors(question.prepared.structure(), n_draws, rng) for question in asked]
+    draws = [draw_priors(question.prepared.structure(), n_draws, rng) for question in questions]
     drawn = _Drawn(rankings, n_draws)
-    step = max(1, 2**23 // max(len(question.rows.organization) for question in asked))  # held at a time
+    # 2**23 log odds held at a time
+    step = max(1, 2**23 // max(len(question.rows.organization) for question in questions))
     for first in range(0, n_draws, step):
         part = slice(first, first + step)
         log_odds = []
-        for question, of_rung in zip(asked, draws, strict=True):
-            some = {name: values[part] for name, values in of_rung.items()}
-            log_odds.append(question.prior_log_odds(some, rng)[:, question.rows.of_document])
+        for question, of_rung in zip(questions, draws, strict=True):
+            of_part = {name: values[part] for name, values in of_rung.items()}
+            log_odds.append(question.prior_log_odds(of_part, rng)[:, question.rows.of_document])
         drawn.draw(part, drawn.every, log_odds, rng)
     return drawn
 
 
 def _weights(densities: FloatArray, organization: IndexArray) -> FloatArray:
-    """Weights of models from log densities of runs, shape (run, model), each organization counted once."""
+    """Weights of models from log densities of shape (run, model), each organization counted once."""
     scored = np.isfinite(densities).all(axis=1)
     organization = organization[scored]
     return stacking_weights(densities[scored], 1 / np.bincount(organization)[organization])
 
 
 def _log_densities(rows: Rows, row: npt.NDArray[np.intp], log_odds: FloatArray) -> dict[int, float]:
-    """Log predictive density of each run's total over its rows, normal given the parameters, as
-    `bayespool.posterior.log_predictive_densities` has it.
+    """Log predictive density of the total of each run with hidden rows, by run, normal given the parameters
+    as in `bayespool.posterior.log_predictive_densities`.
     """
-    p, found = expit(log_odds), {}
+    p, densities = expit(log_odds), {}
     for run in np.unique(rows.run[row[rows.n_hidden[row] > 0]]):
-        mine = np.flatnonzero(rows.run[row] == run)
-        n, k = rows.n_hidden[row[mine]], int(rows.n_hidden_relevant[row[mine]].sum())
-        mean = p[:, mine] @ n
-        variance = (p[:, mine] * (1 - p[:, mine])) @ n + 1 / 12
+        own = np.flatnonzero(rows.run[row] == run)
+        n, k = rows.n_hidden[row[own]], int(rows.n_hidden_relevant[row[own]].sum())
+        mean = p[:, own] @ n
+        variance = (p[:, own] * (1 - p[:, own])) @ n + 1 / 12
         log_normal = -0.5 * ((k - mean) ** 2 / variance + np.log(2 * np.pi * variance))
-        found[int(run)] = float(logsumexp(log_normal) - np.log(len(mean)))
-    return found
+        densities[int(run)] = float(logsumexp(log_normal) - np.log(len(mean)))
+    return densities
 
 
 def _generator(random_seed: int, measure: Measure, part: int) -> np.random.Generator:

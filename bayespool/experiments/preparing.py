@@ -1,4 +1,4 @@
-"""From what a user asks of an experiment to its settings: texts are parsed, and unknown names refused."""
+"""Settings of an experiment from a user's arguments: parses texts and refuses unknown names."""
 
 from __future__ import annotations
 
@@ -32,23 +32,10 @@ def experiment_settings(
     settings: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Kind:
-    """Settings from what a user gives: texts for measures and estimators, settings of named estimators.
+    """Settings of class ``cls`` from measures and estimators, possibly as text, options of the class, and
+    ``settings`` of the named estimators.
 
-    Parameters
-    ----------
-    cls : type
-        A settings class of `bayespool.experiments`.
-    measures, estimators
-        See there.
-    settings : mapping of str to object, optional
-        Settings of the named estimators that have them.
-    **options
-        Options of the class, as functions take them.
-
-    Raises
-    ------
-    InputError
-        Unknown measure, estimator or setting; a value that an option cannot have.
+    Raises `InputError` for an unknown measure, estimator or setting, or a value that an option cannot have.
     """
     parsed = parse_measures(measures)
     refuse_of_judgments(parsed)
@@ -62,8 +49,8 @@ def experiment_settings(
     if not labeled:
         raise InputError("no estimator given", hint=f"known: all, {', '.join(ESTIMATOR_NAMES)}")
     defaults = {name: default for name, (_, default) in options_of(cls).items()}
-    given = {n: _held(n, v) for n, v in options.items() if v is not None or defaults[n] is not None}
-    return cls(measures=parsed, estimators=labeled, **given)
+    values = {n: _held(n, v) for n, v in options.items() if v is not None or defaults[n] is not None}
+    return cls(measures=parsed, estimators=labeled, **values)
 
 
 def labeled_estimators(
@@ -76,11 +63,6 @@ def labeled_estimators(
 ) -> tuple[tuple[str, Estimator], ...]:
     """Estimators of an experiment under distinct labels: their names, or the texts given where two share a
     name.
-
-    Raises
-    ------
-    InputError
-        Unknown estimator or setting; two of one label.
     """
     of_estimators = dict(settings or {})
     known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
@@ -89,14 +71,14 @@ def labeled_estimators(
 
 
 def parts_description(settings: ExperimentSettings) -> dict[str, Any]:
-    """What the parts of an experiment (folds, pools) depend on of its settings, the code of estimators of the
-    user's own included.
+    """Settings that the parts of an experiment (folds, pools) depend on, with the code of the user's own
+    estimators.
     """
     return settings.describe_parts() | own_estimators(settings.estimators, settings.measures)
 
 
 def _held(name: str, value: Any) -> Any:
-    """What a settings object holds of a value: it does not change."""
+    """Immutable form of an option's value."""
     if not isinstance(value, str | tuple) and isinstance(value, Sequence | Mapping):
         value = tuple(value.items() if isinstance(value, Mapping) else value)
     if value == ():
@@ -111,13 +93,13 @@ def _labeled(
         labeled = tuple((label, _parsed(e, estimand, **settings)) for label, e in estimators.items())
         refuse_idle_priors((e for _, e in labeled), settings.get("priors") or {})
         return labeled
-    given = named_estimators(estimators)
-    parsed = [_parsed(e, estimand, **settings) for e in given]
+    listed = named_estimators(estimators)
+    parsed = [_parsed(e, estimand, **settings) for e in listed]
     refuse_idle_priors(parsed, settings.get("priors") or {})
     names = [e.name for e in parsed]
     labels = [
         e.name if names.count(e.name) == 1 or not isinstance(text, str) else text
-        for text, e in zip(given, parsed, strict=True)
+        for text, e in zip(listed, parsed, strict=True)
     ]
     if twice := [label for label in dict.fromkeys(labels) if labels.count(label) > 1]:
         raise InputError(
@@ -126,19 +108,21 @@ def _labeled(
     return tuple(zip(labels, parsed, strict=True))
 
 
-def _parsed(given: str | Estimator, estimand: Estimand, **settings: Any) -> Estimator:
-    """The estimator for the experiment's estimand; one of the user's own may know of none."""
-    name = given.partition("(")[0].strip() if isinstance(given, str) else ""
-    if name == "topics-adjustment" or isinstance(given, TopicsAdjustment):
+def _parsed(estimator: str | Estimator, estimand: Estimand, **settings: Any) -> Estimator:
+    """Estimator of the experiment's estimand, where it has that setting."""
+    name = estimator.partition("(")[0].strip() if isinstance(estimator, str) else ""
+    if name == "topics-adjustment" or isinstance(estimator, TopicsAdjustment):
         raise InputError(
             "topics-adjustment needs topics on which a run outside the pool is judged; here there are none",
             hint="bayespool common-topics is the experiment for it",
         )
-    return changed(parse_estimator(given, **settings), "estimand", estimand)
+    return changed(parse_estimator(estimator, **settings), "estimand", estimand)
 
 
 def changed(estimator: Estimator, name: str, value: object) -> Estimator:
-    """The estimator with another value of a setting, if it is a dataclass that has it; else as it is."""
+    """The estimator with another value of a setting, if it is a dataclass with that setting; else
+    unchanged.
+    """
     if name not in getattr(estimator, "__dataclass_fields__", {}):
         return estimator
     if "__dataclass_fields__" in vars(type(estimator)):

@@ -1,6 +1,4 @@
-"""Draws from a model's priors, log odds of its observations given draws, and counts given these, by its
-`Structure`.
-"""
+"""Prior draws, log odds and simulated counts of a model, computed from its `Structure`."""
 
 from __future__ import annotations
 
@@ -21,29 +19,14 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def draw_priors(structure: Structure, n: int, rng: np.random.Generator) -> dict[str, FloatArray]:
-    """Draws of all of a model's variables from their priors.
-
-    Parameters
-    ----------
-    structure : Structure
-    n : int
-        Number of draws.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    dict of str to ndarray, shape (draw, ...)
-        Coefficients, ``sigma_<name>`` and ``<name>_effect``, as a fit names them. Effects of a factor are
-        independent normal ones less their mean, zero for a factor of a single group; of cells, those kept,
-        and slopes independent ones.
-    """
+    """``n`` prior draws of all variables, named as in a fit, each of shape (draw, ...)."""
     draws = {}
     for name, coefficient in structure.coefficients.items():
         draws[name] = coefficient.shift + draw_prior(coefficient.prior, _shape(n, coefficient.size), rng)
     for name, group in structure.groups.items():
         sigma, size = draw_prior(group.scale, n, rng), group.size if group.kept is None else len(group.kept)
         effect = sigma[:, None] * rng.normal(size=(n, size))
-        if not group.is_cell and not group.is_slope and size:
+        if not group.is_cell and not group.is_slope and size:  # effects of a factor sum to zero
             effect -= effect.mean(axis=1, keepdims=True)
         draws |= {f"sigma_{name}": sigma, f"{name}_effect": effect}
     return draws
@@ -54,15 +37,8 @@ def _shape(n: int, size: int | None) -> tuple[int, ...]:
 
 
 def block_log_odds(structure: Structure, block: Block, draws: Mapping[str, FloatArray]) -> FloatArray:
-    """Log odds of the observations of a block given draws, shape (draw, observation).
-
-    Parameters
-    ----------
-    structure : Structure
-        Of which the block is one.
-    block : Block
-    draws : mapping of str to ndarray, shape (draw, ...)
-        Of the model's variables. Effects that are not among them are taken as zero.
+    """Log odds of a block's observations, shape (draw, observation), given draws of shape (draw, ...);
+    missing effects are zero.
     """
     predictors = []
     for predictor in block.predictors:
@@ -86,29 +62,11 @@ def block_log_odds(structure: Structure, block: Block, draws: Mapping[str, Float
 def simulate_counts(
     prepared: Prepared, evidence: Evidence, seen: npt.NDArray[np.bool_], rng: np.random.Generator
 ) -> tuple[dict[str, FloatArray], Evidence]:
-    """What a model says happens: parameters from the priors, and relevant documents of all organizations.
-
-    The intercept is the mean over the organizations seen, which is off the population's by as much as their
-    mean: the new one differs from it by its own effect and by that.
-
-    Parameters
-    ----------
-    prepared : Prepared
-        The model with its priors.
-    evidence : Evidence
-        Which documents there are; what is known of them takes no part.
-    seen : ndarray of bool, shape (organization,)
-        All but the last, which is new.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    truth : dict of str to ndarray, shape (1, ...)
-        The parameters, with effects of the organizations seen alone.
-    simulated : Evidence
-        With relevant documents as simulated.
+    """Simulate a model: parameters from the priors, shape (1, ...), with effects of the seen organizations
+    alone, and evidence with simulated relevant documents of all organizations, of which the last is new.
     """
     truth = draw_priors(prepared.structure(without_organizations(evidence, seen)), 1, rng)
+    # the intercept is a mean over the seen organizations, itself off the population's
     new_effect = rng.normal(scale=truth["sigma_organization"] * np.sqrt(1 + 1 / seen.sum()))
     new = {"organization_effect": new_effect[None]}
     if "sigma_interaction" in truth:
@@ -126,7 +84,7 @@ def simulate_counts(
 
 
 def _counted(evidence: Evidence, successes: npt.NDArray[np.int64]) -> str:
-    """The field of the evidence that a block's successes are."""
+    """Name of the evidence's field that holds a block's successes."""
     for field in dataclasses.fields(evidence):
         if getattr(evidence, field.name) is successes:
             return field.name

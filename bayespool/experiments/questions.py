@@ -1,4 +1,4 @@
-"""What a model is asked of hidden documents on one rung of the ladder, and its answer: log odds."""
+"""Log odds of hidden documents under a model, on each rung of the ladder."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
 Levels = npt.NDArray[np.uint8]
 
-_CELLS = 2**23  # random numbers held at a time
+_MAX_RANDOM_NUMBERS = 2**23  # held at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """One model on one rung, asked of the hidden documents of some rankings.
+    """One model on one rung, with the hidden documents of some rankings.
 
     Attributes
     ----------
@@ -38,9 +38,9 @@ class Question:
     hidden : HiddenDocuments
         On the rung.
     evidence : LinearEvidence or ModelEvidence
-        With a row for every document: the model's own where that has them all.
+        With a row for every document; the model's own if that has them all.
     rows : Rows
-        Of that evidence; what counts as hidden is within the cutoff and has reached the rung below.
+        Of that evidence; documents count as hidden within the cutoff if they reach the rung below.
     """
 
     prepared: Prepared
@@ -49,16 +49,8 @@ class Question:
     rows: Rows
 
     def log_odds(self, fit: Fit, seen: Evidence, row: IndexArray, rng: np.random.Generator) -> FloatArray:
-        """Log odds of some rows, all of organizations that the fit has not seen, with new effects of them;
-        shape (draw, row).
-
-        Parameters
-        ----------
-        fit : Fit
-        seen : LinearEvidence or ModelEvidence
-            What it was fitted to.
-        row : ndarray of int, shape (row,)
-        rng : numpy.random.Generator
+        """Log odds of rows of organizations outside the ``seen`` evidence of the fit, with new effects, shape
+        (draw, row).
         """
         parameters, organization = fit.draws(), self.rows.organization[row]
         effect = new_organization_effect(
@@ -68,7 +60,7 @@ class Question:
         return self._with_own(log_odds, parameters, row, rng)
 
     def prior_log_odds(self, draws: Mapping[str, FloatArray], rng: np.random.Generator) -> FloatArray:
-        """Log odds of all rows, every organization new, given draws from the priors; shape (draw, row)."""
+        """Log odds of all rows, every organization new, given draws from the priors, shape (draw, row)."""
         every = np.arange(len(self.rows.organization))
         effect = new_organization_effect(draws["sigma_organization"], 0, self.rows.organization, rng)
         log_odds = row_log_odds(self.prepared.spec, self.evidence, draws, every) + effect
@@ -77,7 +69,9 @@ class Question:
     def _with_own(
         self, log_odds: FloatArray, draws: Mapping[str, FloatArray], row: IndexArray, rng: np.random.Generator
     ) -> FloatArray:
-        """With what new organizations' slopes are off the common ones, and their effects on topics."""
+        """Log odds with new organizations' deviations of slopes and effects on topics added, shape (draw,
+        row).
+        """
         evidence, organization = self.evidence, self.rows.organization[row]
         if "sigma_slope" in draws and isinstance(evidence, LinearEvidence):
             predictors = evidence.predictors[row]
@@ -90,40 +84,26 @@ class Question:
 
 
 def questions_of(prepared: Sequence[Prepared], rankings: HeldOutRankings) -> tuple[Question, ...]:
-    """A model's questions, one for each rung of the measure's ladder.
-
-    Parameters
-    ----------
-    prepared : sequence of Prepared
-        The model on each rung.
-    rankings : HeldOutRankings
-
-    Raises
-    ------
-    ValueError
-        Not one model for each rung.
-    """
+    """A model's questions, one for each rung of the measure's ladder; ``prepared`` has a model for each."""
     first, rungs, documents = rankings.hidden, rankings.hidden.rungs, rankings.documents
     if len(prepared) != len(rungs) or first.task.asked != rungs[0]:
         raise ValueError(f"{first.measure} asks on the rungs {rungs}, a model for each, from the first on")
-    found = []
-    for one, rung in zip(prepared, rungs, strict=True):
+    questions = []
+    for model, rung in zip(prepared, rungs, strict=True):
         hidden = first
         if rung.given:
             hidden = HiddenDocuments(dataclasses.replace(first.task, rung=rung), first.of)
         if not rung.given and documents.rank.max(initial=0) <= first.measure.cutoff:
-            found.append(Question(one, hidden, one.evidence, hidden.rows(one.evidence)))
+            questions.append(Question(model, hidden, model.evidence, hidden.rows(model.evidence)))
         else:
-            found.append(Question(one, hidden, *_ask_each(one, hidden, rankings, len(found))))
-    return tuple(found)
+            questions.append(Question(model, hidden, *_ask_each(model, hidden, rankings, len(questions))))
+    return tuple(questions)
 
 
 def _ask_each(
     prepared: Prepared, hidden: HiddenDocuments, rankings: HeldOutRankings, step: int
 ) -> tuple[Evidence, Rows]:
-    """Evidence with a row for each document on a step of the ladder, from 0: as a completion would have them
-    predicted.
-    """
+    """Evidence with a row for each document on a step of the ladder, from 0, as in a completion."""
     collection, documents = hidden.collection, rankings.documents
     run, topic, rank, pair = documents
     organization = np.searchsorted(
@@ -164,29 +144,22 @@ def _ask_each(
 
 
 def _table(prepared: Prepared, hidden: HiddenDocuments, documents: Documents) -> DocumentTable:
-    """The documents with the predictors of a model among others."""
+    """Documents with predictors, the model's among them."""
     task, names = hidden.task, evidence_predictors()
-    asked, depth = task.asked, max(task.document_depth, int(documents.rank.max(initial=1)))
+    rung, depth = task.asked, max(task.document_depth, int(documents.rank.max(initial=1)))
     predictors = document_table(
-        task.collection, *documents, depth=depth, rel=asked.rel, given=asked.given, names=names
+        task.collection, *documents, depth=depth, rel=rung.rel, given=rung.given, names=names
     )
     table = DocumentTable(*documents, np.zeros(len(documents.pair), dtype=np.int64), predictors, names)
-    wanted, cutoff = tuple(prepared.spec.predictors), task.document_depth
-    return with_predictors(task.collection, table, wanted, cutoff=cutoff, rel=asked.rel, given=asked.given)
+    own_predictors, cutoff = tuple(prepared.spec.predictors), task.document_depth
+    return with_predictors(
+        task.collection, table, own_predictors, cutoff=cutoff, rel=rung.rel, given=rung.given
+    )
 
 
 def draw_levels(log_odds: Sequence[FloatArray], rng: np.random.Generator) -> Levels:
-    """The rung that each document reaches: up, as long as it is at the rung below and the answer is yes.
-
-    Parameters
-    ----------
-    log_odds : sequence of ndarray of float, shape (draw, document)
-        Rung by rung.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of uint8, shape (draw, document)
+    """Highest rung that each document reaches, shape (draw, document), from log odds of that shape for each
+    rung.
 
     Examples
     --------
@@ -197,10 +170,10 @@ def draw_levels(log_odds: Sequence[FloatArray], rng: np.random.Generator) -> Lev
     [[0, 0]]
     """
     level: Levels = np.zeros(log_odds[0].shape, dtype=np.uint8)
-    step = max(1, _CELLS // max(1, level.shape[1]))
+    step = max(1, _MAX_RANDOM_NUMBERS // max(1, level.shape[1]))
     for first in range(0, len(level), step):
         part = slice(first, first + step)
         for k, of_rung in enumerate(log_odds):
-            some = of_rung[part]
-            level[part] += (rng.logistic(size=some.shape) < some) & (level[part] == k)
+            log_odds_of_part = of_rung[part]
+            level[part] += (rng.logistic(size=log_odds_of_part.shape) < log_odds_of_part) & (level[part] == k)
     return level

@@ -1,7 +1,4 @@
-"""Reliability of a test collection with its uncertainty: Eρ² and Φ of its runs on its topics, and intervals.
-
-The coefficients are those of `bayespool.comparisons.reliability`; here are the confidence intervals that come
-with a sample of topics, in the way that Urbano et al. brought them to test collections.
+"""Reliability of a test collection, Eρ² and Φ, with confidence intervals for a sample of topics.
 
 References
 ----------
@@ -31,7 +28,7 @@ from bayespool.measures.values import DEFAULT_CI_PROB
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """How well a number of topics like these would tell these runs apart.
+    """Reliability coefficients of these runs on a number of topics like these.
 
     Attributes
     ----------
@@ -40,8 +37,7 @@ class Reliability:
     generalizability : float in [0, 1]
         Eρ² = σ²_run / (σ²_run + σ²_rest/n): for differences between runs. NaN where all scores are equal.
     generalizability_lower, generalizability_upper : float
-        Ends of its confidence interval, exact under normality (Feldt 1965); NaN where nothing is left beside
-        the effects of runs and topics.
+        Ends of its confidence interval, exact under normality (Feldt 1965); NaN without residual variance.
     dependability : float in [0, 1]
         Φ = σ²_run / (σ²_run + (σ²_topic + σ²_rest)/n): for the scores themselves.
     dependability_lower, dependability_upper : float
@@ -68,9 +64,9 @@ def reliability(
     Parameters
     ----------
     scores : array_like of float, shape (run, topic)
-        At least two of each.
+        At least two runs and topics.
     n_topics : int, optional
-        For how many topics (default: as many as there are).
+        Number of topics that the coefficients are for (default: that of ``scores``).
     ci_prob : float in (0, 1), default 0.95
         Level of the intervals.
 
@@ -81,13 +77,13 @@ def reliability(
     Raises
     ------
     InputError
-        Fewer than two runs or topics, a score that is not a number, no topic asked about, ``ci_prob`` out of
-        range.
+        Fewer than two runs or topics, a score that is not a number, ``n_topics`` below 1, or ``ci_prob`` out
+        of range.
 
     Notes
     -----
-    Lipani et al. (2015, §5.2 and figure 2) set the gain of a correction against both coefficients. Ends that
-    the formulas put below 0, where runs hardly differ, are 0.
+    Lipani et al. (2015, §5.2 and figure 2) plot the gain of a correction against both coefficients. Negative
+    ends are set to 0.
 
     Examples
     --------
@@ -136,7 +132,7 @@ class _MeanSquares:
             n_topics,
             run=float(n_topics * matrix.mean(axis=1).var(ddof=1)),
             topic=float(n_runs * matrix.mean(axis=0).var(ddof=1)),
-            rest=rest if rest > 1e-12 * scale else 0.0,  # what rounding leaves
+            rest=rest if rest > 1e-12 * scale else 0.0,  # rounding error
         )
 
     def generalizability_end(self, n: int, tail: float) -> float:

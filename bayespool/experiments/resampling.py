@@ -135,11 +135,11 @@ def fitting_widths(
     return chosen
 
 
-def distinct_sizes(sizes: Iterable[int], what: str) -> tuple[int, ...]:
+def distinct_sizes(sizes: Iterable[int], label: str) -> tuple[int, ...]:
     """Sizes in ascending order, each once and at least 1."""
     chosen = tuple(sorted(set(sizes)))
     if chosen and chosen[0] < 1:
-        raise InputError(f"a {what} of {chosen[0]} is too small", hint="1 or more")
+        raise InputError(f"a {label} of {chosen[0]} is too small", hint="1 or more")
     return chosen
 
 

@@ -224,7 +224,7 @@ class LeaveOutResult(Shown):
         return reliability(_complete_topics(self.true_scores(measure)), ci_prob=self.settings.ci_prob)
 
     def reliability_frame(self) -> pd.DataFrame:
-        """A row per measure with enough runs and topics: ``measure``, ``n_runs``, fields of `Reliability`."""
+        """`Reliability` by measure, with ``measure`` and ``n_runs``, where there are two runs and topics."""
         import dataclasses
 
         import pandas as pd

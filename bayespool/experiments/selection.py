@@ -1,10 +1,9 @@
-"""Whether documents were judged because they are relevant, given what was predicted of each.
+"""Dependence of judging on relevance, given the predicted chance of each document.
 
-Two things make the judged documents more relevant than the unjudged ones: who judged looked where relevant
-documents were to be expected, and who judged knew more than the predictors. Only the second spoils what is
-predicted of the documents left unjudged. So the two are told apart: among documents of the same predicted
-chance, being judged and being relevant are a table of two by two. Its margins are the share of these
-documents that were judged and their chance, its odds ratio is the same for all.
+Judged documents are more relevant than unjudged ones if judges looked where relevant documents were
+predicted, or knew more than the predictors. Only the second biases predictions of unjudged documents. Among
+documents of the same predicted chance, being judged and being relevant form a two-by-two table with the share
+judged and the chance as margins, and an odds ratio common to all.
 """
 
 from __future__ import annotations
@@ -16,21 +15,17 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 
-_STRATA = 10
+_N_STRATA = 10
 _PRIOR_SD = 2.0  # of the log odds ratio: 95 % of it within a factor of 50
-_FURTHEST = 10.0
-_STEPS = 25
+_MAX_LOG_ODDS = 10.0  # of a ratio or shift, in absolute value
+_MAX_STEPS = 25
 
 
 class Selection(NamedTuple):
-    """How judging depended on relevance, draw by draw.
+    """Dependence of judging on relevance in each draw, both of shape (draw,).
 
-    Attributes
-    ----------
-    log_odds_ratio : ndarray of float, shape (draw,)
-        Of being judged, relevant documents against nonrelevant ones of the same predicted chance.
-    shift : ndarray of float, shape (draw,)
-        How far the log odds of the documents left unjudged are off for that reason; NaN where none is left.
+    ``log_odds_ratio`` is that of being judged, for relevant against nonrelevant documents of the same
+    predicted chance; ``shift`` the resulting error of the unjudged documents' log odds, NaN without any.
     """
 
     log_odds_ratio: FloatArray
@@ -43,31 +38,15 @@ def find_selection(
     is_relevant: npt.NDArray[np.bool_],
     rng: np.random.Generator,
 ) -> Selection:
-    """How judging depended on relevance beyond what was predicted.
+    """Dependence of judging on relevance beyond predicted log odds, shape (draw, document), made without the
+    judgments.
 
-    Parameters
-    ----------
-    log_odds : ndarray of float, shape (draw, document)
-        Predicted for all documents, judged or not, without the judgments: draws of a posterior.
-    is_judged, is_relevant : ndarray of bool, shape (document,)
-        What is relevant matters where it is judged.
-    rng : numpy.random.Generator
-        For what the judgments leave open in each draw.
-
-    Returns
-    -------
-    Selection
-
-    Notes
-    -----
-    Assumed is that the predictions hold for judged and unjudged documents together. Documents are put into
-    ten strata by their mean predicted chance p, in which a share π is judged; draws of π are of the Bayesian
-    bootstrap. The odds ratio exp(δ) and the margins p and π make the chance P(judged and relevant), so that
-    of a judged document to be relevant and of an unjudged one. In each draw δ is fitted to the judgments by
-    maximum likelihood, held near 0 by a prior of N(0, 2²), and moved by what they leave open,
-    N(0, 1/information). The shift is the one number that
-    makes the unjudged documents' predictions add up to what δ says of them. Where judging depends on the
-    predicted chance alone, both are 0, however much it does.
+    The predictions are assumed to hold for judged and unjudged documents together. Within ten strata by mean
+    predicted chance p, draws of the share judged π are of the Bayesian bootstrap. The odds ratio exp(δ) with
+    the margins p and π gives P(judged and relevant), hence the chance of a judged and of an unjudged
+    document. In each draw δ has its maximum under the judgments and a N(0, 2²) prior, plus N(0,
+    1/information). The shift makes the unjudged documents' predictions sum to what δ implies. Both are 0 if
+    judging depends on the predicted chance alone.
 
     Examples
     --------
@@ -76,14 +55,14 @@ def find_selection(
     >>> import numpy as np
     >>> log_odds = np.log([[4.0] * 100 + [0.25] * 100])
     >>> document = np.arange(200)
-    >>> found = find_selection(log_odds, document < 100, document < 80, np.random.default_rng(1))
-    >>> float(abs(found.shift[0])) < 1e-9
+    >>> selection = find_selection(log_odds, document < 100, document < 80, np.random.default_rng(1))
+    >>> float(abs(selection.shift[0])) < 1e-9
     True
     """
     chance = 1 / (1 + np.exp(-log_odds))
     share = _share_judged(chance, is_judged, rng)
-    told, rest = is_judged, ~is_judged
-    ratio = _fit(chance[:, told], share[:, told], is_relevant[told], rng)
+    rest = ~is_judged
+    ratio = _fit(chance[:, is_judged], share[:, is_judged], is_relevant[is_judged], rng)
     if not rest.any():
         return Selection(ratio, np.full(len(log_odds), np.nan))
     p, judged = chance[:, rest], share[:, rest]
@@ -102,21 +81,21 @@ def judged_and_relevant(chance: Any, share: Any, log_odds_ratio: Any) -> FloatAr
     0.375
     """
     ratio = np.exp(np.asarray(log_odds_ratio, dtype=float))
-    more = ratio - 1
-    total = 1 + (np.asarray(chance, dtype=float) + share) * more
-    root = np.sqrt(np.maximum(total**2 - 4 * ratio * more * chance * share, 0))
-    both: FloatArray = 2 * ratio * chance * share / (total + root)  # stable where the ratio is near 1
+    excess = ratio - 1
+    total = 1 + (np.asarray(chance, dtype=float) + share) * excess
+    root = np.sqrt(np.maximum(total**2 - 4 * ratio * excess * chance * share, 0))
+    both: FloatArray = 2 * ratio * chance * share / (total + root)  # stable for ratios near 1
     return both
 
 
 def _share_judged(
     chance: FloatArray, is_judged: npt.NDArray[np.bool_], rng: np.random.Generator
 ) -> FloatArray:
-    """The share judged among documents of about each document's mean chance, shape (draw, document), as the
-    Bayesian bootstrap draws it: all or none where all or none are judged.
+    """Bayesian-bootstrap draws of the share judged in each document's stratum, shape (draw, document);
+    exactly 0 or 1 where none or all are judged.
     """
     mean = chance.mean(axis=0)
-    ends = np.unique(np.quantile(mean, np.arange(1, _STRATA) / _STRATA, method="inverted_cdf"))
+    ends = np.unique(np.quantile(mean, np.arange(1, _N_STRATA) / _N_STRATA, method="inverted_cdf"))
     stratum = np.searchsorted(ends, mean)
     judged, left = (
         rng.standard_gamma(np.bincount(stratum, mask, len(ends) + 1), (len(chance), len(ends) + 1))
@@ -131,10 +110,10 @@ def _share_judged(
 def _fit(
     chance: FloatArray, share: FloatArray, is_relevant: npt.NDArray[np.bool_], rng: np.random.Generator
 ) -> FloatArray:
-    """The log odds ratio in each draw, by Fisher scoring, with a draw of what is left open of it."""
+    """Log odds ratio, shape (draw,): the mode by Fisher scoring plus a normal draw of its uncertainty."""
     ratio = np.zeros(len(chance))
     information = np.full(len(chance), _PRIOR_SD**-2)
-    for _ in range(_STEPS):
+    for _ in range(_MAX_STEPS):
         both = judged_and_relevant(chance, share, ratio[:, None])
         q = np.clip(both / share, 1e-12, 1 - 1e-12)
         cells = np.stack([both, chance - both, share - both, 1 - chance - share + both])
@@ -143,19 +122,21 @@ def _fit(
         score = (weight * (is_relevant - q)).sum(axis=1) - ratio / _PRIOR_SD**2
         information = (weight * slope).sum(axis=1) + _PRIOR_SD**-2
         step = np.clip(score / information, -1, 1)
-        ratio = np.clip(ratio + step, -_FURTHEST, _FURTHEST)
+        ratio = np.clip(ratio + step, -_MAX_LOG_ODDS, _MAX_LOG_ODDS)
         if np.abs(step).max() < 1e-6:
             break
-    moved: FloatArray = ratio + rng.standard_normal(len(ratio)) / np.sqrt(information)
-    return moved
+    drawn: FloatArray = ratio + rng.standard_normal(len(ratio)) / np.sqrt(information)
+    return drawn
 
 
 def _shift(log_odds: FloatArray, total: FloatArray) -> FloatArray:
-    """What is to be added to log odds, shape (draw, document), so that their chances have a sum."""
-    low, high = np.full(len(log_odds), -_FURTHEST), np.full(len(log_odds), _FURTHEST)
+    """Shift of log odds, shape (draw, document), after which their chances sum to ``total``, shape
+    (draw,).
+    """
+    low, high = np.full(len(log_odds), -_MAX_LOG_ODDS), np.full(len(log_odds), _MAX_LOG_ODDS)
     for _ in range(40):
         middle = (low + high) / 2
         too_much = (1 / (1 + np.exp(-(log_odds + middle[:, None])))).sum(axis=1) > total
         low, high = np.where(too_much, low, middle), np.where(too_much, middle, high)
-    found: FloatArray = (low + high) / 2
-    return found
+    shift: FloatArray = (low + high) / 2
+    return shift

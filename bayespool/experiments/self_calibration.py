@@ -1,8 +1,8 @@
-"""Each model against its own generative process: simulation-based calibration.
+"""Simulation-based calibration of models.
 
 Parameters are drawn from the priors, counts of relevant documents from the parameters, and the model is
-fitted to the counts. If the model's graph or structure, the engine, the chances of a new run and the effects
-of its new organization all say the same, the rank of every true value among its posterior draws is uniform.
+fitted to the counts. If model, engine and predictions of new runs agree, the rank of every true value among
+its posterior draws is uniform.
 
 References
 ----------
@@ -72,13 +72,13 @@ class SelfCalibration(Shown):
     engine : str
     quantities : tuple of str
         Coefficients, scales and the first effect of each factor; ``log_likelihood`` of all observations; and
-        ``new_run``, the relevant documents of a run of an organization that was not seen.
+        ``new_run``, the relevant documents of a new organization's run.
     ranks : ndarray of int64, shape (simulation, quantity)
         From 0 to ``n_draws``.
     n_draws : int
         Draws that each true value is ranked among.
     n_failed_fits : int
-        Fits that did not pass their own checks; their ranks are counted all the same.
+        Fits that failed their checks; their ranks are counted, too.
     ess : float
         Median over fits of the smallest effective number of the draws kept.
     """
@@ -97,9 +97,7 @@ class SelfCalibration(Shown):
 
     @property
     def detectable_shift(self) -> float:
-        """The shift of true values, in standard deviations of the posterior, that so many simulations
-        show.
-        """
+        """Smallest shift of true values that the simulations can show, in posterior standard deviations."""
         return 3.5 / math.sqrt(len(self.ranks))
 
     def rank_frame(self, quantity: str, *, prob: float = 0.95) -> pd.DataFrame:
@@ -109,18 +107,18 @@ class SelfCalibration(Shown):
         ----------
         quantity : str
         prob : float in (0, 1)
-            The band holds the whole line with this probability where all is right.
+            Probability that the band holds the whole line if ranks are uniform.
 
         Returns
         -------
         pandas.DataFrame
             One row per rank but the last: ``rank``, ``expected`` (share of ranks up to it if uniform),
-            ``excess`` (observed share less that), ``band_lower`` and ``band_upper`` (limits of the excess).
+            ``excess`` (observed − expected share), ``band_lower`` and ``band_upper`` (limits of the excess).
 
         Raises
         ------
         InputError
-            There is no such quantity.
+            Unknown quantity.
         """
         import pandas as pd
 
@@ -163,22 +161,21 @@ def self_calibrate(
     models : str or iterable of str
     engine : str
     n_simulations : int, default 200
-        Data sets, each fitted once. 200 show a shift of a quarter of a standard deviation, 1000 of a tenth.
+        Data sets, each fitted once. 200 show shifts of a quarter of a standard deviation, 1000 of a tenth.
     n_draws : int, default 99
         Draws to rank among. NUTS keeps every sixth draw of one chain.
     priors : mapping of str to str, optional
         Priors that replace the models' own, for the simulation and for the fit.
     collection : Collection, optional
-        Whose pool gives the design: how many documents are hidden where, and their predictors; none of its
-        relevances. Default: a small simulated pool, see `DESIGN`.
+        Its pool gives the design: numbers of hidden documents and their predictors, but no relevance.
+        Default: a small simulated pool, see `DESIGN`.
     measure : measure
         Its cutoff and a rung of its ladder make the design.
     rung : int, default 0
-        Which rung: 0 for the first, whether documents are relevant at all. The others need a collection whose
-        judgments have levels.
+        0 for the first, relevance of any level; higher rungs need a collection with levels of relevance.
     random_seed : int
     report : callable, optional
-        Called with what is being done.
+        Called with a line on the current step.
 
     Returns
     -------
@@ -193,10 +190,10 @@ def self_calibrate(
     if collection is None:
         collection = simulate(DESIGN, random_seed=_DESIGN_SEED).collection
     collection = pool_alone(collection)
-    asked = rungs_of(collection, parsed)
-    if not 0 <= rung < len(asked):
-        raise InputError(f"{parsed} asks {len(asked)} questions of a document here, and there is no {rung}")
-    task = Task(collection, (), parsed, "pooled", rung=asked[rung])
+    rungs = rungs_of(collection, parsed)
+    if not 0 <= rung < len(rungs):
+        raise InputError(f"{parsed} asks {len(rungs)} questions of a document here, and there is no {rung}")
+    task = Task(collection, (), parsed, "pooled", rung=rungs[rung])
     hidden = HiddenDocuments(task)
     kept = n_draws if is_independent(engine) else n_draws * DRAWS_PER_RANK
     fitting = Fitting(engine=engine, draws=kept, tune=500, chains=1, target_accept=0.95)
@@ -232,21 +229,20 @@ def self_calibrate(
 
 
 def self_calibration_frame(calibrations: Sequence[SelfCalibration], *, alpha: float = 0.01) -> pd.DataFrame:
-    """Whether ranks are uniform.
+    """Test whether ranks are uniform.
 
     Parameters
     ----------
     calibrations : sequence of SelfCalibration
     alpha : float in (0, 1)
-        Chance that anything at all fails where everything is right: p-values are adjusted for their number
-        over all models (Holm).
+        Family-wise error rate over all models and quantities, by Holm's adjustment.
 
     Returns
     -------
     pandas.DataFrame
         One row per model and quantity: ``engine``, ``model``, ``quantity``, ``n_simulations``, ``rank_mean``
-        (between 0 and 1, ½ expected; lower means that draws lie too high), ``spread`` (the standard deviation
-        of ranks over that of uniform ones; over 1 means that draws are too narrow), ``p_value``, ``p_holm``,
+        (between 0 and 1, ½ expected; lower if draws are too high), ``spread`` (the standard deviation
+        of ranks over that of uniform ones; over 1 if draws are too narrow), ``p_value``, ``p_holm``,
         ``uniform``, ``n_failed_fits`` and ``ess``.
     """
     import pandas as pd
@@ -275,17 +271,17 @@ def self_calibration_frame(calibrations: Sequence[SelfCalibration], *, alpha: fl
     return frame
 
 
-def has_failed(found: Diagnostics, engine: str) -> bool:
-    """Whether a check of a fit failed: of a sampler divergences, since its few draws would fail other checks.
-    Of an engine of independent draws any check, but that one chain has no other to be compared with.
+def has_failed(diagnostics: Diagnostics, engine: str) -> bool:
+    """Whether a fit failed: by divergences under a sampler, since its few draws would fail other checks; else
+    by any check but that of a single chain.
     """
     if not is_independent(engine):
-        return found.n_divergences > 0
-    return any("one chain" not in problem for problem in found.problems)
+        return diagnostics.n_divergences > 0
+    return any("one chain" not in problem for problem in diagnostics.problems)
 
 
 class _Process:
-    """What a model says happens: parameters, counts, and a run of an organization that is not seen."""
+    """Generative process of a model: parameters, counts, and a run of a new organization."""
 
     def __init__(self, prepared: Prepared, hidden: HiddenDocuments) -> None:
         self.prepared = prepared
@@ -299,7 +295,7 @@ class _Process:
         self.new = np.flatnonzero(self.rows.organization == self.n_seen)
 
     def simulate(self, rng: np.random.Generator) -> tuple[dict[str, float], Evidence]:
-        """True values of the quantities, and the evidence of the organizations that are seen."""
+        """True values of the quantities, and the evidence of the seen organizations."""
         truth, simulated = simulate_counts(self.prepared, self.prepared.evidence, self.seen, rng)
         n_new_relevant = int(simulated.n_hidden_relevant[self.new].sum())
         seen = without_organizations(simulated, self.seen)

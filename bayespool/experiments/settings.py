@@ -1,4 +1,4 @@
-"""What the experiments are asked to do: one settings class each, the one description of its options."""
+"""Settings of the experiments, with the description of their options."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ _RUN_TYPES = Option(
 
 @dataclass(frozen=True, kw_only=True)
 class ExperimentSettings(Settings):
-    """What every experiment is asked.
+    """Settings common to all experiments.
 
     Attributes
     ----------
     measures : tuple of Measure
     estimators : tuple of (str, Estimator)
-        Labels, and what is run under them.
+        Estimators under their labels.
     """
 
     measures: tuple[Measure, ...] = option("P@10", MEASURES, held=...)
@@ -80,7 +80,7 @@ class ExperimentSettings(Settings):
         return tuple(label for label, _ in self.estimators)
 
     def describe(self) -> dict[str, Any]:
-        """All settings, as JSON can hold them."""
+        """All settings in the types of JSON."""
         plain = {name: getattr(self, name) for name in options_of(type(self))}
         return plain | {
             "measures": [str(m) for m in self.measures],
@@ -88,10 +88,7 @@ class ExperimentSettings(Settings):
         }
 
     def describe_parts(self) -> dict[str, Any]:
-        """Those settings that what is worked out for a part, such as a fold or a pool, depends on.
-
-        The others say how many parts there are, which runs are reported, and how.
-        """
+        """Settings whose change invalidates stored parts, such as folds or pools, in the types of JSON."""
         described, options = self.describe(), options_of(type(self))
         return {name: value for name, value in described.items() if options[name][0].of_parts}
 
@@ -192,7 +189,7 @@ class LeaveOutSettings(ExperimentSettings):
             )
 
     def describe_parts(self) -> dict[str, Any]:
-        """As of any experiment; without ``top`` where all pooled runs make the pool."""
+        """As in any experiment, without ``top`` if all pooled runs make the pool."""
         described = super().describe_parts()
         if self.top_pool == "all":
             del described["top"]
@@ -239,13 +236,13 @@ class PoolSettings(ExperimentSettings):
         super().__post_init__()
         check_cutoffs(self.measures, self.pool_depth)
         known = sorted({kind for _, kind in self.run_types})
-        for kind, what in ((self.pool_type, "pool"), (self.target_type, "target")):
+        for kind, role in ((self.pool_type, "pool"), (self.target_type, "target")):
             if kind is not None and kind not in known:
                 hint = known_names(kind, known) if known else "give the types of the runs"
-                raise InputError(f"no run has the {what} type {kind!r}", hint=hint)
+                raise InputError(f"no run has the {role} type {kind!r}", hint=hint)
 
     def describe(self) -> dict[str, Any]:
-        """All settings, as JSON can hold them."""
+        """All settings in the types of JSON."""
         return super().describe() | {"run_types": dict(self.run_types)}
 
 
@@ -338,7 +335,7 @@ class RunTypesSettings(ExperimentSettings):
 
     @property
     def shared(self) -> LeaveOutSettings:
-        """What it has in common with leaving organizations out."""
+        """Settings shared with `bayespool.leave_out`."""
         return LeaveOutSettings(
             measures=self.measures,
             estimators=self.estimators,
@@ -347,12 +344,12 @@ class RunTypesSettings(ExperimentSettings):
         )
 
     def describe(self) -> dict[str, Any]:
-        """All settings, as JSON can hold them."""
+        """All settings in the types of JSON."""
         return super().describe() | {"run_types": dict(self.run_types)}
 
 
 def check_cutoffs(measures: tuple[Measure, ...], pool_depth: int | None) -> None:
-    """Refuse measures that look deeper than the pools, where their depth is known."""
+    """Raise an `InputError` for a cutoff below the pool depth, where that is known."""
     deepest = max(measures, key=lambda m: m.cutoff)
     if pool_depth is not None and deepest.cutoff > pool_depth:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Second judges of a simulated collection, whose quality is known."""
+"""Simulated second judges of known quality."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from bayespool.errors import InputError
 from bayespool.experiments.simulation import Simulation
 from bayespool.randomness import document_keys, key_of
 
-_TOP = 20  # of the runs that a judge favors
-_FAVOR = 2.0  # by how much it likes their documents better, in standard deviations of its noise
+_FAVORED_DEPTH = 20  # of the favored organization's runs
+_FAVOR = 2.0  # added for their documents, in standard deviations of the judge's noise
 
 
 def simulate_judge(
@@ -32,20 +32,20 @@ def simulate_judge(
     ----------
     simulation : Simulation
     quality : float
-        What a level of relevance adds to the judge's liking, in standard deviations of its noise. 0 knows
-        nothing. With 1 the judge likes a relevant document better than a nonrelevant one in 76 of 100 pairs
-        of them, with 2 in 92. Below 0 it is upside down.
+        Effect of a level of relevance on the judge's liking, in standard deviations of its noise. With 1 the
+        judge prefers a relevant to a nonrelevant document in 76 of 100 pairs, with 2 in 92, with 0 in half.
+        Negative values invert the preference.
     grades : int, default 4
-        Labels are 0 to ``grades`` − 1. A judge that knows nothing gives half of the documents 0, half of the
-        others 1, and so on.
+        Labels are 0 to ``grades`` − 1. A judge of quality 0 gives half of the documents 0, half of the others
+        1, and so on.
     share : float, over 0 and at most 1
-        Share of the documents that have a label, at random.
+        Share of the documents with a label, at random.
     favors : str, optional
         An organization whose documents in the top 20 of its runs the judge likes better, by 2 standard
-        deviations of its noise, as one does that reranked for it.
+        deviations of its noise.
     random_seed : int
-        A document's label depends on it, the topic and the document's id. Of two shares the smaller one's
-        documents are among the larger one's.
+        A document's label depends on it, the topic and the document's id. The documents of a smaller share
+        are among those of a larger one.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def simulate_judge(
     Raises
     ------
     InputError
-        A number out of its range, or an organization that is not in the collection.
+        A number out of its range, or an unknown organization.
 
     Notes
     -----
@@ -97,14 +97,14 @@ def simulate_judge(
 
 
 def _in_top_of(collection: Collection, organization: str | None) -> npt.NDArray[np.bool_]:
-    """Which documents stand in the top 20 of an organization's runs, shape (pair,)."""
+    """Whether documents are in the top 20 of an organization's runs, shape (pair,)."""
     inside = np.zeros(len(collection.relevance) + 1, dtype=bool)
     if organization is not None:
         if organization not in collection.organizations:
             known = ", ".join(map(repr, collection.organizations))
             raise InputError(f"no organization {organization!r}; known: {known}")
         of_it = collection.organization == collection.organizations.index(organization)
-        inside[collection.document[of_it, :, :_TOP]] = True  # −1, no document, is the last entry
+        inside[collection.document[of_it, :, :_FAVORED_DEPTH]] = True  # −1, no document, is the last entry
     return inside[:-1]
 
 

@@ -1,9 +1,9 @@
-"""A generative test collection with known truth: the embedded example, and the ground to validate models on.
+"""Generative test collections with known truth, the embedded example among them.
 
 Each topic has candidate documents with a latent prominence and a relevance that depends on it and on the
-topic. A run scores a candidate by what it knows of its relevance (the run's strength), its prominence (what
-all systems see), a taste of its organization's and noise of its own, and returns the best ones. Pooled runs
-are judged to the pool depth; the runs of new organizations, drawn from the same population, are not.
+topic. A run scores a candidate by its relevance (weighted by the run's strength), its prominence, its
+organization's taste and noise, and returns the best ones. Pooled runs are judged to the pool depth; runs of
+new organizations, drawn from the same population, are not.
 """
 
 from __future__ import annotations
@@ -44,27 +44,25 @@ class SimulationSettings:
     n_topics, n_candidates : int
         Topics, and candidate documents per topic.
     n_organizations, max_runs : int
-        Organizations in the pool, and the most runs that one of them submits (uniform from 1).
+        Organizations in the pool, and the maximum of their numbers of runs (uniform from 1).
     n_new : int
-        New organizations, one unpooled run each, drawn like the others.
+        New organizations, with one unpooled run each.
     pool_depth, run_depth : int
-        Depth of judging, and documents that a run returns per topic.
+        Depth of judging, and documents of a run per topic.
     relevance_mean, relevance_std : float
         Logit of the share of relevant candidates at average prominence: mean and standard deviation over
         topics.
     prominence : float
-        How much prominence raises the logit of relevance.
+        Slope of the logit of relevance on prominence.
     strength_mean, strength_std : float
-        What a run knows of relevance, in score units: mean and standard deviation over organizations (a third
-        of it between the runs of one).
+        Weight of relevance in a run's scores: mean and standard deviation over organizations (a third of it
+        between the runs of one).
     taste, noise : float
-        Standard deviation of the organization's taste and of the run's noise, in score units; prominence has
-        1.
+        Standard deviations of the organization's taste and the run's noise, in score units; prominence has 1.
     n_kinds : int
-        Kinds that the pool's organizations are of, in turn. New organizations are of one of them.
+        Kinds of the pool's organizations, in turn. New organizations are of one of them.
     kind_taste, kind_strength : float
-        Standard deviation of the taste that organizations of a kind share, in score units, and between kinds
-        of what their runs know of relevance.
+        Standard deviations between kinds of the shared taste, in score units, and of the strength.
     new_kind : bool
         Whether new organizations are of another kind than those of the pool, all of the same.
     """
@@ -110,7 +108,7 @@ class Simulation:
     organizations : dict of str to str
         Run id to organization.
     qrels, truth : Qrels
-        Judgments of the pooled documents, and the relevance of every candidate.
+        Judgments of the pooled documents, and those of every candidate.
     collection : Collection
         With the judgments of the pool.
     """
@@ -123,12 +121,12 @@ class Simulation:
     collection: Collection
 
     def complete(self) -> Collection:
-        """The same rankings with every candidate judged: for the truth that an estimate is compared with."""
+        """The same rankings with every candidate judged."""
         full = build_collection(self.runs, self.truth, organizations=self.organizations)
         return full.with_pool(self.collection.pooled, self.collection.pooling)
 
     def true_values(self, measure: object, run_ids: Iterable[str] | None = None) -> dict[str, float]:
-        """Values of runs if all that they retrieve were judged, by run.
+        """Values of runs if all retrieved documents were judged, by run.
 
         Parameters
         ----------
@@ -138,20 +136,20 @@ class Simulation:
 
         Notes
         -----
-        A run's ideal ranking has the judged documents and those that the run has within reach; the measure's
-        ``ideal`` may say otherwise.
+        A run's ideal ranking has the judged documents and those within the run's reach, unless the measure's
+        ``ideal`` differs.
 
         Examples
         --------
         >>> {run: round(value, 3) for run, value in simulate_example().true_values("P@10").items()}
         {'new-a': 0.625, 'new-b': 0.355}
         """
-        runs, asked = list(self.new_run_ids if run_ids is None else run_ids), parse_measure(measure)
-        values = values_on_fuller(self.collection, self._with_truth(), runs, asked)
+        runs, parsed = list(self.new_run_ids if run_ids is None else run_ids), parse_measure(measure)
+        values = values_on_fuller(self.collection, self._with_truth(), runs, parsed)
         return dict(zip(runs, values.means().tolist(), strict=True))
 
     def _with_truth(self) -> Collection:
-        """The collection with all that its runs retrieve judged."""
+        """The collection with all retrieved documents judged."""
         judged = {
             (query_id, doc_id): relevance
             for query_id, doc_id, relevance in zip(
@@ -167,13 +165,12 @@ class Simulation:
         return dataclasses.replace(self.collection, relevance=relevance)
 
     def write(self, folder: Path | str) -> None:
-        """Write ``pool/``, ``new/``, ``qrels.txt`` and ``organizations.csv`` below a folder, in TREC's
-        formats.
+        """Write ``pool/``, ``new/``, ``qrels.txt`` and ``organizations.csv`` to a folder, in TREC's formats.
 
         Raises
         ------
         OutputError
-            A folder cannot be made, or a file not be written.
+            A folder or file cannot be written.
         """
         folder = Path(folder)
         for run in self.runs:
@@ -189,13 +186,13 @@ class Simulation:
 
 
 def simulate(settings: SimulationSettings | None = None, *, random_seed: int) -> Simulation:
-    """A collection drawn from the generative process of this module.
+    """Simulate a collection.
 
     Parameters
     ----------
     settings : SimulationSettings, optional
     random_seed : int
-        The same seed and settings give the same collection.
+        Determines the collection, with the settings.
 
     Returns
     -------
@@ -213,9 +210,10 @@ def simulate(settings: SimulationSettings | None = None, *, random_seed: int) ->
     topic = rng.normal(s.relevance_mean, s.relevance_std, size=(s.n_topics, 1))
     p_relevant = expit(topic + s.prominence * prominence)
     relevance = (rng.random(p_relevant.shape) < p_relevant).astype(np.int16)
-    relevance[relevance > 0] += rng.random(int(relevance.sum())) < 0.3  # some are highly relevant
-    relevance[0, 0] = max(relevance[0, 0], 1)  # qrels without any relevant document would be refused
-    of_kinds = np.random.default_rng([random_seed, 1])  # apart: without kinds nothing changes
+    relevance[relevance > 0] += rng.random(int(relevance.sum())) < 0.3  # highly relevant
+    relevance[0, 0] = max(relevance[0, 0], 1)  # qrels need a relevant document
+    # separate, so that collections without kinds do not depend on it
+    of_kinds = np.random.default_rng([random_seed, 1])
     kind_taste = of_kinds.normal(scale=s.kind_taste, size=(s.n_kinds + 1, *prominence.shape))
     kind_strength = of_kinds.normal(scale=s.kind_strength, size=s.n_kinds + 1)
     runs: list[Run] = []
@@ -256,7 +254,7 @@ def simulate(settings: SimulationSettings | None = None, *, random_seed: int) ->
 
 @cache
 def simulate_example() -> Simulation:
-    """The embedded example with its truth: one fixed draw of `simulate`, made on the fly."""
+    """The embedded example with its truth, a fixed draw of `simulate`."""
     return simulate(random_seed=2009)
 
 
@@ -290,7 +288,7 @@ def _ranking(
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
     """The best documents of each topic and their scores, shape (topic, rank)."""
     written = np.round(score + 10, 4)
-    # in the order that a collection gives what is written: equal scores by document id descending
+    # the order in which a collection reads written scores: ties by document id, descending
     backwards = np.argsort(-written.astype(np.float32)[:, ::-1], axis=1, kind="stable")
     best = score.shape[1] - 1 - backwards[:, :depth]
     return best, np.take_along_axis(written, best, axis=1)

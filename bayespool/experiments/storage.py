@@ -1,7 +1,7 @@
-"""Finished parts of an experiment on disk, so that one that was interrupted goes on where it stopped.
+"""Finished parts of an experiment (folds, random pools) on disk, from which an interrupted one continues.
 
-Each part (a fold, a random pool) is a Parquet file, written whole or not at all; what it was computed from
-stands in its metadata. A part of any other input, setting or version is not used.
+Each part is a Parquet file, written whole or not at all, whose metadata describes its input, settings and
+versions. Parts of another description are not used.
 """
 
 from __future__ import annotations
@@ -28,21 +28,12 @@ from bayespool.tables.files import atomic_write, lock, parquet_bytes, remove, un
 
 Columns = dict[str, list[Any]]
 
-_FORMAT = 7  # of the files, and of what the engines computed that are kept in them
+_FORMAT = 7  # of the files and of the engines' results in them
 _NAME = re.compile(r".*-[0-9a-f]{12}\.parquet")
 
 
 def description_of(experiment: str, collection: Collection, settings: dict[str, Any]) -> dict[str, Any]:
-    """All that the parts of an experiment depend on.
-
-    Parameters
-    ----------
-    experiment : str
-        Its name.
-    collection : Collection
-    settings : dict
-        Those that parts depend on, as JSON can hold them.
-    """
+    """Everything that the parts of an experiment depend on; ``settings`` in the types of JSON."""
     import scipy
 
     return {
@@ -58,37 +49,21 @@ def description_of(experiment: str, collection: Collection, settings: dict[str, 
 
 
 def _plain(value: Any) -> Any:
-    """Numbers of numpy as Python's."""
+    """Python number of a NumPy number."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{value!r} is neither text nor a number")
 
 
 class PartStore:
-    """Parts of one experiment in a folder.
+    """Stored parts of one experiment in a folder, under a ``description`` of all that they depend on.
 
-    Parameters
-    ----------
-    folder : path
-        Made where it is missing. Parts of another experiment in it are removed, other files are left alone.
-    description : dict
-        All that the parts depend on, as JSON can hold it.
-
-    Raises
-    ------
-    InputError
-        The description holds something that JSON cannot.
-    OutputError
-        The folder cannot be made, or written into; another process is at work in the folder that it is in.
-
-    Warns
-    -----
-    ExperimentChangedWarning
-        The folder holds parts of another experiment, and the message says what differs; or parts that cannot
-        be read.
+    Opening removes parts of another experiment or unreadable ones, with an `ExperimentChangedWarning`, and
+    leaves other files alone. Raises `InputError` for a description that is not JSON, `OutputError` where the
+    folder cannot be written or another process works in its parent.
     """
 
-    _of_one_form = False  # whether all parts have the same columns
+    _has_fixed_columns = False  # all parts have the same columns
 
     def __init__(self, folder: Path, description: dict[str, Any]) -> None:
         self._folder = folder
@@ -102,7 +77,7 @@ class PartStore:
         except OSError as error:
             raise OutputError(f"{folder}: cannot be made: {error.strerror or error}") from None
         lock(folder.parent)
-        self._found: dict[Path, dict[str, Any]] = {}
+        self._parts: dict[Path, dict[str, Any]] = {}
         others: list[str] = []
         damaged = 0
         parts = {p: _read(p) for p in sorted(folder.iterdir()) if _NAME.fullmatch(p.name) and p.is_file()}
@@ -114,18 +89,18 @@ class PartStore:
         forms = Counter(_form(part["rows"]) for part in ours.values())
         for path, part in parts.items():
             mine = ours.get(path)
-            if mine and not (self._of_one_form and forms[_form(mine["rows"])] < max(forms.values())):
-                self._found[path] = mine
+            if mine and not (self._has_fixed_columns and forms[_form(mine["rows"])] < max(forms.values())):
+                self._parts[path] = mine
                 continue
             remove(path)
-            if part is None or mine:  # or unlike its fellows: not written by bayespool
+            if part is None or mine:  # own parts with columns unlike the others were not written by bayespool
                 damaged += 1
             else:
                 others += _differing(part["description"], self._description)
         if damaged:
-            what = "1 file" if damaged == 1 else f"{damaged} files"
+            files = "1 file" if damaged == 1 else f"{damaged} files"
             warn_caller(
-                f"{folder}: {what} of finished work cannot be read; computing it again",
+                f"{folder}: {files} of finished work cannot be read; computing it again",
                 ExperimentChangedWarning,
             )
         if others:
@@ -136,43 +111,23 @@ class PartStore:
             )
 
     def close(self) -> None:
-        """Let other processes work in the folder that this one is in."""
+        """Release the lock on the parent folder."""
         unlock(self._folder.parent)
 
     def load(self, name: str, identity: Any) -> tuple[Columns, dict[str, Any]] | None:
-        """Rows of a part and what else was kept of it; None if it was not there when the store was opened.
-
-        Parameters
-        ----------
-        name : str
-            For the name of its file.
-        identity : JSON
-            What tells the part from the others of its experiment.
+        """Rows and other contents of a part; None if it was not stored on opening. ``identity`` (JSON) tells
+        parts apart.
         """
-        part = self._found.get(self._path(name, identity))
+        part = self._parts.get(self._path(name, identity))
         if part is None or part["identity"] != identity:
             return None
         return part["rows"], part["rest"]
 
     def save(self, name: str, identity: Any, rows: Columns, rest: dict[str, Any]) -> None:
-        """Store a part, whole or not at all.
-
-        Parameters
-        ----------
-        name, identity
-            As for `load`.
-        rows : dict of str to list
-        rest : dict
-            As JSON can hold it.
-
-        Raises
-        ------
-        OutputError
-            It cannot be written.
-        """
-        more = {"description": self._description, "identity": identity, "rest": rest}
-        more["digest"] = _digest(more, rows)
-        atomic_write(self._path(name, identity), parquet_bytes(rows, more))
+        """Store a part, whole or not at all, or raise an `OutputError`; ``rest`` in the types of JSON."""
+        metadata = {"description": self._description, "identity": identity, "rest": rest}
+        metadata["digest"] = _digest(metadata, rows)
+        atomic_write(self._path(name, identity), parquet_bytes(rows, metadata))
 
     def _path(self, name: str, identity: Any) -> Path:
         digest = hashlib.blake2b(json.dumps(identity).encode(), digest_size=6).hexdigest()
@@ -181,7 +136,7 @@ class PartStore:
 
 @contextlib.contextmanager
 def at_work(store: PartStore | None) -> Iterator[None]:
-    """Close the store, if there is one, once the work is done or has failed."""
+    """Close the store, if any, when the work is done or has failed."""
     try:
         yield
     finally:
@@ -190,16 +145,16 @@ def at_work(store: PartStore | None) -> Iterator[None]:
 
 
 class FoldStore(PartStore):
-    """Folds of one leave-out experiment in a folder."""
+    """Stored folds of a leave-out experiment."""
 
-    _of_one_form = True
+    _has_fixed_columns = True
 
     def load_fold(self, fold: Fold) -> FoldResult | None:
-        """The fold if it is stored."""
-        found = self.load(fold.name, _identity(fold))
-        if found is None:
+        """The fold, if it is stored."""
+        stored = self.load(fold.name, _identity(fold))
+        if stored is None:
             return None
-        rows, rest = found
+        rows, rest = stored
         try:
             result = FoldResult(
                 fold,
@@ -223,24 +178,24 @@ class FoldStore(PartStore):
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """Contents of a file; None for one that is no part, or damaged."""
-    found = read_parquet(path)
-    if found is None:
+    """Contents of a file; None if it is damaged or no part."""
+    stored = read_parquet(path)
+    if stored is None:
         return None
-    rows, more = found
-    digest, description = more.pop("digest", None), more.get("description")
-    is_whole = isinstance(description, dict) and {"identity", "rest"} <= more.keys()
-    if not is_whole or digest != _digest(more, rows):
+    rows, metadata = stored
+    digest, description = metadata.pop("digest", None), metadata.get("description")
+    is_whole = isinstance(description, dict) and {"identity", "rest"} <= metadata.keys()
+    if not is_whole or digest != _digest(metadata, rows):
         return None
     try:
-        said = [(type(name), type(text)) for name, text in more["rest"]["warnings"]]
+        types = [(type(name), type(text)) for name, text in metadata["rest"]["warnings"]]
     except (KeyError, TypeError, ValueError):
         return None
-    return more | {"rows": rows} if set(said) <= {(str, str)} else None
+    return metadata | {"rows": rows} if set(types) <= {(str, str)} else None
 
 
 def _form(rows: Columns) -> tuple[tuple[str, bool], ...]:
-    """Columns of a part, and which of them hold texts: the same of all parts of an experiment."""
+    """Columns of a part and whether they hold text, the same for all parts of an experiment."""
     return tuple((name, any(isinstance(value, str) for value in values)) for name, values in rows.items())
 
 
@@ -258,16 +213,16 @@ def _is_of(fold: Fold, result: FoldResult) -> bool:
 
 
 def _digest(more: dict[str, Any], rows: Columns) -> str:
-    """Of all that is stored of a part, so that damage to a file is seen."""
+    """Digest of a part's contents, which shows damage to its file."""
     return hashlib.blake2b(json.dumps([more, rows], sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
 def _identity(fold: Fold) -> list[Any]:
-    """What tells a fold from the others of its experiment."""
+    """Properties that tell a fold from the others of its experiment."""
     pooled = hashlib.blake2b("\0".join(fold.pooled_run_ids).encode(), digest_size=8).hexdigest()
     return [fold.name, list(fold.run_ids), [str(m) for m in fold.measures], pooled]
 
 
-def _differing(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
+def _differing(stored: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
     """Names of the settings in which two descriptions differ."""
-    return [name for name in wanted if found.get(name) != wanted[name]] or ["settings unknown here"]
+    return [name for name in wanted if stored.get(name) != wanted[name]] or ["settings unknown here"]

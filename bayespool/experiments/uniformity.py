@@ -1,4 +1,4 @@
-"""Whether numbers are uniform: probability integral transforms, ranks, and a test whose error is exact."""
+"""Tests of uniformity: probability integral transforms, ranks, and a simultaneous test of exact size."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ IndexArray = npt.NDArray[np.int64]
 def randomized_pit(
     draws: npt.NDArray[np.integer], observed: npt.NDArray[np.integer], rng: np.random.Generator
 ) -> FloatArray:
-    """P(draw < observed) + u·P(draw = observed) with u uniform on (0, 1): uniform where the draws are from
-    the observed numbers' own distribution, discrete as it is (Czado, Gneiting & Held 2009).
+    """Randomized PIT P(draw < observed) + u·P(draw = observed), u uniform on (0, 1) (Czado et al. 2009).
 
     Parameters
     ----------
     draws : ndarray of int, shape (draw, ...)
     observed : ndarray of int, shape (...)
     rng : numpy.random.Generator
-        Of u.
+        Generator of u.
 
     References
     ----------
@@ -42,16 +41,15 @@ def randomized_pit(
 
 
 def randomized_rank(draws: FloatArray, true: float, rng: np.random.Generator) -> int:
-    """Rank of a true value among draws, from 0 to their number; among ties any place is as likely."""
+    """Rank of a true value among draws, from 0 to their number, uniform among ties."""
     return int((draws < true).sum() + rng.integers((draws == true).sum() + 1))
 
 
 def uniformity_p_value(ranks: IndexArray, n_values: int) -> float:
     """P-value of a test that integers are uniform on 0, …, n_values − 1 (Säilynoja, Bürkner & Vehtari 2022).
 
-    At each value the number of ranks up to it is binomial. The statistic is the smallest two-sided
-    probability of these counts over all values; its own distribution is computed exactly, so that looking at
-    all values at once costs nothing. Sensitive to shifts and to too wide or too narrow spread.
+    The number of ranks up to each value is binomial. The statistic is the smallest two-sided probability of
+    these counts over all values, with an exact distribution. It is sensitive to shifts and to spread.
 
     Parameters
     ----------
@@ -62,7 +60,7 @@ def uniformity_p_value(ranks: IndexArray, n_values: int) -> float:
     Returns
     -------
     float
-        Share of uniform samples of this size whose statistic is as small.
+        Probability of a statistic at most as large in uniform samples of this size.
 
     References
     ----------
@@ -81,16 +79,16 @@ def uniformity_p_value(ranks: IndexArray, n_values: int) -> float:
     counts = np.cumsum(np.bincount(ranks, minlength=n_values))[:-1]
     grid = np.arange(1, n_values) / n_values
     statistic = float(_two_sided(counts, n, grid).min())
-    if statistic >= 1:  # no count is off the middle
+    if statistic >= 1:
         return 1.0
-    # inside are counts that are nowhere as rare; a hair more, so that an equal statistic counts as equal
+    # the factor makes statistics that differ by rounding count as equal
     lower, upper = _limits(n, n_values, statistic * (1 + 1e-9))
     return min(1.0, max(0.0, 1.0 - _inside(n, n_values, lower, upper)))
 
 
 @cache
 def ecdf_band(n: int, n_values: int, prob: float = 0.95) -> tuple[FloatArray, FloatArray]:
-    """Limits that the empirical distribution function of n uniform ranks leaves nowhere with a probability.
+    """Simultaneous band of the empirical distribution function of n uniform ranks.
 
     Parameters
     ----------
@@ -99,7 +97,7 @@ def ecdf_band(n: int, n_values: int, prob: float = 0.95) -> tuple[FloatArray, Fl
     n_values : int
         Ranks are uniform on 0, …, n_values − 1.
     prob : float in (0, 1)
-        Of staying inside everywhere; at least this.
+        Least probability of staying inside everywhere.
 
     Returns
     -------
@@ -162,8 +160,8 @@ def _limits(n: int, n_values: int, excluded: float) -> tuple[IndexArray, IndexAr
 def _inside(n: int, n_values: int, lower: IndexArray, upper: IndexArray) -> float:
     """Probability that the cumulative counts of n uniform ranks stay within limits at every value.
 
-    Counts of the values are independent Poisson numbers given their sum, so that one short convolution takes
-    the distribution from value to value.
+    Counts of the values are independent Poisson numbers given their sum, so that a convolution leads from
+    value to value.
     """
     mean = n / n_values
     reach = np.arange(min(n, int(mean + 40 * np.sqrt(mean) + 40)) + 1)
