@@ -22,7 +22,7 @@ from bayespool.tables.reprs import Shown, one_line
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_UNJUDGED_SHARE = 0.01
+MAX_SHARE_OF_HOLES = 0.01
 """Largest share of ranks that all judgments leave unjudged in runs by which probabilities are graded."""
 
 BoolArray = npt.NDArray[np.bool_]
@@ -108,7 +108,7 @@ class Reversals(Shown):
         """Whether all judgments leave at most 1% of a run's ranks unjudged, as grading requires, shape
         (run,).
         """
-        return np.asarray(self.holes[group] <= MAX_UNJUDGED_SHARE)
+        return np.asarray(self.holes[group] <= MAX_SHARE_OF_HOLES)
 
     def mean_holes(self, group: str) -> float:
         """Share of the ranks of a group's runs that all judgments leave unjudged."""
@@ -128,7 +128,7 @@ class Reversals(Shown):
             if is_graded:
                 line += (
                     f", and chances are graded on pairs of the {int(self.gradable(group).sum())} runs of "
-                    f"which no more than {percent(MAX_UNJUDGED_SHARE)} is unjudged"
+                    f"which no more than {percent(MAX_SHARE_OF_HOLES)} is unjudged"
                 )
             lines.append(line)
         if is_graded:

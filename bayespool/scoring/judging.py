@@ -231,7 +231,7 @@ def judge_next(
     run_ids : str or iterable of str, optional
         Default: the runs that were not pooled, or with ``unpool`` only those named there.
     measures : measure
-        One measure: P@10, nDCG@10, AP@100, ….
+        P@10, nDCG@10, AP@100, …; one of them.
     {options}
     report : callable, optional
         Called with a line on each stage of the work as it begins.

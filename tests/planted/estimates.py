@@ -58,8 +58,8 @@ FAULTS = (
     Fault(
         "settings of a text lose",
         "scoring/estimators.py",
-        "merged = {k: v for k, v in settings.items() if k in fields and k not in entry.fixed} | given",
-        "merged = given | {k: v for k, v in settings.items() if k in fields and k not in entry.fixed}",
+        "merged = {k: v for k, v in settings.items() if k in fields and k not in entry.fixed} | of_text",
+        "merged = of_text | {k: v for k, v in settings.items() if k in fields and k not in entry.fixed}",
         "scoring/test_estimators.py",
         "posterior-ratio(draws=500) gets the draws of the command",
     ),
@@ -274,8 +274,8 @@ FAULTS = (
     Fault(
         "bounds and score as judged swapped",
         "scoring/scores.py",
-        "amounts = (found.low, found.least, found.most, found.width)",
-        "amounts = (found.least, found.low, found.most, found.width)",
+        "amounts = (bounds.low, bounds.least, bounds.most, bounds.width)",
+        "amounts = (bounds.least, bounds.low, bounds.most, bounds.width)",
         "scoring/test_scores.py",
         "what is printed as judged is not trec_eval's score",
     ),
@@ -290,8 +290,8 @@ FAULTS = (
     Fault(
         "mean and lower end",
         "scoring/pyterrier.py",
-        'found.interval(ci_prob)[quantity == "upper"][0] - found.value[0]',
-        'found.interval(ci_prob)[quantity == "lower"][0] - found.value[0]',
+        'estimates.interval(ci_prob)[quantity == "upper"][0] - estimates.value[0]',
+        'estimates.interval(ci_prob)[quantity == "lower"][0] - estimates.value[0]',
         "scoring/test_pyterrier.py",
         "PyTerrier shows the upper end as the lower one",
     ),

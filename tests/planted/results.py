@@ -82,7 +82,7 @@ FAULTS = (
     Fault(
         "damaged work is taken",
         "experiments/storage.py",
-        "if not is_whole or digest != _digest(more, rows):",
+        "if not is_whole or digest != _digest(metadata, rows):",
         "if not is_whole:",
         "experiments/test_resampling.py experiments/test_storage.py",
         "a file that was changed counts as a finished fold",
@@ -146,8 +146,8 @@ FAULTS = (
     Fault(
         "file that is not as it was written",
         "scoring/stored.py",
-        "found = read_frame(content) if digest(content) == written else None",
-        "found = read_frame(content)",
+        "table = read_frame(content) if digest(content) == written else None",
+        "table = read_frame(content)",
         "scoring/test_stored.py",
         "a table that somebody changed is read as the result",
     ),
