@@ -104,8 +104,9 @@ $(STAMP)-dev: EXTRA = [dev]
 $(STAMP)-release: EXTRA = [release]
 $(STAMP)-all: EXTRA = [test,docs,dev,release]
 
-# One recipe for every set of packages. What is imported is compiled then, and most never is. An environment that is only half there (an interrupted run) is made anew; a
-# folder that holds something else is never touched.
+# One recipe for every set of packages. Nothing is compiled at installation: most is never imported, and what is, is
+# compiled then. An environment that is only half there (an interrupted run) is made again; a folder that holds
+# something else is never touched.
 $(STAMP)-run $(STAMP)-test $(STAMP)-docs $(STAMP)-dev $(STAMP)-release $(STAMP)-all: pyproject.toml
 	@if ! "$(RUN)" -m pip --version >/dev/null 2>&1; then \
 	    command -v "$(PYTHON)" >/dev/null 2>&1 && "$(PYTHON)" -c "" 2>/dev/null || { \

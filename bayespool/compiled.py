@@ -16,7 +16,7 @@ _Loop = TypeVar("_Loop", bound=Callable[..., Any])
 def compiled(loop: _Loop) -> _Loop:
     """Compile a function with numba at its first call and cache it on disk; numba is imported only then.
 
-    If no folder for the cache is writable or the disk is full, each process compiles it anew, with one
+    If no folder for the cache is writable or the disk is full, each process compiles it again, with one
     `CacheWarning`.
 
     Parameters

@@ -81,7 +81,7 @@ class BayespoolWarning(UserWarning):
 
 
 class CacheWarning(BayespoolWarning):
-    """Compiled loops cannot be cached on disk, so that every process compiles them anew."""
+    """Compiled loops cannot be cached on disk, so that every process compiles them again."""
 
 
 class InputWarning(BayespoolWarning):

@@ -59,7 +59,13 @@ NO_NEGATIVES = Negatives()
 def relevance_codes(
     relevance: npt.NDArray[np.int16], meaning: Negative
 ) -> tuple[npt.NDArray[np.int16], Negatives]:
-    """Relevance codes (0 or more, `UNJUDGED` or `LISTED`), shape (line,), and counts of negative values."""
+    """Relevance codes (0 or more, `UNJUDGED` or `LISTED`), shape (line,), and counts of negative values.
+
+    Examples
+    --------
+    >>> relevance_codes(np.array([1, 0, -1, -2], dtype=np.int16), "listed")[0].tolist()
+    [1, 0, -2, 0]
+    """
     if meaning not in get_args(Negative):
         raise InputError(
             f"a negative relevance cannot be {meaning!r}", hint=known_names(meaning, get_args(Negative))

@@ -52,7 +52,14 @@ class Pool(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DepthPool:
-    """A pool of each run's first documents."""
+    """A pool of each run's first documents.
+
+    Examples
+    --------
+    >>> pool = DepthPool(10, (10, 10, 5))
+    >>> pool.truncated(8)
+    DepthPool(depth=8, depths=(8, 8, 5))
+    """
 
     depth: int  # common depth, which applies to unpooled runs; 0 if no pool is known
     depths: tuple[int, ...]  # to which each run of the collection was or would have been pooled

@@ -20,6 +20,16 @@ class Rankings:
     """Rankings of very different lengths, indexed like an array of shape (run, topic, rank).
 
     Indexing returns dense arrays, filled with ``end`` after the last document of a ranking.
+
+    Examples
+    --------
+    >>> rankings = Rankings(np.array([7, 8, 9, 6]), np.array([[3, 0], [0, 1]]), -1)
+    >>> rankings.shape
+    (2, 2, 3)
+    >>> rankings[0, :, :2].tolist()
+    [[7, 8], [-1, -1]]
+    >>> rankings[:, 1, 0].tolist()
+    [-1, 6]
     """
 
     values: npt.NDArray[
@@ -129,7 +139,14 @@ def longest(document: IntArray | Rankings, runs: npt.NDArray[np.integer] | int) 
 
 
 def ranked(document: IntArray | Rankings, run: int | np.integer) -> tuple[IntArray, IntArray]:
-    """Documents of a run on all topics and their ranks from 0, of equal shapes; −1 marks no document."""
+    """Documents of a run on all topics and their ranks from 0, of equal shapes; −1 marks no document.
+
+    Examples
+    --------
+    >>> documents, rank = ranked(Rankings(np.array([7, 8, 9, 6]), np.array([[3, 0], [0, 1]]), -1), 0)
+    >>> documents.tolist(), rank.tolist()
+    ([7, 8, 9], [0, 1, 2])
+    """
     if not isinstance(document, Rankings):
         of_run = document[run]
         return of_run, np.broadcast_to(np.arange(of_run.shape[1], dtype=np.int32), of_run.shape)

@@ -9,11 +9,17 @@ from bayespool.evidence.judged import JudgmentCounts, condensed_counts, judgment
 from bayespool.evidence.labels import GradeCounts, LabelLift, favored_organizations, grade_counts, label_lift
 from bayespool.evidence.overlap import run_overlap
 from bayespool.evidence.predictor import Predictor
-from bayespool.evidence.predictor_table import DocumentTable, document_table, hidden_document_table
-from bayespool.evidence.predictors import PREDICTORS, register_predictor
+from bayespool.evidence.predictor_table import (
+    DocumentTable,
+    document_table,
+    hidden_document_table,
+    unjudged_document_table,
+)
+from bayespool.evidence.predictors import COMPOSITION_PREDICTORS, PREDICTORS, register_predictor
 from bayespool.evidence.states import NONRELEVANT, RELEVANT, Estimand
 
 __all__ = [
+    "COMPOSITION_PREDICTORS",
     "NONRELEVANT",
     "PREDICTORS",
     "RELEVANT",
@@ -41,4 +47,5 @@ __all__ = [
     "register_predictor",
     "run_overlap",
     "score_bounds",
+    "unjudged_document_table",
 ]

@@ -160,8 +160,24 @@ def unjudged_document_table(
     pooled_only: bool = False,
     names: Sequence[str] | None = None,
 ) -> DocumentTable:
-    """Unjudged documents of runs to score, in the order of `unjudged_documents`; with ``pooled_only`` those
-    within the pool depth.
+    """Unjudged documents of runs to score with their predictors, by run, topic and rank.
+
+    Parameters
+    ----------
+    collection : Collection
+    run_ids : tuple of str
+    cutoff : int
+        Ranks to look at.
+    rel : int
+        Least relevance that counts as relevant.
+    pooled_only : bool
+        Only documents within the pool depth (the estimand ``"pooled"``).
+    names : sequence of str, optional
+        Predictors; default: those of the evidence model.
+
+    Returns
+    -------
+    DocumentTable
     """
     row, topic, rank, pair = unjudged_documents(
         collection, run_ids, cutoff=cutoff, estimand="pooled" if pooled_only else "complete"

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 JudgingOrder = Literal["judge-next", "random"]
 JUDGING_ORDERS: tuple[JudgingOrder, ...] = get_args(JudgingOrder)
-"""How documents are chosen: by `bayespool.judge_next` anew in each round, or at random."""
+"""How documents are chosen: by `bayespool.judge_next` in each round, or at random."""
 
 _OWN_PARAMETERS = ("answers", "budget", "n_rounds", "orders", "estimator", "ci_prob", "random_seed", "report")
 _Row = dict[str, Any]

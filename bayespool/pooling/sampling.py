@@ -28,7 +28,7 @@ class Sampling(Strategy):
         Parameters
         ----------
         topic, relevant, n, rng
-            As for `order`; ``rng`` is made anew, so that both describe the same sample.
+            As for `order`; a new ``rng`` of the same seed, so that both describe the same sample.
         """
 
     def stratum(self, topic: Retrieved) -> IntArray | None:

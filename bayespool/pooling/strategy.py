@@ -58,7 +58,7 @@ class Strategy(ABC):
         n : int
             From 0 up to the number of documents.
         rng : numpy.random.Generator
-            Of the topic, made anew for each call.
+            Of the topic, with the same seed in each call.
 
         Returns
         -------

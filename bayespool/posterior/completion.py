@@ -368,7 +368,7 @@ class Completion(Shown):
         Warns
         -----
         DiagnosticsWarning
-            The judgments leave too few effective draws; fit anew with
+            The judgments leave too few effective draws; fit again with
             `bayespool.collection.Collection.add_judgments`.
         """
         known, n_new = self.known.copy(), 0

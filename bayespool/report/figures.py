@@ -27,7 +27,7 @@ def check_figures(paths: Iterable[Path] | None) -> None:
 
 
 def write_figures(paths: Iterable[Path], draw: Callable[[], Any]) -> None:
-    """Draw a figure into each file in its format, anew for each so that their bytes are independent."""
+    """Draw a figure once for each file, in its format, so that no file's bytes depend on another."""
     files = list(paths)
     check_figures(files)
     for path in files:

@@ -14,8 +14,9 @@ from bayespool.report.content import Figure, Page, Section, Table, frame_table
 from bayespool.report.drawing import Styles, draw_forest
 from bayespool.report.making import making_section
 from bayespool.report.methods import method_section
-from bayespool.report.unjudged import Unjudged, percent, read_unjudged, unjudged_section
+from bayespool.report.unjudged import Unjudged, read_unjudged, unjudged_section
 from bayespool.scoring import Scores, StoredScores
+from bayespool.tables.numbers import percent
 from bayespool.tables.printable import printable
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from bayespool.measures import Measure
 from bayespool.report.content import Cell, Column, Heat, Section, Table
+from bayespool.tables.numbers import percent
 
 _MAX_RUNS_IN_TABLE = 8
 
@@ -83,17 +84,6 @@ def unjudged_section(shares: Sequence[Unjudged]) -> Section | None:
             )
             tables.append(_over_runs(unjudged, f"{caption}, by topic, over all runs"))
     return Section("What is unjudged", "unjudged", tuple(sentences), heats=tuple(heats), tables=tuple(tables))
-
-
-def percent(share: float) -> str:
-    """A share as text.
-
-    Examples
-    --------
-    >>> percent(0.125), percent(0.0)
-    ('12.5 %', '0.0 %')
-    """
-    return f"{100 * share:.1f} %"
 
 
 def _runs(unjudged: Unjudged) -> str:

@@ -8,7 +8,7 @@ from typing import Any, overload
 from bayespool.collection.memory import check_memory
 from bayespool.corrections import (
     ESTIMATORS as ESTIMATORS,  # complete only once the posteriors are registered below
-    EstimatorEntry as EstimatorEntry,
+    EstimatorEntry,
     PredictionPowered,
     register_estimator as register_estimator,
 )

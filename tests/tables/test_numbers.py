@@ -20,6 +20,7 @@ def test_numbers_have_their_decimals() -> None:
         "+0.0000",
         "-0.5",
     )
+    assert (number(0.12345), percent(0.125), percent(0.0)) == ("0.1235", "12.5 %", "0.0 %")
     assert spread(0.1, 0.25) == "0.1000–0.2500"
     assert spread(-0.1, 0.25, signed=True) == "-0.1000 … +0.2500"
 
