@@ -13,6 +13,7 @@ DIST ?= dist
 TAG ?=
 FAULTS ?= 50
 PLANTED ?=
+TESTS ?=
 
 RUN := $(VENV)/bin/python
 PYTEST := "$(RUN)" -m pytest -n auto --maxprocesses 8 --dist worksteal
@@ -26,7 +27,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@echo "make demo         score the embedded example"
-	@echo "make test         the fast tests"
+	@echo "make test         the fast tests (TESTS='tests/cli tests/report' for some of them, also of make slow)"
 	@echo "make slow         the slow tests, and properties with more examples (BAYESPOOL_SLOW_SCALE=1 for full size)"
 	@echo "make fuzz         50,000 mutated inputs, and 100 kills and other faults of experiments (BAYESPOOL_FUZZ_SEED, _INPUTS, _SECONDS)"
 	@echo "make planted      planted faults, and which tests find each (PLANTED='--rooms measures,counts --jobs 2')"
@@ -44,10 +45,10 @@ demo: $(STAMP)-run
 	@"$(VENV)/bin/bayespool" demo
 
 test: $(STAMP)-test
-	@$(PYTEST)
+	@$(PYTEST) $(TESTS)
 
 slow: $(STAMP)-test
-	@BAYESPOOL_EXAMPLES="$${BAYESPOOL_EXAMPLES:-slow}" $(PYTEST) -m "slow or hypothesis"
+	@BAYESPOOL_EXAMPLES="$${BAYESPOOL_EXAMPLES:-slow}" $(PYTEST) -m "slow or hypothesis" $(TESTS)
 
 fuzz: $(STAMP)-test
 	@PYTHONPATH="tests:$$PYTHONPATH" "$(RUN)" -m fuzz

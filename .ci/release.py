@@ -87,7 +87,8 @@ def demo(wheel: Path) -> None:
                 sys.exit(f"{' '.join(command)} ends with exit code {done.returncode}:\n{done.stdout}")
             return done.stdout
 
-        run("python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel.resolve()))
+        pip = ("python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile")
+        run(*pip, str(wheel.resolve()))
         version = run("bayespool", "--version").split()[1]
         if version != wheel.name.split("-")[1]:
             sys.exit(f"{wheel.name} says that it is version {version}")

@@ -30,9 +30,11 @@ from .evidence import (
 )
 from .experiments import (
     Budgets as Budgets,
+    EngineComparison as EngineComparison,
     JudgeCheck as JudgeCheck,
     LeaveOutResult as LeaveOutResult,
     ModelChecks as ModelChecks,
+    SelfCalibrations as SelfCalibrations,
     SimulationSettings as SimulationSettings,
     budgets as budgets,
     check_judges as check_judges,
@@ -62,18 +64,18 @@ from .posterior import (
     complete as complete,
 )
 from .report import (
+    StoredResult as StoredResult,
+    read_result as read_result,
     write_report as write_report,
 )
 from .scoring import (
     Imputations as Imputations,
     NextJudgments as NextJudgments,
     Scores as Scores,
-    StoredResults as StoredResults,
     StoredScores as StoredScores,
     impute as impute,
     judge_next as judge_next,
     pyterrier_measure as pyterrier_measure,
-    read_results as read_results,
     read_scores as read_scores,
     register_model as register_model,
     score as score,

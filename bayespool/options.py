@@ -1,50 +1,45 @@
 """Options that commands and functions share, each described once in a settings class.
 
-From its fields come a command's options, a docstring's parameters, stored settings, and tables of the
-documentation.
+From its fields come a command's options, a function's keywords, a docstring's parameters, stored settings,
+and tables of the documentation. Values are checked where the settings object is made.
 """
 
 from __future__ import annotations
 
-import ast
 import dataclasses
+import functools
 import inspect
+import operator
 import textwrap
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from types import NoneType
+from typing import Any, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
 
-from bayespool.errors import InputError, known_names
+from bayespool.errors import InputError, did_you_mean, known_names
+from bayespool.names import describe_estimator as describe_estimator
 
 __all__ = [
-    "CI_PROB",
-    "ESTIMAND",
-    "ESTIMATORS",
-    "IDEAL",
     "MAX_FILE_SIZE",
-    "MEASURES",
-    "POOL_DEPTH",
     "SEED",
+    "EngineSettings",
     "FilesSettings",
     "Option",
+    "PosteriorSettings",
     "ReadingRunsSettings",
     "ReadingSettings",
     "SamplingSettings",
-    "ScoringSettings",
     "Settings",
-    "TargetSettings",
-    "check_types",
     "describe_estimator",
-    "documented",
-    "name_in",
     "option",
     "options_of",
-    "settings_in",
+    "refuse_unknown",
+    "takes",
 ]
 
-
-Function = TypeVar("Function", bound=Callable[..., Any])
+Returned = TypeVar("Returned")
+Group = Literal["Input", "Pool", "Design", "Estimation", "Comparison", "Sampling", "Output", "Help"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,217 +50,340 @@ class Option:
     ----------
     help : str
         Description in a sentence or two, for commands, docstrings and tables.
-    more : str
-        Further details, for docstrings and tables only.
-    of : type or Literal
-        Type of one value.
-    many : {"", "repeated", "listed"}
-        Whether there may be several values: a repeated option of a command, or one text with commas.
-    typed : str
-        Type in a docstring, if ``of`` does not suffice.
+    details : str
+        More, for docstrings and tables only.
+    type : type or Literal
+        Of one value on the command line; by default that of the field.
+    multiple : {"", "repeated", "listed"}
+        Whether there may be several values: a repeated option of a command, or one text with commas. A field
+        of several plain values is ``"listed"`` by default.
+    docstring_type : str
+        Type in a docstring, if ``type`` does not suffice.
     flag : str
         Names on the command line, if they are not the argument's: ``--seed``, ``--measure -m``.
+    group : str
+        Heading in the help of a command.
+    names : {"", "measures", "estimators", "posteriors", "models", "strategies"}
+        What values are names of: the shell completes them, and the help lists them.
     least, most, above, below : float, optional
         Bounds of a number, inclusive (the first two) or exclusive.
-    of_parts : bool
+    parse : callable, optional
+        Makes the value that the settings hold of the one given.
+    affects_parts : bool
         Whether changing it invalidates stored parts of an experiment, such as folds. Other options set the
         number of parts or what is reported of them.
+    may_be_empty : bool
+        Whether an empty sequence may be given.
+    is_open : bool
+        Whether other values than the choices are permitted in Python, such as registered names.
+    python_only : bool
+        Whether commands do not have it.
     """
 
     help: str
-    more: str = ""
-    of: Any = str
-    many: Literal["", "repeated", "listed"] = ""
-    typed: str = ""
+    details: str = ""
+    type: Any = None
+    multiple: Literal["", "repeated", "listed"] = ""
+    docstring_type: str = ""
     flag: str = ""
+    group: Group = "Design"
+    names: str = ""
     least: float | None = None
     most: float | None = None
     above: float | None = None
     below: float | None = None
-    of_parts: bool = True
+    parse: Callable[[Any], Any] | None = None
+    affects_parts: bool = True
+    may_be_empty: bool = False
+    is_open: bool = False
+    python_only: bool = False
 
     @property
     def choices(self) -> tuple[Any, ...]:
-        """Permitted values, empty unless ``of`` is a Literal."""
-        return get_args(self.of) if get_origin(self.of) is Literal else ()
+        """Values on the command line, empty unless ``type`` is a Literal."""
+        return get_args(self.type) if get_origin(self.type) is Literal else ()
 
     def flags(self, name: str) -> list[str]:
         """Names on the command line."""
-        return (self.flag or f"--{name.replace('_', '-')}").split()
+        return (self.flag or f"--{name.removeprefix('n_').replace('_', '-')}").split()
+
+    def held(self, name: str, value: Any) -> Any:
+        """The immutable value that settings hold of one given, checked (`InputError`)."""
+        if self.parse is not None:
+            value = self.parse(value)
+        elif isinstance(value, Mapping):
+            value = tuple(value.items())
+        elif value is None:
+            value = () if self.multiple else None
+        elif self.multiple:
+            value = (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
+        self.check(name, value)
+        return value
 
     def check(self, name: str, value: Any) -> None:
-        """Raise `InputError` for a value that is no choice or out of bounds; None always passes."""
-        for item in value if self.many and isinstance(value, tuple) else (value,):
+        """Raise `InputError` for a value of another type, no choice or out of bounds; None always passes."""
+        for item in value if self.multiple and isinstance(value, tuple) else (value,):
             if item is None:
                 continue
-            if self.choices and item not in self.choices:
+            if self.choices and item not in self.choices and not self.is_open:
                 raise InputError(f"{name} cannot be {item!r}", hint=known_names(item, self.choices))
+            if (wanted := _WANTED.get(self.type)) is not None and not wanted[0](item):
+                raise InputError(f"{name} cannot be {item!r}", hint=wanted[1])
             if isinstance(item, int) and abs(item) > _MAX_INTEGER and not name.endswith("seed"):
                 raise InputError(f"{name} cannot be {item!r}", hint=f"at most {_MAX_INTEGER:,}")
-            if not all(inside(item) for _, inside in self._bounds()):
-                hint = " and ".join(bound for bound, _ in self._bounds())
+            bounds = list(self._bounds(item))
+            if not all(is_inside for _, is_inside in bounds):
+                hint = " and ".join(words for words, _ in bounds)
                 raise InputError(f"{name} cannot be {item!r}", hint=hint)
 
-    def _shown(self, bound: float) -> str:
-        return f"{bound:,}" if self.of is int else f"{bound:g}"
-
-    def _bounds(self) -> Iterator[tuple[str, Callable[[Any], bool]]]:
-        if self.least is not None:
-            yield f"at least {self._shown(self.least)}", lambda x: bool(x >= self.least)
-        if self.above is not None:
-            yield f"above {self._shown(self.above)}", lambda x: bool(x > self.above)
-        if self.most is not None:
-            yield f"at most {self._shown(self.most)}", lambda x: bool(x <= self.most)
-        if self.below is not None:
-            yield f"below {self._shown(self.below)}", lambda x: bool(x < self.below)
+    def _bounds(self, value: Any) -> Iterator[tuple[str, bool]]:
+        """Each bound in words, and whether the value is inside."""
+        for words, bound, is_inside in (
+            ("at least", self.least, operator.ge),
+            ("above", self.above, operator.gt),
+            ("at most", self.most, operator.le),
+            ("below", self.below, operator.lt),
+        ):
+            if bound is not None:
+                yield f"{words} {bound:{',' if self.type is int else 'g'}}", is_inside(value, bound)
 
 
 _MAX_INTEGER = 2**31 - 1  # of any option but a seed
-_SAME_AS_DEFAULT: Any = object()
+_WANTED: dict[Any, tuple[Callable[[Any], bool], str]] = {
+    int: (lambda x: hasattr(x, "__index__"), "a whole number"),
+    float: (lambda x: hasattr(x, "__float__"), "a number"),
+    bool: (lambda x: x in (True, False), "True or False"),
+}
 
 
-def option(default: Any, spec: Option, *, held: Any = _SAME_AS_DEFAULT) -> Any:
-    """Make a field of a settings class.
+def option(default: Any, spec: Option | str, *, compare: bool = True, **attributes: Any) -> Any:
+    """Make a field of a settings class, required with ``...``; one that is not compared is not stored.
 
-    Parameters
-    ----------
-    default : object
-        Default of function and command.
-    spec : Option
-    held : object, optional
-        Default of the field, if it is something else; ``...`` for a field without a default, which is made
-        from the argument.
+    ``spec`` is the option's help, or an option described already, of which ``attributes`` change some.
     """
-    metadata = {"option": spec, "default": default}
-    if held is ...:
+    known = Option(help=spec) if isinstance(spec, str) else spec
+    metadata = {"option": dataclasses.replace(known, **attributes), "default": default}
+    if default is ...:
         return dataclasses.field(metadata=metadata)
-    return dataclasses.field(default=default if held is _SAME_AS_DEFAULT else held, metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata, compare=compare)
 
 
-def options_of(cls: type) -> dict[str, tuple[Option, Any]]:
-    """Options of a settings class by name, each with the default of function and command.
+def options_of(cls: type) -> Mapping[str, tuple[Option, Any]]:
+    """Options of a settings class by name, each with its default.
 
-    Options that most classes have come first and last.
+    Options that most classes have come first and last, those of posteriors at the end.
     """
-    places = {"measures": 0, "estimators": 1, "ci_prob": 3, "random_seed": 4}
-    fields = sorted(dataclasses.fields(cls), key=lambda f: places.get(f.name, 2))
-    return {f.name: (f.metadata["option"], f.metadata["default"]) for f in fields if "option" in f.metadata}
+    return _options_of(cls)
+
+
+@functools.cache
+def _options_of(cls: Any) -> Mapping[str, tuple[Option, Any]]:
+    last = ["ci_prob", "random_seed"]
+    if cls is not PosteriorSettings and issubclass(cls, PosteriorSettings):
+        last += [f.name for f in dataclasses.fields(PosteriorSettings) if not _is_own(cls, f.name)]
+    places = {"measures": -3, "measure": -3, "estimators": -2} | {name: k for k, name in enumerate(last)}
+    hints = _hints(cls)
+    fields = sorted(dataclasses.fields(cls), key=lambda f: places.get(f.name, -1))
+    return {
+        f.name: (_completed(spec, hints[f.name]), f.metadata["default"])
+        for f in fields
+        if (spec := f.metadata.get("option")) is not None
+    }
+
+
+def _is_own(cls: Any, name: str) -> bool:
+    """Whether a class of settings for posteriors has its own option of this name."""
+    return cls.__dataclass_fields__[name] is not PosteriorSettings.__dataclass_fields__[name]
+
+
+def _hints(cls: type) -> dict[str, Any]:
+    """Type of each field; a name that only type checkers know stands for an object."""
+    unknown: dict[str, Any] = {}
+    while True:
+        try:
+            return get_type_hints(cls, localns=unknown)
+        except NameError as error:
+            unknown[str(error.name)] = object
+
+
+def _completed(spec: Option, hint: Any) -> Option:
+    """The option with what its field says: the type of one value, and whether there are several."""
+    parts = get_args(hint) if NoneType in get_args(hint) else (hint,)
+    one, multiple = Path if Path in parts else parts[0], spec.multiple
+    if get_origin(one) is tuple:
+        one = get_args(one)[0]
+        if get_origin(one) is not tuple and spec.parse is None:
+            multiple = multiple or "listed"
+    of_one = one if one in (int, float, bool, Path) or get_origin(one) is Literal else str
+    return dataclasses.replace(spec, type=spec.type or of_one, multiple=multiple)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Base of the settings classes, which checks values on creation."""
+    """Base of the settings classes, which checks values on creation and holds them immutable."""
 
     def __post_init__(self) -> None:
         for name, (spec, default) in options_of(type(self)).items():
             value = getattr(self, name)
             if value is None and default is not None:
                 raise InputError(f"{name} cannot be None", hint="leave it out for its default")
-            spec.check(name, value)
+            self._hold(name, spec.held(name, value))
+
+    def _hold(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    @classmethod
+    def of(cls, *, function: str = "", **given: Any) -> Self:
+        """Make settings of the arguments of a function, of which None stands for a default of None.
+
+        Raises
+        ------
+        InputError
+            An unknown name, an empty sequence, or a value that an option cannot have.
+        """
+        options = options_of(cls)
+        if not set(given) <= set(options):
+            shared = options_of(PosteriorSettings) if issubclass(cls, PosteriorSettings) else {}
+            own = [name for name in options if name not in shared or _is_own(cls, name)]
+            rest = sorted(set(options) - set(own))
+            more = f"; estimators have {', '.join(rest)}" if rest else ""
+            refuse_unknown(given, options, f"{function or cls.__name__} has {', '.join(own)}{more}")
+        for name, value in given.items():
+            is_empty = isinstance(value, Collection) and not isinstance(value, str) and not value
+            if is_empty and not options[name][0].may_be_empty:
+                raise InputError(f"{name} cannot be empty", hint="leave it out, or name some")
+        return cls(**{n: v for n, v in given.items() if v is not None or options[n][1] is not None})
+
+    def describe(self) -> dict[str, Any]:
+        """All options in the types of JSON."""
+        fields = (type(self).__dataclass_fields__[name] for name in options_of(type(self)))
+        return {f.name: _plain(getattr(self, f.name)) for f in fields if f.compare}
+
+    def keywords(self) -> dict[str, Any]:
+        """Options as arguments of a function, without empty ones."""
+        values = {name: getattr(self, name) for name in options_of(type(self))}
+        return {n: dict(v) if _are_pairs(v) else v for n, v in values.items() if v != ()}
 
 
-def describe_estimator(estimator: Any) -> dict[str, Any]:
-    """Name and settings of an estimator, as JSON can hold them."""
-    fields = getattr(estimator, "__dataclass_fields__", {})
-    settings = {name: getattr(estimator, name) for name, f in fields.items() if f.compare}
-    return {"name": estimator.name} | {
-        name: dict(value) if isinstance(value, Mapping) else value for name, value in settings.items()
-    }
+def refuse_unknown(given: Iterable[str], known: Collection[str], hint: str) -> None:
+    """Raise `InputError` for names that are not known, with a suggestion.
+
+    Examples
+    --------
+    >>> refuse_unknown({"tun": 3}, ["tune", "draws"], "score has tune, draws")
+    Traceback (most recent call last):
+        ...
+    bayespool.errors.InputError: unknown settings ['tun']; did you mean 'tune'? score has tune, draws
+    """
+    if unknown := sorted(set(given) - set(known)):
+        raise InputError(
+            f"unknown settings {unknown}", hint=f"{did_you_mean(unknown[0], known)} {hint}".lstrip()
+        )
 
 
-def check_types(settings: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
-    """Refuse settings of the wrong type, read from a text such as ``rrf(k=60)``.
+def _are_pairs(value: Any) -> bool:
+    return isinstance(value, tuple) and value != () and all(isinstance(item, tuple) for item in value)
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if _are_pairs(value):
+        return {name: _plain(item) for name, item in value}
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    return describe_estimator(value) if hasattr(value, "estimate") else str(value)
+
+
+def takes(
+    cls: type[Settings], *, positional: str = "measures"
+) -> Callable[[Callable[..., Returned]], Callable[..., Returned]]:
+    """Decorator of a function whose ``settings`` are made of its keywords.
+
+    The function is called with the fields of the class as keywords, or with ``settings``, an object of the
+    class. Its signature has them, and its docstring in the place of ``{options}``. Arguments of its own come
+    before fields of the same name.
 
     Parameters
     ----------
-    settings : mapping of str to object
-    hints : mapping of str to type
-        Type of each setting; settings without one are not checked.
-
-    Raises
-    ------
-    ValueError
-        A value is of another type.
+    cls : type
+        A settings class.
+    positional : str
+        The field that may follow the function's positional arguments.
     """
-    numbers = {int: (int,), float: (int, float)}
-    for name, value in settings.items():
-        hint = hints.get(name)
-        if hint in numbers and (not isinstance(value, numbers[hint]) or isinstance(value, bool)):
-            raise ValueError(f"{name} must be {'a whole number' if hint is int else 'a number'}")
-        if hint is bool and not isinstance(value, bool):
-            raise ValueError(f"{name} must be True or False")
-        if get_origin(hint) is Literal and value not in get_args(hint):
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, get_args(hint)))}")
 
+    def decorate(function: Callable[..., Returned]) -> Callable[..., Returned]:
+        own = dict(inspect.signature(function).parameters)
+        settings_parameter = own.pop("settings")
+        options = {name: entry for name, entry in options_of(cls).items() if name not in own}
+        more = [p.name for p in own.values() if p.kind is p.VAR_KEYWORD]
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        parameters = [
+            *(p for p in own.values() if p.kind is p.POSITIONAL_OR_KEYWORD),
+            *(
+                inspect.Parameter(
+                    name,
+                    inspect.Parameter.POSITIONAL_OR_KEYWORD if name == positional else keyword,
+                    default=inspect.Parameter.empty if default is ... else default,
+                )
+                for name, (_, default) in options.items()
+            ),
+            settings_parameter.replace(default=None),
+            *(p for p in own.values() if p.kind in (keyword, p.VAR_KEYWORD)),
+        ]
+        signature = inspect.Signature(
+            sorted(parameters, key=lambda p: p.kind),
+            return_annotation=inspect.signature(function).return_annotation,
+        )
 
-def documented(cls: type) -> Callable[[Function], Function]:
-    """Decorator that replaces ``{options}`` in a docstring by the options of a settings class."""
+        @functools.wraps(function)
+        def with_settings(*args: Any, **keywords: Any) -> Returned:
+            unknown = {} if more else {n: keywords.pop(n) for n in set(keywords) - set(signature.parameters)}
+            arguments = signature.bind_partial(*args, **keywords).arguments
+            given = {name: arguments.pop(name) for name in options if name in arguments} | unknown
+            for name in more:
+                arguments |= arguments.pop(name, {})
+            settings = arguments.pop("settings", None)
+            if settings is not None and given:
+                raise InputError(f"{', '.join(given)} beside settings", hint="give one or the other")
+            if settings is None:
+                settings = cls.of(function=function.__name__, **given)
+            return function(settings=settings, **arguments)
 
-    def put(function: Function) -> Function:
+        with_settings.__signature__ = signature  # type: ignore[attr-defined]
         if function.__doc__ is not None:  # python -OO has none
             text = inspect.cleandoc(function.__doc__)
-            function.__doc__ = text.replace("{options}", _parameters(cls))
-        return function
+            with_settings.__doc__ = text.replace("{options}", _parameters(cls, options))
+        return with_settings
 
-    return put
+    return decorate
 
 
-def _parameters(cls: type) -> str:
-    """Options as parameters of a numpydoc docstring."""
+def _parameters(cls: type, options: Mapping[str, tuple[Option, Any]]) -> str:
+    """Options as parameters of a numpydoc docstring, and the settings that stand for them."""
     lines = []
-    for name, (spec, default) in options_of(cls).items():
-        ends = ", optional" if default is None else f", default {default!r}"
-        lines.append(f"{name} : {spec.typed or _type(spec)}{ends}".replace("'", '"'))
+    for name, (spec, default) in options.items():
+        ends = "" if default is ... else ", optional" if default is None else f", default {default!r}"
+        lines.append(f"{name} : {spec.docstring_type or _type(spec)}{ends}".replace("'", '"'))
         lines += textwrap.wrap(
-            f"{spec.help} {spec.more}", 106, initial_indent="    ", subsequent_indent="    "
+            f"{spec.help} {spec.details}", 106, initial_indent="    ", subsequent_indent="    "
         )
-    return "\n".join(lines)
+    return "\n".join([*lines, f"settings : {cls.__name__}, optional", "    In place of all these."])
 
 
 def _type(spec: Option) -> str:
     if spec.choices:
         item = f"{{{', '.join(repr(choice) for choice in spec.choices)}}}"
     else:
-        item = "path" if spec.of is Path else str(spec.of.__name__)
-    return f"sequence of {item}" if spec.many else item
+        item = "path" if spec.type is Path else str(spec.type.__name__)
+    return f"sequence of {item}" if spec.multiple else item
 
 
-MEASURES = Option(
-    help="P@10, nDCG@10, P(rel=2)@10, AP@100, …; may be repeated.",
-    many="repeated",
-    typed="measure or iterable of measures",
-    flag="--measure -m",
-)
-ESTIMATORS = Option(
-    help="'default', 'all', or comma-separated names with settings in parentheses: "
-    "background(e=0.05),posterior-smoothed.",
-    more="In Python a name, a sequence of names and estimators, or a mapping of labels to them; ``default`` "
-    "and ``all`` are `bayespool.scoring.DEFAULT_ESTIMATORS` and `bayespool.scoring.ALL_ESTIMATORS`.",
-    many="listed",
-    typed="str, Estimator, sequence or mapping of them",
-)
-POOL_DEPTH = Option(
-    help="Re-pool to this depth first: judgments of documents that no pooled run has down to it go.",
-    of=int,
-    least=1,
-)
-ESTIMAND = Option(
-    help="Whether unjudged documents below the pool depth are estimated (complete) or stay nonrelevant "
-    "(pooled).",
-    more="The two coincide down to the pool depth.",
-    of=Literal["complete", "pooled"],
-)
-IDEAL = Option(
-    help="Ideal ranking of nDCG, AP and R: of the judged documents and the completed ones in reach of the "
-    "run itself (own), of any run scored (shared), or of the judged documents alone (judged).",
-    more="It holds for measures whose text names no other, such as ``nDCG@10``.",
-    of=Literal["own", "shared", "judged"],
-)
-CI_PROB = Option(
-    help="Probability of the intervals.", more="They are equal-tailed.", of=float, above=0, below=1
-)
 SEED = Option(
-    help="Random seed; the same inputs and seed give the same bytes.", of=int, least=0, flag="--seed"
+    help="Random seed; the same inputs and seed give the same bytes.",
+    least=0,
+    flag="--seed",
+    group="Sampling",
 )
 MAX_FILE_SIZE = 512  # MiB: some ten million lines
 
@@ -275,36 +393,27 @@ class FilesSettings(Settings):
     """How files are read: options of every command that reads any."""
 
     organizations: str | Path | None = option(
-        None, Option(help="Who submitted which run: CSV with run_id,organization, or XML.", of=Path)
+        None, "Who submitted which run: CSV with run_id,organization, or XML.", group="Input"
     )
     order: Literal["score", "rank"] = option(
-        "score",
-        Option(help="trec_eval's order by score, or the ranks of the files.", of=Literal["score", "rank"]),
+        "score", "trec_eval's order by score, or the ranks of the files.", group="Input"
     )
     negative: Literal["listed", "unjudged", "nonrelevant"] = option(
         "listed",
-        Option(
-            help="Negative relevance: -1 in the pool and unjudged, less nonrelevant (listed); or all of it "
-            "alike.",
-            of=Literal["listed", "unjudged", "nonrelevant"],
-        ),
+        "Negative relevance: -1 in the pool and unjudged, less nonrelevant (listed); or all of it alike.",
+        group="Input",
     )
     run_id: Literal["file", "tag"] = option(
-        "file", Option(help="Name runs by their files or by their tags.", of=Literal["file", "tag"])
+        "file", "Name runs by their files or by their tags.", group="Input"
     )
     strict: bool = option(
-        True,
-        Option(
-            help="Skip unusable lines, and report them, instead of stopping.",
-            of=bool,
-            flag="--lenient",
-        ),
+        True, "Skip unusable lines, and report them, instead of stopping.", group="Input", flag="--lenient"
     )
     max_file_size: int = option(
         MAX_FILE_SIZE,
-        Option(
-            help="Most MiB of text in one file, decompressed: what is larger is refused.", of=int, least=1
-        ),
+        "Most MiB of text in one file, decompressed: what is larger is refused.",
+        group="Input",
+        least=1,
     )
 
 
@@ -316,69 +425,54 @@ class ReadingSettings(FilesSettings):
 
     judges: tuple[tuple[str, str], ...] | None = option(
         None,
-        Option(
-            help="Labels of a second judge, such as a language model, as qrels with any numbers: FILE or "
-            "NAME=FILE; may be repeated. They are evidence, never judgments.",
-            many="repeated",
-            typed="path, sequence of paths, or mapping of str to path",
-            flag="--judge",
-        ),
+        "Labels of a second judge, such as a language model, as qrels with any numbers: FILE or NAME=FILE; "
+        "may be repeated. They are evidence, never judgments.",
+        group="Input",
+        multiple="repeated",
+        docstring_type="path, sequence of paths, or mapping of str to path",
+        flag="--judge",
     )
     known_depth: int | None = option(
-        None, Option(help="Depth to which the pool was judged, if known; else discovered.", of=int, least=1)
+        None, "Depth to which the pool was judged, if known; else discovered.", group="Pool", least=1
     )
     max_holes: int | None = option(
         None,
-        Option(
-            help="Unjudged documents per topic that a pooled run may have; default: a twentieth of the "
-            "depth.",
-            of=int,
-            least=0,
-        ),
+        "Unjudged documents per topic that a pooled run may have; default: a twentieth of the depth.",
+        group="Pool",
+        least=0,
     )
     pooled_run_ids: tuple[str, ...] | None = option(
         None,
-        Option(
-            help="Comma-separated ids of the pooled runs, if known; else discovered.",
-            many="listed",
-            flag="--pooled-runs",
-        ),
+        "Comma-separated ids of the pooled runs, if known; else discovered.",
+        group="Pool",
+        flag="--pooled-runs",
     )
     pool_rule: Literal["leading", "skipping"] = option(
         "leading",
-        Option(
-            help="How pooled runs are found; 'skipping' is the rule of 2015, for reproductions.",
-            of=Literal["leading", "skipping"],
-        ),
+        "How pooled runs are found; 'skipping' is the rule of 2015, for reproductions.",
+        group="Pool",
     )
     pool_strategy: str | None = option(
         None,
-        Option(
-            help="The strategy that made the pool, with settings in parentheses; else a depth is discovered.",
-            typed="str or Strategy",
-        ),
+        "The strategy that made the pool, with settings in parentheses; else a depth is discovered.",
+        group="Pool",
+        docstring_type="str or Strategy",
+        names="strategy",
     )
     pool_budget: int | None = option(
-        None,
-        Option(help="Documents that the strategy of the pool judged, over all topics.", of=int, least=1),
+        None, "Documents that the strategy of the pool judged, over all topics.", group="Pool", least=1
     )
     pool_run_depth: int | None = option(
-        None, Option(help="Ranks of a run that it judged at most; default: all.", of=int, least=1)
+        None, "Ranks of a run that it judged at most; default: all.", group="Pool", least=1
     )
-    pool_shares: Literal["equal", "global"] = option(
-        "equal", Option(help="How topics shared that budget.", of=Literal["equal", "global"])
-    )
+    pool_shares: Literal["equal", "global"] = option("equal", "How topics shared that budget.", group="Pool")
     pool_rel: int = option(
         1,
-        Option(
-            help="Smallest relevance that counted as relevant for the strategy, if it is adaptive.",
-            of=int,
-            least=1,
-        ),
+        "Smallest relevance that counted as relevant for the strategy, if it is adaptive.",
+        group="Pool",
+        least=1,
     )
-    pool_seed: int = option(
-        1, Option(help="Random seed of the strategy that made the pool.", of=int, least=0)
-    )
+    pool_seed: int = option(1, "Random seed of the strategy that made the pool.", group="Pool", least=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -387,175 +481,72 @@ class ReadingRunsSettings(ReadingSettings):
 
     each_its_own: bool = option(
         False,
-        Option(
-            help="The runs to score are of an organization each, where the list does not name theirs; else "
-            "they are of one, yours.",
-            of=bool,
-        ),
+        "The runs to score are of an organization each, where the list does not name theirs; else they are "
+        "of one, yours.",
+        group="Input",
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class SamplingSettings(Settings):
-    """Settings of posterior estimators, which functions pass on to the named ones."""
+class EngineSettings(Settings):
+    """How a model is fitted: engine and priors."""
 
-    priors: tuple[tuple[str, str], ...] | None = option(
+    priors: tuple[tuple[str, str], ...] = option(
         None,
-        Option(
-            help="Replace a prior: mu=Normal(-2,1); the model pages name them; may be repeated.",
-            many="repeated",
-            typed="mapping of str to str",
-            flag="--prior",
-        ),
+        "Replace a prior: mu=Normal(-2,1); the model pages name them; may be repeated.",
+        multiple="repeated",
+        docstring_type="mapping of str to str",
+        flag="--prior",
+        group="Sampling",
+        may_be_empty=True,
     )
-    engine: Literal["laplace", "nuts"] = option(
+    engine: str = option(
         "laplace",
-        Option(help="Fast approximation, or the reference sampler.", of=Literal["laplace", "nuts"]),
+        "Fast approximation, or the reference sampler.",
+        type=Literal["laplace", "nuts"],
+        is_open=True,
+        group="Sampling",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingSettings(EngineSettings):
+    """How a model is fitted, and how many draws there are."""
+
     draws: int = option(
         1000,
-        Option(
-            help="Posterior draws per chain; laplace draws that many times the chains.",
-            of=int,
-            least=1,
-            most=10**7,
-        ),
+        "Posterior draws per chain; laplace draws that many times the chains.",
+        least=1,
+        most=10**7,
+        group="Sampling",
     )
-    tune: int = option(1000, Option(help="Tuning draws per chain.", of=int, least=1, most=10**7))
-    chains: int = option(4, Option(help="Chains.", of=int, least=1, most=1000))
+    tune: int = option(1000, "Tuning draws per chain.", least=1, most=10**7, group="Sampling")
+    chains: int = option(4, "Chains.", least=1, most=1000, group="Sampling")
 
 
 @dataclass(frozen=True, kw_only=True)
-class TargetSettings(Settings):
-    """Runs and pool to estimate, estimand and seed."""
+class PosteriorSettings(SamplingSettings):
+    """Settings for posterior estimators, for the named ones that have them."""
 
-    unpool: tuple[str, ...] = option(
-        None,
-        Option(
-            help="A run of the campaign, or an organization, to score as if it were new: it leaves the pool; "
-            "may be repeated.",
-            more="A run leaves with all runs of its organization, and it alone is scored. Of an organization "
-            "all runs are scored.",
-            many="repeated",
-        ),
-        held=(),
+    target_accept: float = option(
+        0.9, "Share of accepted steps that the sampler aims at.", above=0, below=1, python_only=True
     )
-    unpool_by: Literal["organization", "run"] = option(
-        "organization",
-        Option(
-            help="What leaves the pool with a run that is named: its organization, or nothing.",
-            of=Literal["organization", "run"],
-        ),
+    joint: bool = option(
+        False,
+        "Complete the judgments once for all measures, so that the same draws serve them all.",
+        python_only=True,
     )
-    pool_depth: int | None = option(None, POOL_DEPTH)
-    estimand: Literal["complete", "pooled"] = option("complete", ESTIMAND)
-    random_seed: int = option(1, SEED)
+    together: bool = option(
+        False,
+        "Complete the judgments of all runs at once, so that runs can be compared draw by draw.",
+        python_only=True,
+    )
+    shift: float = option(0.0, "Added to the log odds of every unjudged document.", python_only=True)
+    progress: bool = option(False, "Show the sampler's progress.", python_only=True, compare=False)
 
-
-@dataclass(frozen=True, kw_only=True)
-class ScoringSettings(TargetSettings):
-    """Common settings of `score` and `compare` beside measures and estimators."""
-
-    ideal: Literal["own", "shared", "judged"] | None = option("own", IDEAL)
-    ci_prob: float = option(0.95, CI_PROB)
-
-
-def name_in(text: str) -> str:
-    """Name at the beginning of a text.
-
-    Examples
-    --------
-    >>> name_in(" rrf(k=60)")
-    'rrf'
-    """
-    return text.partition("(")[0].strip()
-
-
-def settings_in(
-    text: str, kind: str, make: type[Any], *, fixed: Collection[str] = frozenset()
-) -> dict[str, Any]:
-    """Parse the settings in a text.
-
-    Parameters
-    ----------
-    text : str
-        ``name``, or ``name(setting=value, …)`` with numbers, quoted texts, tuples, True or False as values.
-    kind : str
-        What the name is of, in messages: ``"strategy"``.
-    make : type
-        Its class, whose arguments the settings are.
-    fixed : collection of str
-        Arguments that the text may not set.
-
-    Raises
-    ------
-    InputError
-        The text has another form, an unknown setting, or a value that cannot be read or has another type.
-
-    Examples
-    --------
-    >>> from bayespool.pooling import RRF
-    >>> settings_in("rrf(k=60)", "strategy", RRF)
-    {'k': 60}
-    >>> settings_in("rrf(q=60)", "strategy", RRF)
-    Traceback (most recent call last):
-        ...
-    bayespool.errors.InputError: strategy 'rrf(q=60)': there is no setting 'q'; rrf has k
-    """
-    name, (_, opened, rest) = name_in(text), text.strip().partition("(")
-    if not opened:
-        return {}
-    subject, known = f"{kind} {text!r}", _arguments(make)
-    form = f"write {name}({_example(make, fixed)})"
-    try:
-        call = ast.parse(f"f({rest}", mode="eval").body
-    except SyntaxError:
-        problem = "cannot be read" if rest.endswith(")") else "the parenthesis is not closed"
-        raise InputError(f"{subject}: {problem}", hint=form) from None
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
-        raise InputError(f"{subject}: write settings as name=value", hint=form)
-    settings = {}
-    for keyword in call.keywords:
-        if keyword.arg is None:
-            raise InputError(f"{subject}: write settings as name=value", hint=form)
-        if keyword.arg in fixed or (known is not None and keyword.arg not in known):
-            has = [argument for argument in known or () if argument not in fixed] or ["none"]
-            raise InputError(
-                f"{subject}: there is no setting {keyword.arg!r}",
-                hint=known_names(keyword.arg, has, before=f"{name} has "),
-            )
-        try:
-            settings[keyword.arg] = ast.literal_eval(keyword.value)
-        except ValueError:
-            raise InputError(
-                f"{subject}: {keyword.arg} cannot be {ast.unparse(keyword.value)}",
-                hint="write a number, a text in quotes, True or False",
-            ) from None
-    try:
-        check_types(settings, _hints(make))
-    except ValueError as error:
-        raise InputError(f"{subject}: {error}") from None
-    return settings
-
-
-def _arguments(make: type[Any]) -> tuple[str, ...] | None:
-    """Names of the arguments of a class; None if it accepts any."""
-    parameters = inspect.signature(make).parameters.values()
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        return None
-    return tuple(parameter.name for parameter in parameters)
-
-
-def _example(make: type[Any], fixed: Collection[str]) -> str:
-    """A setting of a class with its default, as written in a text."""
-    for parameter in inspect.signature(make).parameters.values():
-        if parameter.name not in fixed and isinstance(parameter.default, int | float | str | tuple):
-            return f"{parameter.name}={parameter.default!r}"
-    return "setting=value"
-
-
-def _hints(make: type[Any]) -> dict[str, Any]:
-    try:
-        return get_type_hints(make)
-    except NameError:  # a user's own class whose annotations are only for readers
-        return {}
+    def of_posteriors(self) -> dict[str, Any]:
+        """Settings for posteriors that differ from their defaults."""
+        options = options_of(PosteriorSettings).items()
+        values = {name: (getattr(self, name), default) for name, (_, default) in options}
+        given = {name: value for name, (value, default) in values.items() if value not in (default, ())}
+        return given | ({"priors": dict(self.priors)} if self.priors else {})

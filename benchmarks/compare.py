@@ -25,7 +25,7 @@ from bayespool.comparisons import Reversals, significant_draws
 
 # Ravana & Moffat (2010), table 2, P@10: separable with 1,000 judgments and with all, reversed
 PAPER = {
-    "lower-bound": (68.9, 67.5, 5.8),
+    "as-judged": (68.9, 67.5, 5.8),
     "interpolated": (58.6, 65.0, 2.2),
     "smoothed": (64.7, 62.7, 6.1),
 }

@@ -64,7 +64,7 @@ DL = "--lenient --qrels in/dl/qrels.txt --pool in/dl/runs --organizations in/dl/
 DL_TYPES = "--run-types in/dl/run-types.csv"
 DL_JUDGE = "--judge gpt4=in/dl/judges/umbrela-gpt4.txt"
 DL_JUDGES = f"{DL_JUDGE} --judge llama=in/dl/judges/binary-llama3.2.txt"
-POINTS = "lower-bound,background,interpolated,smoothed,systems-adjustment,anti-precision,condensed-list"
+POINTS = "as-judged,background,interpolated,smoothed,systems-adjustment,anti-precision,condensed-list"
 GRADED = "-m nDCG@10 -m ERR@10 -m 'P(rel=2)@10'"
 BINARY = "-m P@10 -m AP@20 -m RBP@10 -m RR@10 -m R@20 -m Success@5"
 SHORT = "--draws 50"
@@ -218,22 +218,19 @@ CALLS: tuple[tuple[str, tuple[str, ...]], ...] = (
             f"judges {EXAMPLE} {EXAMPLE_JUDGE} -m nDCG@10 {SHORT} --json -o other",
         ),
     ),
-    ("example check", (f"check {EXAMPLE} -m nDCG@5 --folds 2 --draws 25 {FOLDER}",)),
+    ("example check", (f"check predictions {EXAMPLE} -m nDCG@5 --folds 2 --draws 25 {FOLDER}",)),
     (
         "example check calibration",
         (
-            f"check --sbc --simulations 3 --models ratio,background --draws 25 {FOLDER}",
-            "check --sbc --new-kind --simulations 3 --draws 25 -o other --figures none",
+            f"check simulation --simulations 3 --models ratio,background {FOLDER}",
+            "check simulation --new-kind --simulations 3 -o other --figures none",
         ),
     ),
     (
         "example check engines",
-        (
-            f"check {EXAMPLE} --compare-engines --models background --folds 2 --draws 20 --tune 50 "
-            f"--chains 2 {FOLDER}",
-        ),
+        (f"check engines {EXAMPLE} --models background --folds 2 --draws 20 --tune 50 --chains 2 {FOLDER}",),
     ),
-    ("example check found", (f"check {EXAMPLE} --known-depth 5 --found -m P@10 --draws 25 {FOLDER}",)),
+    ("example check found", (f"check unexplained {EXAMPLE} --known-depth 5 -m P@10 --draws 25 {FOLDER}",)),
     (
         "medical score",
         (
@@ -262,8 +259,8 @@ CALLS: tuple[tuple[str, tuple[str, ...]], ...] = (
         "medical common-topics",
         (f"common-topics {MEDICAL} --widths 10 --samples 1 --common 5 --topic-samples 2 --jobs 1 {FOLDER}",),
     ),
-    ("medical check", (f"check {MEDICAL} --models ratio --folds 2 --draws 25 {FOLDER}",)),
-    ("medical check found", (f"check {MEDICAL} --found --draws 25 {FOLDER}",)),
+    ("medical check", (f"check predictions {MEDICAL} --models ratio --folds 2 --draws 25 {FOLDER}",)),
+    ("medical check found", (f"check unexplained {MEDICAL} -m P@10 --draws 25 {FOLDER}",)),
     (
         "dl score",
         (
@@ -307,7 +304,10 @@ CALLS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     ("dl judges", (f"judges {DL} {DL_JUDGE} --unpool WLU -m nDCG@10 --intervals --draws 25 -o result",)),
-    ("dl check", (f"check {DL} {DL_JUDGE} --models evidence --folds 2 --draws 25 -m nDCG@10 {FOLDER}",)),
+    (
+        "dl check",
+        (f"check predictions {DL} {DL_JUDGE} --models evidence --folds 2 --draws 25 -m nDCG@10 {FOLDER}",),
+    ),
 )
 """Names of calls, and the commands of each, which run one after the other in a folder of their own, where
 ``in`` holds the collections."""
@@ -578,9 +578,13 @@ def _of_parquet(call: str, file: str, data: bytes) -> Iterator[Column]:
     import pyarrow.parquet as pq
 
     table = pq.read_table(io.BytesIO(data))
-    for name in table.column_names:
-        kind = str(table.schema.field(name).type)
-        yield _column(call, file, (name,), table.column(name).to_pylist(), kind)
+    rows = table.to_pylist()
+    if (wide := _widened(rows)) is not rows:
+        yield from _of_json(call, file, wide)
+    else:
+        for name in table.column_names:
+            kind = str(table.schema.field(name).type)
+            yield _column(call, file, (name,), table.column(name).to_pylist(), kind)
     for key, value in (table.schema.metadata or {}).items():
         if key not in (b"pandas", b"ARROW:schema"):
             yield from _of_json(call, file, json.loads(value), ("metadata",))
@@ -609,9 +613,36 @@ def _jsonable(attributes: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _of_csv(call: str, file: str, text: str) -> Iterator[Column]:
-    rows = list(csv.reader(io.StringIO(text)))
-    for at, name in enumerate(rows[0] if rows else []):
-        yield _column(call, file, (name,), [row[at] for row in rows[1:] if row], "csv")
+    rows = _widened(list(csv.DictReader(io.StringIO(text))))
+    for name in rows[0] if rows else ():
+        yield _column(call, file, (name,), [row.get(name, "") for row in rows], "csv")
+
+
+_OF_SCORES = ("run_id", "measure", "estimator", "value", "lower", "upper", "as_judged", "bound_lower")
+_OF_ESTIMATES = ("lower", "upper", "std", "distance", "new_kind")
+
+
+def _widened(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Long rows of scores with columns for each estimator, as they were before; other rows as they are."""
+    if not rows or not set(_OF_SCORES) <= rows[0].keys() or "truth" in rows[0]:
+        return rows
+    has = {
+        (row["estimator"], name) for row in rows for name in _OF_ESTIMATES if row.get(name) not in ("", None)
+    }
+    has -= {(estimator, "std") for estimator, name in has if name == "lower"}
+    wide: dict[tuple[str, ...], dict[str, Any]] = {}
+    for row in rows:
+        key = (row["measure"], row["run_id"], row.get("query_id", ""))
+        left_out = ("estimator", "value", "note", *_OF_ESTIMATES)
+        kept = wide.setdefault(key, {name: value for name, value in row.items() if name not in left_out})
+        kept[row["estimator"]] = row["value"]
+        kept |= {
+            f"{row['estimator']}_{name}": row[name]
+            for name in _OF_ESTIMATES
+            if (row["estimator"], name) in has
+        }
+    measures = list(dict.fromkeys(row["measure"] for row in rows))
+    return [row for measure in measures for key, row in wide.items() if key[0] == measure]
 
 
 def _of_json(call: str, file: str, found: Any, place: _Path = ()) -> Iterator[Column]:
@@ -621,6 +652,7 @@ def _of_json(call: str, file: str, found: Any, place: _Path = ()) -> Iterator[Co
             if key not in KEYS_LEFT_OUT:
                 yield from _of_json(call, file, value, (*place, str(key)))
     elif isinstance(found, list) and found and all(isinstance(row, dict) for row in found):
+        found = _widened(found)
         for name in dict.fromkeys(name for row in found for name in row):
             if name not in KEYS_LEFT_OUT:
                 yield _column(call, file, (*place, str(name)), [row.get(name) for row in found])

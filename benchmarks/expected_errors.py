@@ -172,7 +172,7 @@ def table(title: str, collections: Path) -> list[Row]:
             top=75,
             **settings,
         )
-    frame = result.frame()
+    frame = result.to_frame(reported_only=True)
     return [
         errors(f"{'' if i else title} | {measure}", runs, keeping, result.scores_in_truth)
         for i, (measure, runs) in enumerate(frame[frame["reported"]].groupby("measure", sort=False))

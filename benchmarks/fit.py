@@ -23,7 +23,7 @@ from bayespool.collection import Collection
 from bayespool.experiments import SimulationSettings
 from bayespool.inference import NUTS, Laplace
 from bayespool.models import MODEL_NAMES
-from bayespool.posterior import Task
+from bayespool.posterior import ScoringProblem
 
 TREC2 = SimulationSettings(
     n_topics=50, n_candidates=1500, n_organizations=22, max_runs=2, pool_depth=100, run_depth=1000
@@ -74,7 +74,7 @@ def line(collection: Collection, runs: tuple[str, ...], model: str, args: argpar
     seconds = []
     for _ in range(args.repeat):
         start = time.perf_counter()
-        task = Task(collection, runs, parse_measure(args.measure), "pooled")
+        task = ScoringProblem(collection, runs, parse_measure(args.measure), "pooled")
         prepared = task.prepare(model, {})  # type: ignore[arg-type]
         engine = Laplace(draws=4 * args.draws)
         laplace = engine.fit(prepared.spec, prepared.evidence, 1)

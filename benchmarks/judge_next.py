@@ -46,12 +46,11 @@ from bayespool.evidence import score_bounds
 from bayespool.experiments.calibration import central_share, pit_range
 from bayespool.experiments.parallel import completed
 from bayespool.measures import Measure
-from bayespool.pooling import Retrieved, equal_shares, order_of_topic, parse_strategy
+from bayespool.pooling import TopicRankings, equal_shares, order_of_topic, parse_strategy
 from bayespool.randomness import key_of
 from bayespool.scoring import parse_estimator
 from bayespool.scoring.judging import plan
-from bayespool.scoring.judging_goals import find_target
-from bayespool.scoring.judging_influence import find_influence
+from bayespool.scoring.judging_influence import find_influence, find_target
 
 STAGES = (0, 5, 10, 20, 50, 100)
 STEP = 10  # judgments between two looks at the stopping rule
@@ -305,14 +304,14 @@ def choose(
     return order[:n_new], None
 
 
-def topic_of(collection: Collection, document: npt.NDArray[np.int32], t: int) -> Retrieved:
+def topic_of(collection: Collection, document: npt.NDArray[np.int32], t: int) -> TopicRankings:
     """The candidates of a topic as runs retrieve them, in the order of their ranks."""
     of_topic = document[:, t]
     closed = np.argsort(of_topic < 0, axis=1, kind="stable")  # a strategy knows no gaps in a ranking
     of_topic = np.take_along_axis(of_topic, closed, axis=1)
     pair = np.unique(of_topic[of_topic >= 0])
     rng = np.random.default_rng(key_of("benchmark", collection.query_ids[t]))
-    return Retrieved(
+    return TopicRankings(
         query_id=collection.query_ids[t],
         pair=pair,
         document=np.where(of_topic >= 0, np.searchsorted(pair, of_topic), -1).astype(np.int32),

@@ -29,10 +29,10 @@ from bayespool import Collection, leave_out, parse_measure, score
 from bayespool.collection import Judge, add_judges, read_labels, read_run_types
 from bayespool.evidence import score_bounds
 from bayespool.experiments import leave_types_out
-from bayespool.posterior import Task
+from bayespool.posterior import ScoringProblem
 
 MEASURES = ("P(rel=2)@5", "P(rel=2)@10", "nDCG@10")
-RIVALS = ("lower-bound", "judge-filled", "judge-rates", "prediction-powered")
+RIVALS = ("as-judged", "judge-filled", "judge-rates", "prediction-powered")
 COLUMNS = [
     "measure",
     "estimator",
@@ -69,13 +69,13 @@ def main() -> None:
     estimators = ["posterior-combined", *(RIVALS if asked.rivals else ())]
     if asked.what == "near":
         near = leave_out(collection, MEASURES, estimators=estimators, top=asked.top)
-        show(near.summary_frame())
+        show(near.to_frame("summary"))
     elif asked.what == "far":
         types = read_run_types(folder / "run-types.csv")
         far = leave_types_out(
             collection, MEASURES, run_types=types, estimators=estimators, pool_depth=10, runs="all"
         )
-        for name, of_type in far.summary_frame().groupby("type"):
+        for name, of_type in far.to_frame("summary").groupby("type"):
             print(name)
             show(of_type)
     elif asked.what == "no-pool":
@@ -143,7 +143,7 @@ def density_by_topic(collection: Collection) -> pd.DataFrame:
     """
     rows = []
     for measure in ("P(rel=1)@10", "P(rel=2)@10"):
-        prepared = Task(collection, (), parse_measure(measure), "complete").prepare("evidence", {})
+        prepared = ScoringProblem(collection, (), parse_measure(measure), "complete").prepare("evidence", {})
         evidence = prepared.evidence
         is_label = np.array(["≥" in name for name in evidence.predictor_names])
         topics = np.eye(len(evidence.query_ids))[evidence.topic]

@@ -28,7 +28,7 @@ from bayespool import Collection, parse_measure, simulate
 from bayespool.experiments import SimulationSettings
 from bayespool.inference import NUTS, Fit, Laplace
 from bayespool.models import MODELS
-from bayespool.posterior import Prepared, Task, new_interaction, new_organization_effect
+from bayespool.posterior import PreparedModel, ScoringProblem, new_interaction, new_organization_effect
 
 MOST = 0.1
 
@@ -50,7 +50,9 @@ def main() -> None:
             continue
         run = collection.unpooled_run_ids[:1]
         for model in asked.models.split(","):
-            prepared = Task(collection, run, parse_measure("P@10"), "complete").prepare(MODELS[model], {})
+            prepared = ScoringProblem(collection, run, parse_measure("P@10"), "complete").prepare(
+                MODELS[model], {}
+            )
             if not prepared.evidence.n_hidden.sum():
                 continue
             rows.append({"pool": name, "model": model} | compared(prepared))
@@ -90,7 +92,7 @@ def real_pools() -> Iterator[tuple[str, Collection]]:
             yield f"{name}: {n} organizations", smaller.with_pool(kept, min(smaller.pool_depth, 30))
 
 
-def compared(prepared: Prepared) -> dict[str, float]:
+def compared(prepared: PreparedModel) -> dict[str, float]:
     """What the check measures, and how far an end really is off."""
     laplace = Laplace(draws=8000).fit(prepared.spec, prepared.evidence, 1)
     nuts = NUTS(draws=2000, chains=4).compile(prepared.graph()).sample(random_seed=1)
@@ -108,7 +110,7 @@ def compared(prepared: Prepared) -> dict[str, float]:
     }
 
 
-def log_odds_of_mean(prepared: Prepared, fit: Fit) -> np.ndarray:
+def log_odds_of_mean(prepared: PreparedModel, fit: Fit) -> np.ndarray:
     """Log odds of the mean chance of all hidden documents, had a new organization retrieved them."""
     draws, evidence = fit.draws(), prepared.evidence
     rng = np.random.default_rng(1)

@@ -76,7 +76,7 @@ def measure(experiment: Experiment, folder: Path, n_jobs: int) -> bool:
         start = time.perf_counter()
         result = leave_out(collection, MEASURES, estimators=experiment.estimators, n_jobs=n_jobs)
         seconds = time.perf_counter() - start
-    frame = result.frame()
+    frame = result.to_frame(reported_only=True)
     print(
         f"\n{experiment.title}, {experiment.collection}: {frame['run_id'].nunique()} runs, "
         f"{frame['fold'].nunique()} organizations, {len(MEASURES)} cutoffs"

@@ -62,7 +62,7 @@ from bayespool.inference import NUTS, Laplace
 from bayespool.models import EVIDENCE_SLOPES, LinearEvidence, Structure, gather_documents, model_named
 from bayespool.models.evidence import gather_evidence
 from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE
-from bayespool.models.structure import Block, Coefficient, Group, Predictor
+from bayespool.models.structure import Block, Coefficient, Group, LinearPredictor
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]
@@ -429,7 +429,7 @@ def effects(one: LinearEvidence) -> dict[str, Group]:
 def stacked(seen: list[LinearEvidence]) -> Structure:
     """Models B and F: rungs one below the other, with an intercept each."""
     rung = np.repeat(np.arange(len(seen)), [len(one.topic) for one in seen])
-    predictor = Predictor(
+    predictor = LinearPredictor(
         {"rung_mu": np.eye(len(seen))[rung], "beta": np.vstack([one.predictors for one in seen])},
         {
             "topic": np.concatenate([one.topic for one in seen]),
@@ -454,7 +454,7 @@ def sharing(seen: list[LinearEvidence]) -> Structure:
         coefficients[f"beta_{k}"] = Coefficient(
             SLOPE, len(one.predictor_names), "predictor", shift=one.expected
         )
-        predictor = Predictor(
+        predictor = LinearPredictor(
             {f"mu_{k}": np.ones(len(one.topic)), f"beta_{k}": one.predictors},
             {"topic": one.topic, "organization": one.organization},
         )
@@ -469,7 +469,7 @@ def cumulative(
     import pymc as pm
     import pytensor.tensor as pt
 
-    from bayespool.models.parts import group_effect
+    from bayespool.models.graphs import group_effect
 
     evidence = hidden.evidence[0]
     seen = evidence.of_organizations(kept)

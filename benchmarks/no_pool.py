@@ -36,7 +36,7 @@ from bayespool.evidence import score_bounds
 from bayespool.experiments import cluster_runs
 from bayespool.inference import Laplace
 from bayespool.measures import Measure
-from bayespool.posterior import PosteriorEstimator, Task
+from bayespool.posterior import PosteriorEstimator, ScoringProblem
 
 POOLS: tuple[tuple[str, int | None, tuple[str, ...]], ...] = (
     ("trec2-adhoc", None, ("P@10",)),
@@ -138,7 +138,7 @@ def log_ratio(whole: Collection, forgotten: Collection, runs: list[str], measure
     """The log ratio of odds at which `odds_ratio` expects as many relevant documents among the unjudged ones
     as there are, given what judged documents say of topics and runs; NaN where nothing is unjudged.
     """
-    task = Task(forgotten, tuple(runs), measure, "complete")
+    task = ScoringProblem(forgotten, tuple(runs), measure, "complete")
     unknowns = task.unknowns
     if not len(unknowns):
         return float("nan")

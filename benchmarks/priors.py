@@ -30,7 +30,7 @@ from bayespool.evidence import score_bounds
 from bayespool.experiments import randomized_pit
 from bayespool.inference import Laplace
 from bayespool.models import LinearEvidence
-from bayespool.posterior import PosteriorEstimator, Task
+from bayespool.posterior import PosteriorEstimator, ScoringProblem
 from bayespool.posterior.mixtures import WITHOUT_POOL
 
 Setting = tuple[
@@ -94,7 +94,7 @@ def print_slopes() -> None:
     for model in SLOPE_MODELS:
         columns, names = [], ()
         for _, collection, cutoff in cases:
-            prepared = Task(collection, (), parse_measure(f"P@{cutoff}"), "pooled").prepare(
+            prepared = ScoringProblem(collection, (), parse_measure(f"P@{cutoff}"), "pooled").prepare(
                 model, {"beta": "Normal(0, 5)"}
             )
             evidence = prepared.evidence
@@ -118,7 +118,7 @@ def print_own() -> None:
     for name, collection, cutoff in collections(INTERACTION_SETTINGS):
         told = []
         for model in SLOPE_MODELS:
-            task = Task(collection, (), parse_measure(f"P@{cutoff}"), "pooled")
+            task = ScoringProblem(collection, (), parse_measure(f"P@{cutoff}"), "pooled")
             prepared = task.prepare(model, {"sigma_slope": "HalfNormal(2)"})
             draws = Laplace(draws=2000).fit(prepared.spec, prepared.evidence, 1).draws()
             told += [f"{draws[scale].mean():.2f} ± {draws[scale].std():.2f}" for scale in scales]
@@ -141,7 +141,7 @@ def collections(settings: tuple[Setting, ...]) -> Iterator[tuple[str, Collection
 def posterior_means(collection: Collection, cutoff: int) -> dict[str, float]:
     """Posterior means of the interpolated model with all pooled runs for evidence."""
     outside = collection.run_ids[int(np.flatnonzero(~collection.pooled)[0])]
-    task = Task(collection, (outside,), parse_measure(f"P@{cutoff}"), "complete")
+    task = ScoringProblem(collection, (outside,), parse_measure(f"P@{cutoff}"), "complete")
     model = task.prepare("interpolated", {})
     fit = Laplace(draws=1000).fit(model.spec, model.evidence, 1)
     return {name: float(draws.mean()) for name, draws in fit.draws().items() if draws.ndim == 1}

@@ -28,7 +28,7 @@ from laplace_check import log_odds_of_mean
 
 from bayespool import Collection, inference, load_example, parse_measure
 from bayespool.inference import NUTS, Fit, Laplace
-from bayespool.posterior import Prepared, Task
+from bayespool.posterior import PreparedModel, ScoringProblem
 
 MODELS = ("interpolated", "smoothed")
 ALONE = {  # definitions that only a product needs, by file
@@ -51,7 +51,7 @@ def main() -> None:
     laplace, nuts = Laplace(draws=asked.draws, chains=4), NUTS(draws=asked.draws, cores=asked.cores)
     whole = load_example()
     for name in MODELS:  # loops are compiled
-        prepared = Task(whole, ("new-a",), parse_measure("P@10"), "complete").prepare(name, {})
+        prepared = ScoringProblem(whole, ("new-a",), parse_measure("P@10"), "complete").prepare(name, {})
         laplace.fit(prepared.spec, prepared.evidence, 1)
     print(
         "| evidence | model | Laplace, s | NUTS compiles, s | samples | again | leave-out: Laplace | NUTS |",
@@ -60,7 +60,7 @@ def main() -> None:
     print(" apart | NUTS' checks |\n| --- | --- " + "| ---: " * 7 + "| --- |")
     for title, collection, runs, n_organizations in cases(folder):
         for name in MODELS:
-            prepared = Task(collection, runs, parse_measure("P@10"), "complete").prepare(name, {})
+            prepared = ScoringProblem(collection, runs, parse_measure("P@10"), "complete").prepare(name, {})
             print(f"| {title} | {name} {row(prepared, laplace, nuts, n_organizations)} |", flush=True)
     print(f"\n{told_lines()}")
 
@@ -80,7 +80,7 @@ def cases(folder: Path) -> Iterator[tuple[str, Collection, tuple[str, ...], int]
         yield f"{title}, no pool", whole.with_pool(np.zeros(len(whole.run_ids), dtype=bool), 0), runs, 0
 
 
-def row(prepared: Prepared, laplace: Laplace, nuts: NUTS, n_organizations: int) -> str:
+def row(prepared: PreparedModel, laplace: Laplace, nuts: NUTS, n_organizations: int) -> str:
     """Times, distances and problems of one model."""
     times = [time.perf_counter()]
     fast = laplace.fit(prepared.spec, prepared.evidence, 1)
@@ -100,7 +100,7 @@ def row(prepared: Prepared, laplace: Laplace, nuts: NUTS, n_organizations: int) 
     return f"{text}| {apart(prepared, fast, sampled)}{failed} | {problems}"
 
 
-def apart(prepared: Prepared, one: Fit, reference: Fit) -> str:
+def apart(prepared: PreparedModel, one: Fit, reference: Fit) -> str:
     """The largest distance of the ends of an interval, as a share of its width; nothing without a pool."""
     if not len(prepared.evidence.n_hidden):
         return "–"

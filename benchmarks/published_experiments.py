@@ -25,13 +25,12 @@ from bayespool.errors import BayespoolWarning
 from bayespool.experiments import LeaveOutResult, LeaveOutSettings
 from bayespool.experiments.error_measures import mean_absolute_error, passed_over
 from bayespool.experiments.folds import best_runs
-from bayespool.experiments.preparing import experiment_settings
 from bayespool.measures import Estimator
 
 CUTOFFS = (5, 10, 20, 30, 100)
 MEASURES = [f"P@{n}" for n in CUTOFFS]
 METHODS = {
-    "reduced-pool": "lower-bound",
+    "reduced-pool": "as-judged",
     "webber-park": "systems-adjustment(substitute=False, within_bounds=False)",
     "anti-precision": "anti-precision",
 }
@@ -190,8 +189,12 @@ def kept_runs(
     collection: Collection, experiment: Experiment, measures: Sequence[str] = MEASURES
 ) -> dict[int, tuple[str, ...]]:
     """The best runs, which make the pool, by cutoff."""
-    settings = experiment_settings(
-        LeaveOutSettings, measures, "lower-bound", random_seed=1, top=experiment.top, **experiment.settings
+    settings = LeaveOutSettings.of(
+        measures=measures,
+        estimators="as-judged",
+        random_seed=1,
+        top=experiment.top,
+        **experiment.settings,
     )
     pooled = collection.truncate_pool(collection.pool_depth)
     return {measure.cutoff: best_runs(pooled, measure, settings) for measure in settings.measures}
@@ -229,7 +232,7 @@ def as_then(
         for name in ("moved_up_first", "missing_unjudged", "own_topics"):
             anti[name] = dataclasses.replace(anti[FULL], **{name: False})
         anti["decimals"] = dataclasses.replace(anti[FULL], decimals=None)
-    estimators: dict[str, Any] = {"reduced-pool": "lower-bound"}
+    estimators: dict[str, Any] = {"reduced-pool": "as-judged"}
     estimators |= {label("webber-park", name): e for name, e in webber.items()}
     estimators |= {label("anti-precision", name): e for name, e in anti.items()}
     by_twins: dict[str, Any] = {"by": "organization"} if together(experiment) else {}
@@ -258,7 +261,7 @@ def grades(
     result: LeaveOutResult, experiment: Experiment, *, then: bool, decimals: int | None = None
 ) -> dict[tuple[int, str], Cell]:
     """Errors by cutoff and label; ``then`` with what the tool did to true scores and twins."""
-    frame = result.frame()
+    frame = result.to_frame(reported_only=True)
     cells = {}
     for cutoff in (measure.cutoff for measure in result.settings.measures):
         significant = result.significant(f"P@{cutoff}")

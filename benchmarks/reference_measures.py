@@ -3,9 +3,9 @@
     BAYESPOOL_COLLECTIONS=folder python benchmarks/reference_measures.py
 
 The values per topic, with all unjudged documents nonrelevant, are held against pytrec_eval (P, Success, R,
-AP, nDCG), cwl_eval (RBP, SDCG), gdeval (ERR and nDCG with exponential gains) and ir_measures' own code (RR at
-a cutoff, Judged). The command fails where any differs by more than 1e-9, or, from gdeval, which prints five
-decimals, by more than 5e-6.
+AP, nDCG), cwl_eval (RBP, SDCG, INST), gdeval (ERR and nDCG with exponential gains) and ir_measures' own code
+(RR at a cutoff, Judged). The command fails where any differs by more than 1e-9, or, from gdeval, which
+prints five decimals, by more than 5e-6.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MEASURES = (
     *("P@10", "P(rel=2)@10", "Success@1", "Success(rel=2)@10", "RR@10", "RR(rel=2)@10", "RR@1000"),
     *("R@10", "R@1000", "R(rel=2)@10", "AP@10", "AP@1000", "AP(rel=2)@1000"),
     *("nDCG@10", "nDCG@1000", "nDCG(gains={1:0,2:3,3:9})@10", "nDCG(dcg='exp-log2')@10"),
-    *("SDCG@100", "SDCG(max_rel=3)@10", "RBP(p=0.8)", "RBP(p=0.95)", "RBP(rel=2,p=0.5)"),
+    *("SDCG@100", "SDCG(max_rel=3)@10", "RBP(p=0.8)", "RBP(p=0.95)", "RBP(rel=2,p=0.5)", "INST@1000"),
     *("ERR@20", "Judged@10", "Judged@1000"),
 )
 

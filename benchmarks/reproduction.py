@@ -67,7 +67,7 @@ def find(collections: Path, experiment: Experiment, n_jobs: int | None) -> Findi
         experiment=experiment,
         pool=f"{len(collection.pooled_run_ids)} of {len(collection.run_ids)} runs pooled to depth "
         f"{collection.pool_depth}",
-        n_reported=int(ours.summary_frame()["n_runs"].max()),
+        n_reported=int(ours.to_frame("summary")["n_runs"].max()),
         ours=grades(ours, experiment, then=False),
         then=grades(then, experiment, then=True, decimals=experiment.decimals),
     )
@@ -284,7 +284,7 @@ def reduced_pool(
     """The reduced pool's errors with something changed, and how many of its figures still agree."""
     changed = dataclasses.replace(experiment, **changes)
     collection = read(collections, changed)
-    cells = grades(run(collection, changed, {"reduced-pool": "lower-bound"}), changed, then=False)
+    cells = grades(run(collection, changed, {"reduced-pool": "as-judged"}), changed, then=False)
     n_same = 0
     for n in CUTOFFS:
         p = printed[experiment.title, n, "reduced-pool"]
@@ -373,7 +373,7 @@ def stars(collections: Path, paper: Sequence[Experiment], printed: Printed) -> s
     for experiment in paper:
         collection = read(collections, experiment)
         for test in ("tukey-hsd", "paired-t"):
-            found = run(collection, experiment, {"reduced-pool": "lower-bound"}, test=test)
+            found = run(collection, experiment, {"reduced-pool": "as-judged"}, test=test)
             cells = grades(found, experiment, then=False)
             values = " | ".join(f"{cells[n, 'reduced-pool'].sre_star:.0f}" for n in CUTOFFS)
             lines.append(f"| {TITLES[experiment.folder]} | {test} | {values} |")

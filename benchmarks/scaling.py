@@ -79,7 +79,7 @@ def cost(n_topics: int, n_runs: int) -> dict[str, float]:
 
     from bayespool import Collection, parse_measure
     from bayespool.inference import Laplace
-    from bayespool.posterior import PosteriorEstimator, Task
+    from bayespool.posterior import PosteriorEstimator, ScoringProblem
 
     warnings.simplefilter("ignore")
     whole = read(Path(os.environ["BAYESPOOL_COLLECTIONS"]) / "trec8-adhoc", max_holes=0)
@@ -119,7 +119,7 @@ def cost(n_topics: int, n_runs: int) -> dict[str, float]:
     before = megabytes("VmRSS")
     if Path("/proc/self/clear_refs").exists():
         Path("/proc/self/clear_refs").write_text("5")  # the peak from here on
-    task = Task(collection, (run,), parse_measure("P@10"), "complete")
+    task = ScoringProblem(collection, (run,), parse_measure("P@10"), "complete")
     prepared = [task.prepare(model, {}) for model in ("ratio", "evidence")]
     start = processor()
     for one in prepared:

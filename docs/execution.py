@@ -16,6 +16,9 @@ import time
 from importlib.metadata import distributions
 from pathlib import Path
 
+from jupyter_cache.cache.main import JupyterCacheBase
+from jupyter_cache.executors import load_executor
+
 HERE = Path(__file__).parent
 KEPT = HERE / "_build" / "executed"
 TIMEOUT = 900  # seconds of one cell
@@ -38,17 +41,21 @@ def pages() -> list[Path]:
     return [*sorted((HERE / "notebooks").glob("*.ipynb")), *with_cells]
 
 
+class Cache(JupyterCacheBase):  # type: ignore[misc]
+    """A cache that drops nothing: what one process adds while another truncates would go at once."""
+
+    def truncate_caches(self) -> None:
+        """Keep all results."""
+
+
 def main() -> None:
     """Execute what has no result yet."""
-    from jupyter_cache import get_cache
-    from jupyter_cache.executors import load_executor
-
     start, folder = time.monotonic(), cache_folder()
     for old in KEPT.glob("*") if KEPT.is_dir() else ():
         if old != folder:
             shutil.rmtree(old)
     folder.mkdir(parents=True, exist_ok=True)
-    cache = get_cache(folder)
+    cache = Cache(folder)
     for page in pages():
         reader = "nbformat" if page.suffix == ".ipynb" else "myst_nb_md"
         cache.add_nb_to_project(str(page), read_data={"name": reader, "type": "plugin"})

@@ -14,13 +14,13 @@ GROUPS = {
     ),
     "Score and compare": (
         "score Scores Estimates Values read_scores StoredScores compare Comparison reversals Reversals "
-        "read_results StoredResults write_report"
+        "read_result StoredResult write_report"
     ),
     "Complete the judgments": "impute Imputations complete Completion",
     "Organize a campaign": "budgets Budgets judge_next NextJudgments check_judges JudgeCheck",
     "Study estimators": (
-        "leave_out LeaveOutResult check_models ModelChecks compare_engines self_calibrate fit_container "
-        "load_example simulate SimulationSettings"
+        "leave_out LeaveOutResult check_models ModelChecks compare_engines EngineComparison self_calibrate "
+        "SelfCalibrations fit_container load_example simulate SimulationSettings"
     ),
     "Measures, estimators and predictors of your own": (
         "Measure Precision parse_measure register_measure register_estimator register_model Predictor "

@@ -4,10 +4,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-import typer.main
-
 from bayespool import cli, experiments, options, scoring
-from bayespool.cli.help import OPTION_GROUPS, group_of
+from bayespool.cli.help import group_of
+from bayespool.cli.parameters import Argument
 
 PAGES = [
     Path(__file__).with_name(name)
@@ -24,18 +23,21 @@ TABLES = {
     "judges": experiments.JudgesSettings,
     "posteriors": options.SamplingSettings,
     "reading": options.ReadingSettings,
-    "score": options.ScoringSettings,
+    "score": scoring.ScoreSettings,
 }
 
 
 def table(cls: type) -> str:
     """A Markdown table with a row for each option."""
     rows = ["| option | argument | default | |", "| --- | --- | --- | --- |"]
+    shared = options.options_of(options.PosteriorSettings) if cls is not options.SamplingSettings else {}
     for name, (what, default) in options.options_of(cls).items():
+        if what.python_only or (name in shared and shared[name][0].help == what.help):
+            continue  # the table of posteriors has them
         flag = f"{what.flags(name)[0]} {', '.join(map(str, what.choices))}".strip()
         shown = "" if default is None or default is ... else _text(default)
-        said = re.sub(r"`([a-z][\w.]*\.\w+)`", r"{py:obj}`\1`", f"{what.help} {what.more}".strip())
-        rows.append(f"| `{flag}` | `{name}` | {shown} | {said} |")
+        meaning = re.sub(r"`([a-z][\w.]*\.\w+)`", r"{py:obj}`\1`", f"{what.help} {what.details}".strip())
+        rows.append(f"| `{flag}` | `{name}` | {shown} | {meaning} |")
     return "\n".join(rows)
 
 
@@ -44,28 +46,24 @@ def commands() -> str:
     rows = ["| | command | |", "| --- | --- | --- |"]
     for group, members in cli.COMMANDS.items():
         for place, (command, line) in enumerate(members.items()):
-            name = command.__name__.replace("_", "-")
+            name = command.__name__.replace("check_", "check ").replace("_", "-")
             rows.append(f"| {group if place == 0 else ''} | `{name}` | {line} |")
     return "\n".join(rows)
 
 
 def options_in(group: str) -> str:
     """A Markdown table with a row for each option of a group, and for each thing that it means."""
-    program: Any = typer.main.get_command(cli.app)
+    commands: dict[str, Any] = {"": cli.app, **cli.commands()}
     found: dict[tuple[str, str], list[str]] = {}
-    names = [name for of_group in OPTION_GROUPS.values() for name in of_group]
-    places = {name: place for place, name in enumerate(names)}
-    order: dict[tuple[str, str], int] = {}
-    for name, command in {"": program, **program.commands}.items():
+    for name, command in commands.items():
         for parameter in command.params:
-            if group_of(name, parameter.name) == group:
+            if group_of(parameter) == group:
                 flags = ", ".join(f"`{flag}`" for flag in reversed(parameter.opts))
-                key = (flags, re.sub(r"\s+", " ", parameter.help or ""))
-                found.setdefault(key, []).append(name)
-                order[key] = places[parameter.name]
+                described = parameter.description if isinstance(parameter, Argument) else parameter.help
+                found.setdefault((flags, re.sub(r"\s+", " ", described or "")), []).append(name)
     rows = ["| option | | commands |", "| --- | --- | --- |"]
-    for flags, said in sorted(found, key=lambda key: order[key]):
-        rows.append(f"| {flags} | {said} | {_who(found[flags, said], list(program.commands))} |")
+    for flags, described in found:
+        rows.append(f"| {flags} | {described} | {_who(found[flags, described], list(cli.commands()))} |")
     return "\n".join(rows)
 
 

@@ -13,24 +13,19 @@ from typing import Any
 
 import pytest
 
-REQUIRED = "BAYESPOOL_BROWSER"
-"""Set to 1 where a browser has to be there: tests that need it then fail instead of being skipped."""
-
-
-def missing(what: str) -> None:
-    if os.environ.get(REQUIRED) == "1":
-        pytest.fail(f"{what}, and {REQUIRED}=1 says that it has to be there")
-    pytest.skip(f"{what}; on Debian: apt-get install chromium chromium-driver")
+ASKED_FOR = "BAYESPOOL_BROWSER"
+"""Tests in a browser run where this is 1, and fail there if no browser starts."""
 
 
 @contextmanager
 def start_browser() -> Iterator[Browser]:
     """A browser that asks no one for anything but files."""
+    if os.environ.get(ASKED_FOR) != "1":
+        pytest.skip(f"run with {ASKED_FOR}=1; on Debian: apt-get install chromium chromium-driver")
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     driver = shutil.which("chromedriver")
     if chromium is None or driver is None:
-        missing("there is no chromium with its chromedriver on this machine")
-    assert chromium is not None
+        pytest.fail("there is no chromium with its chromedriver on this machine")
     selenium = pytest.importorskip("selenium.webdriver")
     from selenium.common.exceptions import WebDriverException
     from selenium.webdriver.chrome.service import Service
@@ -42,12 +37,10 @@ def start_browser() -> Iterator[Browser]:
     options.add_argument("--host-resolver-rules=MAP * ~NOTFOUND")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     options.set_capability("unhandledPromptBehavior", "dismiss")
-    started = None
     try:
         started = selenium.Chrome(options=options, service=Service(driver))
     except WebDriverException as error:
-        missing(f"chromium does not start: {error.msg}")
-    assert started is not None
+        pytest.fail(f"chromium does not start: {error.msg}")
     try:
         yield Browser(started)
     finally:
@@ -92,12 +85,13 @@ class Browser:
 
 
 def requested(events: list[dict[str, Any]]) -> list[str]:
-    """Addresses that were asked for."""
-    return [
+    """Addresses that were asked for; an image in the page itself (``data:``) is none."""
+    urls = (
         event["params"]["request"]["url"]
         for event in events
         if event["method"] == "Network.requestWillBeSent"
-    ]
+    )
+    return [url for url in urls if not url.startswith("data:")]
 
 
 def dialogs(events: list[dict[str, Any]]) -> list[str]:

@@ -13,8 +13,8 @@ from bayespool.experiments import ModelChecks, check_models, load_example
 from bayespool.experiments.hidden import HiddenDocuments
 from bayespool.measures import parse_measure
 from bayespool.models import MODEL_NAMES
-from bayespool.posterior import Prepared, Task
-from bayespool.posterior.ladder import rungs_of
+from bayespool.posterior import PreparedModel, ScoringProblem
+from bayespool.posterior.steps import rungs_of
 
 P10 = parse_measure("P@10")
 
@@ -28,8 +28,8 @@ with_the_first_arviz_stats = pytest.mark.skipif(
 
 
 @cache
-def example_task() -> Task:
-    return Task(load_example(), (), P10, "pooled")
+def example_task() -> ScoringProblem:
+    return ScoringProblem(load_example(), (), P10, "pooled")
 
 
 @cache
@@ -38,14 +38,16 @@ def example_hidden() -> HiddenDocuments:
 
 
 @cache
-def prepared(model: str) -> Prepared:
+def prepared(model: str) -> PreparedModel:
     return example_task().prepare(model, {})  # type: ignore[arg-type]
 
 
-def tasks_of(collection: Collection, measure: str) -> list[Task]:
+def tasks_of(collection: Collection, measure: str) -> list[ScoringProblem]:
     """A task for each rung."""
     parsed = parse_measure(measure)
-    return [Task(collection, (), parsed, "pooled", rung=rung) for rung in rungs_of(collection, parsed)]
+    return [
+        ScoringProblem(collection, (), parsed, "pooled", rung=rung) for rung in rungs_of(collection, parsed)
+    ]
 
 
 @cache

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-
-import typer.main
 
 
 @dataclass(frozen=True)
@@ -17,9 +14,6 @@ class Outcome:
     out: str
     err: str
 
-
-built = cache(typer.main.get_command)
-"""The command line of an app, which takes longer to build than most commands take to refuse."""
 
 FAST = ("--estimators", "background")  # what is asked has nothing to do with the estimator
 

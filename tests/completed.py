@@ -10,7 +10,7 @@ from toys import from_rankings
 from bayespool.collection import Collection
 from bayespool.inference.fit import Fit
 from bayespool.measures import Diagnostics
-from bayespool.posterior import Completion, Component, Mixture, Rung, Step, find_unknowns
+from bayespool.posterior import Completion, FittedModel, Mixture, Rung, RungPosterior, find_unknowns
 from bayespool.randomness import normals
 
 NO_FIT = Fit({}, {}, {}, {}, Diagnostics("none", 1, 1e4, 1e4, 0))
@@ -60,11 +60,15 @@ def completed(
     return Completion(
         unknowns=unknowns,
         n_draws=n_draws,
-        steps=(
-            Step(
+        posteriors=(
+            RungPosterior(
                 Rung(0, 1),
                 Mixture(
-                    (Component("made up", NO_FIT, of, effects, np.full(n_draws, scale) if scale else None),),
+                    (
+                        FittedModel(
+                            "made up", NO_FIT, of, effects, np.full(n_draws, scale) if scale else None
+                        ),
+                    ),
                     np.zeros(n_draws, dtype=np.intp),
                     np.arange(n_draws),
                 ),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import Outcome, built
+from commands import Outcome
 from hypothesis import settings
 
 from bayespool import cli
@@ -113,11 +113,12 @@ def fits_of_all_tests(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
     """
     if request.node.get_closest_marker("own_fits"):
         return
-    from fits import once_a_session
+    from fits import approximate_once, once_a_session
 
     from bayespool.posterior.preparation import SharedWork
 
     monkeypatch.setattr(SharedWork, "once", once_a_session)
+    monkeypatch.setattr("bayespool.inference.laplace.approximate", approximate_once)
 
 
 @pytest.fixture(scope="session")
@@ -147,7 +148,6 @@ def repetitions() -> Callable[[int, int], int]:
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
     """`main` in this process, with a pipe for its output."""
     monkeypatch.setenv("COLUMNS", "1000")
-    monkeypatch.setattr("typer.main.get_command", built)
 
     def call(*arguments: object) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["bayespool", *map(str, arguments)])

@@ -54,4 +54,4 @@ class Spy:
         self, collection: Collection, run_ids: str | Iterable[str] | None, measures: object
     ) -> tuple[Estimates, ...]:
         self.seen.append(collection)
-        return parse_estimator("lower-bound").estimate(collection, run_ids, measures)
+        return parse_estimator("as-judged").estimate(collection, run_ids, measures)

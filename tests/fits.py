@@ -12,11 +12,12 @@ from typing import Any
 from bayespool.errors import DiagnosticsWarning
 from bayespool.evidence import held_out_counts, judgment_counts
 from bayespool.experiments import load_example
-from bayespool.inference import NUTS, CompiledModel, Fit, Laplace
+from bayespool.inference import NUTS, CompiledModel, Fit, Laplace, laplace
+from bayespool.inference.laplace import Approximation
 from bayespool.measures import parse_measure
 from bayespool.models import gather_evidence
 from bayespool.models.evidence import ModelEvidence
-from bayespool.posterior import Task
+from bayespool.posterior import ScoringProblem
 from bayespool.posterior.preparation import SharedWork
 
 TARGETS = ("new-a", "new-b")
@@ -64,12 +65,37 @@ def same_draws(one: Fit, other: Fit) -> bool:
 def prepared_evidence(model, collection=None, targets=TARGETS, cutoff=10):
     """What the engines are given for a model by name."""
     collection = load_example() if collection is None else collection
-    return Task(collection, targets, parse_measure(f"P@{cutoff}"), "complete").prepare(model, {}).evidence
+    return (
+        ScoringProblem(collection, targets, parse_measure(f"P@{cutoff}"), "complete")
+        .prepare(model, {})
+        .evidence
+    )
 
 
 MOST_KEPT = 200_000_000  # bytes of draws
 _kept: OrderedDict[Hashable, tuple[Any, Any]] = OrderedDict()
 _once = SharedWork.once
+
+
+MOST_APPROXIMATIONS = 48
+_approximations: OrderedDict[Hashable, Approximation] = OrderedDict()
+_fitted: list[Hashable] = []  # models with their evidence, of which a fit is made
+_approximate = laplace.approximate
+
+
+def approximate_once(density: Any, **settings: Any) -> Approximation:
+    """`approximate`, or what it returned for the model and the evidence: no random number takes part, and
+    fits with other seeds or numbers of draws have it in common.
+    """
+    if not _fitted or "near" in settings:
+        return _approximate(density, **settings)
+    key = _fitted[-1], repr(settings)
+    if key not in _approximations:
+        _approximations[key] = _approximate(density, **settings)
+    _approximations.move_to_end(key)
+    while len(_approximations) > MOST_APPROXIMATIONS:
+        _approximations.popitem(last=False)
+    return _approximations[key]
 
 
 def _size(made: Any) -> int:
@@ -93,7 +119,13 @@ def once_a_session(shared: SharedWork, key: Hashable, work: Any) -> Any:
         of = tuple(work.args[1].values())
         more = tuple(map(id, of))
     if (key, more) not in _kept:
-        made = _once(shared, key, work)
+        if what == "fit":
+            _fitted.append(key[1])
+        try:
+            made = _once(shared, key, work)
+        finally:
+            if what == "fit":
+                _fitted.pop()
         if isinstance(made, Fit) and not made.diagnostics.passed:
             return made
         _kept[key, more] = of, made  # the fits as well, so that no other one gets their ids

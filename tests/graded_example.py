@@ -15,17 +15,20 @@ from bayespool.posterior import Completion, complete
 
 @cache
 def graded_example(levels: tuple[int, ...] = (1, 2, 3)) -> Collection:
+    return graded(load_example(), levels)
+
+
+def graded(collection: Collection, levels: tuple[int, ...] = (1, 2, 3)) -> Collection:
     """Half of the documents at each level go on to the next, by a number made from their ids."""
-    example = load_example()
-    relevance = example.relevance.copy()
+    relevance = collection.relevance.copy()
     for pair in np.flatnonzero(relevance > 0):
-        topic = example.query_ids[example.pair_topic[pair]]
-        number = zlib.crc32(f"{topic} {example.doc_ids[pair].as_py()}".encode())
+        topic = collection.query_ids[collection.pair_topic[pair]]
+        number = zlib.crc32(f"{topic} {collection.doc_ids[pair].as_py()}".encode())
         reached = 0
         while reached < len(levels) - 1 and number >> reached & 1:
             reached += 1
         relevance[pair] = levels[reached]
-    return dataclasses.replace(example, relevance=relevance)
+    return dataclasses.replace(collection, relevance=relevance)
 
 
 @cache

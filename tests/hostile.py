@@ -76,11 +76,4 @@ def many_runs(n: int = 90) -> Scores:
         )
         for e in scores.estimates
     ]
-    unjudged = {name: [lines[i] for i in chosen] for name, lines in scores.metadata["unjudged"].items()}
-    return dataclasses.replace(
-        scores,
-        **names,
-        bounds=tuple(bounds),
-        estimates=tuple(estimates),
-        metadata={**scores.metadata, "unjudged": unjudged},
-    )
+    return dataclasses.replace(scores, **names, bounds=tuple(bounds), estimates=tuple(estimates))

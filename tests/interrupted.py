@@ -24,6 +24,8 @@ from bayespool.measures import Estimates
 
 @dataclass(frozen=True, kw_only=True)
 class Slow(Interpolated):
+    version = "1"
+
     folder: str
 
     @property
@@ -55,8 +57,8 @@ def experiment(folder: Path | None, n_jobs: int) -> LeaveOutResult:
 def main() -> None:
     folder, n_jobs = Path(sys.argv[1]), int(sys.argv[2])
     result = experiment(folder, n_jobs)
-    result.frame().to_csv(folder / "runs.csv")
-    result.summary_frame().to_csv(folder / "summary.csv")
+    result.to_frame().to_csv(folder / "runs.csv")
+    result.to_frame("summary").to_csv(folder / "summary.csv")
 
 
 if __name__ == "__main__":

@@ -17,12 +17,12 @@ POINTS = [name for name in ALL_ESTIMATORS if not name.startswith("posterior")]
 
 def tables(result: LeaveOutResult) -> str:
     """All that is told of an experiment, to the last digit."""
-    frames = (result.frame(reported_only=False), result.summary_frame(), result.reliability_frame())
+    frames = (result.to_frame(), result.to_frame("summary"), result.to_frame("reliability"))
     return "".join(frame.to_csv() for frame in frames)
 
 
-def column(result: LeaveOutResult, name: str, estimator: str = "lower-bound") -> dict[str, Any]:
-    frame = result.frame(reported_only=False)
+def column(result: LeaveOutResult, name: str, estimator: str = "as-judged") -> dict[str, Any]:
+    frame = result.to_frame()
     frame = frame[frame["estimator"] == estimator]
     return dict(zip(frame["run_id"], frame[name], strict=True))
 
@@ -35,7 +35,7 @@ QUICK: dict[str, Any] = {
 }
 
 
-FEW: dict[str, Any] = QUICK | {"measures": "P@10", "estimators": ["lower-bound", "posterior-background"]}
+FEW: dict[str, Any] = QUICK | {"measures": "P@10", "estimators": ["as-judged", "posterior-background"]}
 """Where numbers have to be the same: one that is computed, and one that is drawn."""
 
 

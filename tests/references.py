@@ -24,15 +24,20 @@ from bayespool.measures import Tally
 from bayespool.measures.base import MISSING_RANK
 
 COLLECTIONS = ("covid-round4", "dl21-passage", "trec2-adhoc", "trec2011-medical", "trec8-adhoc")
+FAST = ("covid-round4", "dl21-passage")  # to read the others takes longer
 every_collection = pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.slow if name.endswith("adhoc") else ()) for name in COLLECTIONS],
+    [pytest.param(name, marks=pytest.mark.slow if name not in FAST else ()) for name in COLLECTIONS],
 )
 MADE = ("example", "made up")
 DEPTH = 1000  # where cwl_eval ends
 
 # Ours → as ir_measures writes it, where that differs; nothing where pytrec_eval is asked itself.
 AS_IR_MEASURES = {
+    "INST@1000": "INST(max_rel=1)",
+    "INST(T=2.5)@1000": "INST(T=2.5,max_rel=1)",
+    "INST(max_rel=3,T=3.0)@1000": "INST(T=3.0,max_rel=3)",
+    "INST(min_rel=1,max_rel=2)@1000": "INST(min_rel=1,max_rel=2)",
     "R(rel=2)@10": "",
     "RBP(p=0.8)": "RBP(p=0.8,rel=1)",
     "RBP(p=0.95)": "RBP(p=0.95,rel=1)",
@@ -150,27 +155,28 @@ def of_collection(collection: Collection, index: Iterable[int] | None = None) ->
 
 @cache
 def real(folder: Path, name: str) -> Case:
-    """Three runs of a real collection, the first, the middle one and the last, on every fourth topic.
+    """Three runs of a real collection, the first, the middle one and the last, on every eighth topic.
     ``benchmarks/reference_measures.py`` takes all.
     """
     collection = read_real(folder / name)
     last = len(collection.run_ids) - 1
     case = of_collection(collection, [0, last // 2, last])
-    chosen = collection.query_ids[::4]
+    chosen = collection.query_ids[::8]
     documents = tuple({query_id: of_run[query_id] for query_id in chosen} for of_run in case.documents)
     judgments = {query_id: case.judgments[query_id] for query_id in chosen}
-    return Case(case.levels[:, ::4], documents, judgments)
+    return Case(case.levels[:, ::8], documents, judgments)
 
 
 @cache
 def made(name: str) -> Case:
-    """The embedded example; or rankings of all lengths with judgments of four levels, on one topic none of
-    them relevant, by a generator.
+    """Six runs of the embedded example; or rankings of all lengths with judgments of four levels, on one
+    topic none of them relevant, by a generator.
     """
     if name == "example":
-        return of_collection(load_example())
+        example = load_example()
+        return of_collection(example, range(0, len(example.run_ids), 4))
     rng = np.random.default_rng(20100)
-    n_runs, n_topics, depth = 12, 10, 30
+    n_runs, n_topics, depth = 8, 10, 30
     judgments: dict[str, dict[str, int]] = {}
     documents: tuple[dict[str, list[str]], ...] = tuple({} for _ in range(n_runs))
     levels = np.full((n_runs, n_topics, depth), MISSING_RANK, dtype=np.int16)

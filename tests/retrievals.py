@@ -8,11 +8,11 @@ import numpy as np
 from hypothesis import strategies as st
 
 from bayespool.collection import build_collection, qrels_from_frame, run_from_frame
-from bayespool.pooling import FixedOrder, Retrieved, Strategy, parse_strategy
-from bayespool.pooling.retrieved import retrieved_by
+from bayespool.pooling import FixedOrder, Strategy, TopicRankings, parse_strategy
+from bayespool.pooling.strategy import retrieved_by
 
 
-def topic_of_scores(scores: Mapping[str, Mapping[str, float]]) -> Retrieved:
+def topic_of_scores(scores: Mapping[str, Mapping[str, float]]) -> TopicRankings:
     """A topic of ``{run: {document: score}}`` whose lots are in alphabetical order."""
     runs = [run_from_frame({"1": documents}, run_id) for run_id, documents in scores.items()]
     judged = next(iter(next(iter(scores.values()))))
@@ -21,19 +21,19 @@ def topic_of_scores(scores: Mapping[str, Mapping[str, float]]) -> Retrieved:
     return with_lots(topic, "".join(collection.doc_ids.to_pylist()))
 
 
-def topic_of(rankings: Mapping[str, str]) -> Retrieved:
+def topic_of(rankings: Mapping[str, str]) -> TopicRankings:
     """A topic of ``{run: "abc"}``, where each letter is a document and the first ranks best."""
     return topic_of_scores({r: {d: -rank for rank, d in enumerate(docs)} for r, docs in rankings.items()})
 
 
-def with_lots(topic: Retrieved, documents: str) -> Retrieved:
+def with_lots(topic: TopicRankings, documents: str) -> TopicRankings:
     """The topic with lots that ascend in the order of these documents."""
     names = sorted(documents)
     lot = np.array([documents.index(name) for name in names]) / len(names)
-    return Retrieved(topic.query_id, topic.pair, topic.document, topic.score, lot)
+    return TopicRankings(topic.query_id, topic.pair, topic.document, topic.score, lot)
 
 
-def values(strategy: str, topic: Retrieved, documents: str) -> dict[str, float]:
+def values(strategy: str, topic: TopicRankings, documents: str) -> dict[str, float]:
     """Values of the documents, named in alphabetical order."""
     fixed = parse_strategy(strategy)
     assert isinstance(fixed, FixedOrder)
@@ -41,7 +41,12 @@ def values(strategy: str, topic: Retrieved, documents: str) -> dict[str, float]:
 
 
 def order_of(
-    strategy: str | Strategy, topic: Retrieved, documents: str, *, relevant: str = "", n: int | None = None
+    strategy: str | Strategy,
+    topic: TopicRankings,
+    documents: str,
+    *,
+    relevant: str = "",
+    n: int | None = None,
 ) -> str:
     """The documents, named in alphabetical order, in the order of judging."""
     is_relevant = np.array([name in relevant for name in documents])

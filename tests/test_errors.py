@@ -32,7 +32,7 @@ from bayespool.errors import BayespoolWarning, InputError, InputWarning, warn_ca
 from bayespool.experiments import leave_types_out, vary_common_topics, vary_pool_width
 
 LEVEL = "P(rel=9)@10"  # no document has it
-POINT = "lower-bound"
+POINT = "as-judged"
 QUICK = "posterior-ratio"
 TYPES = {run: "odd" if run.startswith("north") else "usual" for run in load_example().pooled_run_ids}
 
@@ -85,7 +85,10 @@ EXAMPLE = load_example()
 TINY = ({"q": {"d": 1.0}}, {"q": {"d": 1, "e": 0}})
 CALLS: dict[str, tuple[str, Callable[[], object]]] = {
     "score": ("InputWarning", lambda: score(EXAMPLE, measures=LEVEL, estimators=POINT)),
-    "score, in memory": ("NoPoolWarning", lambda: score(*TINY, estimators=POINT)),
+    "score, in memory": (
+        "NoPoolWarning",
+        lambda: score(read_collection(TINY[1], TINY[0]), estimators=POINT),
+    ),
     "score, pooled": ("PooledRunWarning", lambda: score(EXAMPLE, "north-1", estimators=POINT)),
     "score, a model without a pool": (
         "NoPoolWarning",

@@ -6,27 +6,45 @@ import inspect
 import re
 import runpy
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_type_hints
 
+import click
 import pytest
+from click.testing import CliRunner
 
 import bayespool
-from bayespool import evidence as counts, experiments
+from bayespool import experiments, posterior, scoring
+from bayespool.cli.parameters import settings_option
 from bayespool.comparisons.settings import ComparingSettings, ReversalSettings
 from bayespool.errors import InputError
 from bayespool.experiments import (
     BudgetSettings,
     CheckingSettings,
     CommonTopicsSettings,
+    EngineCheckSettings,
     JudgesSettings,
     LeaveOutSettings,
     PoolWidthSettings,
     RunTypesSettings,
+    SelfCalibrationSettings,
+    UnexplainedSettings,
 )
-from bayespool.options import Option, ReadingRunsSettings, SamplingSettings, documented, options_of
-from bayespool.posterior import PosteriorEstimator
+from bayespool.experiments.check_settings import JudgingRoundsSettings
+from bayespool.options import (
+    Option,
+    PosteriorSettings,
+    ReadingRunsSettings,
+    SamplingSettings,
+    Settings,
+    option,
+    options_of,
+    takes,
+)
+from bayespool.posterior import CompletionSettings, PosteriorEstimator
 from bayespool.scoring import ImputeSettings, JudgeNextSettings, ScoreSettings
+from bayespool.scoring.settings import PyTerrierSettings
 
 ROOT = Path(__file__).resolve().parents[1]
 FUNCTIONS: dict[type, Callable[..., Any]] = {
@@ -41,64 +59,66 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
     ComparingSettings: bayespool.compare,
     ReversalSettings: bayespool.reversals,
     CheckingSettings: bayespool.check_models,
+    EngineCheckSettings: bayespool.compare_engines,
+    SelfCalibrationSettings: bayespool.self_calibrate,
+    UnexplainedSettings: experiments.check_unexplained_judgments,
     JudgesSettings: bayespool.check_judges,
+    JudgingRoundsSettings: experiments.judge_in_rounds,
+    CompletionSettings: posterior.complete,
+    PyTerrierSettings: scoring.pyterrier_measure,
     ReadingRunsSettings: bayespool.read_collection,
 }
 NOT_OPTIONS = {
-    *("collection", "run_ids", "measure", "n_jobs", "folder", "progress", "report", "settings", "containers"),
-    *("qrels", "runs", "pool", "own_judgments", "scores"),  # files, which are arguments of a command
+    *("collection", "run_ids", "n_jobs", "folder", "progress", "report", "settings", "containers", "rung"),
+    *("qrels", "runs", "pool", "own_judgments", "scores", "answers", "reading"),  # arguments of a command
 }
-OWN = {CheckingSettings: set(options_of(SamplingSettings)), PoolWidthSettings: {"runs"}}
 
 
 @pytest.mark.parametrize("cls", FUNCTIONS, ids=lambda cls: cls.__name__)
 def test_arguments_are_the_fields_with_their_defaults(cls: type) -> None:
     parameters = inspect.signature(FUNCTIONS[cls]).parameters
-    for name, (_, default) in options_of(cls).items():
-        if cls is ReversalSettings and name == "measures":
-            name = "measure"
-        expected = inspect.Parameter.empty if default is ... else default
-        if cls is CheckingSettings and name == "models":
-            expected = bayespool.posterior.MODEL_NAMES  # type: ignore[attr-defined]
-        assert parameters[name].default == expected, name
-    others = set(parameters) - set(options_of(cls)) - (NOT_OPTIONS - OWN.get(cls, set()))
-    assert others <= OWN.get(cls, set()), "arguments that no field describes"
+    options = options_of(cls)
+    own = {"progress"} if "folder" in parameters else set()  # of an experiment: a function
+    for name, (_, default) in options.items():
+        if name not in own:
+            assert parameters[name].default == (inspect.Parameter.empty if default is ... else default), name
+    assert set(parameters) - set(options) <= NOT_OPTIONS, "arguments that no field describes"
 
 
 @pytest.mark.parametrize("cls", [*FUNCTIONS, SamplingSettings], ids=lambda cls: cls.__name__)
 def test_choices_are_those_of_the_type(cls: type) -> None:
-    names = {"Measure": object, "Estimator": object, "Strategy": object, "Estimand": counts.Estimand}
+    names = {"Measure": object, "Estimator": object, "Strategy": object, "PosteriorEstimator": object}
     hints = get_type_hints(cls, localns=names)
     for name, (what, _) in options_of(cls).items():
-        hint = get_args(hints[name])[0] if what.many or type(None) in get_args(hints[name]) else hints[name]
-        if what.choices:
+        several = what.multiple and get_args(hints[name])
+        hint = get_args(hints[name])[0] if several or type(None) in get_args(hints[name]) else hints[name]
+        if what.choices and not what.is_open:
             assert get_args(hint) == what.choices, name
         assert what.help.endswith((".", "…")), name
 
 
-@pytest.mark.parametrize("cls", [c for c in FUNCTIONS if c not in (CheckingSettings, ReadingRunsSettings)])
+@pytest.mark.parametrize("cls", [c for c in FUNCTIONS if c is not ReadingRunsSettings])
 def test_help_of_functions_describes_every_option(cls: type) -> None:
     text = FUNCTIONS[cls].__doc__ or ""
     assert "{options}" not in text
     for name, (what, _) in options_of(cls).items():
-        if name in ("measures", "estimators") and f"\n{name} :" not in text:
-            continue
         (described,) = re.findall(rf"^ *{name} : .*\n((?: +.*\n)+)", text, flags=re.MULTILINE)[:1]
-        if not (cls is ScoreSettings and name in ("measures", "estimators")):
-            assert " ".join(described.split()).startswith(what.help[:60]), name
+        if name != "progress":
+            assert " ".join(described.split()).startswith(" ".join(what.help.split())[:60]), name
 
 
 def test_settings_of_posteriors_are_theirs() -> None:
     fields = PosteriorEstimator.__dataclass_fields__
-    for name, (_, default) in options_of(SamplingSettings).items():
+    for name, (_, default) in options_of(PosteriorSettings).items():
         assert name in fields
         if name != "priors":
             assert fields[name].default == default
+    assert set(fields) - set(options_of(PosteriorSettings)) == {"model", "estimand", "random_seed"}
 
 
 def test_parameters_in_a_docstring() -> None:
-    @documented(SamplingSettings)
-    def function() -> None:
+    @takes(SamplingSettings)
+    def function(*, settings: SamplingSettings) -> None:
         """What it does.
 
         Parameters
@@ -112,14 +132,109 @@ def test_parameters_in_a_docstring() -> None:
         'engine : {"laplace", "nuts"}, default "laplace"',
         "    Fast approximation, or the reference sampler.",
     ]
+    assert lines[-2:] == ["settings : SamplingSettings, optional", "    In place of all these."]
 
 
 def test_bounds_of_an_option() -> None:
-    share = Option(help="A share.", of=float, above=0, most=1)
+    share = Option(help="A share.", type=float, above=0, most=1)
     share.check("share", 1)
     for wrong in (0, 1.5, float("nan")):
         with pytest.raises(InputError, match=r"share cannot be .*; above 0 and at most 1"):
             share.check("share", wrong)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"draws": "many"}, "draws cannot be 'many'; a whole number"),
+        ({"draws": 1.5}, "draws cannot be 1.5; a whole number"),
+        ({"joint": "no"}, "joint cannot be 'no'; True or False"),
+        ({"shift": "0.9"}, "shift cannot be '0.9'; a number"),
+        ({"chains": None}, "chains cannot be None; leave it out for its default"),
+        ({"drawz": 3}, r"unknown settings \['drawz'\]; did you mean 'draws'\? score has measures, .*draws"),
+        ({"settings": ScoreSettings(), "draws": 9}, "draws beside settings; give one or the other"),
+    ],
+)
+def test_wrong_values_are_refused_in_python(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        bayespool.score(bayespool.load_example(), **given)
+
+
+# --- a new option is one field ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class WiderSettings(ScoreSettings):
+    """Settings for `bayespool.score`, and one more."""
+
+    tone: Literal["plain", "grand"] = option("plain", Option(help="Tone of the notes.", group="Output"))
+
+
+@takes(WiderSettings)
+def wider_score(collection: Any, run_ids: Any = None, *, settings: WiderSettings) -> Any:
+    """Score.
+
+    Parameters
+    ----------
+    {options}
+    """
+    return settings.tone, bayespool.score(collection, run_ids, settings=settings)
+
+
+def test_a_new_option_of_score_is_one_field(tmp_path: Path) -> None:
+    example = bayespool.load_example()
+    # the function: keyword, signature, docstring, check, suggestion
+    tone, scores = wider_score(example, "new-a", estimators="background", tone="grand")
+    assert tone == "grand"
+    assert inspect.signature(wider_score).parameters["tone"].default == "plain"
+    assert 'tone : {"plain", "grand"}, default "plain"\n    Tone of the notes.' in (wider_score.__doc__ or "")
+    with pytest.raises(InputError, match="tone cannot be 'loud'; known: plain, grand"):
+        wider_score(example, tone="loud")
+    with pytest.raises(InputError, match="did you mean 'tone'"):
+        wider_score(example, tones="grand")
+    # stored settings
+    assert scores.metadata["settings"]["tone"] == "grand"
+    scores.save(tmp_path / "scores.json")
+    assert '"tone": "grand"' in (tmp_path / "scores.json").read_text(encoding="utf-8")
+
+    # the command: option, choices, help under its heading, completion
+    held: list[WiderSettings] = []
+
+    @click.command(context_settings={"help_option_names": ["-h"]})
+    @settings_option(WiderSettings)
+    def command(*, settings: WiderSettings) -> None:
+        held.append(settings)
+
+    assert CliRunner().invoke(command, ["--tone", "grand", "--estimators", "background"]).exit_code == 0
+    assert (held[0].tone, [e.name for e in held[0].estimators]) == ("grand", ["background"])
+    refused = CliRunner().invoke(command, ["--tone", "loud"])
+    assert (refused.exit_code, "'loud' is not one of 'plain', 'grand'" in refused.output) == (2, True)
+    assert "--tone <plain|grand>" in CliRunner().invoke(command, ["-h"]).output
+    # tables of the documentation
+    made = runpy.run_path(str(ROOT / "docs" / "options.py"))
+    assert "| `--tone plain, grand` | `tone` | `plain` | Tone of the notes. |" in made["table"](WiderSettings)
+
+
+def test_settings_are_checked_once_and_held_immutable() -> None:
+    class Counted(str):
+        parsed = 0
+
+    def parse(text: str) -> str:
+        Counted.parsed += 1
+        return text
+
+    @dataclass(frozen=True, kw_only=True)
+    class Few(Settings):
+        name: str = option("a", Option(help="A name.", parse=parse))
+        sizes: tuple[int, ...] = option((1, 2), Option(help="Sizes.", multiple="listed", least=1))
+
+    few = Few.of(name="b", sizes=[3, 4])
+    assert (few.name, few.sizes, Counted.parsed) == ("b", (3, 4), 1)
+    assert few.describe() == {"name": "b", "sizes": (3, 4)}
+    with pytest.raises(InputError, match="sizes cannot be 0; at least 1"):
+        Few.of(sizes=[3, 0])
+    with pytest.raises(InputError, match="sizes cannot be empty; leave it out, or name some"):
+        Few.of(sizes=[])
 
 
 def test_tables_of_the_page_are_made_from_the_classes() -> None:

@@ -10,8 +10,8 @@ import pytest
 from bayespool import check_models, leave_out, load_example, score
 from bayespool.collection import run_from_frame
 from bayespool.errors import InputError, did_you_mean, known_names
-from bayespool.options import ScoringSettings
 from bayespool.pooling import parse_strategy
+from bayespool.scoring import ScoreSettings
 
 EXAMPLE = load_example()
 ANY: Any = score
@@ -52,7 +52,7 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
         lambda: score(EXAMPLE, priors={"sigma_org": "HalfNormal(1)"}, estimators="posterior-ratio"),
         "'sigma_organization'",
     ),
-    "option": (lambda: ScoringSettings(estimand="complet"), "'complete'"),  # type: ignore[arg-type]
+    "option": (lambda: ScoreSettings(estimand="complet"), "'complete'"),  # type: ignore[arg-type]
     "engine": (lambda: score(EXAMPLE, engine="laplas", estimators="posterior-ratio"), "'laplace'"),
     "measure": (lambda: score(EXAMPLE, measures="ndgc@10"), "'nDCG'"),
     "parameter of a measure": (lambda: score(EXAMPLE, measures="RBP(persist=0.8)@10"), ""),

@@ -6,7 +6,7 @@ import pytest
 
 from bayespool.corrections import Background
 from bayespool.errors import InputError
-from bayespool.options import name_in, settings_in
+from bayespool.names import name_in, settings_in
 from bayespool.pooling import RRF, Stratified, Take
 
 

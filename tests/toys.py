@@ -24,6 +24,7 @@ Who alone contributed what within depth 3:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 
 import numpy as np
 from hypothesis import strategies as st
@@ -90,9 +91,21 @@ def toy_collection(
     pool_depth: int = DEPTH,
     scores: bool = False,
 ) -> Collection:
+    """The toy, the same object for the same arguments: nothing changes a collection."""
+    added = tuple((q, tuple(judged.items())) for q, judged in (more or {}).items())
+    return _toy(added, pooled_run_ids, pool_depth, scores)
+
+
+@cache
+def _toy(
+    more: tuple[tuple[str, tuple[tuple[str, int], ...]], ...],
+    pooled_run_ids: tuple[str, ...],
+    pool_depth: int,
+    scores: bool,
+) -> Collection:
     return build_collection(
         toy_runs(),
-        toy_qrels(more),
+        toy_qrels({q: dict(judged) for q, judged in more}),
         organizations=ORGANIZATIONS,
         pooled_run_ids=pooled_run_ids,
         pool_depth=pool_depth,
@@ -294,19 +307,22 @@ def only_pooled_run() -> tuple[Collection, str]:
 
 
 EDGE_CASES: dict[str, Callable[[], tuple[Collection, str]]] = {
-    "nothing judged": nothing_judged,
-    "everything judged": everything_judged,
-    "everything judged in the pool": everything_judged_in_the_pool,
-    "run too short": run_too_short,
-    "one document": one_document,
-    "ties": ties,
-    "no relevant document on a topic": no_relevant_document_on_a_topic,
-    "missing topic": missing_topic,
-    "cutoff deeper than the run": cutoff_deeper_than_the_run,
-    "cutoff deeper than the pool": cutoff_deeper_than_the_pool,
-    "shared with an organization": shared_with_an_organization,
-    "no pool": no_pool,
-    "only pooled run": only_pooled_run,
+    name: cache(case)
+    for name, case in {
+        "nothing judged": nothing_judged,
+        "everything judged": everything_judged,
+        "everything judged in the pool": everything_judged_in_the_pool,
+        "run too short": run_too_short,
+        "one document": one_document,
+        "ties": ties,
+        "no relevant document on a topic": no_relevant_document_on_a_topic,
+        "missing topic": missing_topic,
+        "cutoff deeper than the run": cutoff_deeper_than_the_run,
+        "cutoff deeper than the pool": cutoff_deeper_than_the_pool,
+        "shared with an organization": shared_with_an_organization,
+        "no pool": no_pool,
+        "only pooled run": only_pooled_run,
+    }.items()
 }
 # Cases in which something is unjudged and no other run was pooled.
 WITHOUT_A_POOL = ("no pool", "only pooled run")
@@ -316,7 +332,7 @@ EDGE_MEASURES = ("P@1", "P@3", "P@5", "P@10", "P(rel=2)@5")
 
 
 def in_pool(collection: Collection, run_ids: list[str] | None = None) -> list[str]:
-    inside = collection.pool(None if run_ids is None else collection.run_index(run_ids))
+    inside = collection.in_pool(None if run_ids is None else collection.run_index(run_ids))
     found = [""] * len(collection.query_ids)
     for pair in np.flatnonzero(inside):
         found[collection.pair_topic[pair]] += collection.doc_id(int(pair))

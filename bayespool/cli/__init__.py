@@ -5,35 +5,32 @@ from __future__ import annotations
 import contextlib
 import sys
 import warnings
-from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
 from bayespool import __version__
-from bayespool.cli.check import check
+from bayespool.cli.check import check_engines, check_predictions, check_simulation, check_unexplained
 from bayespool.cli.compare import compare, reversals
+from bayespool.cli.completion import install_completion, show_completion
 from bayespool.cli.doctor import doctor
-from bayespool.cli.help import GroupedCommand, GroupedCommands
-from bayespool.cli.impute import impute
-from bayespool.cli.judge_next import judge_next
-from bayespool.cli.judges import judges
-from bayespool.cli.leave_out import leave_out
+from bayespool.cli.experiments import budgets, common_topics, leave_out, pool_width, run_types
+from bayespool.cli.help import HELP_NAMES, GroupedCommand, GroupedCommands
+from bayespool.cli.judging import impute, judge_next, judges
 from bayespool.cli.messages import discard_streams, is_output_error, prepare_streams, quietly, tell
 from bayespool.cli.options import is_interruption
-from bayespool.cli.pooling import budgets, pool
-from bayespool.cli.random_pools import common_topics, pool_width, run_types
-from bayespool.cli.report import report
-from bayespool.cli.results import collect_warning, with_answers
-from bayespool.cli.score import demo, score
+from bayespool.cli.parameters import Command, own_option
+from bayespool.cli.pooling import pool
+from bayespool.cli.results import collect_warning, with_output_options
+from bayespool.cli.score import demo, report, score
 from bayespool.errors import BayespoolError, BayespoolWarning
 from bayespool.report.provenance import command_line
 from bayespool.tables import files
-from bayespool.tables.printable import printable
+from bayespool.tables.formatting import printable
 
-__all__ = ["COMMANDS", "app", "main"]
+__all__ = ["COMMANDS", "app", "commands", "main"]
 
-COMMANDS: dict[str, dict[Callable[..., None], str]] = {
+COMMANDS: dict[str, dict[Command, str]] = {
     "Score": {
         score: "Score runs: bounds, published corrections, posteriors",
         impute: "Write completed judgments for trec_eval and other tools",
@@ -54,53 +51,81 @@ COMMANDS: dict[str, dict[Callable[..., None], str]] = {
         pool_width: "Show how the number of pooled runs decides the bias",
         common_topics: "Show what judging a new run in full on some topics is worth",
         run_types: "Leave all runs of a type out of the pool",
-        check: "Check the models on a pool",
         judges: "Say what the labels of second judges are worth",
     },
-    "Installation": {
-        doctor: "Say what is installed, whether it works, and how fast it is",
+    "Check": {
+        check_predictions: "Check the models on a pool: organizations held out",
+        check_simulation: "Check the models and the engine on simulated judgments",
+        check_engines: "Compare the fast engine with the reference",
+        check_unexplained: "Predict the judgments that no pooled run explains",
     },
+    "Installation": {doctor: "Say what is installed, whether it works, and how fast it is"},
 }
 """Commands by group, each with its line in the help."""
 
 _TABLE_COMMANDS = (score, demo, compare, reversals, pool, judge_next)  # take --format
-
-app = typer.Typer(
-    cls=GroupedCommands,
-    help="Posterior intervals for the corrected scores of runs on incompletely judged test collections.",
-    no_args_is_help=True,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+_OPTIONS: tuple[Any, ...] = (
+    own_option(
+        "--csv-for-spreadsheets",
+        is_flag=True,
+        help="Put an apostrophe before texts in CSV files that a spreadsheet would take for formulas.",
+    ),
+    own_option("--quiet", "-q", is_flag=True, help="Print results and errors alone; also after the command."),
+    own_option(
+        "--install-completion",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=install_completion,
+        group="Help",
+        help="Install completion for the current shell.",
+    ),
+    own_option(
+        "--show-completion",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show_completion,
+        group="Help",
+        help="Show completion for the current shell, to copy it or customize the installation.",
+    ),
+    click.version_option(__version__, message="bayespool %(version)s", help="Print the version."),
 )
-for group, commands in COMMANDS.items():
-    for command, line in commands.items():
-        answering = with_answers(command, tables=command in _TABLE_COMMANDS)
-        app.command(cls=GroupedCommand, short_help=line, rich_help_panel=group)(answering)
 
 
-@app.callback(invoke_without_command=True)
-def _for_every_command(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
-    csv_for_spreadsheets: Annotated[
-        bool,
-        typer.Option(
-            "--csv-for-spreadsheets",
-            help="Put an apostrophe before texts in CSV files that a spreadsheet would take for formulas.",
-        ),
-    ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print results and errors alone; also after the command.")
-    ] = False,
-) -> None:
-    if version:
-        tell(f"bayespool {__version__}", err=False)
-        raise typer.Exit
+def _for_every_command(csv_for_spreadsheets: bool, quiet: bool) -> None:
+    context = click.get_current_context()
     if csv_for_spreadsheets:
         context.with_resource(files.csv_for_spreadsheets())
     context.with_resource(quietly(quiet))
+
+
+def _made_app() -> GroupedCommands:
+    made = GroupedCommands(
+        name="bayespool",
+        help="Posterior intervals for the corrected scores of runs on incompletely judged test collections.",
+        callback=_for_every_command,
+    )
+    for add in _OPTIONS:
+        add(made)
+    for group, functions in COMMANDS.items():
+        for function, line in functions.items():
+            of_check = function.__name__.startswith("check_")
+            name = function.__name__.removeprefix("check_").replace("_", "-")
+            command = click.command(name, cls=GroupedCommand, short_help=line, context_settings=HELP_NAMES)(
+                function
+            )
+            with_output_options(command, tables=function in _TABLE_COMMANDS)
+            made.add(group, command, within="check" if of_check else "")
+    return made
+
+
+app = _made_app()
+
+
+def commands() -> dict[str, click.Command]:
+    """Commands by name, such as ``check engines``."""
+    return dict(app.all_commands())
 
 
 def main() -> None:
@@ -111,7 +136,10 @@ def main() -> None:
     warnings.simplefilter("always", BayespoolWarning)
     try:
         with command_line(sys.argv[1:]):
-            app()
+            sys.exit(app.main(prog_name="bayespool", standalone_mode=False))
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
     except BayespoolError as error:
         tell("\n".join([f"error: {error}", *getattr(error, "__notes__", ())]), always=True)
         sys.exit(1)
@@ -129,7 +157,7 @@ def main() -> None:
             tell(f"error: cannot write to standard output: {error.strerror}", always=True)
         discard_streams()
         sys.exit(1)
-    except (KeyboardInterrupt, SystemError) as error:
+    except (KeyboardInterrupt, SystemError, click.Abort) as error:
         if not is_interruption(error):
             raise
         tell("interrupted; nothing was written", always=True)

@@ -2,127 +2,89 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Literal
+import dataclasses
+from collections.abc import Callable
 
-import typer
-
-from bayespool.cli.from_settings import OptionValues, from_settings, split_list
-from bayespool.cli.options import (
-    CampaignRuns,
-    FigureFiles,
-    Output,
-    PaperOutput,
-    Pool,
-    QrelsFile,
-    arrangement_of,
-    read_files,
-    say_unpooled,
-    stage_progress,
-)
-from bayespool.cli.refusals import refuse_estimators, refuse_measures_of_judgments
-from bayespool.cli.results import check_outputs, deliver
+from bayespool.cli.options import Files, campaign_files, files_to_score, stage_progress
+from bayespool.cli.parameters import Command, own_option, settings_option, split_list
+from bayespool.cli.results import Outputs, figure_files, output_files, report_file
 from bayespool.comparisons.settings import ComparingSettings, ReversalSettings
 from bayespool.errors import InputError
-from bayespool.options import ReadingRunsSettings, ReadingSettings, SamplingSettings
 
 
-@from_settings
-def compare(
-    qrels: QrelsFile,
-    options: Annotated[OptionValues, ComparingSettings, {"estimators": "posterior-combined"}],
-    sampling: Annotated[OptionValues, SamplingSettings],
-    reading: Annotated[OptionValues, ReadingRunsSettings],
-    pool: Pool = None,
-    runs: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            help="Two or more run files, in TREC format (also .gz, .xz, .zst); folders and globs. Those of "
-            "--unpool count."
-        ),
-    ] = None,
-    table: Annotated[
-        Literal["differences", "across_measures", "ranks", "significance", "overview", "reliability"],
-        typer.Option(help="Table for a .csv or .parquet file; .json has all of them."),
-    ] = "differences",
-    sort: Annotated[
-        Literal["difference", "chance", "p", "risk"] | None,
-        typer.Option(
-            help="Sort pairs: by difference or risk the largest first, by chance the surest, by p the least."
-        ),
-    ] = None,
-    top: Annotated[
-        int | None, typer.Option(min=1, help="Show the first pairs alone; without --sort by difference.")
-    ] = None,
-    output: PaperOutput = None,
-    figure: FigureFiles = None,
-) -> None:
-    """Compare runs: differences with intervals, chances and ranks, significance tests, and the chance that
-    judging the unjudged documents takes a significant difference back.
-    """
-    from bayespool.collection.files import find_files
-    from bayespool.comparisons import compare as compare_runs
-    from bayespool.plots import draw_comparison
-    from bayespool.report.comparisons import print_comparison, write_comparison
-    from bayespool.report.files import check_paper_output
-
-    check_outputs(output, check_paper_output, figure=figure)
-    arrangement = arrangement_of(None, sort, top)
-    refuse_estimators(options["estimators"], sampling)
-    if not options["unpool"] and (not runs or len(set(find_files([str(r) for r in runs]))) < 2):
-        raise InputError("one run cannot be compared", hint="name two or more")
-    with stage_progress() as say:
-        collection, targets = read_files(qrels, runs or [], pool, say, **reading)
-        say_unpooled(collection, options)
-        comparison = compare_runs(collection, targets, report=say, **options, **sampling)
-    deliver(
-        lambda console: print_comparison(comparison, console, arrangement=arrangement),
-        output,
-        lambda path: write_comparison(comparison, path, table=table, arrangement=arrangement),
-        figure=figure,
-        draw=lambda: draw_comparison(comparison),
+def _table(*names: str) -> Callable[[Command], Command]:
+    """Option for the table that a file of one table has; the first by default."""
+    return own_option(
+        "--table",
+        type=names,
+        default=names[0],
+        metavar="<table>",  # all names are more than a line
+        help=f"Table for a .csv or .parquet file: {', '.join(names)}; .json has all of them.",
     )
 
 
-@from_settings
-def reversals(
-    qrels: QrelsFile,
-    pool: CampaignRuns,
-    options: Annotated[OptionValues, ReversalSettings],
-    sampling: Annotated[OptionValues, SamplingSettings],
-    reading: Annotated[OptionValues, ReadingSettings],
-    exclude: Annotated[str | None, typer.Option(help="Comma-separated ids of runs to leave aside.")] = None,
-    table: Annotated[
-        Literal["rates", "trends", "p_values", "risks", "calibration", "grades"],
-        typer.Option(help="Table for a .csv or .parquet file; .json has all of them."),
-    ] = "rates",
-    output: Output = None,
-    figure: FigureFiles = None,
-) -> None:
+@files_to_score(
+    runs="Two or more run files, in TREC format (also .gz, .xz, .zst); folders and globs. Those of --unpool "
+    "count.",
+    own=None,
+)
+@settings_option(ComparingSettings)
+@output_files(
+    _table(
+        "differences",
+        "pairs",
+        "across_measures",
+        "ranks",
+        "significance",
+        "overview",
+        "reliability",
+        "across_overview",
+    ),
+    own_option(
+        "--columns",
+        help="Comma-separated columns of the pairs in .tex, .md and .html files: as-judged, p, difference, "
+        "interval, chance or risk.",
+    ),
+    own_option(
+        "--sort",
+        type=("difference", "chance", "p", "risk"),
+        help="Sort pairs: by difference or risk the largest first, by chance the surest, by p the least.",
+    ),
+    own_option("--top", type=int, least=1, help="Show the first pairs alone; without --sort by difference."),
+    after=(figure_files, report_file),
+)
+def compare(*, settings: ComparingSettings, files: Files, outputs: Outputs) -> None:
+    """Compare runs: differences with intervals, chances and ranks, significance tests, and the chance that
+    judging the unjudged documents takes a significant difference back.
+    """
+    from bayespool.comparisons import compare as compare_runs
+    from bayespool.comparisons.tables import PAIR_COLUMNS, PAIR_KEYS
+
+    outputs.check()
+    outputs.arrangement.check(PAIR_COLUMNS, PAIR_KEYS)
+    if not settings.unpool and files.n_runs() < 2:
+        raise InputError("one run cannot be compared", hint="name two or more")
+    with stage_progress() as say:
+        collection, targets = files.read(say, settings)
+        comparison = compare_runs(collection, targets, settings=settings, report=say)
+    outputs.write(dataclasses.replace(comparison, arrangement=outputs.arrangement))
+
+
+@campaign_files
+@settings_option(ReversalSettings)
+@own_option("--exclude", group="Input", help="Comma-separated ids of runs to leave aside.")
+@output_files(_table("rates", "trends", "p_values", "risks", "calibration", "grades"), after=(figure_files,))
+def reversals(*, settings: ReversalSettings, files: Files, exclude: str | None, outputs: Outputs) -> None:
     """Count the significant differences under few judgments that all judgments take back, by method, among
     runs that contributed to the pool and among those that did not.
     """
     from bayespool.comparisons import reversals as find_reversals
-    from bayespool.plots import draw_reversals
-    from bayespool.report.comparisons import print_reversals, write_reversals
-    from bayespool.report.files import check_output
 
-    check_outputs(output, check_output, figure=figure)
-    measure, *others = options.pop("measures")
-    if others:
-        raise InputError("reversals takes one measure")
-    refuse_measures_of_judgments([measure])
-    refuse_estimators(options["estimators"], sampling)
+    outputs.check()
     with stage_progress() as say:
-        collection, _ = read_files(qrels, [], pool, say, **reading)
+        collection, _ = files.read(say)
         aside = split_list(exclude or "")
         collection.run_index(aside)
         runs = [run for run in collection.run_ids if run not in aside]
-        result = find_reversals(collection, runs, measure, report=say, **options, **sampling)
-    deliver(
-        lambda console: print_reversals(result, console),
-        output,
-        lambda path: write_reversals(result, path, table=table),
-        figure=figure,
-        draw=lambda: draw_reversals(result),
-    )
+        result = find_reversals(collection, runs, settings=settings, report=say)
+    outputs.write(result)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from bayespool.cli.messages import tell
 from bayespool.cli.options import stage_progress
+from bayespool.cli.parameters import own_option
 from bayespool.cli.results import is_as_json, print_document
 from bayespool.errors import BayespoolError
 
@@ -24,11 +23,8 @@ _NAMES = {
 }
 
 
-def doctor(
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Fit nothing: a look at packages and machine.")
-    ] = False,
-) -> None:
+@own_option("--quick", is_flag=True, group="Design", help="Fit nothing: a look at packages and machine.")
+def doctor(*, quick: bool) -> None:
     """Say what is installed, whether it works, and how fast it is.
 
     It imports every package that bayespool needs, fits the embedded example with both engines, and ends with

@@ -123,11 +123,10 @@ def _import_problem(name: str) -> str:
 
 def machine() -> dict[str, str | int | None]:
     """System, usable cores, free MiB, folder of compiled loops and of real collections (None without one)."""
-    free = free_memory()
     return {
         "system": f"{platform.system()} {platform.machine()}",
         "cores": _n_cores(),
-        "memory_free_mib": None if free is None else free >> 20,
+        "memory_free_mib": free_memory() >> 20,
         "compiled_loops": _cache_folder(),
         "collections": _collections(),
     }

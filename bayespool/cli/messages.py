@@ -10,9 +10,9 @@ import io
 import sys
 from collections.abc import Iterator
 
-import typer
+import click
 
-from bayespool.tables.printable import printable
+from bayespool.tables.formatting import printable
 
 _REPLACEMENTS = {"–": "-", "—": "-", "−": "-", "…": "...", "×": "x", "≤": "<=", "≥": ">=", "’": "'"}
 _quiet = contextvars.ContextVar("quiet", default=False)
@@ -22,7 +22,7 @@ _OUTPUT_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 def tell(text: str, *, err: bool = True, always: bool = False) -> None:
     """Print a message without control characters; ``--quiet`` drops it from standard error unless always."""
     if always or not (err and is_quiet()):
-        typer.echo(printable(text), err=err)
+        click.echo(printable(text), err=err)
 
 
 def is_quiet() -> bool:

@@ -1,113 +1,135 @@
-"""Options that commands share, reading of their files, and progress of their work."""
+"""Files that commands read, and progress of their work."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from bayespool.cli.messages import is_quiet, tell
+from bayespool.cli.parameters import Command, files_argument, gathered, own_option, settings_option
 from bayespool.errors import InputError, JobsWarning, WorkerError, warn_caller
-from bayespool.tables.printable import printable
+from bayespool.options import ReadingRunsSettings, ReadingSettings
+from bayespool.tables.formatting import printable
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from bayespool.collection import Collection
-    from bayespool.tables.arrangement import Arrangement
+    from bayespool.scoring import TargetSettings
 
-QrelsFile = Annotated[Path, typer.Option(help="Relevance judgments.")]
-Pool = Annotated[
-    list[Path] | None, typer.Option(help="Runs of the campaign: folder, glob or file; may be repeated.")
-]
-CampaignRuns = Annotated[
-    list[Path], typer.Option(help="Runs of the campaign: folder, glob or file; may be repeated.")
-]
-RunFiles = Annotated[
-    list[Path] | None,
-    typer.Argument(
-        help="Run files to score, in TREC format (also .gz, .xz, .zst); folders and globs too. With --unpool "
-        "there need be none."
-    ),
-]
-OwnJudgments = Annotated[
-    Path | None,
-    typer.Option(help="Judgments of your own, as qrels, on documents of the runs that nobody had judged."),
-]
-PerTopic = Annotated[bool, typer.Option("--per-topic", help="One row per run and topic.")]
-Output = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--output", "-o", help="Also write the table to a .csv, .json or .parquet file; may be repeated."
-    ),
-]
-PaperOutput = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--output",
-        "-o",
-        help="Also write the table to a .csv, .json or .parquet file, or as it is read to a .tex, .md or "
-        ".html file; may be repeated.",
-    ),
-]
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        help="Comma-separated columns of tables that are read (terminal, .tex, .md, .html): all, lower, "
-        "as-judged, upper, residual, unjudged, estimates, mean, interval, distance, new-kind, or estimators."
-    ),
-]
-Sort = Annotated[
-    str | None,
-    typer.Option(help="Sort their rows by run, or by a column, the largest first."),
-]
-Top = Annotated[
-    int | None,
-    typer.Option(min=1, help="Show the first rows alone; without --sort the best."),
-]
-Folder = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        help="Folder for tables, settings and figures. Finished work is kept there: a command that was "
-        "interrupted goes on where it stopped.",
-    ),
-]
-Jobs = Annotated[
-    int, typer.Option(help="Processes; -1 for one per core. There are never more than parts of the work.")
-]
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        metavar="HOST:PORT",
-        help="Compute on the workers of the Dask cluster whose scheduler is there, in place of processes.",
-    ),
-]
-Figures = Annotated[Literal["png", "svg", "none"], typer.Option(help="Kind of figures in the output folder.")]
-
-FigureFiles = Annotated[
-    list[Path] | None,
-    typer.Option("--figure", help="Also draw the result into a .pdf, .png or .svg file; may be repeated."),
-]
+_OF_CAMPAIGN = "Runs of the campaign: folder, glob or file; may be repeated."
+qrels_file = own_option("--qrels", type=Path, required=True, group="Input", help="Relevance judgments.")
+campaign_runs = own_option(
+    "--pool", type=Path, multiple=True, required=True, group="Input", help=_OF_CAMPAIGN
+)
+pool_runs = own_option("--pool", type=Path, multiple=True, group="Input", help=_OF_CAMPAIGN)
+own_judgments = own_option(
+    "--own-judgments",
+    type=Path,
+    group="Input",
+    help="Judgments of your own, as qrels, on documents of the runs that nobody had judged.",
+)
 
 
-def arrangement_of(columns: str | None, sort: str | None, top: int | None) -> Arrangement:
-    """Arrangement of ``--columns``, ``--sort`` and ``--top``."""
-    from bayespool.cli.from_settings import split_list
-    from bayespool.tables.arrangement import Arrangement
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """Files of a command, and how they are read."""
 
-    return Arrangement(None if columns is None else split_list(columns), sort, top)
+    reading: ReadingSettings
+    qrels: Path | None = None
+    runs: tuple[Path, ...] = ()
+    pool: tuple[Path, ...] = ()
+    own_judgments: Path | None = None
+
+    def n_runs(self) -> int:
+        """Number of files of runs that are named beside the pool."""
+        from bayespool.collection.files import find_files
+
+        return len(set(find_files(list(map(str, self.runs))))) if self.runs else 0
+
+    def check_runs(self, settings: TargetSettings, to_do: str) -> None:
+        """Raise `InputError` where neither run files nor runs of the pool are named."""
+        if not self.runs and not settings.unpool:
+            hint = "name run files, or runs of the pool with --unpool"
+            raise InputError(f"no run to {to_do}", hint=hint)
+
+    def read(
+        self, say: Callable[[str], None], settings: TargetSettings | None = None, *, scores: bool = False
+    ) -> tuple[Collection, tuple[str, ...]]:
+        """Read the collection and the ids of the runs to score; print its pool, and what is taken out."""
+        from bayespool.pooling import describe_pool, read_collection
+
+        assert self.qrels is not None
+        collection = read_collection(
+            self.qrels,
+            list(map(str, self.runs)),
+            pool=list(map(str, self.pool)) or None,
+            own_judgments=self.own_judgments,
+            scores=scores,
+            progress=reading_progress(say),
+            **self.reading.keywords(),
+        )
+        tell(f"pool: {describe_pool(collection).text()}")
+        if settings is not None:
+            _say_unpooled(collection, settings)
+        return collection, collection.given_run_ids
 
 
-def check_experiment(jobs: int, output: Path | None, experiment: str, cluster: str | None) -> None:
-    """Raise for options that would fail at the end, and warn of more processes than cores."""
+campaign_files = gathered(
+    Files, "files", qrels_file, campaign_runs, settings_option(ReadingSettings, "reading")
+)
+"""Decorator that gives a command the judgments and runs of a campaign, and how they are read."""
+
+
+def files_to_score(
+    *,
+    runs: str = "Run files to score, in TREC format (also .gz, .xz, .zst); folders and globs too. With "
+    "--unpool there need be none.",
+    own: Callable[[Command], Command] | None = own_judgments,
+) -> Callable[[Command], Command]:
+    """Decorator that gives a command judgments, runs to score, a pool and one's own judgments."""
+    mine = [] if own is None else [own]
+    reading = settings_option(ReadingRunsSettings, "reading")
+    return gathered(Files, "files", qrels_file, files_argument("runs", help=runs), pool_runs, *mine, reading)
+
+
+def reading_progress(say: Callable[[str], None]) -> Callable[[int, int], None]:
+    """Progress of reading runs, as a stage."""
+    return lambda done, total: say(f"reading runs: {done} of {total}")
+
+
+def _say_unpooled(collection: Collection, settings: TargetSettings) -> None:
+    """Print what ``--pool-depth`` and ``--unpool`` take out of the pool."""
+    from bayespool.pooling import describe_pool
+    from bayespool.pooling.discovery import take_out
+
+    if settings.pool_depth is not None:
+        collection = collection.truncate_pool(settings.pool_depth)
+        tell(f"pool to depth {settings.pool_depth}: {describe_pool(collection)}")
+    if not settings.unpool:
+        return
+    smaller, taken = take_out(collection, settings.unpool, by=settings.unpool_by)
+    left = set(smaller.pooled_run_ids)
+    gone = [run for run in collection.pooled_run_ids if run not in left]
+    n_before, n_after = (int((each.judged & ~each.is_own).sum()) for each in (collection, smaller))
+    tell(
+        f"taken out of the pool: {', '.join(dict.fromkeys(taken.values()))} ({', '.join(gone)}), "
+        f"and {n_before - n_after} judgments of documents that nobody else brought"
+    )
+    tell(f"pool then: {describe_pool(smaller)}")
+
+
+def check_jobs(jobs: int, cluster: str | None) -> None:
+    """Raise for processes and clusters that there cannot be, and warn of more processes than cores."""
     from joblib import cpu_count
 
-    from bayespool.experiments.cluster import check_address
-    from bayespool.report.folder import check_folder
+    from bayespool.experiments.parallel import check_address
 
     if jobs == 0:
         raise InputError("--jobs 0: give a number of processes, or -1 for one per core")
@@ -116,58 +138,6 @@ def check_experiment(jobs: int, output: Path | None, experiment: str, cluster: s
     elif jobs > cpu_count():
         message = f"--jobs {jobs}: more processes than cores ({cpu_count()}), each of which takes memory"
         warn_caller(message, JobsWarning)
-    if output is not None:
-        check_folder(output, experiment)
-
-
-def read_files(
-    qrels: Path,
-    runs: list[Path],
-    pool: list[Path] | None,
-    say: Callable[[str], None],
-    **reading: Any,
-) -> tuple[Collection, tuple[str, ...]]:
-    """Read the collection and the ids of the runs to score, by `read_collection`, and print the pool."""
-    from bayespool.pooling import describe_pool, read_collection
-
-    collection = read_collection(
-        qrels,
-        [str(r) for r in runs],
-        pool=None if pool is None else [str(p) for p in pool],
-        progress=lambda done, total: say(f"reading runs: {done} of {total}"),
-        **reading,
-    )
-    tell(f"pool: {describe_pool(collection).text()}")
-    return collection, collection.given_run_ids
-
-
-def read_campaign(qrels: Path, pool: list[Path], **reading: Any) -> Collection:
-    """Read the collection of an experiment, which has the campaign's runs alone."""
-    with stage_progress() as say:
-        return read_files(qrels, [], pool, say, **reading)[0]
-
-
-def say_unpooled(collection: Collection, options: Mapping[str, Any]) -> None:
-    """Print what ``--pool-depth`` and ``--unpool`` take out of the pool."""
-    from bayespool.pooling import describe_pool
-    from bayespool.pooling.discovery import take_out
-
-    if options["pool_depth"] is not None:
-        collection = collection.truncate_pool(options["pool_depth"])
-        tell(f"pool to depth {options['pool_depth']}: {describe_pool(collection)}")
-    if not options["unpool"]:
-        return
-    smaller, taken = take_out(collection, options["unpool"], by=options["unpool_by"])
-    left = set(smaller.pooled_run_ids)
-    gone = [run for run in collection.pooled_run_ids if run not in left]
-    n_judgments = int(
-        (collection.judged & ~collection.is_own).sum() - (smaller.judged & ~smaller.is_own).sum()
-    )
-    tell(
-        f"taken out of the pool: {', '.join(dict.fromkeys(taken.values()))} ({', '.join(gone)}), "
-        f"and {n_judgments} judgments of documents that nobody else brought"
-    )
-    tell(f"pool then: {describe_pool(smaller)}")
 
 
 def is_interruption(error: BaseException) -> bool:
@@ -178,35 +148,20 @@ def is_interruption(error: BaseException) -> bool:
 @contextmanager
 def report_interruption(folder: Path | None, name: str) -> Iterator[None]:
     """Report after Ctrl-C (status 130) or a dead worker which work the folder keeps."""
+    kept = "nothing was written; with --output what is finished would be kept"
+    if folder is not None:
+        kept = f"what is finished is in {folder / name}; the same command goes on from there"
     try:
         yield
     except WorkerError as error:
         if folder is not None:
-            error.add_note(f"what is finished is in {folder / name}; the same command goes on from there")
+            error.add_note(kept)
         raise
     except (KeyboardInterrupt, SystemError) as error:
         if not is_interruption(error):
             raise
-        kept = "nothing was written; with --output what is finished would be kept"
-        if folder is not None:
-            kept = f"what is finished is in {folder / name}; the same command goes on from there"
         tell(f"interrupted; {kept}", always=True)
-        raise typer.Exit(130) from None
-
-
-@contextmanager
-def experiment(
-    folder: Path | None, name: str, cluster: str | None, label: str, *, n_lines: int | None = None
-) -> Iterator[Callable[[int, int], None]]:
-    """Context of an experiment: interruption, cluster and progress."""
-    from bayespool.experiments.cluster import on_cluster
-
-    with (
-        report_interruption(folder, name),
-        on_cluster(cluster),
-        count_progress(label, n_lines=n_lines) as show,
-    ):
-        yield show
+        raise click.exceptions.Exit(130) from None
 
 
 @contextmanager
@@ -226,16 +181,9 @@ def count_progress(label: str, *, n_lines: int | None = None) -> Iterator[Callab
 
         yield say
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
 
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with _bar(BarColumn(bar_width=30), MofNCompleteColumn(), TimeRemainingColumn()) as bar:
         task = bar.add_task(label, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
@@ -247,37 +195,27 @@ def stage_progress() -> Iterator[Callable[[str], None]]:
         yield lambda stage: None
         return
     if not sys.stderr.isatty():
-        stages: list[str] = []
+        last = ""
 
         def say_line(stage: str) -> None:
-            if not (stages and stage.startswith("reading") and stages[-1].startswith("reading")):
+            nonlocal last
+            if not (stage.startswith("reading") and last.startswith("reading")):
                 tell(stage)
-            stages.append(stage)
+            last = stage
 
         yield say_line
         return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import SpinnerColumn, TimeElapsedColumn
 
-    with Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bar:
+    with _bar(TimeElapsedColumn(), before=(SpinnerColumn(),)) as bar:
         task = bar.add_task("starting")
-
-        def say(stage: str) -> None:
-            bar.update(task, description=printable(stage, one_line=True))
-
-        yield say
+        yield lambda stage: bar.update(task, description=printable(stage, one_line=True))
 
 
-@contextmanager
-def show_after_writing(show: Callable[[], None]) -> Iterator[None]:
-    """Show a result even where its files fail: a full disk loses no result, a closed pipe no file."""
-    try:
-        yield
-    finally:
-        show()
+def _bar(*columns: Any, before: tuple[Any, ...] = ()) -> Progress:
+    """Progress on standard error, that goes when it is done: a description between columns."""
+    from rich.console import Console
+    from rich.progress import Progress, TextColumn
+
+    text = TextColumn("{task.description}", markup=False)
+    return Progress(*before, text, *columns, console=Console(stderr=True), transient=True)

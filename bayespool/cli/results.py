@@ -2,42 +2,195 @@
 
 from __future__ import annotations
 
-import contextlib
 import contextvars
-import inspect
+import functools
 import json
-import math
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from bayespool import __version__
-from bayespool.cli.messages import quietly, tell
-from bayespool.cli.options import show_after_writing
-from bayespool.errors import InputError, OutputError
-from bayespool.tables.printable import printable
+from bayespool.cli.messages import quietly
+from bayespool.cli.parameters import Command, gathered, own_option, split_list
+from bayespool.errors import InputError
+from bayespool.tables.formatting import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_STANDARD_OUTPUT = Path("-")
-_FILE_STEM = "result"  # of temporary files
+    from bayespool.report.result import FigureFormat, Result
+    from bayespool.tables.markup import Arrangement
 
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print results and errors alone: no progress, no warnings.")
-]
-AsJson = Annotated[
-    bool, typer.Option("--json", help="Print the result as one JSON document, and nothing else with it.")
-]
-Format = Annotated[
-    str | None,
-    typer.Option("--format", help="Format of a table on standard output (-o -): csv, json, …; default: csv."),
-]
+_STANDARD_OUTPUT = Path("-")
+
+_QUIET = own_option(
+    "--quiet", "-q", is_flag=True, help="Print results and errors alone: no progress, no warnings."
+)
+_JSON = own_option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    is_eager=True,  # pool --list asks for it
+    help="Print the result as one JSON document, and nothing else with it.",
+)
+_FORMAT = own_option(
+    "--format",
+    "table_format",
+    help="Format of a table on standard output (-o -): csv, json, …; default: csv.",
+)
+_OUTPUT = own_option(
+    "--output",
+    "-o",
+    type=Path,
+    multiple=True,
+    help="Also write the table to a .csv, .json or .parquet file, or as it is read to a .tex, .md or .html "
+    "file; may be repeated.",
+)
+figure_files = own_option(
+    "--figure",
+    type=Path,
+    multiple=True,
+    help="Also draw the result into a .pdf, .png or .svg file; may be repeated.",
+)
+report_file = own_option(
+    "--report", type=Path, help="Also write a report, an .html file with figures and sortable tables."
+)
+_FIGURES = own_option(
+    "--figures", type=("png", "svg", "none"), default="png", help="Kind of figures in the output folder."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """Where a command writes its result, and what of it."""
+
+    output: tuple[Path, ...] | Path | None = ()
+    folder: Path | None = None
+    figure: tuple[Path, ...] = ()
+    figures: FigureFormat = "png"
+    report: Path | None = None
+    table: str | None = None
+    columns: str | None = None
+    sort: str | None = None
+    top: int | None = None
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Files of tables, ``-`` for standard output."""
+        return (self.output,) if isinstance(self.output, Path) else self.output or ()
+
+    @functools.cached_property
+    def arrangement(self) -> Arrangement:
+        """Arrangement of ``--columns``, ``--sort`` and ``--top``."""
+        from bayespool.tables.markup import Arrangement
+
+        return Arrangement(None if self.columns is None else split_list(self.columns), self.sort, self.top)
+
+    def check(self, own_formats: Sequence[str] = ()) -> None:
+        """Raise for outputs that cannot be written, and for wrong use of ``--format`` or standard output.
+
+        A result may have formats of its own, besides those of every result.
+        """
+        from bayespool.report.page import check_report
+        from bayespool.report.saving import (
+            PAPER_FORMATS,
+            TABLE_FORMATS,
+            check_figures,
+            check_folder,
+            check_output,
+        )
+
+        check_figures(self.figure)
+        for path in self.files:
+            if path != _STANDARD_OUTPUT:
+                check_output(path, (*TABLE_FORMATS, *PAPER_FORMATS, *own_formats))
+        if self.folder is not None:
+            check_folder(self.folder, _command())
+        if self.report is not None:
+            check_report(self.report)
+        asked = _current()
+        if self.files.count(_STANDARD_OUTPUT) + asked.as_json > 1:
+            raise InputError("standard output is asked for twice", hint="give one of -o - and --json, once")
+        if asked.format is None:
+            return
+        printed = (*TABLE_FORMATS, ".qrels") if ".qrels" in own_formats else TABLE_FORMATS
+        known = [suffix.removeprefix(".") for suffix in printed]
+        if asked.format not in known:
+            raise InputError(f"--format {asked.format}: no such format", hint=f"known: {', '.join(known)}")
+        if _STANDARD_OUTPUT not in self.files:
+            hint = "add -o -, or name a file's ending"
+            raise InputError("--format is of a table on standard output", hint=hint)
+
+    def write(
+        self,
+        result: Result,
+        *,
+        draw: Callable[[], Any] | None = None,
+        show: Callable[[Console], None] | None = None,
+    ) -> None:
+        """Write a result to its files or folder, figures and report; then print it, a table of it, or JSON.
+
+        ``draw`` draws the figure of ``--figure``, by default the result's first. The result is printed even
+        where a file fails: a full disk loses no result, a closed pipe no file.
+        """
+        from bayespool.report.saving import save, write_figures
+
+        try:
+            for path in (*self.files, *([] if self.folder is None else [self.folder])):
+                if path != _STANDARD_OUTPUT:
+                    save(result, path, table=self.table, figures=self.figures, arrangement=self.arrangement)
+            if self.figure:
+                first = result.figures()[0].draw if draw is None else draw
+                write_figures(self.figure, first or (lambda: None))
+            if self.report is not None:
+                result.write_report(self.report)
+        finally:
+            self.print(result, show)
+
+    def print(self, result: Result, show: Callable[[Console], None] | None = None) -> None:
+        """Print a result, a table of it, or JSON; ``show`` prints, by default `print_result`."""
+        from bayespool.report.saving import content
+        from bayespool.report.terminal import print_result
+        from bayespool.tables.files import records
+
+        asked = _current()
+        if asked.as_json:
+            tables = result.tables()
+            rows = {table.name: records(table.frame) for table in tables}
+            columns = {table.name: table.described()["columns"] for table in tables}
+            print_document(rows, result.metadata, result.notes(), result.summary(), columns)
+        elif _STANDARD_OUTPUT in self.files:
+            suffix = f".{asked.format or 'csv'}"
+            text = content(result, suffix, table=self.table, arrangement=self.arrangement)
+            _print_bytes(text.encode() if isinstance(text, str) else text)
+        else:
+            from rich.console import Console
+
+            if show is None:
+                print_result(result, Console(), arrangement=self.arrangement)
+            else:
+                show(Console())
+
+
+def output_files(
+    *before: Callable[[Command], Command],
+    output: Callable[[Command], Command] = _OUTPUT,
+    after: Sequence[Callable[[Command], Command]] = (),
+) -> Callable[[Command], Command]:
+    """Decorator that gives a command files of tables, with further options before and after them."""
+    return gathered(Outputs, "outputs", *before, output, *after)
+
+
+def output_folder(
+    help: str, *, after: Sequence[Callable[[Command], Command]] = (_FIGURES,)
+) -> Callable[[Command], Command]:
+    """Decorator that gives a command a folder for its result, with further options after it."""
+    folder = own_option("--output", "-o", "folder", type=Path, help=help)
+    return gathered(Outputs, "outputs", folder, *after)
 
 
 @dataclass
@@ -54,49 +207,41 @@ class _Invocation:
 _invocation = contextvars.ContextVar[_Invocation]("answer")
 
 
-def with_answers(command: Callable[..., None], *, tables: bool) -> Callable[..., None]:
+def with_output_options(command: click.Command, *, tables: bool) -> click.Command:
     """Add the options ``--json`` and ``--quiet`` to a command, and ``--format`` where it writes tables."""
-    hints = get_type_hints(command, include_extras=True)
-    hints.pop("return", None)
-    own = [
-        p.replace(annotation=hints.get(p.name, p.annotation), kind=p.KEYWORD_ONLY)
-        for p in inspect.signature(command).parameters.values()
-    ]
-    more: dict[str, tuple[Any, Any]] = {"format_": (Format, None)} if tables else {}
-    more |= {"json_": (AsJson, False), "quiet": (Quiet, False)}
-    added = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        for name, (annotation, default) in more.items()
-    ]
+    work, own = command.callback, list(command.params)
+    assert work is not None
 
-    flags = {p.name: _flag(p) for p in own}
-
-    def answering(**values: Any) -> None:
-        output_options = {name: values.pop(name) for name in more}
-        name = command.__name__.replace("_", "-")
-        settings = {flags[option]: value for option, value in values.items()}
-        invocation = _Invocation(name, settings, output_options["json_"], output_options.get("format_"))
-        token = _invocation.set(invocation)
+    @functools.wraps(work)
+    def answering(as_json: bool, quiet: bool, table_format: str | None = None, **values: Any) -> None:
+        settings = {_flag(p): _given(values[str(p.name)]) for p in own if p.expose_value}
+        token = _invocation.set(_Invocation(_command(), settings, as_json, table_format))
         try:
-            with quietly(output_options["quiet"]):
-                command(**values)
+            with quietly(quiet):
+                work(**values)
         finally:
             _invocation.reset(token)
 
-    answering.__name__, answering.__doc__, answering.__module__ = command.__name__, command.__doc__, __name__
-    answering.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
-    answering.__annotations__ = {p.name: p.annotation for p in [*own, *added]}
-    return answering
+    command.callback = answering
+    for add in (*([_FORMAT] if tables else []), _JSON, _QUIET):
+        add(command)
+    return command
 
 
-def _flag(parameter: inspect.Parameter) -> str:
+def _command() -> str:
+    """Name of the current command, such as ``check engines``."""
+    return click.get_current_context().command_path.partition(" ")[2]
+
+
+def _given(value: Any) -> Any:
+    """The value of an option; None where a repeated one is not given."""
+    return (list(value) or None) if isinstance(value, tuple) else value
+
+
+def _flag(parameter: click.Parameter) -> str:
     """Name of an option on the command line, with underscores: ``seed`` for ``random_seed``."""
-    for info in getattr(parameter.annotation, "__metadata__", ()):
-        first = getattr(info, "default", None)  # typer keeps the first name of an annotation as its default
-        for name in (first, *(getattr(info, "param_decls", None) or ())):
-            if isinstance(name, str) and name.startswith("--"):
-                return name.removeprefix("--").partition("/")[0].replace("-", "_")
-    return parameter.name
+    first = next((name for name in parameter.opts if name.startswith("--")), str(parameter.name))
+    return first.removeprefix("--").replace("-", "_")
 
 
 def is_as_json() -> bool:
@@ -109,194 +254,40 @@ def collect_warning(text: str) -> None:
     _current().warnings.append(text)
 
 
-def check_outputs(
-    output: Sequence[Path] | None,
-    check: Callable[[Path], None],
-    *,
-    others: Sequence[str] = (),
-    figure: Sequence[Path] | None = None,
-) -> None:
-    """Raise for outputs that cannot be written, and for wrong use of ``--format`` or standard output."""
-    from bayespool.report.figures import check_figures
-    from bayespool.report.files import TABLE_FORMATS
-
-    invocation, files = _current(), list(output or [])
-    check_figures(figure)
-    for path in files:
-        if path != _STANDARD_OUTPUT:
-            check(path)
-    n_times = files.count(_STANDARD_OUTPUT) + invocation.as_json
-    if n_times > 1:
-        raise InputError("standard output is asked for twice", hint="give one of -o - and --json, once")
-    if invocation.format is None:
-        return
-    known = [*(suffix.removeprefix(".") for suffix in TABLE_FORMATS), *others]
-    if invocation.format not in known:
-        raise InputError(f"--format {invocation.format}: no such format", hint=f"known: {', '.join(known)}")
-    if _STANDARD_OUTPUT not in files:
-        raise InputError(
-            "--format is of a table on standard output", hint="add -o -, or name a file's ending"
-        )
-
-
-def deliver(
-    show: Callable[[Console], None],
-    output: Sequence[Path] | None,
-    write: Callable[[Path], None],
-    *,
-    more: Sequence[str] = (),
-    figure: Sequence[Path] | None = None,
-    draw: Callable[[], Any] | None = None,
-    then: Callable[[], None] | None = None,
-) -> None:
-    """Write a result to its files and figures, then print it and the lines ``more``, or a table or JSON."""
-    invocation, files = _current(), list(output or [])
-
-    def answer() -> None:
-        if invocation.as_json:
-            with _temporary("json") as place:
-                write(place)
-                document = json.loads(_content(place))
-            metadata = document.pop("metadata", {})
-            print_document(document, metadata, more)
-        elif _STANDARD_OUTPUT in files:
-            with _temporary(invocation.format or "csv") as place:
-                write(place)
-                _print_bytes(_content(place))
-        else:
-            _show(show, more)
-
-    with show_after_writing(answer):
-        for path in files:
-            if path != _STANDARD_OUTPUT:
-                write(path)
-        _draw(figure, draw)
-        if then is not None:
-            then()
-
-
-def deliver_folder(
-    show: Callable[[Console], None],
-    folder: Path | None,
-    write: Callable[[Path, Any], None],
-    figures: Any = "none",
-    *,
-    figure: Sequence[Path] | None = None,
-    draw: Callable[[], Any] | None = None,
-) -> None:
-    """Write a result to its folder and figures, then print it, with ``--json`` its tables and settings."""
-
-    def answer() -> None:
-        if not _current().as_json:
-            _show(show)
-            return
-        with tempfile.TemporaryDirectory(prefix="bayespool-") as parent:
-            place = Path(parent) / _FILE_STEM
-            write(place, "none")
-            tables, metadata = _read_folder(place)
-        print_document(tables, metadata)
-
-    with show_after_writing(answer):
-        if folder is not None:
-            write(folder, figures)
-        _draw(figure, draw)
-
-
-def _draw(figure: Sequence[Path] | None, draw: Callable[[], Any] | None) -> None:
-    from bayespool.report.figures import write_figures
-
-    if figure and draw is not None:
-        write_figures(figure, draw)
-
-
-def deliver_files(show: Callable[[Console], None], folder: Path) -> None:
-    """Print a summary of files that are written; with ``--json`` a table of their paths."""
-    if not _current().as_json:
-        _show(show)
-        return
-    from bayespool.tables.files import read_back
-
-    metadata = json.loads(read_back(folder / "settings.json") or "{}")
-    metadata.pop("digests", None)
-    rows = [{"file": str(folder / name)} for name in metadata.pop("files", [])]
-    print_document({"files": rows}, metadata)
-
-
 def print_document(
-    tables: Mapping[str, Any], metadata: Mapping[str, Any] | None = None, notes: Sequence[str] = ()
+    tables: Mapping[str, Any],
+    metadata: Mapping[str, Any] | None = None,
+    notes: Sequence[str] = (),
+    summary: Sequence[str] = (),
+    columns: Mapping[str, Any] | None = None,
+    *,
+    listed_by: str = "",
 ) -> None:
-    """Print the JSON document: command, version, settings, metadata, tables and notes."""
-    invocation, metadata = _current(), dict(metadata or {})
+    """Print the JSON document: command, version, settings, metadata, tables, columns, notes and summary.
+
+    ``listed_by`` is a command that prints a list in place of its result.
+    """
+    from bayespool.report.saving import json_value
+
+    invocation = _Invocation(listed_by, {"list": True}) if listed_by else _current()
+    metadata = dict(metadata or {})
     noted = metadata.pop("notes", [])
     document = {
         "command": invocation.command,
         "version": __version__,
-        "settings": _json_value(invocation.settings),
-        "metadata": _json_value(metadata),
-        "tables": _json_value(tables),
+        "settings": json_value(invocation.settings),
+        "metadata": json_value(metadata),
+        "tables": json_value(tables),
+        "columns": json_value(columns or {}),
         "notes": [*(f"warning: {text}" for text in invocation.warnings), *noted, *notes],
+        "summary": list(summary),
     }
     _print_bytes((json.dumps(document, indent=1, allow_nan=False) + "\n").encode())
-
-
-def print_listed(command: str, tables: Mapping[str, Any]) -> None:
-    """Print the JSON document of a list that a command prints in place of its result."""
-    token = _invocation.set(_Invocation(command, {"list": True}, as_json=True))
-    try:
-        print_document(tables)
-    finally:
-        _invocation.reset(token)
 
 
 def _current() -> _Invocation:
     """The current invocation; an empty one outside of commands."""
     return _invocation.get(None) or _Invocation()
-
-
-def _show(show: Callable[[Console], None], more: Sequence[str] = ()) -> None:
-    from rich.console import Console
-
-    show(Console())
-    for line in more:
-        tell(line, err=False)
-
-
-@contextlib.contextmanager
-def _temporary(format_: str) -> Iterator[Path]:
-    """Path of a temporary file with the ending of the format."""
-    with tempfile.TemporaryDirectory(prefix="bayespool-") as parent:
-        yield Path(parent) / f"{_FILE_STEM}.{format_}"
-
-
-def _content(path: Path) -> bytes:
-    from bayespool.tables.files import read_bytes_back
-
-    content = read_bytes_back(path)
-    if content is None:
-        raise OutputError(f"{path}: was written and cannot be read back")
-    return content
-
-
-def _read_folder(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Rows by table, and settings, in the folder of an experiment."""
-    from bayespool.tables.files import read_rows
-
-    metadata = json.loads(_content(folder / "settings.json"))
-    names = metadata.pop("files", [])
-    metadata.pop("digests", None)
-    tables = {Path(name).stem: read_rows(folder / name) for name in names if name.endswith(".parquet")}
-    return tables, metadata
-
-
-def _json_value(value: Any) -> Any:
-    """The value in JSON; NaN and infinite numbers are null."""
-    if isinstance(value, Mapping):
-        return {str(name): _json_value(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_json_value(item) for item in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
 def _print_bytes(content: bytes) -> None:

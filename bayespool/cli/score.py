@@ -1,115 +1,68 @@
-"""The commands ``score`` and ``demo``."""
+"""The commands ``score``, ``demo`` and ``report``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from bayespool.cli.from_settings import OptionValues, from_settings
 from bayespool.cli.messages import tell
-from bayespool.cli.options import (
-    Columns,
-    FigureFiles,
-    OwnJudgments,
-    PaperOutput,
-    PerTopic,
-    Pool,
-    QrelsFile,
-    RunFiles,
-    Sort,
-    Top,
-    arrangement_of,
-    read_files,
-    say_unpooled,
-    stage_progress,
-)
-from bayespool.cli.refusals import refuse_estimators
-from bayespool.cli.results import check_outputs, deliver, is_as_json, print_document
-from bayespool.errors import InputError
-from bayespool.options import ReadingRunsSettings, SamplingSettings
-from bayespool.scoring import ScoreSettings
-from bayespool.scoring.settings import DemoSettings
+from bayespool.cli.options import Files, files_to_score, stage_progress
+from bayespool.cli.parameters import files_argument, own_option, settings_option
+from bayespool.cli.results import Outputs, figure_files, is_as_json, output_files, print_document, report_file
+from bayespool.options import SamplingSettings, options_of
+from bayespool.scoring.settings import ScoreSettings
 
 if TYPE_CHECKING:
-    from bayespool.collection import Collection
     from bayespool.scoring import Scores
-    from bayespool.tables.arrangement import Arrangement
 
-Report = Annotated[
-    Path | None, typer.Option(help="Also write a report, an .html file with figures and sortable tables.")
-]
+_per_topic = own_option("--per-topic", is_flag=True, help="One row per run and topic.")
+_TABLE = (
+    own_option(
+        "--columns",
+        help="Comma-separated columns of tables that are read (terminal, .tex, .md, .html): all, lower, "
+        "as-judged, upper, residual, unjudged, estimates, mean, interval, distance, new-kind, or estimators.",
+    ),
+    own_option("--sort", help="Sort their rows by run, or by a column, the largest first."),
+    own_option("--top", type=int, least=1, help="Show the first rows alone; without --sort the best."),
+)
 
 
-@from_settings
-def score(
-    qrels: QrelsFile,
-    options: Annotated[OptionValues, ScoreSettings],
-    sampling: Annotated[OptionValues, SamplingSettings],
-    reading: Annotated[OptionValues, ReadingRunsSettings],
-    runs: RunFiles = None,
-    pool: Pool = None,
-    own_judgments: OwnJudgments = None,
-    common_topics: Annotated[
-        str | None,
-        typer.Option(
-            help="Comma-separated topics on which the runs are fully judged: adds the topics adjustment."
-        ),
-    ] = None,
-    per_topic: PerTopic = False,
-    columns: Columns = None,
-    sort: Sort = None,
-    top: Top = None,
-    output: PaperOutput = None,
-    figure: FigureFiles = None,
-    report: Report = None,
-) -> None:
+@files_to_score()
+@settings_option(ScoreSettings)
+@_per_topic
+@output_files(*_TABLE, after=(figure_files, report_file))
+def score(*, settings: ScoreSettings, files: Files, per_topic: bool, outputs: Outputs) -> None:
     """Score runs: values as trec_eval gives them, their bounds, the papers' corrections, and the posterior
     with its interval.
 
     Without --pool the posterior rests on informative priors alone, and the notes say so.
     """
-    from bayespool.report.files import check_paper_output
+    from bayespool.scoring import score
 
-    check_outputs(output, check_paper_output, figure=figure)
-    if report is not None:
-        from bayespool.report.writing import check_report
-
-        check_report(report)
-    arrangement = arrangement_of(columns, sort, top)
-    if not runs and not options["unpool"]:
-        raise InputError("no run to score", hint="name run files, or runs of the pool with --unpool")
-    options["estimators"] = _estimators(options["estimators"], common_topics)
-    refuse_estimators(options["estimators"], sampling)
-    _check_arrangement(arrangement, options["estimators"])
+    _check(outputs, settings)
+    files.check_runs(settings, "score")
     with stage_progress() as say:
-        collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=own_judgments, **reading)
-        say_unpooled(collection, options)
-        scores = _score(collection, targets, say, **options, **sampling)
-    _show(scores, output, figure, arrangement, per_topic=per_topic, report=report)
+        collection, targets = files.read(say, settings)
+        scores = score(collection, targets, settings=settings, report=say)
+    _write(scores, outputs, per_topic=per_topic)
 
 
-@from_settings
-def demo(
-    options: Annotated[OptionValues, DemoSettings],
-    sampling: Annotated[OptionValues, SamplingSettings],
-    per_topic: PerTopic = False,
-    columns: Columns = None,
-    sort: Sort = None,
-    top: Top = None,
-    output: PaperOutput = None,
-    figure: FigureFiles = None,
-    write: Annotated[
-        Path | None,
-        typer.Option(help="Only write the example's files (runs, qrels, organizations) into this folder."),
-    ] = None,
-) -> None:
+@settings_option(
+    ScoreSettings,
+    only=("measures", "estimators", "random_seed", *options_of(SamplingSettings)),
+    measures=("P@10", "nDCG@10"),
+)
+@_per_topic
+@output_files(*_TABLE, after=(figure_files,))
+@own_option(
+    "--write", type=Path, help="Only write the example's files (runs, qrels, organizations) into this folder."
+)
+def demo(*, settings: ScoreSettings, per_topic: bool, outputs: Outputs, write: Path | None) -> None:
     """Score the two unpooled runs of the embedded example, a simulated collection whose truth is known."""
     from bayespool.experiments import simulate_example
     from bayespool.pooling import describe_pool
-    from bayespool.report.files import check_paper_output
+    from bayespool.scoring import score
 
     example = simulate_example()
     if write is not None:
@@ -121,92 +74,50 @@ def demo(
         )
         print_document({}, notes=[message]) if is_as_json() else tell(message, err=False)
         return
-    check_outputs(output, check_paper_output, figure=figure)
-    arrangement = arrangement_of(columns, sort, top)
-    options["estimators"] = _estimators(options["estimators"], None)
-    refuse_estimators(options["estimators"], sampling)
-    _check_arrangement(arrangement, options["estimators"])
+    _check(outputs, settings)
     with stage_progress() as say:
         tell(f"pool: {describe_pool(example.collection)}")
-        scores = _score(
-            example.collection,
-            example.new_run_ids,
-            say,
-            **options,
-            **sampling,
-        )
-    truth = {str(m): example.true_values(m, scores.run_ids) for m in scores.measures}
-    _show(scores, output, figure, arrangement, per_topic=per_topic, known=truth)
+        scores = score(example.collection, example.new_run_ids, settings=settings, report=say)
+    truth = {str(m): dict(example.true_values(m, scores.run_ids)) for m in scores.measures}
+    scores = replace(scores, metadata={**scores.metadata, "truth": truth})
+    _write(scores, outputs, per_topic=per_topic)
 
 
-def _score(
-    collection: Collection, targets: Sequence[str], say: Callable[[str], None], **options: Any
-) -> Scores:
-    from bayespool.scoring import score
-
-    return score(collection, targets, report=say, **options)
-
-
-def _estimators(estimators: list[str], common_topics: str | None) -> list[str]:
-    """Names of estimators, with the topics adjustment where common topics are given."""
-    from bayespool.scoring import named_estimators
-
-    names = [str(name) for name in named_estimators(estimators)]
-    if common_topics is not None:
-        topics = tuple(t.strip() for t in common_topics.split(",") if t.strip())
-        place = len([n for n in names if not n.startswith("posterior")])
-        if "topics-adjustment" in names:
-            place = names.index("topics-adjustment")
-            del names[place]
-        names.insert(place, f"topics-adjustment(common_query_ids={topics!r})")
-    return names
-
-
-def _check_arrangement(arrangement: Arrangement, estimators: list[str]) -> None:
-    """Raise for columns that no estimator has, before files are read."""
-    from bayespool.scoring import parse_estimator
+def _check(outputs: Outputs, settings: ScoreSettings) -> None:
+    """Raise for outputs that cannot be written, and columns that no estimator has, before files are read."""
     from bayespool.scoring.score_tables import check_arrangement
 
-    check_arrangement(arrangement, [parse_estimator(name).name for name in estimators])
+    outputs.check()
+    check_arrangement(outputs.arrangement, [estimator.name for estimator in settings.estimators])
 
 
-def _show(
-    scores: Scores,
-    output: list[Path] | None,
-    figure: list[Path] | None,
-    arrangement: Arrangement,
-    *,
-    per_topic: bool,
-    known: Mapping[str, Mapping[str, float]] | None = None,
-    report: Path | None = None,
-) -> None:
-    from bayespool.report import print_scores, write_scores
-
+def _write(scores: Scores, outputs: Outputs, *, per_topic: bool) -> None:
     def draw() -> Any:
         from bayespool.plots import draw_forest, draw_topics
 
-        return draw_topics(scores) if per_topic else draw_forest(scores, truth=known)
+        return draw_topics(scores) if per_topic else draw_forest(scores, truth=scores.metadata.get("truth"))
 
-    def write_page() -> None:
-        from bayespool.report import write_report
-
-        if report is not None:
-            write_report(scores, report)
-
-    deliver(
-        lambda console: print_scores(scores, console, per_topic=per_topic, arrangement=arrangement),
-        output,
-        lambda path: write_scores(scores, path, per_topic=per_topic, arrangement=arrangement),
-        more=[] if per_topic else _truth_lines(known or {}),
-        figure=figure,
-        draw=draw,
-        then=write_page,
-    )
+    outputs.write(scores.per_topic() if per_topic else scores, draw=draw)
 
 
-def _truth_lines(known: Mapping[str, Mapping[str, float]]) -> list[str]:
-    lines = []
-    for measure, values in known.items():
-        scores = ", ".join(f"{run} {value:.4f}" for run, value in values.items())
-        lines.append(f"truth of the simulation, {measure} if all were judged: {scores}")
-    return lines
+@files_argument(
+    "result",
+    nargs=1,
+    help="What a command wrote with --output: a .json, .parquet or .nc file, or a folder of results.",
+)
+@own_option("--output", "-o", type=Path, default=Path("report.html"), help="The .html file to write.")
+def report(*, result: Path, output: Path) -> None:
+    """Write a report of a result: one HTML file with figures, tables that sort and filter, and all that is
+    needed to quote the result. It loads nothing from anywhere.
+    """
+    from bayespool.report import read_result
+    from bayespool.report.page import check_report
+    from bayespool.scoring import read_scores
+
+    check_report(output)
+    stored = read_scores(result) if result.suffix == ".nc" else read_result(result)
+    stored.write_report(output)
+    if is_as_json():
+        print_document({"files": [{"file": str(output)}]})
+    else:
+        tell(f"Wrote {output}.", err=False)

@@ -9,72 +9,62 @@ CRLF or CR; ASCII white space separates columns. The first bad line raises an `I
 reason; with ``strict=False`` bad lines are skipped, counted (`Skipped`) and reported in one `InputWarning`
 per file.
 
-+---------------------------------------------+-----------------+---------------------------------------+
-| content                                     | ``strict=True`` | ``strict=False``                      |
-+=============================================+=================+=======================================+
-| blank lines, CRLF, tabs, several blanks,    | read            | read                                  |
-| blanks at the ends of a line, no end of the |                 |                                       |
-| last line                                   |                 |                                       |
-+---------------------------------------------+-----------------+---------------------------------------+
-| a byte order mark at the beginning, Latin-1 | read            | read                                  |
-| text                                        |                 |                                       |
-+---------------------------------------------+-----------------+---------------------------------------+
-| a byte order mark or no-break space in a    | error           | taken off                             |
-| topic, or at an end of a document           |                 |                                       |
-+---------------------------------------------+-----------------+---------------------------------------+
-| second column not ``Q0``, ranks from 0      | read            | read                                  |
-+---------------------------------------------+-----------------+---------------------------------------+
-| scores ``1e-3``, ``+1``, ``inf``            | read            | read                                  |
-+---------------------------------------------+-----------------+---------------------------------------+
-| rank that is no integer, ``ranks=False``    | read            | read                                  |
-+---------------------------------------------+-----------------+---------------------------------------+
-| rank that is no integer, ``ranks=True``     | error           | line skipped                          |
-+---------------------------------------------+-----------------+---------------------------------------+
-| too few columns                             | error           | line skipped                          |
-+---------------------------------------------+-----------------+---------------------------------------+
-| too many columns                            | error           | the first six (run) or four (qrels)   |
-|                                             |                 | are used; no line is lost             |
-+---------------------------------------------+-----------------+---------------------------------------+
-| score or label that is no number, or NaN    | error           | line skipped                          |
-+---------------------------------------------+-----------------+---------------------------------------+
-| relevance that is no integer, or not within | error           | line skipped                          |
-| -32,768 to 32,767                           |                 |                                       |
-+---------------------------------------------+-----------------+---------------------------------------+
-| document twice in a topic of a run          | error           | best score kept, in single precision, |
-|                                             |                 | the first line of equals; with        |
-|                                             |                 | ``ranks=True`` the lowest rank        |
-+---------------------------------------------+-----------------+---------------------------------------+
-| document twice in a topic of the qrels      | error           | last line kept                        |
-+---------------------------------------------+-----------------+---------------------------------------+
-| several tags, ``id_from="file"``            | read            | read                                  |
-+---------------------------------------------+-----------------+---------------------------------------+
-| several tags, ``id_from="tag"``             | error           | error                                 |
-+---------------------------------------------+-----------------+---------------------------------------+
-| most lines are those of another kind: of a  | error           | error                                 |
-| run where qrels or labels are expected, of  |                 |                                       |
-| qrels or labels where a run is, of labels   |                 |                                       |
-| that are not whole where qrels are          |                 |                                       |
-+---------------------------------------------+-----------------+---------------------------------------+
-| no line, only blank lines, no usable line   | error           | error                                 |
-+---------------------------------------------+-----------------+---------------------------------------+
-| damaged, binary or missing file; a folder,  | error           | error                                 |
-| a pipe or a device; more text than          |                 |                                       |
-| ``max_file_size``, a line of more than 1 MiB|                 |                                       |
-+---------------------------------------------+-----------------+---------------------------------------+
+===============  ====================================  =======================================================
+``strict=True``  ``strict=False``                      content
+===============  ====================================  =======================================================
+read             read                                  blank lines, CRLF, tabs, several blanks, blanks at the
+                                                       ends of a line, no end of the last line
+read             read                                  a byte order mark at the beginning, Latin-1 text
+error            taken off                             a byte order mark or no-break space in a topic, or at
+                                                       an end of a document
+read             read                                  second column not ``Q0``, ranks from 0
+read             read                                  scores ``1e-3``, ``+1``, ``inf``
+read             read                                  rank that is no integer, ``ranks=False``
+error            line skipped                          rank that is no integer, ``ranks=True``
+error            line skipped                          too few columns
+error            first six (run) or four (qrels) used  too many columns
+error            line skipped                          score or label that is no number, or NaN
+error            line skipped                          relevance that is no integer, or not within -32,768 to
+                                                       32,767
+error            best score kept, in single            document twice in a topic of a run
+                 precision, the first line of equals;
+                 with ``ranks=True`` the lowest rank
+error            last line kept                        document twice in a topic of the qrels
+read             read                                  several tags, ``id_from="file"``
+error            error                                 several tags, ``id_from="tag"``
+error            error                                 most lines are those of another kind: of a run where
+                                                       qrels or labels are expected, of qrels or labels where
+                                                       a run is, of labels that are not whole where qrels are
+error            error                                 no line, only blank lines, no usable line
+error            error                                 damaged, binary or missing file; a folder, a pipe or a
+                                                       device; more text than ``max_file_size``, a line of
+                                                       more than 1 MiB
+===============  ====================================  =======================================================
 """
 
-from bayespool.collection.build import build_collection, collection_of, encoding_of, unjudged_collection
+from bayespool.collection.build import (
+    Order,
+    build_collection,
+    collection_of,
+    encoding_of,
+    unjudged_collection,
+)
 from bayespool.collection.contents import Collection, IntArray
-from bayespool.collection.encoding import Order
 from bayespool.collection.frames import labels_from_frame, qrels_from_frame, run_from_frame
-from bayespool.collection.judges import Judge, add_judges, judged_by
-from bayespool.collection.negatives import LISTED, UNJUDGED, Negative
+from bayespool.collection.judges import Judge, add_judges, judged_where_labeled
 from bayespool.collection.pools import Pool
 from bayespool.collection.rankings import rows
-from bayespool.collection.readers import read_labels, read_organizations, read_qrels, read_run, read_runs
-from bayespool.collection.records import Labels, Qrels, Run, Skipped
-from bayespool.collection.run_types import read_run_types
-from bayespool.collection.sources import Judgments, Organizations, Reading, Runs, qrels_of
+from bayespool.collection.readers import (
+    Reading,
+    read_labels,
+    read_organizations,
+    read_qrels,
+    read_run,
+    read_run_types,
+    read_runs,
+)
+from bayespool.collection.records import LISTED, UNJUDGED, Labels, Negative, Qrels, Run, Skipped
+from bayespool.collection.sources import Judgments, Organizations, Runs, qrels_of
 from bayespool.collection.writers import write_organizations, write_qrels, write_run
 
 __all__ = [
@@ -98,7 +88,7 @@ __all__ = [
     "build_collection",
     "collection_of",
     "encoding_of",
-    "judged_by",
+    "judged_where_labeled",
     "labels_from_frame",
     "qrels_from_frame",
     "qrels_of",

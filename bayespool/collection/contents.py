@@ -1,9 +1,10 @@
-"""The `Collection` of runs, judgments and pool as integer arrays."""
+"""The collection: runs and judgments as dense integer arrays."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
+import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,9 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from bayespool.collection.contributors import find_sole_contributor
 from bayespool.collection.judges import Judge
-from bayespool.collection.negatives import NO_NEGATIVES, UNJUDGED, Negatives
 from bayespool.collection.own import (
     OwnJudgments,
     count_own,
@@ -24,19 +23,20 @@ from bayespool.collection.own import (
     with_own,
     without_own,
 )
-from bayespool.collection.pools import DepthPool, Pool
+from bayespool.collection.pools import DepthPool, Pool, find_sole_contributor
 from bayespool.collection.rankings import Rankings, lengths
-from bayespool.collection.records import Qrels
-from bayespool.errors import InputError, did_you_mean
+from bayespool.collection.records import NO_NEGATIVES, UNJUDGED, Negatives, Qrels, ReadOnlyArrays
+from bayespool.errors import InputError, NoPoolWarning, did_you_mean, warn_caller
 
 if TYPE_CHECKING:
     from typing import Self
+
 
 IntArray = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Collection:
+class Collection(ReadOnlyArrays):
     """Topics, runs and judgments of one test collection.
 
     Made by `build_collection` or `bayespool.read_collection`. It is immutable and its arrays are read-only;
@@ -64,7 +64,7 @@ class Collection:
         Index into `organizations` for each run.
     pooled : ndarray of bool, shape (run,)
         Whether a run contributed to the pool.
-    pooling : Pool
+    pool : Pool
         Rule by which contributing runs determine the judged documents, such as a depth per run.
     added_for : ndarray of int32, shape (pair,)
         Run to which a judgment added by `add_judgments` is attributed; −1 for all others.
@@ -93,7 +93,7 @@ class Collection:
     organizations: tuple[str, ...]
     organization: IntArray
     pooled: npt.NDArray[np.bool_]
-    pooling: Pool
+    pool: Pool
     added_for: IntArray
     negatives: Negatives = NO_NEGATIVES
     given_run_ids: tuple[str, ...] = ()
@@ -101,17 +101,6 @@ class Collection:
     score: npt.NDArray[np.float32] | Rankings | None = None
     judges: tuple[Judge, ...] = ()
     own: OwnJudgments | None = None
-
-    def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            if isinstance(array := getattr(self, field.name), np.ndarray):
-                array = array.view()
-                array.flags.writeable = False
-                object.__setattr__(self, field.name, array)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.__post_init__()
 
     def __repr__(self) -> str:
         judged = int((self.relevance >= 0).sum())
@@ -126,21 +115,14 @@ class Collection:
     @property
     def pool_depth(self) -> int:
         """Common depth to which the pooled runs' documents were judged; 0 if no pool is known."""
-        return self.pooling.depth
+        return self.pool.depth
 
     def depth_of(self, run_index: npt.NDArray[np.intp]) -> IntArray:
         """Depth to which each of these runs was pooled, shape (run,).
 
         For an unpooled run it is its former depth if it was taken out of the pool, else the common depth.
-
-        Examples
-        --------
-        >>> from bayespool import load_example
-        >>> example = load_example()
-        >>> example.depth_of(example.run_index(["new-a", "north-1"])).tolist()
-        [10, 10]
         """
-        return self.pooling.depth_of(run_index)
+        return self.pool.depth_of(run_index)
 
     @property
     def pooled_run_ids(self) -> tuple[str, ...]:
@@ -190,12 +172,12 @@ class Collection:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Sixteen hexadecimal digits that change with every ranking, judgment, organization, pool
-        setting, label and score.
+        """Sixteen hexadecimal digits that change with rankings, judgments, organizations, pool, labels and
+        scores.
         """
         digest = hashlib.blake2b(digest_size=8)
         labels = tuple(judge.fingerprint for judge in self.judges)
-        for text in (self.run_ids, self.query_ids, self.organizations, self.pooling, *labels):
+        for text in (self.run_ids, self.query_ids, self.organizations, self.pool, *labels):
             digest.update(repr(text).encode())
         for array in (
             self.document,
@@ -223,16 +205,7 @@ class Collection:
     def run_index(self, run_ids: str | Iterable[str] | None = None) -> npt.NDArray[np.intp]:
         """Positions of the named runs on axis ``run``, shape (run,); of all runs by default.
 
-        Raises
-        ------
-        InputError
-            A run is not in the collection.
-
-        Examples
-        --------
-        >>> from bayespool import load_example
-        >>> load_example().run_index(["new-a"]).shape
-        (1,)
+        An unknown run is an `InputError`.
         """
         if run_ids is None:
             return np.arange(len(self.run_ids))
@@ -248,10 +221,10 @@ class Collection:
         """Document id of a pair code."""
         return str(self.doc_ids[int(pair)].as_py())
 
-    def pool(self, run_index: npt.NDArray[np.intp] | None = None) -> npt.NDArray[np.bool_]:
+    def in_pool(self, run_index: npt.NDArray[np.intp] | None = None) -> npt.NDArray[np.bool_]:
         """Whether each pair is in the pool of the given runs (default: all pooled ones), shape (pair,)."""
         index = np.flatnonzero(self.pooled) if run_index is None else run_index
-        return self.pooling.judged(self, index)
+        return self.pool.judged(self, index)
 
     def with_pool(self, pooled: npt.NDArray[np.bool_], pool: Pool | int) -> Self:
         """Return the collection with the same judgments and another pool.
@@ -265,7 +238,7 @@ class Collection:
         """
         if isinstance(pool, int):
             pool = DepthPool.even(pool, len(self.run_ids))
-        return dataclasses.replace(self, pooled=pooled, pooling=pool)
+        return dataclasses.replace(self, pooled=pooled, pool=pool)
 
     @property
     def contributors(self) -> npt.NDArray[np.intp]:
@@ -274,7 +247,7 @@ class Collection:
 
     def contributed(self, run_index: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
         """Whether each pair was judged because of the given runs, as far as known, shape (pair,)."""
-        return self.pool(run_index[self.pooled[run_index]]) | np.isin(self.added_for, run_index)
+        return self.in_pool(run_index[self.pooled[run_index]]) | np.isin(self.added_for, run_index)
 
     def add_judgments(self, qrels: Qrels) -> Self:
         """Add the user's own judgments of unjudged documents.
@@ -290,10 +263,6 @@ class Collection:
             Judgments of documents that runs of the collection retrieve. Topics and documents that no run has
             are ignored with a warning. A negative relevance has the meaning that it has in the collection's
             qrels.
-
-        Returns
-        -------
-        Collection
 
         Raises
         ------
@@ -311,10 +280,7 @@ class Collection:
         return collection
 
     def remember_judgments(self, qrels: Qrels) -> Self:
-        """Add judgments as `add_judgments` does, but allow contradictions until the pool is final.
-
-        `bayespool.collection.check_own_judgments` then refuses those that remain.
-        """
+        """Add judgments as `add_judgments` does, but allow contradictions until the pool is final."""
         return remember(self, qrels)
 
     def with_added(self, pair: npt.NDArray[Any], relevance: npt.NDArray[Any]) -> Self:
@@ -344,10 +310,6 @@ class Collection:
         organization : str, optional
             Take out all runs of this organization instead.
 
-        Returns
-        -------
-        Collection
-
         Raises
         ------
         InputError
@@ -375,10 +337,10 @@ class Collection:
             removed = np.zeros(len(self.run_ids), dtype=bool)
             removed[self.run_index(run_ids)] = True
         pooled = self.pooled & ~removed
-        left = self.pool(np.flatnonzero(pooled))
+        left = self.in_pool(np.flatnonzero(pooled))
         before = without_own(self)
-        smaller = before.without_judgments(self.pool() & ~left)
-        known = self.pooling.known(before)
+        smaller = before.without_judgments(self.in_pool() & ~left)
+        known = self.pool.known(before)
         new = left & (smaller.relevance < 0) & (known != UNJUDGED)
         relevance = np.where(new, known, smaller.relevance)
         return count_own(dataclasses.replace(smaller, pooled=pooled, relevance=relevance))
@@ -386,20 +348,35 @@ class Collection:
     def truncate_pool(self, depth: int) -> Self:
         """Return the collection as if only the pooled runs' first ``depth`` documents had been judged.
 
-        The user's own judgments stay, as in `unpool`. Runs that were pooled less deep keep their depth.
-
-        Raises
-        ------
-        InputError
-            ``depth`` is not between 1 and the depth of the deepest pooled run.
+        The user's own judgments stay, as in `unpool`. Runs that were pooled less deep keep their depth. A
+        depth that is not between 1 and that of the deepest pooled run is an `InputError`.
         """
         deepest = int(self.depth_of(np.flatnonzero(self.pooled)).max(initial=self.pool_depth))
         if not 1 <= depth <= deepest:
             raise InputError(f"pool depth {depth} is not between 1 and {deepest}")
-        shallow = dataclasses.replace(without_own(self), pooling=self.pooling.truncated(depth))
-        return count_own(shallow.without_judgments(~shallow.pool()))
+        shallow = dataclasses.replace(without_own(self), pool=self.pool.truncated(depth))
+        return count_own(shallow.without_judgments(~shallow.in_pool()))
 
 
 def some(names: Sequence[str], n: int = 3) -> str:
     """First names of a list, for a message."""
     return ", ".join(map(repr, names[:n])) + (" …" if len(names) > n else "")
+
+
+_warned: weakref.WeakSet[Collection] = weakref.WeakSet()
+
+
+def say_no_pool(collection: Collection, message: str) -> None:
+    """Warn when a collection without a pooled run is made, so that later uses need not."""
+    _warned.add(collection)
+    warn_caller(message, NoPoolWarning)
+
+
+def warn_of_no_pool(collection: Collection) -> None:
+    """Warn of a posterior without a pooled run, unless making the collection warned already."""
+    if not collection.pooled.any() and collection not in _warned:
+        warn_caller(
+            "the collection has no pooled run: posterior estimates rest on informative priors; give the "
+            "campaign's runs as pool=, or find the pooled ones with discover_pool",
+            NoPoolWarning,
+        )

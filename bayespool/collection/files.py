@@ -1,18 +1,88 @@
-"""Search, decompression and decoding of input files."""
+"""Find, open, decompress and decode input files."""
 
 from __future__ import annotations
 
 import contextlib
 import glob
+import lzma
 import os
 import stat
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from bayespool.collection.compression import DAMAGE, compression_of, pieces
 from bayespool.errors import InputError
 from bayespool.options import MAX_FILE_SIZE
 from bayespool.tables.files import PathLike
+
+_MAGIC_BYTES = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+_MAGIC_BYTES |= {bytes([0x50 + i, 0x2A, 0x4D, 0x18]): "zstd" for i in range(16)}  # skippable frames
+
+_PIECE_BYTES = 1 << 24  # of text at a time
+_XZ_MEMORY_BYTES = 1 << 28  # the strongest presets take a quarter of it; a file may request 4 GiB
+_ZSTD_SLICE_BYTES = 1 << 10  # of the file at a time: 4 bytes may expand to a block of 128 KiB
+
+DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError)
+"""Errors that `pieces` raises for truncated or damaged files."""
+
+
+def compression_of(data: bytes) -> str | None:
+    """Kind of compression by a file's first bytes, or None."""
+    return next((kind for start, kind in _MAGIC_BYTES.items() if data.startswith(start)), None)
+
+
+def pieces(data: bytes, kind: str) -> Iterator[bytes]:
+    """Text of one or several concatenated compressed files, in pieces of some ten MiB; raises `DAMAGE`."""
+    return {"gzip": _gzip, "xz": _xz, "zstd": _zstd}[kind](data)
+
+
+def _gzip(data: bytes) -> Iterator[bytes]:
+    while data:
+        member = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+        while not member.eof:
+            piece = member.decompress(data, _PIECE_BYTES)
+            data = member.unconsumed_tail
+            if not piece and not data and not member.eof:
+                raise EOFError("the end is missing")
+            yield piece
+        data = member.unused_data.lstrip(b"\0")  # gzip itself ignores padding with zeros
+
+
+def _xz(data: bytes) -> Iterator[bytes]:
+    is_first = True
+    while data:
+        stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY_BYTES)
+        try:
+            piece = stream.decompress(data, _PIECE_BYTES)
+        except lzma.LZMAError:
+            if is_first:
+                raise
+            return  # the lzma module, too, ignores trailing bytes
+        yield piece
+        while not stream.eof:
+            piece = stream.decompress(b"", _PIECE_BYTES)
+            if not piece and stream.needs_input and not stream.eof:
+                raise EOFError("the end is missing")
+            yield piece
+        data, is_first = stream.unused_data, False
+
+
+def _zstd(data: bytes) -> Iterator[bytes]:
+    import zstandard
+
+    decompressor, place = zstandard.ZstdDecompressor(), 0
+    while place < len(data):
+        frame = decompressor.decompressobj()
+        while not frame.eof:
+            if place >= len(data):
+                raise EOFError("the end is missing")
+            try:
+                piece = frame.decompress(data[place : place + _ZSTD_SLICE_BYTES])
+            except zstandard.ZstdError as error:
+                raise OSError(str(error)) from None
+            place = min(place + _ZSTD_SLICE_BYTES, len(data)) - len(frame.unused_data)
+            yield piece
+
 
 _HIDDEN_HINT = "hidden files and folders do not count"
 
@@ -30,11 +100,7 @@ _KINDS = (
 
 
 def find_files(source: Source) -> tuple[Path, ...]:
-    """Files of a path, glob pattern, folder, or iterable of those, each once, sorted by name; at least one.
-
-    Hidden files and folders inside a folder or a pattern do not count. An existing path is no pattern, even
-    with ``*`` in it.
-    """
+    """Visible files of a path, glob pattern or folder, or of several, each once, by name; at least one."""
     parts = [source] if isinstance(source, str | os.PathLike) else list(source)
     if not parts:
         raise InputError("no file is named", hint="give a file, a folder or a pattern")
@@ -68,9 +134,7 @@ def _files_at(path: Path) -> list[Path]:
 
 
 def read_bytes(path: Path, *, max_size: int = MAX_FILE_SIZE) -> bytes:
-    """Bytes of a file of at most ``max_size`` MiB, decompressed, without byte order mark; not empty or
-    binary.
-    """
+    """Bytes of a file of at most ``max_size`` MiB, decompressed, without byte order mark; never blank."""
     try:
         status = path.stat()
         for is_kind, name, hint in _KINDS:
@@ -113,9 +177,7 @@ def enough_memory(path: Path) -> Iterator[None]:
 
 
 def as_text(data: bytes) -> bytes:
-    r"""Bytes as UTF-8 with ``\n`` line ends, from UTF-8 or else Latin-1; unchanged bytes are the same
-    object.
-    """
+    r"""Bytes as UTF-8 with ``\n`` line ends, from UTF-8 or else Latin-1; the same object if unchanged."""
     if not data.isascii():
         try:
             data.decode("utf-8")

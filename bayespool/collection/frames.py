@@ -1,16 +1,241 @@
-"""Runs, judgments and labels from objects in memory: data frames, nested dictionaries, rows."""
+"""Runs and judgments from data frames, Arrow tables, dictionaries and rows."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from bayespool.collection.columns import columns_of, ids_of, integers_of, numbers_of, text_of
+from bayespool.collection.lines import refuse_columns_of_another_kind, repeats
 from bayespool.collection.records import Labels, Qrels, Run
-from bayespool.collection.repeats import repeats
-from bayespool.errors import InputError
+from bayespool.errors import InputError, did_you_mean
+
+NAMES = {
+    "query_id": ("query_id", "qid", "q_id", "topic"),
+    "doc_id": ("doc_id", "docno", "docid", "did"),
+    "score": ("score", "sim"),
+    "relevance": ("relevance", "label", "rel", "score"),
+    "label": ("label", "relevance", "rel", "score"),
+    "rank": ("rank",),
+    "run_id": ("run_id", "run", "tag"),
+    "organization": ("organization",),
+}
+"""Accepted names of each of our columns, our own first: those of ir_measures, PyTerrier, ranx, trec_eval."""
+_KNOWN = {known for names in NAMES.values() for known in names}
+_FORMS = "give a data frame, {query_id: {doc_id: value}}, named tuples or dictionaries with these fields"
+
+
+def is_frame(source: object) -> bool:
+    """Whether an object has named columns, like a frame of pandas or polars or a table of Arrow."""
+    # of the class: a lazy frame of polars warns when its own attribute is read
+    return hasattr(type(source), "columns") or hasattr(source, "__arrow_c_stream__")
+
+
+def is_row(source: object) -> bool:
+    """Whether an object is one row: a named tuple, or a dictionary from names of columns."""
+    if isinstance(source, Mapping):
+        names = {name for name in source if isinstance(name, str)}
+        return any(names & set(NAMES[name]) for name in ("query_id", "doc_id")) and not any(
+            isinstance(value, Mapping) for value in source.values()
+        )
+    return isinstance(source, tuple)
+
+
+def materialized(source: Any) -> Any:
+    """Eager data frame or Arrow table of an object of ranx, a lazy frame or a stream; others unchanged."""
+    if _is_of_ranx(source, "run") or _is_of_ranx(source, "qrels"):
+        return source.to_dataframe()
+    if not is_frame(source) or isinstance(source, pa.Table | pa.RecordBatch):
+        return source
+    if hasattr(type(source), "collect") and not hasattr(type(source), "to_arrow"):
+        source = source.collect()
+    of_pandas = type(source).__module__.partition(".")[0] == "pandas"
+    if of_pandas or not hasattr(source, "__arrow_c_stream__"):
+        return source
+    try:
+        return pa.table(source)
+    except pa.ArrowException as error:  # types that Arrow lacks, such as polars' of 128 bits
+        if hasattr(type(source), "columns"):
+            return source
+        raise InputError(f"a {type(source).__name__} cannot be read as an Arrow table ({error})") from None
+
+
+def _is_of_ranx(source: Any, kind: str) -> bool:
+    """Whether an object is one of ranx, of kind ``run`` or ``qrels``, which is the name of its attribute."""
+    return callable(getattr(source, "to_dataframe", None)) and hasattr(source, kind)
+
+
+def _kind_of_rows(source: Any) -> str:
+    """``run`` for named tuples with ``score``, which only runs have; '' for others."""
+    first = source[0] if isinstance(source, list) and source else None
+    return "run" if isinstance(first, tuple) and "score" in getattr(first, "_fields", ()) else ""
+
+
+def column_names(frame: Any) -> list[Any]:
+    """Names of the columns of a frame."""
+    return list(frame.column_names if isinstance(frame, pa.Table | pa.RecordBatch) else frame.columns)
+
+
+def columns_by_name(
+    source: Any, wanted: Sequence[str], origin: str, *, optional: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Columns under our names (`NAMES`), of at least one row; ``origin`` names the source in messages."""
+    if isinstance(source, Mapping):
+        return _columns_of_mapping(source, wanted[-1], origin)
+    of_ranx = next((kind for kind in ("run", "qrels") if _is_of_ranx(source, kind)), "")
+    source = materialized(source)
+    if not is_frame(source) and isinstance(source, Iterable) and not isinstance(source, str | bytes):
+        source = list(source)
+    taken = _columns_of_frame(source, origin) if is_frame(source) else _columns_of_rows(source, origin)
+    if wanted[-1] in ("score", "relevance", "label"):
+        refuse_columns_of_another_kind(taken, wanted[-1], origin, of_ranx or _kind_of_rows(source))
+    columns = {}
+    for name in (*wanted, *optional):
+        known = next((known for known in NAMES[name] if known in taken), None)
+        if known is not None:
+            columns[name] = taken[known]
+        elif name not in optional:
+            near = next((question for n in NAMES[name] if (question := did_you_mean(n, taken))), "")
+            hint = f"it may be called {', '.join(NAMES[name])}; there are {', '.join(map(str, taken))}"
+            raise InputError(f"{origin}: no column {name}", hint=f"{near} {hint}".lstrip())
+    if not len(columns[wanted[0]]):
+        raise InputError(f"{origin}: no rows")
+    return columns
+
+
+def _columns_of_frame(frame: Any, origin: str) -> dict[Any, Any]:
+    names = column_names(frame)
+    if name := next((known for known, n in Counter(names).items() if n > 1 and known in _KNOWN), ""):
+        raise InputError(f"{origin}: several columns {name}", hint="keep one of them")
+    return {name: frame[name] if name in _KNOWN else None for name in names}
+
+
+def _columns_of_rows(source: Any, origin: str) -> dict[str, Any]:
+    readable = isinstance(source, Iterable) and not isinstance(source, str | bytes)
+    rows = list(source) if readable else []
+    if not rows:
+        raise InputError(
+            f"{origin}: nothing to read in a {type(source).__name__}", hint=f"{_FORMS}, or a path"
+        )
+    first = rows[0]
+    of_mappings = isinstance(first, Mapping)
+    if not of_mappings and not hasattr(first, "_fields"):
+        raise InputError(f"{origin}: {type(first).__name__} objects where named tuples are expected")
+    names = tuple(first) if of_mappings else first._fields
+    for place, row in enumerate(rows, start=1):
+        if (tuple(row) if isinstance(row, Mapping) else getattr(row, "_fields", None)) == names:
+            continue
+        if not (of_mappings and isinstance(row, Mapping) and set(row) == set(names)):
+            hint = f"give each row the fields of the first: {', '.join(map(str, names))}"
+            raise InputError(f"{origin}: row {place} has other fields than row 1", hint=hint)
+    if of_mappings:
+        return {name: [row[name] for row in rows] for name in names}
+    return {name: [getattr(row, name) for row in rows] for name in names}
+
+
+def _columns_of_mapping(mapping: Mapping[Any, Any], value: str, origin: str) -> dict[str, Any]:
+    columns: dict[str, Any] = {"query_id": [], "doc_id": [], value: []}
+    for query_id, values in mapping.items():
+        if not isinstance(values, Mapping):
+            hint = f"the form is {{query_id: {{doc_id: {value}}}}}"
+            raise InputError(f"{origin}: a {type(values).__name__} under topic {query_id!r}", hint=hint)
+        columns["query_id"] += [query_id] * len(values)
+        columns["doc_id"] += values.keys()
+        columns[value] += values.values()
+    if not columns["query_id"]:
+        raise InputError(f"{origin}: no rows")
+    return columns
+
+
+def ids_of(values: Iterable[Any], name: str, origin: str) -> pa.StringArray:
+    """Ids of a column as text, shape (row,)."""
+    ids = _ids_at_once(values)
+    return _ids_one_by_one(values, name, origin) if ids is None else ids
+
+
+def _ids_at_once(values: Any) -> pa.StringArray | None:
+    """Ids of a column of texts or of whole numbers; None if any is neither and rows must be checked."""
+    try:
+        array = (
+            values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values, from_pandas=True)
+        )
+        if isinstance(array, pa.ChunkedArray):
+            array = array.combine_chunks()
+        if pa.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        of_texts = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
+        of_texts = of_texts or "string_view" in str(array.type)
+        if not (of_texts or pa.types.is_integer(array.type)) or array.null_count:
+            return None
+        texts = array.cast(pa.string())
+        if isinstance(texts, pa.ChunkedArray):
+            texts = texts.combine_chunks()
+        return None if pc.any(pc.equal(pc.binary_length(texts), 0)).as_py() else texts
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
+
+
+def _ids_one_by_one(values: Iterable[Any], name: str, origin: str) -> pa.StringArray:
+    texts = []
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        values = values.to_pylist()
+    for row, value in enumerate(values, start=1):
+        if not isinstance(value, str | int | np.integer) or isinstance(value, bool) or value == "":
+            hint = "ids are text or whole numbers"
+            raise InputError(f"{origin}: {name} is {value!r} in row {row}", hint=hint)
+        try:
+            texts.append(text_of(value))
+        except ValueError as error:
+            raise InputError(f"{origin}: {name} cannot be used in row {row} ({error})") from None
+    return pa.array(texts, pa.string())
+
+
+def text_of(value: str | int | np.integer[Any]) -> str:
+    """Id as text; ValueError if UTF-8 cannot encode it."""
+    text = str(value)
+    text.encode("utf-8")  # half of a surrogate pair fails
+    return text
+
+
+def numbers_of(values: Any, name: str, origin: str) -> npt.NDArray[np.float64]:
+    """Numbers of a column, shape (row,), never NaN."""
+    if getattr(getattr(values, "dtype", None), "kind", "") == "c":  # numpy would take the real parts
+        raise InputError(f"{origin}: {name} is not a number in every row (there are complex ones)")
+    try:
+        numbers = _as_floats(values)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{origin}: {name} is not a number in every row ({error})") from None
+    if numbers.ndim != 1:
+        raise InputError(f"{origin}: {name} is not a number in every row (there are lists of them)")
+    if np.isnan(numbers).any():
+        raise InputError(f"{origin}: {name} is NaN in row {int(np.isnan(numbers).argmax()) + 1}")
+    return numbers
+
+
+def _as_floats(values: Any) -> npt.NDArray[np.float64]:
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise
+    except Exception:  # frames raise their own errors, such as polars' for integers that numpy lacks
+        return np.array(list(values), dtype=np.float64)
+
+
+def integers_of(values: Any, name: str, origin: str, dtype: type[np.signedinteger[Any]]) -> npt.NDArray[Any]:
+    """Whole numbers of a column within the range of ``dtype``, shape (row,)."""
+    numbers = numbers_of(values, name, origin)
+    bounds = np.iinfo(dtype)
+    bad = (numbers != np.floor(numbers)) | (numbers < bounds.min) | (numbers > bounds.max)
+    if bad.any():
+        row = int(bad.argmax())
+        reason = f"{origin}: {name} is {numbers[row]:g} in row {row + 1}"
+        raise InputError(reason, hint=f"it is an integer from {bounds.min:,} to {bounds.max:,}")
+    return numbers.astype(dtype)
 
 
 def run_from_frame(frame: Any, run_id: str) -> Run:
@@ -25,10 +250,6 @@ def run_from_frame(frame: Any, run_id: str) -> Run:
         with those fields; or a run of ranx. Ids are text or whole numbers, which become text.
     run_id : str
         Name of the run.
-
-    Returns
-    -------
-    Run
 
     Raises
     ------
@@ -45,7 +266,7 @@ def run_from_frame(frame: Any, run_id: str) -> Run:
         origin = f"run {text_of(run_id)}"
     except ValueError as error:
         raise InputError(f"run_id cannot be used ({error})") from None
-    columns = columns_of(frame, ("query_id", "doc_id", "score"), origin, optional=("rank",))
+    columns = columns_by_name(frame, ("query_id", "doc_id", "score"), origin, optional=("rank",))
     query_id, doc_id = _pairs(columns, origin)
     score = numbers_of(columns["score"], "score", origin)
     rank = integers_of(columns["rank"], "rank", origin, np.int32) if "rank" in columns else None
@@ -60,10 +281,6 @@ def qrels_from_frame(frame: Any) -> Qrels:
     frame : DataFrame, mapping or iterable
         As for `run_from_frame`, with ``relevance`` (or ``label``, ``rel``, ``score``) instead of the score.
 
-    Returns
-    -------
-    Qrels
-
     Raises
     ------
     InputError
@@ -76,7 +293,7 @@ def qrels_from_frame(frame: Any) -> Qrels:
     <Qrels: 2 judgments, 1 topic>
     """
     origin = "qrels"
-    columns = columns_of(frame, ("query_id", "doc_id", "relevance"), origin)
+    columns = columns_by_name(frame, ("query_id", "doc_id", "relevance"), origin)
     query_id, doc_id = _pairs(columns, origin)
     relevance = integers_of(columns["relevance"], "relevance", origin, np.int16)
     return Qrels(query_id=query_id, doc_id=doc_id, relevance=relevance)
@@ -90,10 +307,6 @@ def labels_from_frame(frame: Any) -> Labels:
     frame : DataFrame, mapping or iterable
         As for `run_from_frame`, with ``label`` (or ``relevance``, ``rel``, ``score``) instead of the score.
 
-    Returns
-    -------
-    Labels
-
     Raises
     ------
     InputError
@@ -105,7 +318,7 @@ def labels_from_frame(frame: Any) -> Labels:
     <Labels: 2 documents, 1 topic>
     """
     origin = "labels"
-    columns = columns_of(frame, ("query_id", "doc_id", "label"), origin)
+    columns = columns_by_name(frame, ("query_id", "doc_id", "label"), origin)
     query_id, doc_id = _pairs(columns, origin)
     label = numbers_of(columns["label"], "label", origin)
     return Labels(query_id=query_id, doc_id=doc_id, label=label)

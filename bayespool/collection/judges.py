@@ -14,8 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bayespool.collection.negatives import UNJUDGED
-from bayespool.collection.records import Labels
+from bayespool.collection.records import UNJUDGED, Labels, ReadOnlyArrays
 from bayespool.errors import InputError, InputWarning, warn_caller
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ _GRADE_QUANTILES = (0.25, 0.5, 0.75, 0.875, 0.95)  # finer at the top, as releva
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Judge:
+class Judge(ReadOnlyArrays):
     """A second judge: labels of some documents of a collection, which are evidence and no judgments.
 
     Attributes
@@ -46,15 +45,10 @@ class Judge:
     label: npt.NDArray[np.float64]
     organization: npt.NDArray[np.int32] | None = None
 
-    def __post_init__(self) -> None:
-        label = self.label.view()
-        label.flags.writeable = False
-        object.__setattr__(self, "label", label)
-
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.__dict__.pop("grade", None)  # unpickled arrays are writeable
-        self.__post_init__()
+        super().__setstate__(
+            {name: value for name, value in state.items() if name != "grade"}
+        )  # a cached array
 
     def __repr__(self) -> str:
         grades = "" if len(self.thresholds) == 0 else f", {len(self.thresholds) + 1} grades"
@@ -107,10 +101,6 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
     judges : mapping of str to Labels
         Labels by name. Those of documents that no run retrieves and nobody judged are ignored.
 
-    Returns
-    -------
-    Collection
-
     Raises
     ------
     InputError
@@ -160,16 +150,14 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
     return dataclasses.replace(collection, judges=tuple(added))
 
 
-def judged_by(collection: Collection, judge: Judge) -> Collection:
+def judged_where_labeled(collection: Collection, judge: Judge) -> Collection:
     """Collection in which exactly the documents labeled by a judge are judged, and relevant."""
     relevance = np.where(judge.is_labeled, np.int16(1), np.int16(UNJUDGED))
     return dataclasses.replace(collection, relevance=relevance)
 
 
 def _are_judgments(collection: Collection, label: npt.NDArray[np.float64]) -> bool:
-    """Whether labels equal many of the judgments, without exception, and no other document has one but
-    negative.
-    """
+    """Whether labels equal many judgments without exception, and all other labels are negative."""
     labeled, judged = ~np.isnan(label), collection.judged
     same = judged & (np.maximum(label, 0) == collection.relevance)
     other = labeled & np.where(judged, ~same, label >= 0)
@@ -197,5 +185,4 @@ def topic_codes(collection: Collection, query_id: pa.DictionaryArray) -> npt.NDA
     topic_of = {name: t for t, name in enumerate(collection.query_ids)}
     names = query_id.dictionary.to_pylist()
     codes: npt.NDArray[Any] = np.array([topic_of.get(name, -1) for name in names], dtype=np.intp)
-    of_lines: npt.NDArray[Any] = codes[query_id.indices.to_numpy()]
-    return of_lines
+    return np.asarray(codes[query_id.indices.to_numpy()])

@@ -1,15 +1,11 @@
-r"""Parsers of the text of a TREC file into columns: a fast one by pyarrow, and a tolerant one line by line.
-
-Both read UTF-8 with ``\n`` line ends, as `bayespool.collection.files.read_text` returns it. White space is
-ASCII's, as in trec_eval; an id may hold any other character.
-"""
+"""Columns from the text of a TREC file, and checks of its kind and of repeated documents."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -20,11 +16,164 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.csv
 
-from bayespool.collection.kinds import refuse_file_of_another_kind
+from bayespool.collection.memory import MEMORY
 from bayespool.collection.records import Skipped
-from bayespool.collection.repeats import has_repeats, pair_codes, repeats
-from bayespool.collection.resources import MEMORY
 from bayespool.errors import InputError
+
+_SHORT_INTEGER = re.compile(rb"[+-]?[0-9]{1,9}")
+_MAX_LINES_INSPECTED = 100
+
+Look = Callable[[list[bytes]], bool]
+
+_GIVE_RUN = "give runs among the runs, and here lines of query_id iteration doc_id"
+_GIVE_OTHERS = "give judgments as the qrels (--qrels), labels as a judge (--judge), and runs here"
+
+
+def refuse_file_of_another_kind(text: bytes, path: Path, last: str) -> None:
+    """Refuse text that looks like another kind of file; ``last`` is the column of numbers expected."""
+    first = _first_lines(text)
+    if last == "score":
+        if line := _first_if_most(first, _is_judgment):
+            reason = "looks like judgments or labels (query_id iteration doc_id relevance), not like a run"
+            raise InputError(reason, path=path, line=line, hint=_GIVE_OTHERS)
+        return
+    expected = "judgments" if last == "relevance" else "labels of a judge"
+    if line := _first_if_most(first, _is_of_run):
+        reason = f"looks like a run (query_id Q0 doc_id rank score tag), not like {expected}"
+        raise InputError(reason, path=path, line=line, hint=f"{_GIVE_RUN} {last}")
+    if (
+        last == "relevance"
+        and (line := _first_if_most(first, _is_label))
+        and any(_is_fraction(f) for _, f in first)
+    ):
+        reason = "looks like labels of a judge (numbers that are not whole), not like judgments"
+        hint = "give labels as a judge (--judge), and here judgments with whole numbers"
+        raise InputError(reason, path=path, line=line, hint=hint)
+
+
+def refuse_columns_of_another_kind(names: Iterable[object], last: str, origin: str, kind: str) -> None:
+    """Refuse columns in memory that look like another kind; ``kind`` is what their object claims to be."""
+    texts = {name for name in names if isinstance(name, str)}
+    judged, of_run = texts & {"relevance", "label", "rel"}, texts & {"rank", "run_id", "run", "tag"}
+    scored = texts & {"score", "sim"}
+    if last == "score" and (kind == "qrels" or (judged and not scored)):
+        seen = _columns(judged or scored)
+        reason = f"{origin}: looks like judgments or labels ({seen}), not like a run"
+        raise InputError(reason, hint="give judgments as qrels, labels as judges, and here runs with a score")
+    if last == "score" or judged or not scored:
+        return
+    if of_run or (kind == "run" and last == "relevance"):
+        reason = f"{origin}: looks like a run ({_columns(of_run | scored)}), not like {origin}"
+        raise InputError(reason, hint=f"give runs as runs, and here a column {last}")
+
+
+def _columns(names: set[str]) -> str:
+    return f"column{'s' if len(names) > 1 else ''} {', '.join(sorted(names))}"
+
+
+def _first_lines(text: bytes) -> list[tuple[int, list[bytes]]]:
+    """Line numbers and columns of the first lines that are not blank."""
+    lines: list[tuple[int, list[bytes]]] = []
+    start = number = 0
+    while start < len(text) and len(lines) < _MAX_LINES_INSPECTED:
+        end = text.find(b"\n", start)
+        end = len(text) if end < 0 else end
+        number += 1
+        if fields := text[start:end].split():
+            lines.append((number, fields))
+        start = end + 1
+    return lines
+
+
+def _first_if_most(lines: list[tuple[int, list[bytes]]], look: Look) -> int:
+    """Number of the first line that looks so, if most lines do; else 0."""
+    matches = [number for number, fields in lines if look(fields)]
+    return matches[0] if 2 * len(matches) > len(lines) else 0
+
+
+def _is_of_run(fields: list[bytes]) -> bool:
+    """Whether a line has rank and score, and a tag after them or Q0 before; a tag may have blanks in it."""
+    return (
+        len(fields) >= 5
+        and (len(fields) == 6 or fields[1].upper() == b"Q0")
+        and _SHORT_INTEGER.fullmatch(fields[3]) is not None
+        and _number(fields[4]) is not None
+    )
+
+
+def _is_judgment(fields: list[bytes]) -> bool:
+    return len(fields) == 4 and _number(fields[3]) is not None
+
+
+def _is_label(fields: list[bytes]) -> bool:
+    return _is_judgment(fields) and _SHORT_INTEGER.fullmatch(fields[3]) is None
+
+
+def _is_fraction(fields: list[bytes]) -> bool:
+    """Whether the label is a number that is not whole."""
+    value = _number(fields[3]) if len(fields) == 4 else None
+    return value is not None and value % 1 != 0
+
+
+def _number(token: bytes) -> float | None:
+    try:
+        return float(token)
+    except ValueError:
+        return None
+
+
+_BLOCK_LINES = 1 << 13  # that stay in the processor's cache
+_N_BYTES = 16  # at the end of an id, in its fingerprint
+_LOW = np.array([2 ** (8 * min(n, 8)) - 1 for n in range(_N_BYTES + 1)], dtype="<u8")
+_HIGH = np.array([2 ** (8 * max(n - 8, 0)) - 1 for n in range(_N_BYTES + 1)], dtype="<u8")
+_FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+
+
+def repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> npt.NDArray[np.intp]:
+    """Positions of entries whose (topic, document) occurred before, ascending; both arrays without nulls."""
+    in_order = np.sort(_fingerprints(query_id, doc_id))
+    if not (in_order[1:] == in_order[:-1]).any():
+        return np.empty(0, dtype=np.intp)
+    codes = pair_codes(query_id, doc_id)
+    order = np.argsort(codes, kind="stable")
+    return np.sort(order[1:][np.diff(codes[order]) == 0])
+
+
+def has_repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> bool:
+    """Whether a (topic, document) occurs twice."""
+    return repeats(query_id, doc_id).size > 0
+
+
+def pair_codes(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> npt.NDArray[np.int64]:
+    """Integer codes of (topic, document), shape (line,), equal for equal pairs."""
+    documents = doc_id.dictionary_encode()
+    codes: npt.NDArray[np.int64] = query_id.indices.to_numpy().astype(np.int64)
+    codes *= len(documents.dictionary)
+    codes += documents.indices.to_numpy()
+    return codes
+
+
+def _fingerprints(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> npt.NDArray[np.uint64]:
+    """Hashes of the topic and the last bytes of the document id, shape (line,)."""
+    _, ends, data = doc_id.buffers()
+    offsets = np.frombuffer(ends, dtype=np.int32)[doc_id.offset : doc_id.offset + len(doc_id) + 1]
+    text = np.frombuffer(data, dtype=np.uint8)[offsets[0] : offsets[-1]]
+    words = np.concatenate([text, np.zeros(24 - len(text) % 8, dtype=np.uint8)]).view("<u8")
+    topic = query_id.indices.to_numpy().astype(np.uint64) * _SECOND
+    hashes = np.empty(len(topic), dtype=np.uint64)
+    for start in range(0, len(topic), _BLOCK_LINES):
+        block = slice(start, start + _BLOCK_LINES)
+        bounds = offsets[start : start + _BLOCK_LINES + 1].astype(np.int64) - offsets[0]
+        n = np.minimum(np.diff(bounds), _N_BYTES)
+        begin = bounds[1:] - n
+        word, shift = begin >> 3, ((begin & 7) << 3).view(np.uint64)
+        rest, middle = np.uint64(63) - shift, words[word + 1]  # 64 − shift in two steps: it may be 64
+        low = (words[word] >> shift | middle << rest << np.uint64(1)) & _LOW[n]
+        high = (middle >> shift | words[word + 2] << rest << np.uint64(1)) & _HIGH[n]
+        mixed = (low ^ topic[block]) * _FIRST
+        hashes[block] = (mixed ^ mixed >> np.uint64(32) ^ high) * _SECOND
+    return hashes
+
 
 _BLANKS_TO_SPACE = bytes.maketrans(b"\t\v\f", b"   ")
 _INVISIBLE = tuple(c.encode() for c in "\ufeff\xa0\u2007\u202f")  # byte order mark, no-break spaces
@@ -41,7 +190,7 @@ _LENIENT_HINT = "fix the file, or pass strict=False (--lenient) to "
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class FileLayout:
     """Columns of a kind of file, and which of them are read."""
 
     name: str  # of the kind of file, in messages
@@ -66,7 +215,7 @@ class Lines:
     skipped: tuple[Skipped, ...] = ()
 
 
-QRELS = Layout(
+QRELS = FileLayout(
     name="a qrels file",
     columns=("query_id", "iteration", "doc_id", "relevance"),
     width="four",
@@ -86,9 +235,9 @@ LABELS = dataclasses.replace(
 )
 
 
-def run_layout(*, ranks: bool, tag: bool) -> Layout:
+def run_layout(*, ranks: bool, tag: bool) -> FileLayout:
     """Layout of a run file, with ranks and tag where requested."""
-    return Layout(
+    return FileLayout(
         name="a run file",
         columns=("query_id", "iteration", "doc_id", "rank", "score", "tag"),
         width="six",
@@ -100,8 +249,8 @@ def run_layout(*, ranks: bool, tag: bool) -> Layout:
     )
 
 
-def parse_lines(text: bytes, path: Path, layout: Layout, *, strict: bool) -> Lines:
-    """Columns of a text in a layout, by the fast parser where possible."""
+def parse_lines(text: bytes, path: Path, layout: FileLayout, *, strict: bool) -> Lines:
+    """Columns of a string in a layout, by the fast parser where possible."""
     lines = parse_fast(text, layout)
     if lines is not None:
         return lines
@@ -109,7 +258,7 @@ def parse_lines(text: bytes, path: Path, layout: Layout, *, strict: bool) -> Lin
     return parse_tolerantly(text, path, layout, strict=strict)
 
 
-def parse_fast(text: bytes, layout: Layout) -> Lines | None:
+def parse_fast(text: bytes, layout: FileLayout) -> Lines | None:
     """Columns by pyarrow, or None if anything about the lines is unusual."""
     if _has_invisible(text) or _has_long_line(text):
         return None
@@ -189,13 +338,12 @@ def _one_chunk(table: pa.Table, name: str) -> pa.Array:
     return column.unify_dictionaries(MEMORY).combine_chunks(MEMORY)
 
 
-def _integers(column: pa.DictionaryArray, layout: Layout) -> npt.NDArray[np.int32]:
+def _integers(column: pa.DictionaryArray, layout: FileLayout) -> npt.NDArray[np.int32]:
     values = [_integer(value.encode(), layout) for value in column.dictionary.to_pylist()]
-    integers: npt.NDArray[np.int32] = np.array(values, dtype=np.int32)[column.indices.to_numpy()]
-    return integers
+    return np.asarray(np.array(values, dtype=np.int32)[column.indices.to_numpy()])
 
 
-def parse_tolerantly(text: bytes, path: Path, layout: Layout, *, strict: bool) -> Lines:
+def parse_tolerantly(text: bytes, path: Path, layout: FileLayout, *, strict: bool) -> Lines:
     """Columns line by line; the first bad line raises an `InputError` if strict, else it is skipped."""
     queries: dict[bytes, int] = {}
     documents: list[bytes] = []
@@ -277,9 +425,9 @@ def _best_of_each(
     doc_id: pa.StringArray,
     reals: npt.NDArray[np.float64],
     integers: npt.NDArray[np.int32],
-    layout: Layout,
+    layout: FileLayout,
 ) -> npt.NDArray[np.intp]:
-    """Entries to keep, ascending, one per (topic, document): `Layout.keep`, the first of equals."""
+    """Entries to keep, ascending, one per (topic, document): `FileLayout.keep`, the first of equals."""
     codes, place = pair_codes(query_id, doc_id), np.arange(len(doc_id))
     if layout.integer == "rank":
         order = np.lexsort((place, integers, codes))
@@ -304,9 +452,7 @@ def _has_invisible(text: bytes) -> bool:
 
 
 def _without_invisible(fields: list[bytes]) -> tuple[list[bytes], str]:
-    """Columns without invisible characters in the topic and around the document, and the first problem
-    or ''.
-    """
+    """Columns without invisible characters in topic and around document, and the first problem or ''."""
     bare, problem = list(fields), ""
     for name, place, pattern in (("topic", 0, _INVISIBLE_ANYWHERE), ("document", 2, _INVISIBLE_AT_AN_END)):
         if place < len(fields) and pattern.search(fields[place]):
@@ -318,16 +464,14 @@ def _without_invisible(fields: list[bytes]) -> tuple[list[bytes], str]:
 
 
 class _BadLine(Exception):
-    """A line that breaks the layout: its reason when counted, detail when raised, and remedy of
-    strict=False.
-    """
+    """A line that breaks the layout: reason when counted, detail when raised, remedy of strict=False."""
 
     def __init__(self, reason: str, detail: str, remedy: str = "skip such lines") -> None:
         super().__init__(detail)
         self.reason, self.detail, self.remedy = reason, detail, remedy
 
 
-def _wrong_width(n_columns: int, layout: Layout) -> _BadLine:
+def _wrong_width(n_columns: int, layout: FileLayout) -> _BadLine:
     detail = f"expected {len(layout.columns)} columns, found {n_columns}"
     if n_columns < len(layout.columns):
         return _BadLine(f"skipped, fewer than {layout.width} columns", detail)
@@ -346,7 +490,7 @@ def _real(token: bytes, name: str) -> float:
     return value
 
 
-def _integer(token: bytes, layout: Layout) -> int:
+def _integer(token: bytes, layout: FileLayout) -> int:
     name, (low, high) = layout.integer, layout.bounds
     if not _INTEGER.fullmatch(token):
         raise _BadLine(f"skipped, {name} is not an integer", f"{name} {_quoted(token)} is not an integer")
@@ -368,7 +512,7 @@ def _repeated(
     doc_id: pa.StringArray,
     numbers: Sequence[int],
     path: Path,
-    layout: Layout,
+    layout: FileLayout,
 ) -> InputError:
     codes = pair_codes(query_id, doc_id)
     first = numbers[int(np.argmax(codes == codes[entry]))]

@@ -1,27 +1,36 @@
-"""Free memory, and refusal of work that needs more."""
+"""Memory and threads that reading and building may take."""
 
 from __future__ import annotations
 
 import os
 
+import psutil
+import pyarrow as pa
+
 from bayespool.errors import InputError, MemoryWarning, warn_caller
 from bayespool.tables.files import read_back
+
+# pyarrow's own pool asks for huge pages, each filled at its first touch: on a virtual machine, whose host has
+# yet to find that memory, this costs as much as all the parsing. The system's allocator takes small ones.
+MEMORY = pa.system_memory_pool()
+
+# pyarrow and long loops of numpy give up the GIL; one thread more than processors fills the waits for it.
+# Each holds a file and its columns, hence eight at most.
+N_THREADS = min(os.cpu_count() or 1, 7) + 1
+
 
 _PEAK_PER_RESULT = 4  # intermediate copies took four times the bytes of a result, and more
 
 
-def free_memory() -> int | None:
-    """Bytes that system, container and process limits leave to this process, swap included; None if
-    unknown.
-    """
-    limits = [n for n in (_of_system(), _of_container(), _of_process()) if n is not None]
-    return min(limits) if limits else None
+def free_memory() -> int:
+    """Bytes that system, container and process limits leave to this process, swap included."""
+    return min(n for n in (_of_system(), _of_container(), _of_process()) if n is not None)
 
 
 def check_memory(n_bytes: int, subject: str, hint: str) -> None:
     """Refuse work that needs more bytes than are free; warn if a multiple of that might not suffice."""
     free = free_memory()
-    if free is None or n_bytes * _PEAK_PER_RESULT <= free:
+    if n_bytes * _PEAK_PER_RESULT <= free:
         return
     message = f"{subject} take {_mib(n_bytes)} of memory at least, and {_mib(free)} are free"
     if n_bytes > free:
@@ -33,12 +42,8 @@ def _mib(n_bytes: int) -> str:
     return f"{-(-n_bytes // 2**20):,} MiB"
 
 
-def _of_system() -> int | None:
-    kib = {}
-    for line in (read_back("/proc/meminfo") or "").splitlines():
-        name, _, rest = line.partition(":")
-        kib[name] = int(rest.split()[0])
-    return (kib["MemAvailable"] + kib.get("SwapFree", 0)) << 10 if "MemAvailable" in kib else None
+def _of_system() -> int:
+    return int(psutil.virtual_memory().available) + int(psutil.swap_memory().free)
 
 
 def _of_container() -> int | None:
@@ -47,12 +52,8 @@ def _of_container() -> int | None:
 
 
 def _of_process() -> int | None:
-    if os.name != "posix":
+    if not hasattr(psutil, "RLIMIT_AS"):  # of Linux and FreeBSD
         return None
-    import resource
-
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    used = (read_back("/proc/self/statm") or "").split()
-    if limit == resource.RLIM_INFINITY or not used:
-        return None
-    return max(0, limit - int(used[0]) * resource.getpagesize())
+    process = psutil.Process()
+    limit, _ = process.rlimit(psutil.RLIMIT_AS)
+    return None if limit == psutil.RLIM_INFINITY else max(0, int(limit) - int(process.memory_info().vms))

@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection.judges import find_pairs, topic_codes
-from bayespool.collection.negatives import UNJUDGED, relevance_codes
 from bayespool.collection.rankings import ranked
-from bayespool.collection.records import Qrels
+from bayespool.collection.records import UNJUDGED, Qrels, ReadOnlyArrays, relevance_codes
 from bayespool.errors import InputError, InputWarning, warn_caller
 
 if TYPE_CHECKING:
@@ -26,36 +25,14 @@ _MAX_DOCUMENTS_IN_MESSAGE = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OwnJudgments:
-    """The user's own judgments on documents of a collection.
+class OwnJudgments(ReadOnlyArrays):
+    """The user's own judgments on documents of a collection."""
 
-    Attributes
-    ----------
-    relevance : ndarray of int16, shape (pair,)
-        Relevance as given; negative where there is none.
-    counts : ndarray of bool, shape (pair,)
-        Which of them are in use. The others are of documents that the qrels judge; they come into use when
-        runs leave the pool and take the qrels' judgment with them.
-    path : Path or None
-        The file, the last of several.
-    passed_over : tuple of str
-        Numbers and examples of those that never come into use, with the reason.
-    """
-
-    relevance: npt.NDArray[np.int16]
+    relevance: npt.NDArray[np.int16]  # as given, negative where there is none, shape (pair,)
+    # which are in use, shape (pair,); the others wait until the qrels' judgments leave with runs of the pool
     counts: npt.NDArray[np.bool_]
-    path: Path | None = None
-    passed_over: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        for name in ("relevance", "counts"):
-            array = getattr(self, name).view()
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.__post_init__()  # unpickled arrays are writeable
+    path: Path | None = None  # the file, the last of several
+    passed_over: tuple[str, ...] = ()  # those that never come into use, as numbers and examples
 
     @property
     def waiting(self) -> npt.NDArray[np.bool_]:
@@ -72,9 +49,7 @@ class OwnJudgments:
 
 
 def remember(collection: Of, qrels: Qrels) -> Of:
-    """Add the user's own judgments, in use where their document is unjudged
-    (`Collection.remember_judgments`).
-    """
+    """Add the user's own judgments, in use on unjudged documents (`Collection.remember_judgments`)."""
     topic = topic_codes(collection, qrels.query_id)
     line_pair = find_pairs(collection, qrels.query_id, qrels.doc_id)
     codes, _ = relevance_codes(qrels.relevance, collection.negatives.meaning)
@@ -193,8 +168,7 @@ def _best_outside_the_pool(collection: Collection, pair: npt.NDArray[Any]) -> np
         document, ranks = ranked(collection.document, r)
         better = ranks < best[document]
         best[document[better]], run[document[better]] = ranks[better], r
-    of_pair: npt.NDArray[np.int32] = run[pair]
-    return of_pair
+    return np.asarray(run[pair])
 
 
 def _count_lines(qrels: Qrels, lines: npt.NDArray[np.bool_], description: str) -> tuple[str, ...]:

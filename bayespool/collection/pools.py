@@ -1,18 +1,20 @@
-"""Pools: which documents are judged for a set of contributing runs."""
+"""The pool of a collection, and the sole contributor of each document."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection.rankings import within
+from bayespool.collection.rankings import ranked, within
+from bayespool.errors import InputError
 
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
+
 
 IntArray = npt.NDArray[np.int32]
 Runs = npt.NDArray[np.integer] | Sequence[int]
@@ -22,7 +24,7 @@ class Pool(Protocol):
     """A kind of pool: which documents would have been judged for any set of contributing runs.
 
     It knows the runs of a collection by position, contributing or not, and can be evaluated without some of
-    them; the collection's ``pooled`` says which contributed. Equal pools have equal ``repr``, which the
+    them; the collection's ``pooled`` marks those that contributed. Equal pools have equal ``repr``, which the
     collection's fingerprint includes.
     """
 
@@ -52,14 +54,7 @@ class Pool(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DepthPool:
-    """A pool of each run's first documents.
-
-    Examples
-    --------
-    >>> pool = DepthPool(10, (10, 10, 5))
-    >>> pool.truncated(8)
-    DepthPool(depth=8, depths=(8, 8, 5))
-    """
+    """A pool of each run's first documents."""
 
     depth: int  # common depth, which applies to unpooled runs; 0 if no pool is known
     depths: tuple[int, ...]  # to which each run of the collection was or would have been pooled
@@ -81,9 +76,7 @@ class DepthPool:
     def judged(self, collection: Collection, runs: Runs) -> npt.NDArray[np.bool_]:
         """First documents of these runs, each down to its depth, shape (pair,)."""
         index, depths = np.asarray(runs, dtype=np.intp), self.depth_of(runs)
-        inside = np.zeros(
-            len(collection.relevance) + 1, dtype=bool
-        )  # the last entry is that of −1, no document
+        inside = np.zeros(len(collection.relevance) + 1, dtype=bool)  # the last is that of −1, no document
         for depth in np.unique(depths):
             inside[within(collection.document, index[depths == depth], depth)] = True
         return inside[:-1]
@@ -99,3 +92,48 @@ class DepthPool:
     def of_runs(self, runs: Runs) -> DepthPool:
         """Pool of these runs with their depths."""
         return replace(self, depths=tuple(self.depths[int(run)] for run in runs))
+
+
+def sole_contributor(collection: Collection, by: Literal["organization", "run"] = "organization") -> IntArray:
+    """Organization (or run) that alone contributed each document, shape (pair,); −1 for several or none."""
+    if by not in ("organization", "run"):
+        raise InputError(f"cannot hold out by {by!r}", hint="organization or run")
+    if by == "organization":
+        return collection._sole_organization
+    return find_sole_contributor(collection, np.arange(len(collection.run_ids), dtype=np.int32))
+
+
+def find_sole_contributor(collection: Collection, unit: IntArray) -> IntArray:
+    """`sole_contributor` by any unit, whose index each run has, shape (run,)."""
+    if not collection.pool.is_union:
+        return _needed_contributor(collection, unit)
+    n_contributors = np.zeros(len(collection.relevance), dtype=np.int32)
+    owner = np.full(len(collection.relevance), -1, dtype=np.int32)
+    contributors = collection.contributors
+    for u in np.unique(unit[contributors]):
+        inside = collection.contributed(contributors[unit[contributors] == u])
+        n_contributors += inside
+        owner[inside] = u
+    sole: IntArray = np.where(n_contributors == 1, owner, np.int32(-1))
+    sole.flags.writeable = False
+    return sole
+
+
+def _needed_contributor(collection: Collection, unit: IntArray) -> IntArray:
+    """Unit that the pool needs for each document, shape (pair,); of several the one that ranks it best."""
+    pooled, inside = np.flatnonzero(collection.pooled), collection.in_pool()
+    n_pairs, n_ranks = len(collection.relevance), collection.document.shape[2]
+    best = np.full(n_pairs, n_ranks, dtype=np.int32)
+    owner = np.full(n_pairs, -1, dtype=np.int32)
+    for u in np.unique(unit[pooled]):
+        lost = inside & ~collection.in_pool(pooled[unit[pooled] != u])
+        rank = np.full(n_pairs + 1, n_ranks, dtype=np.int32)
+        for run in pooled[unit[pooled] == u]:
+            document, ranks = ranked(collection.document, run)
+            rank[document] = np.minimum(rank[document], ranks)
+        better = lost & (rank[:-1] < best)
+        best[better], owner[better] = rank[:-1][better], u
+    added = np.flatnonzero(collection.added_for >= 0)
+    owner[added] = unit[collection.added_for[added]]
+    owner.flags.writeable = False
+    return owner

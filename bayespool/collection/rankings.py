@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection.memory import check_memory
+from bayespool.collection.records import ReadOnlyArrays
 
 IntArray = npt.NDArray[np.int32]
 _MAX_BYTES_ALWAYS_DENSE = 2**26
@@ -16,40 +17,18 @@ _MIN_RANKS_PER_DOCUMENT = 2  # of ragged rankings; a fuller array stays dense
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Rankings:
-    """Rankings of very different lengths, indexed like an array of shape (run, topic, rank).
+class Rankings(ReadOnlyArrays):
+    """Ragged rankings, indexed like a dense array of shape (run, topic, rank) that is filled with ``end``."""
 
-    Indexing returns dense arrays, filled with ``end`` after the last document of a ranking.
-
-    Examples
-    --------
-    >>> rankings = Rankings(np.array([7, 8, 9, 6]), np.array([[3, 0], [0, 1]]), -1)
-    >>> rankings.shape
-    (2, 2, 3)
-    >>> rankings[0, :, :2].tolist()
-    [[7, 8], [-1, -1]]
-    >>> rankings[:, 1, 0].tolist()
-    [-1, 6]
-    """
-
-    values: npt.NDArray[
-        Any
-    ]  # run by run, within a run topic by topic, from the first rank down, shape (entry,)
+    values: npt.NDArray[Any]  # by runs, topics and ranks, shape (entry,)
     length: IntArray  # number of entries of each ranking, shape (run, topic)
     end: float  # −1 for documents, NaN for scores
 
     def __post_init__(self) -> None:
-        for name in ("values", "length"):
-            array = getattr(self, name).view()
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
+        super().__post_init__()
         start = np.cumsum(self.length, dtype=np.int64).reshape(self.length.shape) - self.length
         object.__setattr__(self, "_start", start)
         object.__setattr__(self, "_depth", int(self.length.max(initial=0)))
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.__post_init__()  # unpickled arrays are writeable
 
     def __repr__(self) -> str:
         n_runs, n_topics, depth = self.shape
@@ -125,8 +104,7 @@ def lengths(document: IntArray | Rankings) -> IntArray:
     """Number of documents retrieved, shape (run, topic)."""
     if isinstance(document, Rankings):
         return document.length
-    length: IntArray = (document >= 0).sum(axis=2, dtype=np.int32)
-    return length
+    return np.asarray((document >= 0).sum(axis=2, dtype=np.int32))
 
 
 def longest(document: IntArray | Rankings, runs: npt.NDArray[np.integer] | int) -> list[int]:
@@ -139,14 +117,7 @@ def longest(document: IntArray | Rankings, runs: npt.NDArray[np.integer] | int) 
 
 
 def ranked(document: IntArray | Rankings, run: int | np.integer) -> tuple[IntArray, IntArray]:
-    """Documents of a run on all topics and their ranks from 0, of equal shapes; −1 marks no document.
-
-    Examples
-    --------
-    >>> documents, rank = ranked(Rankings(np.array([7, 8, 9, 6]), np.array([[3, 0], [0, 1]]), -1), 0)
-    >>> documents.tolist(), rank.tolist()
-    ([7, 8, 9], [0, 1, 2])
-    """
+    """Documents of a run on all topics and their ranks from 0, of equal shapes; −1 marks no document."""
     if not isinstance(document, Rankings):
         of_run = document[run]
         return of_run, np.broadcast_to(np.arange(of_run.shape[1], dtype=np.int32), of_run.shape)
@@ -161,11 +132,9 @@ def within(
 ) -> IntArray:
     """Documents that these runs rank above a depth, an array of any shape; −1 marks no document."""
     if not isinstance(document, Rankings):
-        top: IntArray = document[np.atleast_1d(runs), :, :depth]
-        return top
+        return document[np.atleast_1d(runs), :, :depth]
     n = document.length[runs] if depth is None else np.minimum(document.length[runs], depth)
-    documents: IntArray = document.values[_spans(document.__dict__["_start"][runs], n)]
-    return documents
+    return document.values[_spans(document.__dict__["_start"][runs], n)]
 
 
 def blocks(
@@ -181,21 +150,16 @@ def blocks(
 
 
 def rows(document: npt.NDArray[Any] | Rankings, runs: npt.NDArray[np.integer]) -> npt.NDArray[Any] | Rankings:
-    """Rankings of some runs, dense or ragged like the input.
+    """Rankings of some runs, dense or ragged like the input, shape (run, topic, rank).
 
     Parameters
     ----------
     document : ndarray of shape (run, topic, rank), or Rankings
     runs : ndarray of int
         Positions on the axis ``run``.
-
-    Returns
-    -------
-    ndarray of shape (run, topic, rank), or Rankings
     """
     if not isinstance(document, Rankings):
-        of_runs: npt.NDArray[Any] = document[runs]
-        return of_runs
+        return np.asarray(document[runs])
     length = document.length[runs]
     return Rankings(document.values[_spans(document.__dict__["_start"][runs], length)], length, document.end)
 

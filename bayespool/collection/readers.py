@@ -1,11 +1,14 @@
-"""Readers of runs, judgments, labels and lists of organizations from files."""
+"""Read runs, judgments, labels and lists of organizations and run types."""
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -14,12 +17,54 @@ import numpy as np
 
 from bayespool.collection.files import Source, as_text, enough_memory, find_files, read_bytes, read_text
 from bayespool.collection.lines import LABELS, QRELS, parse_lines, run_layout
-from bayespool.collection.lists import csv_entries
+from bayespool.collection.memory import N_THREADS
 from bayespool.collection.records import Labels, Qrels, Run, Skipped
-from bayespool.collection.resources import N_THREADS
 from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.options import MAX_FILE_SIZE
 from bayespool.tables.files import PathLike
+
+_RUN_ID_NAMES = ("run_id", "run", "tag")
+
+
+def csv_entries(data: bytes, path: Path, names: Sequence[str]) -> Iterator[tuple[str, str, int]]:
+    """Run id, value and line number of each entry; ``names`` are accepted names of the value's column."""
+    rows = csv.reader(io.StringIO(as_text(data).decode(), newline=""), strict=True)
+    header: list[str] = []
+    places = (0, 1)
+    try:
+        for row in rows:
+            fields = [field.strip() for field in row]
+            if not any(fields):
+                continue
+            if not header:
+                header = fields
+                places = _places(header, names, path, rows.line_num)
+            elif len(fields) != len(header):
+                reason = f"expected {len(header)} columns as in the header, found {len(fields)}"
+                hint = 'put a name that has a comma between double quotes ("Univ. of X, Y")'
+                raise InputError(reason, path=path, line=rows.line_num, hint=hint)
+            else:
+                run_id, value = (fields[place] for place in places)
+                yield run_id, value, rows.line_num
+    except csv.Error as error:
+        raise InputError(f"is no proper CSV ({error})", path=path, line=rows.line_num) from None
+
+
+def _places(named: list[str], names: Sequence[str], path: Path, line: int) -> tuple[int, int]:
+    """Positions of the columns of the run id and of the value."""
+    header = [name.lower() for name in named]
+    run_id = next((name for name in _RUN_ID_NAMES if name in header), "")
+    value = next((name for name in names if name in header), "")
+    if not run_id or not value:
+        reason = f"the header names {', '.join(named)!r}, not run_id and {names[0]}"
+        hint = f"begin the file with the line run_id,{names[0]}"
+        raise InputError(reason, path=path, line=line, hint=hint)
+    for name in (run_id, value):
+        if header.count(name) > 1:
+            reason = f"the header names {name!r} {header.count(name)} times"
+            raise InputError(reason, path=path, line=line, hint="keep one of these columns")
+    return header.index(run_id), header.index(value)
+
 
 IdFrom = Literal["file", "tag"]
 
@@ -29,6 +74,26 @@ BATCH = 384 << 20
 _COMPRESSION_RATIO = 6  # of text to a compressed run
 _COMPRESSION = re.compile(r"\.(gz|xz|zst)$", re.IGNORECASE)
 _ENDING = re.compile(r"\.(run|txt|res|trec)$")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """Options for reading files among the sources, as for `read_run`.
+
+    Attributes
+    ----------
+    id_from : {"file", "tag"}
+    strict, ranks : bool
+    max_file_size : int
+    progress : callable, optional
+        Called with the number of run files read and their total.
+    """
+
+    id_from: IdFrom = "file"
+    strict: bool = True
+    ranks: bool = False
+    max_file_size: int = MAX_FILE_SIZE
+    progress: Callable[[int, int], None] | None = None
 
 
 def read_run(
@@ -53,30 +118,20 @@ def read_run(
         without a final ``.run``, ``.txt``, ``.res`` or ``.trec``; or the tag, the sixth column.
     strict : bool
         Whether the first bad line is an error (`bayespool.collection` lists bad lines). Otherwise bad lines
-        are skipped, counted and reported.
+        are skipped, counted and reported in one `InputWarning` per file.
     ranks : bool
         Whether to read and check the ranks.
     max_file_size : int
         Largest decompressed size of the file, in MiB.
-
-    Returns
-    -------
-    Run
 
     Raises
     ------
     InputError
         The file cannot be read or has no usable line; a bad line (when strict); several tags with
         ``id_from="tag"``.
-
-    Warns
-    -----
-    InputWarning
-        Once, when ``strict=False`` skipped lines or read them otherwise.
     """
-    run = _read_run(
-        Path(path), run_id=run_id, id_from=id_from, strict=strict, ranks=ranks, max_file_size=max_file_size
-    )
+    reading = Reading(id_from=id_from, strict=strict, ranks=ranks, max_file_size=max_file_size)
+    run = _read_run(Path(path), reading, run_id)
     _warn(run.skipped)
     return run
 
@@ -101,50 +156,25 @@ def read_runs(
     progress : callable, optional
         Called with (files read, files in all) after each file.
 
-    Returns
-    -------
-    tuple of Run
-
     Raises
     ------
     InputError
         As for `read_run`; a part of the source matches no file; two files hold a run of the same name.
-
-    Warns
-    -----
-    InputWarning
-        Once per file of which ``strict=False`` skipped lines or read them otherwise.
     """
-    batches = read_batches(
-        find_files(source),
-        id_from=id_from,
-        strict=strict,
-        ranks=ranks,
-        max_file_size=max_file_size,
-        progress=progress,
+    reading = Reading(
+        id_from=id_from, strict=strict, ranks=ranks, max_file_size=max_file_size, progress=progress
     )
-    return tuple(run for batch in batches for run in batch)
+    return tuple(run for batch in read_batches(find_files(source), reading) for run in batch)
 
 
-def read_batches(
-    paths: Sequence[Path],
-    *,
-    id_from: IdFrom = "file",
-    strict: bool = True,
-    ranks: bool = False,
-    max_file_size: int = MAX_FILE_SIZE,
-    progress: Callable[[int, int], None] | None = None,
-) -> Iterator[list[Run]]:
+def read_batches(paths: Sequence[Path], reading: Reading) -> Iterator[list[Run]]:
     """Runs of files in batches of about `BATCH` bytes; errors and warnings as for `read_runs`."""
-    read = partial(
-        _read_run, run_id=None, id_from=id_from, strict=strict, ranks=ranks, max_file_size=max_file_size
-    )
     path_of: dict[str, Path | None] = {}
     readers = ThreadPoolExecutor(N_THREADS, thread_name_prefix="bayespool-reader")
     try:
         for files in _batches(paths):
             batch = []
-            for run in readers.map(read, files):
+            for run in readers.map(partial(_read_run, reading=reading), files):
                 if run.run_id in path_of:
                     hint = "rename one, or leave one out"
                     reason = f"holds a run named {run.run_id!r}, as does {path_of[run.run_id]}"
@@ -152,8 +182,8 @@ def read_batches(
                 _warn(run.skipped)
                 path_of[run.run_id] = run.path
                 batch.append(run)
-                if progress is not None:
-                    progress(len(path_of), len(paths))
+                if reading.progress is not None:
+                    reading.progress(len(path_of), len(paths))
             yield batch
     finally:
         readers.shutdown(cancel_futures=True)
@@ -175,15 +205,13 @@ def _batches(paths: Sequence[Path]) -> Iterator[list[Path]]:
         yield batch
 
 
-def _read_run(
-    path: Path, *, run_id: str | None, id_from: IdFrom, strict: bool, ranks: bool, max_file_size: int
-) -> Run:
-    if id_from not in ("file", "tag"):
-        raise ValueError(f"id_from is 'file' or 'tag', not {id_from!r}")
-    by_tag = run_id is None and id_from == "tag"
+def _read_run(path: Path, reading: Reading, run_id: str | None = None) -> Run:
+    if reading.id_from not in ("file", "tag"):
+        raise ValueError(f"id_from is 'file' or 'tag', not {reading.id_from!r}")
+    by_tag = run_id is None and reading.id_from == "tag"
     with enough_memory(path):
-        text = read_text(path, max_size=max_file_size)
-        lines = parse_lines(text, path, run_layout(ranks=ranks, tag=by_tag), strict=strict)
+        text = read_text(path, max_size=reading.max_file_size)
+        lines = parse_lines(text, path, run_layout(ranks=reading.ranks, tag=by_tag), strict=reading.strict)
     if by_tag:
         if len(lines.tags) > 1:
             shown = ", ".join(repr(tag) for tag in lines.tags[:3]) + (", …" if len(lines.tags) > 3 else "")
@@ -204,13 +232,7 @@ def _read_run(
 
 
 def id_of_file(path: Path) -> str:
-    """Name of a run by its file (see `read_run`); a name that is not UTF-8 is read as Latin-1.
-
-    Examples
-    --------
-    >>> id_of_file(Path("runs/input.bm25.gz"))
-    'bm25'
-    """
+    """Name of a run by its file (see `read_run`); a name that is not UTF-8 is read as Latin-1."""
     name = _COMPRESSION.sub("", as_text(os.fsencode(path.name)).decode())
     return _ENDING.sub("", name.removeprefix("input.")) or name
 
@@ -229,27 +251,13 @@ def read_qrels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_
 
     Parameters
     ----------
-    path : path
-        The file, plain, gz, xz or zst.
-    strict : bool
-        Whether the first bad line is an error (`bayespool.collection` lists bad lines). Otherwise bad lines
-        are skipped, counted and reported; of several judgments of a document in a topic the last is kept.
-    max_file_size : int
-        As for `read_run`.
-
-    Returns
-    -------
-    Qrels
+    path, strict, max_file_size
+        As for `read_run`. With ``strict=False`` the last of several judgments of a document is kept.
 
     Raises
     ------
     InputError
         The file cannot be read or has no usable line; a bad line (when strict).
-
-    Warns
-    -----
-    InputWarning
-        Once, when ``strict=False`` skipped lines or read them otherwise.
     """
     path = Path(path)
     with enough_memory(path):
@@ -268,30 +276,18 @@ def read_qrels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_
 def read_labels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_FILE_SIZE) -> Labels:
     """Read a file of labels of a second judge: ``topic iteration document label`` on each line.
 
+    Labels are any real numbers, the larger the likelier relevant.
+
     Parameters
     ----------
-    path : path
-        The file, plain, gz, xz or zst.
-    strict : bool
+    path, strict, max_file_size
         As for `read_qrels`.
-    max_file_size : int
-        As for `read_run`.
-
-    Returns
-    -------
-    Labels
-        Any real numbers, the larger the likelier relevant.
 
     Raises
     ------
     InputError
         The file cannot be read or has no usable line; a bad line (when strict), such as a label that is no
         number or NaN.
-
-    Warns
-    -----
-    InputWarning
-        Once, when ``strict=False`` skipped lines or read them otherwise.
     """
     path = Path(path)
     with enough_memory(path):
@@ -304,7 +300,7 @@ def read_labels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX
 
 
 def read_organizations(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dict[str, str]:
-    """Read the organization of each run, from a list in CSV or XML.
+    """Read the organization of each run, in the order of the file, from a list in CSV or XML.
 
     Parameters
     ----------
@@ -314,11 +310,6 @@ def read_organizations(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) ->
         ``<set><runs><tag>…</tag><organization>…</organization></runs>…</set>``.
     max_file_size : int
         As for `read_run`.
-
-    Returns
-    -------
-    dict of str to str
-        Run id to organization, in the order of the file.
 
     Raises
     ------
@@ -372,3 +363,37 @@ def _xml_entries(data: bytes, path: Path) -> Iterator[tuple[str, str, int | None
         raise InputError("lists no run", path=path, hint=hint)
     for entry in entries:
         yield (entry.findtext("tag") or "").strip(), (entry.findtext("organization") or "").strip(), None
+
+
+_TYPE_NAMES = ("type", "run_type")
+
+
+def read_run_types(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dict[str, str]:
+    """Read the type of each run, in the order of the file, from a CSV list.
+
+    Parameters
+    ----------
+    path : path
+        A CSV file whose header names ``run_id`` (or ``run``, ``tag``) and ``type`` (or ``run_type``), in any
+        order and among other columns.
+    max_file_size : int
+        As for `read_run`.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read; a column is missing or repeated, a run id or a type is missing; a run has two
+        types.
+    """
+    path = Path(path)
+    types: dict[str, str] = {}
+    for run_id, kind, line in csv_entries(read_bytes(path, max_size=max_file_size), path, _TYPE_NAMES):
+        if not run_id or not kind:
+            reason = f"run {run_id!r} has no type" if run_id else f"no run id beside type {kind!r}"
+            raise InputError(reason, path=path, line=line, hint="name it, or leave the line out")
+        if types.setdefault(run_id, kind) != kind:
+            reason = f"run {run_id!r} is {kind!r} here and {types[run_id]!r} before"
+            raise InputError(reason, path=path, line=line, hint="keep one of them")
+    if not types:
+        raise InputError("lists no run", path=path, hint="begin with run_id,type and give one line per run")
+    return types

@@ -1,13 +1,32 @@
-"""Records of one file each: a run, judgments or labels, and the lines left out of it."""
+"""Runs and judgments of one file, and the meaning of negative relevances."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+
+from bayespool.errors import InputError, known_names
+
+
+@dataclass(frozen=True, eq=False, repr=False)  # no instance equals another
+class ReadOnlyArrays:
+    """Frozen dataclass whose arrays cannot be written to, also once it is unpickled."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if isinstance(array := getattr(self, field.name), np.ndarray):
+                array = array.view()
+                array.flags.writeable = False
+                object.__setattr__(self, field.name, array)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +68,7 @@ class Run:
     rank : ndarray of int32, shape (line,), or None
         Ranks as written; None when they were not requested or are missing.
     path : Path or None
-        The file; None for a run made from a frame.
+        The file; None if there is none.
     skipped : tuple of Skipped
         Lines that ``strict=False`` left out.
     """
@@ -72,15 +91,10 @@ class Qrels:
 
     Attributes
     ----------
-    query_id : pyarrow.DictionaryArray of int32 -> string, shape (line,)
-    doc_id : pyarrow.StringArray, shape (line,)
-        Topic and document of each judgment; each pair occurs once.
+    query_id, doc_id, path, skipped
+        As of a `Run`.
     relevance : ndarray of int16, shape (line,)
         Relevance as written; `Collection` interprets negative values.
-    path : Path or None
-        The file; None for judgments made from a frame.
-    skipped : tuple of Skipped
-        Lines that ``strict=False`` left out.
     """
 
     query_id: pa.DictionaryArray
@@ -99,15 +113,10 @@ class Labels:
 
     Attributes
     ----------
-    query_id : pyarrow.DictionaryArray of int32 -> string, shape (line,)
-    doc_id : pyarrow.StringArray, shape (line,)
-        Topic and document of each label; each pair occurs once.
+    query_id, doc_id, path, skipped
+        As of a `Run`.
     label : ndarray of float64, shape (line,)
         Labels as written, of any range; never NaN.
-    path : Path or None
-        The file; None for labels made from a frame.
-    skipped : tuple of Skipped
-        Lines that ``strict=False`` left out.
     """
 
     query_id: pa.DictionaryArray
@@ -123,3 +132,50 @@ class Labels:
 def _topics(query_id: pa.DictionaryArray) -> str:
     n = len(query_id.dictionary)
     return f"{n:,} topic{'' if n == 1 else 's'}"
+
+
+UNJUDGED = -1
+"""Relevance of an unjudged document; distinct from 0, judged and not relevant."""
+
+LISTED = -2
+"""Relevance of an unjudged document that the qrels list as being in the pool."""
+
+Negative = Literal["listed", "unjudged", "nonrelevant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Negatives:
+    """Numbers of negative judgments of a qrels file, and their meaning (see `build_collection`)."""
+
+    meaning: Negative = "listed"
+    n_minus_one: int = 0  # number of judgments of −1
+    n_below: int = 0
+
+    def __str__(self) -> str:
+        below = "unjudged" if self.meaning == "unjudged" else "nonrelevant"
+        minus_one = "nonrelevant" if self.meaning == "nonrelevant" else "unjudged"
+        parts = [f"{self.n_minus_one} listed with relevance −1 ({minus_one})"] * (self.n_minus_one > 0)
+        parts += [f"{self.n_below} below −1 ({below})"] * (self.n_below > 0)
+        return ", ".join(parts)
+
+
+NO_NEGATIVES = Negatives()
+
+
+def relevance_codes(
+    relevance: npt.NDArray[np.int16], meaning: Negative
+) -> tuple[npt.NDArray[np.int16], Negatives]:
+    """Relevance codes (0 or more, `UNJUDGED` or `LISTED`), shape (line,), and counts of negative values."""
+    if meaning not in get_args(Negative):
+        raise InputError(
+            f"a negative relevance cannot be {meaning!r}", hint=known_names(meaning, get_args(Negative))
+        )
+    negatives = Negatives(meaning, int((relevance == -1).sum()), int((relevance < -1).sum()))
+    codes: Any = relevance
+    if meaning == "nonrelevant":
+        codes = np.maximum(relevance, 0)
+    elif meaning == "unjudged":
+        codes = np.maximum(relevance, UNJUDGED)
+    else:
+        codes = np.where(relevance == -1, LISTED, np.maximum(relevance, 0))
+    return codes.astype(np.int16), negatives

@@ -1,6 +1,4 @@
-"""Readers of runs, judgments, labels and organizations in every form of input: files, frames, dictionaries,
-rows.
-"""
+"""Runs, judgments, labels and organizations from files, objects in memory and ir_datasets."""
 
 from __future__ import annotations
 
@@ -8,26 +6,27 @@ import dataclasses
 import itertools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar, cast, overload
+from typing import Any, Protocol, cast
 
 import numpy as np
 import pyarrow as pa
 
-from bayespool.collection.columns import (
+from bayespool.collection.files import find_files
+from bayespool.collection.frames import (
     NAMES,
     column_names,
-    columns_of,
+    columns_by_name,
     ids_of,
     is_frame,
     is_row,
+    labels_from_frame,
     materialized,
+    qrels_from_frame,
+    run_from_frame,
 )
-from bayespool.collection.files import find_files
-from bayespool.collection.frames import labels_from_frame, qrels_from_frame, run_from_frame
-from bayespool.collection.irds import irds_name, irds_rows
 from bayespool.collection.readers import (
+    Reading,
     id_of_file,
     read_batches,
     read_labels,
@@ -37,9 +36,38 @@ from bayespool.collection.readers import (
 )
 from bayespool.collection.records import Labels, Qrels, Run
 from bayespool.errors import InputError
-from bayespool.options import MAX_FILE_SIZE
 
-Taken = TypeVar("Taken")
+IRDS = "irds:"
+
+
+def irds_name(source: object) -> str:
+    """Name of the data set in a string or path ``irds:NAME``; empty for anything else."""
+    if not isinstance(source, str | os.PathLike):
+        return ""
+    text = os.fsdecode(source).replace(os.sep, "/")
+    return text.removeprefix(IRDS) if text.startswith(IRDS) else ""
+
+
+def irds_rows(name: str, kind: str) -> list[Any]:
+    """Named tuples of a data set of ir_datasets: its judgments (``qrels``) or its run (``scoreddocs``)."""
+    try:
+        import ir_datasets
+    except ImportError:
+        reason = f"{IRDS}{name} needs the package ir_datasets, which is not installed"
+        raise InputError(reason, hint="pip install ir_datasets") from None
+    contents = {"qrels": "judgments", "scoreddocs": "run"}[kind]
+    try:
+        dataset = ir_datasets.load(name)
+    except KeyError:
+        hint = "the catalog is at https://ir-datasets.com"
+        raise InputError(f"ir_datasets has no data set {name!r}", hint=hint) from None
+    if not hasattr(dataset, f"{kind}_iter"):
+        raise InputError(f"{IRDS}{name} has no {contents}", hint="its subsets may have")
+    try:
+        return list(getattr(dataset, f"{kind}_iter")())
+    except Exception as error:  # of the network, the disk or a parser
+        hint = "ir_datasets says how to get it"
+        raise InputError(f"{IRDS}{name} cannot be fetched ({error})", hint=hint) from error
 
 
 class Frame(Protocol):
@@ -84,59 +112,13 @@ Organizations = _Path | Mapping[str, str] | Frame | Iterable[_Row]
 """Organization of each run: a path, a mapping, or a frame or rows with ``run_id`` and ``organization``."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reading:
-    """Options for reading files among the sources, as for `bayespool.collection.read_run`.
-
-    Attributes
-    ----------
-    id_from : {"file", "tag"}
-    strict, ranks : bool
-    max_file_size : int
-    progress : callable, optional
-        Called with the number of run files read and their total.
-    """
-
-    id_from: Literal["file", "tag"] = "file"
-    strict: bool = True
-    ranks: bool = False
-    max_file_size: int = MAX_FILE_SIZE
-    progress: Callable[[int, int], None] | None = None
-
-
-@overload
-def runs_of(
-    *sources: Runs | None, names: Sequence[str] = ..., reading: Reading | None = ...
-) -> list[list[Run]]: ...
-
-
-@overload
-def runs_of(
-    *sources: Runs | None,
-    names: Sequence[str] = ...,
-    reading: Reading | None = ...,
-    take: Callable[[Sequence[Run]], Sequence[Taken]],
-) -> list[list[Taken]]: ...
-
-
 def runs_of(
     *sources: Runs | None,
     names: Sequence[str] = ("run",),
     reading: Reading | None = None,
     take: Callable[[Sequence[Run]], Sequence[Any]] | None = None,
 ) -> list[list[Any]]:
-    """Read the runs of each source, each file or object once; ``take`` converts runs batch by batch.
-
-    ``names`` are the names of runs without one, per source; several become ``run-1``, ``run-2``, ….
-
-    Examples
-    --------
-    >>> mine = {"q1": {"d1": 2.0, "d2": 1.0}}
-    >>> runs_of(mine)
-    [[<Run run: 2 documents, 1 topic>]]
-    >>> runs_of({"bm25": mine, "dense": [{"qid": "q1", "docno": "d3", "score": 0.5}]})
-    [[<Run bm25: 2 documents, 1 topic>, <Run dense: 1 documents, 1 topic>]]
-    """
+    """Read the runs of each source once; ``take`` converts batches, ``names`` are of runs without one."""
     reading = reading or Reading()
     seen: _Seen = {}
     items_of_sources: list[list[Path | Run]] = []
@@ -151,14 +133,7 @@ def runs_of(
     paths = list(
         dict.fromkeys(item for items in items_of_sources for item in items if isinstance(item, Path))
     )
-    batches = read_batches(
-        paths,
-        id_from=reading.id_from,
-        strict=reading.strict,
-        ranks=reading.ranks,
-        max_file_size=reading.max_file_size,
-        progress=reading.progress,
-    )
+    batches = read_batches(paths, reading)
     runs_in_memory = list(
         dict.fromkeys(item for items in items_of_sources for item in items if isinstance(item, Run))
     )
@@ -225,20 +200,14 @@ def _labels_of(source: Any, reading: Reading) -> Labels:
 
 
 def organizations_of(source: Organizations, *, reading: Reading | None = None) -> dict[str, str]:
-    """Read the organization of each run.
-
-    Examples
-    --------
-    >>> organizations_of([{"run_id": "a", "organization": "north"}, {"run_id": "b", "organization": "south"}])
-    {'a': 'north', 'b': 'south'}
-    """
+    """Read the organization of each run."""
     reading = reading or Reading()
     if isinstance(source, Mapping):
         return dict(source)
     if isinstance(source, str | os.PathLike):
         return read_organizations(Path(source), max_file_size=reading.max_file_size)
     origin = "organizations"
-    columns = columns_of(source, ("run_id", "organization"), origin)
+    columns = columns_by_name(source, ("run_id", "organization"), origin)
     organizations: dict[str, str] = {}
     pairs = zip(*(ids_of(columns[name], name, origin).to_pylist() for name in columns), strict=True)
     for run_id, organization in pairs:
@@ -253,9 +222,7 @@ _Seen = dict[int, tuple[object, list[Run]]]
 
 
 def _items(source: Any, reading: Reading, seen: _Seen) -> list[Path | Run]:
-    """Files and runs of a source, unnamed runs with an empty id; an object seen before gives the same
-    runs.
-    """
+    """Files and runs of a source, unnamed ones with an empty id; an object seen before has the same runs."""
     if source is None:
         return []
     if name := irds_name(source):
@@ -316,7 +283,7 @@ def _runs_in(source: Any) -> list[Run]:
     source = source if of_ranx else materialized(source)
     if of_ranx or isinstance(source, Mapping) or not _has_run_ids(source):
         return [dataclasses.replace(run_from_frame(source, "run"), run_id="")]
-    columns = columns_of(source, ("run_id", "query_id", "doc_id", "score"), "runs", optional=("rank",))
+    columns = columns_by_name(source, ("run_id", "query_id", "doc_id", "score"), "runs", optional=("rank",))
     run_ids, *ids = (ids_of(columns[name], name, "runs") for name in ("run_id", "query_id", "doc_id"))
     values = [np.asarray(columns[name]) for name in ("score", "rank") if name in columns]
     table = pa.table([*ids, *values], names=[name for name in columns if name != "run_id"])

@@ -1,4 +1,4 @@
-"""Writers of runs, judgments and lists of organizations."""
+"""Write runs, judgments and lists of organizations to files."""
 
 from __future__ import annotations
 
@@ -25,12 +25,11 @@ def write_run(run: Run, path: PathLike) -> None:
     """Write a run as a TREC file, in the order of its lines.
 
     Scores are read back bit for bit. Ranks are the run's, or else positions of the lines within their topic,
-    from 1.
+    from 1. The run's id becomes the tag.
 
     Parameters
     ----------
     run : Run
-        The run. Its id becomes the tag.
     path : path
         Where to write; compressed when the name ends in ``.gz``.
 
@@ -47,28 +46,15 @@ def write_run(run: Run, path: PathLike) -> None:
 
 
 def write_qrels(qrels: Qrels, path: PathLike) -> None:
-    """Write judgments as a TREC qrels file, in the order of their lines.
-
-    Parameters
-    ----------
-    qrels : Qrels
-        The judgments.
-    path : path
-        Where to write; compressed when the name ends in ``.gz``.
-
-    Raises
-    ------
-    OutputError
-        The file cannot be written, or an id has white space in it. An existing file is left untouched.
-    """
-    _write(path, qrels_text(qrels, path))
+    """Write judgments as a TREC qrels file, in the order of their lines; errors are those of `write_run`."""
+    atomic_write(path, qrels_content(qrels, path))
 
 
-def qrels_text(qrels: Qrels, path: PathLike) -> str:
-    """Text that `write_qrels` writes; the path appears in error messages only."""
+def qrels_content(qrels: Qrels, path: PathLike) -> bytes:
+    """Content of the file that `write_qrels` writes."""
     queries, documents = _topics(qrels.query_id, path), _documents(qrels.doc_id, path)
     lines = zip(queries, documents, qrels.relevance.tolist(), strict=True)
-    return "".join(f"{q} 0 {d} {relevance}\n" for q, d, relevance in lines)
+    return _content("".join(f"{q} 0 {d} {relevance}\n" for q, d, relevance in lines), path)
 
 
 def write_organizations(organizations: Mapping[str, str], path: PathLike) -> None:
@@ -79,7 +65,7 @@ def write_organizations(organizations: Mapping[str, str], path: PathLike) -> Non
     organizations : mapping of str to str
         Run id to organization.
     path : path
-        Where to write; compressed when the name ends in ``.gz``.
+        As for `write_run`.
 
     Raises
     ------
@@ -121,8 +107,13 @@ def _ranks_within_topic(queries: list[str]) -> list[int]:
 
 
 def _write(path: PathLike, text: str) -> None:
+    atomic_write(path, _content(text, path))
+
+
+def _content(text: str, path: PathLike) -> bytes:
+    """Text as the file of this name has it, compressed in ``.gz``."""
     suffix = Path(path).suffix.lower()
     if suffix in (".xz", ".zst"):
         raise OutputError(f"{path}: cannot be written: plain text or .gz, not {suffix}")
     data = text.encode("utf-8")
-    atomic_write(path, gzip.compress(data, mtime=0) if suffix == ".gz" else data)
+    return gzip.compress(data, mtime=0) if suffix == ".gz" else data

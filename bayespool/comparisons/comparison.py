@@ -1,44 +1,55 @@
-"""Result of `bayespool.compare`, and its frames."""
+"""Result of `bayespool.compare`: its frames, and what readers see."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.comparisons.agreement import compare_across, is_compared_across, with_shared_draws
-from bayespool.comparisons.draws import DrawComparison, Scope
+from bayespool.comparisons.draws import (
+    DrawComparison,
+    Scope,
+    compare_across,
+    is_compared_across,
+    with_shared_draws,
+)
 from bayespool.comparisons.reliability import dependability, generalizability
-from bayespool.comparisons.repeated_tests import SignificantDraws
-from bayespool.comparisons.significance import Control, SignificanceTest
-from bayespool.comparisons.tables import by_pair, pair_tables
+from bayespool.comparisons.sentences import comparison_sentences
+from bayespool.comparisons.significance import Control, SignificanceTest, SignificantDraws
+from bayespool.comparisons.tables import (
+    AS_JUDGED,
+    Pair,
+    cited_with_tests,
+    comparison_tables,
+    count_pairs,
+    pair_frame,
+)
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
+from bayespool.report.reading import StoredResult, stored_as
+from bayespool.report.result import Figure, Result
 from bayespool.scoring import Scores
-from bayespool.scoring.paper_tables import Paper, WithPaper
 from bayespool.scoring.score_tables import ideal_lines, note_lines
-from bayespool.tables.arrangement import Arrangement
-from bayespool.tables.printable import some_of
-from bayespool.tables.reprs import one_line
+from bayespool.tables import Citation
+from bayespool.tables.formatting import some_of
+from bayespool.tables.markup import Arrangement, TextTable, one_line
+from bayespool.tables.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-AS_THEY_STAND = "lower-bound"
-"""The method of the uncorrected scores: every unjudged document is nonrelevant."""
-
 FloatArray = npt.NDArray[np.float64]
 TestKey = tuple[Measure, str, SignificanceTest]
-PairTable = Literal["differences", "across_measures", "ranks", "significance", "overview", "reliability"]
 
+_RELIABILITY_CITED = ("brennan-2001", "bodoff-li-2007", "urbano-marrero-martin-2013")
 _MIN_CHANCE_OF_SURE_ORDER = 0.95
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(WithPaper):
+class Comparison(Result):
     """A comparison of every pair of some runs, made by `bayespool.compare`.
 
     A matrix of shape (run, run) has the row's run against the column's, in the order of `run_ids`; the frames
@@ -47,7 +58,7 @@ class Comparison(WithPaper):
     Attributes
     ----------
     scores : Scores
-        The runs' bounds and estimates; the first method is the uncorrected scores, ``lower-bound``.
+        The runs' bounds and estimates; the first method is the uncorrected scores, ``as-judged``.
     draws : mapping of (Measure, method, scope) to DrawComparison
         For methods with draws. Scope ``"these-topics"``: only unjudged documents are uncertain;
         ``"population"``: the topics are a sample, too.
@@ -65,7 +76,12 @@ class Comparison(WithPaper):
     ci_prob : float
     metadata : dict
         Version, fingerprint, pool and settings, to quote with a result.
+    arrangement : Arrangement
+        Order and number of the pairs that readers see; the frames have all.
     """
+
+    command = "compare"
+    title = "Comparison of runs"
 
     scores: Scores
     draws: Mapping[tuple[Measure, str, Scope], DrawComparison]
@@ -78,40 +94,34 @@ class Comparison(WithPaper):
     rope: float
     ci_prob: float
     metadata: Mapping[str, Any]
+    arrangement: Arrangement = field(default_factory=Arrangement)
 
     def __repr__(self) -> str:
         n, measures = len(self.run_ids), some_of(self.measures, 3)
-        pairs = f"{n * (n - 1) // 2} pair{'' if n == 2 else 's'}"
+        pairs = f"{count_pairs(self.run_ids)} pair{'' if n == 2 else 's'}"
         runs = f"{pairs} of {n} runs ({some_of(self.run_ids, 3)}) on {len(self.scores.query_ids)} topics"
         return one_line("Comparison", f"{measures} of {runs}")
 
-    def to_frame(self, table: PairTable = "differences") -> pd.DataFrame:
-        """The named table: `differences`, `across_measures`, `ranks`, `significance`, `overview` or
-        `reliability`.
-        """
-        frame: pd.DataFrame = getattr(self, table)()
-        return frame
+    def tables(self) -> tuple[Table, ...]:
+        """Tables of the methods of these names, and ``pairs``, what a paper has of each pair."""
+        return comparison_tables(self, Arrangement())
 
-    def paper(self, arrangement: Arrangement | None = None) -> Paper:
-        """Tables of the pairs for a paper, as judged and by the posterior.
+    def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
+        """Tables as people read them, with the columns, order and number of pairs that are arranged."""
+        tables = comparison_tables(self, self.arrangement if arrangement is None else arrangement)
+        return tuple(text for table in tables for text in table.read())
 
-        Parameters
-        ----------
-        arrangement : Arrangement, optional
-            With columns of `bayespool.comparisons.tables.PAIR_COLUMNS`, sorted by one of ``PAIR_KEYS``.
-        """
-        order = [by_pair(frame, self.run_ids) for frame in (self.differences(), self.significance())]
-        tables = pair_tables(
-            *order,
-            ci_prob=self.ci_prob,
-            control=self.control,
-            n_topics=len(self.scores.query_ids),
-            as_judged=AS_THEY_STAND,
-            arrangement=arrangement,
-            notes=self.notes,
-        )
-        quoted = f"bayespool {self.metadata['bayespool']}, collection {self.metadata['fingerprint']}"
-        return Paper(f"Comparison: {some_of(self.measures)}", tuple(tables), (quoted,))
+    def summary(self) -> tuple[str, ...]:
+        """A sentence on each pair under each measure, and across measures, of ten pairs at most."""
+        return tuple(comparison_sentences(self))
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Differences of up to fifteen pairs, or chances of ranks."""
+        return _figures(self)
+
+    def citations(self) -> tuple[Citation, ...]:
+        """What to cite for the estimators, the tests, their control, and the reliability."""
+        return cited_with_tests(self.metadata, (*self.tests, self.control), *_RELIABILITY_CITED)
 
     @property
     def run_ids(self) -> tuple[str, ...]:
@@ -123,12 +133,8 @@ class Comparison(WithPaper):
         """Measures of the scores."""
         return self.scores.measures
 
-    @cached_property
     def notes(self) -> tuple[str, ...]:
-        """Notes on runs, as in `Scores.note_lines`, and on measures that share no draws, one line each.
-
-        Every output has these lines.
-        """
+        """Notes on runs, as those of scores, and on measures that share no draws."""
         scores = self.scores
         lines = ideal_lines(scores.metadata)
         lines += note_lines(scores.statements, scores.run_ids, scores.measures)
@@ -171,14 +177,62 @@ class Comparison(WithPaper):
                     matrices = {"difference": d.difference, "lower": d.lower, "upper": d.upper}
                     matrices |= {"prob_greater": d.prob_greater, "prob_equal": d.prob_equal}
                     matrices |= {"prob_less": d.prob_greater.T, "prob_equivalent": d.prob_equivalent}
-                    matrices |= {
-                        name: np.full_like(d.difference, x)
-                        for name, x in (("ci_prob", self.ci_prob), ("rope", self.rope))
-                    }
-                    frames.append(self._pairs(e, {"scope": scope}, matrices))
+                    named = {"scope": scope, "ci_prob": self.ci_prob, "rope": self.rope}
+                    frames.append(self._pairs(e, named, matrices))
         columns = ["measure", "method", "scope", "run_a", "run_b", "difference", "lower", "upper", "ci_prob"]
         columns += ["prob_greater", "prob_equal", "prob_less", "rope", "prob_equivalent"]
         return pd.concat(frames, ignore_index=True).reindex(columns=columns)
+
+    def pairs(self) -> pd.DataFrame:
+        """What a paper has of each pair: as judged, and by the posterior on these topics.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per measure, test, method with draws on these topics (without one ``as-judged``) and pair:
+            ``measure``, ``method``, ``test``, ``run_a``, ``run_b``, ``as_judged`` (difference as judged, a
+            minus b), ``p`` (adjusted, of the test as judged), ``difference`` (posterior mean), ``lower`` and
+            ``upper`` (ends of its interval), ``ci_prob``, ``chance`` (that a is greater) and ``risk`` (of a
+            reversal, as in `significance`).
+        """
+        import pandas as pd
+
+        frames = []
+        for measure in self.measures:
+            drawn = [method for of, method, scope in self.draws if (of, scope) == (measure, "these-topics")]
+            judged = self.scores[AS_JUDGED, measure]
+            for test in self.tests:
+                for method in drawn or [AS_JUDGED]:
+                    matrices = {"as_judged": np.subtract.outer(judged.value, judged.value)}
+                    matrices["p"] = self.p_adjusted[measure, AS_JUDGED, test]
+                    if drawn:
+                        d = self.draws[measure, method, "these-topics"]
+                        matrices |= {"difference": d.difference, "lower": d.lower, "upper": d.upper}
+                        matrices["chance"] = d.prob_greater
+                    if s := self.significant.get((measure, method, test)):
+                        matrices["risk"] = s.reversal_risk(self.better_as_judged(measure, test))
+                    named = {"test": test, "ci_prob": self.ci_prob if drawn else np.nan}
+                    frames.append(self._pairs(self.scores[method, measure], named, matrices))
+        columns = ["measure", "method", "test", "run_a", "run_b", "as_judged", "p", "difference", "lower"]
+        columns += ["upper", "ci_prob", "chance", "risk"]
+        return pd.concat(frames, ignore_index=True).reindex(columns=columns)
+
+    def pairs_in_order(self, measure: Measure, arrangement: Arrangement) -> list[Pair]:
+        """Pairs as arranged by the first test and method with draws; the first ones by difference."""
+        rows = self.pairs()
+        rows = rows[(rows["measure"] == str(measure)) & (rows["test"] == self.tests[0])]
+        rows = rows[rows["method"] == rows["method"].iloc[0]]
+        surest = np.full(len(rows), np.nan)
+        if drawn := self.draws.get((measure, rows["method"].iloc[0], "these-topics")):
+            surest = np.maximum(drawn.prob_greater, drawn.prob_greater.T)[
+                np.triu_indices(len(self.run_ids), 1)
+            ]
+        keys = {"p": rows["p"], "risk": -rows["risk"], "chance": -surest, "": np.zeros(len(rows))}
+        keys["difference"] = -rows["difference"].fillna(rows["as_judged"]).abs()
+        key = arrangement.sort or ("difference" if arrangement.top else "")
+        order = np.argsort(np.asarray(keys[key]), kind="stable")
+        pairs = list(zip(rows["run_a"], rows["run_b"], strict=True))
+        return [pairs[i] for i in order[: arrangement.top]]
 
     def across_measures(self) -> pd.DataFrame:
         """Chance that a run is better than another on several measures at once.
@@ -203,21 +257,18 @@ class Comparison(WithPaper):
         """Frame of `across_measures`."""
         import pandas as pd
 
-        first, second = np.triu_indices(len(self.run_ids), 1)
-        ids, frames = np.array(self.run_ids, dtype=object), []
+        frames = []
         for method in dict.fromkeys(e.method for e in self.scores.estimates):
             of_method = [e for e in self.scores.estimates if e.method == method]
             for group in with_shared_draws(of_method):
                 for scope in self.metadata["scopes"]:
                     agreement = compare_across(group, scope, random_seed=self.metadata["random_seed"])
-                    columns: dict[str, Any] = {"measures": ", ".join(str(e.measure) for e in group)}
-                    columns |= {"n_measures": len(group), "method": method, "scope": scope}
-                    columns |= {"run_a": ids[first], "run_b": ids[second]}
+                    named: dict[str, object] = {"measures": ", ".join(str(e.measure) for e in group)}
+                    named |= {"n_measures": len(group), "method": method, "scope": scope}
                     matrices = {"prob_all_greater": agreement.prob_all_greater}
                     matrices |= {"prob_all_less": agreement.prob_all_greater.T}
                     matrices |= {"prob_disagree": agreement.prob_disagree, "prob_tied": agreement.prob_tied}
-                    columns |= {name: matrix[first, second] for name, matrix in matrices.items()}
-                    frames.append(pd.DataFrame(columns))
+                    frames.append(pair_frame(self.run_ids, named, matrices))
         names = ["measures", "n_measures", "method", "scope", "run_a", "run_b", "prob_all_greater"]
         names += ["prob_all_less", "prob_disagree", "prob_tied"]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
@@ -303,7 +354,7 @@ class Comparison(WithPaper):
                     "prob_significant": s.prob_significant,
                     "prob_significant_greater": s.n_greater / s.n_draws,
                     "prob_significant_less": s.n_greater.T / s.n_draws,
-                    "reversal_risk": s.reversal_risk(self.better_as_they_stand(measure, test)),
+                    "reversal_risk": s.reversal_risk(self.better_as_judged(measure, test)),
                 }
             control = "tukey-hsd" if test == "tukey-hsd" else self.control
             named = {"scope": "population", "test": test, "control": control, "level": self.level}
@@ -332,10 +383,10 @@ class Comparison(WithPaper):
             reversal_risk=("reversal_risk", "mean"),
         ).reset_index()
 
-    def better_as_they_stand(self, measure: Measure, test: SignificanceTest) -> npt.NDArray[np.bool_]:
+    def better_as_judged(self, measure: Measure, test: SignificanceTest) -> npt.NDArray[np.bool_]:
         """Whether the row's run is significantly better on the uncorrected scores, shape (run, run)."""
-        value = self.scores[AS_THEY_STAND, measure].value
-        significant: npt.NDArray[np.bool_] = self.p_adjusted[measure, AS_THEY_STAND, test] <= self.level
+        value = self.scores[AS_JUDGED, measure].value
+        significant: npt.NDArray[np.bool_] = self.p_adjusted[measure, AS_JUDGED, test] <= self.level
         return significant & (np.subtract.outer(value, value) > 0)
 
     def reliability(self) -> pd.DataFrame:
@@ -362,21 +413,38 @@ class Comparison(WithPaper):
                 else:
                     of_draws = coefficient(e.draws.amount)
                     value = float(of_draws.mean())
-                    lower, upper = (float(end) for end in equal_tailed_interval(of_draws, self.ci_prob))
+                    if not np.isnan(value):  # runs with equal scores in a draw have no coefficient
+                        lower, upper = (float(end) for end in equal_tailed_interval(of_draws, self.ci_prob))
                 row = (str(e.measure), e.method, name, value, lower, upper)
-                rows.append((*row, np.nan if e.draws is None else self.ci_prob))
+                rows.append((*row, np.nan if np.isnan(lower) else self.ci_prob))
         columns = ["measure", "method", "coefficient", "value", "lower", "upper", "ci_prob"]
         return pd.DataFrame(rows, columns=columns)
 
     def _pairs(
         self, e: Estimates, named: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]
     ) -> pd.DataFrame:
-        """Frame with each pair once, a before b in the order of the runs."""
-        import pandas as pd
+        """Frame of the pairs by one method under one measure."""
+        return pair_frame(self.run_ids, {"measure": str(e.measure), "method": e.method, **named}, matrices)
 
-        first, second = np.triu_indices(len(self.run_ids), 1)
-        ids = np.array(self.run_ids, dtype=object)
-        columns: dict[str, Any] = {"measure": str(e.measure), "method": e.method, **named}
-        columns |= {"run_a": ids[first], "run_b": ids[second]}
-        columns |= {name: matrix[first, second] for name, matrix in matrices.items()}
-        return pd.DataFrame(columns)
+
+@stored_as("compare")
+@dataclass(frozen=True, eq=False, repr=False)
+class StoredComparison(StoredResult):
+    """A comparison of an earlier call, as it was written, whose figure is drawn from its tables."""
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Figure of the comparison, where the file has all its tables."""
+        names = [table.name for table in self.tables()]
+        return _figures(self) if {"differences", "ranks"} <= set(names) else super().figures()
+
+
+def _figures(comparison: Result) -> tuple[Figure, ...]:
+    from bayespool.plots import draw_comparison
+
+    figure = Figure(
+        "comparison",
+        "Differences of pairs of runs, or chances of ranks of many runs, a panel for each measure",
+        lambda: draw_comparison(comparison),
+        lambda: draw_comparison(comparison, narrow=True),
+    )
+    return (figure,)

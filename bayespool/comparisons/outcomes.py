@@ -1,32 +1,105 @@
-"""Significance of all pairs of runs under fewer and under all judgments: separability, reversals, risks."""
+"""Significance of all pairs of runs under fewer and under all judgments, and the grading of
+announced probabilities.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.comparisons.comparison import AS_THEY_STAND
-from bayespool.comparisons.grading import brier_score, calibration_table
-from bayespool.comparisons.repeated_tests import SignificantDraws
-from bayespool.comparisons.significance import Control, SignificanceTest
+from bayespool.comparisons.reversal_tables import reversal_tables
+from bayespool.comparisons.significance import Control, SignificanceTest, SignificantDraws
+from bayespool.comparisons.tables import AS_JUDGED, cited_with_tests, count_pairs, pair_frame
 from bayespool.corrections import Constants
+from bayespool.errors import InputError
 from bayespool.measures import Measure
-from bayespool.tables.numbers import percent
-from bayespool.tables.printable import some_of
-from bayespool.tables.reprs import Shown, one_line
+from bayespool.report.reading import StoredResult, stored_as
+from bayespool.report.result import Figure, Result
+from bayespool.tables import Citation
+from bayespool.tables.formatting import number, percent, some_of
+from bayespool.tables.markup import one_line
+from bayespool.tables.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def calibration_table(
+    probability: npt.ArrayLike, happened: npt.ArrayLike, *, n_bins: int = 10
+) -> pd.DataFrame:
+    """Compare stated probabilities with the share that happened: the points of a reliability plot.
+
+    Parameters
+    ----------
+    probability : array_like of float in [0, 1]
+    happened : array_like of bool
+        Outcomes, as many as probabilities.
+    n_bins : int, default 10
+        Bins of equal width; the last one includes 1.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per bin: ``bin_lower``, ``bin_upper``, ``n``, ``announced`` (mean probability in the bin) and
+        ``happened`` (share); NaN in an empty bin.
+
+    Examples
+    --------
+    >>> calibration_table([0.1, 0.3, 1.0, 0.8], [False, True, True, True], n_bins=2)
+       bin_lower  bin_upper  n  announced  happened
+    0        0.0        0.5  2        0.2       0.5
+    1        0.5        1.0  2        0.9       1.0
+    """
+    import pandas as pd
+
+    stated, outcome = _checked(probability, happened)
+    if n_bins < 1:
+        raise InputError(f"{n_bins} bins are too few")
+    # a share such as 0.3 is in the bin that starts at 0.3, however the quotient is rounded
+    place = np.minimum(np.floor(stated * n_bins + 1e-9).astype(int), n_bins - 1)
+    n = np.bincount(place, minlength=n_bins)
+    with np.errstate(invalid="ignore"):
+        announced = np.bincount(place, stated, n_bins) / n
+        share = np.bincount(place, outcome, n_bins) / n
+    edges = np.arange(n_bins + 1) / n_bins
+    return pd.DataFrame(
+        {"bin_lower": edges[:-1], "bin_upper": edges[1:], "n": n, "announced": announced, "happened": share}
+    )
+
+
+def brier_score(probability: npt.ArrayLike, happened: npt.ArrayLike) -> float:
+    """Mean squared difference between probability and outcome; 0 is perfect; NaN without any.
+
+    Examples
+    --------
+    >>> brier_score([0.5, 1.0], [True, True])
+    0.125
+    """
+    stated, outcome = _checked(probability, happened)
+    return float(np.mean((stated - outcome) ** 2)) if len(stated) else float("nan")
+
+
+def _checked(
+    probability: npt.ArrayLike, happened: npt.ArrayLike
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    stated = np.asarray(probability, dtype=np.float64)
+    outcome = np.asarray(happened, dtype=np.float64)
+    if stated.shape != outcome.shape or stated.ndim != 1:
+        raise InputError(f"{stated.shape} probabilities cannot be graded by {outcome.shape} outcomes")
+    if len(stated) and not ((stated >= 0) & (stated <= 1)).all():
+        raise InputError("a probability is not between 0 and 1")
+    return stated, outcome
+
 
 MAX_SHARE_OF_HOLES = 0.01
 """Largest share of ranks that all judgments leave unjudged in runs by which probabilities are graded."""
 
 BoolArray = npt.NDArray[np.bool_]
-ReversalTable = Literal["rates", "trends", "p_values", "risks", "calibration", "grades"]
+Value = TypeVar("Value")
 Key = tuple[str, int, str]  # group, number of judgments, method
 
 
@@ -45,7 +118,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reversals(Shown):
+class Reversals(Result):
     """Significance of all pairs of runs under judgment sets of several sizes, the last one complete.
 
     Made by `bayespool.comparisons.reversals`.
@@ -73,8 +146,11 @@ class Reversals(Shown):
     constants : mapping of str to Constants
         Fitted to the contributing runs, by method.
     test, level, control, metadata
-        Settings of `bayespool.comparisons.reversals`.
+        Settings for `bayespool.comparisons.reversals`.
     """
+
+    command = "reversals"
+    title = "Claims that more judgments take back"
 
     measure: Measure
     groups: Mapping[str, tuple[str, ...]]
@@ -99,10 +175,25 @@ class Reversals(Shown):
             "Reversals", f"{self.measure} of {runs}, {sizes} judgments, by {some_of(self.methods, 3)}"
         )
 
-    def to_frame(self, table: ReversalTable = "rates") -> pd.DataFrame:
-        """The table of a name: `rates`, `trends`, `p_values`, `risks`, `calibration` or `grades`."""
-        frame: pd.DataFrame = getattr(self, table)()
-        return frame
+    def tables(self) -> tuple[Table, ...]:
+        """Tables `rates`, `trends`, `p_values`, `risks`, `calibration` and `grades`."""
+        return reversal_tables(self)
+
+    def summary(self) -> tuple[str, ...]:
+        """The constants that were fitted."""
+        return tuple(
+            f"{method}: fitted constants C = {number(fitted.c, 2)}, E = {number(fitted.e, 3)} "
+            f"(RMSE {number(fitted.rmse, 3)})."
+            for method, fitted in self.constants.items()
+        )
+
+    def figures(self) -> tuple[Figure, ...]:
+        """P-values, announced chances and separability, a row for each group of runs."""
+        return _figures(self)
+
+    def citations(self) -> tuple[Citation, ...]:
+        """What to cite for the experiment, the estimators, the test and its control."""
+        return cited_with_tests(self.metadata, (self.test, self.control), "ravana-moffat-2010")
 
     def gradable(self, group: str) -> BoolArray:
         """Whether all judgments leave at most 1% of a run's ranks unjudged, as grading requires, shape
@@ -110,19 +201,14 @@ class Reversals(Shown):
         """
         return np.asarray(self.holes[group] <= MAX_SHARE_OF_HOLES)
 
-    def mean_holes(self, group: str) -> float:
-        """Share of the ranks of a group's runs that all judgments leave unjudged."""
-        return float(self.holes[group].mean())
-
-    @property
     def notes(self) -> tuple[str, ...]:
-        """Notes, one line each, on unjudged documents, graded runs, and pools shallower than the measure."""
+        """Notes on unjudged documents, graded runs, and pools shallower than the measure."""
         lines, is_graded = [], len(self.grades()) > 0
         for group, shares in self.holes.items():
             if not shares.any():
                 continue
             line = (
-                f"all judgments leave {percent(self.mean_holes(group))} of the {group} runs' ranks unjudged, "
+                f"all judgments leave {percent(float(shares.mean()))} of the {group} runs' ranks unjudged, "
                 f"something of {int((shares > 0).sum())} of {len(shares)} runs; it counts as nonrelevant"
             )
             if is_graded:
@@ -155,10 +241,10 @@ class Reversals(Shown):
 
         rows = []
         for (group, n, method), outcome in self.outcomes.items():
-            all_judged = self.outcomes[group, self.n_judgments[-1], AS_THEY_STAND].value
+            all_judged = self.outcomes[group, self.n_judgments[-1], AS_JUDGED].value
             true = self.truth[group, n] if (group, n, method.partition(">=")[0]) in self.draws else all_judged
             rmse = float(np.sqrt(np.mean((outcome.value - true) ** 2)))
-            separability = outcome.better.sum() / _n_pairs(outcome.better)
+            separability = outcome.better.sum() / count_pairs(outcome.better)
             row = (str(self.measure), group, n, self.pool_depth[n], self.residual[group, n], method)
             rows.append((*row, float(outcome.value.mean()), rmse, separability))
         columns = ["measure", "group", "judgments", "pool_depth", "residual", "method", "value", "rmse"]
@@ -172,7 +258,7 @@ class Reversals(Shown):
         pandas.DataFrame
             One row per group, method, smaller judgment set and standard of comparison: ``measure``,
             ``group``, ``method``, ``judgments``, ``all_judgments``, ``against`` (``same method``, as in the
-            paper, or ``as they stand``: the lower bound under all judgments), ``n_pairs``; the shares of all
+            paper, or ``as-judged``: the lower bound under all judgments), ``n_pairs``; the shares of all
             pairs ``separability`` and ``separability_all`` (significant under either set), ``kept``
             (significant under both the same way), ``reversed`` (significant under the smaller set, not under
             all), ``swapped`` (significant under both, opposite ways), ``gained`` (significant under all
@@ -182,12 +268,10 @@ class Reversals(Shown):
         import pandas as pd
 
         rows = []
-        for (group, n, method), few in self.outcomes.items():
-            if n == self.n_judgments[-1]:
-                continue
-            for against, other in (("same method", method), ("as they stand", AS_THEY_STAND)):
+        for (group, n, method), few in self._under_fewer(self.outcomes):
+            for against, other in (("same method", method), ("as-judged", AS_JUDGED)):
                 full = self.outcomes[group, self.n_judgments[-1], other]
-                n_pairs = _n_pairs(few.better)
+                n_pairs = count_pairs(few.better)
                 now, then = few.better | few.better.T, full.better | full.better.T
                 counts = {
                     "separability": few.better.sum(),
@@ -198,22 +282,12 @@ class Reversals(Shown):
                     "gained": (full.better & ~now).sum(),
                 }
                 taken_back = counts["reversed"] + counts["swapped"]
+                share = taken_back / counts["separability"] if counts["separability"] else np.nan
                 rows.append(
-                    {
-                        "measure": str(self.measure),
-                        "group": group,
-                        "method": method,
-                        "judgments": n,
-                        "all_judgments": self.n_judgments[-1],
-                        "against": against,
-                        "n_pairs": n_pairs,
-                    }
+                    self._named(group, n, method)
+                    | {"all_judgments": self.n_judgments[-1], "against": against, "n_pairs": n_pairs}
                     | {name: count / n_pairs for name, count in counts.items()}
-                    | {
-                        "reversed_of_significant": taken_back / counts["separability"]
-                        if counts["separability"]
-                        else np.nan
-                    }
+                    | {"reversed_of_significant": share}
                 )
         return pd.DataFrame(rows)
 
@@ -229,13 +303,10 @@ class Reversals(Shown):
         import pandas as pd
 
         frames = []
-        for (group, n, method), few in self.outcomes.items():
-            full = self.outcomes[group, self.n_judgments[-1], method]
-            if n == self.n_judgments[-1] or np.isnan(few.p).all():
-                continue
-            first, second, columns = self._pairs(group, n, method)
-            columns |= {"p_value": few.p[first, second], "p_value_all": full.p[first, second]}
-            frames.append(pd.DataFrame(columns))
+        for (group, n, method), few in self._under_fewer(self.outcomes):
+            if not np.isnan(few.p).all():
+                full = self.outcomes[group, self.n_judgments[-1], method]
+                frames.append(self._pairs(group, n, method, {"p_value": few.p, "p_value_all": full.p}))
         return pd.concat(frames, ignore_index=True)
 
     def risks(self) -> pd.DataFrame:
@@ -254,13 +325,10 @@ class Reversals(Shown):
         import pandas as pd
 
         frames = []
-        for (group, n, method), draws in self.draws.items():
-            if n == self.n_judgments[-1]:
-                continue
-            now = self.outcomes[group, n, AS_THEY_STAND].better
-            then = self.outcomes[group, self.n_judgments[-1], AS_THEY_STAND].better
+        for (group, n, method), draws in self._under_fewer(self.draws):
+            now = self.outcomes[group, n, AS_JUDGED].better
+            then = self.outcomes[group, self.n_judgments[-1], AS_JUDGED].better
             taken_back = now & ~then
-            first, second, columns = self._pairs(group, n, method)
             matrices = {
                 "significant": now | now.T,
                 "reversal_risk": draws.reversal_risk(now),
@@ -269,8 +337,7 @@ class Reversals(Shown):
                 "significant_all": then | then.T,
                 "gradable": np.logical_and.outer(self.gradable(group), self.gradable(group)),
             }
-            columns |= {name: matrix[first, second] for name, matrix in matrices.items()}
-            frames.append(pd.DataFrame(columns))
+            frames.append(self._pairs(group, n, method, matrices))
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def calibration(self, *, n_bins: int = 10) -> pd.DataFrame:
@@ -321,9 +388,7 @@ class Reversals(Shown):
             )
         return pd.DataFrame(rows)
 
-    def _statements(
-        self,
-    ) -> list[tuple[dict[str, Any], npt.NDArray[np.float64], npt.NDArray[np.bool_]]]:
+    def _statements(self) -> list[tuple[dict[str, Any], npt.NDArray[np.float64], npt.NDArray[np.bool_]]]:
         """Announced probabilities and outcomes of gradable pairs, with the key columns of each statement."""
         statements: list[tuple[dict[str, Any], npt.NDArray[np.float64], npt.NDArray[np.bool_]]] = []
         risks = self.risks()
@@ -341,14 +406,33 @@ class Reversals(Shown):
                 statements.append((named | {"statement": statement}, *numbers))
         return statements
 
+    def _under_fewer(self, results: Mapping[Key, Value]) -> list[tuple[Key, Value]]:
+        """Results under fewer than all judgments."""
+        return [(key, value) for key, value in results.items() if key[1] != self.n_judgments[-1]]
+
     def _pairs(
-        self, group: str, n: int, method: str
-    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], dict[str, Any]]:
-        first, second = np.triu_indices(len(self.groups[group]), 1)
-        ids = np.array(self.groups[group], dtype=object)
-        columns = {"measure": str(self.measure), "group": group, "method": method, "judgments": n}
-        return first, second, columns | {"run_a": ids[first], "run_b": ids[second]}
+        self, group: str, n: int, method: str, matrices: Mapping[str, npt.NDArray[Any]]
+    ) -> pd.DataFrame:
+        """Frame of a group's pairs by one method under one judgment set."""
+        return pair_frame(self.groups[group], self._named(group, n, method), matrices)
+
+    def _named(self, group: str, n: int, method: str) -> dict[str, Any]:
+        """Columns that name a row."""
+        return {"measure": str(self.measure), "group": group, "method": method, "judgments": n}
 
 
-def _n_pairs(matrix: BoolArray) -> int:
-    return len(matrix) * (len(matrix) - 1) // 2
+@stored_as("reversals")
+@dataclass(frozen=True, eq=False, repr=False)
+class StoredReversals(StoredResult):
+    """Reversals of an earlier call, as they were written, whose figure is drawn from their tables."""
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Figure of the reversals, where the file has all their tables."""
+        return _figures(self) if len(self.tables()) > 1 else super().figures()
+
+
+def _figures(reversals: Result) -> tuple[Figure, ...]:
+    from bayespool.plots import draw_reversals
+
+    caption = "P-values under fewer and under all judgments, announced chances, and separable pairs"
+    return (Figure("reversals", caption, lambda: draw_reversals(reversals)),)

@@ -10,31 +10,35 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
 from bayespool import __version__
 from bayespool.collection import Collection
-from bayespool.comparisons.comparison import AS_THEY_STAND
 from bayespool.comparisons.outcomes import Outcome, Reversals
-from bayespool.comparisons.repeated_tests import DRAW_TESTS, SignificantDraws, significant_draws
 from bayespool.comparisons.settings import ReversalSettings
 from bayespool.comparisons.shallow import judgment_subset, unpooled_copies
-from bayespool.comparisons.significance import Control, SignificanceTest, adjust_p_values, p_values
-from bayespool.corrections import Constants, Interpolated, LowerBound, Smoothed, fit_constants
+from bayespool.comparisons.significance import (
+    DRAW_TESTS,
+    Control,
+    SignificanceTest,
+    SignificantDraws,
+    adjust_p_values,
+    control_of,
+    p_values,
+    significant_draws,
+)
+from bayespool.comparisons.tables import AS_JUDGED
+from bayespool.corrections import Constants, Interpolated, Smoothed, fit_constants
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.evidence.ideals import values_on_fuller
-from bayespool.measures import Estimates, Estimator, Measure, parse_measure
-from bayespool.measures.estimates import ask
+from bayespool.measures import Estimates, Estimator, Measure
+from bayespool.measures.estimates import estimate_checked
 from bayespool.measures.normalized import with_ideal
-from bayespool.options import documented, options_of
-from bayespool.posterior import PosteriorEstimator, PosteriorOptions
-from bayespool.posterior.keywords import refuse_unknown_settings
-from bayespool.scoring import named_estimators, parse_estimator
-from bayespool.scoring.estimators import refuse_idle_priors
-from bayespool.scoring.scoring import refuse_of_judgments
+from bayespool.options import takes
+from bayespool.posterior import PosteriorEstimator
 
 FIT_JUDGMENTS = (1_000, 2_000, 4_000, 10_000, 20_000, 40_000)
 """Sizes of the judgment sets that the paper fits its constants over."""
@@ -42,22 +46,13 @@ FIT_JUDGMENTS = (1_000, 2_000, 4_000, 10_000, 20_000, 40_000)
 _FITTED = {"interpolated": Interpolated, "smoothed": Smoothed}
 
 
-@documented(ReversalSettings)
+@takes(ReversalSettings, positional="measure")
 def reversals(
     collection: Collection,
     run_ids: Iterable[str] | None = None,
-    measure: object = "P@10",
     *,
-    judgments: Sequence[int] = (1_000, 10_000),
-    estimators: Sequence[str | Estimator] = ("interpolated", "smoothed", "posterior-combined"),
-    fitted: bool = True,
-    announce: Sequence[float] = (0.5, 0.8, 0.95),
-    test: SignificanceTest = "paired-t",
-    level: float = 0.01,
-    control: Control = "none",
-    random_seed: int = 1,
+    settings: ReversalSettings,
     report: Callable[[str], None] | None = None,
-    **settings: Unpack[PosteriorOptions],
 ) -> Reversals:
     """Count the significant differences under few judgments that all judgments reverse, by method.
 
@@ -68,12 +63,9 @@ def reversals(
     run_ids : iterable of str, optional
         Runs whose pairs to consider; default: all. Pooled ones are the contributing group, the others the
         non-contributing one, and pairs are formed within a group of two or more.
-    measure : measure
     {options}
     report : callable, optional
         Called with a line on each stage of the work as it begins.
-    **settings
-        Settings of the named estimators: ``draws``, ``chains``, ….
 
     Returns
     -------
@@ -104,33 +96,25 @@ def reversals(
     >>> rates = result.rates().query("group == 'contributing' and against == 'same method'")
     >>> columns = ["method", "separability", "separability_all", "reversed"]
     >>> print(rates[columns].round(3).to_string(index=False))
-         method  separability  separability_all  reversed
-    lower-bound         0.133              0.39     0.005
-       smoothed         0.210              0.39     0.010
+       method  separability  separability_all  reversed
+    as-judged         0.133              0.39     0.005
+     smoothed         0.210              0.39     0.010
     """
-    (parsed,) = with_ideal([parse_measure(measure)], "shared")
-    refuse_of_judgments([parsed])
-    ReversalSettings(
-        judgments=tuple(judgments),
-        announce=tuple(announce),
-        test=test,
-        level=level,
-        control=control,
-        random_seed=random_seed,
-    )
-    if test == "tukey-hsd":
-        control = "none"
-    chosen = _methods(estimators, random_seed=random_seed, **settings)
+    (parsed,) = with_ideal([settings.measure], "shared")
+    test, level, random_seed = settings.test, settings.level, settings.random_seed
+    control = control_of(test, settings.control)
+    as_judged_first = sorted(settings.estimators, key=lambda e: e.name != AS_JUDGED)
+    chosen = {e.name: e for e in as_judged_first}
     groups = _groups(collection, run_ids)
     n_all = int(collection.judged.sum())
-    sizes = sorted({int(n) for n in judgments if n < n_all})
+    sizes = sorted({int(n) for n in settings.judgments if n < n_all})
     if not sizes:
         raise InputError(
             f"no judgment set is smaller than all {n_all} judgments", hint="ask for fewer judgments"
         )
     say = report or (lambda line: None)
     constants: dict[str, Constants] = {}
-    if fitted and "contributing" in groups:
+    if settings.fitted and "contributing" in groups:
         wanted = [name for name in _FITTED if name in chosen]
         constants = _fit(collection, groups["contributing"], parsed, sizes, wanted, random_seed)
         chosen |= {f"{name} fitted": _with_constants(chosen[name], c) for name, c in constants.items()}
@@ -153,7 +137,7 @@ def reversals(
                 )
                 draws[group, n, name] = significance
                 unknown = np.full(significance.n_greater.shape, np.nan)
-                for share in announce:
+                for share in settings.announce:
                     often = significance.n_greater >= share * significance.n_draws
                     better = often & (
                         significance.n_greater > significance.n_greater.T
@@ -180,31 +164,16 @@ def reversals(
             "bayespool": __version__,
             "fingerprint": collection.fingerprint,
             "measure": str(parsed),
+            "estimators": list(chosen),
             "judgments": [*sizes, n_all],
             "test": test,
             "level": level,
             "control": control,
-            "announce": list(announce),
+            "announce": list(settings.announce),
             "random_seed": random_seed,
-            "settings": {name: str(value) for name, value in settings.items()},
+            "settings": {name: str(value) for name, value in settings.of_posteriors().items()},
         },
     )
-
-
-def _methods(estimators: Sequence[str | Estimator], **settings: Any) -> dict[str, Estimator]:
-    """Estimators by name, the uncorrected scores first."""
-    known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
-    refuse_unknown_settings(
-        settings.keys() - {"random_seed"}, known, more={"reversals": options_of(ReversalSettings)}
-    )
-    chosen: dict[str, Estimator] = {AS_THEY_STAND: LowerBound()}
-    for named in named_estimators(estimators):
-        estimator = parse_estimator(named, **settings)
-        if estimator.name in chosen and estimator.name != AS_THEY_STAND:
-            raise InputError(f"two estimators are called {estimator.name!r}", hint="ask for one of them")
-        chosen[estimator.name] = estimator
-    refuse_idle_priors(chosen.values(), settings.get("priors") or {})
-    return chosen
 
 
 def _groups(collection: Collection, run_ids: Iterable[str] | None) -> dict[str, tuple[str, ...]]:
@@ -254,7 +223,7 @@ def _estimate(
     if isinstance(estimator, PosteriorEstimator):
         estimator = dataclasses.replace(estimator, together=True)
         collection, runs = unpooled_copies(collection, runs)
-    (estimates,) = ask(estimator, collection, runs, (measure,))
+    (estimates,) = estimate_checked(estimator, collection, runs, (measure,))
     return estimates
 
 

@@ -1,19 +1,31 @@
-"""Tables of comparisons for readers: pairs of runs, tests, and chances."""
+"""Tables of comparisons: their columns, and how readers see them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bayespool.tables import TextTable
-from bayespool.tables.arrangement import Arrangement
-from bayespool.tables.numbers import difference, number, p_value, spread
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.report.result import cited_by
+from bayespool.tables import Citation, cite
+from bayespool.tables.columns import Column
+from bayespool.tables.markup import Arrangement
+from bayespool.tables.table import Ends, Spread, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bayespool.comparisons.comparison import Comparison
+
+AS_JUDGED = "as-judged"
+"""The method of the uncorrected scores: every unjudged document is nonrelevant."""
+
 PAIR_COLUMNS = ("as-judged", "p", "difference", "interval", "chance", "risk")
-"""Columns of `pair_tables`, by name."""
+"""Columns of the pairs in papers, by name."""
 PAIR_KEYS = ("difference", "chance", "p", "risk")
 """Keys to sort pairs by: largest difference, surest order, smallest p-value, largest risk first."""
 Pair = tuple[str, str]
@@ -24,12 +36,178 @@ TEST_NAMES = {
     "randomization": "randomization test",
     "tukey-hsd": "Tukey's HSD",
 }
+TESTS_CITED = {
+    "paired-t": "student-1908",
+    "wilcoxon": "wilcoxon-1945",
+    "randomization": "fisher-1935",
+    "holm": "holm-1979",
+    "benjamini-hochberg": "benjamini-hochberg-1995",
+}
+"""Keys of the citations of tests and controls."""
 _CONTROLS = {
     "none": "unadjusted",
     "holm": "Holm over {n} pairs",
     "benjamini-hochberg": "Benjamini–Hochberg over {n} pairs",
     "tukey-hsd": "over {n} pairs",
 }
+_SCOPES = {
+    "these-topics": "these {n} topics: only unjudged documents are uncertain",
+    "population": "a population of topics: the {n} topics are a sample, too",
+}
+_COEFFICIENTS = {"generalizability": "Eρ², order\nof runs", "dependability": "Φ, scores\nthemselves"}
+_MAX_PAIRS_LISTED = 45  # ten runs; of more only overviews and the riskiest pairs
+_MAX_RISKIEST_PAIRS = 20
+_MAX_RANKS_SHOWN = 6
+
+PAIR = {
+    "run_a": Column("run a", "run", "The first run of the pair."),
+    "run_b": Column("run b", "run", "The second run of the pair."),
+}
+_COLUMNS = PAIR | {
+    "scope": Column(
+        "scope", "text", "these-topics: only unjudged documents are uncertain; population: the topics, too."
+    ),
+    "test": Column("test", "text", "The significance test."),
+    "difference": Column("a − b", "difference", "Score of run a minus that of run b, by the method."),
+    "lower": Column("from", "difference", "Lower end of the interval of the difference."),
+    "upper": Column("to", "difference", "Upper end of the interval of the difference."),
+    "n_pairs": Column("pairs", "count", "Number of pairs of runs."),
+    "prob_greater": Column("a > b", "chance", "Chance that run a scores higher."),
+    "prob_equal": Column("a = b", "chance", "Chance that both score the same."),
+    "prob_less": Column("a < b", "chance", "Chance that run a scores lower."),
+    "rope": Column("rope", "score", "Largest difference that is practically none."),
+    "as_judged": Column(
+        "a − b\nas judged", "difference", "The difference with unjudged documents nonrelevant."
+    ),
+    "p": Column("p", "p-value", "Adjusted p-value of the difference as judged."),
+    "chance": Column("chance\nof a > b", "chance", "Chance that run a scores higher on these topics."),
+    "risk": Column("risk of\nreversal", "chance", "Chance that judging takes a significant difference back."),
+    "measures": Column("measures", "text", "The measures, which share their completed judgments."),
+    "n_measures": Column("number of\nmeasures", "count", "Number of measures."),
+    "prob_all_greater": Column("a > b\non all", "chance", "Chance that run a is higher on every measure."),
+    "prob_all_less": Column("a < b\non all", "chance", "Chance that run a is lower on every measure."),
+    "prob_disagree": Column(
+        "they\ndisagree", "chance", "Chance that run a is higher on one and lower on another."
+    ),
+    "prob_tied": Column(
+        "a = b on\nsome", "chance", "Chance of a tie on a measure without such a disagreement."
+    ),
+    "n_sure": Column(
+        "one order on all,\nchance over 0.95",
+        "count",
+        "Pairs with one order on all measures, chance over 0.95.",
+    ),
+    "expected_rank": Column("expected\nrank", "size", "Mean rank, 1 the best."),
+    "rank": Column("rank", "count", "The rank, 1 the best."),
+    "prob_rank": Column("chance", "chance", "Chance of the rank; tied runs share ranks equally."),
+    "p_value": Column("p", "p-value", "P-value, unadjusted but for Tukey's."),
+    "control": Column("control", "text", "Adjustment of the p-values for all pairs."),
+    "p_adjusted": Column("adjusted\np", "p-value", "P-value adjusted for all pairs."),
+    "level": Column("level", "chance", "Level of significance."),
+    "significant": Column("significant", "flag", "Whether the adjusted p-value is at most the level."),
+    "n_significant": Column("significant", "count", "Number of significant pairs."),
+    "prob_significant": Column(
+        "chance, all\njudged", "chance", "Chance that the pair is significant with all documents judged."
+    ),
+    "prob_significant_greater": Column("chance,\na higher", "chance", "That chance, run a scoring higher."),
+    "prob_significant_less": Column("chance,\na lower", "chance", "That chance, run a scoring lower."),
+    "reversal_risk": Column(
+        "risk of\nreversal", "chance", "Chance that judging takes a difference significant as judged back."
+    ),
+    "coefficient": Column(
+        "coefficient", "text", "generalizability: Eρ² of the order of runs; dependability: Φ."
+    ),
+}
+_POSTERIOR = Column("a − b\nposterior", "difference", "Posterior mean of the difference.")
+_OVERVIEW = {
+    "prob_significant": Column("chance, all judged:\nmean", "chance", "Mean over pairs of that chance."),
+    "reversal_risk": Column("risk of reversal:\nmean", "chance", "Mean over pairs of the risk of reversal."),
+}
+_CAPTIONS = {
+    "differences": "Differences of pairs of runs",
+    "pairs": "Pairs of runs, in short",
+    "across_measures": "Pairs of runs on several measures at once",
+    "ranks": "Chances of ranks",
+    "significance": "Significance tests",
+    "overview": "Significant pairs",
+    "reliability": "Reliability of the comparison",
+    "across_overview": "Pairs of runs on several measures at once, in short",
+}
+"""Captions of the tables, each called like the method that gives its frame."""
+
+
+def comparison_tables(comparison: Comparison, chosen: Arrangement) -> tuple[Table, ...]:
+    """Tables of a comparison, with pairs in the order and number chosen."""
+    chosen.check(PAIR_COLUMNS, PAIR_KEYS)
+    order = None
+    if chosen.sort or chosen.top:
+        order = {str(m): comparison.pairs_in_order(m, chosen) for m in comparison.measures}
+    frames = {name: _in_order(getattr(comparison, name)(), order) for name in _CAPTIONS}
+    n_pairs, measures = count_pairs(comparison.run_ids), [str(measure) for measure in comparison.measures]
+    groups = list(dict.fromkeys(frames["across_measures"]["measures"]))
+    lists_pairs = (chosen.top or n_pairs) <= _MAX_PAIRS_LISTED
+    views: dict[str, Iterable[View]] = {
+        "pairs": _views_of_pairs(comparison, frames["pairs"], chosen),
+        "significance": _views_of_tests(comparison, frames["significance"], lists_pairs),
+        "reliability": _views_of_reliability(comparison),
+    }
+    if lists_pairs:
+        views["differences"] = _by_scope(comparison, _OF_DIFFERENCES, "measure", measures)
+    else:
+        views["overview"] = _by_test(comparison, _OF_OVERVIEW)
+    if n_pairs <= _MAX_PAIRS_LISTED:
+        views["across_measures"] = _by_scope(comparison, _LISTED_ACROSS, "measures", groups)
+    else:
+        views["across_overview"] = _by_scope(comparison, _SHORT_ACROSS, "measures", groups)
+    if len(comparison.run_ids) > 2 and comparison.draws:
+        views["ranks"] = _by_scope(comparison, _OF_RANKS, "measure", measures)
+    within = Column(
+        f"within\n±{comparison.rope:g}", "chance", "Chance that the difference is at most the rope."
+    )
+    columns = {
+        "differences": _COLUMNS | {"prob_equivalent": within},
+        "pairs": _COLUMNS | {"difference": _POSTERIOR},
+        "overview": _COLUMNS | _OVERVIEW,
+        "reliability": {"coefficient": _COLUMNS["coefficient"]},
+    }
+    return tuple(
+        Table(name, caption, frames[name], columns.get(name, _COLUMNS), tuple(views.get(name, ())))
+        for name, caption in _CAPTIONS.items()
+    )
+
+
+def _in_order(frame: pd.DataFrame, order: Mapping[str, Sequence[Pair]] | None) -> pd.DataFrame:
+    """Rows of the pairs in the order given for their measure; those of other frames as they are."""
+    if order is None or not {"measure", "run_a"} <= set(frame):
+        return frame
+    place = {(measure, *pair): i for measure, pairs in order.items() for i, pair in enumerate(pairs)}
+    of_rows = [
+        place.get(key, -1) for key in zip(frame["measure"], frame["run_a"], frame["run_b"], strict=True)
+    ]
+    rows = frame.assign(_place=of_rows).sort_values("_place", kind="stable")
+    return rows[rows["_place"] >= 0].drop(columns="_place")
+
+
+def pair_frame(
+    run_ids: Sequence[str], named: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]
+) -> pd.DataFrame:
+    """Frame with each pair of runs once, a before b, from values of all and matrices of shape (run, run)."""
+    import pandas as pd
+
+    first, second = np.triu_indices(len(run_ids), 1)
+    ids = np.array(run_ids, dtype=object)
+    columns: dict[str, Any] = {**named, "run_a": ids[first], "run_b": ids[second]}
+    return pd.DataFrame(columns | {name: matrix[first, second] for name, matrix in matrices.items()})
+
+
+def cited_with_tests(metadata: Mapping[str, Any], tests: Sequence[str], *keys: str) -> tuple[Citation, ...]:
+    """What to cite for a result, its tests and their control, and for what else has a key."""
+    return cite([*cited_by(metadata), *(TESTS_CITED[name] for name in tests if name in TESTS_CITED), *keys])
+
+
+def count_pairs(runs: Sized) -> int:
+    """Number of pairs of runs."""
+    return math.comb(len(runs), 2)
 
 
 def control_name(control: str, test: str, n_pairs: int) -> str:
@@ -39,131 +217,128 @@ def control_name(control: str, test: str, n_pairs: int) -> str:
     return _CONTROLS[test if test == "tukey-hsd" else control].format(n=n_pairs)
 
 
-def order_of_pairs(
-    differences: pd.DataFrame,
-    significance: pd.DataFrame,
-    arrangement: Arrangement | None,
-    *,
-    as_judged: str,
-) -> list[Pair]:
-    """Pairs of one measure, sorted and cut as arranged; p-values are of the first test on ``as_judged``."""
-    chosen = arrangement or Arrangement()
-    chosen.check(PAIR_COLUMNS, PAIR_KEYS)
-    pairs = list(dict.fromkeys(zip(differences["run_a"], differences["run_b"], strict=True)))
-    key = chosen.sort or ("difference" if chosen.top is not None else None)
-    if key is not None:
-        on_these_topics = rows_where(differences, scope="these-topics")
-        on_these_topics = on_these_topics if len(on_these_topics) else differences
-        tested = (
-            rows_where(significance, test=significance["test"].iloc[0]) if len(significance) else significance
+def test_words(comparison: Comparison, test: str) -> str:
+    """Name of a test, with its control over the pairs of the comparison."""
+    return f"{TEST_NAMES[test]}, {control_name(comparison.control, test, count_pairs(comparison.run_ids))}"
+
+
+def _by_scope(comparison: Comparison, view: View, of: str, measures: Iterable[str]) -> tuple[View, ...]:
+    """The view for all rows of each measure, or of several in the column ``of``, and of each scope."""
+    n = len(comparison.scores.query_ids)
+    return tuple(
+        replace(
+            view,
+            title=view.title.format(measure=measure, scope=words.format(n=n)),
+            where={of: measure, "scope": scope},
         )
-        if key == "p":
-            ordered = _by_key(rows_where(tested, method=as_judged), "p_adjusted", descending=False)
-        elif key == "risk":
-            ordered = _by_key(rows_where(tested, method=_main_method(on_these_topics)), "reversal_risk")
-        else:
-            group = rows_where(on_these_topics, method=_main_method(on_these_topics))
-            surest = group[["prob_greater", "prob_less"]].max(axis=1)
-            values = group["difference"].abs() if key == "difference" else surest
-            ordered = _by_key(group.assign(key=values), "key")
-        pairs = [*ordered, *(pair for pair in pairs if pair not in set(ordered))]
-    return pairs if chosen.top is None else pairs[: chosen.top]
+        for measure in measures
+        for scope, words in _SCOPES.items()
+        if scope in comparison.metadata["scopes"]
+    )
 
 
-def _main_method(differences: pd.DataFrame) -> str:
-    """First method with draws, or the first."""
-    drawn = differences[differences["lower"].notna()]
-    return str((drawn if len(drawn) else differences)["method"].iloc[0])
+def _by_test(comparison: Comparison, view: View) -> Iterator[View]:
+    """The view for the rows of each measure and test."""
+    for measure in map(str, comparison.measures):
+        for test in comparison.tests:
+            title = view.title.format(
+                measure=measure, level=comparison.level, test=test_words(comparison, test)
+            )
+            yield replace(view, title=title, where={"measure": measure, "test": test})
 
 
-def _by_key(frame: pd.DataFrame, key: str, *, descending: bool = True) -> list[Pair]:
-    rows = frame.sort_values(key, ascending=not descending, kind="stable", na_position="last")
-    return list(zip(rows["run_a"], rows["run_b"], strict=True))
+_OF_DIFFERENCES = View(
+    title="{measure}, {scope}",
+    names=("run_a", "run_b", "method"),
+    columns=("difference", Ends(signed=True), "prob_greater", "prob_equal", "prob_less", "prob_equivalent"),
+    spare=("prob_equivalent", "prob_equal", "prob_less"),
+    medium="terminal",
+)
+_RANKS_SHOWN = tuple(range(1, _MAX_RANKS_SHOWN + 1))
+_OF_RANKS = View(
+    title="{measure}, ranks, {scope}",
+    names=("run_id", "method"),
+    columns=("value", "expected_rank", Spread(("prob_rank",), "rank", label="rank {}", values=_RANKS_SHOWN)),
+    sort="expected_rank",
+    spare=tuple(map(str, _RANKS_SHOWN[:0:-1])),
+    medium="terminal",
+)
+_OF_TESTS = View(
+    title="{measure}, a population of topics: significance at {level:g} ({test})",
+    names=("run_a", "run_b", "method"),
+    columns=("difference", "p_value", "p_adjusted", "significant", "prob_significant", "reversal_risk"),
+    spare=("p_value", "significant", "prob_significant"),
+    medium="terminal",
+)
+_OF_OVERVIEW = replace(
+    _OF_TESTS,
+    names=("method",),
+    columns=("n_pairs", "n_significant", "prob_significant", "reversal_risk"),
+    spare=(),
+)
+_LISTED_ACROSS = View(
+    title="{measure} at once, {scope}",
+    names=("run_a", "run_b", "method"),
+    columns=("prob_all_greater", "prob_all_less", "prob_disagree", "prob_tied"),
+    spare=("prob_tied",),
+    medium="terminal",
+)
+_SHORT_ACROSS = replace(_LISTED_ACROSS, names=("method",), columns=("n_pairs", "n_sure", "prob_disagree"))
 
 
-def pair_tables(
-    differences: pd.DataFrame,
-    significance: pd.DataFrame,
-    *,
-    ci_prob: float,
-    control: str,
-    n_topics: int,
-    as_judged: str,
-    arrangement: Arrangement | None = None,
-    notes: Sequence[str] = (),
-) -> list[TextTable]:
-    """Tables of a paper, one per measure, of pairs as judged and by the posterior; the last one has
-    ``notes``.
-    """
-    made, chosen = [], arrangement or Arrangement()
-    measures = list(dict.fromkeys(differences["measure"]))
-    for measure in measures:
-        of_measure, tested = (
-            rows_where(differences, measure=measure),
-            rows_where(significance, measure=measure),
+def _views_of_tests(comparison: Comparison, significance: pd.DataFrame, lists_pairs: bool) -> Iterator[View]:
+    """All pairs, or those with the largest risk of reversal."""
+    if lists_pairs:
+        yield from _by_test(comparison, _OF_TESTS)
+        return
+    at_risk = significance[significance["reversal_risk"] > 0]
+    for view in _by_test(comparison, _OF_TESTS):
+        is_shown = np.all([at_risk[name] == value for name, value in view.where.items()], axis=0)
+        if top := min(_MAX_RISKIEST_PAIRS, int(is_shown.sum())):
+            what = f"the {top} pairs with the largest risk of reversal"
+            title = view.title.replace(f"significance at {comparison.level:g}", what)
+            yield replace(view, title=title, sort="-reversal_risk", top=top)
+
+
+def _views_of_reliability(comparison: Comparison) -> tuple[View, ...]:
+    return tuple(
+        View(
+            title=f"{measure}, a population of topics: reliability of the comparison",
+            names=("method",),
+            columns=(Spread(("value", Ends()), "coefficient", _COEFFICIENTS),),
+            where={"measure": str(measure)},
+            medium="terminal",
         )
-        test = str(tested["test"].iloc[0])
-        pairs = order_of_pairs(of_measure, tested, chosen, as_judged=as_judged)
-        on_these_topics = rows_where(of_measure, scope="these-topics")
-        method = _main_method(on_these_topics) if len(on_these_topics) else ""
-        tested = rows_where(tested, test=test)
-        judged, all_judged = rows_where(tested, method=as_judged), rows_where(tested, method=method)
-        drawn = _row_by_pair(rows_where(on_these_topics, method=method))
-        rows_by_table = {"judged": _row_by_pair(judged), "drawn": drawn, "tested": _row_by_pair(all_judged)}
-        has_draws = any(row["lower"] == row["lower"] for row in drawn.values())
-        names = chosen.columns or (PAIR_COLUMNS if has_draws else PAIR_COLUMNS[:2])
-        n = len(_row_by_pair(judged))
-        made.append(
-            TextTable(
-                caption=_caption(str(measure), pairs, n, n_topics, names, method)
-                + (f" p: {TEST_NAMES[test]}, {control_name(control, test, n)}." if "p" in names else ""),
-                header=("Run A", "Run B", *(_heading(name, ci_prob) for name in names)),
-                rows=tuple(
-                    (*pair, *(_pair_cell(rows_by_table, pair, name) for name in names)) for pair in pairs
-                ),
-                n_names=2,
-                label=f"comparison {measure}",
-                notes=tuple(notes) if measure == measures[-1] else (),
+        for measure in comparison.measures
+    )
+
+
+def _views_of_pairs(comparison: Comparison, pairs: pd.DataFrame, chosen: Arrangement) -> tuple[View, ...]:
+    """A table of a paper for each measure, of the first test and the first method with draws."""
+    views = []
+    for measure in map(str, comparison.measures):
+        rows = pairs[(pairs["measure"] == measure) & (pairs["test"] == comparison.tests[0])]
+        method = str(rows["method"].iloc[0])
+        n_shown = int((rows["method"] == method).sum())
+        names = tuple(chosen.columns or (PAIR_COLUMNS[:2] if method == AS_JUDGED else PAIR_COLUMNS))
+        parts: dict[str, str | Ends] = {"as-judged": "as_judged", "interval": Ends(signed=True)}
+        views.append(
+            View(
+                title=_caption(comparison, measure, n_shown, names, method),
+                names=("run_a", "run_b"),
+                columns=tuple(parts.get(name, name) for name in names),
+                where={"measure": measure, "test": comparison.tests[0], "method": method},
+                keep_empty=True,
+                medium="paper",
             )
         )
-    return made
+    return tuple(views)
 
 
-def _row_by_pair(frame: pd.DataFrame) -> dict[Pair, dict[str, Any]]:
-    return {(row["run_a"], row["run_b"]): row for row in records(frame)}
-
-
-def _heading(name: str, ci_prob: float) -> str:
-    headings = {"as-judged": "A − B\nas judged", "p": "p", "difference": "A − B\nposterior"}
-    headings |= {"interval": f"{100 * ci_prob:g} %\ninterval", "chance": "Chance\nof A > B"}
-    return headings.get(name, "Risk of\nreversal")
-
-
-def _pair_cell(rows_by_table: dict[str, dict[Pair, dict[str, Any]]], pair: Pair, name: str) -> str:
-    table, column = {
-        "as-judged": ("judged", "difference"),
-        "p": ("judged", "p_adjusted"),
-        "difference": ("drawn", "difference"),
-        "interval": ("drawn", "lower"),
-        "chance": ("drawn", "prob_greater"),
-        "risk": ("tested", "reversal_risk"),
-    }[name]
-    row = rows_by_table[table].get(pair, {})
-    value = row.get(column, float("nan"))
-    if name == "interval":
-        return spread(value, row.get("upper", value), signed=True).replace(" … ", " to ")
-    if name == "p" and value < 0.00005:
-        return "< 0.0001"
-    if name in ("as-judged", "difference"):
-        return difference(value)
-    return number(value, 4 if name == "p" else 3)
-
-
-def _caption(
-    measure: str, pairs: Sequence[Pair], n: int, n_topics: int, names: Sequence[str], method: str
-) -> str:
-    which = f"{n} pair{'' if n == 1 else 's'}" if len(pairs) == n else f"{len(pairs)} of {n} pairs"
-    sentences = [f"Differences in {measure} of {which} of runs on {n_topics} topics."]
+def _caption(comparison: Comparison, measure: str, n_shown: int, names: Sequence[str], method: str) -> str:
+    n = count_pairs(comparison.run_ids)
+    which = f"{n} pair{'' if n == 1 else 's'}" if n_shown == n else f"{n_shown} of {n} pairs"
+    sentences = [f"Differences in {measure} of {which} of runs on {len(comparison.scores.query_ids)} topics."]
     if "as-judged" in names:
         sentences.append("As judged: unjudged documents are nonrelevant.")
     if {"difference", "interval", "chance"} & set(names):
@@ -172,146 +347,6 @@ def _caption(
         )
     if "risk" in names:
         sentences.append("Risk: the chance that judging them takes a significant difference back.")
+    if "p" in names:
+        sentences.append(f"p: {test_words(comparison, comparison.tests[0])}.")
     return " ".join(sentences)
-
-
-def difference_cells(pairs: pd.DataFrame, ci_prob: float, rope: float) -> tuple[list[str], list[list[str]]]:
-    """Heading and rows of differences of pairs, with the chance of each order."""
-    header = ["run a", "run b", "method", "a − b", f"{100 * ci_prob:g} %\ninterval", "a > b"]
-    header += ["a = b", "a < b", f"within\n±{rope:g}"]
-    rows = [
-        [
-            row["run_a"],
-            row["run_b"],
-            row["method"],
-            difference(row["difference"]),
-            spread(row["lower"], row["upper"], signed=True),
-        ]
-        + [
-            number(x, 3)
-            for x in (row["prob_greater"], row["prob_equal"], row["prob_less"], row["prob_equivalent"])
-        ]
-        for row in records(pairs)
-    ]
-    return header, rows
-
-
-def across_cells(pairs: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-    """Heading and rows of pairs on several measures at once."""
-    header = [
-        "run a",
-        "run b",
-        "method",
-        "a > b\non all",
-        "a < b\non all",
-        "they\ndisagree",
-        "a = b on\nsome",
-    ]
-    names = ("prob_all_greater", "prob_all_less", "prob_disagree", "prob_tied")
-    rows = [
-        [row["run_a"], row["run_b"], row["method"], *(number(row[name], 3) for name in names)]
-        for row in records(pairs)
-    ]
-    return header, rows
-
-
-def across_overview_cells(overview: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-    """Heading and rows of pairs on several measures at once, summarized over pairs."""
-    header = ["method", "pairs", "one order on all,\nchance over 0.95", "they disagree:\nmean chance"]
-    rows = [
-        [row["method"], str(row["n_pairs"]), str(row["n_sure"]), number(row["prob_disagree"], 3)]
-        for row in records(overview)
-    ]
-    return header, rows
-
-
-def rank_cells(ranks: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-    """Heading and rows of the chances of ranks, the best run first."""
-    shown = [rank for rank in range(1, 7) if rank <= ranks["rank"].max()]
-    header = ["run", "method", "value", "expected\nrank", *(f"rank {rank}" for rank in shown)]
-    rows = []
-    for (run, method), chances in ranks.groupby(["run_id", "method"], sort=False):
-        first = chances.iloc[0]
-        of_rank = dict(zip(chances["rank"], chances["prob_rank"], strict=True))
-        cells = [str(run), str(method), number(first["value"]), f"{first['expected_rank']:.2f}"]
-        rows.append((first["expected_rank"], [*cells, *(number(of_rank[rank], 3) for rank in shown)]))
-    return header, [cells for _, cells in sorted(rows, key=lambda row: row[0])]
-
-
-def tested_cells(tests: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-    """Heading and rows of one test on pairs, with the chances that completed judgments confirm it."""
-    header = ["run a", "run b", "method", "a − b", "p", "adjusted\np", "significant"]
-    header += ["chance, all\njudged", "risk of\nreversal"]
-    rows = [
-        [
-            row["run_a"],
-            row["run_b"],
-            row["method"],
-            difference(row["difference"]),
-            p_value(row["p_value"]),
-            p_value(row["p_adjusted"]),
-            "yes" if row["significant"] else "no",
-            number(row["prob_significant"], 3),
-            number(row["reversal_risk"], 3),
-        ]
-        for row in records(tests)
-    ]
-    return header, rows
-
-
-def overview_cells(overview: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-    """Heading and rows of tests summarized over pairs."""
-    header = ["method", "pairs", "significant", "chance, all judged:\nmean", "risk of reversal:\nmean"]
-    rows = [
-        [
-            row["method"],
-            str(row["n_pairs"]),
-            str(row["n_significant"]),
-            number(row["prob_significant"], 3),
-            number(row["reversal_risk"], 3),
-        ]
-        for row in records(overview)
-    ]
-    return header, rows
-
-
-def reliability_cells(reliability: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-    """Heading and rows of the coefficients of reliability."""
-    signs = {"generalizability": "Eρ² (order of runs)", "dependability": "Φ (scores themselves)"}
-    rows = [
-        [
-            signs[row["coefficient"]],
-            row["method"],
-            number(row["value"]),
-            "–" if row["lower"] != row["lower"] else f"{row['lower']:.4f} … {row['upper']:.4f}",
-        ]
-        for row in records(reliability)
-    ]
-    return ["coefficient", "method", "value", "interval"], rows
-
-
-def rows_where(frame: pd.DataFrame, **wanted: object) -> pd.DataFrame:
-    """Rows with these values in the named columns."""
-    for name, value in wanted.items():
-        frame = frame[frame[name] == value]
-    return frame
-
-
-def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows as mappings from columns to values."""
-    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
-
-
-def by_pair(frame: pd.DataFrame, run_ids: Sequence[str]) -> pd.DataFrame:
-    """Sort rows by pair, in the order of the runs."""
-    place = {run: i for i, run in enumerate(run_ids)}
-    return frame.sort_values(["run_a", "run_b"], kind="stable", key=lambda column: column.map(place))
-
-
-def in_order(frame: pd.DataFrame, pairs: Sequence[Pair]) -> pd.DataFrame:
-    """Rows of these pairs, in their order."""
-    place = {pair: i for i, pair in enumerate(pairs)}
-    of_rows = [place.get(pair, -1) for pair in zip(frame["run_a"], frame["run_b"], strict=True)]
-    rows = frame.assign(_place=of_rows)
-    rows = rows[rows["_place"] >= 0].sort_values("_place", kind="stable")
-    return rows.drop(columns="_place")

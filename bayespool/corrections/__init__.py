@@ -2,10 +2,10 @@
 
 # the order of registration is that of tables
 from bayespool.corrections.ravana_moffat import (
+    AsJudged,
     Background,
     Constants,
     Interpolated,
-    LowerBound,
     Smoothed,
     fit_constants,
 )
@@ -44,16 +44,12 @@ from bayespool.corrections.judge_rates import JudgeRates
 from bayespool.corrections.angelopoulos import PredictionPowered
 
 # isort: split
-from bayespool.corrections.registry import (
-    ESTIMATORS,
-    EstimatorEntry,
-    Kind,
-    register_estimator,
-)
+from bayespool.corrections.registry import ESTIMATORS, EstimatorEntry, Kind, register_estimator
 
 __all__ = [
     "ESTIMATORS",
     "AntiPrecision",
+    "AsJudged",
     "Background",
     "CondensedList",
     "Constants",
@@ -65,7 +61,6 @@ __all__ = [
     "JudgeFilled",
     "JudgeRates",
     "Kind",
-    "LowerBound",
     "LuMoffatCulpepper",
     "PredictionPowered",
     "Smoothed",

@@ -1,16 +1,4 @@
-"""Prediction-powered inference: predictions corrected by a judged sample (Angelopoulos et al. 2023).
-
-References
-----------
-A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan and T. Zrnic (2023). Prediction-powered inference.
-Science 382, 669–674.
-
-A. N. Angelopoulos, J. C. Duchi and T. Zrnic (2023). PPI++: efficient prediction-powered inference.
-arXiv:2311.01453.
-
-H. Oosterhuis, R. Jagerman, Z. Qin, X. Wang and M. Bendersky (2024). Reliable confidence intervals for
-information retrieval evaluation using generative A.I. KDD 2024. arXiv:2407.02464.
-"""
+"""Prediction-powered inference: predictions corrected by a judged sample (Angelopoulos et al. 2023)."""
 
 from __future__ import annotations
 
@@ -22,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray, Judge
-from bayespool.corrections.base import Corrected, FloatArray, not_defined
-from bayespool.corrections.labels import LabelCorrection, hidden_documents, level_rates, opened_ranks
+from bayespool.corrections.base import Corrected, FloatArray, check_choice, check_count, not_defined
+from bayespool.corrections.labels import LabelCorrection, hidden_documents, level_rates
 from bayespool.corrections.registry import register_estimator
-from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.evidence.ideals import relevance_levels, tally_of
 from bayespool.evidence.labels import is_other
@@ -44,9 +31,7 @@ _SAMPLE_NOTES = {
 
 
 class Rectifier(NamedTuple):
-    """Correction of predicted gains from a labeled sample of ``n`` documents: ``scale``, the factor λ of
-    predictions, and ``mean`` and ``variance`` of gain − λ · prediction.
-    """
+    """Factor λ of predictions; mean and variance of gain − λ · prediction in a sample of ``n`` documents."""
 
     scale: float
     mean: float
@@ -55,14 +40,7 @@ class Rectifier(NamedTuple):
 
 
 def rectifier(gain: FloatArray, predicted: FloatArray) -> Rectifier:
-    """The rectifier of least variance, with a scale from 0 to 1, from a sample of at least two documents,
-    shape (document,).
-
-    Examples
-    --------
-    >>> rectifier(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 1.0, 1.0, 2.0]))
-    Rectifier(scale=0.5, mean=0.0, variance=0.16666666666666666, n=4)
-    """
+    """The rectifier of least variance with λ from 0 to 1, from two documents or more, shape (document,)."""
     spread = predicted - predicted.mean()
     square = float(spread @ spread)
     scale = float(np.clip((spread @ gain) / square, 0, 1)) if square > 0 else 0.0
@@ -71,18 +49,10 @@ def rectifier(gain: FloatArray, predicted: FloatArray) -> Rectifier:
 
 
 def within_room(added: FloatArray, room: FloatArray) -> FloatArray:
-    """Amounts to add on topics, each from 0 to its room, with the sum cut to what there is room for; shape
-    (..., topic).
+    """Amounts to add on topics, each and their sum from 0 to what there is room for; shape (..., topic).
 
-    Each topic is first cut to its room. Where the sum is then too large, all are scaled down by one factor;
-    where it is too small, all take the same share of the room they have left.
-
-    Examples
-    --------
-    >>> within_room(np.array([0.5, -0.1]), np.array([1.0, 1.0])).round(3).tolist()
-    [0.4, 0.0]
-    >>> within_room(np.array([1.5, 0.0]), np.array([1.0, 1.0])).tolist()
-    [1.0, 0.5]
+    Each topic is first cut to its room. A sum that is then too large is scaled down by one factor; where it
+    is too small, all take the same share of the room they have left.
     """
     total = np.clip(added.sum(axis=-1), 0, room.sum(axis=-1))[..., None]
     inside = np.clip(added, 0, room)
@@ -98,8 +68,7 @@ def within_room(added: FloatArray, room: FloatArray) -> FloatArray:
 @register_estimator(
     "prediction-powered",
     label="pred.-\npowered",
-    description="a second judge's labels, corrected by a sample, with an interval of its own",
-    source="Angelopoulos et al. 2023 (PPI, PPI++); Oosterhuis et al. 2024",
+    citations=("angelopoulos-etal-2023", "angelopoulos-duchi-zrnic-2023", "oosterhuis-etal-2024"),
     needs_judge=True,
 )
 @dataclass(frozen=True, kw_only=True)
@@ -171,32 +140,25 @@ class PredictionPowered(LabelCorrection):
     random_seed: int = 1
 
     def __post_init__(self) -> None:
-        if self.sample not in get_args(Sample):
-            raise InputError(f"no sample {self.sample!r}", hint=", ".join(get_args(Sample)))
-        if not 1 <= self.n_draws <= _MAX_DRAWS:
-            raise InputError(f"n_draws {self.n_draws} is not from 1 to {_MAX_DRAWS:,}")
+        check_choice("sample", self.sample, get_args(Sample))
+        check_count("n_draws", self.n_draws, _MAX_DRAWS)
 
-    @property
-    def name(self) -> str:
-        """``prediction-powered``."""
-        return "prediction-powered"
-
-    def by_labels(self, collection: Collection, found: Bounds, judge: Judge) -> Corrected:
+    def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
         """Corrected values and draws."""
-        measure = found.measure
+        measure = bounds.measure
         if not isinstance(measure, Additive):
-            return not_defined(found, "defined for sums of gains")
+            return not_defined(bounds, "defined for sums of gains")
         levels = relevance_levels(collection, measure)
-        level, opened, document = opened_ranks(collection, found, self.estimand)
+        level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
         weight = np.where(opened, measure.weights()[: level.shape[2]] / measure.unit, 0.0)
         if isinstance(measure, Normalized):
             weight = over(weight, measure.best(tally_of(collection, levels))[:, None])
         predicted = self._predicted(collection, judge, levels, measure.gains(np.array(levels)))[judge.grade]
         of_top = np.append(predicted, 0.0)[document]
         rectifiers = self._rectifiers(collection, measure, predicted, level, document)
-        room = np.where(opened.any(axis=2), np.maximum(found.most.scores() - found.lower, 0), 0.0)
-        per_topic, std, notes = found.lower.copy(), np.zeros(len(level)), [""] * len(level)
-        amounts = np.repeat(found.low.amount[None], self.n_draws, axis=0)
+        room = np.where(opened.any(axis=2), np.maximum(bounds.most.scores() - bounds.lower, 0), 0.0)
+        per_topic, std, notes = bounds.lower.copy(), np.zeros(len(level)), [""] * len(level)
+        amounts = np.repeat(bounds.low.amount[None], self.n_draws, axis=0)
         for r in np.flatnonzero(opened.any(axis=(1, 2))).tolist():
             run_rectifier = rectifiers[r]
             if run_rectifier is None:
@@ -204,7 +166,7 @@ class PredictionPowered(LabelCorrection):
                 notes[r] = _TOO_FEW_JUDGED
                 continue
             expected = (weight[r] * (run_rectifier.scale * of_top[r] + run_rectifier.mean)).sum(axis=1)
-            errors = self._errors(found, r, weight[r], run_rectifier)
+            errors = self._errors(bounds, r, weight[r], run_rectifier)
             per_topic[r] += within_room(expected, room[r])
             amounts[:, r] += _as_amounts(within_room(expected + errors, room[r]), measure)
             sums = weight[r].sum() ** 2 / run_rectifier.n + np.square(weight[r]).sum()

@@ -1,27 +1,15 @@
-"""Average precision as a ratio of weighted sums over a random sample of the judgments: statAP.
-
-References
-----------
-J. A. Aslam and V. Pavlu (2007). A practical sampling strategy for efficient retrieval evaluation. Technical
-report, Northeastern University.
-"""
+"""Average precision as a ratio of weighted sums over a random sample of the judgments: statAP."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.corrections.base import (
-    Corrected,
-    FloatArray,
-    SharedCorrection,
-    ap_of_sample,
-    not_defined,
-    sample_of,
-)
+from bayespool.corrections.base import FloatArray, SampledAP
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import RELEVANT, Bounds
 from bayespool.evidence.states import states
@@ -29,15 +17,9 @@ from bayespool.pooling import StrategyPool
 from bayespool.pooling.sampled import sampled_ap, sampled_states
 
 
-@register_estimator(
-    "stat-ap",
-    label="stat\nAP",
-    description="average precision from any sample: weighted sums over documents and pairs",
-    source="Aslam & Pavlu 2007",
-    needs_sample=True,
-)
+@register_estimator("stat-ap", label="stat\nAP", citations=("aslam-pavlu-2007",), needs_sample=True)
 @dataclass(frozen=True, kw_only=True)
-class StatAP(SharedCorrection):
+class StatAP(SampledAP):
     """Weight each judged relevant document by 1 / its probability, each pair by 1 / its joint one.
 
     The estimate is (Σ x(i) x(j) / (i p(i, j)) over ranks j ≤ i) / (Σ x(d) / p(d) over the topic)
@@ -50,20 +32,9 @@ class StatAP(SharedCorrection):
     single topics even above 1. Both estimands coincide.
     """
 
-    @property
-    def name(self) -> str:
-        """``stat-ap``."""
-        return "stat-ap"
-
-    def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
-        """`correct` for several measures, with one sample."""
-        pool = sample_of(collection)
-        if isinstance(pool, str):
-            return [not_defined(bounds, pool) for bounds in found]
-        return [
-            ap_of_sample(collection, pool, bounds, lambda b: _sampled(collection, pool, b))
-            for bounds in found
-        ]
+    def of_sample(self, collection: Collection, pool: StrategyPool) -> Callable[[Bounds], FloatArray]:
+        """Weighted sums over the sample."""
+        return functools.partial(_sampled, collection, pool)
 
 
 def _sampled(collection: Collection, pool: StrategyPool, bounds: Bounds) -> FloatArray:

@@ -1,20 +1,52 @@
-"""Base classes of point corrections, from bounds to `Estimates`."""
+"""Common base of point corrections: from measures to bounds and from corrected values to estimates."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection
+from bayespool.collection import Collection, IntArray
+from bayespool.collection.pools import sole_contributor
+from bayespool.errors import InputError
 from bayespool.evidence import Bounds, Estimand, score_bounds
+from bayespool.evidence.ideals import place_of_level, ranked_levels
+from bayespool.evidence.states import reach_of
 from bayespool.measures import AveragePrecision, Estimates, Values, parse_measures
 from bayespool.pooling import StrategyPool
-from bayespool.pooling.misfit import misfit_of
+from bayespool.pooling.discovery import misfit_of
+
+Counts = npt.NDArray[np.int64]
+
+
+def hidden_at_levels(
+    collection: Collection,
+    levels: Sequence[int],
+    *,
+    by: Literal["organization", "run"] = "organization",
+    substitute: str | None = None,
+) -> Counts:
+    """Judged documents that the run, or its organization, alone contributed to the pool, at levels that
+    ascend from 0; shape (run, topic, level).
+    """
+    sole = sole_contributor(collection, by)
+    index = np.flatnonzero(collection.pooled)
+    unit = collection.organization[index] if by == "organization" else index
+    hidden = sole >= 0
+    if substitute is not None:
+        hidden &= ~collection.in_pool(collection.run_index(substitute))
+    pairs = np.flatnonzero(hidden)
+    at = place_of_level(collection.relevance[pairs], levels)
+    pairs, at = pairs[at >= 0], at[at >= 0]
+    n_units = len(collection.organizations) if by == "organization" else len(collection.run_ids)
+    n = np.zeros((n_units, len(collection.query_ids), len(levels)), dtype=np.int64)
+    np.add.at(n, (sole[pairs], collection.pair_topic[pairs], at), 1)
+    return n[unit]
+
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -55,18 +87,20 @@ class PointCorrection(ABC):
 
     estimand: Estimand = "complete"
 
+    registered_name = ""  # set by `register_estimator`; no annotation, so that it is no field
+
     @property
-    @abstractmethod
     def name(self) -> str:
-        """Name of the method."""
+        """Name under which the class is registered (`register_estimator`)."""
+        return self.registered_name
 
     @abstractmethod
-    def correct(self, collection: Collection, found: Bounds) -> Corrected:
+    def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
         """Corrected per-topic values from the bounds of the runs under one measure."""
 
-    def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
+    def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
         """`correct` for several measures, for methods in which they share work."""
-        return [self.correct(collection, bounds) for bounds in found]
+        return [self.correct(collection, bounds) for bounds in all_bounds]
 
     def estimate(
         self, collection: Collection, run_ids: str | Iterable[str] | None = None, measures: object = "P@10"
@@ -103,6 +137,16 @@ class PointCorrection(ABC):
             for bounds in all_bounds
         )
 
+    def opened_ranks(
+        self, collection: Collection, run_ids: Iterable[str], depth: int
+    ) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.bool_], IntArray]:
+        """Relevance, unjudged ranks that may be relevant, and documents, each of shape (run, topic, rank)."""
+        index = collection.run_index(run_ids)
+        level = ranked_levels(collection, index, depth)
+        reach = reach_of(collection, index, depth, self.estimand)
+        opened = (level == -1) & (np.arange(level.shape[2]) < reach[:, None, None])
+        return level, opened, collection.document[index, :, :depth]
+
     def _estimates(self, collection: Collection, bounds: Bounds, corrected: Corrected) -> Estimates:
         # from the total, so that a fully judged run has exactly trec_eval's value
         value = bounds.low.means() + (corrected.per_topic - bounds.lower).mean(axis=1)
@@ -128,19 +172,34 @@ class PointCorrection(ABC):
 class SharedCorrection(PointCorrection):
     """A correction in which the measures share work."""
 
-    def correct(self, collection: Collection, found: Bounds) -> Corrected:
+    def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
         """`correct_all` of one measure."""
-        return self.correct_all(collection, [found])[0]
+        return self.correct_all(collection, [bounds])[0]
 
     @abstractmethod
-    def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
+    def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
         """Corrected per-topic values from the bounds of the runs under each measure."""
 
 
+def check_choice(name: str, value: str, known: Sequence[str]) -> None:
+    """Raise `InputError` for a setting that is none of those known."""
+    if value not in known:
+        raise InputError(f"no {name} {value!r}", hint=", ".join(known))
+
+
+def check_count(name: str, n: int, most: int) -> None:
+    """Raise `InputError` for a number below 1 or above ``most``."""
+    if not 1 <= n <= most:
+        raise InputError(f"{name} {n} is not from 1 to {most:,}")
+
+
+def joined(*notes: str | bool) -> str:
+    """Notes of a run in one text, without those that are empty or False."""
+    return "; ".join(str(note) for note in notes if note)
+
+
 def open_residual(bounds: Bounds) -> FloatArray:
-    """Δ on each topic, 0 where the run has no unjudged document (though ranks beyond its end may add to T),
-    shape (run, topic).
-    """
+    """Δ on topics, 0 where a run has missing ranks but no unjudged document, shape (run, topic)."""
     residual: FloatArray = np.where(bounds.n_unjudged > 0, bounds.residual, 0.0)
     return residual
 
@@ -162,35 +221,41 @@ def lacks_pool(collection: Collection, bounds: Bounds) -> npt.NDArray[np.bool_]:
 
 
 def sample_of(collection: Collection) -> StrategyPool | str:
-    """The pool if it is a random sample, else the reason: it is not a sample, or judgments differ from it by
-    more than a few (`bayespool.pooling.misfit.Misfit`).
-    """
-    pool, misfit = collection.pooling, misfit_of(collection)
+    """The pool if it is a random sample that judgments follow but for a few, else the reason why not."""
+    pool, misfit = collection.pool, misfit_of(collection)
     if not (isinstance(pool, StrategyPool) and pool.is_sample and misfit and collection.pooled.any()):
         return NO_SAMPLE
     return f"the sample is not as stated: {misfit}" if misfit.is_large else pool
 
 
 def notes_on_sample(collection: Collection, pool: StrategyPool, bounds: Bounds) -> tuple[str, ...]:
-    """A note for each run on unjudged documents down to the cutoff outside the sampled population, and on a
-    few judgments that differ from the sample.
-    """
+    """Notes of runs: documents that could not be sampled, and judgments that differ from the sample."""
     candidates = pool.candidates(collection, np.flatnonzero(collection.pooled))
     outside = np.append(~candidates & ~collection.judged, False)
     top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
     few = str(misfit_of(collection) or "")
     return tuple(
-        "; ".join(
-            [f"documents that could not be sampled count as not relevant: {n}"] * bool(n) + [few] * bool(few)
-        )
+        joined(n and f"documents that could not be sampled count as not relevant: {n}", few)
         for n in outside[top].sum(axis=(1, 2)).tolist()
     )
 
 
-def ap_of_sample(
-    collection: Collection, pool: StrategyPool, bounds: Bounds, values: Callable[[Bounds], FloatArray]
-) -> Corrected:
-    """Estimates of AP from a sample, with notes; `not_defined` for other measures."""
-    if not isinstance(bounds.measure, AveragePrecision) or bounds.measure.ideal == "judged":
-        return not_defined(bounds, "defined for AP over completed judgments")
-    return Corrected(values(bounds), notes=notes_on_sample(collection, pool, bounds))
+class SampledAP(SharedCorrection):
+    """An estimate of AP over completed judgments from a pool that is a random sample."""
+
+    def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
+        """`of_sample`, with notes; `not_defined` for other measures and pools."""
+        pool = sample_of(collection)
+        values = pool if isinstance(pool, str) else self.of_sample(collection, pool)
+        if isinstance(pool, str) or isinstance(values, str):
+            return [not_defined(bounds, str(values)) for bounds in all_bounds]
+        return [
+            Corrected(values(bounds), notes=notes_on_sample(collection, pool, bounds))
+            if isinstance(bounds.measure, AveragePrecision) and bounds.measure.ideal != "judged"
+            else not_defined(bounds, "defined for AP over completed judgments")
+            for bounds in all_bounds
+        ]
+
+    @abstractmethod
+    def of_sample(self, collection: Collection, pool: StrategyPool) -> Callable[[Bounds], FloatArray] | str:
+        """Function of bounds that gives values, shape (run, topic), or the reason why there are none."""

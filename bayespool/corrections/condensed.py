@@ -1,9 +1,4 @@
-"""The measure of the ranking without unjudged documents (Sakai 2007; Webber & Park 2009, §2).
-
-References
-----------
-T. Sakai (2007). Alternatives to bpref. SIGIR 2007, 71–78.
-"""
+"""The measure of the ranking without unjudged documents (Sakai 2007; Webber & Park 2009, §2)."""
 
 from __future__ import annotations
 
@@ -19,10 +14,9 @@ from bayespool.evidence.ideals import relevance_levels, tally_of
 
 @register_estimator(
     "condensed-list",
-    label="con-\ndensed",
-    description="the measure of the ranking without its unjudged documents: nDCG′, AP′",
+    label="con\xad\ndensed",
     source="Sakai 2007; Webber & Park 2009, §2",
-    default=True,
+    citations=("sakai-2007", "webber-park-2009"),
 )
 @dataclass(frozen=True, kw_only=True)
 class CondensedList(PointCorrection):
@@ -37,14 +31,9 @@ class CondensedList(PointCorrection):
     coincide; the upper bound of ``"pooled"`` is smaller than T and may be exceeded.
     """
 
-    @property
-    def name(self) -> str:
-        """``condensed-list``."""
-        return "condensed-list"
-
-    def correct(self, collection: Collection, found: Bounds) -> Corrected:
+    def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
         """Values of the rankings of judged documents."""
-        measure = found.measure
-        condensed = condensed_levels(collection, found.run_ids, measure.cutoff)
+        measure = bounds.measure
+        condensed = condensed_levels(collection, bounds.run_ids, measure.cutoff)
         tally = tally_of(collection, relevance_levels(collection, measure))
         return Corrected(measure.values(condensed, tally).scores())

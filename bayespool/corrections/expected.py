@@ -7,22 +7,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.measures import ERR, Additive, AveragePrecision, Measure, ReciprocalRank, Success
+from bayespool.collection import Collection
+from bayespool.evidence import Bounds
+from bayespool.evidence.ideals import relevance_levels, tally_of
+from bayespool.measures import ERR, Additive, AveragePrecision, Measure, Normalized, ReciprocalRank, Success
 
 FloatArray = npt.NDArray[np.float64]
 
 
 def gains_of_levels(measure: Measure, levels: npt.NDArray[Any]) -> FloatArray | None:
-    """Gain of a document of each level, of the shape of ``levels``; None unless the measure is a sum of gains
-    or a function of chances.
-
-    Examples
-    --------
-    >>> from bayespool.measures import NDCG
-    >>> levels = np.array([0, 1, 3])
-    >>> gains_of_levels(NDCG(10), levels).tolist(), gains_of_levels(Success(5), levels).tolist()
-    ([0.0, 1.0, 3.0], [0.0, 1.0, 1.0])
-    """
+    """Gains of documents of levels, same shape; None unless the measure has gains or chances."""
     if isinstance(measure, Additive):
         return np.asarray(measure.gains(levels), dtype=np.float64)
     if isinstance(measure, AveragePrecision | ReciprocalRank | Success | ERR):
@@ -32,19 +26,11 @@ def gains_of_levels(measure: Measure, levels: npt.NDArray[Any]) -> FloatArray | 
 
 
 def expected_amounts(measure: Measure, gains: FloatArray) -> FloatArray:
-    """Expected amounts, shape (...), from expected gains of documents down to the cutoff, shape (..., rank).
+    """Expected amounts, shape (...), from expected gains of documents, shape (..., rank).
 
     For all but sums of gains these are independent chances. With chances q, the expected sum of precisions is
     Σ q_i/i (1 + Σ_{j<i} q_j), the expected reciprocal rank Σ q_i/i Π_{j<i} (1 − q_j), and the chance of
     success 1 − Π (1 − q_i).
-
-    Examples
-    --------
-    >>> gains = np.array([0.5, 1.0])
-    >>> expected_amounts(AveragePrecision(2), gains).tolist()
-    1.25
-    >>> expected_amounts(ReciprocalRank(2), gains).tolist(), expected_amounts(Success(2), gains).tolist()
-    (0.75, 1.0)
     """
     rank = np.arange(1, gains.shape[-1] + 1)
     if isinstance(measure, Additive):
@@ -61,16 +47,7 @@ def expected_amounts(measure: Measure, gains: FloatArray) -> FloatArray:
 def amounts_with_expected(
     measure: Measure, level: npt.NDArray[Any], opened: npt.NDArray[np.bool_], gain: FloatArray
 ) -> FloatArray:
-    """Amounts of rankings, shape (...), in which ``opened`` documents have expected gains; ``level`` is that
-    of `bayespool.evidence.ideals.ranked_levels`. Exactly the measure's amount where no gain is expected.
-
-    Examples
-    --------
-    >>> level, half = np.array([1, -1]), np.array([0.5, 0.5])
-    >>> level = np.array([0, -1])
-    >>> amounts_with_expected(Success(2), level, level < 0, np.array([0.0, 0.5])).tolist()
-    0.5
-    """
+    """Amounts, shape (...), where ``opened`` documents have expected gains; others of shape (..., rank)."""
     read = measure.read(level)
     base = np.asarray(measure.amounts(read), dtype=np.float64)
     if isinstance(measure, Additive):
@@ -80,3 +57,13 @@ def amounts_with_expected(
     if known is None:
         raise ValueError(f"{measure} has no gains")
     return np.where(opened.any(axis=-1), expected_amounts(measure, np.where(opened, gain, known)), base)
+
+
+def values_of_expected(collection: Collection, bounds: Bounds, amounts: FloatArray) -> FloatArray:
+    """Values of amounts over the ideal of the judged documents, within the bounds of completed judgments."""
+    measure = bounds.measure
+    tally = tally_of(collection, relevance_levels(collection, measure))
+    values: FloatArray = measure.normalize(amounts, tally) / measure.unit
+    if isinstance(measure, Normalized):
+        values = np.clip(values, bounds.least.scores(), bounds.most.scores())
+    return values

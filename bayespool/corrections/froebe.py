@@ -1,15 +1,8 @@
-"""Bootstrapped scores: unjudged documents replaced by judged ones, many times (Fröbe et al. 2023).
-
-References
-----------
-M. Fröbe, L. Gienapp, M. Potthast and M. Hagen (2023). Bootstrapped nDCG estimation in the presence of
-unjudged documents. ECIR 2023, 313–329.
-"""
+"""Bootstrapped scores: unjudged documents replaced by judged ones, many times (Fröbe et al. 2023)."""
 
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
@@ -19,15 +12,22 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.compiled import compiled
-from bayespool.corrections.base import Corrected, FloatArray, SharedCorrection, lacks_pool
+from bayespool.corrections.base import (
+    Corrected,
+    FloatArray,
+    SharedCorrection,
+    check_choice,
+    check_count,
+    hidden_at_levels,
+    lacks_pool,
+)
 from bayespool.corrections.registry import register_estimator
-from bayespool.corrections.tallies import hidden_at_levels
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.evidence.held_out import held_out_levels
-from bayespool.evidence.ideals import judged_at_levels, ranked_levels, relevance_levels
-from bayespool.evidence.states import reach_of
+from bayespool.evidence.ideals import judged_at_levels, relevance_levels
 from bayespool.measures import Additive, Measure, Tally
+from bayespool.randomness import key_of
 
 Distribution = Literal["run", "pool", "run-and-pool"]
 Loss = Literal["rmse", "asymmetric"]
@@ -40,9 +40,7 @@ _LOSS_TOLERANCE = 1e-8  # smaller differences are ties
 
 
 class _Part(NamedTuple):
-    """Rankings, and the judged documents that replace unjudged ones: ``level`` and ``opened``, documents to
-    replace, of shape (run, topic, rank), ``judged`` documents of shape (run, topic, level).
-    """
+    """Rankings and documents to replace, shape (run, topic, rank); judged ones, shape (run, topic, level)."""
 
     run_ids: tuple[str, ...]
     query_ids: tuple[str, ...]
@@ -55,16 +53,7 @@ class _Part(NamedTuple):
 def grade_shares(
     top: npt.NDArray[np.int64], judged: npt.NDArray[np.int64], distribution: Distribution
 ) -> FloatArray:
-    """Chances of the grades of an unjudged document, shape (..., level), from judged documents of the run's
-    top n and of the topic at each level: shares among the former (the lowest level where there is none),
-    among the latter, or their mean. Each is at least a millionth before they are scaled to sum to 1.
-
-    Examples
-    --------
-    >>> top, judged = np.array([1, 1]), np.array([3, 1])
-    >>> [grade_shares(top, judged, d).round(3).tolist() for d in ("run", "pool", "run-and-pool")]
-    [[0.5, 0.5], [0.75, 0.25], [0.625, 0.375]]
-    """
+    """Chances of an unjudged document's grades from counts of judged documents, all of shape (..., level)."""
     lowest = np.zeros(top.shape[-1])
     lowest[0] = 1.0
     each = []
@@ -83,18 +72,10 @@ def grade_shares(
 def replacements(
     uniform: FloatArray, shares: FloatArray, stock: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """Levels, as positions, of the judged documents that replace unjudged ones, shape (bootstrap, document).
+    """Levels, as positions, of judged documents in place of unjudged ones, shape (bootstrap, document).
 
     They are drawn without replacement by ``uniform`` numbers, (document, bootstrap), ``shares`` and
     ``stock``, (level,): an empty level gives way to the next lower one with documents left, or to the lowest.
-
-    Examples
-    --------
-    One document of the second level is there, for the first that asks for it:
-
-    >>> uniform = np.array([[0.2, 0.9], [0.9, 0.9]])
-    >>> replacements(uniform, np.array([0.5, 0.5]), np.array([2, 1])).tolist()
-    [[0, 1], [1, 0]]
     """
     drawn = np.zeros(uniform.T.shape, dtype=np.int64)
     _draw(uniform, shares, stock, drawn)
@@ -103,10 +84,7 @@ def replacements(
 
 @compiled
 def _draw(
-    uniform: FloatArray,
-    shares: FloatArray,
-    stock: npt.NDArray[np.int64],
-    drawn: npt.NDArray[np.int64],
+    uniform: FloatArray, shares: FloatArray, stock: npt.NDArray[np.int64], drawn: npt.NDArray[np.int64]
 ) -> None:
     n_documents, n_bootstraps = uniform.shape
     n_levels = len(shares)
@@ -125,13 +103,7 @@ def _draw(
 
 
 def quantiles(values: FloatArray) -> FloatArray:
-    """The quantiles from 0 to 100 per cent of values, interpolated, shape (101,).
-
-    Examples
-    --------
-    >>> quantiles(np.array([0.5, 0.0]))[[0, 20, 100]].tolist()
-    [0.0, 0.1, 0.5]
-    """
+    """The quantiles from 0 to 100 per cent of values, interpolated, shape (101,)."""
     ordered = np.sort(values)
     place = _PER_CENT / 100 * (len(ordered) - 1)
     below = np.floor(place).astype(np.intp)
@@ -143,18 +115,8 @@ def quantiles(values: FloatArray) -> FloatArray:
 def best_quantile(
     predicted: FloatArray, known: FloatArray, *, loss: Loss = "rmse", overestimates: float = 2.0
 ) -> int:
-    """The quantile in per cent with the least error on known values, shape (value,), among ``predicted``,
-    shape (value, quantile); of ties the middle one, the lower of two, and 50 without a value.
-
-    The loss is the RMSE, or that of overestimates, times a weight, plus that of underestimates.
-
-    Examples
-    --------
-    >>> predicted = np.tile(np.arange(101) / 100, (2, 1))
-    >>> best_quantile(predicted, np.array([0.2, 0.4]))
-    30
-    >>> best_quantile(predicted, np.array([0.2, 0.4]), loss="asymmetric")
-    20
+    """The quantile in per cent of least loss on known values, shape (value,), among ``predicted``, shape
+    (value, quantile); of ties the middle one, the lower of two, and 50 without a value.
     """
     error = predicted - known[:, None]
 
@@ -171,12 +133,7 @@ def best_quantile(
     return int(best[(len(best) - 1) // 2])
 
 
-@register_estimator(
-    "froebe-bootstrap",
-    label="Fröbe\nboot.",
-    description="a quantile of scores with judged documents in place of unjudged ones",
-    source="Fröbe, Gienapp, Potthast & Hagen, ECIR 2023",
-)
+@register_estimator("froebe-bootstrap", label="Fröbe\nboot.", citations=("froebe-etal-2023",))
 @dataclass(frozen=True, kw_only=True)
 class FroebeBootstrap(SharedCorrection):
     """A quantile of scores with judged documents drawn in place of the unjudged ones (Fröbe et al. 2023).
@@ -231,33 +188,26 @@ class FroebeBootstrap(SharedCorrection):
     random_seed: int = 1
 
     def __post_init__(self) -> None:
-        for name, known in (("distribution", get_args(Distribution)), ("loss", get_args(Loss))):
-            if (value := getattr(self, name)) not in known:
-                raise InputError(f"no {name} {value!r}", hint=", ".join(known))
-        if not 1 <= self.n_bootstraps <= _MAX_BOOTSTRAPS:
-            raise InputError(f"n_bootstraps {self.n_bootstraps} is not from 1 to {_MAX_BOOTSTRAPS:,}")
+        check_choice("distribution", self.distribution, get_args(Distribution))
+        check_choice("loss", self.loss, get_args(Loss))
+        check_count("n_bootstraps", self.n_bootstraps, _MAX_BOOTSTRAPS)
         quantile: Any = self.quantile
         if quantile is not None and not (isinstance(quantile, int) and 0 <= quantile <= 100):
             raise InputError(f"quantile {quantile!r} is not a whole number from 0 to 100")
         if not self.overestimates >= 0:
             raise InputError(f"overestimates {self.overestimates} is not 0 or more")
 
-    @property
-    def name(self) -> str:
-        """``froebe-bootstrap``."""
-        return "froebe-bootstrap"
-
-    def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
+    def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
         """`correct` for several measures: those of one cutoff share the replacements."""
         groups: dict[tuple[int, tuple[int, ...]], list[Bounds]] = {}
-        for bounds in found:
+        for bounds in all_bounds:
             levels = relevance_levels(collection, bounds.measure)
             groups.setdefault((bounds.measure.cutoff, levels), []).append(bounds)
         corrected: dict[Measure, Corrected] = {}
         for (cutoff, levels), group in groups.items():
             values = self._of_cutoff(collection, group, cutoff, levels)
             corrected |= {bounds.measure: value for bounds, value in zip(group, values, strict=True)}
-        return [corrected[bounds.measure] for bounds in found]
+        return [corrected[bounds.measure] for bounds in all_bounds]
 
     def _of_cutoff(
         self, collection: Collection, group: Sequence[Bounds], cutoff: int, levels: tuple[int, ...]
@@ -280,11 +230,8 @@ class FroebeBootstrap(SharedCorrection):
         self, collection: Collection, bounds: Bounds, levels: tuple[int, ...], judged: npt.NDArray[np.int64]
     ) -> _Part:
         """Rankings of the runs to score."""
-        index, cutoff = collection.run_index(bounds.run_ids), bounds.measure.cutoff
-        level = ranked_levels(collection, index, cutoff)
-        reach = reach_of(collection, index, cutoff, self.estimand)
-        opened = (level == -1) & (np.arange(level.shape[2]) < reach[:, None, None])
-        each = np.broadcast_to(judged, (len(index), *judged.shape))
+        level, opened, _ = self.opened_ranks(collection, bounds.run_ids, bounds.measure.cutoff)
+        each = np.broadcast_to(judged, (len(level), *judged.shape))
         return _Part(bounds.run_ids, bounds.query_ids, levels, level, opened, each)
 
     def _chosen(
@@ -332,7 +279,7 @@ class FroebeBootstrap(SharedCorrection):
         weights = [m.weights() if isinstance(m, Additive) else None for m in measures]
         for r, t in np.argwhere(part.opened.any(axis=2)):
             ranks = np.flatnonzero(part.opened[r, t])
-            numbers = self._numbers(part.run_ids[r], part.query_ids[t])
+            numbers = np.random.default_rng(key_of(self.random_seed, part.run_ids[r], part.query_ids[t]))
             uniform = numbers.random((len(ranks), self.n_bootstraps))
             drawn = levels[replacements(uniform, shares[r, t], stock[r, t])]
             for m, measure in enumerate(measures):
@@ -351,8 +298,3 @@ class FroebeBootstrap(SharedCorrection):
             normalized = measure.normalize(np.moveaxis(of_measure, 2, 0), tally) / measure.unit
             by_measure.append(np.moveaxis(normalized, 0, 2))
         return by_measure
-
-    def _numbers(self, *names: str) -> np.random.Generator:
-        key = "\0".join((str(self.random_seed), *names))
-        digest = hashlib.blake2b(key.encode(), digest_size=8).digest()
-        return np.random.default_rng(int.from_bytes(digest, "little"))

@@ -1,10 +1,4 @@
-"""Sums over a random sample of the judgments, weighted by inclusion (Horvitz & Thompson 1952).
-
-References
-----------
-D. G. Horvitz and D. J. Thompson (1952). A generalization of sampling without replacement from a finite
-universe. Journal of the American Statistical Association 47, 663–685.
-"""
+"""Sums over a random sample of the judgments, weighted by inclusion (Horvitz & Thompson 1952)."""
 
 from __future__ import annotations
 
@@ -13,7 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.corrections.base import Corrected, PointCorrection, not_defined, notes_on_sample, sample_of
+from bayespool.corrections.base import (
+    Corrected,
+    PointCorrection,
+    joined,
+    not_defined,
+    notes_on_sample,
+    sample_of,
+)
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import Bounds
 from bayespool.evidence.ideals import ranked_levels
@@ -22,11 +23,7 @@ from bayespool.measures.normalized import Normalized
 
 
 @register_estimator(
-    "horvitz-thompson",
-    label="Horvitz-\nThompson",
-    description="sums of gains in which each document of a sample counts 1 / its probability",
-    source="Horvitz & Thompson 1952",
-    needs_sample=True,
+    "horvitz-thompson", label="Horvitz-\nThompson", citations=("horvitz-thompson-1952",), needs_sample=True
 )
 @dataclass(frozen=True, kw_only=True)
 class HorvitzThompson(PointCorrection):
@@ -57,32 +54,27 @@ class HorvitzThompson(PointCorrection):
 
     within_bounds: bool = True
 
-    @property
-    def name(self) -> str:
-        """``horvitz-thompson``."""
-        return "horvitz-thompson"
-
-    def correct(self, collection: Collection, found: Bounds) -> Corrected:
+    def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
         """B plus (1 / p − 1) times the gain of each document of the sample."""
-        measure, pool = found.measure, sample_of(collection)
+        measure, pool = bounds.measure, sample_of(collection)
         if isinstance(pool, str):
-            return not_defined(found, pool)
+            return not_defined(bounds, pool)
         if not isinstance(measure, Additive) or isinstance(measure, Normalized):
-            return not_defined(found, "defined for sums of gains that no ideal ranking divides")
-        index = collection.run_index(found.run_ids)
+            return not_defined(bounds, "defined for sums of gains that no ideal ranking divides")
+        index = collection.run_index(bounds.run_ids)
         inclusion = pool.inclusion(collection, np.flatnonzero(collection.pooled))
         more = np.append(np.where(np.isnan(inclusion), 0.0, 1 / inclusion - 1), 0.0)
         level = measure.read(ranked_levels(collection, index, measure.cutoff))
         gains = measure.gains(level) * measure.weights()[: level.shape[2]] / measure.unit
         added = (gains * more[collection.document[index, :, : measure.cutoff]]).sum(axis=2)
-        notes = notes_on_sample(collection, pool, found)
+        notes = notes_on_sample(collection, pool, bounds)
         if self.within_bounds:
-            total, room = added.sum(axis=1), found.residual.sum(axis=1)
+            total, room = added.sum(axis=1), bounds.residual.sum(axis=1)
             kept = np.clip(total, np.minimum(room, 0), np.maximum(room, 0))
             added *= np.where(total != 0, kept / np.where(total != 0, total, 1), 0)[:, None]
             cut = np.abs(total - kept) > 1e-12
             notes = tuple(
-                "; ".join(["cut to the upper bound"] * bool(was_cut) + [note] * bool(note))
-                for note, was_cut in zip(notes, cut, strict=True)
+                joined(was_cut and "cut to the upper bound", note)
+                for note, was_cut in zip(notes, cut.tolist(), strict=True)
             )
-        return Corrected(found.lower + added, notes=notes)
+        return Corrected(bounds.lower + added, notes=notes)

@@ -1,13 +1,4 @@
-"""Labels of a second judge in place of missing judgments.
-
-References
-----------
-S. Upadhyay, E. Kamalloo and J. Lin (2024). LLMs can patch up missing relevance judgments in evaluation.
-arXiv:2405.04727.
-
-Z. Abbasiantaeb, C. Meng, L. Azzopardi and M. Aliannejadi (2024). Can we use large language models to fill
-relevance judgment holes? arXiv:2405.05600.
-"""
+"""Labels of a second judge in place of missing judgments."""
 
 from __future__ import annotations
 
@@ -18,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, Judge
-from bayespool.corrections.base import Corrected
-from bayespool.corrections.labels import LabelCorrection, opened_ranks
+from bayespool.corrections.base import Corrected, joined
+from bayespool.corrections.labels import LabelCorrection
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import Bounds
 from bayespool.evidence.ideals import tally_within_reach
@@ -31,8 +22,7 @@ LevelArray = npt.NDArray[np.int16]
 @register_estimator(
     "judge-filled",
     label="judge\nfilled",
-    description="the measure with a second judge's labels in place of missing judgments",
-    source="Upadhyay, Kamalloo & Lin 2024; Abbasiantaeb et al. 2024",
+    citations=("upadhyay-kamalloo-lin-2024", "abbasiantaeb-etal-2024"),
     needs_judge=True,
 )
 @dataclass(frozen=True, kw_only=True)
@@ -62,30 +52,25 @@ class JudgeFilled(LabelCorrection):
     documents, which favors the method. A note gives the relevance of labels.
     """
 
-    @property
-    def name(self) -> str:
-        """``judge-filled``."""
-        return "judge-filled"
-
-    def by_labels(self, collection: Collection, found: Bounds, judge: Judge) -> Corrected:
+    def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
         """Values of the rankings with labels as levels."""
-        measure, relevance_of_label = found.measure, relevance_of_labels(collection, judge, found.measure.rel)
-        level, opened, document = opened_ranks(collection, found, self.estimand)
+        measure = bounds.measure
+        relevance_of_label = relevance_of_labels(collection, judge, measure.rel)
+        level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
         level = np.where(opened, np.append(relevance_of_label, np.int16(-1))[document], level)
         relevance = np.where(
             collection.judged | (relevance_of_label < 0), collection.relevance, relevance_of_label
         )
         fuller = dataclasses.replace(collection, relevance=relevance)
-        tally = tally_within_reach(collection, fuller, found.run_ids, measure, self.estimand)
+        tally = tally_within_reach(collection, fuller, bounds.run_ids, measure, self.estimand)
         scale = ""
         if judge.is_labeled.any() and not is_on_scale(collection, judge):
             scale = _scale_note(judge, relevance_of_grades(collection, judge, measure.rel))
         n_left = (opened & (level < 0)).sum(axis=(1, 2))
         is_open = np.asarray(opened.any(axis=(1, 2)))
         notes = tuple(
-            "; ".join(
-                [f"unjudged documents without a label count as not relevant: {n}"] * bool(n)
-                + [scale] * bool(scale and has_unjudged)
+            joined(
+                n and f"unjudged documents without a label count as not relevant: {n}", has_unjudged and scale
             )
             for n, has_unjudged in zip(n_left.tolist(), is_open.tolist(), strict=True)
         )
@@ -101,9 +86,7 @@ def is_on_scale(collection: Collection, judge: Judge) -> bool:
 
 
 def relevance_of_labels(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
-    """Relevance of each document's label for a measure that counts ``rel`` or more, −1 without a label, shape
-    (pair,).
-    """
+    """Relevance of labels for a measure that counts ``rel`` or more, −1 without a label, shape (pair,)."""
     if is_on_scale(collection, judge):
         return np.where(judge.is_labeled, judge.label, -1).astype(np.int16)
     of_grade = relevance_of_grades(collection, judge, rel)
@@ -111,18 +94,7 @@ def relevance_of_labels(collection: Collection, judge: Judge, rel: int = 1) -> L
 
 
 def relevance_of_grades(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
-    """Relevance of the labels of each grade, where they are not levels themselves, the lowest first; shape
-    (grade,).
-
-    Examples
-    --------
-    >>> from bayespool import load_example
-    >>> from bayespool.collection import Judge
-    >>> example = load_example()
-    >>> label = np.where(example.relevance > 0, 0.8, 0.1)
-    >>> relevance_of_grades(example, Judge("llm", label)).tolist()
-    [0, 1]
-    """
+    """Relevance of the labels of each grade, the lowest first, where they are not levels; shape (grade,)."""
     binary = len(judge.thresholds) == 1
     counted = collection.judged & in_top(collection, TOP_OF_LABELS)
     by_grade = np.zeros(len(judge.thresholds) + 1, dtype=np.int16)

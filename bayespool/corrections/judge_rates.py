@@ -8,22 +8,16 @@ import numpy as np
 
 from bayespool.collection import Collection, Judge
 from bayespool.corrections.base import Corrected, not_defined
-from bayespool.corrections.expected import amounts_with_expected, gains_of_levels
-from bayespool.corrections.labels import LabelCorrection, hidden_documents, level_rates, opened_ranks
+from bayespool.corrections.expected import amounts_with_expected, gains_of_levels, values_of_expected
+from bayespool.corrections.labels import LabelCorrection, hidden_documents, level_rates
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import Bounds
-from bayespool.evidence.ideals import relevance_levels, tally_of
-from bayespool.measures import Normalized
+from bayespool.evidence.ideals import relevance_levels
 
 _NOTHING_HIDDEN = "needs documents that one organization alone contributed"
 
 
-@register_estimator(
-    "judge-rates",
-    label="judge\nrates",
-    description="how often hidden documents with a document's label are relevant, as its chance",
-    needs_judge=True,
-)
+@register_estimator("judge-rates", label="judge\nrates", needs_judge=True)
 @dataclass(frozen=True, kw_only=True)
 class JudgeRates(LabelCorrection):
     """Give unjudged documents the chances of relevance of hidden documents with their labels.
@@ -51,28 +45,20 @@ class JudgeRates(LabelCorrection):
     Edges: without unjudged documents the value is B; without a hidden document it is NaN.
     """
 
-    @property
-    def name(self) -> str:
-        """``judge-rates``."""
-        return "judge-rates"
-
-    def by_labels(self, collection: Collection, found: Bounds, judge: Judge) -> Corrected:
+    def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
         """Expected values."""
-        measure, levels = found.measure, relevance_levels(collection, found.measure)
+        measure, levels = bounds.measure, relevance_levels(collection, bounds.measure)
         gains = gains_of_levels(measure, np.array(levels))
         if gains is None:
-            return not_defined(found, "defined for sums of gains")
-        level, opened, document = opened_ranks(collection, found, self.estimand)
+            return not_defined(bounds, "defined for sums of gains")
+        level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
         is_open = np.asarray(opened.any(axis=(1, 2)))
         hidden = hidden_documents(collection, measure.cutoff)
         if not len(hidden):
-            values = np.where(is_open[:, None], np.nan, found.lower)
+            values = np.where(is_open[:, None], np.nan, bounds.lower)
             return Corrected(
                 values, notes=tuple(_NOTHING_HIDDEN if has_unjudged else "" for has_unjudged in is_open)
             )
         gain = (level_rates(collection, judge, hidden, levels) @ gains)[np.append(judge.grade, -1)[document]]
         amounts = amounts_with_expected(measure, level, opened, gain)
-        values = measure.normalize(amounts, tally_of(collection, levels)) / measure.unit
-        if isinstance(measure, Normalized):
-            values = np.clip(values, found.least.scores(), found.most.scores())
-        return Corrected(values)
+        return Corrected(values_of_expected(collection, bounds, amounts))

@@ -1,10 +1,4 @@
-"""Correction by the effect of a run on the pooled runs (Lipani, Lupu & Hanbury 2015).
-
-References
-----------
-A. Lipani, M. Lupu and A. Hanbury (2015). Splitting water: precision and anti-precision to reduce
-pool bias. SIGIR 2015, 103–112.
-"""
+"""Correction by the effect of a run on the pooled runs (Lipani, Lupu & Hanbury 2015)."""
 
 from __future__ import annotations
 
@@ -26,9 +20,8 @@ from bayespool.measures import Precision
 @register_estimator(
     "anti-precision",
     label="anti-\nprec.",
-    description="B + k̄·Δk̄ where what the run does to the pooled runs fires the trigger",
     source="Lipani, Lupu & Hanbury 2015, algorithm 1",
-    default=True,
+    citations=("lipani-lupu-hanbury-2015",),
 )
 @dataclass(frozen=True, kw_only=True)
 class AntiPrecision(SharedCorrection):
@@ -56,24 +49,19 @@ class AntiPrecision(SharedCorrection):
         if self.trigger not in ("lambda", "precision", "anti-precision"):
             raise InputError(f"no trigger {self.trigger!r}", hint="lambda, precision or anti-precision")
 
-    @property
-    def name(self) -> str:
-        """``anti-precision``."""
-        return "anti-precision"
-
-    def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
+    def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
         """`correct` for several measures, with one composition for all cutoffs of a relevance level."""
         effects: dict[int, CompositionEffects] = {}
-        for rel in {b.measure.rel for b in found if isinstance(b.measure, Precision)}:
-            cutoffs = sorted({b.measure.cutoff for b in found if b.measure.rel == rel})
+        for rel in {b.measure.rel for b in all_bounds if isinstance(b.measure, Precision)}:
+            cutoffs = sorted({b.measure.cutoff for b in all_bounds if b.measure.rel == rel})
             effects[rel] = composition_effects(
-                collection, found[0].run_ids, cutoffs=cutoffs, rel=rel, alpha=self.alpha
+                collection, all_bounds[0].run_ids, cutoffs=cutoffs, rel=rel, alpha=self.alpha
             )
         return [
             self._share_out(collection, b, effects[b.measure.rel])
             if isinstance(b.measure, Precision)
             else not_defined(b, "defined for P@n alone")
-            for b in found
+            for b in all_bounds
         ]
 
     def _share_out(self, collection: Collection, bounds: Bounds, effects: CompositionEffects) -> Corrected:

@@ -1,14 +1,9 @@
-"""Gains of unjudged documents from their ranks in the pooled runs (Lu, Moffat & Culpepper 2017).
-
-References
-----------
-X. Lu, A. Moffat and J. S. Culpepper (2017). Can deep effectiveness metrics be evaluated using shallow
-judgment pools? SIGIR 2017, 35–44.
-"""
+"""Gains of unjudged documents from their ranks in the pooled runs (Lu, Moffat & Culpepper 2016)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
@@ -20,26 +15,146 @@ from bayespool.corrections.base import (
     Corrected,
     FloatArray,
     SharedCorrection,
+    check_choice,
     has_open_ranks,
     lacks_pool,
     not_defined,
 )
-from bayespool.corrections.expected import expected_amounts, gains_of_levels
-from bayespool.corrections.gain_by_rank import SHAPES, Shape, gain_curves
+from bayespool.corrections.expected import expected_amounts, gains_of_levels, values_of_expected
 from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds
-from bayespool.evidence.ideals import ranked_levels, relevance_levels, tally_of
-from bayespool.evidence.states import reach_of
-from bayespool.measures import Normalized
+from bayespool.evidence.ideals import ranked_levels, relevance_levels
+
+Shape = Literal["constant", "linear", "zipf", "weibull"]
+
+_MIN_SUM_OF_SQUARES = 1e-290  # smaller ones count as 0
+_N_STEPS = 40  # of least squares
+_PARAMETER_SHIFT = 1e-6  # for numerical slopes
+_RIDGE = 1e-12  # keeps steps finite along parameters that change nothing
+
+
+class _Grid(NamedTuple):
+    """Grid of starting points for a search."""
+
+    least: tuple[float, ...]
+    greatest: tuple[float, ...]
+    n_points: tuple[int, ...]
+
+    def points(self) -> FloatArray:
+        """All combinations, shape (point, parameter)."""
+        axes = map(np.linspace, self.least, self.greatest, self.n_points)
+        return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(self.least))
+
+
+_EXPONENTS = _Grid((0.0,), (10.0,), (101,))
+_LOG_SCALE_AND_SHAPE = _Grid((np.log(0.05),) * 2, (np.log(1e4), np.log(10.0)), (100, 40))
+
+
+def gain_curves(observed: FloatArray, n_ranks: int, shape: Shape) -> FloatArray:
+    """Curves of one shape with the least squared distance to mean gains, shape (topic, rank), cut to 0 and 1.
+
+    The shapes are p down to some rank, then 0; λk + c with λ ≤ 0; λ/k^c; or c(e^{−((k−1)/a)^b} −
+    e^{−(k/a)^b}). The height of a curve is explicit; other parameters are searched on a grid, then by least
+    squares.
+    """
+    rank = np.arange(1, max(n_ranks, observed.shape[1]) + 1, dtype=np.float64)
+    curves = SHAPES[shape](observed, rank)[:, :n_ranks]
+    return np.clip(curves, 0.0, 1.0)
+
+
+def _constant(observed: FloatArray, rank: FloatArray) -> FloatArray:
+    n_topics, depth = observed.shape
+    means = observed.cumsum(axis=1) / rank[:depth]
+    last = (rank[:depth] * means**2).argmax(axis=1)  # least squares
+    height = means[np.arange(n_topics), last]
+    return np.where(rank <= last[:, None] + 1, height[:, None], 0.0)
+
+
+def _linear(observed: FloatArray, rank: FloatArray) -> FloatArray:
+    within = rank[: observed.shape[1]]
+    centered = within - within.mean()
+    squares = max(float(centered @ centered), 0.5)  # that of two ranks; one has no slope
+    slope = np.minimum(observed @ centered / squares, 0.0)
+    line: FloatArray = observed.mean(axis=1)[:, None] + slope[:, None] * (rank - within.mean())
+    return line
+
+
+def _powers(exponent: FloatArray, rank: FloatArray) -> FloatArray:
+    form: FloatArray = rank ** -exponent[..., :1]
+    return form
+
+
+def _chances(parameters: FloatArray, rank: FloatArray) -> FloatArray:
+    scale, power = np.exp(parameters[..., :1]), np.exp(parameters[..., 1:])
+    beyond = np.exp(-((np.append(rank - 1, rank[-1]) / scale) ** power))
+    return -np.diff(beyond, axis=-1)
+
+
+def _searched(
+    observed: FloatArray, rank: FloatArray, form: Callable[[FloatArray, FloatArray], FloatArray], grid: _Grid
+) -> FloatArray:
+    """Form times height, with least-squares parameters and height for each topic, shape (topic, rank)."""
+    within = rank[: observed.shape[1]]
+    points = grid.points()
+    forms = form(points, within)
+    best = points[_explained(observed @ forms.T, forms).argmax(axis=1)]
+
+    def distance(parameters: FloatArray) -> FloatArray:
+        """From the form at its best height to what was observed, shape (topic, rank)."""
+        forms = form(parameters, within)
+        return _height(observed, forms)[:, None] * forms - observed
+
+    # Levenberg and Marquardt's steps, all topics at a time
+    reached, damping = distance(best), np.full(len(best), 1e-3)
+    for _ in range(_N_STEPS):
+        shifts = np.eye(best.shape[1]) * _PARAMETER_SHIFT
+        slopes = np.stack([(distance(best + shift) - reached) / _PARAMETER_SHIFT for shift in shifts], axis=2)
+        normal = np.einsum("tkp,tkq->tpq", slopes, slopes)
+        diagonal = np.einsum("tpp->tp", normal)
+        normal += np.eye(best.shape[1]) * (damping[:, None] * diagonal + _RIDGE)[:, None]
+        step = np.linalg.solve(normal, np.einsum("tkp,tk->tp", slopes, reached)[..., None])[..., 0]
+        tried = np.clip(best - step, grid.least, grid.greatest)
+        tried_distance = distance(tried)
+        better = np.square(tried_distance).sum(axis=1) < np.square(reached).sum(axis=1)
+        best, reached = (
+            np.where(better[:, None], tried, best),
+            np.where(better[:, None], tried_distance, reached),
+        )
+        damping = np.maximum(np.where(better, damping / 5, damping * 5), _RIDGE)
+    curves: FloatArray = _height(observed, form(best, within))[:, None] * form(best, rank)
+    return curves
+
+
+SHAPES: dict[Shape, Callable[[FloatArray, FloatArray], FloatArray]] = {
+    "constant": _constant,
+    "linear": _linear,
+    "zipf": functools.partial(_searched, form=_powers, grid=_EXPONENTS),
+    "weibull": functools.partial(_searched, form=_chances, grid=_LOG_SCALE_AND_SHAPE),
+}
+
+
+def _height(observed: FloatArray, forms: FloatArray) -> FloatArray:
+    """Best height of each topic's form, shape (topic,)."""
+    squares = np.maximum(np.square(forms).sum(axis=1), _MIN_SUM_OF_SQUARES)
+    height: FloatArray = (observed * forms).sum(axis=1) / squares
+    return height
+
+
+def _explained(products: FloatArray, forms: FloatArray) -> FloatArray:
+    """Decrease of the sum of squares by a form at its best height."""
+    squares = np.square(forms).sum(axis=-1)
+    explained: FloatArray = np.where(
+        squares > _MIN_SUM_OF_SQUARES, products**2 / np.maximum(squares, _MIN_SUM_OF_SQUARES), -1.0
+    )
+    return explained
+
 
 Loss = Literal["a", "b"]
 
 
 class _Expected(NamedTuple):
-    """Gains of documents of runs, as shares of the greatest, and which are estimated; shape (run, topic,
-    rank).
-    """
+    """Gains as shares of the greatest, and which are estimated, shape (run, topic, rank)."""
 
     gain: FloatArray
     opened: npt.NDArray[np.bool_]
@@ -52,17 +167,7 @@ _MIN_FITTED_RANKS = 10  # with fewer, a note says that data are few
 
 
 def simplex_weights(table: FloatArray, target: FloatArray) -> FloatArray:
-    """Nonnegative weights that sum to 1, shape (column,), with which the columns of a table are closest to a
-    target by least squares; equal where every column is the target.
-
-    The distance is ‖(T − t1ᵀ)w‖; nonnegative least squares with a row of ones for the sum gives a multiple of
-    these weights, whatever the weight of that row.
-
-    Examples
-    --------
-    >>> simplex_weights(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([0.7, 0.3])).round(6).tolist()
-    [0.7, 0.3]
-    """
+    """Weights from 0 that sum to 1, shape (column,), of a table's columns closest to a target (row,)."""
     from scipy.optimize import nnls
 
     n_columns = table.shape[1]
@@ -79,18 +184,17 @@ def simplex_weights(table: FloatArray, target: FloatArray) -> FloatArray:
 @register_estimator(
     "lu-moffat-culpepper",
     label="Lu-Mof.-\nCulp.",
-    description="B plus what documents at their ranks of the pooled runs gain on the topic",
-    source="Lu, Moffat & Culpepper, AIRS 2016 and SIGIR 2017",
+    citations=("lu-moffat-culpepper-2016", "lu-moffat-culpepper-2017"),
 )
 @dataclass(frozen=True, kw_only=True)
 class LuMoffatCulpepper(SharedCorrection):
     """Add expected gains of unjudged documents by their ranks in the pooled runs (Lu et al. 2017).
 
-    On each topic the method fits a curve g to the mean gain at each rank of the pooled runs, down to the pool
-    depth, and extrapolates it below (`bayespool.corrections.gain_by_rank.gain_curves`). The expected gain of
-    a document is Σ w_s g(rank of it in s) over the pooled runs s, with weights of 0 and more that sum to 1.
-    The method fits them on the judged documents, for each shape of g separately. In the end it combines the
-    estimates by a linear, a Zipf and a Weibull curve, with weights fitted in the same way.
+    On each topic the method fits a curve g to the mean gain at each rank of the pooled runs, down to the
+    pool depth, and extrapolates it below (`gain_curves`). The expected gain of a document is Σ w_s g(rank
+    of it in s) over the pooled runs s, with weights of 0 and more that sum to 1. The method fits them on
+    the judged documents, for each shape of g separately. In the end it combines the estimates by a
+    linear, a Zipf and a Weibull curve, with weights fitted in the same way.
 
     Parameters
     ----------
@@ -132,23 +236,17 @@ class LuMoffatCulpepper(SharedCorrection):
     persistence: float = 0.95
 
     def __post_init__(self) -> None:
-        for name, known in (("shape", ("combined", *SHAPES)), ("loss", get_args(Loss))):
-            if (value := getattr(self, name)) not in known:
-                raise InputError(f"no {name} {value!r}", hint=", ".join(known))
+        check_choice("shape", self.shape, ("combined", *SHAPES))
+        check_choice("loss", self.loss, get_args(Loss))
         if not 0 < self.persistence < 1:
             raise InputError(f"persistence {self.persistence} is not between 0 and 1")
 
-    @property
-    def name(self) -> str:
-        """``lu-moffat-culpepper``."""
-        return "lu-moffat-culpepper"
-
-    def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
+    def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
         """`correct` for several measures; those with equal gains of levels share the estimates."""
-        deepest = max(bounds.measure.cutoff for bounds in found)
+        deepest = max(bounds.measure.cutoff for bounds in all_bounds)
         shared: dict[bytes, _Expected] = {}
         corrected = []
-        for bounds in found:
+        for bounds in all_bounds:
             top = relevance_levels(collection, bounds.measure)[-1]
             gains = gains_of_levels(bounds.measure, np.arange(top + 1))
             if gains is None:
@@ -167,13 +265,9 @@ class LuMoffatCulpepper(SharedCorrection):
     def _expected(
         self, collection: Collection, run_ids: tuple[str, ...], depth: int, shares: FloatArray
     ) -> _Expected:
-        """Gains of the first ``depth`` documents of runs, known for judged ones and estimated for the
-        others.
-        """
+        """Gains of the first ``depth`` documents of runs, known or estimated."""
         index = collection.run_index(run_ids)
-        level = ranked_levels(collection, index, depth)
-        reach = reach_of(collection, index, depth, self.estimand)
-        opened = (level == -1) & (np.arange(level.shape[2]) < reach[:, None, None])
+        level, opened, _ = self.opened_ranks(collection, run_ids, depth)
         gain = np.where(level >= 0, shares[np.maximum(level, 0)], 0.0)
         pooled = np.flatnonzero(collection.pooled)
         topics = np.flatnonzero(opened.any(axis=(0, 2)))
@@ -198,9 +292,7 @@ class LuMoffatCulpepper(SharedCorrection):
     def _of_topic(
         self, ranks: npt.NDArray[np.int32], judged_gain: FloatArray, curves: Sequence[FloatArray], last: int
     ) -> FloatArray:
-        """Expected gains of the documents after the judged ones, from ranks in the pooled runs, shape
-        (document,).
-        """
+        """Expected gains of the documents after the judged ones, shape (document,)."""
         n_judged = len(judged_gain)
         weight = np.append(self.persistence ** np.arange(last), 0.0)[ranks[:n_judged]]
         estimates = np.empty((len(ranks), len(curves)))
@@ -211,9 +303,7 @@ class LuMoffatCulpepper(SharedCorrection):
         return combined[n_judged:]
 
     def _weights(self, weight: FloatArray, gains: FloatArray, target: FloatArray) -> FloatArray:
-        """Weights of the columns of expected gains, which have the shape (judged document, column); shape
-        (column,).
-        """
+        """Weights of the columns of expected gains (judged document, column), shape (column,)."""
         if self.loss == "a":
             return simplex_weights(weight.T @ gains, weight.T @ target)
         # the rows of one document differ by factors only, and are one row of their root sum of squares
@@ -226,11 +316,8 @@ def _value(collection: Collection, bounds: Bounds, expected: _Expected, greatest
     measure = bounds.measure
     gain = expected.gain[:, :, : measure.cutoff]
     opened = expected.opened[:, :, : measure.cutoff]
-    tally = tally_of(collection, relevance_levels(collection, measure))
-    amounts = measure.normalize(expected_amounts(measure, gain * greatest), tally) / measure.unit
-    if isinstance(measure, Normalized):
-        amounts = np.clip(amounts, bounds.least.scores(), bounds.most.scores())
-    per_topic = np.where(opened.any(axis=2), amounts, bounds.lower)
+    values = values_of_expected(collection, bounds, expected_amounts(measure, gain * greatest))
+    per_topic = np.where(opened.any(axis=2), values, bounds.lower)
     per_topic[lacks_pool(collection, bounds)] = np.nan
     depth = int(collection.depth_of(np.flatnonzero(collection.pooled)).max(initial=0))
     shallow = f"gains by rank are fitted to {depth} ranks" if 0 < depth < _MIN_FITTED_RANKS else ""

@@ -3,15 +3,11 @@
 The constants are chances. A measure that does not end at 1 is corrected as a share of the value of a ranking
 with the highest relevance throughout, and one that falls with relevance as 1 minus itself. T of measures over
 ideal rankings is the paper's estimate (`bayespool.evidence.Bounds`).
-
-References
-----------
-S. D. Ravana and A. Moffat (2010). Estimating system effectiveness scores with incomplete evidence.
-Proceedings of the 15th Australasian Document Computing Symposium.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -21,7 +17,7 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.corrections.base import Corrected, PointCorrection, not_defined, open_residual
-from bayespool.corrections.registry import register_estimator
+from bayespool.corrections.registry import Class, register_estimator
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds, JudgmentCounts
 from bayespool.evidence.ideals import relevance_levels
@@ -33,70 +29,69 @@ _MIN_JUDGED_SHARE = 1e-12  # of the weights; less is rounding
 
 
 def background(lower: FloatArray, residual: FloatArray, e: float) -> FloatArray:
-    """X_B = B + Δ·E, with the chance E of relevance for each unjudged document.
-
-    Examples
-    --------
-    >>> float(background(np.array(0.3), np.array(0.5), e=0.1))
-    0.35
-    """
+    """X_B = B + Δ·E, with the chance E of relevance for each unjudged document."""
     return lower + residual * e
 
 
 def interpolated(lower: FloatArray, residual: FloatArray, c: float, e: float) -> FloatArray:
-    """X_I = B + C·Δ·B/(1 − Δ), and E where nothing is judged (Δ = 1), with unjudged documents C times as
-    likely to be relevant as the judged ones of the run on the topic.
-
-    Examples
-    --------
-    >>> interpolated(np.array([0.3, 0.0]), np.array([0.5, 1.0]), c=0.5, e=0.01).round(3).tolist()
-    [0.45, 0.01]
-    """
+    """X_I = B + C·Δ·B/(1 − Δ), and E where nothing is judged (Δ = 1)."""
     judged = 1 - residual
     some = judged > _MIN_JUDGED_SHARE
     return np.where(some, lower + c * residual * lower / np.where(some, judged, 1), e)
 
 
 def smoothed(lower: FloatArray, residual: FloatArray, c: float, e: float) -> FloatArray:
-    """X_M = (1 − Δ)·X_I + Δ·X_B = B + C·Δ·B + Δ²·E.
-
-    Examples
-    --------
-    >>> float(smoothed(np.array(0.3), np.array(0.5), c=0.8, e=0.1))
-    0.445
-    """
+    """X_M = (1 − Δ)·X_I + Δ·X_B = B + C·Δ·B + Δ²·E."""
     return lower + c * residual * lower + residual**2 * e
 
 
-@register_estimator(
-    "lower-bound",
-    label="lower\nbound",
-    description="B: the measure as trec_eval gives it, unjudged documents are nonrelevant",
-    source="Ravana & Moffat 2010, §3",
-)
+def _of_paper(name: str, label: str) -> Callable[[Class], Class]:
+    return register_estimator(
+        name, label=label, source="Ravana & Moffat 2010, §3", citations=("ravana-moffat-2010",)
+    )
+
+
+@_of_paper("as-judged", "lower\nbound")
 @dataclass(frozen=True, kw_only=True)
-class LowerBound(PointCorrection):
+class AsJudged(PointCorrection):
     """X_S = B, the measure as trec_eval gives it, with unjudged documents as nonrelevant."""
 
-    @property
-    def name(self) -> str:
-        """``lower-bound``."""
-        return "lower-bound"
-
-    def correct(self, collection: Collection, found: Bounds) -> Corrected:
+    def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
         """B on each topic."""
-        return Corrected(found.lower)
+        return Corrected(bounds.lower)
 
 
-@register_estimator(
-    "background",
-    label="back-\nground",
-    description="B + Δ·E: an unjudged document is relevant with the chance E",
-    source="Ravana & Moffat 2010, §3",
-    default=True,
-)
 @dataclass(frozen=True, kw_only=True)
-class Background(PointCorrection):
+class _Placed(PointCorrection):
+    """Values from a formula of B and Δ, both scaled to between 0 and 1, whose constants are chances."""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if name in ("c", "e") and not 0 <= value <= 1:
+                raise InputError(f"constant {name} = {value} is not between 0 and 1")
+
+    @abstractmethod
+    def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
+        """Values between B and B + Δ."""
+
+    def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
+        """Values of the formula on each topic."""
+        highest = _highest(collection, bounds.measure)
+        if not (bounds.measure.rises or bounds.measure.falls):
+            return not_defined(bounds, "defined for measures that rise with relevance, or fall")
+        if highest is None:
+            return not_defined(bounds, "defined for measures from 0 to 1")
+        lower, residual = bounds.lower / highest, open_residual(bounds) / highest
+        if bounds.measure.rises:
+            corrected = self.formula(lower, residual)
+        else:
+            corrected = 1 - self.formula(1 - lower - residual, residual)
+        return Corrected(np.where(residual > 0, corrected * highest, bounds.lower))
+
+
+@_of_paper("background", "back\xad\nground")
+@dataclass(frozen=True, kw_only=True)
+class Background(_Placed):
     """X_B = B + Δ·E (Ravana & Moffat 2010, §3).
 
     Parameters
@@ -107,28 +102,14 @@ class Background(PointCorrection):
 
     e: float = 0.03
 
-    def __post_init__(self) -> None:
-        _check(e=self.e)
-
-    @property
-    def name(self) -> str:
-        """``background``."""
-        return "background"
-
-    def correct(self, collection: Collection, found: Bounds) -> Corrected:
+    def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
         """X_B on each topic."""
-        return _placed(collection, found, lambda b, delta: background(b, delta, self.e))
+        return background(lower, residual, self.e)
 
 
-@register_estimator(
-    "interpolated",
-    label="inter-\npolated",
-    description="B + C·Δ·B/(1 − Δ): C times as likely as a judged document of the run",
-    source="Ravana & Moffat 2010, §3",
-    default=True,
-)
+@_of_paper("interpolated", "inter\xad\npolated")
 @dataclass(frozen=True, kw_only=True)
-class Interpolated(PointCorrection):
+class Interpolated(_Placed):
     """X_I = B + C·Δ·B/(1 − Δ) (Ravana & Moffat 2010, §3).
 
     A missing rank counts as judged and nonrelevant, so that B/(1 − Δ) is the precision over all ranks of
@@ -143,28 +124,14 @@ class Interpolated(PointCorrection):
     c: float = 0.42
     e: float = 0.01
 
-    def __post_init__(self) -> None:
-        _check(c=self.c, e=self.e)
-
-    @property
-    def name(self) -> str:
-        """``interpolated``."""
-        return "interpolated"
-
-    def correct(self, collection: Collection, found: Bounds) -> Corrected:
+    def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
         """X_I on each topic."""
-        return _placed(collection, found, lambda b, delta: interpolated(b, delta, self.c, self.e))
+        return interpolated(lower, residual, self.c, self.e)
 
 
-@register_estimator(
-    "smoothed",
-    label="smooth-\ned",
-    description="B + C·Δ·B + Δ²·E: interpolated where much is judged, background elsewhere",
-    source="Ravana & Moffat 2010, §3",
-    default=True,
-)
+@_of_paper("smoothed", "smooth\xad\ned")
 @dataclass(frozen=True, kw_only=True)
-class Smoothed(PointCorrection):
+class Smoothed(_Placed):
     """X_M = B + C·Δ·B + Δ²·E (Ravana & Moffat 2010, §3).
 
     Parameters
@@ -176,17 +143,9 @@ class Smoothed(PointCorrection):
     c: float = 0.91
     e: float = 0.05
 
-    def __post_init__(self) -> None:
-        _check(c=self.c, e=self.e)
-
-    @property
-    def name(self) -> str:
-        """``smoothed``."""
-        return "smoothed"
-
-    def correct(self, collection: Collection, found: Bounds) -> Corrected:
+    def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
         """X_M on each topic."""
-        return _placed(collection, found, lambda b, delta: smoothed(b, delta, self.c, self.e))
+        return smoothed(lower, residual, self.c, self.e)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,21 +235,6 @@ def fit_constants(
     return Constants(float(fitted[0]), float(fitted[1]), float(np.sqrt(np.mean(error**2))))
 
 
-def _placed(
-    collection: Collection, bounds: Bounds, formula: Callable[[FloatArray, FloatArray], FloatArray]
-) -> Corrected:
-    """Values from a formula of B and Δ, both scaled to between 0 and 1."""
-    highest = _highest(collection, bounds.measure)
-    if highest is None:
-        return not_defined(bounds, "defined for measures from 0 to 1")
-    lower, residual = bounds.lower / highest, open_residual(bounds) / highest
-    if bounds.measure.rises:
-        corrected = formula(lower, residual)
-    else:
-        corrected = 1 - formula(1 - lower - residual, residual)
-    return Corrected(np.where(residual > 0, corrected * highest, bounds.lower))
-
-
 def _highest(collection: Collection, measure: Measure) -> float | None:
     """Value of a ranking with the highest relevance throughout; None where it is unknown."""
     if _ends_at_one(measure):
@@ -310,9 +254,3 @@ def _ends_at_one(measure: Measure) -> bool:
 def _axes(table: JudgmentCounts | Bounds) -> tuple[object, ...]:
     measured = table.measure if isinstance(table, Bounds) else table.cutoffs
     return table.run_ids, table.query_ids, measured
-
-
-def _check(**constants: float) -> None:
-    for name, value in constants.items():
-        if not 0 <= value <= 1:
-            raise InputError(f"constant {name} = {value} is not between 0 and 1")

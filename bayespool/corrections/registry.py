@@ -8,8 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
+from bayespool.corrections.base import PointCorrection
 from bayespool.errors import InputError
 from bayespool.measures import Estimator
+from bayespool.names import DEFAULT_ESTIMATORS, description_of
+from bayespool.tables.citations import citation_names
 
 Kind = Literal["point", "posterior"]
 Class = TypeVar("Class", bound=type)
@@ -32,6 +35,8 @@ class EstimatorEntry:
         Heading of a narrow column; may have two lines.
     source : str
         Author, year and equation; empty for what is the package's own.
+    citations : tuple of str
+        Keys of `bayespool.tables.CITATIONS`: what to cite.
     kind : {"point", "posterior"}
     default : bool
         Whether it is used by default.
@@ -48,6 +53,7 @@ class EstimatorEntry:
     description: str
     label: str
     source: str = ""
+    citations: tuple[str, ...] = ()
     kind: Kind = "point"
     default: bool = False
     fixed: Mapping[str, Any] = field(default_factory=dict)
@@ -81,9 +87,10 @@ imported.
 def register_estimator(
     name: str,
     *,
-    description: str,
+    description: str | None = None,
     label: str | None = None,
-    source: str = "",
+    source: str | None = None,
+    citations: tuple[str, ...] = (),
     kind: Kind = "point",
     default: bool = False,
     fixed: Mapping[str, Any] | None = None,
@@ -96,8 +103,9 @@ def register_estimator(
     ----------
     name : str
         Lower-case letters, digits and hyphens; equal to the estimator's ``name``.
-    description, label, source, kind, default, fixed, needs_sample, needs_judge
-        See `EstimatorEntry`; the default label is the name.
+    description, label, source, citations, kind, default, fixed, needs_sample, needs_judge
+        See `EstimatorEntry`. The default label is the name, the default source the short names of citations.
+        The package's own estimators have their descriptions, and are marked as default, in `bayespool.names`.
 
     Returns
     -------
@@ -107,19 +115,21 @@ def register_estimator(
     Raises
     ------
     InputError
-        An invalid name, or one that another class has. ``del ESTIMATORS[name]`` frees it; a class that is
-        defined again, as in a notebook, replaces itself.
+        An unknown citation; an invalid name, or one that another class has. ``del ESTIMATORS[name]`` frees
+        it; a class that is defined again, as in a notebook, replaces itself.
     """
 
     def register(cls: Class) -> Class:
+        names = citation_names(citations)
         entry = EstimatorEntry(
             name=name,
             make=cls,
-            description=description,
+            description=description_of(name, description),
             label=name if label is None else label,
-            source=source,
+            source=names if source is None else source,
+            citations=tuple(citations),
             kind=kind,
-            default=default,
+            default=default or name in DEFAULT_ESTIMATORS,
             fixed=dict(fixed or {}),
             needs_sample=needs_sample,
             needs_judge=needs_judge,
@@ -133,6 +143,8 @@ def register_estimator(
         if registered is not None and (_identity(registered) != _identity(entry)):
             raise InputError(f"there is an estimator {name!r} already", hint="give it another name")
         ESTIMATORS[name] = entry
+        if issubclass(cls, PointCorrection) and not cls.registered_name:
+            cls.registered_name = name
         return cls
 
     return register

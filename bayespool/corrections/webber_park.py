@@ -1,9 +1,4 @@
-"""Score adjustment by leaving pooled systems out, or from common topics (Webber & Park 2009).
-
-References
-----------
-W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling bias. SIGIR 2009, 444–451.
-"""
+"""Score adjustment by leaving pooled systems out, or from common topics (Webber & Park 2009)."""
 
 from __future__ import annotations
 
@@ -22,10 +17,11 @@ from bayespool.corrections.base import (
     PointCorrection,
     SharedCorrection,
     has_open_ranks,
+    hidden_at_levels,
+    joined,
     lacks_pool,
 )
 from bayespool.corrections.registry import register_estimator
-from bayespool.corrections.tallies import hidden_at_levels
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.evidence.held_out import held_out_levels
@@ -36,9 +32,8 @@ from bayespool.measures import Measure, Normalized, Tally
 @register_estimator(
     "systems-adjustment",
     label="systems\nadjust.",
-    description="B plus the mean loss of pooled runs that are left out of the pool",
     source="Webber & Park 2009, algorithm 1",
-    default=True,
+    citations=("webber-park-2009",),
 )
 @dataclass(frozen=True, kw_only=True)
 class SystemsAdjustment(SharedCorrection):
@@ -68,17 +63,12 @@ class SystemsAdjustment(SharedCorrection):
     substitute: bool = True
     within_bounds: bool = True
 
-    @property
-    def name(self) -> str:
-        """``systems-adjustment``."""
-        return "systems-adjustment"
-
-    def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
+    def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
         """`correct` for several measures, with one search for the documents hidden with each system."""
-        depth = max(b.measure.cutoff for b in found)
+        depth = max(b.measure.cutoff for b in all_bounds)
         pooled = np.array(collection.pooled_run_ids)
-        adjustment = np.zeros((len(found), len(found[0].run_ids)))
-        for row, run in enumerate(found[0].run_ids):
+        adjustment = np.zeros((len(all_bounds), len(all_bounds[0].run_ids)))
+        for row, run in enumerate(all_bounds[0].run_ids):
             substitute = run if self.substitute else None
             level, hidden = held_out_levels(collection, depth, by=self.by, substitute=substitute)
             others = pooled != run
@@ -88,7 +78,7 @@ class SystemsAdjustment(SharedCorrection):
             hidden_at = functools.cache(
                 functools.partial(hidden_at_levels, collection, by=self.by, substitute=substitute)
             )
-            for b, bounds in enumerate(found):
+            for b, bounds in enumerate(all_bounds):
                 measure, levels = bounds.measure, relevance_levels(collection, bounds.measure)
                 before, after = (measure.amounts(measure.read(ranked)) for ranked in (judged, kept))
                 if isinstance(measure, Normalized):
@@ -99,7 +89,7 @@ class SystemsAdjustment(SharedCorrection):
                 adjustment[b, row] = ((before - after) / bounds.low.unit).mean()
         everywhere = np.ones(len(collection.query_ids), dtype=bool)
         corrected = []
-        for bounds, of_measure in zip(found, adjustment, strict=True):
+        for bounds, of_measure in zip(all_bounds, adjustment, strict=True):
             of_measure[lacks_pool(collection, bounds)] = np.nan
             corrected.append(_adjusted(bounds, of_measure, everywhere, within_bounds=self.within_bounds))
         return corrected
@@ -108,8 +98,8 @@ class SystemsAdjustment(SharedCorrection):
 @register_estimator(
     "topics-adjustment",
     label="topics\nadjust.",
-    description="B plus the run's mean loss on topics where it is fully judged",
     source="Webber & Park 2009, algorithm 2",
+    citations=("webber-park-2009",),
 )
 @dataclass(frozen=True, kw_only=True)
 class TopicsAdjustment(PointCorrection):
@@ -136,12 +126,7 @@ class TopicsAdjustment(PointCorrection):
         if isinstance(self.common_query_ids, str):
             object.__setattr__(self, "common_query_ids", (self.common_query_ids,))
 
-    @property
-    def name(self) -> str:
-        """``topics-adjustment``."""
-        return "topics-adjustment"
-
-    def correct(self, collection: Collection, found: Bounds) -> Corrected:
+    def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
         """B + a on the other topics, the full score on the common ones."""
         named = self.common_query_ids
         unknown = [q for q in named if q not in collection.query_ids]
@@ -149,26 +134,26 @@ class TopicsAdjustment(PointCorrection):
             raise InputError(f"common topics {unknown or 'none'} are not among the topics of the qrels")
         common = np.array([q in named for q in collection.query_ids])
         n_common, n_topics = int(common.sum()), len(common)
-        adjustment, std = np.zeros(len(found.run_ids)), np.full(len(found.run_ids), np.nan)
-        for row, run in enumerate(found.run_ids):
-            unpooled = _without_own(collection, run, common, found.measure)
-            difference = found.lower[row, common] - unpooled[common]
+        adjustment, std = np.zeros(len(bounds.run_ids)), np.full(len(bounds.run_ids), np.nan)
+        for row, run in enumerate(bounds.run_ids):
+            unpooled = _without_own(collection, run, common, bounds.measure)
+            difference = bounds.lower[row, common] - unpooled[common]
             adjustment[row] = difference.mean()
             if n_common > 1:
                 variance = difference.var(ddof=1)
                 std[row] = np.sqrt((n_topics - n_common) / n_topics * variance / n_common)
         # mean unpooled score + a: on the common topics the two add up to the mean full score
-        adjustment[lacks_pool(collection, found)] = np.nan
-        corrected = _adjusted(found, adjustment, ~common, within_bounds=self.within_bounds)
-        holes: npt.NDArray[np.bool_] = np.any(found.n_unjudged[:, common], axis=1)
-        idle: npt.NDArray[np.bool_] = ~(std < np.abs(adjustment)) & has_open_ranks(found)
+        adjustment[lacks_pool(collection, bounds)] = np.nan
+        corrected = _adjusted(bounds, adjustment, ~common, within_bounds=self.within_bounds)
+        holes: npt.NDArray[np.bool_] = np.any(bounds.n_unjudged[:, common], axis=1)
+        idle: npt.NDArray[np.bool_] = ~(std < np.abs(adjustment)) & has_open_ranks(bounds)
         notes = tuple(
-            "; ".join(
-                [note] * bool(note)
-                + ["common topics are not fully judged"] * bool(holes[r])
-                + ["its standard error is not below the adjustment (equation 6)"] * bool(idle[r])
+            joined(
+                note,
+                has_holes and "common topics are not fully judged",
+                is_idle and "its standard error is not below the adjustment (equation 6)",
             )
-            for r, note in enumerate(corrected.notes)
+            for note, has_holes, is_idle in zip(corrected.notes, holes.tolist(), idle.tolist(), strict=True)
         )
         return Corrected(corrected.per_topic, std, notes)
 
@@ -176,10 +161,8 @@ class TopicsAdjustment(PointCorrection):
 def _adjusted(
     bounds: Bounds, adjustment: FloatArray, topics: npt.NDArray[np.bool_], *, within_bounds: bool
 ) -> Corrected:
-    """B plus an adjustment of the mean over some topics, of shape (run,).
-
-    Within bounds, the topics share it in proportion to Δ, at most Δ itself, or, if it is negative, to how far
-    the value may fall; else each gets the same.
+    """B plus an adjustment, shape (run,), of the mean over some topics: the same on each, or, within bounds,
+    in proportion to how far the value may rise or fall.
     """
     if not within_bounds:
         corrected = bounds.lower + np.where(topics, adjustment[:, None], 0)
@@ -205,15 +188,13 @@ def _adjusted(
 def _without_own(
     collection: Collection, run: str, topics: npt.NDArray[np.bool_], measure: Measure
 ) -> FloatArray:
-    """Value of a run on each topic without judgments, on some topics, of documents within its pool depth or
-    the cutoff that no other pooled run contributed; shape (topic,).
-    """
+    """Values of a run without its own judgments on some topics, shape (topic,)."""
     index = collection.run_index(run)
     others = np.flatnonzero(collection.pooled & (np.array(collection.run_ids) != run))
-    own = collection.pool(index)
+    own = collection.in_pool(index)
     top = collection.document[index, :, : measure.cutoff]
     own[top[top >= 0]] = True
-    smaller = collection.without_judgments(own & topics[collection.pair_topic] & ~collection.pool(others))
+    smaller = collection.without_judgments(own & topics[collection.pair_topic] & ~collection.in_pool(others))
     tally = tally_of(smaller, relevance_levels(collection, measure))
     level = ranked_levels(smaller, index, measure.cutoff)
     values: FloatArray = measure.values(measure.read(level), tally).scores()[0]

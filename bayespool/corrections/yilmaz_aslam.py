@@ -1,45 +1,30 @@
-"""Average precision inferred from a random sample of the judgments: infAP and xinfAP.
-
-References
-----------
-E. Yilmaz and J. A. Aslam (2006). Estimating average precision with incomplete and imperfect judgments. CIKM
-2006, 102–111.
-
-E. Yilmaz, E. Kanoulas and J. A. Aslam (2008). A simple and efficient sampling method for estimating AP and
-NDCG. SIGIR 2008, 603–610.
-"""
+"""Average precision inferred from a random sample of the judgments: infAP and xinfAP."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from bayespool.collection import Collection, IntArray
-from bayespool.corrections.base import (
-    Corrected,
-    FloatArray,
-    SharedCorrection,
-    ap_of_sample,
-    not_defined,
-    sample_of,
-)
+from bayespool.corrections.base import FloatArray, SampledAP
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import RELEVANT, Bounds
 from bayespool.evidence.states import states
+from bayespool.pooling import StrategyPool
 from bayespool.pooling.sampled import infer_ap, infer_stratified_ap, sampled_states
 
 
 @register_estimator(
     "inferred-ap",
     label="inferred\nAP",
-    description="average precision inferred from a sample: infAP, or xinfAP of strata",
-    source="Yilmaz & Aslam 2006; Yilmaz, Kanoulas & Aslam 2008",
+    citations=("yilmaz-aslam-2006", "yilmaz-kanoulas-aslam-2008"),
     needs_sample=True,
 )
 @dataclass(frozen=True, kw_only=True)
-class InferredAP(SharedCorrection):
+class InferredAP(SampledAP):
     """Expected precision at the ranks of the judged relevant documents, from the sample above them.
 
     infAP of a uniform sample, as in trec_eval, and xinfAP of a stratified one (`bayespool.pooling.sampled`).
@@ -53,29 +38,18 @@ class InferredAP(SharedCorrection):
     documents is unknown. Both estimands coincide.
     """
 
-    @property
-    def name(self) -> str:
-        """``inferred-ap``."""
-        return "inferred-ap"
-
-    def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
-        """`correct` for several measures, with one search for strata."""
-        pool = sample_of(collection)
-        if isinstance(pool, str):
-            return [not_defined(bounds, pool) for bounds in found]
+    def of_sample(self, collection: Collection, pool: StrategyPool) -> Callable[[Bounds], FloatArray] | str:
+        """Values from one search for strata."""
         pooled = np.flatnonzero(collection.pooled)
         stratum = pool.strata(collection, pooled)
         if stratum is None:
-            return [not_defined(bounds, "defined for uniform and stratified samples") for bounds in found]
+            return "defined for uniform and stratified samples"
         others = collection.judged & ~pool.judged(collection, pooled)
         stratum = np.where(others, stratum.max() + 1, stratum).astype(np.int32)
-        return [
-            ap_of_sample(collection, pool, bounds, lambda b: _inferred(collection, b, stratum))
-            for bounds in found
-        ]
+        return functools.partial(_inferred, collection, stratum)
 
 
-def _inferred(collection: Collection, bounds: Bounds, stratum: IntArray) -> FloatArray:
+def _inferred(collection: Collection, stratum: IntArray, bounds: Bounds) -> FloatArray:
     """Values from the stratum of each pair, −1 outside of all; shape (run, topic)."""
     relevant = states(collection.relevance, bounds.measure.rel) == RELEVANT
     n_topics, n_strata = len(collection.query_ids), int(stratum.max()) + 1

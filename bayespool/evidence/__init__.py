@@ -1,21 +1,27 @@
 """Evidence of the models: counts of judgments among ranked documents, and predictors of unjudged ones."""
 
-from bayespool.evidence.bounds import Bounds, score_bounds
+from bayespool.evidence.bounds import Bounds, JudgmentCounts, condensed_counts, judgment_counts, score_bounds
 from bayespool.evidence.composition import composition_effects
-from bayespool.evidence.confusion import LabelConfusion, auc, kappas
 from bayespool.evidence.context import DocumentContext
 from bayespool.evidence.held_out import HeldOutCounts, held_out_counts
-from bayespool.evidence.judged import JudgmentCounts, condensed_counts, judgment_counts
-from bayespool.evidence.labels import GradeCounts, LabelLift, favored_organizations, grade_counts, label_lift
+from bayespool.evidence.labels import (
+    GradeCounts,
+    LabelConfusion,
+    LabelLift,
+    auc,
+    favored_organizations,
+    grade_counts,
+    kappas,
+    label_lift,
+)
 from bayespool.evidence.overlap import run_overlap
-from bayespool.evidence.predictor import Predictor
 from bayespool.evidence.predictor_table import (
     DocumentTable,
     document_table,
     hidden_document_table,
     unjudged_document_table,
 )
-from bayespool.evidence.predictors import COMPOSITION_PREDICTORS, PREDICTORS, register_predictor
+from bayespool.evidence.predictors import COMPOSITION_PREDICTORS, PREDICTORS, Predictor, register_predictor
 from bayespool.evidence.states import NONRELEVANT, RELEVANT, Estimand
 
 __all__ = [

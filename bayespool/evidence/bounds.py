@@ -1,8 +1,8 @@
-"""Bounds of a measure: its values if none or all of the unjudged documents are relevant."""
+"""Counts of judged and unjudged documents in the top of runs, and the bounds that follow from them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,12 +11,23 @@ import numpy.typing as npt
 from bayespool.collection import Collection, IntArray
 from bayespool.collection.rankings import blocks
 from bayespool.evidence.ideals import n_in_reach, ranked_levels, relevance_levels, relevance_table, tally_of
-from bayespool.evidence.states import Estimand, check_estimand, reach_of
+from bayespool.evidence.states import (
+    NONRELEVANT,
+    RELEVANT,
+    UNJUDGED_STATE,
+    Estimand,
+    check_cutoffs,
+    check_estimand,
+    count_within,
+    reach_of,
+    states,
+    top_states,
+)
 from bayespool.measures import Measure, Normalized, Values
-from bayespool.measures.base import MISSING_RANK
+from bayespool.measures.base import MISSING_RANK, UNREACHED
 from bayespool.measures.normalized import inserted
-from bayespool.tables.printable import some_of
-from bayespool.tables.reprs import Shown, one_line
+from bayespool.tables.formatting import some_of
+from bayespool.tables.markup import Shown, one_line
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -32,10 +43,11 @@ class Bounds(Shown):
     low, high : Values, shape (run, topic)
         B and T: no unjudged document is relevant, as trec_eval has it, and all are. For a measure over an
         ideal ranking T is Ravana & Moffat's estimate: relevant documents that the ranking lacks take its
-        first unjudged ranks. Corrections work with these two.
+        first unjudged ranks. For one that relevance may raise or lower T is the largest value. Corrections
+        work with these two.
     least, most : Values, shape (run, topic)
-        Smallest and largest value under any completion of the judgments: B and T, but for a measure over an
-        ideal ranking, where relevant documents outside the run may lower the value.
+        Smallest and largest value under any completion of the judgments (`Measure.extremes`): B and T, but
+        where a relevant document may lower the value.
     n_judged, n_unjudged, n_missing : ndarray of int32, shape (run, topic)
         Documents down to the cutoff that are judged (or never will be, under the estimand ``"pooled"``);
         unjudged ones; and ranks that the run did not fill. They sum to the cutoff.
@@ -117,10 +129,6 @@ def score_bounds(
     estimand : {"complete", "pooled"}
         Whether an unjudged document below the pool depth of its run may be relevant.
 
-    Returns
-    -------
-    Bounds
-
     Raises
     ------
     InputError
@@ -142,24 +150,20 @@ def score_bounds(
         np.arange(ranked.shape[2]) < reach_of(collection, index, measure.cutoff, estimand)[:, None, None]
     )
     tally = tally_of(collection, relevance_levels(collection, measure))
-    top = tally.levels[-1]
-    low = high = measure.values(measure.read(ranked), tally)
-    if not measure.of_judgments:
-        highest = top if measure.rises else 0
-        high = measure.values(measure.read(np.where(unjudged, np.int16(highest), ranked)), tally)
-    least, most = low, high
-    if isinstance(measure, Normalized):
-        opened = np.where(unjudged, np.int16(-1), np.maximum(ranked, 0))
-        high = measure.values(inserted(opened, tally), tally)
-        elsewhere = n_in_reach(collection, index, measure, estimand)
-        extremes = measure.extremes(opened, tally, elsewhere - unjudged.sum(axis=2))
-        least, most = (Values(end, measure.unit) for end in extremes)
-    else:
-        n_there = there.sum(axis=2)
-        beyond = measure.open_end(n_there)
-        if beyond is not None:
-            high = most = Values(high.amount + beyond, measure.unit)
+    read = measure.read(ranked)
+    low = high = least = most = measure.values(read, tally)
     n_there, n_unjudged = (mask.sum(axis=2, dtype=np.int32) for mask in (there, unjudged))
+    if not measure.of_judgments:
+        opened = np.where(unjudged, np.int16(-1), np.where(read == -1, np.int16(UNREACHED), read))
+        elsewhere = np.zeros_like(n_unjudged, dtype=np.int64)
+        if isinstance(measure, Normalized):
+            elsewhere = n_in_reach(collection, index, measure, estimand) - n_unjudged
+        extremes = measure.extremes(opened, tally, elsewhere)
+        least, most = (Values(end, measure.unit) for end in extremes)
+        high = measure.values(inserted(opened, tally), tally) if isinstance(measure, Normalized) else most
+    beyond = measure.open_end(n_there)
+    if beyond is not None:
+        high = most = Values(high.amount + beyond, measure.unit)
     return Bounds(
         measure=measure,
         run_ids=tuple(collection.run_ids[i] for i in index),
@@ -189,3 +193,130 @@ def condensed_levels(
             topic, rank = np.nonzero(judged & (place < depth))
             condensed[row, every[topics][topic], place[topic, rank]] = level[topic, rank]
     return condensed
+
+
+@dataclass(frozen=True, eq=False)
+class JudgmentCounts:
+    """Counts of documents in the top n of each run on each topic; the four counts sum to n.
+
+    Attributes
+    ----------
+    run_ids, query_ids : tuple of str
+    cutoffs : tuple of int
+    n_relevant, n_nonrelevant, n_unjudged, n_missing : ndarray of int32, shape (run, topic, cutoff)
+        Judged relevant; judged nonrelevant; unjudged; ranks that the run did not fill, always nonrelevant.
+    """
+
+    run_ids: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    cutoffs: tuple[int, ...]
+    n_relevant: IntArray
+    n_nonrelevant: IntArray
+    n_unjudged: IntArray
+    n_missing: IntArray
+
+    @property
+    def lower(self) -> FloatArray:
+        """B = n_relevant / n: P@n if no unjudged document is relevant, shape (run, topic, cutoff)."""
+        return np.divide(self.n_relevant, self.cutoffs)
+
+    @property
+    def upper(self) -> FloatArray:
+        """T = (n_relevant + n_unjudged) / n: P@n if all unjudged are relevant, shape (run, topic, cutoff)."""
+        highest: IntArray = self.n_relevant + self.n_unjudged
+        return np.divide(highest, self.cutoffs)
+
+    @property
+    def residual(self) -> FloatArray:
+        """Δ = T − B = n_unjudged / n, shape (run, topic, cutoff)."""
+        return np.divide(self.n_unjudged, self.cutoffs)
+
+
+def judgment_counts(
+    collection: Collection,
+    run_ids: str | Iterable[str] | None = None,
+    *,
+    cutoffs: int | Sequence[int],
+    rel: int = 1,
+    given: int = 0,
+    estimand: Estimand = "complete",
+) -> JudgmentCounts:
+    """Judgment counts of runs at cutoffs.
+
+    Parameters
+    ----------
+    collection : Collection
+    run_ids : str or iterable of str, optional
+        Default: all runs.
+    cutoffs : int or sequence of int
+        Each at least 1.
+    rel : int, default 1
+        Smallest relevance that counts as relevant.
+    given : int, default 0
+        Smallest relevance of documents that count among judged ones.
+    estimand : {"complete", "pooled"}
+        ``"pooled"`` counts an unjudged document below the pool depth of its run (`Collection.depth_of`) as
+        nonrelevant.
+
+    Raises
+    ------
+    InputError
+        Unknown run or estimand; a cutoff below 1; ``"pooled"`` where no pool depth is known.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> counts = judgment_counts(load_example(), "new-a", cutoffs=[5, 10])
+    >>> counts.n_relevant.shape
+    (1, 20, 2)
+    """
+    cutoffs = check_cutoffs(cutoffs)
+    check_estimand(collection, estimand)
+    index = collection.run_index(run_ids)
+    table = states(collection.relevance, rel, given)
+    state = top_states(table, collection.document, index, cutoffs)
+    if estimand == "pooled":
+        reach = reach_of(collection, index, max(cutoffs), estimand)
+        below = np.arange(state.shape[2]) >= reach[:, None, None]
+        state[below & (state == UNJUDGED_STATE)] = NONRELEVANT
+    n_relevant, n_nonrelevant, n_unjudged = (
+        count_within(state == kind, cutoffs) for kind in (RELEVANT, NONRELEVANT, UNJUDGED_STATE)
+    )
+    return JudgmentCounts(
+        run_ids=tuple(collection.run_ids[i] for i in index),
+        query_ids=collection.query_ids,
+        cutoffs=cutoffs,
+        n_relevant=n_relevant,
+        n_nonrelevant=n_nonrelevant,
+        n_unjudged=n_unjudged,
+        n_missing=np.array(cutoffs, dtype=np.int32) - n_relevant - n_nonrelevant - n_unjudged,
+    )
+
+
+def condensed_counts(
+    collection: Collection,
+    run_ids: str | Iterable[str] | None = None,
+    *,
+    cutoffs: int | Sequence[int],
+    rel: int = 1,
+) -> IntArray:
+    """Relevant documents among the first n judged ones of the whole ranking, shape (run, topic, cutoff)."""
+    cutoffs = check_cutoffs(cutoffs)
+    return count_within(condensed_levels(collection, run_ids, max(cutoffs)) >= rel, cutoffs)
+
+
+def unjudged_documents(
+    collection: Collection,
+    run_ids: str | Iterable[str] | None = None,
+    *,
+    cutoff: int,
+    estimand: Estimand = "complete",
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.intp], IntArray]:
+    """Position in ``run_ids``, topic, rank from 1 and pair code of unjudged documents, shape (document,)."""
+    check_estimand(collection, estimand)
+    index = collection.run_index(run_ids)
+    reach = reach_of(collection, index, cutoff, estimand)
+    document = collection.document[index, :, : int(reach.max(initial=0))]
+    unjudged = np.append(collection.relevance < 0, False)[document]
+    run, topic, rank = np.nonzero(unjudged & (np.arange(document.shape[2]) < reach[:, None, None]))
+    return run, topic, rank + 1, document[run, topic, rank]

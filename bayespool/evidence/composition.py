@@ -17,18 +17,12 @@ from bayespool.evidence.states import MISSING, NONRELEVANT, RELEVANT, check_cuto
 
 @dataclass(frozen=True, eq=False)
 class CompositionEffects:
-    """Mean effect on the pooled runs of composing them with a run (Lipani et al. 2015, §3.2).
-
-    Attributes
-    ----------
-    delta_precision, delta_antiprecision : ndarray of float, shape (run, topic, cutoff)
-        δP@n and δP̄@n of the composed pooled runs; their negative sum is δk̄@n.
-    """
+    """Mean δP@n and δP̄@n of the pooled runs composed with a run, shape (run, topic, cutoff)."""
 
     run_ids: tuple[str, ...]
     cutoffs: tuple[int, ...]
     delta_precision: npt.NDArray[np.float64]
-    delta_antiprecision: npt.NDArray[np.float64]
+    delta_antiprecision: npt.NDArray[np.float64]  # the negative sum of both is δk̄@n
 
 
 def composition_effects(
@@ -44,7 +38,8 @@ def composition_effects(
 
     A pooled run r composed with the run u keeps its own documents; one that u retrieves at rank i and r at
     rank j moves to ``alpha·i + (1 − alpha)·j`` (Lipani et al. 2015, equation 2). On equal positions a
-    document that only r has goes first, then r's own order decides.
+    document that only r has goes first, then r's own order decides. Effects are zeros where there is no
+    pooled run, or on topics that the run misses.
 
     Parameters
     ----------
@@ -57,11 +52,6 @@ def composition_effects(
         Smallest relevance of documents that count among judged ones.
     alpha : float in [0, 1], default 1
         0 leaves every pooled run unchanged.
-
-    Returns
-    -------
-    CompositionEffects
-        Zeros where there is no pooled run, or on topics that the run misses.
     """
     if not 0 <= alpha <= 1:
         raise InputError(f"alpha {alpha} is not between 0 and 1")

@@ -24,24 +24,13 @@ _TOP_DEPTH_RANGE = (10, 30)  # ranks; the pool depth is clipped to this range
 
 
 class AmongOthers(NamedTuple):
-    """Ranks of documents in the pooled runs of other organizations, arrays of shape (document,).
+    """Ranks of documents in the pooled runs of other organizations, arrays of shape (document,)."""
 
-    Attributes
-    ----------
-    n_runs : ndarray of float
-        Number of those runs, at least 1.
-    n_retrieving : ndarray of float
-        Number of those that retrieve the document at any depth.
-    best_rank : ndarray of float
-        Best rank among them; twice the longest pooled ranking where none retrieves the document.
-    fusion : ndarray of float
-        Sum over them of precision/log₂(1 + rank), 0 for a run that does not retrieve it. A run's precision is
-        that of its own contribution to the pool.
-    """
-
-    n_runs: FloatArray
-    n_retrieving: FloatArray
-    best_rank: FloatArray
+    n_runs: FloatArray  # number of those runs, at least 1
+    n_retrieving: FloatArray  # number of those that retrieve the document at any depth
+    best_rank: FloatArray  # among them; twice the longest pooled ranking where none retrieves the document
+    # sum of precision/log₂(1 + rank), 0 for a run that does not retrieve it; a run's precision is that of its
+    # own contribution to the pool
     fusion: FloatArray
 
 
@@ -62,10 +51,8 @@ class DocumentContext:
         Its code.
     depth : int
         Largest possible rank of the documents.
-    rel : int
-        Smallest relevance that counts as relevant.
-    given : int
-        Documents of less relevance count as neither relevant nor nonrelevant.
+    rel, given : int
+        Smallest relevance that counts as relevant, and of documents that count.
     cutoff : int
         Cutoff of the measure, for predictors about P@n itself.
     """
@@ -194,5 +181,4 @@ class DocumentContext:
 
 def _count(mask: npt.NDArray[np.bool_]) -> CountArray:
     """Number of true values along the last axis."""
-    counted: CountArray = mask.sum(axis=-1)
-    return counted
+    return np.asarray(mask.sum(axis=-1))

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray
-from bayespool.collection.contributors import sole_contributor
+from bayespool.collection.pools import sole_contributor
 from bayespool.evidence.ideals import ranked_levels
 from bayespool.evidence.states import (
     BELOW,
@@ -76,7 +76,7 @@ def held_out_counts(
     substitute: str | None = None,
     with_added: bool = False,
 ) -> HeldOutCounts:
-    """Counts of each pooled run with its organization held out of the pool.
+    """Counts of each pooled run with its organization held out of the pool; no rows where there is none.
 
     Parameters
     ----------
@@ -93,11 +93,6 @@ def held_out_counts(
         2009, §3.1): what it retrieves within the pool depth stays judged.
     with_added : bool
         Also the runs that retrieve judgments added to the pool.
-
-    Returns
-    -------
-    HeldOutCounts
-        With no rows where there is no such run.
     """
     cutoffs = check_cutoffs(cutoffs)
     index = collection.contributors if with_added else np.flatnonzero(collection.pooled)
@@ -106,9 +101,7 @@ def held_out_counts(
         if by == "organization"
         else np.arange(len(collection.run_ids), dtype=np.int32)
     )
-    sole = sole_contributor(collection, by)
-    if substitute is not None:
-        sole = np.where(collection.pool(collection.run_index(substitute)), np.int32(-1), sole)
+    sole = _sole(collection, by, substitute)
     state = top_states(states(collection.relevance, rel, given), collection.document, index, cutoffs)
     document = collection.document[index, :, : state.shape[2]]
     own = np.append(sole, -1)[document] == unit[index][:, None, None]
@@ -139,9 +132,7 @@ def held_out_counts(
 def held_out_documents(
     collection: Collection, *, cutoff: int, rel: int = 1, given: int = 0
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.intp], IntArray, npt.NDArray[np.bool_]]:
-    """Documents counted in ``n_credited``: run (of the collection), topic, rank from 1, pair code, and
-    whether relevant; five arrays of shape (document,).
-    """
+    """Run, topic, rank from 1, pair code and relevance of documents in ``n_credited``, shape (document,)."""
     index = collection.contributors
     state = top_states(states(collection.relevance, rel, given), collection.document, index, (cutoff,))
     document = collection.document[index, :, : state.shape[2]]
@@ -159,13 +150,9 @@ def held_out_levels(
     by: Literal["organization", "run"] = "organization",
     substitute: str | None = None,
 ) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.bool_]]:
-    """Relevance of the first documents of the pooled runs as in `ranked_levels`, and which of them are
-    hidden, as in `held_out_counts`; two arrays of shape (run, topic, rank).
-    """
+    """Relevance of the top of pooled runs, and which of it is hidden, shape (run, topic, rank) each."""
     index = np.flatnonzero(collection.pooled)
-    sole = sole_contributor(collection, by)
-    if substitute is not None:
-        sole = np.where(collection.pool(collection.run_index(substitute)), np.int32(-1), sole)
+    sole = _sole(collection, by, substitute)
     unit = collection.organization[index] if by == "organization" else index
     own = np.append(sole, -1)[collection.document[index, :, :depth]] == unit[:, None, None]
     level = ranked_levels(collection, index, depth)
@@ -183,20 +170,23 @@ def states_without_own(
     return np.where(own & (state != MISSING), np.int8(UNJUDGED_STATE), state)
 
 
+def _sole(collection: Collection, by: Literal["organization", "run"], substitute: str | None) -> IntArray:
+    """`sole_contributor` of documents that the substitute does not bring into the pool, shape (pair,)."""
+    sole = sole_contributor(collection, by)
+    if substitute is None:
+        return sole
+    return np.where(collection.in_pool(collection.run_index(substitute)), np.int32(-1), sole)
+
+
 def _is_hidden(
     document: IntArray, state: npt.NDArray[np.int8], sole: IntArray, unit: IntArray
 ) -> npt.NDArray[np.bool_]:
     """Whether a document is judged and only the run's own unit contributed it, shape (run, topic, rank)."""
-    hidden: npt.NDArray[np.bool_] = (np.append(sole, -1)[document] == unit[:, None, None]) & (
-        state <= RELEVANT
-    )
-    return hidden
+    return np.asarray((np.append(sole, -1)[document] == unit[:, None, None]) & (state <= RELEVANT))
 
 
 def _is_best_ranked(document: IntArray, hidden: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Whether a hidden document is at its best rank among the runs of its contributor (the first run on
-    ties), shape (run, topic, rank).
-    """
+    """Whether a hidden document is at its contributor's best rank for it, shape (run, topic, rank)."""
     run, topic, rank = np.nonzero(hidden)
     pair = document[run, topic, rank]
     order = np.lexsort((run, rank, pair))

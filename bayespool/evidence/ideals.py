@@ -33,37 +33,20 @@ def relevance_levels(collection: Collection, measure: Measure) -> tuple[int, ...
 def tally_of(
     collection: Collection, levels: Sequence[int], *, relevance: npt.NDArray[np.int16] | None = None
 ) -> Tally:
-    """Judged documents of each topic at each level but 0, shape (topic, level), by the collection's judgments
-    or by ``relevance``; relevance between two levels counts at the lower one.
-    """
+    """Judged documents by topic and level but 0, shape (topic, level); others count one level lower."""
     relevance = collection.relevance if relevance is None else relevance
     return Tally(judged_at_levels(collection, levels, relevance)[:, 1:], tuple(levels[1:]))
 
 
 def n_relevant_documents(collection: Collection, rel: int = 1) -> int:
-    """Number of documents judged to be of relevance ``rel`` or more, over all topics.
-
-    Examples
-    --------
-    >>> from bayespool import load_example
-    >>> n_relevant_documents(load_example())
-    283
-    """
+    """Number of documents judged to be of relevance ``rel`` or more, over all topics."""
     return int(n_relevant(tally_of(collection, (0, *collection.levels)), rel).sum())
 
 
 def judged_at_levels(
     collection: Collection, levels: Sequence[int], relevance: npt.NDArray[np.int16]
 ) -> npt.NDArray[np.int64]:
-    """Judged documents of each topic at each level as in `tally_of`, with level 0; shape (topic, level).
-
-    Examples
-    --------
-    >>> from bayespool import load_example
-    >>> example = load_example()
-    >>> judged_at_levels(example, (0, 1), example.relevance)[:2].tolist()
-    [[32, 18], [64, 5]]
-    """
+    """Judged documents of each topic at each level as in `tally_of`, with level 0; shape (topic, level)."""
     judged = np.flatnonzero(relevance >= 0)
     at = place_of_level(relevance[judged], levels)
     n = np.zeros((len(collection.query_ids), len(levels)), dtype=np.int64)
@@ -95,11 +78,9 @@ def tally_within_reach(
     measure: Measure,
     estimand: Estimand = "complete",
 ) -> Tally | None:
-    """Documents of ideal rankings, shape (run, topic, level), once documents within reach are judged.
-
-    Judged documents of the collection, and of those that ``fuller`` judges the run's own, those of any of the
-    runs, or none, by the measure's ``ideal``. None for a measure without an ideal ranking.
-    """
+    """Documents of ideal rankings once ``fuller`` judges those within reach, shape (run, topic, level)."""
+    # judged documents of the collection, and of those that ``fuller`` judges the run's own, those of any of
+    # the runs, or none, by the measure's ``ideal``
     if not isinstance(measure, Normalized):
         return None
     index, levels = collection.run_index(tuple(run_ids)), relevance_levels(fuller, measure)
@@ -121,9 +102,7 @@ def values_on_fuller(
     measure: Measure,
     estimand: Estimand = "complete",
 ) -> Values:
-    """Values of runs on fuller judgments by the ideal rankings of `tally_within_reach`, shape (run,
-    topic).
-    """
+    """Values of runs on fuller judgments by the ideals of `tally_within_reach`, shape (run, topic)."""
     ranked = ranked_levels(fuller, fuller.run_index(tuple(run_ids)), measure.cutoff)
     tally = tally_within_reach(collection, fuller, run_ids, measure, estimand)
     return measure.values(measure.read(ranked), tally)
@@ -146,11 +125,8 @@ def _pairs_of_ideals(
 
 
 def ranked_levels(collection: Collection, index: npt.NDArray[np.intp], depth: int) -> npt.NDArray[np.int16]:
-    """Relevance of the first documents of runs, shape (run, topic, rank); −1 if unjudged, `MISSING_RANK`
-    beyond the last.
-    """
-    level: npt.NDArray[np.int16] = relevance_table(collection)[collection.document[index, :, :depth]]
-    return level
+    """Relevance at ranks of runs, shape (run, topic, rank); −1 if unjudged, `MISSING_RANK` after the last."""
+    return relevance_table(collection)[collection.document[index, :, :depth]]
 
 
 def relevance_table(collection: Collection) -> npt.NDArray[np.int16]:

@@ -1,18 +1,21 @@
-"""Counts of relevance by label of a second judge, and tests for judges that favor an organization."""
+"""Counts of judged documents by label of a second judge, in total and by level of relevance."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray, Judge
-from bayespool.collection.contributors import sole_contributor
+from bayespool.collection.judges import MOST_GRADES
+from bayespool.collection.pools import sole_contributor
 from bayespool.collection.rankings import within
+from bayespool.evidence.held_out import held_out_documents
 from bayespool.evidence.states import NONRELEVANT, RELEVANT, states
 
 _T = TypeVar("_T", covariant=True)
@@ -25,9 +28,7 @@ class _Count(Protocol[_T]):
 
 
 TOP_OF_LABELS = 30
-"""Deepest rank of documents whose labels are counted: nonrelevant documents further down are easier to tell
-than those to complete.
-"""
+"""Deepest rank of documents whose labels are counted: nonrelevant ones further down are easier to tell."""
 
 _LIFT_DEPTH = 10  # ranks of each run
 _MIN_LIFT = 0.1  # of a favored organization
@@ -77,15 +78,12 @@ class GradeCounts:
     @property
     def rate(self) -> npt.NDArray[np.float64]:
         """Share of relevant documents by grade, shrunk slightly toward that of all, shape (grade,)."""
-        rate: npt.NDArray[np.float64] = (self.n_relevant + self.base) / (self.n + 1)
-        return rate
+        return (self.n_relevant + self.base) / (self.n + 1)
 
     @property
     def shrunk(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Relevant and nonrelevant documents by grade, shrunk to equal shares; two arrays of shape (grade,).
-
-        Each has as many documents more as there are grades, spread over the grades like all documents.
-        """
+        """Relevant and nonrelevant documents, shrunk to equal shares, two arrays of shape (grade,)."""
+        # as many documents more as there are grades, spread over the grades like all documents
         n_grades = len(self.n)
         more = (self.n + 0.5) / (self.n.sum() + 0.5 * n_grades) * n_grades
         return self.n_relevant + more, self.n_nonrelevant + more
@@ -100,13 +98,8 @@ def grade_counts(collection: Collection, judge: Judge, *, rel: int = 1, given: i
     ----------
     collection : Collection
     judge : Judge
-    rel : int, default 1
-    given : int, default 0
-        Documents of less relevance do not count.
-
-    Returns
-    -------
-    GradeCounts
+    rel, given : int
+        Smallest relevance that counts as relevant (default 1), and of documents that count (default 0).
     """
     relevant, nonrelevant = topic_grades(collection, judge, rel=rel, given=given)
     return GradeCounts(judge, relevant.sum(axis=0), nonrelevant.sum(axis=0))
@@ -144,7 +137,7 @@ def is_other(collection: Collection) -> npt.NDArray[np.bool_]:
 def favored_organizations(
     collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0
 ) -> dict[str, float]:
-    """Organizations whose documents a judge labels higher than equally relevant ones of others.
+    """Lifts of organizations whose documents a judge labels higher than equally relevant ones of others.
 
     An organization is favored where its lift (`label_lift`) is over .1, over three standard errors, and over
     the median of all organizations by more than three standard deviations among them. A judge that also
@@ -152,15 +145,8 @@ def favored_organizations(
 
     Parameters
     ----------
-    collection : Collection
-    judge : Judge
-    rel, given : int
-        As of `grade_counts`.
-
-    Returns
-    -------
-    dict of str to float
-        Lifts of favored organizations.
+    collection, judge, rel, given
+        As for `grade_counts`.
     """
     lifts = label_lift(collection, judge, rel=rel, given=given)
     return {collection.organizations[o]: float(lifts.lift[o]) for o in np.flatnonzero(lifts.is_favored)}
@@ -191,11 +177,7 @@ class LabelLift:
 
 @_once
 def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> LabelLift:
-    """Lift of each organization, with the parameters of `favored_organizations`.
-
-    Labels are compared among documents of one relevance, so that the quality of an organization's runs does
-    not matter.
-    """
+    """Lift of each organization, among documents of one relevance; parameters as in `grade_counts`."""
     state = states(collection.relevance, rel, given)
     known = np.append(((state == RELEVANT) | (state == NONRELEVANT)) & (judge.grade >= 0), False)
     is_relevant, grade = np.append(state == RELEVANT, False), np.append(judge.grade, np.int8(-1))
@@ -244,14 +226,131 @@ def submitters(collection: Collection, judge: Judge) -> IntArray:
 def _known_of(document: IntArray, known: npt.NDArray[np.bool_]) -> IntArray:
     """Distinct documents of rankings that are known, shape (document,)."""
     pair = np.unique(document)
-    known_pairs: IntArray = pair[known[pair]]
-    return known_pairs
+    return pair[known[pair]]
 
 
 def in_top(collection: Collection, depth: int) -> npt.NDArray[np.bool_]:
     """Whether some run ranks a document down to ``depth``, shape (pair,)."""
-    inside = np.zeros(len(collection.relevance) + 1, dtype=bool)
-    inside[within(collection.document, collection.run_index(), depth)] = (
-        True  # −1, no document, is the last entry
-    )
+    inside = np.zeros(len(collection.relevance) + 1, dtype=bool)  # the last is that of −1, no document
+    inside[within(collection.document, collection.run_index(), depth)] = True
     return inside[:-1]
+
+
+KindOfDocuments = Literal["hidden", "other"]
+KINDS_OF_DOCUMENTS: tuple[KindOfDocuments, ...] = ("hidden", "other")
+
+
+@dataclass(frozen=True, eq=False)
+class LabelConfusion:
+    """Numbers of judged documents by label and relevance.
+
+    Attributes
+    ----------
+    judge : Judge
+    levels : tuple of int
+        Relevance at which each level but the lowest begins; the lowest begins at 0. Ascending.
+    hidden, other : ndarray of int64, shape (grade + 1, level + 1)
+        Documents that one organization alone contributed, the evidence of the models; and others that some
+        run ranks in its top 30, which inform priors about a judge. The last row is of those without a label.
+    """
+
+    judge: Judge
+    levels: tuple[int, ...]
+    hidden: npt.NDArray[np.int64]
+    other: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        collection: Collection,
+        judge: Judge,
+        levels: Sequence[int] = (1,),
+        *,
+        cutoff: int = TOP_OF_LABELS,
+    ) -> LabelConfusion:
+        """Count judged documents by label and relevance.
+
+        Parameters
+        ----------
+        collection : Collection
+        judge : Judge
+            One of its judges.
+        levels : sequence of int
+            Where levels of relevance begin, each 1 or more, ascending.
+        cutoff : int, default 30
+            Deepest rank of hidden documents: the depth of the evidence.
+
+        Examples
+        --------
+        >>> from bayespool import load_example
+        >>> example = load_example()
+        >>> judge = Judge("relevance", example.relevance.clip(0, 1).astype(float))
+        >>> LabelConfusion.of(example, judge).hidden.tolist()
+        [[551, 0], [0, 63], [0, 0]]
+        """
+        pair = held_out_documents(collection, cutoff=cutoff)[3]
+        level = np.searchsorted(np.array(levels), collection.relevance, side="right")
+
+        def count(pairs: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
+            table = np.zeros((len(judge.thresholds) + 2, len(levels) + 1), dtype=np.int64)
+            np.add.at(table, (judge.grade[pairs], level[pairs]), 1)  # −1, no label, is the last row
+            return table
+
+        return cls(
+            judge, tuple(levels), count(pair.astype(np.intp)), count(np.flatnonzero(is_other(collection)))
+        )
+
+    def by_grade(self, documents: KindOfDocuments, rel: int) -> GradeCounts:
+        """Labeled documents by grade; those of relevance ``rel`` or more, one of the levels, are relevant."""
+        table: npt.NDArray[np.int64] = getattr(self, documents)[:-1]
+        first = self.levels.index(rel) + 1
+        return GradeCounts(self.judge, table[:, first:].sum(axis=1), table[:, :first].sum(axis=1))
+
+
+def auc(counted: GradeCounts) -> float:
+    """Chance that a relevant document has a higher grade than a nonrelevant one; ties count half.
+
+    NaN without relevant or without nonrelevant documents.
+
+    Examples
+    --------
+    >>> judge = Judge("a", np.array([0.0, 1.0, 2.0]))
+    >>> auc(GradeCounts(judge, np.array([0, 1, 1]), np.array([2, 1, 1])))
+    0.75
+    """
+    relevant, nonrelevant = counted.n_relevant, counted.n_nonrelevant
+    n_pairs = int(relevant.sum() * nonrelevant.sum())
+    if not n_pairs:
+        return float("nan")
+    below = np.cumsum(nonrelevant) - nonrelevant
+    return float((relevant * (2 * below + nonrelevant)).sum() / (2 * n_pairs))
+
+
+def kappas(counted: GradeCounts) -> npt.NDArray[np.float64]:
+    """Cohen's κ of relevance and of a grade above each but the highest, shape (threshold,).
+
+    NaN where all documents are on one side of both.
+
+    Examples
+    --------
+    >>> judge = Judge("a", np.array([0.0, 1.0, 2.0]))
+    >>> kappas(GradeCounts(judge, np.array([0, 1, 3]), np.array([4, 2, 0]))).round(3).tolist()
+    [0.615, 0.783]
+    """
+    relevant, nonrelevant = counted.n_relevant, counted.n_nonrelevant
+    n = int(relevant.sum() + nonrelevant.sum())
+    labeled_relevant = relevant.sum() - np.cumsum(relevant)[:-1]  # relevant ones above the threshold
+    labeled = n - np.cumsum(relevant + nonrelevant)[:-1]
+    agree = n - labeled - relevant.sum() + 2 * labeled_relevant
+    expected = labeled * relevant.sum() + (n - labeled) * nonrelevant.sum()
+    with np.errstate(invalid="ignore"):
+        kappa: npt.NDArray[np.float64] = (n * agree - expected) / (n * n - expected)
+    return kappa
+
+
+def grade_names(judge: Judge) -> tuple[str, ...]:
+    """Names of the grades, lowest first: labels, or ranges of labels where there are too many."""
+    values = np.unique(judge.label[judge.is_labeled])
+    if len(values) <= MOST_GRADES:
+        return tuple(f"{value:g}" for value in values.tolist())
+    return (f"< {judge.thresholds[0]:g}", *(f"≥ {threshold:g}" for threshold in judge.thresholds))

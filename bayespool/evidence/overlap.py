@@ -16,17 +16,14 @@ _COMMON_MULTIPLE = 2520  # of the lengths 1 to 10, so that overlaps are exact
 def run_overlap(collection: Collection, run_index: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
     """Shares of common documents in the top ten of each pair of runs, shape (run, run).
 
+    Means over topics, between 0 and 1, symmetric. On a topic the number of common documents over ten, or over
+    the length of the longer ranking where both are shorter. A topic that one of the runs lacks counts 0;
+    topics that both lack do not count. Two runs without documents have the overlap 1.
+
     Parameters
     ----------
     collection : Collection
     run_index : ndarray of int, shape (run,)
-
-    Returns
-    -------
-    ndarray of float
-        Means over topics, between 0 and 1, symmetric. On a topic the number of common documents over ten, or
-        over the length of the longer ranking where both are shorter. A topic that one of the runs lacks
-        counts 0; topics that both lack do not count. Two runs without documents have the overlap 1.
     """
     n_runs = len(run_index)
     shared, n_topics = np.zeros((2, n_runs, n_runs), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Tables of documents with their predictors."""
+"""Tables of documents with their predictors, and the columns that documents without a label change."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from bayespool.collection import Collection, IntArray
 from bayespool.errors import InputError, known_names
+from bayespool.evidence.bounds import unjudged_documents
 from bayespool.evidence.context import DocumentContext
 from bayespool.evidence.held_out import held_out_documents
-from bayespool.evidence.judged import unjudged_documents
 from bayespool.evidence.predictors import PREDICTORS, evidence_predictors
-from bayespool.evidence.predictors_of_labels import label_predictors
+from bayespool.evidence.predictors_of_labels import label_columns, label_predictors
+from bayespool.randomness import document_keys
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]
@@ -27,11 +29,8 @@ class DocumentTable:
 
     Attributes
     ----------
-    run, topic : ndarray of int, shape (document,)
-        The run that retrieved it, as an index into the collection's runs, and the topic.
-    rank : ndarray of int, shape (document,)
-        Its rank there, from 1.
-    pair : ndarray of int32, shape (document,)
+    run, topic, rank, pair
+        As of a `DocumentContext`.
     relevant : ndarray of int64, shape (document,)
         1 for a relevant hidden document; 0 throughout for unjudged ones.
     predictors : ndarray of float, shape (document, predictor)
@@ -66,33 +65,19 @@ def document_table(
     names: Sequence[str] | None = None,
     cutoff: int | None = None,
 ) -> FloatArray:
-    """Predictors of any documents in any runs.
+    """Predictors of any documents in any runs, in the order of the names, shape (document, predictor).
 
     Parameters
     ----------
-    collection : Collection
-    run, topic : ndarray of int, shape (document,)
-        The run that retrieved the document, as an index into the collection's runs, and the topic.
-    rank : ndarray of int, shape (document,)
-        Its rank there, from 1.
-    pair : ndarray of int32, shape (document,)
-        Its code.
+    collection, run, topic, rank, pair, rel, given
+        As of a `DocumentContext`.
     depth : int
         Largest possible rank of the documents. Values are the same at every depth up to 100; a greater depth
         takes in more neighbors.
-    rel : int
-        Smallest relevance that counts as relevant.
-    given : int
-        Smallest relevance of the judged documents that take part.
     names : sequence of str, optional
         Predictors out of `PREDICTORS` and `label_predictors`; default: those of the evidence model.
     cutoff : int, optional
         Cutoff of the measure, for predictors from composition; default: ``depth``.
-
-    Returns
-    -------
-    ndarray of float, shape (document, predictor)
-        In the order of the names.
 
     Raises
     ------
@@ -136,10 +121,8 @@ def hidden_document_table(
     cutoff : int
         Deepest rank of the documents in that run: deeper ones are relevant less often, and differ more
         between organizations.
-    rel : int
-        Smallest relevance that counts as relevant.
-    given : int
-        Smallest relevance of the documents.
+    rel, given : int
+        Smallest relevance that counts as relevant, and of the documents.
     names : sequence of str, optional
         Predictors; default: those of the evidence model.
     """
@@ -168,16 +151,10 @@ def unjudged_document_table(
     run_ids : tuple of str
     cutoff : int
         Ranks to look at.
-    rel : int
-        Least relevance that counts as relevant.
+    rel, names
+        As for `hidden_document_table`.
     pooled_only : bool
         Only documents within the pool depth (the estimand ``"pooled"``).
-    names : sequence of str, optional
-        Predictors; default: those of the evidence model.
-
-    Returns
-    -------
-    DocumentTable
     """
     row, topic, rank, pair = unjudged_documents(
         collection, run_ids, cutoff=cutoff, estimand="pooled" if pooled_only else "complete"
@@ -216,3 +193,50 @@ def with_predictors(
     return dataclasses.replace(
         table, predictors=np.hstack([table.predictors, columns]), names=(*table.names, *missing)
     )
+
+
+MIN_UNLABELED_DOCUMENTS = 50
+"""Smallest number of hidden documents without a label, a fifth of them at most, if some document to complete
+has none.
+"""
+
+
+def without_some_labels(
+    collection: Collection, hidden: DocumentTable, unjudged: DocumentTable
+) -> tuple[DocumentTable, DocumentTable]:
+    """Both tables, hidden documents lacking labels as often as the documents to complete."""
+    # The chance of a document without a label is the mean of all chances, not the one at the mean label,
+    # because log odds are not linear: models learn it from hidden documents. Where no document to complete
+    # has a label, all labels are ignored.
+    place = {name: column for column, name in enumerate(hidden.names)}
+    known = [columns for columns in map(label_columns, collection.judges) if columns[1] in place]
+    if not known or not len(hidden.pair) or not len(unjudged.pair):
+        return hidden, unjudged
+    predictors, of_unjudged = hidden.predictors.copy(), unjudged.predictors.copy()
+    position = _positions(collection, hidden.pair)
+    for lacking, missing, of_run in known:
+        is_missing = predictors[:, place[missing]] > 0
+        wanted = float((of_unjudged[:, place[missing]] > 0).mean())
+        wanted = max(wanted, min(0.2, MIN_UNLABELED_DOCUMENTS / len(is_missing))) if wanted else 0.0
+        if wanted > is_missing.mean():
+            rest = (wanted - is_missing.mean()) / (1 - is_missing.mean())
+            rows = np.flatnonzero((position < rest) & ~is_missing)
+            predictors[np.ix_(rows, np.array([place[name] for name in lacking]))] = np.nan
+            predictors[rows, place[missing]] = 1.0
+        if wanted == 1:
+            predictors[:, place[of_run]] = of_unjudged[:, place[of_run]] = np.nan
+    return (
+        dataclasses.replace(hidden, predictors=predictors),
+        dataclasses.replace(unjudged, predictors=of_unjudged),
+    )
+
+
+def _positions(collection: Collection, pair: IntArray) -> FloatArray:
+    """A number from 0 to 1 for each document, by a hash of its name, shape (document,)."""
+    topic, doc_ids = collection.pair_topic[pair], collection.doc_ids.take(pa.array(pair)).to_pylist()
+    position = np.zeros(len(pair))
+    for t in np.unique(topic):
+        rows = np.flatnonzero(topic == t)
+        key = document_keys(0, collection.query_ids[t], [doc_ids[row] for row in rows])
+        position[rows] = (key >> np.uint64(11)) * 2.0**-53
+    return position

@@ -21,7 +21,7 @@ from bayespool.evidence.labels import (
     submitters,
     topic_grades,
 )
-from bayespool.evidence.predictor import Predictor
+from bayespool.evidence.predictors import Predictor
 from bayespool.evidence.states import UNJUDGED_STATE
 from bayespool.randomness import key_of, normals
 
@@ -39,9 +39,7 @@ _MIN_DOCUMENTS = 5  # labeled relevant, and nonrelevant, documents of a usable j
 
 
 def label_predictors(collection: Collection) -> dict[str, Predictor]:
-    """Predictors of the collection's judges by name: whether the label reaches each grade but the lowest,
-    whether it is missing, and the labels of the run and on the topic.
-    """
+    """Predictors of the judges by name: grades reached, no label, labels of the run and on the topic."""
     predictors = {}  # NaN without a label, or where the judge favors the run's organization
     for judge in collection.judges:
         for place, threshold in enumerate(judge.thresholds):
@@ -75,11 +73,9 @@ def label_predictors(collection: Collection) -> dict[str, Predictor]:
 
 
 def label_slopes(collection: Collection, *, rel: int = 1, given: int = 0) -> dict[str, tuple[float, float]]:
-    """Prior mean and standard deviation of the slopes of `label_predictors`.
-
-    The slope of a threshold is the step from the grade below in the log odds ratio of grades, log P(g |
-    relevant) / P(g | nonrelevant), among judged documents that are not evidence.
-    """
+    """Prior mean and standard deviation of the slopes of `label_predictors`."""
+    # The slope of a threshold is the step from the grade below in the log odds ratio of grades, log P(g |
+    # relevant) / P(g | nonrelevant), among judged documents that are not evidence.
     slopes: dict[str, tuple[float, float]] = {}
     for judge in usable_judges(collection, rel=rel, given=given):
         counted = grade_counts(collection, judge, rel=rel, given=given)
@@ -96,16 +92,12 @@ def label_slopes(collection: Collection, *, rel: int = 1, given: int = 0) -> dic
 
 @dataclass(frozen=True, eq=False)
 class LabelRatios:
-    """Log odds ratios of a judge's labels, for models without predictors of labels.
-
-    ``relevant`` and ``nonrelevant`` are Dirichlet parameters of shape (grade,); ``grade`` is of shape
-    (document,), −1 where no label counts.
-    """
+    """Log odds ratios of a judge's labels, for models without predictors of labels."""
 
     judge: str
-    relevant: FloatArray
+    relevant: FloatArray  # Dirichlet parameters, shape (grade,)
     nonrelevant: FloatArray
-    grade: npt.NDArray[np.int8]
+    grade: npt.NDArray[np.int8]  # −1 where no label counts, shape (document,)
 
     def of_draws(self, draws: npt.NDArray[np.intp], documents: slice) -> FloatArray:
         """Log odds ratios of some documents in some draws, shape (draw, document)."""
@@ -114,8 +106,7 @@ class LabelRatios:
             self._shares(n, of, name) for of, name in ((self.relevant, "relevant"), (self.nonrelevant, "not"))
         )
         ratio = np.column_stack([np.log(relevant / nonrelevant), np.zeros(n)])  # the last is of no label, −1
-        ratios: FloatArray = ratio[draws][:, self.grade[documents]]
-        return ratios
+        return ratio[draws][:, self.grade[documents]]
 
     def _shares(self, n: int, of: FloatArray, name: str) -> FloatArray:
         """Draws of the shares of grades, varied by the transfer to other documents, shape (draw, grade)."""
@@ -154,15 +145,12 @@ def label_columns(judge: Judge) -> tuple[tuple[str, ...], str, str]:
 
 def usable_judges(collection: Collection, *, rel: int = 1, given: int = 0) -> tuple[Judge, ...]:
     """Judges with at least five labeled relevant documents and as many nonrelevant ones."""
-    return tuple(
-        judge
-        for judge in collection.judges
-        if judge.thresholds and _is_known(grade_counts(collection, judge, rel=rel, given=given))
-    )
 
+    def is_known(judge: Judge) -> bool:
+        counted = grade_counts(collection, judge, rel=rel, given=given)
+        return bool(min(counted.n_relevant.sum(), counted.n_nonrelevant.sum()) >= _MIN_DOCUMENTS)
 
-def _is_known(counted: GradeCounts) -> bool:
-    return bool(min(counted.n_relevant.sum(), counted.n_nonrelevant.sum()) >= _MIN_DOCUMENTS)
+    return tuple(judge for judge in collection.judges if judge.thresholds and is_known(judge))
 
 
 def _name(judge: Judge, threshold: float | None = None) -> str:
@@ -201,8 +189,7 @@ def _hidden_share(collection: Collection, counted: GradeCounts) -> FloatArray:
     """Shares of grades among hidden documents, or among others where none is hidden, shape (grade,)."""
     n = hidden_grades(collection, counted.judge)
     n = n if n.any() else counted.n
-    share: FloatArray = n / n.sum()
-    return share
+    return np.asarray(n / n.sum())
 
 
 def _hidden_rate(collection: Collection, counted: GradeCounts) -> float:
@@ -227,8 +214,7 @@ def _is_of(
 ) -> npt.NDArray[np.bool_]:
     """Whether a run is of the named organizations, shape of ``run``."""
     named = np.isin(np.array(collection.organizations), list(organizations))
-    of_them: npt.NDArray[np.bool_] = named[submitters(collection, judge)[run]]
-    return of_them
+    return np.asarray(named[submitters(collection, judge)[run]])
 
 
 def _reaches(documents: DocumentContext, *, judge: Judge, place: int) -> FloatArray:
@@ -237,8 +223,7 @@ def _reaches(documents: DocumentContext, *, judge: Judge, place: int) -> FloatAr
 
 
 def _is_missing(documents: DocumentContext, *, judge: Judge) -> FloatArray:
-    missing: FloatArray = (_grade(documents, judge) < 0).astype(float)
-    return missing
+    return (_grade(documents, judge) < 0).astype(float)
 
 
 def _run_labels(documents: DocumentContext, *, judge: Judge) -> FloatArray:

@@ -29,8 +29,7 @@ def top_states(
     cutoffs: tuple[int, ...],
 ) -> npt.NDArray[np.int8]:
     """States of the top documents by a table from `states`, shape (run, topic, rank)."""
-    state: npt.NDArray[np.int8] = np.append(table, np.int8(MISSING))[document[index, :, : max(cutoffs)]]
-    return state
+    return np.append(table, np.int8(MISSING))[document[index, :, : max(cutoffs)]]
 
 
 def count_within(mask: npt.NDArray[np.bool_], cutoffs: tuple[int, ...]) -> IntArray:

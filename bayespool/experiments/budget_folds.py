@@ -1,13 +1,11 @@
-"""One part of the experiment on budgets: a strategy, and the runs left out of the pool it chooses from. A
-strategy orders the documents of each topic once; every budget judges a prefix of that order.
-"""
+"""One part of the experiment on budgets: a strategy, an organization left out, and estimates on that pool."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,17 +13,107 @@ import numpy.typing as npt
 from bayespool.collection import Collection, IntArray
 from bayespool.comparisons import paired_t
 from bayespool.comparisons.significance import tukey_significant
-from bayespool.evidence.ideals import n_relevant_documents, ranked_levels, relevance_levels, tally_of
-from bayespool.experiments.budget_estimates import estimates_of, seen_by_estimators
-from bayespool.experiments.budget_settings import BudgetSettings
-from bayespool.experiments.caught_warnings import CaughtWarnings
+from bayespool.evidence import score_bounds
+from bayespool.evidence.ideals import (
+    n_relevant_documents,
+    ranked_levels,
+    relevance_levels,
+    tally_of,
+    values_on_fuller,
+)
+from bayespool.experiments.calibration import interval_columns, with_missing_flags
 from bayespool.experiments.error_measures import kendall_tau_b
-from bayespool.experiments.settings import Test
-from bayespool.experiments.storage import Columns
+from bayespool.experiments.fold_results import estimates_of
+from bayespool.experiments.folds import seed_of
+from bayespool.experiments.settings import BudgetSettings, Test
+from bayespool.experiments.storage import Columns, PartResult, add_rows
 from bayespool.measures import Measure, Values
+from bayespool.measures.values import DEFAULT_CI_PROB
 from bayespool.pooling import Membership, Strategy, order_of_topic
 from bayespool.pooling.choosing import shares_of
-from bayespool.pooling.retrieved import retrieved_by
+from bayespool.pooling.pools import with_strategy_pool
+from bayespool.pooling.registry import strategy_text
+from bayespool.pooling.strategy import retrieved_by
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def seen_by_estimators(
+    reduced: Collection, strategy: Strategy, budget: int, left_out: tuple[str, ...], settings: BudgetSettings
+) -> Collection:
+    """The collection that an estimator gets: the budget's judgments, and a pool that the strategy can choose
+    again without the runs left out.
+    """
+    pooled = reduced.pooled.copy()
+    pooled[reduced.run_index(left_out)] = False
+    return with_strategy_pool(
+        reduced.with_pool(pooled, reduced.pool),
+        strategy,
+        budget,
+        run_depth=settings.pool_depth,
+        shares=settings.shares,
+        rel=settings.rel,
+        random_seed=settings.random_seed,
+    )
+
+
+def budget_estimates(
+    whole: Collection, visible: Collection, part: BudgetPart, settings: BudgetSettings
+) -> PartResult:
+    """Rows of every estimator on the runs left out of a budget's pool."""
+    columns: Columns = {}
+    measures, budget = settings.measures, part.budget
+    text = strategy_text(part.strategy)
+    named = f"{part.left_out!r} left out of {budget} by {part.strategy.name}"
+    # ideal rankings of the truth have the documents judged for the estimator and those in reach of the runs
+    truths = [values_on_fuller(visible, whole, part.run_ids, measure) for measure in measures]
+    is_open = [score_bounds(visible, part.run_ids, measure).has_unjudged for measure in measures]
+    estimates, caught = estimates_of(
+        settings.estimators, visible, part.run_ids, measures, named, (text, part.left_out, budget)
+    )
+    for label, of_estimator in estimates.items():
+        for measure, of_measure, truth, open_ in zip(measures, of_estimator, truths, is_open, strict=True):
+            name = str(measure)
+            seed = seed_of(settings.random_seed, "pit", text, part.left_out, budget, name, label)
+            row = {
+                "measure": name,
+                "estimator": label,
+                "run_id": list(part.run_ids),
+                "truth": truth.means(),
+                "estimate": of_measure.value,
+                "open": open_,
+                **interval_columns(of_measure, truth, open_, ci_prob=DEFAULT_CI_PROB, seed=seed),
+            }
+            add_rows(columns, len(part.run_ids), row)
+    return PartResult(part, columns, {"pools": {}, "warnings": caught})
+
+
+def estimate_rows(
+    results: Sequence[tuple[str, int, Columns]], rows: pd.DataFrame, settings: BudgetSettings
+) -> pd.DataFrame:
+    """Table of estimates in the order of measures, strategies, budgets, estimators and runs."""
+    import pandas as pd
+
+    keys = ["measure", "strategy", "budget", "run_id"]
+    frames = [
+        pd.DataFrame(columns).assign(strategy=label, budget=budget) for label, budget, columns in results
+    ]
+    known = rows[[*keys, "organization", "left_out", "reported", "full", "value"]]
+    known = known.rename(columns={"value": "as_judged"}).assign(place=np.arange(len(known)))
+    table = pd.concat(frames).merge(known, on=keys, validate="many_to_one")
+    table = table.rename(columns={"estimate": "value"})
+    table["error"] = table["value"] - table["truth"]
+    table = with_missing_flags(table)
+    # rows are sorted except for the estimator, which precedes the run
+    estimator = table["estimator"].map({label: i for i, (label, _) in enumerate(settings.estimators)})
+    group = table["place"].groupby([table[name] for name in keys[:3]]).transform("min")
+    order = np.lexsort([table["place"], estimator, group])
+    first = ["measure", "strategy", "budget", "estimator", "run_id", "organization", "left_out", "reported"]
+    first += ["full", "truth", "as_judged", "value", "error", "open"]
+    others = [name for name in table if name not in {*first, "place"}]
+    return table[first + others].iloc[order].reset_index(drop=True)
+
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -33,7 +121,7 @@ _SIGNIFICANCE_LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BudgetPart:
     """A strategy and the organization or run left out (empty: none), with the runs to score; without a
     budget, scores as judged at every budget, with one, estimates from its pool.
     """
@@ -42,18 +130,6 @@ class Part:
     left_out: str
     run_ids: tuple[str, ...]
     budget: int | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class PartResult:
-    """Rows of a part's runs, columns of the tables of pools where no run is left out, and the estimators'
-    warnings.
-    """
-
-    part: Part
-    rows: Columns
-    pools: dict[str, Columns]
-    warnings: CaughtWarnings = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +174,7 @@ def scores_of(
     return scores
 
 
-def run_part(whole: Collection, part: Part, settings: BudgetSettings) -> PartResult:
+def run_part(whole: Collection, part: BudgetPart, settings: BudgetSettings) -> PartResult:
     """Scores of the part's runs at every budget, with tables of the pools where no run is left out; or, for a
     part with a budget, the estimates on its pool.
     """
@@ -111,23 +187,19 @@ def run_part(whole: Collection, part: Part, settings: BudgetSettings) -> PartRes
     if part.budget is not None:
         reduced = whole.without_judgments(~order.judged(whole, 0))
         visible = seen_by_estimators(reduced, part.strategy, part.budget, part.run_ids, settings)
-        names = (part.strategy, part.left_out, part.budget)
-        estimates, caught = estimates_of(whole, visible, part.run_ids, names, settings)
-        return PartResult(part, estimates, {}, caught)
-    rows: Columns = {"measure": [], "budget": [], "run_id": [], "value": []}
+        return budget_estimates(whole, visible, part, settings)
+    rows: Columns = {}
     pools = None if part.left_out else _Pools(whole, index, settings)
     for b, budget in enumerate(settings.budgets):
         inside = order.judged(whole, b)
         reduced = whole.without_judgments(~inside)
         scores = scores_of(whole, reduced, index, settings.measures)
         for measure, values in zip(settings.measures, scores, strict=True):
-            rows["measure"] += [str(measure)] * len(index)
-            rows["budget"] += [budget] * len(index)
-            rows["run_id"] += part.run_ids
-            rows["value"] += values.means().tolist()
+            row = {"measure": str(measure), "budget": budget, "run_id": list(part.run_ids)}
+            add_rows(rows, len(index), row | {"value": values.means()})
         if pools is not None:
             pools.add(budget, inside, reduced, scores)
-    return PartResult(part, rows, {} if pools is None else pools.columns)
+    return PartResult(part, rows, {"pools": {} if pools is None else pools.columns, "warnings": ()})
 
 
 def significant_pairs(scores: npt.NDArray[np.float64], test: Test) -> BoolArray:
@@ -148,7 +220,7 @@ def packed(pairs: BoolArray) -> str:
 
 
 def unpacked(text: str, n_runs: int) -> BoolArray:
-    """Pairs of runs from the text of `packed`, shape (run, run).
+    """Decode the string that `packed` makes into a matrix of pairs, shape (run, run).
 
     Examples
     --------

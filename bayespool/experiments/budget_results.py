@@ -2,59 +2,142 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.errors import InputError
+from bayespool.experiments.base import (
+    TESTS,
+    ExperimentResult,
+    in_order,
+    panel_figure,
+    reported_rows,
+    summary_of,
+)
 from bayespool.experiments.budget_folds import unpacked
-from bayespool.experiments.budget_settings import BudgetSettings
-from bayespool.experiments.error_measures import mean_absolute_error, mean_error, system_rank_error
-from bayespool.experiments.intervals import interval_summary
-from bayespool.tables.reprs import Shown
+from bayespool.experiments.calibration import interval_summary
+from bayespool.experiments.error_measures import errors_of, system_rank_error
+from bayespool.experiments.settings import BudgetSettings
+from bayespool.report.result import Figure
+from bayespool.tables.columns import COLUMNS, Column
+from bayespool.tables.formatting import level, number
+from bayespool.tables.table import Spread, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
 
 BIAS_MEASURES = ("mae", "sre", "sre_star")
-"""Columns of `Budgets.summary_frame` that measure the bias of a pool."""
+"""Columns of the table ``summary`` of `Budgets` that measure the bias of a pool."""
+
+_MAX_BUDGET_COLUMNS = 8
+_COLUMNS = {
+    "strategy": Column("strategy", "method", "The pooling strategy."),
+    "budget": Column("budget", "count", "Number of documents to judge."),
+    "left_out": Column("left out", "text", "The organization or run that was left out of the pool."),
+    "full": Column("on full\npool", "score", "Score on the whole depth pool."),
+    "pooled": Column("in\npool", "score", "Score on the budget's judgments with all runs in the pool."),
+    "contributor": Column("contributor", "text", "The organization or run."),
+    "n_pooled_runs": Column("pooled\nruns", "count", "Number of its pooled runs."),
+    "n_documents": Column("documents", "count", "Number of documents of the pool that it retrieves."),
+    "share": Column("share", "share", "Share of the pool that it retrieves."),
+    "n_alone": Column("alone", "count", "Number of documents of the pool that it alone retrieves."),
+    "fairness": Column(
+        "fairness", "coefficient", "Rank correlation of contributors' share of the pool with their bias.", 2
+    ),
+    "n_significant": Column(
+        "significant", "count", "Pairs of runs that differ significantly on the whole depth pool."
+    ),
+    "preserved": Column(
+        "preserved", "chance", "Share of the significant pairs that are significant here, too."
+    ),
+    "n_preserved": Column(
+        "preserved", "count", "Significant pairs that are significant here in the same direction."
+    ),
+    "n_reversed": Column(
+        "reversed", "count", "Significant pairs that are significant here in the other direction."
+    ),
+    "n_new": Column("new", "count", "Pairs that are significant here alone."),
+    "bias_measure": Column("bias", "text", "Error that strategies are ranked by."),
+    "mean": Column("mean", "score", "Mean of the error over budgets."),
+    "rank": Column(
+        "rank", "count", "Rank of the strategy, from 1, the least biased; ties share the smallest."
+    ),
+    "open": Column("open", "flag", "Whether the run has an unjudged document."),
+    "mae_as_judged": Column(
+        "as judged", "score", "Mean absolute error of scores with the budget's judgments."
+    ),
+    "bias_as_judged": Column(
+        "bias as\njudged", "difference", "Mean error of scores with the budget's judgments."
+    ),
+    "full_mae_as_judged": Column(
+        "as judged*", "score", "MAE of these scores against those on the whole depth pool."
+    ),
+    "full_mae": Column("estimated*", "score", "MAE of the estimates against scores on the whole depth pool."),
+}
+_POOL_COLUMNS = _COLUMNS | {
+    "n_documents": Column("documents", "count", "Number of documents of the pool."),
+    "n_judged": Column("judged", "count", "Documents of the pool with a judgment in the collection."),
+    "n_relevant": Column("relevant", "count", "Relevant documents of the pool."),
+    "recall": Column("recall", "share", "Share of the relevant documents of the whole depth pool."),
+    "topic_least": Column("fewest\nof a topic", "count", "Fewest documents of a topic."),
+    "topic_most": Column("most\nof a topic", "count", "Most documents of a topic."),
+    "run_least": Column("fewest\nof a run", "count", "Fewest documents of the pool that a run retrieves."),
+    "run_mean": Column(
+        "mean\nof a run", "size", "Mean number of documents of the pool that a run retrieves."
+    ),
+    "run_most": Column("most\nof a run", "count", "Most documents of the pool that a run retrieves."),
+}
+_MEAN_COLUMNS = _COLUMNS | {
+    "sre": replace(COLUMNS["sre"], decimals=1),
+    "sre_star": replace(COLUMNS["sre_star"], decimals=1),
+    "kendall_tau_b": Column(
+        "τ_b", "coefficient", "Kendall's rank correlation of scores on the pool and on the whole depth pool."
+    ),
+    "n_reversed": Column("reversed", "size", _COLUMNS["n_reversed"].help, 1),
+    "n_new": Column("new", "size", _COLUMNS["n_new"].help, 1),
+}
+_ESTIMATE_COLUMNS = _COLUMNS | {
+    "mae": Column("estimated", "score", "Mean absolute error of the estimates."),
+    "coverage_95": replace(COLUMNS["coverage_95"], label="inside"),
+    "pit_95": replace(COLUMNS["pit_95"], label="PIT 95"),
+    "pit_50": replace(COLUMNS["pit_50"], label="PIT 50"),
+    "width": replace(COLUMNS["width"], label="width"),
+}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Budgets(Shown):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Budgets(ExperimentResult):
     """Result of `bayespool.budgets`.
+
+    Its tables are ``bias``, a row per measure, strategy, budget and run; ``by_organization``, a row per
+    measure, strategy, budget and contributor, an organization or a run, with a reported run; ``pools``, a row
+    per strategy and budget, of the pools with all runs; ``summary``, a row per measure, strategy and budget;
+    ``means`` of it over budgets; ``ranking`` of strategies by these, as in figure 2 of Lipani et al. (2017);
+    and with estimators ``estimates``, a row per run left out, and ``posterior``, a row per strategy, budget
+    and estimator.
 
     Attributes
     ----------
     settings : BudgetSettings
-    fingerprint : str
-        Of the collection.
-    pool : str
-        Report of the depth pool that strategies choose from.
-    query_ids : tuple of str
     n_documents, n_relevant : int
         Documents of the depth pool, and those judged relevant among them.
     run_ids : tuple of str
         The pooled runs.
     significant : mapping of str to ndarray of bool, shape (run, run)
         By measure, the pairs that differ significantly on the whole depth pool.
-    warnings : tuple of (str, str)
-        Class and text of the estimators' warnings.
     """
 
+    command = "budgets"
+    title = "Pools of several budgets"
     settings: BudgetSettings
-    fingerprint: str
-    pool: str
-    query_ids: tuple[str, ...]
     n_documents: int
     n_relevant: int
     run_ids: tuple[str, ...]
     significant: Mapping[str, npt.NDArray[np.bool_]]
-    warnings: tuple[tuple[str, str], ...]
     _rows: pd.DataFrame
     _pools: pd.DataFrame
     _contributors: pd.DataFrame
@@ -68,64 +151,157 @@ class Budgets(Shown):
             f"{len(s.measures)} measures, {self._rows['left_out'].nunique()} {s.by}s left out>"
         )
 
-    @property
+    def tables(self) -> tuple[Table, ...]:
+        """``bias``, ``means``, ``ranking``, ``summary``, ``pools``, ``by_organization``; of estimators
+        ``posterior`` and ``estimates``, too.
+        """
+        share = self._pools["n_relevant"] / max(self.n_relevant, 1)
+        pools = self._pools.copy()
+        pools.insert(list(pools.columns).index("n_relevant") + 1, "recall", share)
+        view = View(
+            title=f"relevant documents found, of {self.n_relevant}, by budget",
+            names=("strategy",),
+            columns=(self._by_budget("n_relevant"),),
+        )
+        views = tuple(self._mean_views()), tuple(self._ranking_views()), tuple(self._budget_views())
+        tables = (
+            Table("bias", "Bias run by run", self._rows.copy(), _COLUMNS),
+            Table("means", "Means over budgets", self._means(), _MEAN_COLUMNS, views[0]),
+            Table("ranking", "Strategies by their mean bias", self._ranking(), _COLUMNS, views[1]),
+            Table("summary", "Summary", self._summary.copy(), _COLUMNS, views[2]),
+            Table("pools", "The pools", pools, _POOL_COLUMNS, (view,)),
+            Table("by_organization", "Bias by organization", self._by_contributor.copy(), _COLUMNS),
+        )
+        if self._estimates is None:
+            return tables
+        posterior, views_of_estimates = self._posterior.copy(), tuple(self._estimate_views())
+        return (
+            *tables,
+            Table("posterior", "Estimates", posterior, _ESTIMATE_COLUMNS, views_of_estimates),
+            Table("estimates", "Estimates run by run", self._estimates.copy(), _ESTIMATE_COLUMNS),
+        )
+
+    def to_frame(self, table: str | None = None, *, reported_only: bool = False) -> pd.DataFrame:
+        """Data frame of one of the tables, by default ``bias``.
+
+        Parameters
+        ----------
+        table : str, optional
+        reported_only : bool, default False
+            Of ``bias`` and ``estimates`` only the best ``top`` % of the runs, which summaries are over.
+        """
+        frame = super().to_frame(table)
+        return reported_rows(frame) if reported_only else frame
+
     def notes(self) -> tuple[str, ...]:
-        """Notes that every output repeats, a line each: budgets larger than the depth pool."""
+        """Budgets larger than the depth pool."""
         beyond = [f"{budget:,}" for budget in self.settings.budgets if budget > self.n_documents]
         message = f"there are no more documents; everything is judged for {', '.join(beyond)}"
         return (message,) if beyond else ()
 
-    def to_frame(self, *, reported_only: bool = True) -> pd.DataFrame:
-        """One row per measure, strategy, budget and run.
+    def summary(self) -> tuple[str, ...]:
+        """What the pools are of, and by measure the strategies that mislead least."""
+        s = self.settings
+        truth = "the whole depth pool" if s.truth == "full" else "the strategy's pool with the run in it"
+        sentences = [
+            f"depth pool to rank {s.pool_depth} of {len(self.run_ids)} runs: {self.n_documents} documents, "
+            f"{self.n_relevant} relevant, {len(self.query_ids)} topics; each {s.by} left out in turn with "
+            f"the same budget; truth: scores on {truth}"
+        ]
+        for measure, rows in self._summary.groupby("measure", sort=False):
+            best = rows.sort_values(["budget", "mae"], kind="stable").drop_duplicates("budget")
+            least, most = best.iloc[0], best.iloc[-1]
+            sentences.append(
+                f"{measure}: with a budget of {least['budget']:,} judgments the pool of {least['strategy']} "
+                f"misleads least about runs left out (mean absolute error {number(least['mae'])}); with "
+                f"{most['budget']:,} that of {most['strategy']} ({number(most['mae'])})."
+            )
+        return tuple(sentences)
 
-        Parameters
-        ----------
-        reported_only : bool, default True
-            Only the best ``top`` % of the runs; otherwise all pooled runs.
+    def figures(self) -> tuple[Figure, ...]:
+        """``bias`` by budget, and ``ranking`` of the strategies."""
+        from bayespool.plots import draw_budgets, plot_ranking
 
-        Returns
-        -------
-        pandas.DataFrame
-            ``measure``, ``strategy``, ``budget``, ``run_id``, ``organization``, ``left_out`` (with the run),
-            ``reported`` (among the best), ``full`` (score on the whole depth pool), ``pooled`` (on the
-            budget's judgments with all runs in the pool), ``value`` (with the run left out), ``truth``
-            (``full`` or ``pooled``, by the setting), ``error`` (value − truth).
-        """
-        rows = self._rows[self._rows["reported"]] if reported_only else self._rows
-        return rows.reset_index(drop=True)
+        ranking = "How well the pools of each strategy rank the runs"
+        return (
+            Figure("bias", "Bias of the pools of each strategy, by budget", partial(draw_budgets, self)),
+            panel_figure("ranking", ranking, [partial(plot_ranking, self)], width=10, height=4.5),
+        )
 
-    frame = to_frame
+    def _mean_views(self) -> Iterator[View]:
+        legend = (
+            f"SRE* counts only runs passed over that differ significantly in truth "
+            f"({TESTS[self.settings.test]}, {level(0.05)}). With everybody in the pool, against the whole "
+            "depth pool: τ_b of the rankings; preserved, the share of the pairs that differ significantly "
+            "there and still do; reversed and new ones. Fairness: rank correlation over contributors of "
+            "their share of the pool with the bias, positive where those who contribute least suffer most."
+        )
+        agreement = ("kendall_tau_b", "preserved", "n_reversed", "n_new", "fairness")
+        measures = [str(measure) for measure in self.settings.measures]
+        for measure in measures:
+            n_runs = int(self._summary.loc[self._summary["measure"] == measure, "n_runs"].iloc[0])
+            n_all = len(self.run_ids)
+            which = f"all {n_runs}" if n_runs == n_all else f"the best {n_runs} of {n_all}"
+            yield View(
+                title=f"{measure}, {which} pooled runs, means over budgets",
+                names=("strategy",),
+                columns=("mae", "bias", "sre", "sre_star", *agreement),
+                where={"measure": measure},
+                note=legend if measure == measures[-1] else "",
+            )
 
-    def pool_frame(self) -> pd.DataFrame:
-        """One row per strategy and budget, for the pools with all runs.
+    def _ranking_views(self) -> Iterator[View]:
+        labels = {name: COLUMNS[name].label for name in BIAS_MEASURES}
+        for measure in map(str, self.settings.measures):
+            yield View(
+                title=f"{measure}, rank of the mean over budgets, from 1, the least biased",
+                names=("strategy",),
+                columns=(Spread(("rank",), "bias_measure", labels),),
+                where={"measure": measure},
+            )
 
-        Returns
-        -------
-        pandas.DataFrame
-            ``strategy``, ``budget``, ``n_documents``, ``n_judged`` (with a judgment in the collection),
-            ``n_relevant``, ``found`` (share of the depth pool's relevant documents), ``topic_least`` and
-            ``topic_most`` (documents of a topic), ``run_least``, ``run_mean`` and ``run_most`` (documents of
-            the pool that a run retrieves down to the pool depth).
-        """
-        share = self._pools["n_relevant"] / max(self.n_relevant, 1)
-        frame = self._pools.copy()
-        frame.insert(list(frame.columns).index("n_relevant") + 1, "found", share)
-        return frame
+    def _budget_views(self) -> Iterator[View]:
+        for measure in map(str, self.settings.measures):
+            for bias_measure in BIAS_MEASURES:
+                yield View(
+                    title=f"{measure}, {COLUMNS[bias_measure].label} by budget",
+                    names=("strategy",),
+                    columns=(self._by_budget(bias_measure),),
+                    where={"measure": measure},
+                )
 
-    def contributor_frame(self) -> pd.DataFrame:
-        """One row per measure, strategy, budget and contributor, an organization or a run.
+    def _by_budget(self, column: str) -> Spread:
+        """A column by budget, of at most eight budgets, evenly spread, with the last."""
+        budgets = self.settings.budgets
+        step = -(-len(budgets) // _MAX_BUDGET_COLUMNS)
+        return Spread((column,), "budget", values=budgets[::-1][::step][::-1])
 
-        Returns
-        -------
-        pandas.DataFrame
-            ``measure``, ``strategy``, ``budget``, ``contributor``, ``n_pooled_runs``, ``n_documents`` (that
-            it retrieves, of the pool with all runs), ``share`` (of that pool), ``n_alone`` (that no other
-            contributor retrieves), ``n_runs`` (its reported runs), ``bias`` (their mean error when it is left
-            out; negative where the pool is unfavorable to it). A contributor without a reported run has no
-            row.
-        """
+    def _estimate_views(self) -> Iterator[View]:
+        legend = (
+            "errors are against scores on the whole depth pool, with ideal rankings of what is judged or "
+            "within reach of the runs (as judged*, estimated*: with those of the whole pool); inside: share "
+            f"of {level(0.95)} intervals that hold the truth; PIT: share of randomized PIT values in the "
+            f"central {level(0.95)} and {level(0.5)}"
+        )
+        columns = ("mae_as_judged", "mae", "bias", "width", "coverage_95", "pit_95", "pit_50")
+        measures = [str(measure) for measure in self.settings.measures]
+        for measure in measures:
+            rows = self._posterior[self._posterior["measure"] == measure]
+            has_ideal = not np.allclose(rows["full_mae"], rows["mae"], rtol=0, atol=1e-12)
+            yield View(
+                title=f"{measure} of runs left out, estimated from the pool of each budget",
+                names=("strategy", "budget", "estimator"),
+                columns=(*columns, "full_mae_as_judged", "full_mae") if has_ideal else columns,
+                where={"measure": measure},
+                note=legend if measure == measures[-1] else "",
+            )
+
+    @cached_property
+    def _by_contributor(self) -> pd.DataFrame:
         keys = ["measure", "strategy", "budget", "left_out"]
-        bias = self.frame().groupby(keys, sort=False)["error"].agg(["size", "mean"]).reset_index()
+        bias = (
+            reported_rows(self._rows).groupby(keys, sort=False)["error"].agg(["size", "mean"]).reset_index()
+        )
         bias = bias.rename(columns={"left_out": "contributor", "size": "n_runs", "mean": "bias"})
         frame = bias.merge(self._contributors, on=["strategy", "budget", "contributor"])
         columns = ["measure", "strategy", "budget", "contributor", "n_pooled_runs", "n_documents", "share"]
@@ -133,64 +309,29 @@ class Budgets(Shown):
 
     @cached_property
     def _summary(self) -> pd.DataFrame:
-        import pandas as pd
-
         keys = ["measure", "strategy", "budget"]
-        contributors = dict(tuple(self.contributor_frame().groupby(keys, sort=False)))
+        contributors = dict(tuple(self._by_contributor.groupby(keys, sort=False)))
         agreement = self._agreement.set_index(keys)
-        rows = []
-        for key, of_runs in self.frame().groupby(keys, sort=False):
-            agrees: Any = agreement.loc[tuple(key)]  # type: ignore[index]
-            rows.append(
-                dict(zip(keys, key, strict=True))
-                | self._errors(of_runs, agrees["significant"])
-                | {"fairness": _spearman(contributors[key])}
-                | {name: agrees[name] for name in _AGREEMENT_COLUMNS}
-            )
-        frame = pd.DataFrame(rows)
+
+        def summarize(rows: pd.DataFrame) -> dict[str, Any]:
+            key = tuple(rows[keys].iloc[0])
+            agrees: Any = agreement.loc[key]
+            summary = self._errors(rows, agrees["significant"])
+            summary["fairness"] = _spearman(contributors[key])
+            return summary | {name: agrees[name] for name in _AGREEMENT_COLUMNS}
+
+        frame = summary_of(reported_rows(self._rows), keys, summarize)
         preserved = frame["n_preserved"] / frame["n_significant"].replace(0, np.nan)
         frame.insert(list(frame.columns).index("n_preserved"), "preserved", preserved)
         return frame
 
-    def summary_frame(self) -> pd.DataFrame:
-        """One row per measure, strategy and budget.
-
-        Returns
-        -------
-        pandas.DataFrame
-            ``measure``, ``strategy``, ``budget``; over the reported runs ``n_runs``, ``mae``, ``bias`` (mean
-            error), ``sre``, ``sre_star``; over contributors ``fairness``, Spearman's correlation of a
-            contributor's share of the pool with the bias against it (positive where those who contribute
-            least suffer most; NaN where either is constant); over all pooled runs, on the pool with all runs
-            against the whole depth pool: ``kendall_tau_b``, ``n_significant`` (pairs of runs that differ
-            significantly on the depth pool), ``preserved`` and ``n_preserved`` (share and number of those
-            significant here in the same direction), ``n_reversed`` (in the opposite direction) and ``n_new``
-            (significant here alone).
-        """
-        return self._summary.copy()
-
-    def mean_frame(self) -> pd.DataFrame:
-        """One row per measure and strategy: `summary_frame` as means over the budgets.
-
-        Returns
-        -------
-        pandas.DataFrame
-            ``measure``, ``strategy``, ``mae``, ``bias``, ``sre``, ``sre_star``, ``fairness``,
-            ``kendall_tau_b``, ``preserved``, ``n_reversed``, ``n_new``; NaN values are left out of the means.
-        """
+    def _means(self) -> pd.DataFrame:
+        """The summary as means over budgets; NaN values are left out of the means."""
         names = ["mae", "bias", "sre", "sre_star", "fairness", "kendall_tau_b", "preserved"]
         rows = self._summary.groupby(["measure", "strategy"], sort=False)
         return rows[[*names, "n_reversed", "n_new"]].mean().reset_index()
 
-    def ranking_frame(self) -> pd.DataFrame:
-        """One row per measure, bias measure and strategy, as in figure 2 of Lipani et al. (2017).
-
-        Returns
-        -------
-        pandas.DataFrame
-            ``measure``, ``bias_measure`` (one of `BIAS_MEASURES`), ``strategy``, ``mean`` (over budgets),
-            ``rank`` (from 1, the least biased; ties share the smallest).
-        """
+    def _ranking(self) -> pd.DataFrame:
         frame = self._summary.melt(
             ["measure", "strategy"], BIAS_MEASURES, var_name="bias_measure", value_name="mean"
         )
@@ -198,84 +339,14 @@ class Budgets(Shown):
         frame = frame.groupby([*keys, "strategy"], sort=False)["mean"].mean().reset_index()
         frame["mean"] = frame["mean"].round(12)  # the order of summation must not break ties
         frame["rank"] = frame.groupby(keys)["mean"].rank(method="min").astype(int)
-        places = {str(m): i for i, m in enumerate(self.settings.measures)}
-        order = np.lexsort(
-            [frame["rank"], frame["bias_measure"].map(BIAS_MEASURES.index), frame["measure"].map(places)]
-        )
-        return frame.iloc[order].reset_index(drop=True)
+        measures = [str(m) for m in self.settings.measures]
+        return in_order(frame, {"measure": measures, "bias_measure": BIAS_MEASURES, "rank": None})
 
-    def estimate_frame(self, *, reported_only: bool = True) -> pd.DataFrame:
-        """One row per measure, strategy, budget, estimator and run left out.
-
-        Parameters
-        ----------
-        reported_only : bool, default True
-            As in `to_frame`.
-
-        Returns
-        -------
-        pandas.DataFrame
-            ``measure``, ``strategy``, ``budget``, ``estimator``, ``run_id``, ``organization``, ``left_out``,
-            ``reported``, ``full`` (score on the whole depth pool), ``truth`` (the same, except that an ideal
-            ranking has only documents that an estimator covers), ``as_judged`` (score with the budget's
-            judgments), ``value`` (the estimate), ``error`` (value − truth), ``open`` (whether the run has an
-            unjudged document), ``lower``, ``upper`` and ``ci_prob`` (95 % interval), ``std``, ``covered_50``,
-            ``covered_80``, ``covered_95``, ``pit``, ``pit_lower``, ``pit_upper`` and ``crps``, as in
-            `LeaveOutResult.frame`.
-
-        Raises
-        ------
-        InputError
-            The experiment has no estimator.
-        """
-        if self._estimates is None:
-            raise InputError(
-                "the experiment has no estimators", hint='budgets(…, estimators="posterior-combined")'
-            )
-        rows = self._estimates
-        return (rows[rows["reported"]] if reported_only else rows).reset_index(drop=True)
-
-    def posterior_frame(self) -> pd.DataFrame:
-        """One row per measure, strategy, budget and estimator: errors and calibration of the estimates.
-
-        Returns
-        -------
-        pandas.DataFrame
-            ``measure``, ``strategy``, ``budget``, ``estimator``, ``n_runs``, ``mae_as_judged`` and
-            ``bias_as_judged`` (of scores with the budget's judgments), ``mae`` and ``bias`` (of the
-            estimates), ``n_open`` (runs with an unjudged document); over these ``coverage_50``,
-            ``coverage_80``, ``coverage_95``, ``pit_50``, ``pit_80``, ``pit_95`` and ``width`` of the 95 %
-            interval, as in `LeaveOutResult.summary_frame`; ``crps``; ``full_mae_as_judged`` and ``full_mae``,
-            against the score on the whole depth pool, which differs only for measures over an ideal ranking.
-
-        Raises
-        ------
-        InputError
-            The experiment has no estimator.
-        """
-        import pandas as pd
-
-        keys = ["measure", "strategy", "budget", "estimator"]
-        summaries = []
-        for key, rows in self.estimate_frame().groupby(keys, sort=False):
-            names = ("truth", "value", "as_judged", "full")
-            truth, value, as_judged, full = (rows[name].to_numpy() for name in names)
-            summaries.append(
-                dict(zip(keys, key, strict=True))
-                | {
-                    "n_runs": len(rows),
-                    "mae_as_judged": mean_absolute_error(truth, as_judged),
-                    "bias_as_judged": mean_error(truth, as_judged),
-                    "mae": mean_absolute_error(truth, value),
-                    "bias": mean_error(truth, value),
-                }
-                | interval_summary(rows, rows["open"])
-                | {
-                    "full_mae_as_judged": mean_absolute_error(full, as_judged),
-                    "full_mae": mean_absolute_error(full, value),
-                }
-            )
-        return pd.DataFrame(summaries)
+    @cached_property
+    def _posterior(self) -> pd.DataFrame:
+        """Errors and calibration of the estimates."""
+        rows = reported_rows(cast("pd.DataFrame", self._estimates))
+        return summary_of(rows, ("measure", "strategy", "budget", "estimator"), _summarize_estimates)
 
     def _errors(self, of_runs: pd.DataFrame, in_pool: str) -> dict[str, Any]:
         truth, value = of_runs["truth"].to_numpy(), of_runs["value"].to_numpy()
@@ -287,14 +358,24 @@ class Budgets(Shown):
         index = of_runs["run_id"].map(place).to_numpy()
         return {
             "n_runs": len(of_runs),
-            "mae": mean_absolute_error(truth, value),
-            "bias": mean_error(truth, value),
-            "sre": system_rank_error(truth, value),
+            **errors_of(of_runs, "mae", "bias", "sre"),
             "sre_star": system_rank_error(truth, value, significant[np.ix_(index, index)]),
         }
 
 
 _AGREEMENT_COLUMNS = ("kendall_tau_b", "n_significant", "n_preserved", "n_reversed", "n_new")
+
+
+def _summarize_estimates(rows: pd.DataFrame) -> dict[str, Any]:
+    as_judged = errors_of(rows, "mae", "bias", value="as_judged")
+    return {
+        "n_runs": len(rows),
+        **{f"{name}_as_judged": error for name, error in as_judged.items()},
+        **errors_of(rows, "mae", "bias"),
+        **interval_summary(rows, rows["open"]),
+        "full_mae_as_judged": errors_of(rows, "mae", value="as_judged", truth="full")["mae"],
+        "full_mae": errors_of(rows, "mae", truth="full")["mae"],
+    }
 
 
 def _spearman(rows: pd.DataFrame) -> float:

@@ -12,35 +12,33 @@ significance of document adjudication methods. CIKM 2023, 1960–1970.
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import n_relevant_documents
-from bayespool.experiments.budget_estimates import estimate_rows
-from bayespool.experiments.budget_folds import Part, PartResult, run_part, scores_of, significant_pairs
+from bayespool.experiments.base import fields_of, in_order
+from bayespool.experiments.budget_folds import (
+    BudgetPart,
+    estimate_rows,
+    run_part,
+    scores_of,
+    significant_pairs,
+)
 from bayespool.experiments.budget_results import Budgets
-from bayespool.experiments.budget_settings import BudgetSettings, BudgetTruth, Shares
-from bayespool.experiments.caught_warnings import warn_once
-from bayespool.experiments.code_digests import own_estimators
 from bayespool.experiments.folds import best_scores, n_best
-from bayespool.experiments.parallel import completed
-from bayespool.experiments.preparing import Estimators, labeled_estimators
-from bayespool.experiments.resampling import contributors, distinct_sizes, whole_pool
-from bayespool.experiments.settings import By, Test
-from bayespool.experiments.storage import Columns, PartStore, at_work, description_of
-from bayespool.measures import parse_measures
-from bayespool.options import describe_estimator, documented
-from bayespool.pooling import STRATEGIES, Strategy, describe_pool, parse_strategy
+from bayespool.experiments.parallel import Design, run_parts
+from bayespool.experiments.preparing import versions_of_own, warn_of_measures, warn_once
+from bayespool.experiments.resampling import contributors, whole_pool
+from bayespool.experiments.settings import BudgetSettings
+from bayespool.experiments.storage import PartResult
+from bayespool.options import describe_estimator, takes
+from bayespool.pooling import STRATEGIES, Strategy, parse_strategy
 from bayespool.pooling.registry import strategy_text
-from bayespool.posterior.keywords import ExperimentOptions
-from bayespool.posterior.second_judges import warn_of_judges
-from bayespool.scoring.scoring import refuse_of_judgments, warn_of_unused_relevance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,26 +65,14 @@ _SMALL_POOL_DOCUMENTS = 20_000  # below it too few of the paper's budgets fit
 _N_BUDGETS_OF_SMALL_POOL = 10
 
 
-@documented(BudgetSettings)
+@takes(BudgetSettings)
 def budgets(
     collection: Collection,
-    measures: object = ("P@100", "AP@100", "nDCG@100"),
     *,
-    estimators: Estimators | None = None,
-    strategies: Strategies = "paper",
-    budgets: Sequence[int] | None = None,
-    by: By = "organization",
-    top: float = 75,
-    truth: BudgetTruth = "full",
-    pool_depth: int | None = None,
-    shares: Shares = "equal",
-    rel: int = 1,
-    test: Test = "paired-t",
-    random_seed: int = 1,
+    settings: BudgetSettings,
     n_jobs: int | None = None,
     folder: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **settings: Unpack[ExperimentOptions],
 ) -> Budgets:
     """Measure how biased pools of different strategies and budgets are against runs that did not contribute.
 
@@ -104,8 +90,6 @@ def budgets(
     progress : callable, optional
         Called with the number of finished parts and their total: each strategy with all runs, and without
         each organization (or run); with estimators also each budget.
-    **settings
-        Settings of the named estimators that have them: ``draws``, ``engine``, ``priors``, ….
 
     Returns
     -------
@@ -148,46 +132,27 @@ def budgets(
     --------
     >>> from bayespool import load_example
     >>> result = budgets(load_example(), "P@10", strategies="take", budgets=[200, 600])
-    >>> print(result.summary_frame()[["strategy", "budget", "mae", "sre"]].round(3).to_string(index=False))
+    >>> summary = result.to_frame("summary")[["strategy", "budget", "mae", "sre"]]
+    >>> print(summary.round(3).to_string(index=False))
     strategy  budget   mae   sre
         take     200 0.216 122.0
         take     600 0.068  81.0
     """
-    requested = budget_settings(
-        measures,
-        strategies,
-        estimators=estimators,
-        settings=settings,
-        budgets=budgets,
-        by=by,
-        top=top,
-        truth=truth,
-        pool_depth=pool_depth,
-        shares=shares,
-        rel=rel,
-        test=test,
-        random_seed=random_seed,
-    )
-    warn_of_unused_relevance(collection, requested.measures)
-    warn_of_judges(collection, (), requested.measures)
-    whole = _depth_pool(collection, pool_depth)
-    n_documents = int(whole.pool().sum())
+    warn_of_measures(collection, settings.measures)
+    whole = _depth_pool(collection, settings.pool_depth)
+    n_documents = int(whole.in_pool().sum())
     resolved = dataclasses.replace(
-        requested, pool_depth=whole.pool_depth, budgets=_fitting_budgets(requested.budgets, n_documents)
+        settings, pool_depth=whole.pool_depth, budgets=_fitting_budgets(settings.budgets, n_documents)
     )
     if any(strategy.needs_scores for strategy in resolved.strategies) and whole.score is None:
         raise InputError(
             "a strategy reads the scores of the runs, which the collection does not have",
             hint="read it with scores=True",
         )
-    store = None
-    if folder is not None:
-        described = resolved.describe_parts() | own_estimators((), resolved.measures)
-        description = description_of("budgets", collection, described)
-        store = PartStore(Path(folder) / "budgets", description)
     parts = _parts(whole, resolved)
-    with at_work(store):
-        results = _run_parts(whole, parts, resolved, store, n_jobs, progress)
+    results = run_parts(
+        _DESIGN, collection, whole, parts, resolved, folder=folder, n_jobs=n_jobs, progress=progress
+    )
     warn_once([result.warnings for result in results if result.part.budget], "pools")
     return _result_of(collection, whole, resolved, results, n_documents)
 
@@ -206,42 +171,10 @@ def strategies_of(strategies: Strategies) -> tuple[Strategy, ...]:
     return tuple(dict.fromkeys(map(parse_strategy, texts)))
 
 
-def budget_settings(
-    measures: object,
-    strategies: Strategies,
-    *,
-    estimators: Estimators | None = None,
-    settings: Mapping[str, Any] | None = None,
-    budgets: Iterable[int] | None = None,
-    **options: Any,
-) -> BudgetSettings:
-    """Settings of the experiment from a user's arguments."""
-    sizes = () if budgets is None else tuple(budgets)
-    if budgets is not None and not sizes:
-        raise InputError("budgets cannot be empty", hint="leave it out, or name some")
-    parsed = parse_measures(measures)
-    refuse_of_judgments(parsed)
-    labeled = labeled_estimators(
-        BudgetSettings,
-        () if estimators is None else estimators,
-        "complete",
-        random_seed=options.get("random_seed", 1),
-        settings=settings,
-    )
-    requested = BudgetSettings(
-        measures=parsed,
-        strategies=strategies_of(strategies),
-        estimators=labeled,
-        budgets=sizes,
-        **options,
-    )
-    return dataclasses.replace(requested, budgets=distinct_sizes(requested.budgets, "budget"))
-
-
 def _depth_pool(collection: Collection, pool_depth: int | None) -> Collection:
     """The collection with the judgments of its depth pool and no others."""
     whole = whole_pool(collection, "pooled", pool_depth)
-    return whole.without_judgments(~whole.pool())
+    return whole.without_judgments(~whole.in_pool())
 
 
 def _fitting_budgets(requested: tuple[int, ...], n_documents: int) -> tuple[int, ...]:
@@ -262,7 +195,7 @@ def _fitting_budgets(requested: tuple[int, ...], n_documents: int) -> tuple[int,
     return tuple(budget for budget in PAPER_BUDGETS if budget <= n_documents)
 
 
-def _parts(whole: Collection, settings: BudgetSettings) -> list[Part]:
+def _parts(whole: Collection, settings: BudgetSettings) -> list[BudgetPart]:
     """All parts: each strategy with all runs and without each contributor; then, with estimators, each budget
     without each contributor.
     """
@@ -274,7 +207,7 @@ def _parts(whole: Collection, settings: BudgetSettings) -> list[Part]:
             hint="give more runs, or the organizations of the runs",
         )
     parts = [
-        Part(strategy, left_out, run_ids)
+        BudgetPart(strategy, left_out, run_ids)
         for strategy in settings.strategies
         for left_out, run_ids in (("", whole.pooled_run_ids), *units.items())
     ]
@@ -284,54 +217,30 @@ def _parts(whole: Collection, settings: BudgetSettings) -> list[Part]:
     ]
 
 
-def _run_parts(
-    whole: Collection,
-    parts: Sequence[Part],
-    settings: BudgetSettings,
-    store: PartStore | None,
-    n_jobs: int | None,
-    progress: Callable[[int, int], None] | None,
-) -> list[PartResult]:
-    """Results of all parts in their order, loaded from the store or computed and stored."""
-    results: dict[Part, PartResult] = {}
-    if store is not None:
-        for part in parts:
-            stored = store.load(_part_name(part), _part_identity(part, settings))
-            if stored is not None and isinstance(stored[1].get("pools"), dict):
-                caught = tuple((name, text) for name, text in stored[1]["warnings"])
-                results[part] = PartResult(part, stored[0], stored[1]["pools"], caught)
-    if progress is not None:
-        progress(len(results), len(parts))
-    left = [part for part in parts if part not in results]
-    for result in completed(functools.partial(run_part, settings=settings), whole, left, n_jobs=n_jobs):
-        if store is not None:
-            rest = {"pools": result.pools, "warnings": result.warnings}
-            store.save(_part_name(result.part), _part_identity(result.part, settings), result.rows, rest)
-        results[result.part] = result
-        if progress is not None:
-            progress(len(results), len(parts))
-    return [results[part] for part in parts]
-
-
-def _part_name(part: Part) -> str:
-    budget = "" if part.budget is None else f"-{part.budget}"
-    return f"{part.strategy.name}{budget}-{part.left_out or 'everybody'}"
-
-
-def _part_identity(part: Part, settings: BudgetSettings) -> list[Any]:
-    """Description that identifies a stored part. It contains the estimators, so that some can be added to a
+def _identity(part: BudgetPart, settings: BudgetSettings) -> tuple[str, list[Any]]:
+    """Name of a part, and what tells it from the others: also the estimators, so that some can be added to a
     finished experiment, and the code of the user's own strategies.
     """
     text, strategy = strategy_text(part.strategy), cast("Any", part.strategy)
-    identity = [text, own_estimators([(text, strategy)]), part.left_out, list(part.run_ids)]
+    identity = [text, versions_of_own([(text, strategy)]), part.left_out, list(part.run_ids)]
+    left_out = part.left_out or "everybody"
     if part.budget is None:
-        return identity
-    return [
-        *identity,
-        part.budget,
-        [[label, describe_estimator(estimator)] for label, estimator in settings.estimators],
-        own_estimators(settings.estimators),
-    ]
+        return f"{part.strategy.name}-{left_out}", identity
+    estimators = [[label, describe_estimator(estimator)] for label, estimator in settings.estimators]
+    name = f"{part.strategy.name}-{part.budget}-{left_out}"
+    return name, [*identity, part.budget, estimators, versions_of_own(settings.estimators)]
+
+
+def _describe(settings: BudgetSettings) -> dict[str, Any]:
+    """Settings that the parts depend on."""
+    return settings.describe_parts() | versions_of_own((), settings.measures)
+
+
+def _is_of(result: PartResult) -> bool:
+    return isinstance(result.rest.get("pools"), dict)
+
+
+_DESIGN = Design("budgets", run_part, _identity, describe=_describe, is_of=_is_of)
 
 
 def _result_of(
@@ -356,17 +265,13 @@ def _result_of(
     estimates = [(labels[r.part.strategy], r.part.budget or 0, r.rows) for r in with_estimators]
     tables = {name: _table(everybody, name, labels) for name in ("pools", "contributors", "agreement")}
     return Budgets(
-        settings=settings,
-        fingerprint=collection.fingerprint,
-        pool=str(describe_pool(whole)),
-        query_ids=whole.query_ids,
+        **fields_of(collection, whole, settings, with_estimators),
         n_documents=n_documents,
         n_relevant=n_relevant_documents(whole, settings.rel),
         run_ids=whole.pooled_run_ids,
         significant={
             measure: significant_pairs(values.scores(), settings.test) for measure, values in in_truth.items()
         },
-        warnings=tuple(dict.fromkeys(caught for result in with_estimators for caught in result.warnings)),
         _rows=rows,
         _estimates=estimate_rows(estimates, rows, settings) if with_estimators else None,
         _pools=tables["pools"],
@@ -393,44 +298,36 @@ def _rows(
         frames[bool(result.part.left_out)].append(frame.assign(left_out=result.part.left_out))
     inside = pd.concat(frames[False])[[*keys, "value"]].rename(columns={"value": "pooled"})
     rows = pd.concat(frames[True]).merge(inside, on=keys, validate="one_to_one")
-    run = {run: i for i, run in enumerate(whole.pooled_run_ids)}
-    organization = [whole.organizations[o] for o in whole.organization[whole.run_index(tuple(run))]]
-    place = rows["run_id"].map(run).to_numpy()
-    order = {
-        "measure": {name: i for i, name in enumerate(means)},
-        "strategy": {name: i for i, name in enumerate(settings.labels)},
-    }
-    full = np.array(list(means.values()))[rows["measure"].map(order["measure"]), place]
-    reported = {name: np.isin(np.arange(len(run)), best[name]) for name in means}
-    made = pd.DataFrame(
-        {
-            **{name: rows[name] for name in keys},
-            "organization": [organization[i] for i in place],
-            "left_out": rows["left_out"],
-            "reported": np.array(list(reported.values()))[rows["measure"].map(order["measure"]), place],
-            "full": full,
-            "pooled": rows["pooled"],
-            "value": rows["value"],
-        }
+    runs = whole.pooled_run_ids
+    organizations = np.array(whole.organizations, dtype=object)[whole.organization[whole.run_index(runs)]]
+    of_runs = pd.concat(
+        pd.DataFrame(
+            {
+                "measure": name,
+                "run_id": runs,
+                "organization": organizations,
+                "reported": np.isin(np.arange(len(runs)), best[name]),
+                "full": of_measure,
+            }
+        )
+        for name, of_measure in means.items()
     )
-    made["truth"] = made["full" if settings.truth == "full" else "pooled"]
-    made["error"] = made["value"] - made["truth"]
-    by = [
-        place,
-        made["budget"],
-        rows["strategy"].map(order["strategy"]),
-        rows["measure"].map(order["measure"]),
-    ]
-    return made.iloc[np.lexsort([np.asarray(column) for column in by])].reset_index(drop=True)
+    rows = rows.merge(of_runs, on=["measure", "run_id"], validate="many_to_one")
+    rows = rows[[*keys, "organization", "left_out", "reported", "full", "pooled", "value"]]
+    rows["truth"] = rows["full" if settings.truth == "full" else "pooled"]
+    rows["error"] = rows["value"] - rows["truth"]
+    return in_order(
+        rows, {"measure": list(means), "strategy": settings.labels, "budget": None, "run_id": runs}
+    )
 
 
 def _table(results: Sequence[PartResult], name: str, labels: Mapping[Strategy, str]) -> pd.DataFrame:
+    """A table of the pools with all runs."""
     import pandas as pd
 
     frames = []
     for result in results:
-        columns: Columns = result.pools[name]
-        frame = pd.DataFrame(columns)
+        frame = pd.DataFrame(result.rest["pools"][name])
         frame.insert(0, "strategy", labels[result.part.strategy])
         frames.append(frame)
     return pd.concat(frames, ignore_index=True)

@@ -1,5 +1,5 @@
-"""Calibration of posterior draws of integer counts against the true counts. Draws and truth are sums over
-topics, so that comparing a truth with an interval's end needs no rounding.
+"""Calibration of posterior draws beside a known truth: coverage, probability integral transforms,
+and tests of uniformity.
 
 References
 ----------
@@ -9,15 +9,176 @@ the American Statistical Association 102, 359–378.
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import bdtr, bdtrc, gammaln
 
 from bayespool.errors import InputError
-from bayespool.measures import equal_tailed_interval
+from bayespool.measures import Estimates, Values, equal_tailed_interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 FloatArray = npt.NDArray[np.float64]
+IndexArray = npt.NDArray[np.int64]
+
+
+def randomized_pit(
+    draws: npt.NDArray[np.integer], observed: npt.NDArray[np.integer], rng: np.random.Generator
+) -> FloatArray:
+    """Randomized PIT P(draw < observed) + u·P(draw = observed), u uniform on (0, 1) (Czado et al. 2009).
+
+    Parameters
+    ----------
+    draws : ndarray of int, shape (draw, ...)
+    observed : ndarray of int, shape (...)
+    rng : numpy.random.Generator
+        Generator of u.
+
+    References
+    ----------
+    C. Czado, T. Gneiting and L. Held (2009). Predictive model assessment for count data. Biometrics 65,
+    1254–1261.
+
+    Examples
+    --------
+    >>> draws = np.repeat([[0], [1]], 50, axis=0)
+    >>> bool(0.5 <= randomized_pit(draws, np.array([1]), np.random.default_rng(1))[0] <= 1)
+    True
+    """
+    below, equal = (draws < observed).mean(axis=0), (draws == observed).mean(axis=0)
+    pit: FloatArray = below + rng.random(observed.shape) * equal
+    return pit
+
+
+def randomized_rank(draws: FloatArray, true: float, rng: np.random.Generator) -> int:
+    """Rank of a true value among draws, from 0 to their number, uniform among ties."""
+    return int((draws < true).sum() + rng.integers((draws == true).sum() + 1))
+
+
+def uniformity_p_value(ranks: IndexArray, n_values: int) -> float:
+    """P-value of a test that integers are uniform on 0, …, n_values − 1 (Säilynoja, Bürkner & Vehtari 2022).
+
+    The number of ranks up to each value is binomial. The statistic is the smallest two-sided probability of
+    these counts over all values, with an exact distribution. It is sensitive to shifts and to spread.
+
+    Parameters
+    ----------
+    ranks : ndarray of int, shape (simulation,)
+    n_values : int
+        At least 2.
+
+    Returns
+    -------
+    float
+        Probability of a statistic at most as large in uniform samples of this size.
+
+    References
+    ----------
+    T. Säilynoja, P.-C. Bürkner and A. Vehtari (2022). Graphical test for discrete uniformity and its
+    applications in goodness-of-fit evaluation and multiple sample comparison. Statistics and Computing 32,
+    32.
+
+    Examples
+    --------
+    >>> uniformity_p_value(np.arange(200) % 20, 20)
+    1.0
+    >>> uniformity_p_value(np.zeros(200, dtype=int), 20) < 1e-10
+    True
+    """
+    n = len(ranks)
+    counts = np.cumsum(np.bincount(ranks, minlength=n_values))[:-1]
+    grid = np.arange(1, n_values) / n_values
+    statistic = float(_two_sided(counts, n, grid).min())
+    if statistic >= 1:
+        return 1.0
+    # the factor makes statistics that differ by rounding count as equal
+    lower, upper = _limits(n, n_values, statistic * (1 + 1e-9))
+    return min(1.0, max(0.0, 1.0 - _inside(n, n_values, lower, upper)))
+
+
+@cache
+def ecdf_band(n: int, n_values: int, prob: float = 0.95) -> tuple[FloatArray, FloatArray]:
+    """Simultaneous band of the empirical distribution function of n uniform ranks.
+
+    Parameters
+    ----------
+    n : int
+        Number of ranks.
+    n_values : int
+        Ranks are uniform on 0, …, n_values − 1.
+    prob : float in (0, 1)
+        Least probability of staying inside everywhere.
+
+    Returns
+    -------
+    lower, upper : ndarray of float, shape (n_values − 1,)
+        At the shares 1/n_values, …, (n_values − 1)/n_values.
+    """
+    low, high = 0.0, 1.0  # of the probability that each point may exclude
+    for _ in range(40):
+        middle = (low + high) / 2
+        if _inside(n, n_values, *_limits(n, n_values, middle)) >= prob:
+            low = middle
+        else:
+            high = middle
+    lower, upper = _limits(n, n_values, low)
+    return lower / n, upper / n
+
+
+def holm(p_values: FloatArray) -> FloatArray:
+    """P-values adjusted for their number by Holm's step-down procedure.
+
+    Examples
+    --------
+    >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(p_values, kind="stable")
+    scaled = p_values[order] * np.arange(len(p_values), 0, -1)
+    adjusted = np.empty_like(p_values, dtype=float)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(scaled))
+    return adjusted
+
+
+def _two_sided(counts: npt.NDArray[np.integer], n: int, grid: FloatArray) -> FloatArray:
+    """Twice the smaller tail of Binomial(n, grid) at counts."""
+    below = bdtr(counts.astype(float), n, grid)
+    above = np.where(counts > 0, bdtrc(np.maximum(counts - 1, 0).astype(float), n, grid), 1.0)
+    smaller: FloatArray = 2 * np.minimum(below, above)
+    return smaller
+
+
+def _limits(n: int, n_values: int, excluded: float) -> tuple[IndexArray, IndexArray]:
+    """Smallest and largest count at each value that is not as rare as ``excluded``, two-sided."""
+    grid = np.arange(1, n_values) / n_values
+    common = _two_sided(np.arange(n + 1)[:, None], n, grid[None, :]) > excluded
+    return common.argmax(axis=0), n - common[::-1].argmax(axis=0)
+
+
+def _inside(n: int, n_values: int, lower: IndexArray, upper: IndexArray) -> float:
+    """Probability that the cumulative counts of n uniform ranks stay within limits at every value.
+
+    Counts of the values are independent Poisson numbers given their sum, so that a convolution leads from
+    value to value.
+    """
+    mean = n / n_values
+    reach = np.arange(min(n, int(mean + 40 * np.sqrt(mean) + 40)) + 1)
+    kernel = np.exp(reach * np.log(mean) - mean - gammaln(reach + 1))
+    counts = np.arange(n + 1)
+    state = np.zeros(n + 1)
+    state[0] = 1.0
+    for low, high in zip(lower, upper, strict=True):
+        state = np.convolve(state, kernel)[: n + 1]
+        state[(counts < low) | (counts > high)] = 0.0
+    total = np.convolve(state, kernel)[n]
+    return float(total / np.exp(n * np.log(n) - n - gammaln(n + 1)))
+
+
 IntDraws = npt.NDArray[Any]
 
 
@@ -111,3 +272,74 @@ def crps(draws: IntDraws, truth: IntDraws) -> FloatArray:
     distance = np.abs(ordered - truth).sum(axis=0)
     score: FloatArray = distance / n_draws - spread / n_draws**2
     return score
+
+
+COVERAGE_LEVELS = (50, 80, 95)
+"""Levels, in percent, at which coverage is checked whatever ``ci_prob`` is."""
+
+
+def interval_columns(
+    estimates: Estimates,
+    truth: Values,
+    open_: npt.NDArray[np.bool_],
+    *,
+    ci_prob: float,
+    seed: int,
+    n_topics: npt.NDArray[np.intp] | int | None = None,
+) -> dict[str, Any]:
+    """Columns on the intervals of runs, one entry per run: ``lower``, ``upper``, ``ci_prob``, ``std``,
+    ``covered_50``, ``covered_80``, ``covered_95``, ``pit``, ``pit_lower``, ``pit_upper`` and ``crps``.
+    Coverage is None and PIT NaN for runs not `open_`, whose intervals are points; `n_topics` is the number of
+    topics in each mean.
+    """
+    draws, n_runs = estimates.draws, len(open_)
+    n_all = len(estimates.query_ids)
+    n_topics = n_all if n_topics is None else n_topics
+    nothing = np.full(n_runs, np.nan)
+    std = nothing if estimates.std is None else estimates.std * n_all / n_topics
+    if draws is None:
+        flags = {f"covered_{level}": [None] * n_runs for level in COVERAGE_LEVELS}
+        last = dict.fromkeys(("pit", "pit_lower", "pit_upper", "crps"), nothing)
+        return {**dict.fromkeys(("lower", "upper", "ci_prob"), nothing), "std": std, **flags, **last}
+    total, true_total = draws.totals(), truth.totals()
+    per_mean = draws.per_mean(n_topics)
+    low, high = equal_tailed_interval(total, ci_prob)
+    inside = {level: covered(total, true_total, level / 100) for level in COVERAGE_LEVELS}
+    pit = randomized_pit(total, true_total, np.random.default_rng(seed))
+    below, up_to = pit_range(total, true_total)
+    return {
+        "lower": low / per_mean,
+        "upper": high / per_mean,
+        "ci_prob": np.full(n_runs, ci_prob),
+        "std": std,
+        **{
+            f"covered_{level}": [bool(hit) if o else None for hit, o in zip(hits, open_, strict=True)]
+            for level, hits in inside.items()
+        },
+        "pit": np.where(open_, pit, np.nan),
+        "pit_lower": np.where(open_, below, np.nan),
+        "pit_upper": np.where(open_, up_to, np.nan),
+        "crps": crps(total, true_total) / per_mean,
+    }
+
+
+def with_missing_flags(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with columns of coverage in which a value may be missing."""
+    return rows.astype({f"covered_{level}": "boolean" for level in COVERAGE_LEVELS})
+
+
+def interval_summary(rows: pd.DataFrame, open_: pd.Series) -> dict[str, Any]:
+    """Means over an estimator's runs of `interval_columns`: ``n_open``; over these ``coverage_…``, ``pit_…``
+    (see `central_share`) and ``width``; ``crps`` over all; NaN without a value.
+    """
+    graded = rows[open_]
+    posterior = bool(rows["ci_prob"].notna().any())
+    summary: dict[str, Any] = {"n_open": len(graded)}
+    for level in COVERAGE_LEVELS:
+        hits = graded[f"covered_{level}"].dropna().astype(bool)
+        summary[f"coverage_{level}"] = float(hits.mean()) if len(hits) else np.nan
+    for level in COVERAGE_LEVELS:
+        summary[f"pit_{level}"] = central_share(graded["pit_lower"], graded["pit_upper"], level / 100)
+    summary["width"] = float((graded["upper"] - graded["lower"]).mean()) if posterior else np.nan
+    summary["crps"] = float(rows["crps"].mean()) if posterior else np.nan
+    return summary

@@ -1,4 +1,4 @@
-"""Tables of predictions of held-out organizations: calibration, comparison of models, single runs."""
+"""Tables of predictions of held-out organizations: calibration and comparison of models."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
+from bayespool.experiments.calibration import randomized_pit
 from bayespool.experiments.predictions import HeldOutPrediction
-from bayespool.experiments.uniformity import randomized_pit
 from bayespool.measures import Precision
 from bayespool.posterior import stacking_weights
-from bayespool.posterior.combination import mix
+from bayespool.posterior.mixtures import mix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,55 +172,6 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
                 }
             )
     return pd.DataFrame(rows)
-
-
-def run_frame(predictions: Sequence[HeldOutPrediction], ci_prob: float = 0.95) -> pd.DataFrame:
-    """Predictions of single runs with the observed values.
-
-    Parameters
-    ----------
-    predictions : sequence of HeldOutPrediction
-    ci_prob : float in (0, 1)
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per measure, model and run with hidden documents: ``measure``, ``model``, ``run_id``,
-        ``organization``, ``n_hidden``, ``n_hidden_relevant`` (observed), ``predicted`` (its predicted mean),
-        ``value`` (observed, with the hidden documents judged), ``value_predicted``, ``lower`` and ``upper``
-        (the interval of the value), ``ci_prob``, ``prior_lower`` and ``prior_upper`` (the same under the
-        prior), ``pit`` and ``log_density``.
-    """
-    import pandas as pd
-
-    from bayespool.measures import equal_tailed_interval
-
-    frames = []
-    for p in predictions:
-        known, mean = p.known, p.draws.mean(axis=0)
-        ends, prior = p.interval(ci_prob), equal_tailed_interval(p.prior_draws, ci_prob)
-        frame = pd.DataFrame(
-            {
-                "measure": str(p.measure),
-                "model": p.model,
-                "run_id": p.run_ids,
-                "organization": p.organizations,
-                "n_hidden": p.n_hidden,
-                "n_hidden_relevant": p.n_hidden_relevant,
-                "predicted": p.n_predicted,
-                "value": (known + p.observed) / p.per_mean,
-                "value_predicted": (known + mean) / p.per_mean,
-                "lower": (known + ends[0]) / p.per_mean,
-                "upper": (known + ends[1]) / p.per_mean,
-                "ci_prob": ci_prob,
-                "prior_lower": (known + prior[0]) / p.per_mean,
-                "prior_upper": (known + prior[1]) / p.per_mean,
-                "pit": p.pit,
-                "log_density": p.log_density,
-            }
-        )
-        frames.append(frame[p.has_hidden])
-    return pd.concat(frames, ignore_index=True)
 
 
 def _densities(

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.errors import InputError, known_names
-from bayespool.experiments.check_containers import gather_container
-from bayespool.experiments.check_tables import CI_PROBS, calibration_frame, elpd_frame, run_frame, stack
-from bayespool.experiments.fitting import Fitting
-from bayespool.experiments.hidden import HiddenDocuments, pool_alone
+from bayespool.experiments.base import PIT, figure_of
+from bayespool.experiments.check_settings import CheckingSettings
+from bayespool.experiments.check_tables import CI_PROBS, calibration_frame, elpd_frame, stack
+from bayespool.experiments.containers import gather_container
+from bayespool.experiments.hidden import Fitting, HiddenDocuments, pool_alone
 from bayespool.experiments.predictions import (
     HeldOutPrediction,
     check_pool,
@@ -22,27 +24,68 @@ from bayespool.experiments.predictions import (
     predict_held_out,
     predict_mixture,
 )
-from bayespool.measures import Measure, parse_measures
-from bayespool.models import MODEL_NAMES, MODELS
-from bayespool.posterior import Prepared, Rung, Task
-from bayespool.posterior.ladder import rungs_of
+from bayespool.measures import Measure
+from bayespool.models import MODEL_NAMES, MODELS, model_named, parse_prior
+from bayespool.models.priors import refuse_no_density
+from bayespool.options import takes
+from bayespool.posterior import PreparedModel, Rung, ScoringProblem
 from bayespool.posterior.preparation import COMBINED, evidence_depth, prior_names
 from bayespool.posterior.second_judges import warn_of_judges
+from bayespool.posterior.steps import rungs_of
+from bayespool.report.result import Figure, Result
 from bayespool.scoring.estimators import refuse_large_priors
-from bayespool.tables.printable import some_of
-from bayespool.tables.reprs import Shown, one_line
+from bayespool.tables.columns import Column
+from bayespool.tables.containers import container_bytes, variable_name
+from bayespool.tables.formatting import some_of
+from bayespool.tables.markup import one_line
+from bayespool.tables.table import Spread, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bayespool.inference import Fit
 
-CheckTable = Literal["runs", "elpd", "calibration"]
+_OF_RUNS = {
+    "n_organizations": Column("organi\xad\nzations", "count", "Organizations of these runs."),
+}
+_CALIBRATION = _OF_RUNS | {
+    "pit_inside": Column(
+        "PIT in", "chance", "Share of runs with a PIT in the central part of this probability."
+    ),
+    "se": Column("±", "chance", "Its standard error by organization; none for a share of 0 or 1."),
+    "covered": Column("truth in", "chance", "Share of runs whose interval has the truth, ends included."),
+    "width": Column("width", "score", "Mean width of the intervals of the measure."),
+    "pit_mean": Column("mean\nPIT", "chance", "Mean PIT; 0.5 is right."),
+}
+_ELPD = _OF_RUNS | {
+    "rank": Column("rank", "count", "Place among the models, 0 for the best."),
+    "elpd": Column("elpd", "size", "Expected log predictive density, summed over organizations.", 1),
+    "elpd_diff": Column("less than\nthe best", "size", "Difference of the elpd from the best one's.", 1),
+    "weight": Column("weight", "size", "Stacking weight over all models but combined."),
+    "se": Column("±", "size", "Standard error of the elpd.", 1),
+    "dse": Column("±", "size", "Standard error of the difference, by organization.", 1),
+    "weight_combined": Column(
+        "weight in\ncombined", "size", "Weight in the combined estimator, on the first step."
+    ),
+}
+_RUNS = {
+    "n_hidden": Column("hidden", "count", "Documents that the run's organization alone contributed."),
+    "n_hidden_relevant": Column("relevant", "count", "Relevant ones among them."),
+    "predicted": Column("predicted", "size", "Predicted mean of their number.", 1),
+    "value": Column("observed", "score", "Score with the hidden documents judged."),
+    "value_predicted": Column("predicted\nscore", "score", "Predicted mean of the score."),
+    "prior_lower": Column("prior\nfrom", "score", "Lower end of the interval under the prior."),
+    "prior_upper": Column("prior\nto", "score", "Upper end of the interval under the prior."),
+    "log_density": Column("log\ndensity", "size", "Log predictive density of the number of relevant ones."),
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ModelChecks(Shown):
+class ModelChecks(Result):
     """Predictions of held-out organizations by several models under several measures.
+
+    Its tables are `calibration`, `elpd` (see `bayespool.experiments.calibration_frame` and `elpd_frame`) and
+    `runs`, a row per measure, model and run with hidden documents.
 
     Attributes
     ----------
@@ -80,10 +123,68 @@ class ModelChecks(Shown):
             "ModelChecks", f"{models}; {some_of(self.measures, 3)}; {len(self.problems)} problems"
         )
 
-    def to_frame(self, table: CheckTable = "runs") -> pd.DataFrame:
-        """The table `runs`, `elpd` or `calibration`."""
-        frame: pd.DataFrame = getattr(self, table)()
-        return frame
+    command = "check predictions"
+    title = "Check of the models on this pool"
+
+    def tables(self) -> tuple[Table, ...]:
+        """Calibration, models by log predictive density, and single runs."""
+        import pandas as pd
+
+        calibration, elpd = calibration_frame(self.predictions), elpd_frame(self.predictions, COMBINED)
+        runs = pd.concat([p.to_frame() for p in self.predictions], ignore_index=True)
+        views = tuple(_calibration_view(of_measure, self.metadata) for of_measure in _by_measure(calibration))
+        caption = "How well each model predicts held-out organizations"
+        return (
+            Table("calibration", "Calibration of predictions", calibration, _CALIBRATION, views),
+            Table("elpd", caption, elpd, _ELPD, tuple(self._elpd_view(measure) for measure in self.measures)),
+            Table("runs", "Run by run", runs, _RUNS),
+        )
+
+    def _elpd_view(self, measure: Measure) -> View:
+        n_steps = max(len(p.densities) for p in self.predictions if p.measure == measure)
+        steps = f", summed over {n_steps} steps of relevance (weight in combined: of the first)"
+        return View(
+            title=f"{measure}: expected log predictive density by organization{steps * (n_steps > 1)}",
+            names=("model",),
+            columns=("elpd", "se", "elpd_diff", "dse", "weight", "weight_combined"),
+            where={"measure": str(measure)},
+            keep_empty=True,
+        )
+
+    def summary(self) -> tuple[str, ...]:
+        """The best model of each measure."""
+        return tuple(
+            f"{rows['measure'].iloc[0]}: of {len(rows)} models {rows['model'].iloc[0]} predicts held-out "
+            "organizations best, by expected log predictive density."
+            for rows in _by_measure(self.to_frame("elpd"))
+        )
+
+    def notes(self) -> tuple[str, ...]:
+        """Failed checks of the fits."""
+        return self.problems
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Models compared; by measure predictions beside observations, and PIT values."""
+        from bayespool.plots.checks import draw_elpd, draw_pit, draw_predictive
+
+        elpd = Figure(
+            "elpd",
+            "How well each model predicts held-out organizations; higher is better",
+            functools.partial(draw_elpd, self),
+        )
+        predictive = "Predictions of held-out organizations and what was observed"
+        figures = [elpd]
+        for measure in self.measures:
+            for name, caption, draw in (("predictive", predictive, draw_predictive), ("pit", PIT, draw_pit)):
+                figures.append(figure_of(name, caption, functools.partial(draw, self, measure), [measure]))
+        return tuple(figures)
+
+    def files(self) -> Mapping[str, bytes | str]:
+        """Containers ``<measure>-<model>.nc``; of a higher step as in ``nDCG_10-ratio-2-of-1.nc``."""
+        return {
+            f"{variable_name(measure)}-{model}.nc": container_bytes(container)
+            for (measure, model), container in self.containers.items()
+        }
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
@@ -98,18 +199,6 @@ class ModelChecks(Shown):
                 return prediction
         raise KeyError(key)
 
-    def calibration(self, ci_probs: Sequence[float] = CI_PROBS) -> pd.DataFrame:
-        """Shares of randomized PIT values and coverage, see `calibration_frame`."""
-        return calibration_frame(self.predictions, ci_probs)
-
-    def elpd(self) -> pd.DataFrame:
-        """Models by log predictive density, see `elpd_frame`."""
-        return elpd_frame(self.predictions, COMBINED)
-
-    def runs(self, ci_prob: float = 0.95) -> pd.DataFrame:
-        """Predictions with the observed values, see `run_frame`."""
-        return run_frame(self.predictions, ci_prob)
-
     @property
     def problems(self) -> tuple[str, ...]:
         """Failed checks of the fits."""
@@ -120,25 +209,38 @@ class ModelChecks(Shown):
             for problem in p.problems
         )
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes that every output repeats, a line each: the problems."""
-        return self.problems
+
+def _by_measure(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Rows of each measure, in order."""
+    return (rows for _, rows in frame.groupby("measure", sort=False))
 
 
+def _calibration_view(rows: pd.DataFrame, metadata: Mapping[str, Any]) -> View:
+    measure, n_runs, n_organizations = rows[["measure", "n_runs", "n_organizations"]].iloc[0]
+    widest = CI_PROBS[-1:]
+    return View(
+        title=f"{measure}: {n_runs} runs of {n_organizations} organizations, held out in "
+        f"{metadata['n_folds']} folds; {metadata['engine']}",
+        names=("model",),
+        columns=(
+            "mae",
+            Spread(("pit_inside",), "ci_prob", label="PIT\nin\n{}"),
+            Spread(("se",), "ci_prob", label="± of\n{}", values=widest),
+            "pit_mean",
+            Spread(("covered",), "ci_prob", label="truth\nin\n{}"),
+            Spread(("width",), "ci_prob", label="width of\n{}", values=widest),
+        ),
+        where={"measure": measure},
+        keep_empty=True,
+    )
+
+
+@takes(CheckingSettings)
 def check_models(
     collection: Collection,
-    measures: object = "P@10",
     *,
-    models: str | Iterable[str] = MODEL_NAMES,
-    engine: str = "laplace",
-    priors: Mapping[str, str] | None = None,
-    draws: int = 500,
-    tune: int = 1000,
-    chains: int = 4,
-    n_folds: int = 5,
+    settings: CheckingSettings,
     containers: bool = True,
-    random_seed: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> ModelChecks:
     """Check models on the pool at hand: hold organizations out, predict their runs, compare.
@@ -152,21 +254,9 @@ def check_models(
     collection : Collection
         With a pool of three organizations or more. Runs outside the pool and judgments of your own are left
         out.
-    measures : measure or iterable of measures
-    models : str or iterable of str
-        Out of `bayespool.models.MODELS`; default: the package's.
-    engine : str
-        Out of `bayespool.inference.ENGINES`.
-    priors : mapping of str to str, optional
-        Priors that replace the models' own, by variable.
-    draws, tune, chains : int
-        Draws and tuning draws per chain, and chains; the Laplace engine makes ``draws × chains`` draws.
-    n_folds : int, default 5
-        Folds of organizations, as in the weights of the combined estimator.
+    {options}
     containers : bool, default True
         Whether to fit each model to the whole pool, too, and gather containers for ArviZ.
-    random_seed : int
-        The same inputs and seed give the same bytes.
     report : callable, optional
         Called with a line on the current step.
 
@@ -191,23 +281,15 @@ def check_models(
     >>> checks["ratio", "P@10"].draws.shape
     (200, 21)
     """
-    names = checked_models(models)
-    replaced_priors = dict(priors or {})
-    known = {prior for name in names for prior in prior_names(name)}
-    if unknown := [prior for prior in replaced_priors if prior not in known]:
-        raise InputError(
-            f"no prior {unknown[0]!r}",
-            hint=known_names(unknown[0], sorted(known), before="these models have "),
-        )
-    refuse_large_priors(replaced_priors)
-    fitting = Fitting(engine=engine, draws=draws, tune=tune, chains=chains)
-    parsed, collection = parse_measures(measures), pool_alone(collection)
+    names, n_folds, random_seed = settings.models or MODEL_NAMES, settings.n_folds, settings.random_seed
+    fitting = Fitting.of(settings)
+    parsed, replaced_priors, collection = settings.measures, dict(settings.priors), pool_alone(collection)
     warn_of_judges(collection, (), parsed)
     fits = _Fits(collection, parsed, replaced_priors, fitting, n_folds, random_seed, report, containers)
     predictions: list[HeldOutPrediction] = []
     gathered = {}
     for measure in parsed:
-        steps: dict[str, tuple[list[Prepared], list[tuple[Fit, ...]]]] = {}
+        steps: dict[str, tuple[list[PreparedModel], list[tuple[Fit, ...]]]] = {}
         of_measure = []
         for name in names:
             of_rungs = [fits.on(name, measure, rung) for rung in rungs_of(collection, measure)]
@@ -230,15 +312,13 @@ def check_models(
                     fit=fitted.whole,
                 )
         members = [p for p in of_measure if p.model in COMBINED]
-        if len(members) == len(COMBINED):
-            if len(members[0].densities) == 1:
-                of_measure.append(stack(members, random_seed=random_seed))
-            else:
-                both = {p.model: steps[p.model] for p in members}
-                mixed = predict_mixture(
-                    both, members, first, fitting, n_folds=n_folds, random_seed=random_seed
-                )
-                of_measure.append(mixed)
+        if len(members) == len(COMBINED) and len(members[0].densities) == 1:
+            of_measure.append(stack(members, random_seed=random_seed))
+        elif len(members) == len(COMBINED):
+            both = {p.model: steps[p.model] for p in members}
+            of_measure.append(
+                predict_mixture(both, members, first, fitting, n_folds=n_folds, random_seed=random_seed)
+            )
         predictions += of_measure
     return ModelChecks(
         tuple(predictions),
@@ -249,11 +329,11 @@ def check_models(
                 "collection_fingerprint": collection.fingerprint,
                 "measures": [str(m) for m in parsed],
                 "models": list(names),
-                "engine": engine,
+                "engine": settings.engine,
                 "priors": replaced_priors,
-                "draws": draws,
-                "tune": tune,
-                "chains": chains,
+                "draws": settings.draws,
+                "tune": settings.tune,
+                "chains": settings.chains,
                 "n_folds": n_folds,
                 "random_seed": random_seed,
             }
@@ -265,20 +345,20 @@ def check_models(
 class _ModelOnRung:
     """One model on one rung, fitted to the evidence that measures of some depth share."""
 
-    task: Task
-    prepared: Prepared
+    problem: ScoringProblem
+    prepared: PreparedModel
     fits: tuple[Fit, ...]
     whole: Fit | None
 
     @property
     def name(self) -> str:
         """The model's name, with the rung above the first."""
-        rung = self.task.asked
+        rung = self.problem.asked
         return f"{self.prepared.model}-{rung.rel}-of-{rung.given}" if rung.given else self.prepared.model
 
     def hidden(self, measure: Measure) -> HiddenDocuments:
         """The rung's hidden documents within the cutoff of a measure."""
-        return HiddenDocuments(self.task, measure)
+        return HiddenDocuments(self.problem, measure)
 
 
 @dataclass
@@ -306,12 +386,12 @@ class _Fits:
                 if evidence_depth(model, other.cutoff) == depth and rung in rungs_of(self.collection, other)
             ]
             deepest = max(sharing, key=lambda other: other.cutoff)
-            task = Task(self.collection, (), deepest, "pooled", rung=rung)
-            hidden = HiddenDocuments(task)
+            problem = ScoringProblem(self.collection, (), deepest, "pooled", rung=rung)
+            hidden = HiddenDocuments(problem)
             if not rung.given:
                 for other in sharing:
-                    check_pool(HiddenDocuments(task, other), self.n_folds)
-            prepared, whole = task.prepare(model, self.priors), None
+                    check_pool(HiddenDocuments(problem, other), self.n_folds)
+            prepared, whole = problem.prepare(model, self.priors), None
             fits = fit_folds(
                 prepared,
                 hidden,
@@ -324,7 +404,7 @@ class _Fits:
                 if self.report is not None:
                     self.report(f"{', '.join(map(str, sharing))}, {model}: the whole pool")
                 whole = self.fitting.fit(prepared, prepared.evidence, self.random_seed, ())
-            self._made[key] = _ModelOnRung(task, prepared, fits, whole)
+            self._made[key] = _ModelOnRung(problem, prepared, fits, whole)
         return self._made[key]
 
 
@@ -339,3 +419,20 @@ def checked_models(models: str | Iterable[str]) -> tuple[str, ...]:
     if not names:
         raise InputError("no model to check", hint=f"known: {', '.join(MODELS)}")
     return names
+
+
+def refuse_priors_of_no_model(priors: Mapping[str, str], models: Sequence[str], engine: str) -> None:
+    """Raise `InputError` for priors that none of the models has (of none, any), or that the engine cannot
+    take.
+    """
+    refuse_large_priors(priors)
+    known = {prior for model in models or MODELS for prior in prior_names(model)}
+    for name, text in priors.items():
+        if name not in known:
+            hint = known_names(name, sorted(known), before="these models have ")
+            raise InputError(f"no prior {name!r}", hint=hint)
+        if engine != "laplace":
+            refuse_no_density(name, parse_prior(text), engine)
+    if engine == "laplace":
+        for model in models or MODELS:
+            model_named(model).refuse_priors(priors)

@@ -10,11 +10,12 @@ W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling b
 from __future__ import annotations
 
 import dataclasses
-import functools
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,36 +23,36 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import values_on_fuller
-from bayespool.experiments.caught_warnings import CaughtWarnings
+from bayespool.experiments.base import (
+    POOL_COLUMNS,
+    ExperimentResult,
+    panel_figure,
+    pools_clause,
+    pools_scope,
+    summary_of,
+)
 from bayespool.experiments.folds import seed_of
-from bayespool.experiments.preparing import Estimators, experiment_settings
+from bayespool.experiments.preparing import warn_of_measures
 from bayespool.experiments.resampling import (
     RandomPool,
-    Unit,
-    contributors,
     distinct_sizes,
-    draw_pools,
-    estimates_of,
-    in_random_pools,
-    ordered_table,
-    pool_store,
-    settled,
+    estimates_on_pool,
+    on_random_pools,
+    settings_for_collection,
     whole_pool,
     with_drawn_pool,
 )
-from bayespool.experiments.settings import CommonTopicsSettings, Runs
-from bayespool.experiments.storage import Columns, at_work
-from bayespool.options import documented
-from bayespool.pooling import describe_pool
-from bayespool.posterior.keywords import ExperimentOptions
-from bayespool.posterior.second_judges import warn_of_judges
-from bayespool.scoring.scoring import warn_of_unused_relevance
-from bayespool.tables.reprs import Shown
+from bayespool.experiments.settings import CommonTopicsSettings
+from bayespool.experiments.storage import Columns, PartResult, add_rows
+from bayespool.options import takes
+from bayespool.report.result import Figure
+from bayespool.tables.columns import Column
+from bayespool.tables.table import Spread, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
 
-COMMON_ESTIMATORS = ("lower-bound", "condensed-list")
+COMMON_ESTIMATORS = ("as-judged", "condensed-list")
 """Estimators adjusted by Webber & Park: unjudged documents as not relevant (table 2), or dropped (table
 3).
 """
@@ -67,26 +68,42 @@ the common topics; the mean true score on the common topics alone.
 FloatArray = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class CommonTopicsResult(Shown):
+_COLUMNS = {
+    "score": Column("score", "text", "Kind of score, one of `bayespool.experiments.SCORES`."),
+    "n_common": Column("common\ntopics", "count", "Number of topics that are judged in full."),
+    "n_samples": Column("pools", "count", "Number of pools."),
+    "one_sided": Column("one-sided", "flag", "Whether truth − score has one sign on all topics."),
+    "std_difference": Column("s. d.", "score", "Standard deviation over topics of truth − unpooled score."),
+    "std_truth": Column("s. d. of\ntruth", "score", "Standard deviation over topics of the true scores."),
+    "mse": Column("MSE", "score", "Mean squared error over draws of common topics."),
+    "law": Column("law", "score", "Standard deviation of the error by sampling theory."),
+    "mae_law": Column("MAE\nby law", "score", "Mean absolute error by sampling theory."),
+    "rmse_law": Column("RMSE\nby law", "score", "Root mean squared error by sampling theory."),
+    "helped": Column("helped", "share", "Share of pools whose error is below that of the unadjusted score."),
+}
+_LAW = (
+    "law: √(2/π) √((N − n)/(nN)) times the standard deviation over topics of what a run loses outside the "
+    "pool, which is the MAE of the adjusted score as far as that is normal."
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class CommonTopicsResult(ExperimentResult):
     """Result of `vary_common_topics`.
+
+    Its tables are ``pools``, a row per measure, width, pool, estimator, kind of score and number of common
+    topics, and ``summary``, the same over pools.
 
     Attributes
     ----------
     settings : CommonTopicsSettings
-    fingerprint : str
-        Of the collection.
-    pool : str
-        Report of the whole pool that pools were drawn from.
-    query_ids : tuple of str
     n_contributors : int
         Runs or organizations that pools were drawn from.
     """
 
+    command = "common-topics"
+    title = "Topics judged in full"
     settings: CommonTopicsSettings
-    fingerprint: str
-    pool: str
-    query_ids: tuple[str, ...]
     n_contributors: int
     _rows: pd.DataFrame
 
@@ -98,72 +115,66 @@ class CommonTopicsResult(Shown):
             f"{s.n_topic_samples} draws of each>"
         )
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per measure, width, pool, estimator, kind of score and number of common topics.
+    def tables(self) -> tuple[Table, ...]:
+        """``pools`` and ``summary``."""
+        columns = POOL_COLUMNS | _COLUMNS
+        return (
+            Table("pools", "The pools", self._rows.copy(), columns),
+            Table("summary", "Summary", self._summary(), columns, tuple(self._views())),
+        )
 
-        Returns
-        -------
-        pandas.DataFrame
-            ``measure``, ``pool_width``, ``sample`` (number of the pool), ``run_id``, ``organization``,
-            ``estimator`` (of the unpooled scores), ``truth``, ``value`` (the mean unpooled score),
-            ``std_difference`` (standard deviation over topics of truth − unpooled score), ``std_truth`` (of
-            the true scores), ``one_sided`` (whether these differences have one sign), ``score`` (one of
-            `SCORES`), ``n_common``; over the draws of common topics ``mae``, ``mse`` and ``bias``; and
-            ``law``, the error's theoretical standard deviation: √((N − n)/(nN)) times ``std_difference`` for
-            adjusted scores, times ``std_truth`` for those of the common topics alone, NaN for the others.
-        """
-        return self._rows.copy()
+    def summary(self) -> tuple[str, ...]:
+        """How pools and topics were drawn."""
+        draws = f"{self.settings.n_topic_samples} draws of common topics each"
+        return (f"{pools_clause(self)}, a run outside each scored; {draws}; {pools_scope(self)}",)
 
-    frame = to_frame
+    def figures(self) -> tuple[Figure, ...]:
+        """``common-topics`` for each measure and estimator."""
+        from bayespool.plots import plot_common_topics
 
-    def summary_frame(self) -> pd.DataFrame:
-        """One row per measure, width, estimator, kind of score and number of common topics.
+        s, caption = self.settings, "Errors by the number of topics judged in full"
+        figures = []
+        for of in itertools.product(s.measures, s.labels):
+            panels = [partial(plot_common_topics, self, *of, width) for width in s.widths]
+            figures.append(panel_figure("common-topics", caption, panels, of=of))
+        return tuple(figures)
 
-        Returns
-        -------
-        pandas.DataFrame
-            ``measure``, ``pool_width``, ``estimator``, ``score``, ``n_common``, ``n_samples``; ``mae``,
-            ``rmse`` and ``bias`` over pools and draws of common topics; their theoretical values ``mae_law``
-            and ``rmse_law``, see `vary_common_topics`; and ``helped``, the share of pools whose mean absolute
-            error is below that of the unadjusted score, among pools where the latter is not 0.
-        """
-        import pandas as pd
+    def _views(self) -> Iterator[View]:
+        """Errors by number of common topics, and what sampling theory says of those of the adjusted score."""
+        measures, labels = [str(measure) for measure in self.settings.measures], self.settings.labels
+        for measure, label in itertools.product(measures, labels):
+            where = {"measure": measure, "estimator": label}
+            yield View(
+                title=f"{measure}, MAE of {label} by the number of common topics",
+                names=("score", "pool_width"),
+                columns=(Spread(("mae",), "n_common"),),
+                where=where,
+            )
+            yield View(
+                title=f"{measure}, MAE of {label} by law, adjusted",
+                names=("score", "pool_width"),
+                columns=(Spread(("mae_law",), "n_common"),),
+                where=where | {"score": "adjusted"},
+                note=_LAW if (measure, label) == (measures[-1], labels[-1]) else "",
+            )
 
-        keys = ["measure", "pool_width", "estimator", "score", "n_common"]
+    def _summary(self) -> pd.DataFrame:
+        keys = ("measure", "pool_width", "estimator", "score", "n_common")
         places = ["measure", "pool_width", "estimator", "sample"]
         rows = self._rows
         plain = rows[rows["score"] == "unadjusted"].drop_duplicates(places)[[*places, "mae"]]
         rows = rows.merge(plain.rename(columns={"mae": "unadjusted_mae"}), on=places, how="left")
-        n_topics = len(self.query_ids)
-        return pd.DataFrame(
-            [
-                dict(zip(keys, key, strict=True)) | _summarize(group, n_topics)
-                for key, group in rows.groupby(keys, sort=False)
-            ]
-        )
+        return summary_of(rows, keys, partial(_summarize, n_topics=len(self.query_ids)))
 
 
-@documented(CommonTopicsSettings)
+@takes(CommonTopicsSettings)
 def vary_common_topics(
     collection: Collection,
-    measures: object = "P@10",
     *,
-    estimators: Estimators = COMMON_ESTIMATORS,
-    widths: Sequence[int] | None = None,
-    n_common: Sequence[int] | None = None,
-    n_samples: int = 100,
-    n_topic_samples: int = 200,
-    by: Unit = "run",
-    runs: Runs = "pooled",
-    pool_depth: int | None = None,
-    run_types: Mapping[str, str] | None = None,
-    pool_type: str | None = None,
-    target_type: str | None = None,
-    random_seed: int = 1,
+    settings: CommonTopicsSettings,
     folder: str | Path | None = None,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **settings: Unpack[ExperimentOptions],
 ) -> CommonTopicsResult:
     """Draw pools and common topics at random, and adjust scores of runs outside the pools from these topics.
 
@@ -172,8 +183,12 @@ def vary_common_topics(
     collection : Collection
         With a known pool.
     {options}
-    **settings
-        Settings of the named estimators that have them.
+    folder : path, optional
+        Store finished pools there, and continue from stored pools.
+    n_jobs : int, optional
+        Processes, as of `bayespool.leave_out`.
+    progress : callable, optional
+        Called with the numbers of finished pools and of all.
 
     Returns
     -------
@@ -205,7 +220,7 @@ def vary_common_topics(
     score is a − A, with mean 0 over simple random samples of topics and variance exactly (N − n)/(nN)·s²
     (equations 2 to 4), whatever the distribution of d. So ``rmse_law`` is the root of its mean over pools;
     ``mae_law``, √(2/π) times the mean standard deviation, holds as far as a is normal. The error of the mixed
-    score is −(N − n)/N times A on average; where all of d have one sign, as with ``lower-bound``, the
+    score is −(N − n)/N times A on average; where all of d have one sign, as with ``as-judged``, the
     absolute value of that is its MAE, given as ``mae_law``.
 
     Over an ideal ranking (R, AP, nDCG) a true score is that with the relevant documents of the drawn pool and
@@ -214,64 +229,44 @@ def vary_common_topics(
     Examples
     --------
     >>> from bayespool import load_example
-    >>> result = vary_common_topics(load_example(), widths=[4], n_common=[5, 20], estimators="lower-bound")
-    >>> summary = result.summary_frame()[["score", "n_common", "mae", "mae_law"]]
+    >>> few = {"widths": [4], "n_common": [5, 20], "n_samples": 10}
+    >>> result = vary_common_topics(load_example(), estimators="as-judged", **few)
+    >>> summary = result.to_frame("summary")[["score", "n_common", "mae", "mae_law"]]
     >>> print(summary.round(3).to_string(index=False))
           score  n_common   mae  mae_law
      unadjusted         5 0.078      NaN
      unadjusted        20 0.078      NaN
           mixed         5 0.058    0.059
           mixed        20 0.000    0.000
-       adjusted         5 0.029    0.028
+       adjusted         5 0.028    0.027
        adjusted        20 0.000    0.000
-    common-only         5 0.087    0.086
+    common-only         5 0.087    0.085
     common-only        20 0.000    0.000
     """
-    requested = experiment_settings(
-        CommonTopicsSettings,
-        measures,
-        estimators,
-        widths=widths,
-        n_common=n_common,
-        n_samples=n_samples,
-        n_topic_samples=n_topic_samples,
-        by=by,
-        runs=runs,
-        pool_depth=pool_depth,
-        run_types=run_types,
-        pool_type=pool_type,
-        target_type=target_type,
-        random_seed=random_seed,
-        settings=settings,
+    warn_of_measures(collection, settings.measures)
+    whole = whole_pool(collection, settings.runs, settings.pool_depth)
+    sizes = _sizes(settings.n_common or None, len(whole.query_ids))
+    resolved = dataclasses.replace(settings_for_collection(settings, whole), n_common=sizes)
+    order = {
+        "measure": [str(m) for m in resolved.measures],
+        "pool_width": None,
+        "estimator": resolved.labels,
+        "score": SCORES,
+        "n_common": None,
+        "sample": None,
+    }
+    fields = on_random_pools(
+        "common-topics",
+        _adjust_outside,
+        collection,
+        whole,
+        resolved,
+        order,
+        folder=folder,
+        n_jobs=n_jobs,
+        progress=progress,
     )
-    warn_of_unused_relevance(collection, requested.measures)
-    warn_of_judges(collection, (), requested.measures)
-    whole = whole_pool(collection, runs, pool_depth)
-    sizes = _sizes(requested.n_common or None, len(whole.query_ids))
-    resolved = dataclasses.replace(settled(requested, whole), n_common=sizes)
-    pools = draw_pools(whole, resolved, 1, "common topics")
-    work = functools.partial(_adjust_outside, settings=resolved)
-    store = pool_store(folder, "common-topics", collection, resolved)
-    with at_work(store):
-        results = in_random_pools(work, whole, pools, store=store, n_jobs=n_jobs, progress=progress)
-    return CommonTopicsResult(
-        settings=resolved,
-        fingerprint=collection.fingerprint,
-        pool=str(describe_pool(whole)),
-        query_ids=whole.query_ids,
-        n_contributors=len(contributors(whole, by, resolved.run_types, pool_type)),
-        _rows=ordered_table(
-            results,
-            {
-                "measure": [str(m) for m in resolved.measures],
-                "pool_width": None,
-                "estimator": resolved.labels,
-                "score": SCORES,
-                "n_common": None,
-                "sample": None,
-            },
-        ),
-    )
+    return CommonTopicsResult(**fields)
 
 
 def common_topics_errors(
@@ -315,12 +310,10 @@ def _sizes(n_common: Sequence[int] | None, n_topics: int) -> tuple[int, ...]:
     return chosen
 
 
-def _adjust_outside(
-    whole: Collection, pool: RandomPool, settings: CommonTopicsSettings
-) -> tuple[Columns, CaughtWarnings]:
+def _adjust_outside(whole: Collection, pool: RandomPool, settings: CommonTopicsSettings) -> PartResult:
     """Rows of one pool: errors of the adjusted scores of the run outside it."""
     reduced = with_drawn_pool(whole, pool)
-    estimates, caught = estimates_of(reduced, pool, settings)
+    estimates, caught = estimates_on_pool(reduced, pool, settings)
     (run,) = pool.target_run_ids
     n_topics = len(whole.query_ids)
     rng = np.random.default_rng(seed_of(settings.random_seed, "topics", pool.width, pool.sample))
@@ -348,16 +341,14 @@ def _adjust_outside(
                     "std_truth": float(std["common-only"]),
                     "one_sided": bool((truth >= unpooled).all() or (truth <= unpooled).all()),
                     "score": score,
-                    "n_common": n_common.tolist(),
-                    "mae": np.abs(error).mean(axis=0).tolist(),
-                    "mse": (error**2).mean(axis=0).tolist(),
-                    "bias": error.mean(axis=0).tolist(),
-                    "law": (spread * std.get(score, np.nan)).tolist(),
+                    "n_common": n_common,
+                    "mae": np.abs(error).mean(axis=0),
+                    "mse": (error**2).mean(axis=0),
+                    "bias": error.mean(axis=0),
+                    "law": (spread * std.get(score, np.nan)),
                 }
-                for name, value in row.items():
-                    values = value if isinstance(value, list) else [value] * len(n_common)
-                    columns.setdefault(name, []).extend(values)
-    return columns, caught
+                add_rows(columns, len(n_common), row)
+    return PartResult(pool, columns, {"warnings": caught})
 
 
 def _summarize(rows: pd.DataFrame, n_topics: int) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,16 +12,20 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.experiments.fitting import Fitting
-from bayespool.experiments.hidden import HiddenDocuments, pool_alone, without_organizations
-from bayespool.experiments.judge_rankings import HeldOutRankings
+from bayespool.experiments.base import metadata_of
+from bayespool.experiments.check_settings import EngineCheckSettings
+from bayespool.experiments.hidden import Fitting, HiddenDocuments, pool_alone, without_organizations
 from bayespool.experiments.predictions import beyond, check_pool, deal_folds
-from bayespool.experiments.questions import Question, draw_levels, questions_of
-from bayespool.measures import parse_measures
+from bayespool.experiments.questions import HeldOutRankings, Question, draw_levels, questions_of
 from bayespool.models import MODEL_NAMES
-from bayespool.posterior import Task
-from bayespool.posterior.ladder import rungs_of
-from bayespool.scoring.estimators import refuse_large_priors
+from bayespool.options import takes
+from bayespool.posterior import ScoringProblem
+from bayespool.posterior.steps import rungs_of
+from bayespool.report.result import Figure, Result
+from bayespool.tables.columns import Column
+from bayespool.tables.formatting import level, some_of
+from bayespool.tables.markup import one_line
+from bayespool.tables.table import Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,21 +41,116 @@ _TARGET_ACCEPT = 0.95  # short steps of NUTS, so that no transition of the refer
 _N_BATCHES = 20  # batch means give the Monte-Carlo error of autocorrelated draws
 
 
+_NAMED = {"mean": "mean", "lower": "lower end of the interval", "upper": "upper end of the interval"}
+_PROBLEMS = {"problems": Column("problems", "text", "Failed checks of the two fits.")}
+_OF_RUNS = _PROBLEMS | {"width": Column("width", "score", "Width of NUTS' interval.")}
+for _name, _text in _NAMED.items():
+    _OF_RUNS |= {
+        f"{_name}_off": Column(f"{_name}\noff", "chance", f"Engine − NUTS, {_text}, by width."),
+        f"{_name}_off_se": Column("±", "chance", f"Monte-Carlo error of {_name}_off."),
+    }
+_OF_SUMMARY = _PROBLEMS | {
+    "mean_off": Column("means off\n(mean)", "chance", "Mean absolute difference of the means, by width."),
+    "mean_agrees": Column(
+        f"within\n{level(MEAN_WITHIN)}",
+        "size",
+        "Share of runs whose means do, but for Monte-Carlo error.",
+    ),
+    "ends_off": Column("ends off\n(mean)", "chance", "Mean absolute difference of the ends, by width."),
+    "ends_agree": Column(
+        f"within\n{level(ENDS_WITHIN)}",
+        "size",
+        "Share of ends that do, but for Monte-Carlo error.",
+    ),
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EngineComparison(Result):
+    """Result of `compare_engines`: differences of an engine from NUTS.
+
+    Its tables are `engines`, a row per measure, model and held-out run with hidden documents, and `summary`.
+
+    Attributes
+    ----------
+    metadata : mapping
+        Version, fingerprint and settings; ``mean_within`` and ``ends_within`` are tolerated differences, as
+        shares of the width of NUTS' interval.
+    """
+
+    _runs: pd.DataFrame = field(repr=False)
+    metadata: Mapping[str, Any]
+
+    command = "check engines"
+    title = "Laplace against NUTS"
+
+    def __repr__(self) -> str:
+        models, measures = (some_of(self.metadata[name], 3) for name in ("models", "measures"))
+        return one_line(
+            "EngineComparison", f"{self.metadata['engine']} and {REFERENCE}; {models}; {measures}"
+        )
+
+    def tables(self) -> tuple[Table, ...]:
+        """Runs, and the agreement by measure and model."""
+        engine = self.metadata["engine"]
+        of_engines = {
+            f"{name}_{each}": Column(f"{name},\n{each}", "score", f"The {text} under {each}.")
+            for each in (engine, REFERENCE)
+            for name, text in _NAMED.items()
+        }
+        view = View(
+            title=f"{engine.capitalize()} − NUTS in shares of the interval's width",
+            names=("model", "measure"),
+            columns=("n_runs", "mean_off", "mean_agrees", "ends_off", "ends_agree"),
+        )
+        return (
+            Table("engines", "Engines run by run", self._runs, _OF_RUNS | of_engines),
+            Table("summary", "Agreement of the engines", self._summary(), _OF_SUMMARY, (view,)),
+        )
+
+    def notes(self) -> tuple[str, ...]:
+        """Failed checks of the fits."""
+        rows = self._summary().to_dict("records")
+        return tuple(
+            f"{row['measure']}, {row['model']}: {row['problems']}" for row in rows if row["problems"]
+        )
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Differences run by run."""
+        from bayespool.plots.checks import draw_engines
+
+        return (Figure("engines", self.title, partial(draw_engines, self)),)
+
+    def _summary(self) -> pd.DataFrame:
+        import pandas as pd
+
+        rows = []
+        for (measure, model), table in self._runs.groupby(["measure", "model"], sort=False):
+            off = {n: table[f"{n}_off"].abs() for n in _NAMES}
+            within = {n: MEAN_WITHIN if n == "mean" else ENDS_WITHIN for n in _NAMES}
+            agrees = {n: off[n] <= within[n] + 2 * table[f"{n}_off_se"] for n in _NAMES}
+            rows.append(
+                {
+                    "measure": measure,
+                    "model": model,
+                    "n_runs": len(table),
+                    "mean_off": off["mean"].mean(),
+                    "mean_agrees": agrees["mean"].mean(),
+                    "ends_off": (off["lower"].mean() + off["upper"].mean()) / 2,
+                    "ends_agree": (agrees["lower"].mean() + agrees["upper"].mean()) / 2,
+                    "problems": table["problems"].iloc[0],
+                }
+            )
+        return pd.DataFrame(rows)
+
+
+@takes(EngineCheckSettings)
 def compare_engines(
     collection: Collection,
-    measures: object = "P@10",
     *,
-    models: str | Iterable[str] = MODEL_NAMES,
-    engine: str = "laplace",
-    priors: Mapping[str, str] | None = None,
-    draws: int = 2000,
-    tune: int = 1000,
-    chains: int = 4,
-    n_folds: int = 5,
-    ci_prob: float = 0.95,
-    random_seed: int = 1,
+    settings: EngineCheckSettings,
     report: Callable[[str], None] | None = None,
-) -> pd.DataFrame:
+) -> EngineComparison:
     """Compare an engine with NUTS on the scores of runs whose organizations are held out.
 
     One fold of organizations is held out, both engines fit each model to the others, and the held-out runs
@@ -59,48 +160,39 @@ def compare_engines(
     ----------
     collection : Collection
         Judgments of your own are left out.
-    measures : measure or iterable of measures
-    models : str or iterable of str
-    engine : str
-        Out of `bayespool.inference.ENGINES`.
-    priors : mapping of str to str, optional
-    draws, tune, chains : int
-        Of NUTS; an engine of independent draws makes ``draws × chains``.
-    n_folds : int
-        The first of as many folds is held out.
-    ci_prob : float in (0, 1)
-    random_seed : int
+    {options}
     report : callable, optional
         Called with a line on the current step.
 
     Returns
     -------
-    pandas.DataFrame
-        One row per measure, model and held-out run with hidden documents: ``measure``, ``model``, ``run_id``,
-        ``mean_laplace``, ``mean_nuts`` and the ends ``lower_…`` and ``upper_…`` of intervals of the value;
-        ``width`` of NUTS' interval; ``mean_off``, ``lower_off`` and ``upper_off``, the differences engine −
-        NUTS as shares of that width, and their Monte-Carlo errors ``…_off_se``; ``problems`` of the two fits.
-        Draws of whole numbers get uniform noise in ±½ for the ends, so that rounding neither hides a
-        difference nor makes one.
+    EngineComparison
+
+    Notes
+    -----
+    Draws of whole numbers get uniform noise in ±½ for the ends of intervals, so that rounding neither hides a
+    difference nor makes one.
     """
     import pandas as pd
 
-    if engine == REFERENCE:
+    if settings.engine == REFERENCE:
         raise InputError(f"{REFERENCE} is what engines are compared with", hint="compare another")
-    names = (models,) if isinstance(models, str) else tuple(models)
-    refuse_large_priors(priors or {})
+    names, n_folds = settings.models or MODEL_NAMES, settings.n_folds
     fittings = {
-        name: Fitting(engine=name, draws=draws, tune=tune, chains=chains, target_accept=_TARGET_ACCEPT)
-        for name in (engine, REFERENCE)
+        name: Fitting.of(settings, engine=name, target_accept=_TARGET_ACCEPT)
+        for name in (settings.engine, REFERENCE)
     }
     frames, collection = [], pool_alone(collection)
-    for measure in parse_measures(measures):
-        tasks = [Task(collection, (), measure, "pooled", rung=rung) for rung in rungs_of(collection, measure)]
-        hidden = HiddenDocuments(tasks[0])
+    for measure in settings.measures:
+        of_rungs = [
+            ScoringProblem(collection, (), measure, "pooled", rung=rung)
+            for rung in rungs_of(collection, measure)
+        ]
+        hidden = HiddenDocuments(of_rungs[0])
         check_pool(hidden, n_folds)
         rankings = HeldOutRankings(hidden)
         for name in names:
-            prepared = [task.prepare(name, dict(priors or {})) for task in tasks]
+            prepared = [problem.prepare(name, dict(settings.priors)) for problem in of_rungs]
             questions = questions_of(prepared, rankings)
             columns: dict[str, Any] = {"measure": str(measure), "model": name}
             problems: list[str] = []
@@ -109,59 +201,20 @@ def compare_engines(
                 if report is not None:
                     report(f"{measure}, {name}: {engine_name}")
                 runs, drawn[engine_name], problem = _predict(
-                    questions, rankings, fitting, n_folds, random_seed
+                    questions, rankings, fitting, n_folds, settings.random_seed
                 )
                 problems += [f"{engine_name}: {text}" for text in problem]
             columns["run_id"] = [hidden.counts.run_ids[r] for r in runs]
             per_mean = measure.unit * len(collection.query_ids)
             known = rankings.known(runs).totals()
-            columns |= _compare(drawn, known, per_mean, ci_prob)
+            columns |= _compare(drawn, known, per_mean, settings.ci_prob)
             frames.append(pd.DataFrame(columns | {"problems": "; ".join(problems)}))
-    return pd.concat(frames, ignore_index=True)
-
-
-def engine_summary(
-    frame: pd.DataFrame, *, mean_within: float = MEAN_WITHIN, ends_within: float = ENDS_WITHIN
-) -> pd.DataFrame:
-    """Agreement of the engines by measure and model.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Of `compare_engines`.
-    mean_within, ends_within : float
-        Tolerances, as shares of the width of NUTS' interval.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per measure and model: ``n_runs``; ``mean_off`` and ``ends_off``, the mean absolute
-        differences; ``mean_agrees`` and ``ends_agree``, the shares of runs (of their ends) that differ by at
-        most the tolerance and two Monte-Carlo errors; ``problems``.
-    """
-    import pandas as pd
-
-    rows = []
-    for (measure, model), table in frame.groupby(["measure", "model"], sort=False):
-        off = {n: table[f"{n}_off"].abs().to_numpy() for n in _NAMES}
-        allowed = {
-            n: (mean_within if n == "mean" else ends_within) + 2 * table[f"{n}_off_se"].to_numpy()
-            for n in _NAMES
-        }
-        agrees = {n: off[n] <= allowed[n] for n in _NAMES}
-        rows.append(
-            {
-                "measure": measure,
-                "model": model,
-                "n_runs": len(table),
-                "mean_off": off["mean"].mean(),
-                "mean_agrees": agrees["mean"].mean(),
-                "ends_off": (off["lower"].mean() + off["upper"].mean()) / 2,
-                "ends_agree": (agrees["lower"].mean() + agrees["upper"].mean()) / 2,
-                "problems": table["problems"].iloc[0],
-            }
-        )
-    return pd.DataFrame(rows)
+    return EngineComparison(
+        pd.concat(frames, ignore_index=True),
+        metadata_of(
+            collection, settings, models=list(names), mean_within=MEAN_WITHIN, ends_within=ENDS_WITHIN
+        ),
+    )
 
 
 def _predict(

@@ -11,10 +11,16 @@ SIGIR 2015, 103–112.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -137,6 +143,24 @@ def kendall_tau_b(truth: npt.ArrayLike, value: npt.ArrayLike) -> float:
     if np.isnan(estimate).any() or len(np.unique(true)) < 2 or len(np.unique(estimate)) < 2:
         return float("nan")
     return float(kendalltau(true, estimate, variant="b").statistic)
+
+
+ERRORS: dict[str, Callable[[npt.ArrayLike, npt.ArrayLike], float]] = {
+    "mae": mean_absolute_error,
+    "rmse": root_mean_squared_error,
+    "bias": mean_error,
+    "sre": system_rank_error,
+    "kendall_tau_b": kendall_tau_b,
+}
+"""Errors by the name of their column."""
+
+
+def errors_of(
+    rows: pd.DataFrame, *names: str, value: str = "value", truth: str = "truth"
+) -> dict[str, float]:
+    """Errors of `ERRORS` of a column of estimates, by name."""
+    true, estimate = rows[truth].to_numpy(), rows[value].to_numpy()
+    return {name: ERRORS[name](true, estimate) for name in names}
 
 
 def _error(truth: npt.ArrayLike, value: npt.ArrayLike) -> FloatArray:

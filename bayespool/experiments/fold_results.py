@@ -4,11 +4,13 @@ and machine returns the same rows.
 
 from __future__ import annotations
 
+import hashlib
 import time
 import warnings
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,58 +18,63 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.evidence import Bounds, score_bounds
-from bayespool.experiments.caught_warnings import CaughtWarnings, own_warnings
+from bayespool.experiments.calibration import interval_columns
 from bayespool.experiments.folds import Fold, Truth, seed_of, topics_of, true_values, without
-from bayespool.experiments.intervals import interval_columns
-from bayespool.experiments.preparing import changed
+from bayespool.experiments.preparing import CaughtWarnings, changed, own_warnings
 from bayespool.experiments.settings import LeaveOutSettings
-from bayespool.measures import Estimates, Estimator
-from bayespool.measures.estimates import ask
+from bayespool.experiments.storage import Columns, PartResult, add_rows
+from bayespool.measures import Estimates, Estimator, Measure
+from bayespool.measures.estimates import estimate_checked
 
 
-@dataclass(frozen=True, eq=False)
-class FoldResult:
-    """Result of a fold: columns of the table of runs (a row per measure, estimator and run), true values by
-    measure, shape (run, topic), NaN on topics that a score does not count, warnings, and processor seconds by
-    stage.
-    """
-
-    fold: Fold
-    rows: dict[str, list[Any]]
-    true_scores: dict[str, npt.NDArray[np.float64]]
-    warnings: CaughtWarnings = ()
-    seconds: dict[str, float] = field(default_factory=dict)
-
-
-def run_fold(collection: Collection, fold: Fold, settings: LeaveOutSettings) -> FoldResult:
+def run_fold(collection: Collection, fold: Fold, settings: LeaveOutSettings) -> PartResult:
     """Leave the fold's runs out, estimate them with every estimator, and compare with the truth; estimators
-    get the collection without the fold's judgments.
+    get the collection without the fold's judgments. Stored besides the rows of runs are true values by
+    measure, shape (run, topic), NaN on topics that a score does not count, and processor seconds by stage.
     """
     clock = _Clock()
-    messages: list[warnings.WarningMessage] = []
-    estimates: dict[str, tuple[Estimates, ...]] = {}
-    with clock.stage("unpooling"):
+    with clock.timed("unpooling"):
         reduced = without(collection, fold)
-    for label, estimator in settings.estimators:
-        with clock.stage(label), warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            seeded_estimator = seeded(estimator, settings.by, fold.name)
-            with naming(label, f"{fold.name!r} left out"):
-                estimates[label] = ask(seeded_estimator, reduced, fold.run_ids, fold.measures)
-        messages += caught
-    rows: dict[str, list[Any]] = {}
-    truths: dict[str, npt.NDArray[np.float64]] = {}
-    with clock.stage("comparing with the truth"):
+    part, seeds = f"{fold.name!r} left out", (settings.by, fold.name)
+    estimates, caught = estimates_of(
+        settings.estimators, reduced, fold.run_ids, fold.measures, part, seeds, clock
+    )
+    rows: Columns = {}
+    truths: dict[str, list[Any]] = {}
+    with clock.timed("comparing with the truth"):
         counted = topics_of(collection, fold.run_ids, settings)
         for m, measure in enumerate(fold.measures):
             truth = true_values(collection, reduced, fold, measure, settings)
-            truths[str(measure)] = np.where(counted, truth.values.scores(), np.nan)
+            truths[str(measure)] = np.where(counted, truth.values.scores(), np.nan).tolist()
             bounds = score_bounds(reduced, fold.run_ids, measure, estimand=settings.estimand)
             compare = _Comparison(fold, settings, truth, bounds, counted)
             for label, of_measures in estimates.items():
-                for name, values in compare.columns(label, of_measures[m]).items():
-                    rows.setdefault(name, []).extend(values)
-    return FoldResult(fold, rows, truths, own_warnings(messages), clock.seconds)
+                add_rows(rows, len(fold.run_ids), compare.columns(label, of_measures[m]))
+    return PartResult(fold, rows, {"true_scores": truths, "warnings": caught, "seconds": clock.seconds})
+
+
+def identity_of_fold(fold: Fold, _: object) -> tuple[str, list[Any]]:
+    """Name of a fold, and properties that tell it from the others of its experiment."""
+    pooled = hashlib.blake2b("\0".join(fold.pooled_run_ids).encode(), digest_size=8).hexdigest()
+    return fold.name, [fold.name, list(fold.run_ids), [str(m) for m in fold.measures], pooled]
+
+
+def is_of_fold(result: PartResult) -> bool:
+    """Whether stored rows, true scores and seconds are of the runs and measures of their fold."""
+    fold = result.part
+    measures = [str(measure) for measure in fold.measures]
+    pairs = Counter(zip(result.rows.get("measure", ()), result.rows.get("run_id", ()), strict=False))
+    try:
+        scores = {name: np.array(values, float) for name, values in result.rest["true_scores"].items()}
+        sum(result.rest["seconds"].values())
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return False
+    return (
+        set(pairs) == {(measure, run) for measure in measures for run in fold.run_ids}
+        and len(set(pairs.values())) == 1
+        and set(scores) == set(measures)
+        and {values.shape[:1] for values in scores.values()} == {(len(fold.run_ids),)}
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,17 +90,16 @@ class _Comparison:
         n_topics: npt.NDArray[np.intp] = self.counted.sum(axis=1)
         return n_topics
 
-    def columns(self, label: str, estimates: Estimates) -> dict[str, list[Any]]:
-        """Columns of one estimator's rows, one entry per run."""
+    def columns(self, label: str, estimates: Estimates) -> dict[str, Any]:
+        """Columns of one estimator's rows, a value for each run or one for all."""
         fold, bounds, truth = self.fold, self.bounds, self.truth
-        n_runs = len(fold.run_ids)
         error = estimates.per_topic - truth.values.scores()
-        columns: dict[str, Any] = {
-            "fold": [fold.name] * n_runs,
-            "organization": [fold.organization] * n_runs,
+        return {
+            "fold": fold.name,
+            "organization": fold.organization,
             "run_id": list(fold.run_ids),
-            "measure": [str(bounds.measure)] * n_runs,
-            "estimator": [label] * n_runs,
+            "measure": str(bounds.measure),
+            "estimator": label,
             "truth": truth.values.means(self.n_topics),
             "value": self._value(estimates),
             **interval_columns(
@@ -112,9 +118,8 @@ class _Comparison:
             "topic_rmse": np.sqrt(np.where(self.counted, error**2, 0).sum(axis=1) / self.n_topics),
             "distance": estimates.of_runs("distance"),
             "new_kind": estimates.of_runs("new_kind"),
-            "note": list(estimates.notes or ("",) * n_runs),
+            "note": list(estimates.notes) if estimates.notes else "",
         }
-        return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in columns.items()}
 
     def _value(self, estimates: Estimates) -> npt.NDArray[np.float64]:
         if self.settings.denominator == "qrels":
@@ -132,20 +137,38 @@ class _Clock:
         self.seconds: dict[str, float] = {}
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
+    def timed(self, name: str) -> Iterator[None]:
         start = time.process_time()
         yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.process_time() - start
 
 
-@contextmanager
-def naming(label: str, part: str) -> Iterator[None]:
-    """Add the estimator and the part of the experiment as a note to errors raised in this context."""
-    try:
-        yield
-    except Exception as error:
-        error.add_note(f"by estimator {label!r}, {part}")
-        raise
+def estimates_of(
+    estimators: Sequence[tuple[str, Estimator]],
+    collection: Collection,
+    run_ids: tuple[str, ...],
+    measures: Sequence[Measure],
+    part: str,
+    seeds: tuple[object, ...],
+    clock: _Clock | None = None,
+) -> tuple[dict[str, tuple[Estimates, ...]], CaughtWarnings]:
+    """Estimates of a part's runs by label, one per measure, and bayespool's own warnings. Errors have a note
+    that names the estimator and the part; the part's `seeds` enter each estimator's.
+    """
+    clock = clock or _Clock()
+    estimates: dict[str, tuple[Estimates, ...]] = {}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for label, estimator in estimators:
+            with clock.timed(label):
+                try:
+                    estimates[label] = estimate_checked(
+                        seeded(estimator, *seeds), collection, run_ids, measures
+                    )
+                except Exception as error:
+                    error.add_note(f"by estimator {label!r}, {part}")
+                    raise
+    return estimates, own_warnings(caught)
 
 
 def seeded(estimator: Estimator, *names: object) -> Estimator:

@@ -1,32 +1,95 @@
-"""Hidden documents of a pool for any model: rows of its evidence, chances given draws, and documents that
-several runs share.
-"""
+"""Hidden documents of a pool as rows of evidence, and the engine that fits them."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
+from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.evidence import HeldOutCounts, held_out_counts
 from bayespool.evidence.held_out import held_out_documents
+from bayespool.inference import Engine, Fit
+from bayespool.inference.engines import engine_named, is_independent, make_engine
 from bayespool.measures import Measure
 from bayespool.models import Evidence, LinearEvidence, ModelSpec
-from bayespool.posterior import Rung, Task
-from bayespool.posterior.ladder import rungs_of
-from bayespool.scoring.scoring import refuse_of_judgments
+from bayespool.posterior import PreparedModel, Rung, ScoringProblem
+from bayespool.posterior.steps import rungs_of
+from bayespool.scoring.settings import refuse_of_judgments
+
+if TYPE_CHECKING:
+    from bayespool.experiments.check_settings import CheckingSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitting:
+    """Settings for the fits of a check, which never fall back to another engine; `draws` and `tune` are per
+    chain, and independent engines make ``draws × chains`` draws.
+    """
+
+    engine: str = "laplace"
+    draws: int = 500
+    tune: int = 1000
+    chains: int = 4
+    target_accept: float = 0.9
+
+    def __post_init__(self) -> None:
+        engine_named(self.engine)
+        for name in ("draws", "tune", "chains"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1 and is {getattr(self, name)}")
+
+    @classmethod
+    def of(cls, settings: CheckingSettings, **other: Any) -> Fitting:
+        """That of the settings of a check, but for some `other` ones."""
+        names = ("engine", "draws", "tune", "chains")
+        return cls(**{name: getattr(settings, name) for name in names} | other)
+
+    def fit(
+        self,
+        prepared: PreparedModel,
+        evidence: Evidence,
+        random_seed: int,
+        known: Sequence[int] | None = None,
+    ) -> Fit:
+        """Fit a model to evidence, which may differ from the prepared one's, with `known` as in
+        `ModelSpec.structure`; failed checks are in the diagnostics, without a warning.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DiagnosticsWarning)
+            fit = self._engine.fit(prepared.spec, evidence, random_seed, known=known)
+        return _shuffle(fit, random_seed) if is_independent(self.engine) else fit
+
+    @cached_property
+    def _engine(self) -> Engine:
+        settings = {name: getattr(self, name) for name in ("draws", "tune", "chains", "target_accept")}
+        return make_engine(self.engine, **settings)
+
+
+def _shuffle(fit: Fit, random_seed: int) -> Fit:
+    """The same independent draws in random order; the engine orders them by scale."""
+    n_draws = next(iter(fit.variables.values())).shape[1]
+    order = np.random.default_rng([random_seed, 2]).permutation(n_draws)
+    return dataclasses.replace(
+        fit,
+        variables={name: values[:, order] for name, values in fit.variables.items()},
+        sample_stats={name: values[:, order] for name, values in fit.sample_stats.items()},
+    )
+
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class HiddenRows:
     """Rows of a model's evidence with hidden documents, whose documents have one chance: run, topic and
     organization as positions among pooled ones, and counts within the measure's cutoff, shape (row,);
     `of_document` is the row of each distinct hidden document within the cutoff, shape (document,).
@@ -42,12 +105,12 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class HiddenDocuments:
-    """Documents that each pooled run would have unjudged had its organization not been pooled, of a task
+    """Documents that each pooled run would have unjudged had its organization not been pooled, of a problem
     without runs to score; above the first rung only those that reached the rung below. `of` is a measure that
-    shares the task's evidence and looks no deeper.
+    shares the problem's evidence and looks no deeper.
     """
 
-    task: Task
+    problem: ScoringProblem
     of: Measure | None = None
 
     def __post_init__(self) -> None:
@@ -61,12 +124,12 @@ class HiddenDocuments:
     @property
     def collection(self) -> Collection:
         """The collection with the pool."""
-        return self.task.collection
+        return self.problem.collection
 
     @property
     def measure(self) -> Measure:
         """The measure at whose cutoff documents are hidden."""
-        return self.of or self.task.measure
+        return self.of or self.problem.measure
 
     @cached_property
     def run_index(self) -> npt.NDArray[np.intp]:
@@ -88,7 +151,7 @@ class HiddenDocuments:
     @cached_property
     def counts(self) -> HeldOutCounts:
         """Counts of the pooled runs with their organizations held out."""
-        rung = self.task.asked
+        rung = self.problem.asked
         return held_out_counts(self.collection, cutoffs=self.measure.cutoff, rel=rung.rel, given=rung.given)
 
     @cached_property
@@ -99,10 +162,10 @@ class HiddenDocuments:
     @cached_property
     def _counted(self) -> _Documents:
         """The distinct hidden documents that models of counts learn from."""
-        return self._hidden_down_to(self.task.count_depth)
+        return self._hidden_down_to(self.problem.count_depth)
 
     def _hidden_down_to(self, depth: int) -> _Documents:
-        rung = self.task.asked
+        rung = self.problem.asked
         run, topic, _, pair, relevant = held_out_documents(
             self.collection, cutoff=depth, rel=rung.rel, given=rung.given
         )
@@ -121,21 +184,30 @@ class HiddenDocuments:
         by run, topic and rank; once for each run of the organization that retrieves it.
         """
         documents = self._documents
-        number = np.full(len(self.collection.relevance) + 1, -1)
-        number[documents.pair] = np.arange(len(documents.pair))
-        top = self.collection.document[self.run_index, :, : self.measure.cutoff]
-        number_at = number[top]
-        owner = np.append(self.collection.organization[documents.run], -1)  # other documents have number -1
-        own = self.collection.organization[self.run_index]
-        run, topic, rank = np.nonzero(owner[number_at] == own[:, None, None])
-        return run, topic, top[run, topic, rank], number_at[run, topic, rank]
+        run, topic, _, number = self.places_of(documents.run, documents.pair, self.measure.cutoff)
+        return run, topic, documents.pair[number], number
 
-    def rows(self, evidence: Evidence) -> Rows:
-        """`Rows` of the complete evidence of a model; `ValueError` if its rows are neither hidden documents
-        nor (run, topic) cells of them.
+    def places_of(
+        self, credited: npt.NDArray[np.intp], pair: npt.NDArray[np.int32], depth: int
+    ) -> tuple[npt.NDArray[np.intp], ...]:
+        """Run, topic, rank from 0 and number of every place of distinct documents, credited to runs, in a
+        ranking of their own organization down to a depth.
+        """
+        collection = self.collection
+        number = np.full(len(collection.relevance) + 1, -1)
+        number[pair] = np.arange(len(pair))
+        number_at = number[collection.document[self.run_index, :, :depth]]
+        owner = np.append(collection.organization[credited], -1)  # other documents have number −1
+        own = collection.organization[self.run_index]
+        run, topic, rank = np.nonzero(owner[number_at] == own[:, None, None])
+        return run, topic, rank, number_at[run, topic, rank]
+
+    def rows(self, evidence: Evidence) -> HiddenRows:
+        """Rows of the complete evidence of a model; `ValueError` if they are neither hidden documents nor
+        (run, topic) cells of them.
         """
         if isinstance(evidence, LinearEvidence):
-            table = self.task.hidden
+            table = self.problem.hidden
             learned = _Documents(table.run, table.topic, table.pair, table.relevant)
             run, topic, organization = evidence.run, evidence.topic, evidence.organization
         else:
@@ -148,7 +220,7 @@ class HiddenDocuments:
         position = np.zeros(len(self.collection.relevance), dtype=np.int64)
         position[learned.pair] = row
         within = position[self._documents.pair]
-        return Rows(
+        return HiddenRows(
             run=np.searchsorted(self.run_index, run).astype(np.int64),
             topic=topic,
             organization=organization,

@@ -6,60 +6,118 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from functools import partial
+from itertools import pairwise
+from typing import Any
 
 from bayespool import __version__
 from bayespool.collection import Collection, Judge
 from bayespool.collection.own import check_own_judgments
 from bayespool.errors import InputError
-from bayespool.evidence import Estimand
 from bayespool.experiments.check_settings import JudgesSettings
-from bayespool.experiments.judge_intervals import Row, compare_intervals, interval_rows
 from bayespool.experiments.judge_tables import (
     Confusions,
+    Row,
     agreement_rows,
     calibration_rows,
+    compare_intervals,
     confusion_rows,
     coverage_rows,
     find_confusions,
+    interval_rows,
     organization_rows,
     relevant_from,
 )
-from bayespool.measures import Measure, parse_measures
-from bayespool.measures.values import DEFAULT_CI_PROB
-from bayespool.options import documented
-from bayespool.posterior import PosteriorEstimator
-from bayespool.posterior.keywords import JudgesOptions
+from bayespool.measures import Measure
+from bayespool.options import takes
 from bayespool.posterior.second_judges import judge_problems
+from bayespool.report.result import Figure, Result
 from bayespool.scoring import find_targets
-from bayespool.scoring.scoring import refuse_of_judgments, warn_of_unused_relevance
-from bayespool.tables.numbers import number
-from bayespool.tables.printable import some_of
-from bayespool.tables.reprs import Shown, one_line
+from bayespool.scoring.scoring import warn_of_unused_relevance
+from bayespool.tables.columns import Column
+from bayespool.tables.formatting import level, number, some_of
+from bayespool.tables.markup import one_line
+from bayespool.tables.table import Ends, Spread, Table, View
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-TableOfJudges = Literal[
-    "confusion", "calibration", "agreement", "coverage", "organizations", "intervals", "runs"
-]
-TABLES_OF_JUDGES: tuple[TableOfJudges, ...] = (
-    "confusion",
-    "calibration",
-    "agreement",
-    "coverage",
-    "organizations",
-    "intervals",
-    "runs",
-)
-"""Tables of `JudgeCheck.frame`, the last two only with intervals."""
+_CAPTIONS = {
+    "agreement": "Agreement of labels with judgments",
+    "confusion": "Judged documents by label and relevance",
+    "calibration": "Share of relevant documents by label",
+    "coverage": "Documents with labels",
+    "organizations": "Whom judges favor",
+    "intervals": "Mean width of intervals with labels and without",
+    "runs": "Intervals run by run",
+}
+_OF_ALL = {
+    "judge": Column("judge", "method", "The judge."),
+    "documents": Column(
+        "documents",
+        "text",
+        "Hidden ones, which one organization alone contributed, down to the depth of the evidence, and other "
+        "judged ones that some run ranks in its top 30.",
+    ),
+    "label": Column("label", "text", "A grade of the judge, or none."),
+    "relevant_from": Column("relevant\nfrom", "count", "Relevant is a document of this relevance or more."),
+    "n": Column("number", "count", "Number of documents."),
+    "n_relevant": Column("relevant", "count", "Relevant documents."),
+}
+_CONFUSION = _OF_ALL | {
+    "relevance_from": Column("relevance\nfrom", "count", "0, or where a level of relevance begins."),
+}
+_CALIBRATION = _OF_ALL | {
+    "share": Column("relevant", "chance", "Share of relevant documents."),
+    "lower": Column("from", "chance", "Lower end of Wilson's interval of that share."),
+    "upper": Column("to", "chance", "Upper end of that interval."),
+}
+_AGREEMENT = _OF_ALL | {
+    "n": Column("labeled", "count", "Labeled documents."),
+    "promised": Column("promised", "count", "Relevant ones if each label had the rate of others."),
+    "auc": Column(
+        "AUC", "chance", "Chance that a relevant document has a higher label than another; ties half."
+    ),
+    "kappa": Column("κ", "chance", "Cohen's κ of relevance and of a label of label_from or more."),
+    "label_from": Column("label\nfrom", "threshold", "Where κ of other documents, if any, is greatest."),
+}
+_COVERAGE = _OF_ALL | {
+    "documents": Column("documents", "text", "Judged, hidden, or unjudged within the cutoff of the runs."),
+    "n_labeled": Column("labeled", "count", "Those with labels."),
+    "share": Column("share", "share", "Share of those with labels."),
+}
+_ORGANIZATIONS = _OF_ALL | {
+    "given": Column("given", "count", "Lowest relevance of the documents that are compared."),
+    "n": Column("documents", "count", "Judged and labeled ones in the top 10 of its runs."),
+    "lift": Column(
+        "lift", "difference", "How often they have higher labels than others as relevant, less ½."
+    ),
+    "se": Column("±", "score", "Standard error of the lift."),
+    "favored": Column("favored", "flag", "Whether the judge favors the organization."),
+}
+_INTERVALS = {
+    "judge": Column("labels of", "method", "Whose labels are used."),
+    "width_without": Column("without", "score", "Width of the interval without labels, in means over runs."),
+    "width_with": Column("with", "score", "Width of the interval with the judge's labels."),
+    "saved": Column("narrower by", "share", "Share of the width that labels save."),
+}
+for _which in ("without", "with"):
+    _INTERVALS |= {
+        f"{_name}_{_which}": Column(f"{_label},\n{_which}", "score", f"{_help} {_which} labels of the judge.")
+        for _name, _label, _help in (
+            ("value", "estimate", "Estimate"),
+            ("lower", "from", "Lower end of the interval"),
+            ("upper", "to", "Upper end of the interval"),
+        )
+    }
 
 _MIN_NOTED_LIFT = 0.005
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JudgeCheck(Shown):
+class JudgeCheck(Result):
     """Check of the labels of second judges on a collection.
+
+    Its tables are `agreement` of labels with judgments, `confusion` (judged documents by label and
+    relevance), `calibration` (shares of relevant documents by label), `coverage`, `organizations` (whom
+    judges favor) and, if asked for, `intervals` and `runs`.
 
     Attributes
     ----------
@@ -85,15 +143,15 @@ class JudgeCheck(Shown):
     _organizations: tuple[Row, ...]
     _runs: tuple[Row, ...]
 
+    command = "judges"
+    title = "What labels of second judges are worth"
+
     def __repr__(self) -> str:
         names = some_of((judge.name for judge in self.judges), 3)
         return one_line("JudgeCheck", f"{names}; {some_of(self.measures, 3)}")
 
-    @property
     def notes(self) -> tuple[str, ...]:
-        """Notes that every output repeats, a line each: the problems, and the nearest to favored organization
-        of a judge that favors none.
-        """
+        """The problems, and the nearest to favored organization of a judge that favors none."""
         lines = list(self.problems)
         for judge in self.judges:
             of_judge = [row for row in self._organizations if row["judge"] == judge.name]
@@ -112,95 +170,134 @@ class JudgeCheck(Shown):
             lines.append(message)
         return tuple(dict.fromkeys(lines))
 
-    @property
-    def tables(self) -> tuple[TableOfJudges, ...]:
-        """Names of the available tables."""
-        return TABLES_OF_JUDGES if self._runs else TABLES_OF_JUDGES[:-2]
-
     def relevant_from(self, measure: Measure) -> tuple[int, ...]:
         """Thresholds of relevance that a measure reads: its own, or each level for a graded one."""
         return relevant_from(measure, self.confusions[measure, self.judges[0].name])
 
-    def to_frame(self, table: TableOfJudges = "agreement") -> pd.DataFrame:
-        """One of the tables.
+    def table(self, name: str | None = None) -> Table:
+        """One of the tables; `InputError` for one that there is not, or only with intervals."""
+        if name in ("intervals", "runs") and not self._runs:
+            raise InputError(f"no table {name!r}", hint="ask for intervals=True")
+        return super().table(name)
 
-        Parameters
-        ----------
-        table : str
-            Out of `TABLES_OF_JUDGES`. All have the columns ``measure`` and ``judge``, and all but the last
-            three ``documents``: *hidden* ones, which one organization alone contributed, down to the depth of
-            the evidence, and *other* judged ones that some run ranks in its top 30. *Relevant* is a document
-            of relevance ``relevant_from`` or more.
-
-            ``confusion``
-                ``label`` (a grade, or *none*), ``relevance_from`` (0 or where a level begins), ``n``.
-            ``calibration``
-                ``relevant_from``, ``label``, ``n``, ``n_relevant``, ``share`` relevant, and ``lower`` and
-                ``upper``, the ends of Wilson's interval of ``ci_prob``, which assumes independent documents.
-            ``agreement``
-                ``relevant_from``, ``n`` labeled documents, ``n_relevant``, ``promised`` (expected relevant
-                ones if each label had the rate of other documents), ``auc`` (chance that a relevant document
-                has a higher label than a nonrelevant one, ties count half), ``kappa`` (Cohen's) of relevance
-                and of a label of ``label_from`` or more. That is where κ of the other documents is greatest,
-                of hidden ones if there are no others.
-            ``coverage``
-                ``documents`` here are *judged* (all of the collection), *hidden* and *unjudged* (within the
-                cutoff of the runs to score, each once); ``n``, ``n_labeled``, ``share``.
-            ``organizations``
-                ``relevant_from`` among documents of relevance ``given`` or more, ``organization``, ``n``
-                judged and labeled documents in the top 10 of its runs, ``lift`` (share of pairs of one of
-                them and an equally relevant other one in which it has the higher label, less ½), ``se``,
-                ``favored``.
-            ``intervals``
-                ``n_runs``, ``width_without`` and ``width_with`` the judge's labels (mean widths of the runs'
-                intervals), ``saved`` (1 − with/without), ``ci_prob``.
-            ``runs``
-                ``organization``, ``run_id``, ``value_without``, ``lower_without``, ``upper_without``,
-                ``width_without``, the same ``…_with`` the judge's labels, ``ci_prob``.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        InputError
-            Unknown table, or one that needs intervals.
-        """
+    def tables(self) -> tuple[Table, ...]:
+        """Agreement, confusion, calibration, coverage, organizations and, if asked for, intervals."""
         import pandas as pd
 
-        if table not in self.tables:
-            suffix = "; ask for intervals=True" if table in TABLES_OF_JUDGES else ""
-            raise InputError(f"no table {table!r}{suffix}", hint=f"there are {', '.join(self.tables)}")
-        rows: dict[str, Callable[[], Iterable[Row]]] = {
-            "confusion": lambda: confusion_rows(self.confusions),
-            "calibration": lambda: calibration_rows(self.confusions, self.metadata["ci_prob"]),
-            "agreement": lambda: agreement_rows(self.confusions),
-            "coverage": lambda: self._coverage,
-            "organizations": lambda: self._organizations,
-            "intervals": lambda: interval_rows(self._runs),
-            "runs": lambda: self._runs,
-        }
-        return pd.DataFrame(list(rows[table]()))
+        groups, judges = self._measures_by_tables(), self.judges
+        confusions = [self._confusion_view(group, judge) for group in groups for judge in judges]
+        shares = [
+            _share_view(group, judge, rel)
+            for group in groups
+            for judge in judges
+            for rel in self.relevant_from(group[0])
+        ]
+        calibration = calibration_rows(self.confusions, self.metadata["ci_prob"])
+        coverage, intervals = map(self._coverage_view, self.measures), map(self._interval_view, self.measures)
 
-    frame = to_frame
+        def table(
+            name: str, rows: Iterable[Row], columns: Mapping[str, Column], views: Iterable[View] = ()
+        ) -> Table:
+            return Table(name, _CAPTIONS[name], pd.DataFrame(list(rows)), columns, tuple(views))
+
+        tables = (
+            table("agreement", agreement_rows(self.confusions), _AGREEMENT, map(_agreement_view, groups)),
+            table("confusion", confusion_rows(self.confusions), _CONFUSION, confusions),
+            table("calibration", calibration, _CALIBRATION, shares),
+            table("coverage", self._coverage, _COVERAGE, coverage),
+            table("organizations", self._organizations, _ORGANIZATIONS),
+        )
+        if not self._runs:
+            return tables
+        return (
+            *tables,
+            table("intervals", interval_rows(self._runs), _INTERVALS, intervals),
+            table("runs", self._runs, _INTERVALS),
+        )
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Shares of relevant documents by label."""
+        from bayespool.plots.checks import draw_judges
+
+        caption = "Share of relevant documents by label, of hidden documents and of others"
+        return (Figure("labels", f"{caption} ({self.measures[0]})", partial(draw_judges, self)),)
+
+    def _measures_by_tables(self) -> list[list[Measure]]:
+        """Measures in groups that count the same documents and so have the same tables."""
+        groups: dict[Any, list[Measure]] = {}
+        for measure in self.measures:
+            counted = tuple(id(self.confusions[measure, judge.name]) for judge in self.judges)
+            groups.setdefault((counted, self.relevant_from(measure)), []).append(measure)
+        return list(groups.values())
+
+    def _confusion_view(self, measures: list[Measure], judge: Judge) -> View:
+        levels = (0, *self.confusions[measures[0], judge.name].levels)
+        names = {str(a): f"{a}" if b == a + 1 else f"{a}–{b - 1}" for a, b in pairwise(levels)}
+        relevance = Spread(("n",), "relevance_from", labels=names | {str(levels[-1]): f"≥ {levels[-1]}"})
+        return View(
+            title=f"{_named(measures)}, judge {judge.name}: judged documents by label and relevance",
+            names=("label",),
+            columns=(Spread((relevance,), "documents", grouped=True),),
+            where={"measure": str(measures[0]), "judge": judge.name},
+        )
+
+    def _coverage_view(self, measure: Measure) -> View:
+        unjudged = f"Unjudged documents are those within rank {measure.cutoff} of the runs to score."
+        return View(
+            title=f"{measure}: documents with labels",
+            names=("judge", "documents"),
+            columns=("n", "n_labeled", "share"),
+            where={"measure": str(measure)},
+            note=unjudged if self.run_ids else "There is no run to score, and so no unjudged document.",
+        )
+
+    def _interval_view(self, measure: Measure) -> View:
+        n_runs = len({row["run_id"] for row in self._runs})
+        whose = "runs to score" if self.run_ids else "pooled runs, each organization left out"
+        return View(
+            title=f"{measure}: mean width of {level(self.metadata['ci_prob'])} intervals of {n_runs} {whose}",
+            names=("judge",),
+            columns=("width_without", "width_with", "saved"),
+            where={"measure": str(measure)},
+        )
 
 
-@documented(JudgesSettings)
+def _named(measures: list[Measure]) -> str:
+    return ", ".join(map(str, measures))
+
+
+def _share_view(measures: list[Measure], judge: Judge, rel: int) -> View:
+    return View(
+        title=f"{_named(measures)}, judge {judge.name}: share of relevance {rel} or more by label",
+        names=("label",),
+        columns=(Spread(("n", "share", Ends()), "documents", grouped=True),),
+        where={"measure": str(measures[0]), "judge": judge.name, "relevant_from": rel},
+    )
+
+
+def _agreement_view(measures: list[Measure]) -> View:
+    return View(
+        title=f"{_named(measures)}: agreement of labels with judgments",
+        names=("judge", "relevant_from"),
+        columns=(
+            "label_from",
+            Spread(("auc",), "documents", label="AUC\n{}"),
+            Spread(("kappa",), "documents", label="κ\n{}"),
+            Spread(("n_relevant",), "documents", label="relevant,\n{}", values=("hidden",)),
+            Spread(("promised",), "documents", label="promised,\n{}", values=("hidden",)),
+        ),
+        where={"measure": str(measures[0])},
+        keep_empty=True,
+    )
+
+
+@takes(JudgesSettings)
 def check_judges(
     collection: Collection,
-    measures: object = "P@10",
     *,
+    settings: JudgesSettings,
     run_ids: str | Iterable[str] | None = None,
-    unpool: str | Iterable[str] | None = None,
-    unpool_by: Literal["organization", "run"] = "organization",
-    pool_depth: int | None = None,
-    estimand: Estimand = "complete",
-    intervals: bool = False,
-    ci_prob: float = DEFAULT_CI_PROB,
-    random_seed: int = 1,
     report: Callable[[str], None] | None = None,
-    **settings: Unpack[JudgesOptions],
 ) -> JudgeCheck:
     """Check the labels of a collection's second judges.
 
@@ -208,13 +305,11 @@ def check_judges(
     ----------
     collection : Collection
         With judges (`bayespool.read_collection`, `bayespool.collection.add_judges`).
+    {options}
     run_ids : str or iterable of str, optional
         The runs to score, possibly none; default: as of `bayespool.score`.
-    {options}
     report : callable, optional
         Called with a line on the current step.
-    **settings
-        Of `bayespool.posterior.PosteriorEstimator`, for intervals: ``draws``, ``engine``, ….
 
     Returns
     -------
@@ -243,36 +338,30 @@ def check_judges(
     ...     level = int(example.relevance[pair] > 0) if pair % 4 else pair % 8 // 4
     ...     labels[example.query_ids[example.pair_topic[pair]]][example.doc_id(pair)] = level
     >>> check = check_judges(add_judges(example, {"llm": labels_from_frame(labels)}), "P@10")
-    >>> print(check.frame()[["documents", "n", "n_relevant", "auc", "kappa"]].round(2).to_string(index=False))
+    >>> frame = check.to_frame()[["documents", "n", "n_relevant", "auc", "kappa"]]
+    >>> print(frame.round(2).to_string(index=False))
     documents   n  n_relevant  auc  kappa
        hidden 614          63 0.87   0.52
         other 567         220 0.88   0.75
     """
-    requested = JudgesSettings(
-        unpool_by=unpool_by,
-        pool_depth=pool_depth,
-        estimand=estimand,
-        intervals=intervals,
-        ci_prob=ci_prob,
-        random_seed=random_seed,
-    )
     if not collection.judges:
         raise InputError("the collection has no judge", hint="--judge FILE, or judges= of read_collection")
-    estimator = PosteriorEstimator(estimand=estimand, random_seed=random_seed, **settings)
-    parsed = parse_measures(measures)
-    refuse_of_judgments(parsed)
-    collection, targets = _targets(collection, run_ids, unpool, requested)
+    parsed, estimand, ci_prob = settings.measures, settings.estimand, settings.ci_prob
+    collection, targets = _targets(collection, run_ids, settings)
     warn_of_unused_relevance(collection, parsed)
     confusions = find_confusions(collection, parsed)
     runs: tuple[Row, ...] = ()
-    if intervals:
-        runs = compare_intervals(collection, targets, parsed, estimator, ci_prob=ci_prob, report=report)
+    if settings.intervals:
+        runs = compare_intervals(
+            collection, targets, parsed, settings.posterior(), ci_prob=ci_prob, report=report
+        )
+    problems = judge_problems(collection, targets, parsed, estimand=estimand)
     return JudgeCheck(
         judges=collection.judges,
         measures=parsed,
         run_ids=targets,
         confusions=confusions,
-        problems=judge_problems(collection, targets, parsed, estimand=estimand),
+        problems=problems,
         metadata={
             "version": __version__,
             "collection_fingerprint": collection.fingerprint,
@@ -280,9 +369,10 @@ def check_judges(
             "judges": [judge.name for judge in collection.judges],
             "runs": list(targets),
             "passed_over": list(collection.passed_over),
+            "problems": list(problems),
             "estimand": estimand,
             "ci_prob": ci_prob,
-            "random_seed": random_seed,
+            "random_seed": settings.random_seed,
         },
         _coverage=tuple(coverage_rows(collection, targets, confusions, estimand)),
         _organizations=tuple(organization_rows(collection, parsed)),
@@ -293,15 +383,12 @@ def check_judges(
 def _targets(
     collection: Collection,
     run_ids: str | Iterable[str] | None,
-    unpool: str | Iterable[str] | None,
     settings: JudgesSettings,
 ) -> tuple[Collection, tuple[str, ...]]:
     """The pool of the requested depth and the runs to score, possibly none."""
     run_ids = (run_ids,) if isinstance(run_ids, str) else None if run_ids is None else tuple(run_ids)
     candidates = collection.unpooled_run_ids if run_ids is None else run_ids
-    if not candidates and not unpool:
+    if not candidates and not settings.unpool:
         depth = settings.pool_depth
         return check_own_judgments(collection if depth is None else collection.truncate_pool(depth)), ()
-    return find_targets(
-        collection, run_ids, unpool=unpool, unpool_by=settings.unpool_by, pool_depth=settings.pool_depth
-    )[:2]
+    return find_targets(collection, run_ids, settings)[:2]

@@ -5,42 +5,50 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
 from bayespool.collection import Collection, IntArray, Qrels
-from bayespool.errors import InputError, InputWarning, known_names
+from bayespool.errors import InputError, InputWarning
+from bayespool.experiments.check_settings import JudgingOrder, JudgingRoundsSettings
 from bayespool.measures import Measure
-from bayespool.measures.values import DEFAULT_CI_PROB
-from bayespool.posterior import Completion, PosteriorEstimator, PosteriorOptions
-from bayespool.posterior.keywords import refuse_unknown_settings
+from bayespool.options import takes
+from bayespool.posterior import Completion
 from bayespool.randomness import document_keys
+from bayespool.report.result import Figure, Result
 from bayespool.scoring import find_targets
-from bayespool.scoring.estimators import parse_posterior
-from bayespool.scoring.judging import plan, sole_measure
-from bayespool.scoring.judging_goals import find_target
-from bayespool.scoring.judging_influence import find_influence
+from bayespool.scoring.judging import plan
+from bayespool.scoring.judging_influence import find_influence, find_target
 from bayespool.scoring.scoring import expect_collection
-from bayespool.tables.printable import some_of
-from bayespool.tables.reprs import Shown, one_line
+from bayespool.scoring.settings import TargetSettings
+from bayespool.tables.columns import Column
+from bayespool.tables.formatting import level, some_of
+from bayespool.tables.markup import one_line
+from bayespool.tables.table import Table, View
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-JudgingOrder = Literal["judge-next", "random"]
 JUDGING_ORDERS: tuple[JudgingOrder, ...] = get_args(JudgingOrder)
 """How documents are chosen: by `bayespool.judge_next` in each round, or at random."""
 
-_OWN_PARAMETERS = ("answers", "budget", "n_rounds", "orders", "estimator", "ci_prob", "random_seed", "report")
 _Row = dict[str, Any]
+_COLUMNS = {
+    "order": Column("order", "method", "How documents are chosen."),
+    "n_judgments": Column("judgments", "count", "Judgments so far, for all runs."),
+    "width": Column("width", "score", "Width of the interval, or its mean over the runs."),
+    "expected": Column(
+        "expected", "score", "Width expected when this round's documents were chosen, where it was."
+    ),
+    "widest": Column("widest", "score", "Width of the widest interval."),
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JudgingRounds(Shown):
+class JudgingRounds(Result):
     """Result of `judge_in_rounds`: intervals of some runs by the number of judgments.
+
+    Its tables are `runs`, a row per order, round and run, and `rounds`, the means over the runs.
 
     Attributes
     ----------
@@ -60,55 +68,46 @@ class JudgingRounds(Shown):
     metadata: Mapping[str, Any]
     _rows: tuple[_Row, ...]
 
+    command = "judging rounds"
+    title = "Judging in rounds"
+
     def __repr__(self) -> str:
         most = max(row["n_judgments"] for row in self._rows)
         text = f"{self.measure} of {some_of(self.run_ids, 3)}, {most} judgments by {some_of(self.orders, 3)}"
         return one_line("JudgingRounds", text)
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per order, round and run.
-
-        Returns
-        -------
-        pandas.DataFrame
-            ``order``, ``n_judgments`` (so far for all runs), ``run_id``, ``value`` (the posterior mean),
-            ``lower``, ``upper``, ``width``, ``expected`` (width expected when this round's documents were
-            chosen; NaN at the start and for random choice), ``ci_prob``.
-        """
+    def tables(self) -> tuple[Table, ...]:
+        """Runs after each round, and means over them."""
         import pandas as pd
 
-        return pd.DataFrame(list(self._rows)).assign(ci_prob=self.ci_prob)
+        runs = pd.DataFrame(list(self._rows)).assign(ci_prob=self.ci_prob)
+        groups = runs.groupby(["order", "n_judgments"], sort=False)
+        rounds = groups[["width", "expected"]].mean().assign(widest=groups["width"].max()).reset_index()
+        view = View(
+            title=f"{self.measure}: mean width of {level(self.ci_prob)} intervals, {len(self.run_ids)} runs",
+            names=("order", "n_judgments"),
+            columns=("width", "expected", "widest"),
+        )
+        return Table("runs", "Run by run", runs, _COLUMNS), Table(
+            "rounds", "Rounds", rounds, _COLUMNS, (view,)
+        )
 
-    frame = to_frame
+    def figures(self) -> tuple[Figure, ...]:
+        """Mean widths by the number of judgments."""
+        from bayespool.plots.checks import plot_judging
 
-    def summary_frame(self) -> pd.DataFrame:
-        """One row per order and round: means over the runs.
-
-        Returns
-        -------
-        pandas.DataFrame
-            ``order``, ``n_judgments``, ``width``, ``expected``, and ``widest``, the width of the widest
-            interval.
-        """
-        groups = self.to_frame().groupby(["order", "n_judgments"], sort=False)
-        means = groups[["width", "expected"]].mean()
-        return means.assign(widest=groups["width"].max()).reset_index()
+        caption = "Mean width of the intervals by the number of judgments"
+        return (Figure("judging", caption, lambda: plot_judging(self).figure),)
 
 
+@takes(JudgingRoundsSettings)
 def judge_in_rounds(
     collection: Collection,
     run_ids: str | Iterable[str] | None = None,
-    measures: object = "P@10",
     *,
+    settings: JudgingRoundsSettings,
     answers: Qrels,
-    budget: int = 10,
-    n_rounds: int = 4,
-    orders: JudgingOrder | Iterable[JudgingOrder] = JUDGING_ORDERS,
-    estimator: str | PosteriorEstimator = "posterior-combined",
-    ci_prob: float = DEFAULT_CI_PROB,
-    random_seed: int = 1,
     report: Callable[[str], None] | None = None,
-    **settings: Unpack[PosteriorOptions],
 ) -> JudgingRounds:
     """Judge some runs' documents in rounds with known answers, and score the runs after each round.
 
@@ -117,26 +116,12 @@ def judge_in_rounds(
     collection : Collection
     run_ids : str or iterable of str, optional
         The runs to score; default: those that were not pooled.
-    measures : measure
-        A single one.
+    {options}
     answers : Qrels
         Judgments of every document that may be chosen: those of a simulation, or of a collection whose runs
         were left out of the pool.
-    budget : int, default 10
-        Documents judged in each round, at least 1.
-    n_rounds : int, default 4
-        At least 1. Rounds end early when no document is unjudged.
-    orders : str or iterable of str
-        Out of `JUDGING_ORDERS`; the random order draws unjudged documents in reach of the measure.
-    estimator : str or PosteriorEstimator
-        The posterior of the intervals.
-    ci_prob : float
-        Probability of the intervals, above 0 and below 1.
-    random_seed : int
     report : callable, optional
         Called with a line on the current step.
-    **settings
-        Settings of the posterior, such as ``engine`` and ``draws``.
 
     Returns
     -------
@@ -154,19 +139,14 @@ def judge_in_rounds(
     >>> example = simulate_example()
     >>> settings = {"n_rounds": 1, "orders": "judge-next", "estimator": "posterior-ratio", "draws": 200}
     >>> rounds = judge_in_rounds(example.collection, "new-b", answers=example.truth, **settings)
-    >>> widths = rounds.summary_frame()["width"]
+    >>> widths = rounds.to_frame("rounds")["width"]
     >>> bool(widths[1] < widths[0])
     True
     """
-    measure = sole_measure(measures)
-    chosen = _check(orders, budget, n_rounds, ci_prob)
-    known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
-    refuse_unknown_settings(settings, known, of="posteriors", more={"judge_in_rounds": _OWN_PARAMETERS})
-    posterior = parse_posterior(estimator, random_seed=random_seed, **settings)
+    measure, posterior, chosen = settings.measures, settings.estimator, settings.orders
+    budget, n_rounds, ci_prob = settings.budget, settings.n_rounds, settings.ci_prob
     expect_collection(collection)
-    collection, targets, _ = find_targets(
-        collection, run_ids, unpool=None, unpool_by="organization", pool_depth=None
-    )
+    collection, targets, _ = find_targets(collection, run_ids, TargetSettings())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)  # for answers on documents that no run has
         answered = collection.add_judgments(answers)
@@ -182,7 +162,7 @@ def judge_in_rounds(
             rows += _rows(order, n_judgments, completion, measure, expected, ci_prob)
             if round_ == n_rounds or not len(completion.unknowns):
                 break
-            pairs, expected = _choose(order, completion, measure, budget, ci_prob, random_seed)
+            pairs, expected = _choose(order, completion, measure, budget, ci_prob, settings.random_seed)
             judged = judged.with_added(pairs, _answers(answered, pairs))
             report_step(f"completing: {order}, {n_judgments + len(pairs)} judgments")
             completion = posterior.complete(judged, targets, measure)
@@ -201,28 +181,10 @@ def judge_in_rounds(
             "budget": budget,
             "n_rounds": n_rounds,
             "ci_prob": ci_prob,
-            "random_seed": random_seed,
+            "random_seed": settings.random_seed,
         },
         _rows=tuple(rows),
     )
-
-
-def _check(
-    orders: JudgingOrder | Iterable[JudgingOrder], budget: int, n_rounds: int, ci_prob: float
-) -> tuple[JudgingOrder, ...]:
-    """The orders, each once, after checks of the arguments."""
-    distinct_orders: tuple[Any, ...] = (orders,) if isinstance(orders, str) else tuple(dict.fromkeys(orders))
-    if not distinct_orders:
-        raise InputError("no order of judging", hint=f"there are {', '.join(JUDGING_ORDERS)}")
-    for order in distinct_orders:
-        if order not in JUDGING_ORDERS:
-            raise InputError(f"no order {order!r}", hint=known_names(order, JUDGING_ORDERS))
-    for name, value in (("budget", budget), ("n_rounds", n_rounds)):
-        if value < 1:
-            raise InputError(f"{name} is {value}", hint="it is at least 1")
-    if not 0 < ci_prob < 1:
-        raise InputError(f"ci_prob is {ci_prob:g}", hint="it is above 0 and below 1")
-    return distinct_orders
 
 
 def _rows(

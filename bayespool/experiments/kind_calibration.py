@@ -1,49 +1,53 @@
-"""Simulation-based calibration of a run that may be of a new kind."""
+"""Simulation-based calibration of the score of a run that may be of a new kind."""
 
 from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 
 from bayespool.collection import Collection
 from bayespool.errors import DiagnosticsWarning, InputError
+from bayespool.experiments.base import metadata_of
+from bayespool.experiments.calibration import randomized_rank
+from bayespool.experiments.check_settings import SelfCalibrationSettings
+from bayespool.experiments.checks import refuse_priors_of_no_model
 from bayespool.experiments.hidden import pool_alone
 from bayespool.experiments.priors import simulate_counts
-from bayespool.experiments.self_calibration import DESIGN, DRAWS_PER_RANK, SelfCalibration, has_failed
+from bayespool.experiments.self_calibration import (
+    DESIGN,
+    DRAWS_PER_RANK,
+    SelfCalibrations,
+    Simulation,
+    calibrate,
+)
 from bayespool.experiments.simulation import SimulationSettings, simulate
-from bayespool.experiments.uniformity import randomized_rank
 from bayespool.inference.engines import is_independent, make_engine
-from bayespool.measures import parse_measure
+from bayespool.measures import Diagnostics
 from bayespool.models import LinearEvidence
-from bayespool.posterior import Completion, Prepared, Task, pool_distance
-from bayespool.posterior.kinds import with_kinds
-from bayespool.posterior.ladder import rungs_of
-from bayespool.posterior.mixtures import OF_KINDS, fitted_step
+from bayespool.options import takes
+from bayespool.posterior import Completion, PreparedModel, ScoringProblem, distance_from_pool
+from bayespool.posterior.distance import with_kinds
+from bayespool.posterior.mixtures import OF_KINDS, fit_prepared
 from bayespool.posterior.preparation import COMBINED
-from bayespool.scoring.estimators import refuse_large_priors
+from bayespool.posterior.steps import rungs_of
 
 DESIGN_OF_KINDS: SimulationSettings = dataclasses.replace(DESIGN, n_organizations=8, n_new=1)
 """A pool of eight organizations, and a run to score."""
 
-_DESIGN_SEED = 5  # its run is of a new kind with a chance of .58
+_SEED_OF_KINDS = 5  # its run is of a new kind with a chance of .58
 _NEW_ORGANIZATION = "new"
 
 
+@takes(SelfCalibrationSettings, positional="models")
 def self_calibrate_kinds(
-    models: str | Iterable[str] = COMBINED,
     *,
-    engine: str = "laplace",
-    n_simulations: int = 200,
-    n_draws: int = 99,
-    priors: Mapping[str, str] | None = None,
+    settings: SelfCalibrationSettings,
     collection: Collection | None = None,
-    measure: object = "P@10",
-    random_seed: int = 1,
     report: Callable[[str], None] | None = None,
-) -> tuple[SelfCalibration, ...]:
+) -> SelfCalibrations:
     """Simulation-based calibration of the score of a run that is of a new kind with a known chance.
 
     Two sets of parameters are drawn from the priors, one for hidden documents of organizations and one for
@@ -55,103 +59,87 @@ def self_calibrate_kinds(
 
     Parameters
     ----------
-    models : str or iterable of str
-        Models of documents.
-    engine, n_simulations, n_draws, priors, random_seed, report
-        As of `bayespool.self_calibrate`.
+    {options}
     collection : Collection, optional
         With a pool and runs outside it, the first of which is scored. Default: a small simulated one, see
         `DESIGN_OF_KINDS`. The relevance of hidden documents is not used.
-    measure : measure
-        Its cutoff and first rung define the design.
+    report : callable, optional
+        Called with a line on the current step.
 
     Returns
     -------
-    tuple of SelfCalibration
-        One per model, of one quantity, ``new_run``.
+    SelfCalibrations
+        With a `SelfCalibration` for each model, of one quantity, ``new_run``.
 
     Raises
     ------
     InputError
         A model of counts, or a collection without a pool of two organizations or without a run outside it.
     """
-    names = (models,) if isinstance(models, str) else tuple(models)
-    replaced_priors = dict(priors or {})
-    refuse_large_priors(replaced_priors)
-    if min(n_simulations, n_draws) < 1:
-        raise InputError("n_simulations and n_draws must be at least 1")
+    names, engine = settings.models or COMBINED, settings.engine
+    parsed, n_draws = settings.measure, settings.n_draws
+    replaced_priors = dict(settings.priors)
+    refuse_priors_of_no_model(replaced_priors, names, engine)
     if collection is None:
-        collection = simulate(DESIGN_OF_KINDS, random_seed=_DESIGN_SEED).collection
-    collection, parsed = pool_alone(collection), parse_measure(measure)
+        collection = simulate(DESIGN_OF_KINDS, random_seed=_SEED_OF_KINDS).collection
+    collection = pool_alone(collection)
     runs, pooled = collection.unpooled_run_ids[:1], np.flatnonzero(collection.pooled)
     if not runs or len(np.unique(collection.organization[pooled])) < 2:
         raise InputError("a chance of a new kind needs a pool of two organizations and a run outside it")
-    task = Task(collection, runs, parsed, "complete", rung=rungs_of(collection, parsed)[0])
-    of_kinds = dataclasses.replace(task, collection=with_kinds(collection))
-    chance = pool_distance(collection, runs, rel=task.asked.rel).new_kind
+    problem = ScoringProblem(collection, runs, parsed, "complete", rung=rungs_of(collection, parsed)[0])
+    of_kinds = dataclasses.replace(problem, collection=with_kinds(collection))
+    chance = distance_from_pool(collection, runs, rel=problem.asked.rel).new_kind
     kept = n_draws if is_independent(engine) else n_draws * DRAWS_PER_RANK
     fit_engine = make_engine(engine, draws=kept, tune=500, chains=1, target_accept=0.95)
-    results = []
-    for name in names:
-        usual, others = (
-            task.prepare(name, replaced_priors),
-            of_kinds.prepare(name, {**OF_KINDS, **replaced_priors}),
-        )
-        ranks, n_failed, ess = [], 0, []
-        for s in range(n_simulations):
-            if report is not None and s % 20 == 0:
-                report(f"{name} ({engine}), new kind: simulation {s + 1} of {n_simulations}")
-            rng = np.random.default_rng([random_seed, s])
-            simulated = [_simulated(prepared, task, rng) for prepared in (usual, others)]
+
+    def simulation(name: str) -> Simulation:
+        usual = problem.prepare(name, replaced_priors)
+        others = of_kinds.prepare(name, {**OF_KINDS, **replaced_priors})
+
+        def simulate_once(rng: np.random.Generator) -> tuple[dict[str, int], list[Diagnostics]]:
+            simulated = [_simulated(prepared, problem, rng) for prepared in (usual, others)]
             truth = simulated[int(rng.random() < chance[0])][1]
             (usual_simulated, _), (others_simulated, _) = simulated
             seed = int(rng.integers(2**31))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DiagnosticsWarning)
-                step, _ = fitted_step(
-                    (task, {name: usual_simulated}),
+                posterior, _ = fit_prepared(
+                    (problem, {name: usual_simulated}),
                     (of_kinds, {name: others_simulated}),
                     fit_engine,
                     kept,
                     seed,
                     new_kind=chance,
                 )
-            fits = [component.fit.diagnostics for component in step.components]
-            n_failed += any(has_failed(diagnostics, engine) for diagnostics in fits)
-            ess.append(min(n_draws, *(diagnostics.min_ess_bulk for diagnostics in fits)))
-            known = np.full(len(task.unknowns), -1, dtype=np.int16)
-            completion = Completion(task.unknowns, kept, (step,), (task.asked,), known, {}, seed)
+            fits = [component.fit.diagnostics for component in posterior.components]
+            known = np.full(len(problem.unknowns), -1, dtype=np.int16)
+            completion = Completion(problem.unknowns, kept, (posterior,), (problem.asked,), known, {}, seed)
             draws = np.zeros(kept)
             for topic in range(len(collection.query_ids)):
                 draws += completion.block(topic).sum(axis=1)
-            ranks.append(randomized_rank(draws[:: kept // n_draws], truth, rng))
-        results.append(
-            SelfCalibration(
-                model=name,
-                engine=engine,
-                quantities=("new_run",),
-                ranks=np.array(ranks, dtype=np.int64)[:, None],
-                n_draws=n_draws,
-                n_failed_fits=n_failed,
-                ess=float(np.median(ess)),
-            )
-        )
-    return tuple(results)
+            return {"new_run": randomized_rank(draws[:: kept // n_draws], truth, rng)}, fits
+
+        return simulate_once
+
+    done = tuple(calibrate(name, simulation(name), settings, report, ", new kind") for name in names)
+    return SelfCalibrations(done, metadata_of(collection, settings, models=list(names), new_kind=True))
 
 
-def _simulated(prepared: Prepared, task: Task, rng: np.random.Generator) -> tuple[Prepared, float]:
+def _simulated(
+    prepared: PreparedModel, problem: ScoringProblem, rng: np.random.Generator
+) -> tuple[PreparedModel, float]:
     """The model with simulated evidence, and the number of relevant documents among a new organization's
     unjudged ones under the same parameters.
     """
     evidence = prepared.evidence
     if not isinstance(evidence, LinearEvidence) or prepared.predictors is None:
         raise InputError(f"{prepared.model} is no model of documents", hint=f"such as {', '.join(COMBINED)}")
-    n, n_seen = len(task.unknowns), len(evidence.organizations)
+    n, n_seen = len(problem.unknowns), len(evidence.organizations)
     whole = dataclasses.replace(
         evidence,
         organizations=(*evidence.organizations, _NEW_ORGANIZATION),
-        run=np.append(evidence.run, task.unknowns.run_index[task.unknowns.run]),
-        topic=np.append(evidence.topic, task.unknowns.topic),
+        run=np.append(evidence.run, problem.unknowns.run_index[problem.unknowns.run]),
+        topic=np.append(evidence.topic, problem.unknowns.topic),
         organization=np.append(evidence.organization, np.full(n, n_seen)),
         predictors=np.vstack([evidence.predictors, prepared.predictors]),
         n_hidden=np.append(evidence.n_hidden, np.ones(n, dtype=np.int64)),

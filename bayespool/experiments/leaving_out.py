@@ -2,58 +2,43 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.evidence import Estimand
-from bayespool.experiments.caught_warnings import warn_once
-from bayespool.experiments.clusters import RunCluster, cluster_runs
-from bayespool.experiments.fold_results import FoldResult, run_fold
-from bayespool.experiments.folds import Fold, best_scores, make_folds
-from bayespool.experiments.intervals import COVERAGE_LEVELS
-from bayespool.experiments.parallel import completed
-from bayespool.experiments.preparing import Estimators, experiment_settings, parts_description
+from bayespool.experiments.base import RowOrder, fields_of, ordered_table
+from bayespool.experiments.calibration import with_missing_flags
+from bayespool.experiments.fold_results import identity_of_fold, is_of_fold, run_fold
+from bayespool.experiments.folds import best_scores, cluster_runs, make_folds
+from bayespool.experiments.parallel import Design, run_parts
+from bayespool.experiments.preparing import warn_of_measures, warn_once
 from bayespool.experiments.results import LeaveOutResult
-from bayespool.experiments.settings import Denominator, LeaveOutSettings, LeftOut, Test, TopPool, Truth
-from bayespool.experiments.storage import FoldStore, at_work, description_of
-from bayespool.options import documented
-from bayespool.pooling import describe_pool
-from bayespool.posterior.keywords import ExperimentOptions
-from bayespool.posterior.second_judges import warn_of_judges
-from bayespool.scoring.scoring import warn_of_unused_relevance
+from bayespool.experiments.settings import LeaveOutSettings
+from bayespool.experiments.storage import PartResult
+from bayespool.options import takes
 
 if TYPE_CHECKING:
     import pandas as pd
 
+DESIGN: Design = Design(
+    "leave-out", run_fold, identity_of_fold, "folds", is_of=is_of_fold, fixed_columns=True
+)
+"""How folds are run and stored."""
 
-@documented(LeaveOutSettings)
+
+@takes(LeaveOutSettings)
 def leave_out(
     collection: Collection,
-    measures: object = "P@10",
     *,
-    estimators: Estimators = "all",
-    by: LeftOut = "organization",
-    n_clusters: int | None = None,
-    top: float = 100,
-    top_pool: TopPool = "all",
-    truth: Truth = "repooled",
-    estimand: Estimand = "pooled",
-    denominator: Denominator = "qrels",
-    pool_depth: int | None = None,
-    test: Test = "tukey-hsd",
-    ci_prob: float = 0.95,
-    random_seed: int = 1,
+    settings: LeaveOutSettings,
     n_jobs: int | None = None,
     folder: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **settings: Unpack[ExperimentOptions],
 ) -> LeaveOutResult:
     """Leave each organization (run, cluster of runs) out of the pool, and compare estimates with the truth.
 
@@ -69,8 +54,6 @@ def leave_out(
         Store finished folds there, in ``folds/``, and continue from stored folds.
     progress : callable, optional
         Called with the number of finished folds, stored ones included, and their total.
-    **settings
-        Settings of the named estimators that have them: ``draws``, ``engine``, ``priors``, ….
 
     Returns
     -------
@@ -109,130 +92,66 @@ def leave_out(
     Examples
     --------
     >>> from bayespool import leave_out, load_example
-    >>> result = leave_out(load_example(), "P@10", estimators=["lower-bound", "interpolated"])
-    >>> print(result.summary_frame()[["estimator", "mae", "bias", "sre"]].round(4).to_string(index=False))
+    >>> result = leave_out(load_example(), "P@10", estimators=["as-judged", "interpolated"])
+    >>> print(result.to_frame("summary")[["estimator", "mae", "bias", "sre"]].round(4).to_string(index=False))
        estimator    mae    bias  sre
-     lower-bound 0.0233 -0.0233 35.0
+       as-judged 0.0233 -0.0233 35.0
     interpolated 0.0166  0.0147 23.0
     """
-    resolved = experiment_settings(
-        LeaveOutSettings,
-        measures,
-        estimators,
-        by=by,
-        n_clusters=n_clusters,
-        top=top,
-        top_pool=top_pool,
-        truth=truth,
-        estimand=estimand,
-        denominator=denominator,
-        pool_depth=pool_depth,
-        test=test,
-        ci_prob=ci_prob,
-        random_seed=random_seed,
-        settings=settings,
-    )
-    warn_of_unused_relevance(collection, resolved.measures)
-    warn_of_judges(collection, (), resolved.measures)
+    warn_of_measures(collection, settings.measures)
     if not collection.pooled.any():
         raise InputError(
             "no pooled run to leave out", hint="give the campaign's runs as the pool, or name those pooled"
         )
-    pooled = collection if pool_depth is None else collection.truncate_pool(pool_depth)
-    clusters = () if resolved.n_clusters is None else cluster_runs(pooled, resolved.n_clusters)
-    folds = make_folds(pooled, resolved, clusters)
-    store = None
-    if folder is not None:
-        description = description_of("leave-out", collection, parts_description(resolved))
-        store = FoldStore(Path(folder) / "folds", description)
-    with at_work(store):
-        finished = run_folds(pooled, folds, resolved, store, n_jobs, progress)
-    warn_once([result.warnings for result in finished], "folds")
-    return _assemble(collection, pooled, resolved, finished, clusters)
-
-
-def run_folds(
-    collection: Collection,
-    folds: Sequence[Fold],
-    settings: LeaveOutSettings,
-    store: FoldStore | None,
-    n_jobs: int | None,
-    progress: Callable[[int, int], None] | None,
-) -> list[FoldResult]:
-    """Results of all folds in their order, loaded from the store or computed and stored."""
-    results: dict[Fold, FoldResult] = {}
-    if store is not None:
-        results = {fold: stored for fold in folds if (stored := store.load_fold(fold)) is not None}
-    if progress is not None:
-        progress(len(results), len(folds))
-    left = [fold for fold in folds if fold not in results]
-    work = functools.partial(run_fold, settings=settings)
-    for result in completed(work, collection, left, n_jobs=n_jobs):
-        if store is not None:
-            store.save_fold(result)
-        results[result.fold] = result
-        if progress is not None:
-            progress(len(results), len(folds))
-    return [results[fold] for fold in folds]
-
-
-def _assemble(
-    collection: Collection,
-    pooled: Collection,
-    settings: LeaveOutSettings,
-    finished: Iterable[FoldResult],
-    clusters: tuple[RunCluster, ...],
-) -> LeaveOutResult:
-    columns: dict[str, list[Any]] = {}
+    pooled = collection if settings.pool_depth is None else collection.truncate_pool(settings.pool_depth)
+    clusters = () if settings.n_clusters is None else cluster_runs(pooled, settings.n_clusters)
+    folds = make_folds(pooled, settings, clusters)
+    results = run_parts(
+        DESIGN, collection, pooled, folds, settings, folder=folder, n_jobs=n_jobs, progress=progress
+    )
+    warn_once([result.warnings for result in results], "folds")
     true_scores: dict[tuple[str, str], npt.NDArray[np.float64]] = {}
     seconds: dict[str, float] = {}
-    caught: dict[tuple[str, str], None] = {}
-    for result in finished:
-        for name, values in result.rows.items():
-            columns.setdefault(name, []).extend(values)
-        for measure, scores in result.true_scores.items():
-            true_scores |= {
-                (measure, run): of_run for run, of_run in zip(result.fold.run_ids, scores, strict=True)
-            }
-        for stage, spent in result.seconds.items():
+    for result in results:
+        for measure, scores in result.rest["true_scores"].items():
+            of_runs = zip(result.part.run_ids, np.array(scores), strict=True)
+            true_scores |= {(measure, run): of_run for run, of_run in of_runs}
+        for stage, spent in result.rest["seconds"].items():
             seconds[stage] = seconds.get(stage, 0.0) + spent
-        caught |= dict.fromkeys(result.warnings)
     return LeaveOutResult(
-        settings=settings,
-        fingerprint=collection.fingerprint,
-        pool=str(describe_pool(pooled)),
-        query_ids=collection.query_ids,
+        **fields_of(collection, pooled, settings, results),
         n_pooled_runs={str(m): len(pooled.pooled_run_ids) for m in settings.measures},
         scores_in_truth=true_scores,
-        warnings=tuple(caught),
         seconds=seconds,
         clusters=clusters,
-        _rows=_table(pooled, settings, columns),
+        _rows=_table(pooled, settings, results),
     )
 
 
-def _table(collection: Collection, settings: LeaveOutSettings, columns: dict[str, list[Any]]) -> pd.DataFrame:
-    """Rows by measure, estimator and run, whatever order the folds came in, with the columns ``organization``
-    and ``reported``.
+def table_of_runs(
+    collection: Collection,
+    settings: LeaveOutSettings,
+    results: Sequence[PartResult],
+    first: RowOrder | None = None,
+) -> pd.DataFrame:
+    """Rows by the columns in `first`, measure, estimator and run, whatever order the folds came in, with each
+    run's organization.
     """
-    import pandas as pd
-
-    frame = pd.DataFrame(columns)
-    places = {
-        "measure": {str(m): i for i, m in enumerate(settings.measures)},
-        "estimator": {label: i for i, label in enumerate(settings.labels)},
-        "run_id": {run: i for i, run in enumerate(collection.run_ids)},
-    }
+    order: RowOrder = {"measure": [str(m) for m in settings.measures], "estimator": settings.labels}
+    order = {**(first or {}), **order, "run_id": collection.run_ids}
+    frame = ordered_table(results, order)
     index = collection.run_index(frame["run_id"])
     frame["organization"] = np.array(collection.organizations, dtype=object)[collection.organization[index]]
-    order = np.lexsort([frame[name].map(of).to_numpy() for name, of in reversed(places.items())])
-    frame = frame.iloc[order].reset_index(drop=True)
+    return with_missing_flags(frame)
+
+
+def _table(collection: Collection, settings: LeaveOutSettings, results: Sequence[PartResult]) -> pd.DataFrame:
+    """Rows of all runs with the column ``reported``."""
+    frame = table_of_runs(collection, settings, results)
     reported = np.zeros(len(frame), dtype=bool)
     for _, rows in frame.groupby(["measure", "estimator"], sort=False):
         all_ = settings.top_pool == "kept"  # runs were chosen before they were left out
         best = slice(None) if all_ else best_scores(rows["truth"].to_numpy(), settings.top)
         reported[rows.index[best]] = True
     frame.insert(list(frame.columns).index("truth"), "reported", reported)
-    for level in COVERAGE_LEVELS:
-        frame[f"covered_{level}"] = frame[f"covered_{level}"].astype("boolean")
     return frame

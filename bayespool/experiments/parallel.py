@@ -1,19 +1,25 @@
-"""Independent tasks on one collection, spread over processes or machines with joblib.
-
-The collection travels as plain arrays, which joblib maps into memory once for all local workers and a Dask
-cluster gets once each. A worker assembles it once, and registers the caller's own predictors, models and
-engines.
-"""
+"""Independent parts of an experiment, spread over processes or the machines of a Dask cluster."""
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 import dataclasses
 import os
+import platform
+import re
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,8 +28,10 @@ import pyarrow as pa
 
 from bayespool.collection import Collection
 from bayespool.compiled import has_cache, say_no_cache
-from bayespool.errors import WorkerError
+from bayespool.errors import InputError, WorkerError
 from bayespool.evidence import PREDICTORS
+from bayespool.experiments.preparing import parts_description
+from bayespool.experiments.storage import PartResult, PartStore, description_of
 from bayespool.inference import ENGINES
 from bayespool.models import MODELS
 
@@ -32,6 +40,77 @@ Result = TypeVar("Result")
 
 _REGISTRIES: tuple[dict[str, Any], ...] = (PREDICTORS, MODELS, ENGINES)
 _collections: dict[str, Collection] = {}  # of the current tasks, by fingerprint; at most one
+
+
+@dataclass(frozen=True)
+class Design:
+    """What the runner knows of an experiment.
+
+    Attributes
+    ----------
+    name : str
+        As in the description of stored parts.
+    work : callable
+        Pure and importable function of the collection, a part and the settings, which gives a `PartResult`.
+    identity : callable
+        Function of a part and the settings: name of the part's file, and what tells it from the others.
+    folder : str
+        Subfolder of finished parts; default: the name.
+    describe : callable
+        Function of the settings that gives those whose change invalidates finished parts.
+    is_of : callable
+        Whether a stored result is of its part.
+    fixed_columns : bool
+        Whether all parts have the same columns.
+    """
+
+    name: str
+    work: Callable[..., PartResult]
+    identity: Callable[[Any, Any], tuple[str, list[Any]]]
+    folder: str = ""
+    describe: Callable[[Any], dict[str, Any]] = parts_description
+    is_of: Callable[[PartResult], bool] = lambda result: True
+    fixed_columns: bool = False
+
+
+def run_parts(
+    design: Design,
+    collection: Collection,
+    pooled: Collection,
+    parts: Sequence[Any],
+    settings: Any,
+    *,
+    folder: str | Path | None,
+    n_jobs: int | None,
+    progress: Callable[[int, int], None] | None,
+) -> list[PartResult]:
+    """Results of all parts in their order, loaded from the folder or computed from `pooled` and stored; the
+    description of stored parts names the collection as the user gave it.
+    """
+    store = None
+    if folder is not None:
+        description = description_of(design.name, collection, design.describe(settings))
+        place = Path(folder) / (design.folder or design.name)
+        store = PartStore(place, description, fixed_columns=design.fixed_columns)
+    results: dict[Any, PartResult] = {}
+
+    def report() -> None:
+        if progress is not None:
+            progress(len(results), len(parts))
+
+    with nullcontext() if store is None else closing(store):
+        for part in parts:
+            stored = None if store is None else store.load(*design.identity(part, settings))
+            if stored is not None and design.is_of(result := PartResult(part, *stored)):
+                results[part] = result
+        report()
+        left = [part for part in parts if part not in results]
+        for result in completed(partial(design.work, settings=settings), pooled, left, n_jobs=n_jobs):
+            if store is not None:
+                store.save(*design.identity(result.part, settings), result.rows, result.rest)
+            results[result.part] = result
+            report()
+    return [results[part] for part in parts]
 
 
 def completed(
@@ -138,3 +217,90 @@ def _unpack(header: dict[str, Any], arrays: tuple[npt.NDArray[Any], ...]) -> Col
     doc_ids = pa.Array.from_buffers(getattr(pa, kind)(), length, buffers, offset=offset)
     fields: dict[str, Any] = header["plain"] | dict(zip(header["arrays"], plain, strict=False))
     return Collection(**fields, doc_ids=doc_ids)
+
+
+_ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss)://)?[^\s/:]+:[0-9]{1,5}")
+_TIMEOUT_SECONDS = 10  # until a scheduler answers
+_RESULT_PACKAGES = ("bayespool", "numpy", "scipy", "numba", "pyarrow")  # whose versions change results
+
+
+def check_address(address: str) -> None:
+    """Refuse an address other than ``host:port``, with or without a protocol, and a machine without Dask."""
+    if not _ADDRESS.fullmatch(address):
+        raise InputError(f"{address!r} is no address of a scheduler", hint="give HOST:PORT, which it prints")
+    if find_spec("distributed") is None:
+        raise InputError("Dask is not installed", hint="pip install 'bayespool[cluster]'")
+
+
+@contextmanager
+def on_cluster(address: str | None) -> Iterator[None]:
+    """Run the experiments in this context on a Dask cluster; on this machine for an address of None.
+
+    Work of a lost worker is repeated by another. If the scheduler is lost the experiment ends; called again,
+    it continues from its folder.
+
+    Parameters
+    ----------
+    address : str or None
+        Of the scheduler, ``host:port``.
+
+    Raises
+    ------
+    InputError
+        No scheduler answers; the cluster has no worker, a worker with several threads, or one with other
+        versions of Python or of the packages that results depend on.
+    WorkerError
+        The scheduler was lost, or one part of the work lost several workers.
+    """
+    if address is None:
+        yield
+        return
+    check_address(address)
+    from joblib import parallel_config
+
+    distributed: Any = import_module("distributed")
+    try:
+        client = distributed.Client(address, timeout=_TIMEOUT_SECONDS)
+    except (OSError, ValueError) as error:  # a time-out is an OSError, too
+        hint = "is the scheduler running, and can this machine reach it?"
+        raise InputError(f"no Dask scheduler answers at {address} ({error})", hint=hint) from None
+    cancelled = asyncio.CancelledError, concurrent.futures.CancelledError
+    lost = (distributed.comm.core.CommClosedError, *cancelled)
+    with client:
+        _check_workers(client, address)
+        try:
+            with parallel_config(backend="dask"):
+                yield
+        except distributed.KilledWorker as error:
+            hint = "perhaps there is not enough memory for it"
+            raise WorkerError(
+                f"the cluster lost several workers over one part of the work; {hint}"
+            ) from error
+        except lost as error:
+            raise WorkerError(f"the scheduler at {address} was lost") from error
+
+
+def versions_for_results() -> dict[str, str]:
+    """Versions of Python and of the packages that results to the byte depend on."""
+    return {"Python": platform.python_version()} | {name: version(name) for name in _RESULT_PACKAGES}
+
+
+def _check_workers(client: Any, address: str) -> None:
+    threads: dict[str, int] = client.nthreads()
+    if not threads:
+        hint = f"start some: dask worker {address} --nthreads 1"
+        raise InputError(f"the cluster at {address} has no worker", hint=hint)
+    for worker, n in threads.items():
+        if n > 1:
+            hint = "start it with --nthreads 1, and one for each core"
+            raise InputError(f"worker {worker} has {n} threads", hint=hint)
+    here = versions_for_results()
+    try:
+        there_by_worker: dict[str, dict[str, str]] = client.run(versions_for_results)
+    except Exception as error:  # workers can raise anything
+        hint = "install the same version of bayespool there"
+        raise InputError(f"workers cannot run bayespool ({error})", hint=hint) from None
+    for worker, there in there_by_worker.items():
+        for name in (name for name in here if there.get(name) != here[name]):
+            message = f"worker {worker} has {name} {there.get(name)}, and here it is {here[name]}"
+            raise InputError(message, hint="results are to be the same to the byte: install the same version")

@@ -7,70 +7,75 @@ W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling b
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayespool.collection import Collection
 from bayespool.evidence import score_bounds
 from bayespool.evidence.ideals import values_on_fuller
-from bayespool.experiments.caught_warnings import CaughtWarnings
-from bayespool.experiments.error_measures import mean_absolute_error, mean_error, root_mean_squared_error
-from bayespool.experiments.from_frames import notes_of_truth
-from bayespool.experiments.preparing import Estimators, experiment_settings
+from bayespool.experiments.base import (
+    POOL_COLUMNS,
+    ExperimentResult,
+    panel_figure,
+    pools_clause,
+    pools_scope,
+    summary_of,
+)
+from bayespool.experiments.error_measures import errors_of
+from bayespool.experiments.preparing import warn_of_measures
 from bayespool.experiments.resampling import (
     RandomPool,
-    Unit,
-    contributors,
-    draw_pools,
-    estimates_of,
-    in_random_pools,
-    ordered_table,
-    pool_store,
-    settled,
+    estimates_on_pool,
+    on_random_pools,
+    settings_for_collection,
     whole_pool,
     with_drawn_pool,
 )
-from bayespool.experiments.settings import PoolWidthSettings, Runs
-from bayespool.experiments.storage import Columns, at_work
-from bayespool.options import documented
-from bayespool.pooling import describe_pool
-from bayespool.posterior.keywords import ExperimentOptions
-from bayespool.posterior.second_judges import warn_of_judges
-from bayespool.scoring.scoring import warn_of_unused_relevance
-from bayespool.tables.reprs import Shown
+from bayespool.experiments.results import notes_of_truth
+from bayespool.experiments.settings import PoolWidthSettings
+from bayespool.experiments.storage import Columns, PartResult, add_rows
+from bayespool.options import takes
+from bayespool.report.result import Figure
+from bayespool.tables.columns import Column
+from bayespool.tables.formatting import level
+from bayespool.tables.table import Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
 
-WIDTH_ESTIMATORS = ("lower-bound", "condensed-list", "systems-adjustment")
+WIDTH_ESTIMATORS = ("as-judged", "condensed-list", "systems-adjustment")
 """Estimators of figure 1 and table 1 of Webber & Park."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PoolWidthResult(Shown):
+_QUARTILES = {
+    "quartile_1": Column("1st\nquartile", "difference", "First quartile of estimate − truth."),
+    "median": Column("median", "difference", "Median of estimate − truth."),
+    "quartile_3": Column("3rd\nquartile", "difference", "Third quartile of estimate − truth."),
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class PoolWidthResult(ExperimentResult):
     """Result of `vary_pool_width`.
+
+    Its tables are ``pools``, a row per measure, width, pool, estimator and scored run, and ``summary``, a row
+    per measure, width and estimator.
 
     Attributes
     ----------
     settings : PoolWidthSettings
-    fingerprint : str
-        Of the collection.
-    pool : str
-        Report of the whole pool.
-    query_ids : tuple of str
     n_contributors : int
         Runs or organizations that pools were drawn from.
     """
 
+    command = "pool-width"
+    title = "Pools of fewer contributors"
     settings: PoolWidthSettings
-    fingerprint: str
-    pool: str
-    query_ids: tuple[str, ...]
     n_contributors: int
     _rows: pd.DataFrame
 
@@ -81,71 +86,64 @@ class PoolWidthResult(Shown):
             f"{len(s.measures)} measures, {len(s.estimators)} estimators>"
         )
 
-    @property
+    def tables(self) -> tuple[Table, ...]:
+        """``pools`` and ``summary``."""
+        shown = level(self.settings.ci_prob)
+        columns = POOL_COLUMNS | {
+            "n_scored": Column("scored", "count", "Number of scored runs, over pools."),
+            "bias_se": Column("its\ns.e.", "score", "Standard error of the bias over pools."),
+            **_QUARTILES,
+            "coverage": Column(f"truth in\n{shown}", "chance", "Share of intervals that hold the truth."),
+            "interval_width": Column(f"width of\n{shown}", "score", "Mean width of the intervals."),
+        }
+        errors = ("unjudged", "bias", "bias_se", *_QUARTILES, "mae", "rmse", "topic_rmse")
+        views = tuple(
+            View(
+                title=str(measure),
+                names=("pool_width", "estimator"),
+                columns=(*errors, "coverage", "interval_width"),
+                where={"measure": str(measure)},
+            )
+            for measure in self.settings.measures
+        )
+        return (
+            Table("pools", "The pools", self._rows.copy(), columns),
+            Table("summary", "Summary", self._summary(), columns, views),
+        )
+
     def notes(self) -> tuple[str, ...]:
-        """Notes on documents that are unjudged in truth, too, a line each."""
+        """Notes on documents that are unjudged in truth, too."""
         measures = self.settings.measures
         return tuple(f"{m}: {note}" for m in measures for note in notes_of_truth(self._rows, m))
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per measure, width, pool, estimator and scored run.
+    def summary(self) -> tuple[str, ...]:
+        """How pools and runs were drawn."""
+        n_targets = self.settings.n_targets
+        scored = "a run" if n_targets == 1 else f"up to {n_targets} runs"
+        return (f"{pools_clause(self)}, {scored} outside each scored; {pools_scope(self)}",)
 
-        Returns
-        -------
-        pandas.DataFrame
-            ``measure``, ``pool_width``, ``sample`` (number of the pool), ``n_pool_runs``, ``run_id``,
-            ``organization``, ``estimator``, ``truth``, ``value`` (the estimate), ``error`` (value − truth),
-            ``topic_rmse`` (root mean squared error over topics), ``unjudged`` (share of the top n),
-            ``n_unknown`` (documents unjudged in truth, too, where they count as nonrelevant),
-            ``lower``, ``upper`` (ends of the interval, NaN for a point correction), ``ci_prob``.
-        """
-        return self._rows.copy()
+    def figures(self) -> tuple[Figure, ...]:
+        """``pool-width`` for each measure."""
+        from bayespool.plots import plot_pool_width
 
-    frame = to_frame
+        caption, size = "Errors by the number of contributors", {"width": 6.5, "height": 4.5}
+        return tuple(
+            panel_figure("pool-width", caption, [partial(plot_pool_width, self, m)], of=[m], **size)
+            for m in self.settings.measures
+        )
 
-    def summary_frame(self) -> pd.DataFrame:
-        """One row per measure, width and estimator.
-
-        Returns
-        -------
-        pandas.DataFrame
-            ``measure``, ``pool_width``, ``estimator``, ``n_scored`` (rows of `frame`), ``n_pool_runs``
-            (mean), ``unjudged`` (mean share), ``bias`` (mean error), ``bias_se`` (its standard error over
-            pools; NaN for one pool), ``quartile_1``, ``median``, ``quartile_3`` (of the error), ``mae``,
-            ``rmse``, ``topic_rmse``, and for posteriors ``coverage`` (share of intervals that hold the truth,
-            ends included, where anything is unjudged), ``interval_width`` (mean, likewise) and ``ci_prob``.
-        """
-        import pandas as pd
-
-        keys = ["measure", "pool_width", "estimator"]
-        rows = [
-            dict(zip(keys, key, strict=True)) | _summarize(group)
-            for key, group in self._rows.groupby(keys, sort=False)
-        ]
-        return pd.DataFrame(rows)
+    def _summary(self) -> pd.DataFrame:
+        return summary_of(self._rows, ("measure", "pool_width", "estimator"), _summarize)
 
 
-@documented(PoolWidthSettings)
+@takes(PoolWidthSettings)
 def vary_pool_width(
     collection: Collection,
-    measures: object = "P@10",
     *,
-    estimators: Estimators = WIDTH_ESTIMATORS,
-    widths: Sequence[int] | None = None,
-    n_samples: int = 100,
-    n_targets: int = 1,
-    by: Unit = "run",
-    runs: Runs = "pooled",
-    pool_depth: int | None = None,
-    run_types: Mapping[str, str] | None = None,
-    pool_type: str | None = None,
-    target_type: str | None = None,
-    ci_prob: float = 0.95,
-    random_seed: int = 1,
+    settings: PoolWidthSettings,
     folder: str | Path | None = None,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **settings: Unpack[ExperimentOptions],
 ) -> PoolWidthResult:
     """Draw random pools of different widths, and estimate runs outside them.
 
@@ -160,8 +158,6 @@ def vary_pool_width(
         Processes, as of `bayespool.leave_out`.
     progress : callable, optional
         Called with the numbers of finished pools and of all.
-    **settings
-        Settings of the named estimators that have them.
 
     Returns
     -------
@@ -196,62 +192,40 @@ def vary_pool_width(
     Examples
     --------
     >>> from bayespool import load_example
-    >>> result = vary_pool_width(load_example(), widths=[2, 8], n_samples=50, estimators="lower-bound")
-    >>> print(result.summary_frame()[["pool_width", "unjudged", "bias"]].round(3).to_string(index=False))
+    >>> result = vary_pool_width(load_example(), widths=[2, 8], n_samples=10, estimators="as-judged")
+    >>> print(result.to_frame("summary")[["pool_width", "unjudged", "bias"]].round(3).to_string(index=False))
      pool_width  unjudged   bias
-              2     0.512 -0.147
-              8     0.234 -0.035
+              2     0.511 -0.140
+              8     0.234 -0.049
     """
-    requested = experiment_settings(
-        PoolWidthSettings,
-        measures,
-        estimators,
-        widths=widths,
-        n_samples=n_samples,
-        n_targets=n_targets,
-        by=by,
-        runs=runs,
-        pool_depth=pool_depth,
-        run_types=run_types,
-        pool_type=pool_type,
-        target_type=target_type,
-        ci_prob=ci_prob,
-        random_seed=random_seed,
-        settings=settings,
+    warn_of_measures(collection, settings.measures)
+    whole = whole_pool(collection, settings.runs, settings.pool_depth)
+    resolved = settings_for_collection(settings, whole)
+    order = {
+        "measure": [str(m) for m in resolved.measures],
+        "pool_width": None,
+        "estimator": resolved.labels,
+        "sample": None,
+    }
+    fields = on_random_pools(
+        "pool-width",
+        _score_outside,
+        collection,
+        whole,
+        resolved,
+        order,
+        n_targets=settings.n_targets,
+        folder=folder,
+        n_jobs=n_jobs,
+        progress=progress,
     )
-    warn_of_unused_relevance(collection, requested.measures)
-    warn_of_judges(collection, (), requested.measures)
-    whole = whole_pool(collection, runs, pool_depth)
-    resolved = settled(requested, whole)
-    pools = draw_pools(whole, resolved, n_targets, "pool width")
-    work = functools.partial(_score_outside, settings=resolved)
-    store = pool_store(folder, "pool-width", collection, resolved)
-    with at_work(store):
-        results = in_random_pools(work, whole, pools, store=store, n_jobs=n_jobs, progress=progress)
-    return PoolWidthResult(
-        settings=resolved,
-        fingerprint=collection.fingerprint,
-        pool=str(describe_pool(whole)),
-        query_ids=whole.query_ids,
-        n_contributors=len(contributors(whole, by, resolved.run_types, pool_type)),
-        _rows=ordered_table(
-            results,
-            {
-                "measure": [str(m) for m in resolved.measures],
-                "pool_width": None,
-                "estimator": resolved.labels,
-                "sample": None,
-            },
-        ),
-    )
+    return PoolWidthResult(**fields)
 
 
-def _score_outside(
-    whole: Collection, pool: RandomPool, settings: PoolWidthSettings
-) -> tuple[Columns, CaughtWarnings]:
+def _score_outside(whole: Collection, pool: RandomPool, settings: PoolWidthSettings) -> PartResult:
     """Rows of one pool: every estimator on every measure for the runs to score."""
     reduced = with_drawn_pool(whole, pool)
-    estimates, caught = estimates_of(reduced, pool, settings)
+    estimates, caught = estimates_on_pool(reduced, pool, settings)
     names = np.array(whole.organizations)[whole.organization[whole.run_index(pool.target_run_ids)]]
     columns: Columns = {}
     for m, measure in enumerate(settings.measures):
@@ -263,30 +237,29 @@ def _score_outside(
             lower, upper = estimated.interval(settings.ci_prob)
             truth = true.means()
             row = {
-                "measure": [str(measure)] * len(truth),
-                "pool_width": [pool.width] * len(truth),
-                "sample": [pool.sample] * len(truth),
-                "n_pool_runs": [len(pool.pool_run_ids)] * len(truth),
+                "measure": str(measure),
+                "pool_width": pool.width,
+                "sample": pool.sample,
+                "n_pool_runs": len(pool.pool_run_ids),
                 "run_id": list(pool.target_run_ids),
-                "organization": names.tolist(),
-                "estimator": [label] * len(truth),
-                "truth": truth.tolist(),
-                "value": estimated.value.tolist(),
-                "error": (estimated.value - truth).tolist(),
-                "topic_rmse": np.sqrt(((estimated.per_topic - true.scores()) ** 2).mean(axis=1)).tolist(),
-                "unjudged": of_drawn.unjudged_share.tolist(),
-                "n_unknown": of_whole.n_unjudged.sum(axis=1).tolist(),
-                "lower": lower.tolist(),
-                "upper": upper.tolist(),
-                "ci_prob": [np.nan if estimated.draws is None else settings.ci_prob] * len(truth),
+                "organization": names,
+                "estimator": label,
+                "truth": truth,
+                "value": estimated.value,
+                "error": (estimated.value - truth),
+                "topic_rmse": np.sqrt(((estimated.per_topic - true.scores()) ** 2).mean(axis=1)),
+                "unjudged": of_drawn.unjudged_share,
+                "n_unknown": of_whole.n_unjudged.sum(axis=1),
+                "lower": lower,
+                "upper": upper,
+                "ci_prob": np.nan if estimated.draws is None else settings.ci_prob,
             }
-            for name, values in row.items():
-                columns.setdefault(name, []).extend(values)
-    return columns, caught
+            add_rows(columns, len(truth), row)
+    return PartResult(pool, columns, {"warnings": caught})
 
 
 def _summarize(rows: pd.DataFrame) -> dict[str, Any]:
-    truth, value, error = (rows[name].to_numpy() for name in ("truth", "value", "error"))
+    error = rows["error"].to_numpy()
     of_pools = rows.groupby("sample")["error"].mean()
     open_ = rows[rows["ci_prob"].notna() & (rows["unjudged"] > 0)]
     inside = (open_["lower"] <= open_["truth"]) & (open_["truth"] <= open_["upper"])
@@ -294,13 +267,12 @@ def _summarize(rows: pd.DataFrame) -> dict[str, Any]:
         "n_scored": len(rows),
         "n_pool_runs": float(rows["n_pool_runs"].mean()),
         "unjudged": float(rows["unjudged"].mean()),
-        "bias": mean_error(truth, value),
+        **errors_of(rows, "bias"),
         "bias_se": float(of_pools.std(ddof=1) / np.sqrt(len(of_pools))) if len(of_pools) > 1 else np.nan,
         "quartile_1": float(np.quantile(error, 0.25)),
         "median": float(np.median(error)),
         "quartile_3": float(np.quantile(error, 0.75)),
-        "mae": mean_absolute_error(truth, value),
-        "rmse": root_mean_squared_error(truth, value),
+        **errors_of(rows, "mae", "rmse"),
         "topic_rmse": float(np.sqrt((rows["topic_rmse"].to_numpy() ** 2).mean())),
         "coverage": float(inside.mean()) if len(open_) else np.nan,
         "interval_width": float((open_["upper"] - open_["lower"]).mean()) if len(open_) else np.nan,

@@ -12,18 +12,18 @@ import numpy.typing as npt
 from scipy.special import expit, logsumexp
 
 from bayespool.errors import InputError
-from bayespool.experiments.fitting import Fitting
-from bayespool.experiments.hidden import HiddenDocuments, Rows, without_organizations
-from bayespool.experiments.judge_rankings import HeldOutRankings
+from bayespool.experiments.calibration import randomized_pit
+from bayespool.experiments.hidden import Fitting, HiddenDocuments, HiddenRows, without_organizations
 from bayespool.experiments.priors import draw_priors
-from bayespool.experiments.questions import Question, draw_levels, questions_of
-from bayespool.experiments.uniformity import randomized_pit
+from bayespool.experiments.questions import HeldOutRankings, Question, draw_levels, questions_of
 from bayespool.measures import Measure, Precision, Values, equal_tailed_interval
-from bayespool.posterior import Prepared, stacking_weights
-from bayespool.posterior.combination import members_of_draws
+from bayespool.posterior import PreparedModel, stacking_weights
+from bayespool.posterior.mixtures import members_of_draws
 from bayespool.posterior.preparation import evidence_depth
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from bayespool.inference import Fit
 
 FloatArray = npt.NDArray[np.float64]
@@ -108,6 +108,37 @@ class HeldOutPrediction:
         """Ends of the equal-tailed intervals of ``observed``."""
         return equal_tailed_interval(self.draws, ci_prob)
 
+    def to_frame(self, ci_prob: float = 0.95) -> pd.DataFrame:
+        """Table ``runs`` of `bayespool.ModelChecks` with intervals of ``ci_prob``, of this model."""
+        import pandas as pd
+
+        known, ends, prior = (
+            self.known,
+            self.interval(ci_prob),
+            equal_tailed_interval(self.prior_draws, ci_prob),
+        )
+        frame = pd.DataFrame(
+            {
+                "measure": str(self.measure),
+                "model": self.model,
+                "run_id": self.run_ids,
+                "organization": self.organizations,
+                "n_hidden": self.n_hidden,
+                "n_hidden_relevant": self.n_hidden_relevant,
+                "predicted": self.n_predicted,
+                "value": (known + self.observed) / self.per_mean,
+                "value_predicted": (known + self.draws.mean(axis=0)) / self.per_mean,
+                "lower": (known + ends[0]) / self.per_mean,
+                "upper": (known + ends[1]) / self.per_mean,
+                "ci_prob": ci_prob,
+                "prior_lower": (known + prior[0]) / self.per_mean,
+                "prior_upper": (known + prior[1]) / self.per_mean,
+                "pit": self.pit,
+                "log_density": self.log_density,
+            }
+        )
+        return frame[self.has_hidden].reset_index(drop=True)
+
 
 def check_pool(hidden: HiddenDocuments, n_folds: int) -> None:
     """Raise an `InputError` for fewer than three organizations, two folds or one hidden document."""
@@ -132,7 +163,7 @@ def deal_folds(n_organizations: int, n_folds: int) -> IndexArray:
 
 
 def fit_folds(
-    prepared: Prepared,
+    prepared: PreparedModel,
     hidden: HiddenDocuments,
     fitting: Fitting,
     *,
@@ -144,7 +175,7 @@ def fit_folds(
     evidence share them.
     """
     fold = deal_folds(len(hidden.organizations), n_folds)
-    rung, fits = hidden.task.asked, []
+    rung, fits = hidden.problem.asked, []
     above = f", {rung.rel} of {rung.given}" if rung.given else ""
     for f in range(int(fold.max()) + 1):
         if report is not None:
@@ -157,7 +188,7 @@ def fit_folds(
 
 
 def predict_held_out(
-    prepared: Prepared | Sequence[Prepared],
+    prepared: PreparedModel | Sequence[PreparedModel],
     hidden: HiddenDocuments,
     fitting: Fitting,
     *,
@@ -201,7 +232,7 @@ def predict_held_out(
         The number of models is not that of rungs.
     """
     check_pool(hidden, n_folds)
-    steps = (prepared,) if isinstance(prepared, Prepared) else tuple(prepared)
+    steps = (prepared,) if isinstance(prepared, PreparedModel) else tuple(prepared)
     rankings = HeldOutRankings(hidden)
     questions = questions_of(steps, rankings)
     if fits is None:
@@ -228,7 +259,7 @@ def predict_held_out(
 
 
 def predict_mixture(
-    members: Mapping[str, tuple[Sequence[Prepared], Fits]],
+    members: Mapping[str, tuple[Sequence[PreparedModel], Fits]],
     predictions: Sequence[HeldOutPrediction],
     hidden: HiddenDocuments,
     fitting: Fitting,
@@ -394,7 +425,7 @@ def _weights(densities: FloatArray, organization: IndexArray) -> FloatArray:
     return stacking_weights(densities[scored], 1 / np.bincount(organization)[organization])
 
 
-def _log_densities(rows: Rows, row: npt.NDArray[np.intp], log_odds: FloatArray) -> dict[int, float]:
+def _log_densities(rows: HiddenRows, row: npt.NDArray[np.intp], log_odds: FloatArray) -> dict[int, float]:
     """Log predictive density of the total of each run with hidden rows, by run, normal given the parameters
     as in `bayespool.posterior.log_predictive_densities`.
     """

@@ -1,105 +1,133 @@
-"""Settings of an experiment from a user's arguments: parses texts and refuses unknown names."""
+"""Settings for an experiment from a user's arguments, and warnings of its parts."""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
+import bayespool.errors
+from bayespool.collection import Collection
 from bayespool.corrections import TopicsAdjustment
-from bayespool.errors import InputError
-from bayespool.evidence import Estimand
-from bayespool.experiments.code_digests import own_estimators
+from bayespool.errors import BayespoolWarning, CacheWarning, InputError, warn_caller
+from bayespool.evidence import PREDICTORS
 from bayespool.experiments.settings import ExperimentSettings
-from bayespool.measures import Estimator, parse_measures
-from bayespool.options import Settings, options_of
-from bayespool.posterior import PosteriorEstimator
-from bayespool.posterior.keywords import refuse_unknown_settings
+from bayespool.inference import ENGINES
+from bayespool.measures import Estimator, Measure
+from bayespool.models import own_models
+from bayespool.names import name_in
+from bayespool.options import options_of
+from bayespool.posterior.second_judges import warn_of_judges
 from bayespool.scoring import ESTIMATOR_NAMES, named_estimators, parse_estimator
 from bayespool.scoring.estimators import refuse_idle_priors
-from bayespool.scoring.scoring import refuse_of_judgments
+from bayespool.scoring.scoring import warn_of_unused_relevance
 
-Estimators = str | Iterable[str | Estimator] | Mapping[str, str | Estimator]
-Kind = TypeVar("Kind", bound=ExperimentSettings)
+CaughtWarnings = tuple[tuple[str, str], ...]
+"""Class and text of each warning of a part."""
 
 
-def experiment_settings(
-    cls: type[Kind],
-    measures: object,
-    estimators: Estimators,
-    *,
-    settings: Mapping[str, Any] | None = None,
-    **options: Any,
-) -> Kind:
-    """Settings of class ``cls`` from measures and estimators, possibly as text, options of the class, and
-    ``settings`` of the named estimators.
-
-    Raises `InputError` for an unknown measure, estimator or setting, or a value that an option cannot have.
+def own_warnings(caught: Sequence[warnings.WarningMessage]) -> CaughtWarnings:
+    """Class and text of bayespool's own warnings, each once; all others, and those about this machine's
+    cache, are issued again.
     """
-    parsed = parse_measures(measures)
-    refuse_of_judgments(parsed)
-    labeled = labeled_estimators(
-        cls,
-        estimators,
-        options.get("estimand", "pooled"),
-        random_seed=options.get("random_seed", 1),
-        settings=settings,
-    )
-    if not labeled:
-        raise InputError("no estimator given", hint=f"known: all, {', '.join(ESTIMATOR_NAMES)}")
-    defaults = {name: default for name, (_, default) in options_of(cls).items()}
-    values = {n: _held(n, v) for n, v in options.items() if v is not None or defaults[n] is not None}
-    return cls(measures=parsed, estimators=labeled, **values)
+    ours: dict[tuple[str, str], None] = {}
+    for message in caught:
+        if issubclass(message.category, BayespoolWarning) and message.category is not CacheWarning:
+            ours[message.category.__name__, str(message.message)] = None
+        else:
+            warnings.warn_explicit(message.message, message.category, message.filename, message.lineno)
+    return tuple(ours)
+
+
+def warn_once(warnings_of_parts: Sequence[CaughtWarnings], parts: str) -> None:
+    """Issue the warnings of all parts, one for those that differ in numbers only; `parts` is the plural that
+    the text names ("folds").
+    """
+    texts: dict[tuple[str, str], dict[str, None]] = {}
+    n_parts: dict[tuple[str, str], int] = {}
+    for of_part in warnings_of_parts:
+        kinds = [(name, re.sub(r"\d+", "0", text)) for name, text in of_part]
+        for kind, (_, text) in zip(kinds, of_part, strict=True):
+            texts.setdefault(kind, {})[text] = None
+        for kind in dict.fromkeys(kinds):
+            n_parts[kind] = n_parts.get(kind, 0) + 1
+    for kind, of_kind in texts.items():
+        more = " and the like" if len(of_kind) > 1 else ""
+        text = f"in {n_parts[kind]} of {len(warnings_of_parts)} {parts}: {next(iter(of_kind))}{more}"
+        category = getattr(bayespool.errors, kind[0], BayespoolWarning)
+        warn_caller(text, category)
+
+
+def warn_of_measures(collection: Collection, measures: Sequence[Measure]) -> None:
+    """Warn of relevance that no document has, and of labels that are not used."""
+    warn_of_unused_relevance(collection, measures)
+    warn_of_judges(collection, (), measures)
+
+
+def versions_of_own(
+    estimators: Iterable[tuple[str, Estimator]], measures: Iterable[Measure] = ()
+) -> dict[str, Any]:
+    """Versions of the estimators, measures, engines, predictors and models of the user, by kind
+    and label; empty without any. What has no ``version`` gets a new random one, equal to no other.
+    """
+    estimators = tuple(estimators)
+    classes: list[tuple[str, str, type]] = [
+        ("estimators", label, type(estimator)) for label, estimator in estimators
+    ]
+    classes += [("measures", str(measure), type(measure)) for measure in measures]
+    engines = [getattr(estimator, "engine", None) for _, estimator in estimators]
+    classes += [("engines", name, engine) for name, engine in ENGINES.items() if name in engines]
+    by_kind: dict[str, Any] = {}
+    for kind, label, cls in classes:
+        if not _is_built_in(cls):
+            # not inherited: the version of a class says nothing of the methods of one below it
+            by_kind.setdefault(f"own {kind}", {})[label] = _named_version(cls, vars(cls).get("version"))
+    if own := [predictor for predictor in PREDICTORS.values() if not _is_built_in(predictor.compute)]:
+        by_kind["own predictors"] = {
+            p.name: f"{_named_version(p.compute, p.version)} {p.per} {p.slope}" for p in own
+        }
+    used = {getattr(estimator, "model", None) for _, estimator in estimators}
+    if models := {name: spec for name, spec in own_models().items() if name in used}:
+        by_kind["own models"] = {name: repr(spec) for name, spec in models.items()}
+    return by_kind
+
+
+def _named_version(defined: type | Callable[..., Any], version: object) -> str:
+    """Name and version of a class or function, or a random text where it has none."""
+    if not isinstance(version, str | int) or version == "":
+        return os.urandom(8).hex()
+    return f"{defined.__module__}.{defined.__qualname__} {version}"
+
+
+def _is_built_in(defined: type | Callable[..., Any]) -> bool:
+    return str(getattr(defined, "__module__", "")).partition(".")[0] == "bayespool"
 
 
 def labeled_estimators(
-    cls: type[Settings],
-    estimators: Estimators,
-    estimand: Estimand,
-    *,
-    random_seed: int,
-    settings: Mapping[str, Any] | None = None,
+    given: Sequence[str | Estimator | tuple[str, str | Estimator]], settings: ExperimentSettings
 ) -> tuple[tuple[str, Estimator], ...]:
-    """Estimators of an experiment under distinct labels: their names, or the texts given where two share a
-    name.
+    """Estimators of an experiment under distinct labels: those given with them, else their names, or the
+    texts given where two share a name.
+
+    Raises
+    ------
+    InputError
+        Unknown name or setting, none, two of one label, or a prior that none of them has.
     """
-    of_estimators = dict(settings or {})
-    known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
-    refuse_unknown_settings(of_estimators, known, more={"the experiment": options_of(cls)})
-    return _labeled(estimators, estimand, random_seed=random_seed, **of_estimators)
-
-
-def parts_description(settings: ExperimentSettings) -> dict[str, Any]:
-    """Settings that the parts of an experiment (folds, pools) depend on, with the code of the user's own
-    estimators.
-    """
-    return settings.describe_parts() | own_estimators(settings.estimators, settings.measures)
-
-
-def _held(name: str, value: Any) -> Any:
-    """Immutable form of an option's value."""
-    if not isinstance(value, str | tuple) and isinstance(value, Sequence | Mapping):
-        value = tuple(value.items() if isinstance(value, Mapping) else value)
-    if value == ():
-        raise InputError(f"{name} cannot be empty", hint="leave it out, or name some")
-    return value
-
-
-def _labeled(
-    estimators: Estimators, estimand: Estimand, **settings: Any
-) -> tuple[tuple[str, Estimator], ...]:
-    if isinstance(estimators, Mapping):
-        labeled = tuple((label, _parsed(e, estimand, **settings)) for label, e in estimators.items())
-        refuse_idle_priors((e for _, e in labeled), settings.get("priors") or {})
-        return labeled
-    listed = named_estimators(estimators)
-    parsed = [_parsed(e, estimand, **settings) for e in listed]
-    refuse_idle_priors(parsed, settings.get("priors") or {})
+    pairs = [e for e in given if isinstance(e, tuple)]
+    listed = named_estimators(e for e in given if not isinstance(e, tuple))
+    parsed = [_parsed(e, settings) for e in (*(e for _, e in pairs), *listed)]
+    if not parsed and options_of(type(settings))["estimators"][1] is not None:
+        raise InputError("no estimator given", hint=f"known: all, {', '.join(ESTIMATOR_NAMES)}")
+    refuse_idle_priors(parsed, dict(settings.priors))
     names = [e.name for e in parsed]
-    labels = [
+    labels = [label for label, _ in pairs] + [
         e.name if names.count(e.name) == 1 or not isinstance(text, str) else text
-        for text, e in zip(listed, parsed, strict=True)
+        for text, e in zip(listed, parsed[len(pairs) :], strict=True)
     ]
     if twice := [label for label in dict.fromkeys(labels) if labels.count(label) > 1]:
         raise InputError(
@@ -108,15 +136,23 @@ def _labeled(
     return tuple(zip(labels, parsed, strict=True))
 
 
-def _parsed(estimator: str | Estimator, estimand: Estimand, **settings: Any) -> Estimator:
+def parts_description(settings: ExperimentSettings) -> dict[str, Any]:
+    """Settings that the parts of an experiment (folds, pools) depend on, with the versions of the
+    user's own estimators.
+    """
+    return settings.describe_parts() | versions_of_own(settings.estimators, settings.measures)
+
+
+def _parsed(estimator: str | Estimator, settings: ExperimentSettings) -> Estimator:
     """Estimator of the experiment's estimand, where it has that setting."""
-    name = estimator.partition("(")[0].strip() if isinstance(estimator, str) else ""
+    name = name_in(estimator) if isinstance(estimator, str) else ""
     if name == "topics-adjustment" or isinstance(estimator, TopicsAdjustment):
         raise InputError(
             "topics-adjustment needs topics on which a run outside the pool is judged; here there are none",
             hint="bayespool common-topics is the experiment for it",
         )
-    return changed(parse_estimator(estimator, **settings), "estimand", estimand)
+    parsed = parse_estimator(estimator, random_seed=settings.random_seed, **settings.of_posteriors())
+    return changed(parsed, "estimand", settings.estimand_of_estimators)
 
 
 def changed(estimator: Estimator, name: str, value: object) -> Estimator:

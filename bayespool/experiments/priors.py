@@ -13,7 +13,7 @@ from scipy.special import expit
 from bayespool.experiments.hidden import without_organizations
 from bayespool.models import Evidence, LinearEvidence, Structure, draw_prior
 from bayespool.models.structure import Block
-from bayespool.posterior import Prepared, new_slopes, slope_effect
+from bayespool.posterior import PreparedModel, new_slopes, slope_effect
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -60,7 +60,7 @@ def block_log_odds(structure: Structure, block: Block, draws: Mapping[str, Float
 
 
 def simulate_counts(
-    prepared: Prepared, evidence: Evidence, seen: npt.NDArray[np.bool_], rng: np.random.Generator
+    prepared: PreparedModel, evidence: Evidence, seen: npt.NDArray[np.bool_], rng: np.random.Generator
 ) -> tuple[dict[str, FloatArray], Evidence]:
     """Simulate a model: parameters from the priors, shape (1, ...), with effects of the seen organizations
     alone, and evidence with simulated relevant documents of all organizations, of which the last is new.

@@ -8,28 +8,23 @@ W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling b
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.experiments.caught_warnings import CaughtWarnings, own_warnings, warn_once
-from bayespool.experiments.fold_results import naming, seeded
+from bayespool.experiments.base import RowOrder, fields_of, ordered_table
+from bayespool.experiments.fold_results import estimates_of
 from bayespool.experiments.folds import seed_of
-from bayespool.experiments.parallel import completed
-from bayespool.experiments.preparing import parts_description
+from bayespool.experiments.parallel import Design, run_parts
+from bayespool.experiments.preparing import CaughtWarnings, warn_once
 from bayespool.experiments.settings import PoolSettings, Runs
-from bayespool.experiments.storage import Columns, PartStore, description_of
+from bayespool.experiments.storage import PartResult
 from bayespool.measures import Estimates
-from bayespool.measures.estimates import ask
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PAPER_WIDTHS = (2, 4, 10, 20, 40)
 """Pool widths of Webber & Park (2009)."""
@@ -75,7 +70,7 @@ def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Co
     else:
         everyone = collection.with_pool(np.ones(len(collection.run_ids), dtype=bool), collection.pool_depth)
         whole = everyone.truncate_pool(depth)
-        unknown = whole.pool() & ~whole.judged
+        unknown = whole.in_pool() & ~whole.judged
         whole = dataclasses.replace(whole, relevance=np.where(unknown, np.int16(0), whole.relevance))
     return dataclasses.replace(whole, added_for=np.full_like(whole.added_for, -1), own=None)
 
@@ -143,7 +138,7 @@ def distinct_sizes(sizes: Iterable[int], label: str) -> tuple[int, ...]:
     return chosen
 
 
-def settled(requested: Kind, whole: Collection) -> Kind:
+def settings_for_collection(requested: Kind, whole: Collection) -> Kind:
     """The settings with depth, types and widths resolved for the collection that pools are drawn from."""
     types = run_types_of(whole, dict(requested.run_types) or None, whole.pooled_run_ids)
     known = dataclasses.replace(requested, pool_depth=whole.pool_depth, run_types=types)
@@ -180,85 +175,43 @@ def with_drawn_pool(whole: Collection, pool: RandomPool) -> Collection:
     return whole.unpool([run for run in whole.pooled_run_ids if run not in inside])
 
 
-def estimates_of(
+def estimates_on_pool(
     reduced: Collection, pool: RandomPool, settings: PoolSettings
 ) -> tuple[dict[str, tuple[Estimates, ...]], CaughtWarnings]:
     """Estimates of a pool's runs to score by label, one per measure, and bayespool's own warnings."""
-    estimates: dict[str, tuple[Estimates, ...]] = {}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for label, estimator in settings.estimators:
-            seeded_estimator = seeded(estimator, "random pool", pool.width, pool.sample)
-            with naming(label, f"pool {pool.sample} of width {pool.width}"):
-                estimates[label] = ask(seeded_estimator, reduced, pool.target_run_ids, settings.measures)
-    return estimates, own_warnings(caught)
+    part, seeds = f"pool {pool.sample} of width {pool.width}", ("random pool", pool.width, pool.sample)
+    return estimates_of(settings.estimators, reduced, pool.target_run_ids, settings.measures, part, seeds)
 
 
-def pool_store(
-    folder: str | Path | None, experiment: str, collection: Collection, settings: PoolSettings
-) -> PartStore | None:
-    """Store of finished pools in a folder named after the experiment; None without a folder."""
-    if folder is None:
-        return None
-    description = description_of(experiment, collection, parts_description(settings))
-    return PartStore(Path(folder) / experiment, description)
-
-
-def in_random_pools(
-    work: Callable[[Collection, RandomPool], tuple[Columns, CaughtWarnings]],
+def on_random_pools(
+    name: str,
+    work: Callable[[Collection, RandomPool, Any], PartResult],
+    collection: Collection,
     whole: Collection,
-    pools: Sequence[RandomPool],
+    settings: PoolSettings,
+    order: RowOrder,
     *,
-    store: PartStore | None,
+    n_targets: int = 1,
+    folder: str | Path | None,
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None,
-) -> list[Columns]:
-    """Rows of each pool in their order, loaded from the store or computed and stored; shared warnings are
-    given once.
+) -> dict[str, Any]:
+    """Draw the pools of an experiment, work on each, and gather the fields of its result; rows are in
+    this order.
     """
-    results: dict[RandomPool, tuple[Columns, CaughtWarnings]] = {}
-    if store is not None:
-        for pool in pools:
-            if (stored := store.load(*_identity(pool))) is not None:
-                rows, rest = stored
-                results[pool] = rows, tuple((name, text) for name, text in rest["warnings"])
-    if progress is not None:
-        progress(len(results), len(pools))
-    left = [pool for pool in pools if pool not in results]
-    for pool, rows, texts in completed(_WithPool(work), whole, left, n_jobs=n_jobs):
-        if store is not None:
-            store.save(*_identity(pool), rows, {"warnings": texts})
-        results[pool] = rows, texts
-        if progress is not None:
-            progress(len(results), len(pools))
-    warn_once([results[pool][1] for pool in pools], "pools")
-    return [results[pool][0] for pool in pools]
+    pools = draw_pools(whole, settings, n_targets, name.replace("-", " "))
+    design = Design(name, work, _identity)
+    results = run_parts(
+        design, collection, whole, pools, settings, folder=folder, n_jobs=n_jobs, progress=progress
+    )
+    warn_once([result.warnings for result in results], "pools")
+    drawn_from = contributors(whole, settings.by, settings.run_types, settings.pool_type)
+    return fields_of(collection, whole, settings) | {
+        "n_contributors": len(drawn_from),
+        "_rows": ordered_table(results, order),
+    }
 
 
-def _identity(pool: RandomPool) -> tuple[str, list[Any]]:
+def _identity(pool: RandomPool, _: object) -> tuple[str, list[Any]]:
     name = f"width-{pool.width}-sample-{pool.sample}"
     return name, [pool.width, pool.sample, list(pool.pool_run_ids), list(pool.target_run_ids)]
-
-
-def ordered_table(results: Sequence[Columns], keys: Mapping[str, Sequence[object] | None]) -> pd.DataFrame:
-    """Rows of all pools sorted by the columns in ``keys``, each in the order given, or by value where that is
-    None.
-    """
-    import pandas as pd
-
-    frame = pd.DataFrame({name: [x for r in results for x in r[name]] for name in results[0]})
-    columns = [
-        (frame[name] if order is None else frame[name].map({x: i for i, x in enumerate(order)})).to_numpy()
-        for name, order in keys.items()
-    ]
-    return frame.iloc[np.lexsort(columns[::-1])].reset_index(drop=True)
-
-
-@dataclass(frozen=True)
-class _WithPool:
-    """Task on a pool that also returns the pool, since results come in any order."""
-
-    work: Callable[[Collection, RandomPool], tuple[Columns, CaughtWarnings]]
-
-    def __call__(self, whole: Collection, pool: RandomPool) -> tuple[RandomPool, Columns, CaughtWarnings]:
-        return pool, *self.work(whole, pool)

@@ -9,73 +9,79 @@ W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling b
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError, known_names
 from bayespool.evidence import score_bounds
-from bayespool.experiments.caught_warnings import warn_once
-from bayespool.experiments.error_measures import (
-    kendall_tau_b,
-    mean_absolute_error,
-    mean_error,
-    root_mean_squared_error,
-    system_rank_error,
+from bayespool.experiments.base import (
+    ExperimentResult,
+    fields_of,
+    panel_figure,
+    pools_scope,
+    summary_of,
+    width_column,
 )
-from bayespool.experiments.fold_results import FoldResult
+from bayespool.experiments.calibration import interval_summary
+from bayespool.experiments.error_measures import errors_of, system_rank_error
+from bayespool.experiments.fold_results import run_fold
 from bayespool.experiments.folds import Fold
-from bayespool.experiments.from_frames import notes_of_runs
-from bayespool.experiments.intervals import COVERAGE_LEVELS
-from bayespool.experiments.leaving_out import run_folds
-from bayespool.experiments.preparing import Estimators, experiment_settings, parts_description
-from bayespool.experiments.resampling import ordered_table, run_types_of, whole_pool
-from bayespool.experiments.settings import LeaveOutSettings, Runs, RunTypesSettings
-from bayespool.experiments.storage import FoldStore, at_work, description_of
-from bayespool.options import documented
-from bayespool.pooling import describe_pool
-from bayespool.posterior.keywords import ExperimentOptions
-from bayespool.posterior.second_judges import warn_of_judges
-from bayespool.scoring.scoring import warn_of_unused_relevance
-from bayespool.tables.printable import some_of
-from bayespool.tables.reprs import Shown, one_line
+from bayespool.experiments.leaving_out import DESIGN, table_of_runs
+from bayespool.experiments.parallel import run_parts
+from bayespool.experiments.preparing import warn_of_measures, warn_once
+from bayespool.experiments.resampling import run_types_of, whole_pool
+from bayespool.experiments.results import notes_of_runs
+from bayespool.experiments.settings import RunTypesSettings
+from bayespool.experiments.storage import PartResult
+from bayespool.options import takes
+from bayespool.report.result import Figure
+from bayespool.tables.columns import Column
+from bayespool.tables.formatting import some_of
+from bayespool.tables.markup import one_line
+from bayespool.tables.table import Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class RunTypesResult(Shown):
+_COLUMNS = {
+    "type": Column("type", "text", "The type of runs that was left out."),
+    "n_pool_runs": Column("pool\nruns", "count", "Number of runs of the other types, which make the pool."),
+    "bias_quartile_1": Column("1st\nquartile", "difference", "First quartile of estimate − truth."),
+    "bias_median": Column("median", "difference", "Median of estimate − truth."),
+    "bias_quartile_3": Column("3rd\nquartile", "difference", "Third quartile of estimate − truth."),
+}
+_ERRORS = ("mae", "rmse", "bias", "sre", "kendall_tau_b")
+_OF_POSTERIORS = ("coverage_50", "coverage_80", "coverage_95", "width", "crps")
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class RunTypesResult(ExperimentResult):
     """Result of `leave_types_out`.
+
+    Its tables are ``runs``, a row per left-out type, measure, estimator and run of the type, and ``summary``,
+    a row per left-out type, measure and estimator.
 
     Attributes
     ----------
     settings : RunTypesSettings
-    fingerprint : str
-        Of the collection.
-    pool : str
-        Report of the whole pool.
-    query_ids : tuple of str
     n_runs : mapping of str to int
         Runs of each type in the whole pool.
     true_scores : mapping of str to mapping of str to float
         True score of every pooled run, by measure and run.
-    warnings : tuple of (str, str)
-        Class and text of the warnings.
     """
 
+    command = "run-types"
+    title = "Pools without a type of runs"
     settings: RunTypesSettings
-    fingerprint: str
-    pool: str
-    query_ids: tuple[str, ...]
     n_runs: Mapping[str, int]
     true_scores: Mapping[str, Mapping[str, float]]
-    warnings: tuple[tuple[str, str], ...]
     _rows: pd.DataFrame
 
     def __repr__(self) -> str:
@@ -84,70 +90,84 @@ class RunTypesResult(Shown):
         description = f"{some_of(s.types, 3)} left out, {measures} measures, {estimators} estimators"
         return one_line("RunTypesResult", description)
 
-    @property
+    def tables(self) -> tuple[Table, ...]:
+        """``runs`` and ``summary``."""
+        runs, summary = self._rows.assign(error=self._rows["value"] - self._rows["truth"]), self._summary()
+        columns = _COLUMNS | width_column(self.settings.ci_prob)
+        return (
+            Table("runs", "Run by run", runs, columns),
+            Table("summary", "Summary", summary, columns, tuple(self._views(summary))),
+        )
+
     def notes(self) -> tuple[str, ...]:
-        """Notes on the runs, a line each, by measure and left-out type."""
+        """Notes on the runs, by measure and left-out type."""
         by_type = self._rows.groupby(["measure", "type"], sort=False)
         return tuple(
             f"{key[0]}, {key[1]} runs: {note}" for key, rows in by_type for note in notes_of_runs(rows)
         )
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per left-out type, measure, estimator and run of the type.
+    def summary(self) -> tuple[str, ...]:
+        """What was left out of which pools."""
+        return (f"each type left out of the pool in turn; {pools_scope(self)}",)
 
-        Returns
-        -------
-        pandas.DataFrame
-            ``type``, then the columns of `LeaveOutResult.frame` but ``fold`` and ``reported``; last ``error``
-            (value − truth).
-        """
-        return self._rows.assign(error=self._rows["value"] - self._rows["truth"])
+    def figures(self) -> tuple[Figure, ...]:
+        """``run-types`` for each measure."""
+        from bayespool.plots import plot_run_types
 
-    frame = to_frame
+        figures = []
+        for measure in self.settings.measures:
+            panels = [partial(plot_run_types, self, measure, kind) for kind in self.settings.types]
+            figures.append(
+                panel_figure("run-types", "Errors of runs by their type", panels, of=[measure], width=5)
+            )
+        return tuple(figures)
 
-    def summary_frame(self) -> pd.DataFrame:
-        """One row per left-out type, measure and estimator.
+    def _views(self, summary: pd.DataFrame) -> Iterator[View]:
+        for measure in map(str, self.settings.measures):
+            for kind in self.settings.types:
+                rows = summary[(summary["measure"] == measure) & (summary["type"] == kind)]
+                n_runs, n_pool_runs = (int(rows[name].iloc[0]) for name in ("n_runs", "n_pool_runs"))
+                yield View(
+                    title=f"{measure}, {n_runs} {kind} runs on a pool of {n_pool_runs} others",
+                    names=("estimator",),
+                    columns=(*_ERRORS, *_OF_POSTERIORS),
+                    where={"measure": measure, "type": kind},
+                )
 
-        Returns
-        -------
-        pandas.DataFrame
-            ``type``, ``measure``, ``estimator``, ``n_runs``, ``n_pool_runs`` (of the other types), ``mae``,
-            ``rmse``, ``bias`` (estimate − truth), ``bias_quartile_1``, ``bias_median``, ``bias_quartile_3``
-            (of the runs' errors), ``sre`` (each estimate among the true scores of all other runs),
-            ``kendall_tau_b`` (among the runs of the type), and for posteriors ``n_open`` (runs with anything
-            unjudged), ``coverage_50``, ``coverage_80``, ``coverage_95`` (share of their intervals that hold
-            the truth, ends included), ``width`` (mean, of the ``ci_prob`` intervals), ``ci_prob`` and
-            ``crps``.
-        """
-        import pandas as pd
+    def _summary(self) -> pd.DataFrame:
+        return summary_of(self._rows, ("type", "measure", "estimator"), self._summarize)
 
-        keys = ["type", "measure", "estimator"]
-        rows = []
-        for key, group in self._rows.groupby(keys, sort=False):
-            kind, measure = str(key[0]), str(key[1])
-            others = {r: t for r, t in self.true_scores[measure].items() if r not in set(group["run_id"])}
-            n_pool_runs = sum(self.n_runs.values()) - self.n_runs[kind]
-            row = dict(zip(keys, key, strict=True)) | {"n_runs": len(group), "n_pool_runs": n_pool_runs}
-            rows.append(row | _summarize(group, np.array(list(others.values()))))
-        return pd.DataFrame(rows)
+    def _summarize(self, rows: pd.DataFrame) -> dict[str, Any]:
+        kind, measure = rows[["type", "measure"]].iloc[0]
+        truth, value = rows["truth"].to_numpy(), rows["value"].to_numpy()
+        # other runs keep their true scores
+        others = [t for run, t in self.true_scores[measure].items() if run not in set(rows["run_id"])]
+        quartiles = map(float, np.quantile(value - truth, [0.25, 0.5, 0.75]))
+        graded = interval_summary(rows, rows["n_unjudged"] > 0)
+        coverage = {name: each for name, each in graded.items() if name.startswith("coverage_")}
+        return {
+            "n_runs": len(rows),
+            "n_pool_runs": sum(self.n_runs.values()) - self.n_runs[kind],
+            **errors_of(rows, "mae", "rmse", "bias"),
+            **dict(zip(("bias_quartile_1", "bias_median", "bias_quartile_3"), quartiles, strict=True)),
+            "sre": system_rank_error(np.append(truth, others), np.append(value, others)),
+            **errors_of(rows, "kendall_tau_b"),
+            "n_open": graded["n_open"],
+            **coverage,
+            "width": graded["width"],
+            "ci_prob": float(rows["ci_prob"].iloc[0]),
+            "crps": graded["crps"],
+        }
 
 
-@documented(RunTypesSettings)
+@takes(RunTypesSettings)
 def leave_types_out(
     collection: Collection,
-    measures: object = "P@10",
     *,
-    run_types: Mapping[str, str],
-    types: Sequence[str] | None = None,
-    estimators: Estimators = "all",
-    runs: Runs = "pooled",
-    pool_depth: int | None = None,
-    ci_prob: float = 0.95,
-    random_seed: int = 1,
+    settings: RunTypesSettings,
     folder: str | Path | None = None,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **settings: Unpack[ExperimentOptions],
 ) -> RunTypesResult:
     """Leave all runs of a type out of the pool, estimate them from the runs of other types, and compare.
 
@@ -162,8 +182,6 @@ def leave_types_out(
         Processes, as of `leave_out`.
     progress : callable, optional
         Called with the number of finished types and their total.
-    **settings
-        Settings of the named estimators that have them.
 
     Returns
     -------
@@ -198,110 +216,48 @@ def leave_types_out(
     >>> from bayespool import load_example
     >>> example = load_example()
     >>> kinds = {run: "odd" if run.startswith("north") else "usual" for run in example.pooled_run_ids}
-    >>> result = leave_types_out(example, run_types=kinds, types=["odd"], estimators="lower-bound")
-    >>> summary = result.summary_frame()[["type", "n_runs", "n_pool_runs", "bias"]]
+    >>> result = leave_types_out(example, run_types=kinds, types=["odd"], estimators="as-judged")
+    >>> summary = result.to_frame("summary")[["type", "n_runs", "n_pool_runs", "bias"]]
     >>> print(summary.round(3).to_string(index=False))
     type  n_runs  n_pool_runs  bias
      odd       2           19 -0.02
     """
-    requested = experiment_settings(
-        RunTypesSettings,
-        measures,
-        estimators,
-        run_types=run_types,
-        types=types,
-        runs=runs,
-        pool_depth=pool_depth,
-        ci_prob=ci_prob,
-        random_seed=random_seed,
-        settings=settings,
-    )
-    warn_of_unused_relevance(collection, requested.measures)
-    warn_of_judges(collection, (), requested.measures)
-    whole = whole_pool(collection, runs, pool_depth)
-    pairs = run_types_of(whole, run_types, whole.pooled_run_ids)
+    warn_of_measures(collection, settings.measures)
+    whole = whole_pool(collection, settings.runs, settings.pool_depth)
+    pairs = run_types_of(whole, dict(settings.run_types), whole.pooled_run_ids)
     known = sorted({kind for _, kind in pairs})
     if len(known) < 2:
         raise InputError(
             f"all runs of the pool are of type {known[0]!r}: nothing is left once it is left out",
             hint="give at least two types",
         )
-    wanted = tuple(dict.fromkeys(requested.types or known))
+    wanted = tuple(dict.fromkeys(settings.types or known))
     if unknown := [kind for kind in wanted if kind not in known]:
         raise InputError(
             f"no run of the pool has the type {unknown[0]!r}", hint=known_names(unknown[0], known)
         )
-    resolved = dataclasses.replace(requested, pool_depth=whole.pool_depth, run_types=pairs, types=wanted)
+    resolved = dataclasses.replace(settings, pool_depth=whole.pool_depth, run_types=pairs, types=wanted)
     shared = resolved.shared
     of_type = {kind: tuple(run for run, other in pairs if other == kind) for kind in known}
     folds = [Fold(k, "", of_type[k], resolved.measures, whole.pooled_run_ids) for k in wanted]
-    store = None
-    if folder is not None:
-        described = description_of("run-types", collection, parts_description(resolved))
-        store = FoldStore(Path(folder) / "run-types", described)
-    with at_work(store):
-        finished = run_folds(whole, folds, shared, store, n_jobs, progress)
-    warn_once([result.warnings for result in finished], "types")
+    results = run_parts(
+        _DESIGN, collection, whole, folds, resolved, folder=folder, n_jobs=n_jobs, progress=progress
+    )
+    warn_once([result.warnings for result in results], "types")
+    runs = whole.pooled_run_ids
+    means = {str(m): score_bounds(whole, runs, m).low.means().tolist() for m in resolved.measures}
+    true_scores = {measure: dict(zip(runs, scores, strict=True)) for measure, scores in means.items()}
+    rows = table_of_runs(whole, shared, results, {"fold": wanted})
     return RunTypesResult(
-        settings=resolved,
-        fingerprint=collection.fingerprint,
-        pool=str(describe_pool(whole)),
-        query_ids=whole.query_ids,
+        **fields_of(collection, whole, resolved, results),
         n_runs={kind: len(members) for kind, members in of_type.items()},
-        true_scores=_true_scores(whole, shared),
-        warnings=tuple(dict.fromkeys(pair for result in finished for pair in result.warnings)),
-        _rows=_table(whole, shared, finished),
+        true_scores=true_scores,
+        _rows=rows.rename(columns={"fold": "type"}),
     )
 
 
-def _true_scores(whole: Collection, settings: LeaveOutSettings) -> dict[str, dict[str, float]]:
-    """True mean scores of all runs of the whole pool, by measure and run."""
-    runs = whole.pooled_run_ids
-    scores = {}
-    for measure in settings.measures:
-        mean = score_bounds(whole, runs, measure).low.means()
-        scores[str(measure)] = dict(zip(runs, mean.tolist(), strict=True))
-    return scores
+def _run_type(whole: Collection, fold: Fold, settings: RunTypesSettings) -> PartResult:
+    return run_fold(whole, fold, settings.shared)
 
 
-def _table(whole: Collection, settings: LeaveOutSettings, folds: Sequence[FoldResult]) -> pd.DataFrame:
-    """Rows of all types in the requested order (stored rows may have another), with each run's
-    organization.
-    """
-    keys = {
-        "fold": [result.fold.name for result in folds],
-        "measure": [str(m) for m in settings.measures],
-        "estimator": settings.labels,
-        "run_id": whole.run_ids,
-    }
-    frame = ordered_table([result.rows for result in folds], keys)
-    index = whole.run_index(frame["run_id"])
-    frame["organization"] = np.array(whole.organizations, dtype=object)[whole.organization[index]]
-    for name in [name for name in frame.columns if name.startswith("covered_")]:
-        frame[name] = frame[name].astype("boolean")
-    return frame.rename(columns={"fold": "type"})
-
-
-def _summarize(rows: pd.DataFrame, others: npt.NDArray[np.float64]) -> dict[str, Any]:
-    truth, value = rows["truth"].to_numpy(), rows["value"].to_numpy()
-    posterior, open_ = bool(rows["ci_prob"].notna().any()), rows[rows["n_unjudged"] > 0]
-    quartiles = np.quantile(value - truth, [0.25, 0.5, 0.75])
-    summary: dict[str, Any] = {
-        "mae": mean_absolute_error(truth, value),
-        "rmse": root_mean_squared_error(truth, value),
-        "bias": mean_error(truth, value),
-        **dict(
-            zip(("bias_quartile_1", "bias_median", "bias_quartile_3"), map(float, quartiles), strict=True)
-        ),
-        # other runs keep their true scores
-        "sre": system_rank_error(np.append(truth, others), np.append(value, others)),
-        "kendall_tau_b": kendall_tau_b(truth, value),
-        "n_open": len(open_),
-    }
-    for level in COVERAGE_LEVELS:
-        hits = open_[f"covered_{level}"].dropna().astype(bool)
-        summary[f"coverage_{level}"] = float(hits.mean()) if len(hits) else np.nan
-    summary["width"] = float((open_["upper"] - open_["lower"]).mean()) if posterior else np.nan
-    summary["ci_prob"] = float(rows["ci_prob"].iloc[0])
-    summary["crps"] = float(rows["crps"].mean()) if posterior else np.nan
-    return summary
+_DESIGN = dataclasses.replace(DESIGN, name="run-types", work=_run_type, folder="")

@@ -1,8 +1,4 @@
-"""Simulation-based calibration of models.
-
-Parameters are drawn from the priors, counts of relevant documents from the parameters, and the model is
-fitted to the counts. If model, engine and predictions of new runs agree, the rank of every true value among
-its posterior draws is uniform.
+"""Simulation-based calibration of each model.
 
 References
 ----------
@@ -17,9 +13,10 @@ sensitivity. Bayesian Analysis 20(2), 461–488.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,24 +24,36 @@ from scipy.special import expit
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError, known_names
-from bayespool.experiments.fitting import Fitting
+from bayespool.experiments.base import metadata_of
+from bayespool.experiments.calibration import ecdf_band, holm, randomized_rank, uniformity_p_value
+from bayespool.experiments.check_settings import SelfCalibrationSettings
 from bayespool.experiments.hidden import (
+    Fitting,
     HiddenDocuments,
-    Rows,
+    HiddenRows,
     pool_alone,
     row_log_odds,
     without_organizations,
 )
 from bayespool.experiments.priors import block_log_odds, simulate_counts
 from bayespool.experiments.simulation import SimulationSettings, simulate
-from bayespool.experiments.uniformity import ecdf_band, holm, randomized_rank, uniformity_p_value
 from bayespool.inference.engines import is_independent
-from bayespool.measures import Diagnostics, Measure, parse_measure
+from bayespool.measures import Diagnostics
 from bayespool.models import MODEL_NAMES, Evidence, LinearEvidence, Structure
-from bayespool.posterior import Prepared, Task, new_interaction, new_organization_effect, new_slope_effect
-from bayespool.posterior.ladder import rungs_of
-from bayespool.scoring.estimators import refuse_large_priors
-from bayespool.tables.reprs import Shown, one_line
+from bayespool.options import takes
+from bayespool.posterior import (
+    PreparedModel,
+    ScoringProblem,
+    new_interaction,
+    new_organization_effect,
+    new_slope_effect,
+)
+from bayespool.posterior.steps import rungs_of
+from bayespool.report.result import Figure, Result
+from bayespool.tables.columns import Column
+from bayespool.tables.formatting import number, some_of
+from bayespool.tables.markup import one_line
+from bayespool.tables.table import Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,10 +69,31 @@ DESIGN = SimulationSettings(
 
 _DESIGN_SEED = 7
 DRAWS_PER_RANK = 6  # a chain keeps every sixth draw, so that the kept ones are nearly independent
+_ENOUGH_SIMULATIONS = 200  # show a shift of a quarter of a standard deviation
+
+_COLUMNS = {
+    "engine": Column("engine", "method", "The engine."),
+    "quantity": Column("quantity", "text", "What is ranked."),
+    "n_simulations": Column("simu\xad\nlations", "count", "Data sets, each fitted once."),
+    "n_quantities": Column("quan\xad\ntities", "count", "Quantities that are ranked."),
+    "rank_mean": Column("mean\nrank", "chance", "0.5 if uniform; lower if draws are too high."),
+    "spread": Column(
+        "spread", "size", "Their standard deviation over that if uniform; over 1 if draws are narrow."
+    ),
+    "p_value": Column("p", "p-value", "That of a test of uniform ranks."),
+    "p_holm": Column("adjusted\np", "p-value", "By Holm's adjustment over all models and quantities."),
+    "p_smallest": Column("smallest\nadjusted p", "p-value", "The smallest one of the model's quantities."),
+    "uniform": Column("uniform", "flag", "Whether ranks pass for uniform."),
+    "not_uniform": Column("not uniform", "text", "Quantities whose ranks are not uniform."),
+    "n_failed_fits": Column(
+        "failed\nfits", "count", "Fits that failed their checks; their ranks count, too."
+    ),
+    "ess": Column("effective\ndraws", "size", "Effective number of draws, the median over fits.", 0),
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SelfCalibration(Shown):
+class SelfCalibration:
     """Ranks of true values among the draws of one model and engine.
 
     Attributes
@@ -78,7 +108,7 @@ class SelfCalibration(Shown):
     n_draws : int
         Draws that each true value is ranked among.
     n_failed_fits : int
-        Fits that failed their checks; their ranks are counted, too.
+        Fits that failed their checks; their ranks count, too.
     ess : float
         Median over fits of the smallest effective number of the draws kept.
     """
@@ -141,91 +171,169 @@ class SelfCalibration(Shown):
         )
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class SelfCalibrations(Result):
+    """Result of `self_calibrate`: a `SelfCalibration` for each model, in order.
+
+    Its tables are `self-calibration`, a row per model and quantity (`self_calibration_frame`), and `models`.
+
+    Attributes
+    ----------
+    calibrations : tuple of SelfCalibration
+    metadata : mapping
+        Version, fingerprint and settings.
+    """
+
+    calibrations: tuple[SelfCalibration, ...]
+    metadata: Mapping[str, Any]
+
+    command = "check simulation"
+    title = "Simulation-based calibration of the models"
+
+    def __repr__(self) -> str:
+        c = self.calibrations[0]
+        models = some_of((each.model for each in self.calibrations), 5)
+        return one_line("SelfCalibrations", f"{models}; {c.engine}; {len(c.ranks)} simulations")
+
+    def __iter__(self) -> Iterator[SelfCalibration]:
+        return iter(self.calibrations)
+
+    def tables(self) -> tuple[Table, ...]:
+        """Quantities with tests whether their ranks are uniform, and models."""
+        import pandas as pd
+
+        frame = self_calibration_frame(self.calibrations)
+        models = pd.DataFrame(
+            {
+                "model": model,
+                "engine": rows["engine"].iloc[0],
+                "n_simulations": rows["n_simulations"].iloc[0],
+                "n_quantities": len(rows),
+                "p_smallest": rows["p_holm"].min(),
+                "n_failed_fits": rows["n_failed_fits"].iloc[0],
+                "not_uniform": ", ".join(rows.loc[~rows["uniform"], "quantity"]) or "none",
+            }
+            for model, rows in frame.groupby("model", sort=False)
+        )
+        view = View(
+            title="simulation-based calibration: ranks of true values",
+            names=("model",),
+            columns=tuple(map(str, models))[1:],
+        )
+        return (
+            Table("self-calibration", "Quantities", frame, _COLUMNS),
+            Table("models", "Models", models, _COLUMNS, (view,)),
+        )
+
+    def notes(self) -> tuple[str, ...]:
+        """What few simulations show."""
+        fewest = min(self.calibrations, key=lambda c: len(c.ranks))
+        n, shift = len(fewest.ranks), fewest.detectable_shift
+        note = f"{n} simulations show shifts of {number(shift, 1)} standard deviations or more"
+        return (note,) if n < _ENOUGH_SIMULATIONS else ()
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Ranks of every quantity, a figure for each model."""
+        from bayespool.plots.checks import draw_ranks
+
+        caption = "Ranks of the true parameters in their posteriors; flat where the models are right"
+        return tuple(
+            Figure(
+                f"self-calibration-{c.model}-{c.engine}",
+                f"{caption} ({c.model}, {c.engine})",
+                partial(draw_ranks, c),
+            )
+            for c in self.calibrations
+        )
+
+
+@takes(SelfCalibrationSettings, positional="models")
 def self_calibrate(
-    models: str | Iterable[str] = MODEL_NAMES,
     *,
-    engine: str = "laplace",
-    n_simulations: int = 200,
-    n_draws: int = 99,
-    priors: Mapping[str, str] | None = None,
+    settings: SelfCalibrationSettings,
     collection: Collection | None = None,
-    measure: object = "P@10",
     rung: int = 0,
-    random_seed: int = 1,
     report: Callable[[str], None] | None = None,
-) -> tuple[SelfCalibration, ...]:
+) -> SelfCalibrations:
     """Simulation-based calibration of models under an engine.
 
     Parameters
     ----------
-    models : str or iterable of str
-    engine : str
-    n_simulations : int, default 200
-        Data sets, each fitted once. 200 show shifts of a quarter of a standard deviation, 1000 of a tenth.
-    n_draws : int, default 99
-        Draws to rank among. NUTS keeps every sixth draw of one chain.
-    priors : mapping of str to str, optional
-        Priors that replace the models' own, for the simulation and for the fit.
+    {options}
     collection : Collection, optional
         Its pool gives the design: numbers of hidden documents and their predictors, but no relevance.
         Default: a small simulated pool, see `DESIGN`.
-    measure : measure
-        Its cutoff and a rung of its ladder make the design.
     rung : int, default 0
         0 for the first, relevance of any level; higher rungs need a collection with levels of relevance.
-    random_seed : int
     report : callable, optional
         Called with a line on the current step.
 
     Returns
     -------
-    tuple of SelfCalibration
-        One per model.
+    SelfCalibrations
+        With a `SelfCalibration` for each model.
     """
-    names = (models,) if isinstance(models, str) else tuple(models)
-    refuse_large_priors(priors or {})
-    if min(n_simulations, n_draws) < 1:
-        raise InputError("n_simulations and n_draws must be at least 1")
-    parsed = measure if isinstance(measure, Measure) else parse_measure(str(measure))
+    names, engine = settings.models or MODEL_NAMES, settings.engine
+    parsed, n_draws = settings.measure, settings.n_draws
     if collection is None:
         collection = simulate(DESIGN, random_seed=_DESIGN_SEED).collection
     collection = pool_alone(collection)
     rungs = rungs_of(collection, parsed)
     if not 0 <= rung < len(rungs):
         raise InputError(f"{parsed} asks {len(rungs)} questions of a document here, and there is no {rung}")
-    task = Task(collection, (), parsed, "pooled", rung=rungs[rung])
-    hidden = HiddenDocuments(task)
+    problem = ScoringProblem(collection, (), parsed, "pooled", rung=rungs[rung])
+    hidden = HiddenDocuments(problem)
     kept = n_draws if is_independent(engine) else n_draws * DRAWS_PER_RANK
     fitting = Fitting(engine=engine, draws=kept, tune=500, chains=1, target_accept=0.95)
-    done = []
-    for name in names:
-        prepared = task.prepare(name, dict(priors or {}))
+
+    def simulation(name: str) -> Simulation:
+        prepared = problem.prepare(name, dict(settings.priors))
         process = _Process(prepared, hidden)
-        ranks, n_failed, ess = [], 0, []
-        for s in range(n_simulations):
-            if report is not None and s % 20 == 0:
-                report(f"{name} ({engine}): simulation {s + 1} of {n_simulations}")
-            rng = np.random.default_rng([random_seed, s])
+
+        def simulate_once(rng: np.random.Generator) -> tuple[dict[str, int], list[Diagnostics]]:
             truth, evidence = process.simulate(rng)
             fit = fitting.fit(prepared, evidence, int(rng.integers(2**31)))
-            n_failed += has_failed(fit.diagnostics, engine)
-            ess.append(min(fit.diagnostics.min_ess_bulk, n_draws))
             draws = {v: values[:: kept // n_draws] for v, values in fit.draws().items()}
             posterior = process.quantities(draws, evidence, rng)
-            ranks.append({q: randomized_rank(posterior[q], truth[q], rng) for q in truth})
-        quantities = tuple(ranks[0])
-        done.append(
-            SelfCalibration(
-                model=name,
-                engine=engine,
-                quantities=quantities,
-                ranks=np.array([[r[q] for q in quantities] for r in ranks], dtype=np.int64),
-                n_draws=n_draws,
-                n_failed_fits=n_failed,
-                ess=float(np.median(ess)),
-            )
-        )
-    return tuple(done)
+            return {q: randomized_rank(posterior[q], truth[q], rng) for q in truth}, [fit.diagnostics]
+
+        return simulate_once
+
+    done = tuple(calibrate(name, simulation(name), settings, report) for name in names)
+    return SelfCalibrations(done, metadata_of(collection, settings, models=list(names), rung=rung))
+
+
+Simulation = Callable[[np.random.Generator], tuple[dict[str, int], list[Diagnostics]]]
+"""Simulates and fits once: ranks of the true values by quantity, and diagnostics of the fits."""
+
+
+def calibrate(
+    model: str,
+    simulate_once: Simulation,
+    settings: SelfCalibrationSettings,
+    report: Callable[[str], None] | None,
+    what: str = "",
+) -> SelfCalibration:
+    """Calibration of a model by as many simulations as the settings ask for."""
+    engine, n = settings.engine, settings.n_simulations
+    ranks, n_failed, ess = [], 0, []
+    for s in range(n):
+        if report is not None and s % 20 == 0:
+            report(f"{model} ({engine}){what}: simulation {s + 1} of {n}")
+        of_quantities, fits = simulate_once(np.random.default_rng([settings.random_seed, s]))
+        ranks.append(of_quantities)
+        n_failed += any(has_failed(diagnostics, engine) for diagnostics in fits)
+        ess.append(min(settings.n_draws, *(diagnostics.min_ess_bulk for diagnostics in fits)))
+    quantities = tuple(ranks[0])
+    return SelfCalibration(
+        model=model,
+        engine=engine,
+        quantities=quantities,
+        ranks=np.array([[r[q] for q in quantities] for r in ranks], dtype=np.int64),
+        n_draws=settings.n_draws,
+        n_failed_fits=n_failed,
+        ess=float(np.median(ess)),
+    )
 
 
 def self_calibration_frame(calibrations: Sequence[SelfCalibration], *, alpha: float = 0.01) -> pd.DataFrame:
@@ -283,9 +391,9 @@ def has_failed(diagnostics: Diagnostics, engine: str) -> bool:
 class _Process:
     """Generative process of a model: parameters, counts, and a run of a new organization."""
 
-    def __init__(self, prepared: Prepared, hidden: HiddenDocuments) -> None:
+    def __init__(self, prepared: PreparedModel, hidden: HiddenDocuments) -> None:
         self.prepared = prepared
-        self.rows: Rows = hidden.rows(prepared.evidence)
+        self.rows: HiddenRows = hidden.rows(prepared.evidence)
         self.n_seen = len(hidden.organizations) - 1
         if self.n_seen < 2 or not (self.rows.organization == self.n_seen).any():
             raise InputError(

@@ -1,4 +1,4 @@
-"""Settings of the experiments, with the description of their options."""
+"""Settings for the experiments and checks: one class each, the one description of its options."""
 
 from __future__ import annotations
 
@@ -8,71 +8,73 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayespool.errors import InputError, known_names
-from bayespool.options import (
+from bayespool.options import SEED, Option, PosteriorSettings, Settings, option, options_of
+from bayespool.scoring.settings import (
     CI_PROB,
     ESTIMAND,
     ESTIMATORS,
-    MEASURES,
+    MEASURES_OF_RANKINGS,
     POOL_DEPTH,
-    SEED,
-    Option,
-    Settings,
-    describe_estimator,
-    option,
-    options_of,
+    Estimand,
 )
 
 if TYPE_CHECKING:
-    from bayespool.evidence import Estimand
     from bayespool.measures import Estimator, Measure
+    from bayespool.pooling import Strategy
+
 
 By = Literal["organization", "run"]
-LeftOut = Literal["organization", "run", "cluster"]
-TopPool = Literal["all", "kept"]
-Truth = Literal["repooled", "full"]
-Denominator = Literal["qrels", "run"]
 Test = Literal["tukey-hsd", "paired-t"]
 Runs = Literal["pooled", "all"]
 
 _RUNS = Option(
     help="The pooled runs take part, or all: what is unjudged in truth is then not relevant.",
-    more="The second is the rule of Webber & Park.",
-    of=Runs,
+    details="The second is the rule of Webber & Park.",
 )
 WITHIN_POOL_DEPTH = dataclasses.replace(
     POOL_DEPTH,
-    more="By default the collection's own depth. Cutoffs may not be deeper: down to the pool depth a "
-    "run's true "
-    "score is known whatever else is in the pool.",
+    details="By default the collection's own depth. Cutoffs may not be deeper: down to the pool depth a "
+    "run's true score is known whatever else is in the pool.",
 )
 _RUN_TYPES = Option(
     help="Types of the runs that take part: CSV with run_id,type.",
-    more="In Python a mapping, as `bayespool.collection.read_run_types` gives it.",
-    of=Path,
-    typed="mapping of str to str",
+    details="In Python a mapping, as `bayespool.collection.read_run_types` gives it.",
+    type=Path,
+    docstring_type="mapping of str to str",
+    group="Input",
+    parse=lambda given: tuple(dict(given or {}).items()),
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExperimentSettings(Settings):
+class ExperimentSettings(PosteriorSettings):
     """Settings common to all experiments.
 
     Attributes
     ----------
     measures : tuple of Measure
     estimators : tuple of (str, Estimator)
-        Estimators under their labels.
+        Estimators under their labels: their names, or the texts given where two share a name.
     """
 
-    measures: tuple[Measure, ...] = option("P@10", MEASURES, held=...)
-    estimators: tuple[tuple[str, Estimator], ...] = option("all", ESTIMATORS, held=...)
+    measures: tuple[Measure, ...] = option("P@10", MEASURES_OF_RANKINGS)
+    estimators: tuple[tuple[str, Estimator], ...] = option("all", ESTIMATORS)
     random_seed: int = option(
         1,
-        dataclasses.replace(
-            SEED,
-            more="Every part of an experiment draws from a seed of its own, made from this one and its name.",
-        ),
+        SEED,
+        details="Every part of an experiment draws from a seed of its own, made from this one and its name.",
     )
+
+    def __post_init__(self) -> None:
+        from bayespool.experiments.preparing import labeled_estimators
+
+        super().__post_init__()
+        self._hold("estimators", labeled_estimators(self.estimators, self))
+
+    @property
+    def estimand_of_estimators(self) -> Estimand:
+        """Estimand that all estimators get."""
+        return "pooled"
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -80,98 +82,72 @@ class ExperimentSettings(Settings):
         return tuple(label for label, _ in self.estimators)
 
     def describe(self) -> dict[str, Any]:
-        """All settings in the types of JSON."""
-        plain = {name: getattr(self, name) for name in options_of(type(self))}
-        return plain | {
-            "measures": [str(m) for m in self.measures],
-            "estimators": {label: describe_estimator(e) for label, e in self.estimators},
+        """Options in the types of JSON; those of posteriors are told with each estimator."""
+        described = {n: v for n, v in super().describe().items() if n not in options_of(PosteriorSettings)}
+        return described | {
+            "measures": [str(measure) for measure in self.measures],
+            "estimators": described["estimators"] or {},
         }
 
     def describe_parts(self) -> dict[str, Any]:
         """Settings whose change invalidates stored parts, such as folds or pools, in the types of JSON."""
-        described, options = self.describe(), options_of(type(self))
-        return {name: value for name, value in described.items() if options[name][0].of_parts}
+        options = options_of(type(self))
+        return {name: value for name, value in self.describe().items() if options[name][0].affects_parts}
 
 
 @dataclass(frozen=True, kw_only=True)
 class LeaveOutSettings(ExperimentSettings):
-    """Settings of `bayespool.leave_out`."""
+    """Settings for `bayespool.leave_out`."""
 
-    by: LeftOut = option(
+    by: Literal["organization", "run", "cluster"] = option(
         "organization",
-        Option(
-            help="What is left out of the pool at a time.",
-            more="An organization's runs resemble each other, so that leaving out one run alone "
-            "understates the "
-            "bias that the run of a new organization would suffer. A cluster is of runs that retrieve alike, "
-            "of any organizations: left out, they are unlike the pool.",
-            of=LeftOut,
-        ),
+        "What is left out of the pool at a time.",
+        details="An organization's runs resemble each other, so that leaving out one run alone understates "
+        "the bias that the run of a new organization would suffer. A cluster is of runs that retrieve "
+        "alike, of any organizations: left out, they are unlike the pool.",
     )
     n_clusters: int | None = option(
         None,
-        Option(
-            help="Number of clusters, where they are left out.",
-            more="By default 5; fewer where joins are tied.",
-            of=int,
-            least=2,
-            flag="--clusters",
-            of_parts=False,
-        ),
+        "Number of clusters, where they are left out.",
+        details="By default 5; fewer where joins are tied.",
+        least=2,
+        affects_parts=False,
     )
     top: float = option(
         100,
-        Option(
-            help="Report on this percentage of the runs left out, the best by true score.",
-            more="They are chosen for each measure anew, their number rounded half up, the earlier of equal "
-            "ones taken; buggy runs are then left aside, as in earlier work. The others still make the pool.",
-            of=float,
-            above=0,
-            most=100,
-        ),
+        "Report on this percentage of the runs left out, the best by true score.",
+        details="They are chosen for each measure anew, their number rounded half up, the earlier of equal "
+        "ones taken; buggy runs are then left aside, as in earlier work. The others still make the pool.",
+        above=0,
+        most=100,
     )
-    top_pool: TopPool = option(
+    top_pool: Literal["all", "kept"] = option(
         "all",
-        Option(
-            help="Whether the other runs' contributions stay in the pool, or the best make it alone (kept).",
-            more="With kept, as the published tool has it, runs are chosen by their scores on all judgments, "
-            "and estimated only where they are among the best.",
-            of=TopPool,
-        ),
+        "Whether the other runs' contributions stay in the pool, or the best make it alone (kept).",
+        details="With kept, as the published tool has it, runs are chosen by their scores on all judgments, "
+        "and estimated only where they are among the best.",
     )
     truth: Literal["repooled", "full"] = option(
         "repooled",
-        Option(
-            help="What is true: a run's score with it alone back in the pool, or on all judgments (full).",
-            more="The two differ only below the pool depth, where full counts documents that other runs "
-            "of the "
-            "organization brought and that lie outside the pooled estimand.",
-            of=Truth,
-        ),
+        "What is true: a run's score with it alone back in the pool, or on all judgments (full).",
+        details="The two differ only below the pool depth, where full counts documents that other runs of "
+        "the organization brought and that lie outside the pooled estimand.",
     )
     estimand: Estimand = option("pooled", ESTIMAND)
-    denominator: Denominator = option(
+    denominator: Literal["qrels", "run"] = option(
         "qrels",
-        Option(
-            help="Scores are means over the topics of the qrels, or over those that the run has "
-            "documents for.",
-            more="The second is what the published tool does.",
-            of=Denominator,
-        ),
+        "Scores are means over the topics of the qrels, or over those that the run has documents for.",
+        details="The second is what the published tool does.",
     )
     pool_depth: int | None = option(None, POOL_DEPTH)
     test: Test = option(
         "tukey-hsd",
-        Option(
-            help="Significance test of a pair.",
-            more="It says what is significant in SRE*.",
-            of=Test,
-            of_parts=False,
-        ),
+        "Significance test of a pair.",
+        group="Comparison",
+        details="It says what is significant in SRE*.",
+        affects_parts=False,
     )
-    ci_prob: float = option(
-        0.95, dataclasses.replace(CI_PROB, more="Coverage is told at 50, 80 and 95 % besides.")
-    )
+    ci_prob: float = option(0.95, CI_PROB, details="Coverage is told at 50, 80 and 95 % besides.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -188,6 +164,11 @@ class LeaveOutSettings(ExperimentSettings):
                 f"n_clusters is for clusters, and {self.by}s are left out", hint='take by="cluster"'
             )
 
+    @property
+    def estimand_of_estimators(self) -> Estimand:
+        """That of the experiment."""
+        return self.estimand
+
     def describe_parts(self) -> dict[str, Any]:
         """As in any experiment, without ``top`` if all pooled runs make the pool."""
         described = super().describe_parts()
@@ -198,43 +179,33 @@ class LeaveOutSettings(ExperimentSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class PoolSettings(ExperimentSettings):
-    """Settings of the experiments on random pools.
+    """Settings for the experiments on random pools.
 
     Before the collection is known ``widths`` may be empty and ``pool_depth`` None.
     """
 
     widths: tuple[int, ...] = option(
         None,
-        Option(
-            help="Comma-separated pool widths: contributors that make a pool.",
-            more="By default 2, 4, 10, 20 and 40 as far as there is one more.",
-            of=int,
-            many="listed",
-            least=1,
-            of_parts=False,
-        ),
-        held=(),
+        "Comma-separated pool widths: contributors that make a pool.",
+        details="By default 2, 4, 10, 20 and 40 as far as there is one more.",
+        least=1,
+        affects_parts=False,
     )
-    n_samples: int = option(
-        100, Option(help="Pools drawn of each width.", of=int, least=1, flag="--samples", of_parts=False)
-    )
+    n_samples: int = option(100, "Pools drawn of each width.", least=1, affects_parts=False)
     by: Literal["run", "organization"] = option(
         "run",
-        Option(
-            help="What pools are drawn from: runs, or organizations with all their runs.",
-            more="Of runs, as in the paper, siblings of the run that is scored may be in the pool.",
-            of=Literal["run", "organization"],
-        ),
+        "What pools are drawn from: runs, or organizations with all their runs.",
+        details="Of runs, as in the paper, siblings of the run that is scored may be in the pool.",
     )
     runs: Runs = option("pooled", _RUNS)
     pool_depth: int | None = option(None, WITHIN_POOL_DEPTH)
-    run_types: tuple[tuple[str, str], ...] = option(None, _RUN_TYPES, held=())
-    pool_type: str | None = option(None, Option(help="Make pools of runs of this type alone."))
-    target_type: str | None = option(None, Option(help="Score runs of this type alone."))
+    run_types: tuple[tuple[str, str], ...] = option(None, _RUN_TYPES)
+    pool_type: str | None = option(None, "Make pools of runs of this type alone.")
+    target_type: str | None = option(None, "Score runs of this type alone.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_cutoffs(self.measures, self.pool_depth)
+        refuse_cutoffs_below_pool(self.measures, self.pool_depth)
         known = sorted({kind for _, kind in self.run_types})
         for kind, role in ((self.pool_type, "pool"), (self.target_type, "target")):
             if kind is not None and kind not in known:
@@ -248,82 +219,58 @@ class PoolSettings(ExperimentSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class PoolWidthSettings(PoolSettings):
-    """Settings of `bayespool.experiments.vary_pool_width`."""
+    """Settings for `bayespool.experiments.vary_pool_width`."""
 
     estimators: tuple[tuple[str, Estimator], ...] = option(
-        ("lower-bound", "condensed-list", "systems-adjustment"), ESTIMATORS, held=...
+        ("as-judged", "condensed-list", "systems-adjustment"), ESTIMATORS
     )
     n_targets: int = option(
         1,
-        Option(
-            help="Runs outside each pool that are scored.",
-            more="In the paper one; more make the means steadier.",
-            of=int,
-            least=1,
-            flag="--targets",
-        ),
+        "Runs outside each pool that are scored.",
+        details="In the paper one; more make the means steadier.",
+        least=1,
     )
     ci_prob: float = option(0.95, CI_PROB)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CommonTopicsSettings(PoolSettings):
-    """Settings of `bayespool.experiments.vary_common_topics`.
+    """Settings for `bayespool.experiments.vary_common_topics`.
 
     Before the collection is known ``n_common`` may be empty.
     """
 
-    estimators: tuple[tuple[str, Estimator], ...] = option(
-        ("lower-bound", "condensed-list"), ESTIMATORS, held=...
-    )
+    estimators: tuple[tuple[str, Estimator], ...] = option(("as-judged", "condensed-list"), ESTIMATORS)
     n_common: tuple[int, ...] = option(
         None,
-        Option(
-            help="Comma-separated numbers of common topics.",
-            more="By default 5, 10, 20, 30, 40, 50, 100, 150 and 200 below the number of topics.",
-            of=int,
-            many="listed",
-            least=1,
-            flag="--common",
-        ),
-        held=(),
+        "Comma-separated numbers of common topics.",
+        details="By default 5, 10, 20, 30, 40, 50, 100, 150 and 200 below the number of topics.",
+        least=1,
     )
     n_topic_samples: int = option(
         200,
-        Option(
-            help="Sets of common topics drawn for each pool.",
-            more="The sets of one draw are nested: n topics are n′ < n and others.",
-            of=int,
-            least=1,
-            flag="--topic-samples",
-        ),
+        "Sets of common topics drawn for each pool.",
+        details="The sets of one draw are nested: n topics are n′ < n and others.",
+        least=1,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunTypesSettings(ExperimentSettings):
-    """Settings of `bayespool.experiments.leave_types_out`.
+    """Settings for `bayespool.experiments.leave_types_out`.
 
     Before the collection is known ``types`` may be empty and ``pool_depth`` None.
     """
 
-    run_types: tuple[tuple[str, str], ...] = option(
-        ..., dataclasses.replace(_RUN_TYPES, of_parts=False), held=...
-    )
+    run_types: tuple[tuple[str, str], ...] = option(..., _RUN_TYPES, affects_parts=False)
     types: tuple[str, ...] = option(
         None,
-        Option(
-            help="Comma-separated types to leave out, in turn; default: all.",
-            many="listed",
-            flag="--leave-out",
-            of_parts=False,
-        ),
-        held=(),
+        "Comma-separated types to leave out, in turn; default: all.",
+        flag="--leave-out",
+        affects_parts=False,
     )
     runs: Runs = option("pooled", _RUNS)
-    pool_depth: int | None = option(
-        None, dataclasses.replace(POOL_DEPTH, more="By default the collection's.")
-    )
+    pool_depth: int | None = option(None, POOL_DEPTH, details="By default the collection's.")
     ci_prob: float = option(0.95, CI_PROB)
 
     def __post_init__(self) -> None:
@@ -343,12 +290,8 @@ class RunTypesSettings(ExperimentSettings):
             random_seed=self.random_seed,
         )
 
-    def describe(self) -> dict[str, Any]:
-        """All settings in the types of JSON."""
-        return super().describe() | {"run_types": dict(self.run_types)}
 
-
-def check_cutoffs(measures: tuple[Measure, ...], pool_depth: int | None) -> None:
+def refuse_cutoffs_below_pool(measures: tuple[Measure, ...], pool_depth: int | None) -> None:
     """Raise an `InputError` for a cutoff below the pool depth, where that is known."""
     deepest = max(measures, key=lambda m: m.cutoff)
     if pool_depth is not None and deepest.cutoff > pool_depth:
@@ -356,3 +299,136 @@ def check_cutoffs(measures: tuple[Measure, ...], pool_depth: int | None) -> None
             f"{deepest} looks deeper than the pools, which are judged to depth {pool_depth}",
             hint=f"take {dataclasses.replace(deepest, cutoff=pool_depth)}, or a deeper pool",
         )
+
+
+Shares = Literal["equal", "global"]
+
+_SHARES = Option(
+    help="How topics share a budget: as evenly as they have documents, or by values of documents that "
+    "compare across topics (global)."
+)
+_RELEVANT = Option(
+    help="Smallest relevance that counts as relevant for adaptive strategies, and in counts of documents.",
+    least=1,
+)
+
+
+def _strategies(given: Any) -> tuple[Strategy, ...]:
+    from bayespool.experiments.budgeting import strategies_of
+
+    return strategies_of(given)
+
+
+def _strategy(given: Any) -> Strategy:
+    from bayespool.pooling import parse_strategy
+
+    return parse_strategy(given)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrategySettings(Settings):
+    """Arguments of `bayespool.pooling.choose`."""
+
+    strategy: Strategy = option(
+        ...,
+        "Which documents are judged: a strategy, with settings in parentheses.",
+        names="strategy",
+        parse=_strategy,
+    )
+    budget: int | None = option(
+        None,
+        "Documents to judge, over all topics. A strategy with a size of its own, such as depth, needs none.",
+        least=1,
+    )
+    depth: int | None = option(None, "Ranks of a run that may be judged at most; default: all.", least=1)
+    shares: Shares = option("equal", _SHARES)
+    rel: int = option(1, _RELEVANT)
+    random_seed: int = option(1, SEED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetSettings(ExperimentSettings):
+    """Settings for `bayespool.budgets`.
+
+    Before the collection is known ``budgets`` may be empty and ``pool_depth`` None.
+    """
+
+    measures: tuple[Measure, ...] = option(("P@100", "AP@100", "nDCG@100"), MEASURES_OF_RANKINGS)
+    estimators: tuple[tuple[str, Estimator], ...] = option(
+        None,
+        ESTIMATORS,
+        help="What estimates the runs left out of each pool, too: 'default', 'all', or names with settings. "
+        "By default nothing does.",
+        details="A posterior is fitted for each strategy, budget and organization: name few of them. In "
+        "Python a name, a sequence of names and estimators, or a mapping of labels to them.",
+        affects_parts=False,
+    )
+    strategies: tuple[Strategy, ...] = option(
+        "paper",
+        "'paper' (the nine of Lipani et al. 2017), 'all', or comma-separated names with settings in "
+        "parentheses.",
+        details="In Python a name, a strategy, or a sequence of them.",
+        multiple="listed",
+        docstring_type="str, Strategy or sequence of them",
+        names="strategies",
+        parse=_strategies,
+        affects_parts=False,
+    )
+    budgets: tuple[int, ...] = option(
+        None,
+        "Comma-separated budgets: documents judged over all topics.",
+        details="By default 5,000, 10,000, … 80,000, as far as the pool has more documents; of a pool of "
+        "fewer than 20,000 its tenths.",
+        least=1,
+    )
+    by: By = option("organization", "What is left out of the pool at a time.")
+    top: float = option(
+        75,
+        "Report the bias against this percentage of the pooled runs, the best by true score.",
+        details="They are chosen for each measure anew, by their scores on the whole depth pool. The others "
+        "still contribute documents.",
+        above=0,
+        most=100,
+        affects_parts=False,
+    )
+    truth: Literal["full", "pooled"] = option(
+        "full",
+        "What is true: a run's score on the whole depth pool, or on what the strategy judges with the run "
+        "in the pool (pooled).",
+        details="The first counts what a small budget leaves out for all runs alike, too; the second only "
+        "what it costs a run not to contribute.",
+        affects_parts=False,
+    )
+    pool_depth: int | None = option(None, WITHIN_POOL_DEPTH)
+    shares: Shares = option("equal", _SHARES)
+    rel: int = option(1, _RELEVANT)
+    test: Test = option(
+        "paired-t",
+        "Significance test of a pair.",
+        group="Comparison",
+        details="It says what is significant in SRE*, and which differences a budget preserves.",
+    )
+    random_seed: int = option(1, SEED)
+
+    def __post_init__(self) -> None:
+        from bayespool.experiments.resampling import distinct_sizes
+
+        super().__post_init__()
+        refuse_cutoffs_below_pool(self.measures, self.pool_depth)
+        self._hold("budgets", distinct_sizes(self.budgets, "budget"))
+
+    @property
+    def estimand_of_estimators(self) -> Estimand:
+        """That of scores on the whole pool."""
+        return "complete"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Texts of the strategies in the tables."""
+        from bayespool.pooling.registry import strategy_text
+
+        return tuple(map(strategy_text, self.strategies))
+
+    def describe(self) -> dict[str, Any]:
+        """All settings, as values that JSON can hold."""
+        return super().describe() | {"strategies": list(self.labels)}

@@ -1,10 +1,4 @@
-"""Generative test collections with known truth, the embedded example among them.
-
-Each topic has candidate documents with a latent prominence and a relevance that depends on it and on the
-topic. A run scores a candidate by its relevance (weighted by the run's strength), its prominence, its
-organization's taste and noise, and returns the best ones. Pooled runs are judged to the pool depth; runs of
-new organizations, drawn from the same population, are not.
-"""
+"""Generative test collections with known truth, and second judges of known quality."""
 
 from __future__ import annotations
 
@@ -17,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from scipy.special import expit
+from scipy.special import expit, ndtri
 
 from bayespool.collection import (
     Collection,
+    Labels,
     Qrels,
     Run,
     build_collection,
@@ -28,9 +23,11 @@ from bayespool.collection import (
     write_qrels,
     write_run,
 )
+from bayespool.collection.judges import find_pairs
 from bayespool.errors import InputError, OutputError
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.measures import parse_measure
+from bayespool.randomness import document_keys, key_of
 
 _NAMES = ("north", "south", "east", "west", "coast", "ridge", "delta", "lake")
 
@@ -123,7 +120,7 @@ class Simulation:
     def complete(self) -> Collection:
         """The same rankings with every candidate judged."""
         full = build_collection(self.runs, self.truth, organizations=self.organizations)
-        return full.with_pool(self.collection.pooled, self.collection.pooling)
+        return full.with_pool(self.collection.pooled, self.collection.pool)
 
     def true_values(self, measure: object, run_ids: Iterable[str] | None = None) -> dict[str, float]:
         """Values of runs if all retrieved documents were judged, by run.
@@ -150,19 +147,14 @@ class Simulation:
 
     def _with_truth(self) -> Collection:
         """The collection with all retrieved documents judged."""
-        judged = {
-            (query_id, doc_id): relevance
-            for query_id, doc_id, relevance in zip(
-                self.truth.query_id.to_pylist(),
-                self.truth.doc_id.to_pylist(),
-                self.truth.relevance.tolist(),
-                strict=True,
-            )
-        }
-        topics = (self.collection.query_ids[topic] for topic in self.collection.pair_topic)
-        pairs = zip(topics, self.collection.doc_ids.to_pylist(), strict=True)
-        relevance = np.array([judged[pair] for pair in pairs], dtype=np.int16)
-        return dataclasses.replace(self.collection, relevance=relevance)
+        return dataclasses.replace(self.collection, relevance=self.true_relevance())
+
+    def true_relevance(self) -> npt.NDArray[np.int16]:
+        """True relevance of the retrieved documents, shape (pair,)."""
+        pairs = find_pairs(self.collection, self.truth.query_id, self.truth.doc_id)
+        relevance = np.empty_like(self.collection.relevance)
+        relevance[pairs[pairs >= 0]] = self.truth.relevance[pairs >= 0]
+        return relevance
 
     def write(self, folder: Path | str) -> None:
         """Write ``pool/``, ``new/``, ``qrels.txt`` and ``organizations.csv`` to a folder, in TREC's formats.
@@ -312,3 +304,107 @@ def _qrels(judged: npt.NDArray[np.bool_], relevance: npt.NDArray[np.int16]) -> Q
         doc_id=_doc_ids(columns),
         relevance=relevance[rows, columns],
     )
+
+
+_FAVORED_DEPTH = 20  # of the favored organization's runs
+_FAVOR = 2.0  # added for their documents, in standard deviations of the judge's noise
+
+
+def simulate_judge(
+    simulation: Simulation,
+    *,
+    quality: float,
+    grades: int = 4,
+    share: float = 1.0,
+    favors: str | None = None,
+    random_seed: int,
+) -> Labels:
+    r"""Labels of a second judge for documents that the runs retrieve.
+
+    Parameters
+    ----------
+    simulation : Simulation
+    quality : float
+        Effect of a level of relevance on the judge's liking, in standard deviations of its noise. With 1 the
+        judge prefers a relevant to a nonrelevant document in 76 of 100 pairs, with 2 in 92, with 0 in half.
+        Negative values invert the preference.
+    grades : int, default 4
+        Labels are 0 to ``grades`` − 1. A judge of quality 0 gives half of the documents 0, half of the others
+        1, and so on.
+    share : float, over 0 and at most 1
+        Share of the documents with a label, at random.
+    favors : str, optional
+        An organization whose documents in the top 20 of its runs the judge likes better, by 2 standard
+        deviations of its noise.
+    random_seed : int
+        A document's label depends on it, the topic and the document's id. The documents of a smaller share
+        are among those of a larger one.
+
+    Returns
+    -------
+    Labels
+
+    Raises
+    ------
+    InputError
+        A number out of its range, or an unknown organization.
+
+    Notes
+    -----
+    With the relevance :math:`r` of a document, its mean :math:`\bar r` over all candidates, the quality
+    :math:`q` and standard normal noise, the label is the number of :math:`k = 1, \dots, G - 1` with
+
+    .. math::
+
+        q (r - \bar r) + 2 \cdot \text{favored} + \varepsilon \ge \Phi^{-1}(1 - 2^{-k})
+
+    Examples
+    --------
+    >>> from bayespool.experiments.simulation import simulate_example
+    >>> simulate_judge(simulate_example(), quality=2, random_seed=1)
+    <Labels: 5,032 documents, 20 topics>
+    """
+    if not np.isfinite(quality):
+        raise InputError(f"a judge's quality is a number, not {quality}")
+    if grades < 2:
+        raise InputError(f"a judge needs two grades or more, not {grades}")
+    if not 0 < share <= 1:
+        raise InputError(f"a judge labels a share over 0 and up to 1 of the documents, not {share}")
+    collection, truth = simulation.collection, simulation.truth
+    liking = quality * (simulation.true_relevance().astype(float) - truth.relevance.mean())
+    liking += _FAVOR * _in_top_of(collection, favors)
+    liking += ndtri(_uniform(collection, key_of(random_seed, "label")))
+    label = np.searchsorted(ndtri(1 - 0.5 ** np.arange(1, grades)), liking, side="right")
+    kept = np.flatnonzero(_uniform(collection, key_of(random_seed, "share")) < share)
+    topics = pa.array(collection.query_ids, pa.string())
+    return Labels(
+        query_id=pa.DictionaryArray.from_arrays(
+            pa.array(collection.pair_topic[kept].astype(np.int32)), topics
+        ),
+        doc_id=collection.doc_ids.take(pa.array(kept)),
+        label=label[kept].astype(np.float64),
+    )
+
+
+def _in_top_of(collection: Collection, organization: str | None) -> npt.NDArray[np.bool_]:
+    """Whether documents are in the top 20 of an organization's runs, shape (pair,)."""
+    inside = np.zeros(len(collection.relevance) + 1, dtype=bool)
+    if organization is not None:
+        if organization not in collection.organizations:
+            known = ", ".join(map(repr, collection.organizations))
+            raise InputError(f"no organization {organization!r}; known: {known}")
+        of_it = collection.organization == collection.organizations.index(organization)
+        inside[collection.document[of_it, :, :_FAVORED_DEPTH]] = True  # −1, no document, is the last entry
+    return inside[:-1]
+
+
+def _uniform(collection: Collection, random_seed: int) -> npt.NDArray[np.float64]:
+    """A number between 0 and 1 for each document, by name, shape (pair,)."""
+    doc_ids, topics = collection.doc_ids.to_pylist(), np.arange(len(collection.query_ids) + 1)
+    first = np.searchsorted(collection.pair_topic, topics)
+    keys = [
+        document_keys(random_seed, query_id, doc_ids[first[t] : first[t + 1]])
+        for t, query_id in enumerate(collection.query_ids)
+    ]
+    bits = (np.concatenate(keys) >> np.uint64(11)).astype(np.float64)
+    return (bits + 0.5) * 2.0**-53

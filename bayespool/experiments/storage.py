@@ -6,13 +6,13 @@ versions. Parts of another description are not used.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import platform
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,42 @@ import numpy as np
 from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.errors import ExperimentChangedWarning, InputError, OutputError, warn_caller
-from bayespool.experiments.fold_results import FoldResult
-from bayespool.experiments.folds import Fold
+from bayespool.experiments.preparing import CaughtWarnings
 from bayespool.tables import read_parquet
 from bayespool.tables.files import atomic_write, lock, parquet_bytes, remove, unlock
 
 Columns = dict[str, list[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class PartResult:
+    """Result of a part of an experiment, such as a fold or a random pool.
+
+    Attributes
+    ----------
+    part : object
+    rows : dict of str to list
+        Columns of the part's rows.
+    rest : dict of str to object
+        What else is stored, in the types of JSON; ``warnings`` has class and text of each.
+    """
+
+    part: Any
+    rows: Columns
+    rest: dict[str, Any]
+
+    @property
+    def warnings(self) -> CaughtWarnings:
+        """Class and text of each warning of the part."""
+        return tuple((name, text) for name, text in self.rest["warnings"])
+
+
+def add_rows(columns: Columns, n_rows: int, row: Mapping[str, Any]) -> None:
+    """Add rows to columns: arrays and lists have a value for each row, other values are the same in all."""
+    for name, value in row.items():
+        values = value.tolist() if isinstance(value, np.ndarray) else value
+        columns.setdefault(name, []).extend(values if isinstance(values, list) else [values] * n_rows)
+
 
 _FORMAT = 7  # of the files and of the engines' results in them
 _NAME = re.compile(r".*-[0-9a-f]{12}\.parquet")
@@ -60,12 +90,11 @@ class PartStore:
 
     Opening removes parts of another experiment or unreadable ones, with an `ExperimentChangedWarning`, and
     leaves other files alone. Raises `InputError` for a description that is not JSON, `OutputError` where the
-    folder cannot be written or another process works in its parent.
+    folder cannot be written or another process works in its parent. `fixed_columns` says that all parts have
+    the same columns.
     """
 
-    _has_fixed_columns = False  # all parts have the same columns
-
-    def __init__(self, folder: Path, description: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, description: dict[str, Any], *, fixed_columns: bool = False) -> None:
         self._folder = folder
         try:
             self._description: dict[str, Any] = json.loads(json.dumps(description, default=_plain))
@@ -89,7 +118,7 @@ class PartStore:
         forms = Counter(_form(part["rows"]) for part in ours.values())
         for path, part in parts.items():
             mine = ours.get(path)
-            if mine and not (self._has_fixed_columns and forms[_form(mine["rows"])] < max(forms.values())):
+            if mine and not (fixed_columns and forms[_form(mine["rows"])] < max(forms.values())):
                 self._parts[path] = mine
                 continue
             remove(path)
@@ -134,49 +163,6 @@ class PartStore:
         return self._folder / f"{re.sub('[^A-Za-z0-9]+', '-', name)[:40]}-{digest}.parquet"
 
 
-@contextlib.contextmanager
-def at_work(store: PartStore | None) -> Iterator[None]:
-    """Close the store, if any, when the work is done or has failed."""
-    try:
-        yield
-    finally:
-        if store is not None:
-            store.close()
-
-
-class FoldStore(PartStore):
-    """Stored folds of a leave-out experiment."""
-
-    _has_fixed_columns = True
-
-    def load_fold(self, fold: Fold) -> FoldResult | None:
-        """The fold, if it is stored."""
-        stored = self.load(fold.name, _identity(fold))
-        if stored is None:
-            return None
-        rows, rest = stored
-        try:
-            result = FoldResult(
-                fold,
-                rows,
-                {name: np.array(scores, dtype=np.float64) for name, scores in rest["true_scores"].items()},
-                tuple((name, text) for name, text in rest["warnings"]),
-                {name: float(spent) for name, spent in rest["seconds"].items()},
-            )
-        except (KeyError, TypeError, ValueError, AttributeError):
-            return None
-        return result if _is_of(fold, result) else None
-
-    def save_fold(self, result: FoldResult) -> None:
-        """Store a fold, whole or not at all."""
-        rest = {
-            "true_scores": {name: scores.tolist() for name, scores in result.true_scores.items()},
-            "warnings": result.warnings,
-            "seconds": result.seconds,
-        }
-        self.save(result.fold.name, _identity(result.fold), result.rows, rest)
-
-
 def _read(path: Path) -> dict[str, Any] | None:
     """Contents of a file; None if it is damaged or no part."""
     stored = read_parquet(path)
@@ -199,28 +185,9 @@ def _form(rows: Columns) -> tuple[tuple[str, bool], ...]:
     return tuple((name, any(isinstance(value, str) for value in values)) for name, values in rows.items())
 
 
-def _is_of(fold: Fold, result: FoldResult) -> bool:
-    """Whether rows and true scores are of the runs and measures of a fold."""
-    measures = [str(measure) for measure in fold.measures]
-    pairs = Counter(zip(result.rows.get("measure", ()), result.rows.get("run_id", ()), strict=False))
-    shapes = {scores.shape[:1] for scores in result.true_scores.values()}
-    return (
-        set(pairs) == {(measure, run) for measure in measures for run in fold.run_ids}
-        and len(set(pairs.values())) == 1
-        and set(result.true_scores) == set(measures)
-        and shapes == {(len(fold.run_ids),)}
-    )
-
-
 def _digest(more: dict[str, Any], rows: Columns) -> str:
     """Digest of a part's contents, which shows damage to its file."""
     return hashlib.blake2b(json.dumps([more, rows], sort_keys=True).encode(), digest_size=8).hexdigest()
-
-
-def _identity(fold: Fold) -> list[Any]:
-    """Properties that tell a fold from the others of its experiment."""
-    pooled = hashlib.blake2b("\0".join(fold.pooled_run_ids).encode(), digest_size=8).hexdigest()
-    return [fold.name, list(fold.run_ids), [str(m) for m in fold.measures], pooled]
 
 
 def _differing(stored: dict[str, Any], wanted: dict[str, Any]) -> list[str]:

@@ -1,7 +1,6 @@
 """Engines that draw from posteriors, and their diagnostics."""
 
-from bayespool.inference.blocks import Rows
-from bayespool.inference.density import Density
+from bayespool.inference.density import Density, Rows
 from bayespool.inference.engines import ENGINES, Engine, register_engine
 from bayespool.inference.fit import Fit, Source
 from bayespool.inference.laplace import Laplace

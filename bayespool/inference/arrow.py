@@ -1,9 +1,4 @@
-"""Symmetric arrowhead matrices, and Gaussians whose precision is one.
-
-*Global* parameters may go with all others; *local* ones, ``width`` for each group (a topic or an
-organization), with globals and their own group. Groups are eliminated first, so that the cost is linear in
-groups.
-"""
+"""Order of the parameters, and matrices whose shape is an arrow in that order."""
 
 from __future__ import annotations
 
@@ -14,6 +9,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_solve, cholesky, solve_triangular
+
+from bayespool.models.structure import Structure
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -31,15 +28,13 @@ class Layout:
         """Number of parameters."""
         return self.n_global + self.n_groups * self.width
 
-    def places(self, parameters: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def places(self, parameters: IndexArray) -> IndexArray:
         """Columns of parameters in an arrow, of the shape of ``parameters``."""
         local = self.n_global + (parameters - self.n_global) % max(self.width, 1)
         return np.where(parameters < self.n_global, parameters, local)
 
     def zeros(self) -> FloatArray:
-        """An arrow of zeros: row p is for p with the globals and, if it is local, with the locals of its
-        group; shape (parameter, global + width).
-        """
+        """An arrow of zeros, shape (parameter, global + width): globals, and locals of the own group."""
         return np.zeros((self.size, self.n_global + self.width))
 
 
@@ -67,9 +62,7 @@ class Arrow:
         return float(products.sum() + products[n:, :n].sum())  # locals go with globals on both sides
 
     def factor(self, sums: Sequence[slice]) -> Factor:
-        """The Gaussian with this precision, conditioned on zero sums; LinAlgError if it is not positive
-        definite.
-        """
+        """The Gaussian with this precision and zero sums; LinAlgError if it is not positive definite."""
         at, outer = self.layout, self.outer
         head = outer[: at.n_global, : at.n_global]
         local = outer[at.n_global :].reshape(at.n_groups, at.width, at.n_global + at.width)
@@ -122,10 +115,7 @@ class Factor:
         """Condition x on zero sums, shape (parameter, ...)."""
         if not self.sums:
             return x
-        conditioned: FloatArray = x - self._covariance_with_sums @ np.linalg.solve(
-            self._covariance_of_sums, self._sums_of(x)
-        )
-        return conditioned
+        return x - self._covariance_with_sums @ np.linalg.solve(self._covariance_of_sums, self._sums_of(x))
 
     def _solve(self, right: FloatArray) -> FloatArray:
         at = self.layout
@@ -138,8 +128,7 @@ class Factor:
         """Blocks of groups times the locals of x, shape (local, ...)."""
         at = self.layout
         columns = x.reshape(at.n_groups, at.width, *x.shape[1:] or (1,))
-        product: FloatArray = (blocks @ columns).reshape(x.shape)
-        return product
+        return (blocks @ columns).reshape(x.shape)
 
     def draw(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Draws, shape (draw, parameter)."""
@@ -150,9 +139,7 @@ class Factor:
         return np.asarray(self.conditioned(np.concatenate([head, tail])).T)
 
     def covariance(self) -> FloatArray:
-        """Covariance in the form of `Layout.zeros`, of all with the globals and of locals with their
-        group.
-        """
+        """Covariance with the globals, and of locals with their group, in the form of `Layout.zeros`."""
         at = self.layout
         total = at.zeros()
         head = cho_solve((self.lower, True), np.eye(at.n_global), check_finite=False)
@@ -173,3 +160,49 @@ class Factor:
                 at.size - at.n_global, at.width
             )
         return total
+
+
+IndexArray = npt.NDArray[np.int64]
+
+_PLATES = ("topic", "organization")  # their groups are independent given all other parameters
+
+
+class ParameterPositions:
+    """Layout, scales and positions of coefficients and effects in x, groups of locals last."""
+
+    # ``scales`` are names of the factors in the order of θ; ``slices`` positions by name; ``sums`` the
+    # effects that sum to zero. In x coefficients and most effects precede the effects and slopes of topics,
+    # or of organizations, group by group.
+    def __init__(self, structure: Structure) -> None:
+        self.structure = structure
+        self.scales = tuple(
+            n for n, g in structure.groups.items() if g.size > (not (g.is_cell or g.is_slope))
+        )
+        cells, slopes, local = structure.cells, structure.slopes, self._local_factors()
+        self.slices: dict[str, slice | IndexArray] = {}
+        stop = 0
+        for name, coefficient in structure.coefficients.items():
+            width = 1 if coefficient.size is None else coefficient.size
+            self.slices[name], stop = slice(stop, stop + width), stop + width
+        for name in self.scales:
+            if name not in local and name != cells:
+                size = structure.groups[name].size
+                self.slices[name], stop = slice(stop, stop + size), stop + size
+        n_groups = structure.groups[local[0]].size if local else 0
+        widths = [structure.groups[name].size // n_groups for name in local]
+        self.layout = Layout(stop, n_groups, sum(widths))
+        for name, width, j in zip(local, widths, np.cumsum([0, *widths]).tolist(), strict=False):
+            places = stop + j + np.arange(n_groups)[:, None] * self.layout.width + np.arange(width)
+            self.slices[name] = places.ravel()
+            if name != slopes:
+                self.slices[name] = slice(stop + j, self.layout.size, self.layout.width)
+        summed = [self.slices[name] for name in self.scales if name not in (cells, slopes)]
+        self.sums = tuple(where for where in summed if isinstance(where, slice))
+
+    def _local_factors(self) -> list[str]:
+        """Factors to eliminate first: those along the coordinate that leaves the fewest parameters."""
+        groups, slopes = self.structure.groups, self.structure.slopes
+        along = {plate: [n for n in self.scales if groups[n].dim == plate] for plate in _PLATES}
+        if slopes is not None and slopes in self.scales and along["organization"]:
+            along["organization"].append(slopes)
+        return max(along.values(), key=lambda names: sum(groups[name].size for name in names))

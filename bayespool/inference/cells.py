@@ -1,16 +1,239 @@
-"""Effects of cells, an organization on a topic each: integrals, and draws given all other parameters."""
+"""Effects of organization × topic, integrated cell by cell in compiled loops."""
 
 from __future__ import annotations
 
+from math import exp, log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.inference.cell_kernels import draw_cells, integrate_cells
+from bayespool.compiled import compiled
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
+
+
+@compiled
+def integrate_cells(
+    eta: FloatArray,
+    successes: FloatArray,
+    trials: FloatArray,
+    start: IndexArray,
+    tau: float,
+    nodes: FloatArray,
+    log_weights: FloatArray,
+    matrix: FloatArray,
+    owner: IndexArray,
+    n_owners: int,
+    modes: FloatArray,
+    at_mode: bool,
+) -> tuple[float, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Fields of `Integrated` for binomial counts whose log odds share an effect N(0, τ²) within each cell."""
+    # By Gauss–Hermite nodes about the mode of each cell, of observations ``start[c]`` to ``start[c + 1]``;
+    # ``modes`` has the starting points of the modes and holds the modes afterwards. With one node and
+    # ``at_mode`` the Hessian is that of Laplace's approximation with the mode's curvature, which is never
+    # negative.
+    n_nodes, n_columns, n_cells = len(nodes), matrix.shape[1], len(start) - 1
+    precision, value, most = 1.0 / (tau * tau), 0.0, 0
+    for c in range(n_cells):
+        most = max(most, start[c + 1] - start[c])
+    slopes, bends = np.zeros((n_owners, n_columns)), np.zeros((n_owners, n_columns, n_columns))
+    slope_of, bend_of, mixed = np.zeros(n_cells), np.zeros(n_cells), np.zeros((n_cells, n_columns))
+    at, share, among = np.empty(n_nodes), np.empty(n_nodes), np.empty(n_nodes)
+    across = np.empty((n_nodes, n_columns))
+    against, expected = np.empty(most), np.empty((most, n_nodes))
+    for c in range(n_cells):
+        first, size, o = start[c], start[c + 1] - start[c], owner[c]
+        failures, known = 0.0, 0.0
+        for j in range(size):  # odds against: an effect multiplies them, so that one exponential is enough
+            i = first + j
+            x = min(max(eta[i], -300.0), 300.0)
+            against[j] = exp(-x)
+            failures += trials[i] - successes[i]
+            known += (trials[i] - successes[i]) * x
+        mode, bend = modes[c], precision
+        for _ in range(20):
+            slope, bend, times = -precision * mode, precision, exp(-mode)
+            for j in range(size):
+                i = first + j
+                p = 1.0 / (1.0 + against[j] * times)
+                slope += successes[i] - trials[i] * p
+                bend += trials[i] * p * (1.0 - p)
+            step = slope / bend
+            mode += min(max(step, -1.5), 1.5)
+            if step * step * bend < 1e-3:
+                break
+        modes[c] = mode
+        spread, best = 1.0 / sqrt(bend), -1e300
+        for q in range(n_nodes):
+            effect = mode + spread * nodes[q]
+            total = log_weights[q] + 0.5 * nodes[q] * nodes[q] - 0.5 * precision * effect * effect
+            total -= known + failures * effect
+            times, product = exp(-effect), 1.0  # of the arguments of logarithms, so that one is taken
+            for j in range(size):
+                n = trials[first + j]
+                over = 1.0 + against[j] * times
+                expected[j, q] = n / over
+                if n == 1.0:
+                    if product > 1e150:
+                        total -= log(product)
+                        product = 1.0
+                    product *= over
+                else:
+                    total -= n * log(over)
+            at[q] = total - log(product)
+            best = max(best, at[q])
+        whole = 0.0
+        for q in range(n_nodes):
+            share[q] = exp(at[q] - best)
+            whole += share[q]
+        value += best + log(whole * spread / tau)
+        among[:] = 0.0
+        across[:] = 0.0
+        for j in range(size):
+            i, mean, both = first + j, 0.0, 0.0
+            for q in range(n_nodes):
+                mean += share[q] / whole * expected[j, q]
+                both += share[q] / whole * expected[j, q] * expected[j, q]
+            score, information = successes[i] - mean, mean - both / max(trials[i], 1.0)
+            slope_of[c] += score
+            bend_of[c] += information
+            for a in range(n_columns):
+                slopes[o, a] += score * matrix[i, a]
+                part = information * matrix[i, a]
+                mixed[c, a] += part
+                for b in range(a + 1):
+                    bends[o, a, b] += part * matrix[i, b]
+            for q in range(n_nodes):
+                off = information if at_mode else mean - expected[j, q]
+                among[q] += off
+                for a in range(n_columns):
+                    across[q, a] += off * matrix[i, a]
+        for q in range(n_nodes):
+            weight = 1.0 / (among[q] + precision) if at_mode else share[q] / whole
+            bend_of[c] -= weight * among[q] * among[q]
+            for a in range(n_columns):
+                mixed[c, a] -= weight * among[q] * across[q, a]
+                for b in range(a + 1):
+                    bends[o, a, b] -= weight * across[q, a] * across[q, b]
+    for o in range(n_owners):
+        for a in range(n_columns):
+            for b in range(a):
+                bends[o, b, a] = bends[o, a, b]
+    return value, slopes, bends, slope_of, bend_of, mixed
+
+
+@compiled
+def add_cells(
+    columns: IndexArray,
+    effects: IndexArray,
+    places: IndexArray,
+    owner: IndexArray,
+    own: IndexArray,
+    own_places: IndexArray,
+    slopes: FloatArray,
+    bends: FloatArray,
+    slope_of: FloatArray,
+    bend_of: FloatArray,
+    mixed: FloatArray,
+    gradient: FloatArray,
+    total: FloatArray,
+    n_global: int,
+) -> None:
+    """Add derivatives of `integrate_cells` to a gradient and an arrow."""
+    n_columns = len(columns)
+    across = np.zeros((len(total), n_columns))
+    for c in range(len(effects)):
+        o = owner[c]
+        for g in range(effects.shape[1]):
+            at, place = effects[c, g], places[c, g]
+            gradient[at] += slope_of[c]
+            for a in range(n_columns):
+                across[at, a] += mixed[c, a]
+                p = own[o, a]
+                # an arrow has no entry for a global with a local
+                if p >= 0 and (at >= n_global or p < n_global):
+                    total[at, own_places[o, a]] += mixed[c, a]
+                if p >= 0 and (p >= n_global or at < n_global):
+                    total[p, place] += mixed[c, a]
+            for h in range(effects.shape[1]):
+                if at >= n_global or effects[c, h] < n_global:
+                    total[at, places[c, h]] += bend_of[c]
+    for o in range(len(own)):
+        for a in range(n_columns):
+            p = own[o, a]
+            gradient[columns[a]] += slopes[o, a]
+            if p >= 0:
+                gradient[p] += slopes[o, a]
+            for b in range(n_columns):
+                total[columns[a], columns[b]] += bends[o, a, b]
+                if p >= 0:
+                    across[p, b] += bends[o, a, b]
+                    if own[o, b] >= 0:
+                        total[p, own_places[o, b]] += bends[o, a, b]
+    for a in range(n_columns):
+        for j in range(len(total)):
+            total[j, columns[a]] += across[j, a]
+            if j < n_global:
+                total[columns[a], j] += across[j, a]
+
+
+@compiled
+def draw_cells(
+    eta: FloatArray,
+    successes: FloatArray,
+    trials: FloatArray,
+    start: IndexArray,
+    tau: FloatArray,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Exact draws of the effects of cells given the counts and each draw's log odds η, shape (draw, cell)."""
+    # Rejection sampling (von Neumann): the likelihood is log-concave, thus below its tangent at a point near
+    # the mode, and with the tangent in its place the density is normal with variance τ².
+    n_cells, most = len(start) - 1, 0
+    for c in range(n_cells):
+        most = max(most, start[c + 1] - start[c])
+    drawn, against, at_mode = np.empty((len(eta), n_cells)), np.empty(most), np.empty(most)
+    for d in range(len(eta)):
+        precision = 1.0 / (tau[d] * tau[d])
+        for c in range(n_cells):
+            first, size, failures = start[c], start[c + 1] - start[c], 0.0
+            for j in range(size):  # odds against, as in `integrate_cells`
+                against[j] = exp(-min(max(eta[d, first + j], -300.0), 300.0))
+                failures += trials[first + j] - successes[first + j]
+            mode = 0.0
+            tangent, bend, step = 0.0, precision, 0.0
+            for _ in range(100):
+                mode += min(max(step, -1.5), 1.5)
+                tangent, bend, times = 0.0, precision, exp(-mode)
+                for j in range(size):
+                    at_mode[j] = 1.0 + against[j] * times
+                    p = 1.0 / at_mode[j]
+                    tangent += successes[first + j] - trials[first + j] * p
+                    bend += trials[first + j] * p * (1.0 - p)
+                step = (tangent - precision * mode) / bend
+                if step * step * bend * (1.0 + bend * tau[d] * tau[d]) < 1e-2:  # else few are kept
+                    break
+            while True:
+                effect = tau[d] * (tangent * tau[d] + rng.standard_normal())
+                log_ratio = -(tangent + failures) * (effect - mode)
+                times, product = exp(-effect), 1.0  # of the arguments of logarithms
+                for j in range(size):
+                    n, over = trials[first + j], (1.0 + against[j] * times) / at_mode[j]
+                    if n == 1.0:
+                        if not 1e-150 < product < 1e150:
+                            log_ratio -= log(product)
+                            product = 1.0
+                        product *= over
+                    else:
+                        log_ratio -= n * log(over)
+                log_ratio -= log(product)
+                if not log(1.0 - rng.random()) > log_ratio:  # NaN is kept, and fails the checks
+                    break
+            drawn[d, c] = effect
+    return drawn
+
 
 NODES, SHARES = np.polynomial.hermite_e.hermegauss(5)
 SHARES = SHARES / SHARES.sum()
@@ -40,11 +263,8 @@ def integrate(
     *,
     at_modes: bool = False,
 ) -> Integrated:
-    """Integrate the effect N(0, τ²) of each cell over binomial counts by five Gauss–Hermite nodes about its
-    mode (Liu & Pierce 1994, Biometrika 81(3), 624–629), or by Laplace's approximation ``at_modes``.
-
-    Arrays are those of `bayespool.inference.cell_kernels.integrate_cells`.
-    """
+    """Integrate the effect N(0, τ²) of each cell over binomial counts by five nodes, or one ``at_modes``."""
+    # Liu & Pierce 1994, Biometrika 81(3), 624–629, or Laplace's approximation
     nodes, log_weights = (np.zeros(1), np.zeros(1)) if at_modes else (NODES, np.log(SHARES))
     counts = log_odds, successes, trials, start
     return Integrated(
@@ -60,9 +280,7 @@ def draw_effects(
     tau: FloatArray,
     rng: np.random.Generator,
 ) -> tuple[IndexArray, FloatArray]:
-    """Cells with observations, ascending, shape (cell,), and exact draws of their effects given log odds
-    without these, shape (draw, cell).
-    """
+    """Cells with observations, shape (cell,), and exact draws of their effects, shape (draw, cell)."""
     order = np.argsort(cell, kind="stable")
     first = np.flatnonzero(np.diff(cell[order], prepend=-1))
     start, k, n = np.append(first, len(cell)), successes[order].astype(float), trials[order].astype(float)
@@ -79,5 +297,4 @@ def draw_effects_of_rows(
 ) -> FloatArray:
     """Draws of `draw_effects` for the cell of each observation, shape (draw, observation)."""
     cells, effects = draw_effects(log_odds, successes, trials, cell, tau, rng)
-    of_rows: FloatArray = effects[:, np.searchsorted(cells, cell)]
-    return of_rows
+    return effects[:, np.searchsorted(cells, cell)]

@@ -14,6 +14,7 @@ from bayespool.errors import DiagnosticsWarning, InputError, known_names, warn_c
 from bayespool.inference.fit import Fit
 from bayespool.inference.laplace import Laplace
 from bayespool.inference.nuts import NUTS
+from bayespool.tables.citations import cite
 
 if TYPE_CHECKING:
     from bayespool.models import Evidence, ModelSpec
@@ -22,10 +23,11 @@ Class = TypeVar("Class", bound=type)
 
 
 class Engine(Protocol):
-    """Settings of an engine, which draws from the posterior of a model: a frozen dataclass.
+    """Settings for an engine, which draws from the posterior of a model: a frozen dataclass.
 
     Its class may also declare ``independent = True`` if its draws are, so that only their number is checked;
-    and ``takes_over``, the name of the engine that replaces it where a fit fails.
+    ``takes_over``, the name of the engine that replaces it where a fit fails; and ``citations``, keys of
+    `bayespool.tables.CITATIONS`.
     """
 
     @property
@@ -77,14 +79,11 @@ def register_engine(engine: Class) -> Class:
     """Class decorator that registers an engine by its ``name``.
 
     ``draws``, ``tune``, ``chains``, ``target_accept`` and ``progress`` of an estimator become its settings,
-    where it has fields of these names. ``del ENGINES[name]`` removes it.
-
-    Raises
-    ------
-    InputError
-        Another class has the name; one that is defined again, as in a notebook, replaces itself.
+    where it has fields of these names. ``del ENGINES[name]`` removes it. An unknown citation, or a name that
+    another class has, is an `InputError`; one that is defined again, as in a notebook, replaces itself.
     """
     named: Any = engine
+    cite(getattr(named, "citations", ()))
     name, registered = named.name, ENGINES.get(named.name, engine)
     if (registered.__module__, registered.__qualname__) != (engine.__module__, engine.__qualname__):
         raise InputError(f"there is an engine {name!r} already", hint="give it another name")
@@ -105,13 +104,7 @@ def is_independent(name: str) -> bool:
 
 
 def make_engine(name: str, *, relay: bool = False, **settings: Any) -> Engine:
-    """An engine with those settings that it has; with ``relay`` followed by the one that takes over.
-
-    Examples
-    --------
-    >>> make_engine("laplace", draws=500, chains=2, tune=100)
-    Laplace(draws=500, chains=2, n_points=32, check=True)
-    """
+    """An engine with those settings that it has; with ``relay`` followed by the one that takes over."""
     cls = engine_named(name)
     names = {f.name for f in dataclasses.fields(cls) if f.init}
     engine: Engine = cls(**{key: value for key, value in settings.items() if key in names})

@@ -48,9 +48,8 @@ def linear_predictor(design: Design, x: FloatArray) -> FloatArray:
 
 @compiled
 def product_terms(z: FloatArray, residual: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Logit η of a `Product` with its effect, shape (observation,), gradient and second derivatives in z,
-    shape (predictor, observation); with three predictors there is no E, and the residual is zero.
-    """
+    """Logit η of a `Product`, its gradient and its second derivatives in z, shape (..., observation)."""
+    # with three predictors there is no E, and the residual is zero
     n_predictors, n = z.shape
     last = n_predictors - 1
     eta, first = np.empty(n), np.ones((n_predictors, n))
@@ -298,10 +297,8 @@ def sum_chances(
     ranking: IndexArray,
     run: IndexArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Sums over binomial counts with the log odds (log odds + shift) / root: means by run, shape (run,
-    shift), variances by ranking, shape (ranking, shift), and variances times rows of the matrix, shape
-    (column, run, shift).
-    """
+    """Means by run and variances by ranking of counts, for each shift, and variances times columns."""
+    # log odds are (log odds + shift) / root; shapes (run, shift), (ranking, shift) and (column, run, shift)
     n_shifts, n_columns, n_runs = len(shifts), matrix.shape[1], run.max() + 1
     totals, slopes = np.zeros((n_runs, n_shifts)), np.zeros((n_columns, n_runs, n_shifts))
     variances, variance = np.zeros((len(run), n_shifts)), np.empty(n_shifts)

@@ -4,15 +4,10 @@ Given log scales θ the posterior of all other parameters x is approximated by a
 gives the marginal density of θ (Tierney & Kadane 1986; Rue, Martino & Chopin 2009), corrected by that of the
 best Gaussian (`bayespool.inference.modes.find_center`). θ is drawn from low-discrepancy points about its
 mode, weighted by that marginal; modes at a few points are interpolated to the others
-(`bayespool.inference.points`).
+(`bayespool.inference.modes`).
 
 The curvature is an arrowhead (`bayespool.inference.arrow`), so that the cost is linear in topics. Effects of
 cells are integrated (`bayespool.inference.cells`), and drawn at the end where needed.
-
-References
-----------
-H. Rue, S. Martino and N. Chopin (2009). Approximate Bayesian inference for latent Gaussian models by using
-integrated nested Laplace approximations. Journal of the Royal Statistical Society B 71(2), 319–392.
 """
 
 from __future__ import annotations
@@ -34,16 +29,19 @@ from bayespool.inference.density import Density
 from bayespool.inference.fit import Fit
 from bayespool.inference.modes import (
     COARSE_TOLERANCE,
-    Mode,
+    PosteriorMode,
+    axis_points,
     factor_of,
     find_center,
     find_mode,
     find_modes,
     find_scales,
+    interpolate,
+    lay_points,
+    straightened,
 )
-from bayespool.inference.points import axis_points, interpolate, lay_points, straightened
 from bayespool.measures import Diagnostics
-from bayespool.models.families import draw_prior
+from bayespool.models.priors import draw_prior
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
@@ -66,7 +64,7 @@ _ONE_SD_QUANTILES = (0.1587, 0.8413)  # quantiles of a normal distribution
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Laplace:
-    """Settings of the Laplace engine.
+    """Settings for the Laplace engine.
 
     Parameters
     ----------
@@ -81,6 +79,7 @@ class Laplace:
     name: ClassVar[str] = "laplace"
     independent: ClassVar[bool] = True
     takes_over: ClassVar[str] = "nuts"
+    citations: ClassVar[tuple[str, ...]] = ("rue-martino-chopin-2009", "tierney-kadane-1986")
 
     draws: int = 2000
     chains: int = 1
@@ -99,12 +98,7 @@ class Laplace:
         *,
         known: Sequence[int] | None = None,
     ) -> Fit:
-        """Independent draws from the approximate posterior of a model, see `Engine.fit`.
-
-        Returns
-        -------
-        Fit
-            With one chain.
+        """Independent draws, in one chain, from the approximate posterior of a model, see `Engine.fit`.
 
         Warns
         -----
@@ -205,9 +199,7 @@ class Approximation:
         return int(np.argmax(self.weight))
 
     def interval_error(self) -> float:
-        """Largest error of an end of a 95 % interval of a block's expected total at the point of the largest
-        weight, as a share of its width; NaN if unknown.
-        """
+        """Largest error of an end of a 95 % interval of a total, as a share of its width; NaN if unknown."""
         # the density of a total: height of its ridge over the curvature across it (Tierney & Kadane 1986)
         density, theta = self.density, self.theta[self.best]
         mean, gaussian = find_center(density, theta, self.mean[self.best], self.gaussian_at(self.best), 1)[:2]
@@ -225,9 +217,7 @@ class Approximation:
 def approximate(
     density: Density, *, n_points: int = 32, near: Mapping[str, FloatArray] | None = None
 ) -> Approximation:
-    """Nested Laplace approximation of a density; ``near`` are draws of a fit to nearly the same data, about
-    whose scales two points for each scale are laid.
-    """
+    """Nested Laplace approximation of a density; ``near`` are draws of a fit to nearly the same data."""
     n_scales = len(density.scales)
     x, theta = density.start(near)
     if n_scales == 0:
@@ -245,7 +235,7 @@ def approximate(
             np.log([near[f"sigma_{n}"] for n in density.scales]), _ONE_SD_QUANTILES, axis=1
         )
         spread = np.maximum((high - low) / 2, _MIN_SCALE_SD)
-        standard = axis_points(n_scales)
+        standard = axis_points(n_scales)  # two points for each scale
         log_placed = np.zeros(len(standard))
     points = theta + standard * spread
     straight = straightened(points, theta, spread)
@@ -255,10 +245,8 @@ def approximate(
     if near is None and density.is_concave:  # else modes may jump
         within = (straight[few] > _NODE_RANGE[0]) & (standard[few] < _NODE_RANGE[1])
         candidates = np.flatnonzero(within.all(axis=1))
-        n_nodes, n_centered = (
-            min(n_points, _N_NODES_PER_SCALE) * n_scales,
-            _N_CENTERED_PER_SCALE * n_scales + 1,
-        )
+        n_nodes = min(n_points, _N_NODES_PER_SCALE) * n_scales
+        n_centered = _N_CENTERED_PER_SCALE * n_scales + 1
     node_index, modes = find_modes(
         density, theta, middle, points[candidates], straight[candidates], spread[:, None] * drift, n_nodes
     )
@@ -273,7 +261,7 @@ def approximate(
     weight = np.exp(log_weight - log_weight.max())
     counts = np.flatnonzero(
         weight[few] > 0.01 * weight[few].max()
-    )  # the rest is a few thousandths of the whole
+    )  # the rest: a few thousandths of the whole
     far = (straight[counts] ** 2).sum(axis=1) - 2 * straight @ straight[counts].T
     return Approximation(
         density,
@@ -293,18 +281,14 @@ def approximate(
 
 
 def _means(
-    density: Density, modes: list[Mode], nodes: FloatArray, at_nodes: FloatArray, n_centered: int
+    density: Density, modes: list[PosteriorMode], nodes: FloatArray, at_nodes: FloatArray, n_centered: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Mean of x at nodes, the likelihood's part of the negative Hessian about it and the log marginal of θ:
-    computed at the first nodes, whose offsets from mode, curvature and Laplace's marginal are interpolated.
-    """
+    """Means of x at nodes, negative Hessians without the effects' priors, and log marginals of θ."""
+    # computed at the first nodes, whose offsets from mode, curvature and Laplace's marginal are interpolated
     mean, curvature = np.array([mode.x for mode in modes]), np.array([mode.curvature.outer for mode in modes])
     log_marginal, gained = np.array([mode.log_marginal for mode in modes]), np.zeros(len(modes[:n_centered]))
-    offset, changed, n_steps = (
-        np.zeros_like(mean[:n_centered]),
-        np.zeros_like(curvature[:n_centered]),
-        _N_CENTER_STEPS,
-    )
+    offset, changed = np.zeros_like(mean[:n_centered]), np.zeros_like(curvature[:n_centered])
+    n_steps = _N_CENTER_STEPS
     for k, (at, mode) in enumerate(zip(nodes[:n_centered], modes, strict=False)):
         x, _, arrow, bound = find_center(density, at, mode.x + offset[0], mode.gaussian, n_steps)
         offset[k], n_steps = x - mode.x, 1
@@ -338,9 +322,7 @@ def _ridge(density: Density, theta: FloatArray, x: FloatArray, direction: FloatA
 
 
 def _quantile_error(log_height: FloatArray) -> float:
-    """Error of the quantiles .025 and .975 of a standard normal, as a share of its interval, from log
-    densities at `_TOTAL_GRID`.
-    """
+    """Error of a normal's 95 % interval, as a share of its width, from log densities at `_TOTAL_GRID`."""
     if not np.isfinite(log_height).all():
         return float("nan")
     s = np.linspace(-5, 5, 2001)

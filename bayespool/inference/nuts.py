@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy.typing as npt
 
 from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
-from bayespool.inference.diagnostics import diagnose
-from bayespool.inference.fit import Fit
+from bayespool.inference.fit import Fit, diagnose
 from bayespool.measures import Diagnostics
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NUTS:
-    """Settings of the no-U-turn sampler, which keeps compiled models of the same form and size.
+    """Settings for the no-U-turn sampler, which keeps compiled models of the same form and size.
 
     Parameters
     ----------
@@ -38,6 +37,7 @@ class NUTS:
     """
 
     name: ClassVar[str] = "nuts"
+    citations: ClassVar[tuple[str, ...]] = ("hoffman-gelman-2014", "abril-pla-etal-2023")
 
     draws: int = 1000
     tune: int = 1000
@@ -61,13 +61,7 @@ class NUTS:
         *,
         known: Sequence[int] | None = None,
     ) -> Fit:
-        """Draws from the posterior of a model, see `Engine.fit`.
-
-        Raises
-        ------
-        InputError
-            As `CompiledModel.sample`.
-        """
+        """Draws from the posterior of a model, see `Engine.fit` and `CompiledModel.sample`."""
         graph, coords = spec.graph(evidence), evidence.coords
         key = repr(spec), graph.str_repr(), tuple((dim, len(values)) for dim, values in coords.items())
         if key not in self._compiled:
@@ -120,10 +114,6 @@ class CompiledModel:
             Positions along a coordinate to keep; default: all.
         called : str, optional
             Name of the model, for the warning.
-
-        Returns
-        -------
-        Fit
 
         Raises
         ------

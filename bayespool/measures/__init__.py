@@ -6,6 +6,7 @@ from bayespool.measures.base import MEASURES, Additive, Measure, Tally, register
 from bayespool.measures.err import ERR
 from bayespool.measures.estimates import Diagnostics, Estimates, Estimator, side_by_side
 from bayespool.measures.gain import DCG, NDCG, SDCG
+from bayespool.measures.inst import INST
 from bayespool.measures.judged import Judged
 from bayespool.measures.normalized import Ideal, Normalized
 from bayespool.measures.parsing import parse_measure, parse_measures
@@ -19,6 +20,7 @@ from bayespool.measures.values import Values, equal_tailed_interval
 __all__ = [
     "DCG",
     "ERR",
+    "INST",
     "MEASURES",
     "NDCG",
     "RBP",

@@ -24,7 +24,7 @@ class NonrelevantShare(ShareOfTop):
     cutoff : int
         The n of AntiP@n, at least 1; always the denominator, however short the run.
     rel : int, default 1
-        The smallest relevance that counts as relevant, at least 1.
+        As for `Measure`.
 
     Notes
     -----
@@ -42,13 +42,12 @@ class NonrelevantShare(ShareOfTop):
 
     name = "AntiP"
     label = "share of documents in the top n that are known not to be relevant"
+    citations = ("lipani-lupu-hanbury-2015",)
     reads_unjudged = True
-    rises = False
+    rises, falls = False, True
 
     def gains(self, levels: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-        """1 for a nonrelevant document and for a missing rank, 0 for an unjudged document, of the shape of
-        ``levels``.
-        """
+        """1 for a nonrelevant document and a missing rank, else 0, of the shape of ``levels``."""
         known = (levels >= 0) | (levels == MISSING_RANK)
         return np.asarray(known & (levels < self.rel), dtype=np.int32)
 

@@ -25,10 +25,8 @@ class AveragePrecision(Normalized):
 
     Parameters
     ----------
-    cutoff : int
-        The n of AP@n, at least 1.
-    rel : int, default 1
-        The smallest relevance that counts as relevant, at least 1.
+    cutoff, rel : int
+        As for `Measure`.
     ideal : {"own", "shared", "judged"}
         The relevant documents of the mean (`Normalized`).
 
@@ -114,11 +112,9 @@ def _add_precisions(
     places: npt.NDArray[np.int64],
     sums: FloatArray,
 ) -> None:
-    """Add sums of precisions by draw and run; document d has the places ``start[d]`` to ``start[d + 1]``.
-
-    Ranks of relevant documents are bits of 64-bit words, ``certain`` those of judged documents; ``places``
-    gives the bit of a power of two.
-    """
+    """Add sums of precisions, shape (draw, run), of documents at the places of each."""
+    # ranks of relevant documents are bits of 64-bit words, ``certain`` those of judged ones; ``places`` has
+    # the bit of a power of two, and document d the places ``start[d]`` to ``start[d + 1]``
     n_runs, n_words = certain.shape
     bits = np.empty_like(certain)
     for i in range(block.shape[0]):

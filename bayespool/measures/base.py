@@ -14,12 +14,15 @@ import numpy.typing as npt
 
 from bayespool.errors import InputError
 from bayespool.measures.values import Values
+from bayespool.tables.citations import cite
 
 MEASURES: dict[str, type[Measure]] = {}
 """Families of measures by their names in ir_measures."""
 
 MISSING_RANK = -2
 """Level of a rank beyond the end of a run, for a measure that reads unjudged documents."""
+UNREACHED = -3
+"""Level of an unjudged document that no completion judges, for the bounds of such a measure."""
 
 MAX_CUTOFF = 1_000_000
 """The largest cutoff."""
@@ -45,16 +48,13 @@ class Tally(NamedTuple):
 
 
 class DrawnRankings(NamedTuple):
-    """Rankings of one topic in which some documents are drawn: ``ranked``, relevance of judged documents down
-    to the cutoff (`Measure.read`), shape (run, rank); places of drawn documents by run and rank from 0, shape
-    (place,); ``levels``, ascending from 0, of which draws are positions.
-    """
+    """Rankings of a topic, shape (run, rank), and places of documents that are drawn, shape (place,)."""
 
-    ranked: npt.NDArray[np.int16]
+    ranked: npt.NDArray[np.int16]  # relevance of judged documents down to the cutoff (`Measure.read`)
     run: npt.NDArray[np.int32]
-    rank: npt.NDArray[np.int32]
+    rank: npt.NDArray[np.int32]  # from 0
     unknown: npt.NDArray[np.int32]
-    levels: tuple[int, ...]
+    levels: tuple[int, ...]  # ascending from 0; draws are positions in them
 
 
 @dataclass(frozen=True, order=True)
@@ -84,6 +84,8 @@ class Measure(ABC):
     """Name of the family in ir_measures, the P of P@10."""
     label: ClassVar[str] = ""
     """A description in a few words."""
+    citations: ClassVar[tuple[str, ...]] = ()
+    """Keys of `bayespool.tables.CITATIONS`: the papers that define it."""
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     """Least and greatest value on a topic."""
     is_graded: ClassVar[bool] = False
@@ -95,9 +97,11 @@ class Measure(ABC):
     of_judgments: ClassVar[bool] = False
     """Whether it describes the judgments themselves, so that no completion changes it."""
     rises: ClassVar[bool] = True
-    """Whether it never falls when a level rises, so that its bounds are its values with all unjudged
-    documents nonrelevant, and with all at the highest level.
+    """Whether it never falls when a level rises. A measure for which this is False states its own bounds:
+    see `extremes`.
     """
+    falls: ClassVar[bool] = False
+    """Whether it never rises when a level rises, so that less is better."""
 
     def __post_init__(self) -> None:
         text = f"{self.name}(rel={self.rel})@{self.cutoff}"
@@ -115,7 +119,7 @@ class Measure(ABC):
         return f"{self.name}({parameters})@{self.cutoff}" if parameters else f"{self.name}@{self.cutoff}"
 
     def parameters(self) -> dict[str, Any]:
-        """Parameters in the text beside the cutoff: those that differ from their defaults."""
+        """Parameters that the string form shows besides the cutoff: those that differ from their defaults."""
         parameters = {}
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
@@ -125,18 +129,12 @@ class Measure(ABC):
 
     @classmethod
     def keywords(cls) -> dict[str, str]:
-        """Parameters that a text may give in parentheses, mapped to the names of fields."""
+        """Parameters allowed in parentheses, mapped to the names of fields."""
         return {field.name: field.name for field in dataclasses.fields(cls) if field.name != "cutoff"}
 
     @classmethod
     def without_cutoff(cls, **parameters: Any) -> Measure:
-        """The measure of a text without a cutoff.
-
-        Raises
-        ------
-        InputError
-            It needs a cutoff, which says how deep judgments are completed.
-        """
+        """The measure of a string without a cutoff; an `InputError` unless the family allows it."""
         raise InputError(
             "it needs a cutoff, which says how deep judgments are completed", hint=f"write {cls.name}@1000"
         )
@@ -168,34 +166,54 @@ class Measure(ABC):
             False.
         """
 
-    def open_end(self, n_ranks: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
-        """Value that ranks beyond the end of a run could still add.
+    def extremes(
+        self, levels: npt.NDArray[Any], tally: Tally, n_elsewhere: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Bounds of the amounts over all completions, of which a family may have its own.
 
         Parameters
         ----------
-        n_ranks : ndarray of int
-            Documents that each run returns.
+        levels : ndarray of int, shape (run, topic, rank)
+            As `evaluate` takes them, down to the cutoff, but −1 for an unjudged document that a completion
+            may give any level of the tally, or 0. A family that reads unjudged documents gets `UNREACHED`
+            for those that stay unjudged.
+        tally : Tally
+            Of the judged documents.
+        n_elsewhere : ndarray of int, shape (run, topic)
+            Unjudged documents in reach that the run does not rank within the cutoff, for a measure over an
+            ideal ranking; 0 for others.
 
         Returns
         -------
-        ndarray of float, or None
-            Of the shape of ``n_ranks``; None, for nothing, unless the measure is defined on endless rankings.
+        least, most : ndarray, shape (run, topic)
+            If the measure rises: with no unjudged document relevant, and with all at the highest level. If it
+            falls: the other way round. If it does neither: the ends of its ``range`` where anything is open,
+            which holds for any family and is seldom sharp.
+        """
+        top = tally.levels[-1] if tally.levels else 0
+        low, high = (self.amounts(np.where(levels == -1, np.int16(level), levels)) for level in (0, top))
+        if self.rises or self.falls:
+            return (low, high) if self.rises else (high, low)
+        is_open = (levels[..., : self.cutoff] == -1).any(axis=-1)
+        least, most = (np.where(is_open, end * self.unit, low).astype(low.dtype) for end in self.range)
+        return least, most
+
+    def open_end(self, n_ranks: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
+        """Value that ranks beyond the end of a run could still add, of the shape of ``n_ranks``.
+
+        ``n_ranks`` are the documents that each run returns. None, for nothing, unless the measure is defined
+        on endless rankings.
         """
         return None
 
     def of_draws(self, rankings: DrawnRankings) -> Callable[[npt.NDArray[np.uint8]], npt.NDArray[Any]] | None:
-        """A fast function from drawn levels, shape (draw, unknown), to amounts, shape (draw, run), or
-        None.
-        """
+        """Fast function from drawn levels, shape (draw, unknown), to amounts, shape (draw, run), or None."""
         return None
 
     def amounts(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Amounts of `evaluate`, int32 where they are whole numbers and float otherwise, shape (...).
 
-        Raises
-        ------
-        InputError
-            `evaluate` does not return a number for each ranking.
+        An `evaluate` that does not return a number for each ranking is an `InputError`.
         """
         amounts: Any = self.evaluate(levels)
         if (
@@ -211,20 +229,11 @@ class Measure(ABC):
         return levels if self.reads_unjudged else np.maximum(levels, 0)
 
     def normalize(self, amounts: npt.NDArray[Any], tally: Tally) -> npt.NDArray[Any]:
-        """Amounts of shape (..., run, topic), which a `Normalized` measure divides by those of ideal
-        rankings.
-        """
+        """Amounts of shape (..., run, topic); a `Normalized` measure divides them by the ideal ones."""
         return amounts
 
     def values(self, levels: npt.NDArray[Any], tally: Tally | None = None) -> Values:
-        """Values of rankings.
-
-        Parameters
-        ----------
-        levels : ndarray of int, shape (..., run, topic, rank)
-        tally : Tally, optional
-            Documents of the topics' ideal rankings; a `Normalized` measure needs it.
-        """
+        """Values of rankings with levels of shape (..., run, topic, rank); `Normalized` ones need a tally."""
         amounts = self.amounts(levels)
         return Values(amounts if tally is None else self.normalize(amounts, tally), self.unit)
 
@@ -241,9 +250,7 @@ class Additive(Measure):
 
     @abstractmethod
     def gains(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Gain of each level, of the shape of ``levels``; 0 for unknown documents (level 0, or −1 where the
-        family reads unjudged documents).
-        """
+        """Gain of each level, of the shape of ``levels``; 0 for a document of unknown relevance."""
 
     def evaluate(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Weighted sums of gains, shape (...)."""
@@ -255,13 +262,12 @@ class Additive(Measure):
 def register_measure(family: _Family) -> _Family:
     """Class decorator that registers a family of measures under its name.
 
-    Raises
-    ------
-    InputError
-        Another family has the name. A user's family may be redefined, one of the package's may not.
+    An unknown citation or a name of another family is an `InputError`; a user's family may be redefined, one
+    of the package's not.
     """
     if not re.fullmatch("[A-Za-z]+", family.name):
         raise InputError(f"a family of measures cannot be called {family.name!r}", hint="letters alone")
+    cite(family.citations)
     known = MEASURES.setdefault(family.name, family)
     ours, theirs = (cls.__module__.startswith("bayespool.") for cls in (known, family))
     if known.__qualname__ != family.__qualname__ or (ours and not theirs):

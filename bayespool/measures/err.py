@@ -22,16 +22,11 @@ class ERR(Measure):
     Parameters
     ----------
     cutoff : int
-        The n of ERR@n, at least 1.
+        As for `Measure`.
     rel : int, default 1
         The smallest relevance at which a reader may stop, at least 1.
     max_rel : int, default 4
-        The highest relevance; documents above it count as it.
-
-    Raises
-    ------
-    InputError
-        A parameter is out of range.
+        The highest relevance, at least 1; documents above it count as it.
 
     Notes
     -----
@@ -50,6 +45,7 @@ class ERR(Measure):
 
     name = "ERR"
     label = "expected reciprocal of the rank at which a reader stops"
+    citations = ("chapelle-etal-2009",)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -19,8 +19,8 @@ from bayespool.measures.values import DEFAULT_CI_PROB, Values
 from bayespool.tables import build_container, container_bytes
 from bayespool.tables.containers import variable_name
 from bayespool.tables.files import PathLike, atomic_write
-from bayespool.tables.printable import some_of
-from bayespool.tables.reprs import Shown, one_line
+from bayespool.tables.formatting import some_of
+from bayespool.tables.markup import Shown, one_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,8 +101,8 @@ class Estimates(Shown):
         relevances in one draw, so that draws of their difference mean nothing.
     distance, new_kind : ndarray of float, shape (run,), or None
         Distance of each run from the pool, in standard deviations between the pool's organizations, and the
-        chance that it is of a kind that the pool does not have (`bayespool.posterior.pool_distance`), where
-        the method computes them.
+        chance that it is of a kind that the pool does not have (`bayespool.posterior.distance_from_pool`),
+        where the method computes them.
 
     Raises
     ------
@@ -164,24 +164,14 @@ class Estimates(Shown):
 
     @property
     def posterior(self) -> Any:
-        """Draws of the parameters of the one model as an ``xarray.DataTree`` for ArviZ; None if nothing was
-        sampled.
+        """Draws of the parameters of the one model as an ``xarray.DataTree``; None if nothing was sampled.
 
-        Raises
-        ------
-        InputError
-            There are several models: `model_of` takes a name.
+        If there are several models this is an `InputError`: `model_of` takes a name.
         """
         return self.fits[self.model_of()].posterior if self.fits else None
 
     def model_of(self, model: str | None = None) -> str:
-        """Name of one of ``fits``: the one given, or the only one.
-
-        Raises
-        ------
-        InputError
-            No such model, or none given and there are several.
-        """
+        """Name of one of ``fits``: the one given, or the only one; else an `InputError`."""
         known = ", ".join(f"{name} (weight {self.weights.get(name, 1):.3g})" for name in self.fits)
         if model is None and len(self.fits) == 1:
             (model,) = self.fits
@@ -234,17 +224,12 @@ class Estimates(Shown):
     def to_netcdf(self, path: PathLike, *, per_topic: bool = False) -> None:
         """Write `to_arviz` to a NetCDF file, whole or not at all; the same draws give the same bytes.
 
-        Raises
-        ------
-        OutputError
-            The file cannot be written; an existing file is unchanged.
+        A file that cannot be written is an `OutputError`, and stays as it was.
         """
         atomic_write(path, container_bytes(self.to_arviz(per_topic=per_topic)))
 
     def interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
-        """Ends of the equal-tailed interval of each run's value, two arrays of shape (run,); NaN without
-        draws.
-        """
+        """Ends of the equal-tailed interval of each run's value, shape (run,) each; NaN without draws."""
         if self.draws is None:
             return np.full(len(self.run_ids), np.nan), np.full(len(self.run_ids), np.nan)
         return self.draws.interval(ci_prob)
@@ -263,9 +248,7 @@ class Estimates(Shown):
     def columns(
         self, ci_prob: float = DEFAULT_CI_PROB, *, per_topic: bool = False
     ) -> dict[str, npt.NDArray[Any]]:
-        """Columns of a table by run (or run and topic), named after the method: value, interval or standard
-        error, and distance from the pool.
-        """
+        """Columns of a table by run (or run and topic), named after the method."""
         columns = {self.method: (self.per_topic if per_topic else self.value).ravel()}
         if self.draws is not None:
             ends = self.topic_interval(ci_prob) if per_topic else self.interval(ci_prob)
@@ -335,12 +318,10 @@ class Estimator(Protocol):
         """One `Estimates` per measure, for the given runs."""
 
 
-def ask(
+def estimate_checked(
     estimator: Estimator, collection: Collection, run_ids: Sequence[str], measures: Sequence[Measure]
 ) -> tuple[Estimates, ...]:
-    """Run an estimator and check that its result matches the request: one `Estimates` per measure, of these
-    runs in this order, on all topics (else `InputError`).
-    """
+    """Run an estimator and refuse a result that is not an `Estimates` per measure, of these runs."""
     answer: Any = estimator.estimate(collection, tuple(run_ids), tuple(measures))
     if not isinstance(answer, tuple) or not all(isinstance(group, Estimates) for group in answer):
         raise InputError(f"estimator {estimator.name!r} does not return a tuple of Estimates")
@@ -415,11 +396,7 @@ def draws_container(
     per_topic: bool = False,
     constant_data: Mapping[str, npt.NDArray[Any]] | None = None,
 ) -> Any:
-    """Draws of one method under several measures as an ``xarray.DataTree`` (`Estimates.to_arviz`).
-
-    ``constant_data`` are arrays of shape (measure, run) or (measure, run, topic). Estimates without draws,
-    and two measures whose variable names collide, are an `InputError`.
-    """
+    """Draws under several measures as an ``xarray.DataTree`` (`Estimates.to_arviz`), with constant data."""
     first = estimates[0]
     n_chains, dims = _n_chains(estimates), dict[str, tuple[str, ...]]()
     posterior, texts = dict[str, npt.NDArray[Any]](), dict[str, dict[str, str]]()

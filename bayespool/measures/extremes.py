@@ -17,10 +17,7 @@ BoolArray = npt.NDArray[np.bool_]
 def average_precision_extremes(
     relevant: BoolArray, opened: BoolArray, n_relevant: npt.NDArray[Any], n_elsewhere: npt.NDArray[Any]
 ) -> tuple[FloatArray, FloatArray]:
-    """Bounds of average precision, two arrays of shape (run, topic), from ranks of relevant and of unjudged
-    documents, shape (run, topic, rank), judged relevant documents, shape (topic,), and unjudged ones outside
-    the ranking, shape (run, topic).
-    """
+    """Bounds of average precision, shape (run, topic), from masks of shape (run, topic, rank)."""
     least, most = np.zeros(relevant.shape[:2]), np.zeros(relevant.shape[:2])
     total, elsewhere = n_relevant.astype(np.float64), n_elsewhere.astype(np.float64)
     _average_precision(relevant, opened, total, elsewhere, least, most)
@@ -35,21 +32,15 @@ def gain_extremes(
     at_least: npt.NDArray[Any],
     n_elsewhere: npt.NDArray[Any],
 ) -> tuple[FloatArray, FloatArray]:
-    """Bounds of discounted gain over that of the ideal ranking, two arrays of shape (run, topic).
-
-    ``gained`` is the discounted gain of judged documents, (run, topic); ``opened`` the ranks of unjudged
-    ones, (run, topic, rank); ``steps`` the gain of each level above the one below, (level,); ``at_least`` the
-    judged documents of each level or a higher one, (topic, level); ``n_elsewhere`` the unjudged ones outside
-    the ranking.
-
-    Let m_k of the unjudged documents of the ranking reach level k, m_1 ≥ m_2 ≥ …. The value is (J + Σ δ_k
-    P(m_k)) / Σ δ_k D(N_k + m_k + e_k), where J is what judged documents gain, δ_k the steps, N_k the judged
-    documents that reach level k, and D sums of the first discounts, down to the cutoff. P sums the discounts
-    of the first m unjudged ranks for the greatest value (e_k = 0: nothing elsewhere is relevant), of the last
-    m for the least (e_k is all that is elsewhere). For a fixed λ the numerator less λ times the denominator
-    is a sum over k, optimized over nested m_k from the highest level down; λ is then the ratio reached, until
-    none is better (Dinkelbach 1967, On nonlinear fractional programming).
-    """
+    """Bounds of discounted gain over that of the ideal ranking, two arrays of shape (run, topic)."""
+    # Let m_k of the unjudged documents of the ranking reach level k, m_1 ≥ m_2 ≥ …. The value is (J + Σ δ_k
+    # P(m_k)) / Σ δ_k D(N_k + m_k + e_k), where J is what judged documents gain (``gained``), δ_k the increase
+    # in gain from the level below (``steps``), N_k the judged documents that reach level k (``at_least``),
+    # and D sums of the first discounts, down to the cutoff. P sums the discounts of the first m unjudged
+    # ranks (``opened``) for the greatest value (e_k = 0: nothing elsewhere is relevant), of the last m for
+    # the least (e_k is all that is elsewhere). For a fixed λ the numerator less λ times the denominator is a
+    # sum over k, optimized over nested m_k from the highest level down; λ is then the ratio reached, until
+    # none is better (Dinkelbach 1967, On nonlinear fractional programming).
     least, most = np.zeros(gained.shape), np.zeros(gained.shape)
     best = np.concatenate([[0.0], np.cumsum(discount)])
     counts, elsewhere = at_least.astype(np.int64), n_elsewhere.astype(np.int64)

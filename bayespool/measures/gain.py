@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.errors import InputError
-from bayespool.measures.base import MAX_RELEVANCE, Additive, Tally, register_measure, whole_number
+from bayespool.measures.base import MAX_RELEVANCE, Additive, Measure, Tally, register_measure, whole_number
 from bayespool.measures.extremes import gain_extremes
 from bayespool.measures.normalized import FloatArray, Normalized
 
@@ -31,7 +31,7 @@ class _Gain(Additive):
         super().__post_init__()
         if self.dcg not in get_args(Formula):
             raise InputError(f"{self.name}: no dcg {self.dcg!r}", hint="known: 'log2', 'exp-log2'")
-        object.__setattr__(self, "gain_of", _pairs(self.name, self.gain_of))
+        object.__setattr__(self, "gain_of", _gains_by_level(self.name, self.gain_of))
         if self.gain_of and self.dcg != "log2":
             raise InputError(
                 f"{self.name}: gains and dcg='{self.dcg}' are two ways to say what a level gains",
@@ -40,7 +40,7 @@ class _Gain(Additive):
 
     @classmethod
     def keywords(cls) -> dict[str, str]:
-        """Parameters that a text may give in parentheses; ``gain_of`` is called gains there."""
+        """Parameters allowed in parentheses; ``gain_of`` is called gains there."""
         return {"gains" if field == "gain_of" else text: field for text, field in super().keywords().items()}
 
     def parameters(self) -> dict[str, Any]:
@@ -57,10 +57,7 @@ class _Gain(Additive):
     def gains(self, levels: npt.NDArray[Any]) -> FloatArray:
         """Gain of each level: that of ``gain_of``, or the level, or 2^level − 1; 0 below ``rel``.
 
-        Raises
-        ------
-        InputError
-            A level beyond those of ``gain_of`` gains less than the one below it, or overflows.
+        A level that gains less than the one below it, or overflows, is an `InputError`.
         """
         table = np.arange(int(levels.max(initial=0)) + 1, dtype=np.float64)
         for level, gain in self.gain_of:
@@ -74,8 +71,7 @@ class _Gain(Additive):
                 f"{self}: relevance {len(table) - 1} of the judgments gains {table[-1]:g}",
                 hint="name every level in gains, none with less than the one below it",
             )
-        gained: FloatArray = table[np.maximum(levels, 0)]
-        return gained
+        return np.asarray(table[np.maximum(levels, 0)])
 
 
 @register_measure
@@ -86,13 +82,13 @@ class DCG(_Gain):
     Parameters
     ----------
     cutoff : int
-        The n of DCG@n, at least 1.
+        As for `Measure`.
     rel : int, default 1
         The smallest relevance that gains anything, at least 1.
     dcg : {"log2", "exp-log2"}
         Whether a document of relevance g gains g or 2^g − 1.
     gain_of : mapping of int to float
-        Gains of levels that differ from the level; ``gains`` in a text.
+        Gains of levels that differ from the level; ``gains`` in a string.
 
     Raises
     ------
@@ -114,6 +110,7 @@ class DCG(_Gain):
 
     name = "DCG"
     label = "gains of the top n, discounted by the logarithm of the rank"
+    citations = ("jarvelin-kekalainen-2002",)
     range = (0.0, math.inf)
 
 
@@ -126,21 +123,10 @@ class NDCG(Normalized, _Gain):
 
     Parameters
     ----------
-    cutoff : int
-        The n of nDCG@n, at least 1; of the ideal ranking too.
-    rel : int, default 1
-        The smallest relevance that gains anything, at least 1.
-    dcg : {"log2", "exp-log2"}
-        Whether a document of relevance g gains g or 2^g − 1.
-    gain_of : mapping of int to float
-        Gains of levels that differ from the level; ``gains`` in a text.
+    cutoff, rel, dcg, gain_of
+        As for `DCG`; the cutoff is the ideal ranking's too.
     ideal : {"own", "shared", "judged"}
         Documents of the ideal ranking (`Normalized`).
-
-    Raises
-    ------
-    InputError
-        A parameter is out of range; a level gains less than the one below it, or level 0 gains anything.
 
     Notes
     -----
@@ -163,21 +149,19 @@ class NDCG(Normalized, _Gain):
 
     name = "nDCG"
     label = "discounted gains of the top n over those of the ideal ranking"
+    citations = ("jarvelin-kekalainen-2002",)
 
     def best(self, tally: Tally) -> FloatArray:
         """Discounted gain of the ideal ranking, shape (..., topic)."""
         steps, at_least = self._steps(tally)
         summed = np.concatenate([[0.0], np.cumsum(self.weights())])
         # no matrix product, whose last bit depends on how many rankings there are
-        ideal: FloatArray = (summed[np.minimum(at_least, self.cutoff)] * steps).sum(axis=-1)
-        return ideal
+        return np.asarray((summed[np.minimum(at_least, self.cutoff)] * steps).sum(axis=-1))
 
     def extremes(
         self, levels: npt.NDArray[Any], tally: Tally, n_elsewhere: npt.NDArray[Any]
     ) -> tuple[FloatArray, FloatArray]:
-        """Sharp bounds over completions, two arrays of shape (run, topic)
-        (`bayespool.measures.extremes.gain_extremes`).
-        """
+        """Sharp bounds over completions, shape (run, topic) (`bayespool.measures.extremes.gain_extremes`)."""
         if self.ideal == "judged" or not self.can_be_relevant(tally):
             return super().extremes(levels, tally, n_elsewhere)
         gained = self.amounts(np.maximum(levels, 0))
@@ -186,23 +170,49 @@ class NDCG(Normalized, _Gain):
         return gain_extremes(gained, opened, self.weights(), steps, at_least, n_elsewhere)
 
     def _steps(self, tally: Tally) -> tuple[FloatArray, npt.NDArray[Any]]:
-        """Gain of each level above the one below, shape (level,); documents of each level or a higher one,
-        shape (..., topic, level).
-        """
+        """Gain of each level above the one below, shape (level,), and documents that reach it."""
         gains = self.gains(np.array(tally.levels, dtype=np.int64))
         at_least = np.flip(np.cumsum(np.flip(tally.n, axis=-1), axis=-1), axis=-1)
         return np.diff(gains, prepend=0.0), at_least
 
 
+@dataclass(frozen=True, order=True)
+class ScaledGain(Measure):
+    """A measure whose documents gain from 0 to 1, between relevance ``min_rel`` and ``max_rel``."""
+
+    min_rel: int = 0
+    max_rel: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for field in ("min_rel", "max_rel"):
+            object.__setattr__(self, field, whole_number(f"{self.name}: {field}", getattr(self, field)))
+        if not 0 <= self.min_rel < self.max_rel <= MAX_RELEVANCE:
+            raise InputError(
+                f"{self.name}: min_rel is {self.min_rel} and max_rel {self.max_rel}",
+                hint=f"min_rel is at least 0 and below max_rel, which is at most {MAX_RELEVANCE}",
+            )
+        object.__setattr__(self, "is_graded", self.max_rel > self.rel)
+
+    def steps(self, levels: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """Levels above ``min_rel``, at most up to ``max_rel``, of the shape of ``levels``."""
+        above = np.clip(levels, self.min_rel, self.max_rel).astype(np.int64) - self.min_rel
+        return np.where(levels >= self.rel, above, 0)
+
+    def gains(self, levels: npt.NDArray[Any]) -> FloatArray:
+        """Position between ``min_rel`` and ``max_rel``, from 0 to 1, of the shape of ``levels``."""
+        return self.steps(levels) / (self.max_rel - self.min_rel)
+
+
 @register_measure
 @dataclass(frozen=True, order=True)
-class SDCG(Additive):
+class SDCG(ScaledGain, Additive):
     """Scaled discounted cumulative gain, SDCG@n: over the gain of n documents of the highest relevance.
 
     Parameters
     ----------
     cutoff : int
-        The n of SDCG@n, at least 1.
+        As for `Measure`.
     rel : int, default 1
         The smallest relevance that gains anything, at least 1.
     min_rel, max_rel : int
@@ -228,47 +238,25 @@ class SDCG(Additive):
     [0.62]
     """
 
-    min_rel: int = 0
-    max_rel: int = 1
-
     name = "SDCG"
     label = "discounted gains of the top n over the most that n documents can gain"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for field in ("min_rel", "max_rel"):
-            object.__setattr__(self, field, whole_number(f"{self.name}: {field}", getattr(self, field)))
-        if not 0 <= self.min_rel < self.max_rel <= MAX_RELEVANCE:
-            raise InputError(
-                f"{self.name}: min_rel is {self.min_rel} and max_rel {self.max_rel}",
-                hint=f"min_rel is at least 0 and below max_rel, which is at most {MAX_RELEVANCE}",
-            )
-        object.__setattr__(self, "is_graded", self.max_rel > self.rel)
+    citations = ("ravana-moffat-2010",)
 
     def weights(self) -> FloatArray:
         """1/log2(rank + 1), scaled to sum to 1, shape (rank,)."""
         discounts = _discounts(self.cutoff)
-        scaled: FloatArray = discounts / discounts.sum()
-        return scaled
-
-    def gains(self, levels: npt.NDArray[Any]) -> FloatArray:
-        """Position between ``min_rel`` and ``max_rel``, from 0 to 1, of the shape of ``levels``."""
-        within = np.clip(levels, self.min_rel, self.max_rel).astype(np.float64)
-        within = (within - self.min_rel) / (self.max_rel - self.min_rel)
-        gained: FloatArray = np.where(levels >= self.rel, within, 0.0)
-        return gained
+        return np.asarray(discounts / discounts.sum())
 
 
 def _discounts(cutoff: int) -> FloatArray:
     """1/log2(rank + 1) of the ranks down to a cutoff, shape (rank,)."""
-    discounts: FloatArray = 1 / np.log2(np.arange(2, cutoff + 2))
-    return discounts
+    return 1 / np.log2(np.arange(2, cutoff + 2))
 
 
-def _pairs(name: str, gains_by_level: Mapping[Any, Any] | Iterable[Any]) -> tuple[tuple[int, float], ...]:
-    """Levels and their gains, ascending, without those that gain themselves; invalid ones are an
-    `InputError`.
-    """
+def _gains_by_level(
+    name: str, gains_by_level: Mapping[Any, Any] | Iterable[Any]
+) -> tuple[tuple[int, float], ...]:
+    """Levels and gains, ascending, but for levels that gain themselves; `InputError` if invalid."""
     try:
         gain_of = dict(gains_by_level)
     except (TypeError, ValueError):

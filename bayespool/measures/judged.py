@@ -47,7 +47,7 @@ class Judged(Measure):
 
     @classmethod
     def keywords(cls) -> dict[str, str]:
-        """Parameters that a text may give in parentheses: none."""
+        """Parameters allowed in parentheses: none."""
         return {}
 
     def evaluate(self, levels: npt.NDArray[Any]) -> FloatArray:

@@ -47,8 +47,9 @@ class Normalized(Measure):
 
     @abstractmethod
     def best(self, tally: Tally) -> FloatArray:
-        """Amount of the ideal ranking, shape (..., topic), for a tally of shape (..., topic, level); it never
-        falls with more documents or higher levels.
+        """Amount of the ideal ranking, shape (..., topic), for a tally of shape (..., topic, level).
+
+        It never falls with more documents or higher levels.
         """
 
     def normalize(self, amounts: npt.NDArray[Any], tally: Tally) -> FloatArray:
@@ -60,13 +61,7 @@ class Normalized(Measure):
         return over(amounts, self.best(tally))
 
     def values(self, levels: npt.NDArray[Any], tally: Tally | None = None) -> Values:
-        """Values of rankings with levels of shape (..., run, topic, rank), given a tally for ideal rankings.
-
-        Raises
-        ------
-        InputError
-            No tally is given.
-        """
+        """Values of rankings with levels of shape (..., run, topic, rank); a tally has to be given."""
         if tally is None:
             raise InputError(f"{self} is over an ideal ranking", hint="give a tally of the judged documents")
         return super().values(levels, tally)
@@ -78,24 +73,16 @@ class Normalized(Measure):
     def extremes(
         self, levels: npt.NDArray[Any], tally: Tally, n_elsewhere: npt.NDArray[Any]
     ) -> tuple[FloatArray, FloatArray]:
-        """Bounds of the values over all completions.
+        """Bounds of the values over all completions, shape (run, topic) each; see `Measure.extremes`.
 
-        Parameters
-        ----------
-        levels : ndarray of int, shape (run, topic, rank)
-            Down to the cutoff; −1 for an unjudged document that a completion may give any level of the tally,
-            or 0.
-        tally : Tally
-            Of the judged documents.
-        n_elsewhere : ndarray of int, shape (run, topic)
-            Unjudged documents in reach that the run does not rank within the cutoff.
-
-        Returns
-        -------
-        least, most : ndarray of float, shape (run, topic)
-            Valid for any family, and not always sharp: from the amounts, and those of the ideal ranking, with
-            no unjudged document relevant and with all at the highest level.
+        They hold for any family and are not always sharp: from the amounts, and those of the ideal
+        ranking, with no unjudged document relevant and with all at the highest level; the ends of its
+        ``range`` where amounts may fall.
         """
+        if not self.rises:
+            low = self.normalize(self.amounts(np.maximum(levels, 0)), tally)
+            is_open = (levels == -1).any(axis=-1) | (n_elsewhere > 0)
+            return np.where(is_open, self.range[0], low), np.where(is_open, self.range[1], low)
         top = tally.levels[-1] if tally.levels else 0
         low = self.amounts(np.maximum(levels, 0)).astype(float)
         high = self.amounts(np.maximum(np.where(levels == -1, top, levels), 0)).astype(float)
@@ -114,19 +101,7 @@ class Normalized(Measure):
 
 
 def with_ideal(measures: Iterable[Measure], ideal: Ideal) -> tuple[Measure, ...]:
-    """Measures with another ideal ranking, where it is a run's own.
-
-    Raises
-    ------
-    InputError
-        Unknown ideal.
-
-    Examples
-    --------
-    >>> from bayespool.measures import parse_measures
-    >>> [str(measure) for measure in with_ideal(parse_measures(["P@10", "nDCG@10"]), "shared")]
-    ['P@10', "nDCG(ideal='shared')@10"]
-    """
+    """Measures with another ideal ranking, where it is a run's own."""
     if ideal not in get_args(Ideal):
         raise InputError(f"no ideal {ideal!r}", hint=f"known: {', '.join(get_args(Ideal))}")
     changed = (
@@ -139,41 +114,18 @@ def with_ideal(measures: Iterable[Measure], ideal: Ideal) -> tuple[Measure, ...]
 
 
 def n_relevant(tally: Tally, rel: int) -> FloatArray:
-    """Documents of relevance ``rel`` or more, shape (..., topic).
-
-    Examples
-    --------
-    >>> n_relevant(Tally(np.array([[3, 2], [0, 1]]), (1, 2)), 1).tolist()
-    [5.0, 1.0]
-    """
+    """Documents of relevance ``rel`` or more, shape (..., topic)."""
     relevant = [column for column, level in enumerate(tally.levels) if level >= rel]
     return np.asarray(tally.n[..., relevant].sum(axis=-1), dtype=np.float64)
 
 
 def over(amounts: npt.NDArray[Any], best: npt.NDArray[Any]) -> FloatArray:
-    """Amounts divided by those of ideal rankings, 0 where these are 0.
-
-    Examples
-    --------
-    >>> over(np.array([1.0, 0.0]), np.array([4.0, 0.0])).tolist()
-    [0.25, 0.0]
-    """
-    ratio: FloatArray = np.where(best > 0, amounts / np.where(best > 0, best, 1), 0.0)
-    return ratio
+    """Amounts divided by those of ideal rankings, 0 where these are 0."""
+    return np.where(best > 0, amounts / np.where(best > 0, best, 1), 0.0)
 
 
 def inserted(levels: npt.NDArray[Any], tally: Tally) -> npt.NDArray[Any]:
-    """Rankings with missing relevant documents at the first unjudged ranks, the most relevant first, shape
-    (run, topic, rank): the top values of Ravana & Moffat (2010, §3), which no completion may reach.
-
-    Examples
-    --------
-    Five documents are relevant, of which the ranking has three:
-
-    >>> ranking = np.array([[[1, 0, -1, 0, 1, 1, 0, -1, 0, 0]]])
-    >>> inserted(ranking, Tally(np.array([[5]]), (1,))).tolist()
-    [[[1, 0, 1, 0, 1, 1, 0, 1, 0, 0]]]
-    """
+    """Rankings with missing relevant documents at the first unjudged ranks (Ravana & Moffat 2010, §3)."""
     filled: npt.NDArray[Any] = np.maximum(levels, 0)
     opened = levels == -1
     place = np.cumsum(opened, axis=-1) - 1

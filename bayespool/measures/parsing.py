@@ -1,4 +1,4 @@
-"""Parsing of texts and objects of ir_measures into measures."""
+"""Parse names and objects of ir_measures, and refuse measures that are not supported with the reason."""
 
 from __future__ import annotations
 
@@ -10,7 +10,35 @@ from typing import Any, NamedTuple
 
 from bayespool.errors import InputError, known_names
 from bayespool.measures.base import MEASURES, Measure
-from bayespool.measures.unsupported import UNSUPPORTED
+
+_WHOLE = "it is of the whole ranking, and no cutoff says how deep judgments are completed"
+_NAMES_BY_REASON = {
+    "it needs judgments of subtopics, and bayespool reads one relevance per document": (
+        "AP_IA ERR_IA MAP_IA NRBP P_IA StRecall alpha_DCG alpha_nDCG nERR_IA nNRBP α_DCG α_nDCG"
+    ),
+    "it is a number of things in the files, and no measure of a ranking": "NumQ NumRel num_q num_rel",
+    "its weights depend on the gains that a reader has found, for which there are no bounds here": (
+        "BPM NERR10 NERR11 NERR8 NERR9"
+    ),
+    "it passes over unjudged documents, so that there is nothing to complete": "BPref Bpref bpref",
+    "it is an estimator itself, for judgments that were sampled from the pool": "infAP",
+    "it is of pairs of documents, a diagnosis of training, for which there are no bounds here": "Accuracy",
+    "it is of the whole ranking: what stands behind the @ is a recall, and no cutoff": "IPrec",
+    "its cutoff is the number of relevant documents, which differs from completion to completion": (
+        "RPrec Rprec"
+    ),
+    "its cutoffs are numbers of relevant documents, which differ from completion to completion": "Rprec_mult",
+    "it is a geometric mean over topics; write AP@1000 for the arithmetic one": "gm_map",
+    _WHOLE: "Compat INSQ",
+    f"{_WHOLE}; write P@n or R@n": "NumRelRet NumRet num_rel_ret num_ret",
+    f"{_WHOLE}; write P@n and R@n": "SetF SetRelP set_F set_relative_P",
+    f"{_WHOLE}; write P@n": "SetP set_P",
+    f"{_WHOLE}; write R@n": "SetR set_recall",
+    f"{_WHOLE}; write AP@n": "SetAP set_map",
+}
+
+UNSUPPORTED = {name: reason for reason, names in _NAMES_BY_REASON.items() for name in names.split()}
+"""Reason why a measure of ir_measures or trec_eval is not supported, by name."""
 
 _ALIASES = {"MAP": "AP", "MRR": "RR", "NDCG": "nDCG", "Precision": "P", "Recall": "R"}
 _ALIASES |= {"map": "AP", "mrr": "RR", "ndcg": "nDCG", "precision": "P", "recall": "R", "recip_rank": "RR"}
@@ -20,7 +48,7 @@ _MAX_CHARACTERS = 1000  # more than any measure has; Python's parser may fail on
 
 
 class _ParsedText(NamedTuple):
-    """Name, cutoff and parameters of a text."""
+    """Name, cutoff and parameters of a string."""
 
     name: str
     cutoff: int | None
@@ -28,17 +56,13 @@ class _ParsedText(NamedTuple):
 
 
 def parse_measure(measure: object) -> Measure:
-    """Parse a text, an ir_measures object or a `Measure`.
+    """Parse a string, an ir_measures object or a `Measure`.
 
     Parameters
     ----------
     measure : object
         A `Measure`, or anything whose ``str`` reads ``P@10``, ``nDCG(dcg='exp-log2')@10``, ``ndcg@10`` as in
         ranx or, as in trec_eval, ``ndcg_cut_10`` and ``ndcg_cut.10``.
-
-    Returns
-    -------
-    Measure
 
     Raises
     ------
@@ -101,7 +125,7 @@ def _unknown(text: str) -> InputError:
 
 
 def _is_measure(text: str) -> bool:
-    """Whether a text without a comma can be parsed."""
+    """Whether a string without a comma can be parsed."""
     try:
         parse_measure(text)
     except InputError:
@@ -110,7 +134,7 @@ def _is_measure(text: str) -> bool:
 
 
 def _fields(text: str, family: type[Measure], parameters: dict[str, Any]) -> dict[str, Any]:
-    """Parameters of a text by the names of the family's fields."""
+    """Parameters of a string by the names of the family's fields."""
     keywords, fields = family.keywords(), {}
     for name, value in parameters.items():
         if name == "judged_only" and value is False:
@@ -130,7 +154,7 @@ def _fields(text: str, family: type[Measure], parameters: dict[str, Any]) -> dic
 
 
 def _read(text: str) -> _ParsedText:
-    """Name, cutoff and parameters of a text; `InputError` if it is not written like a measure."""
+    """Name, cutoff and parameters of a string; `InputError` if it is not written like a measure."""
     bare = text.strip()
     if len(bare) > _MAX_CHARACTERS:
         raise _unknown(f"{bare[:20]}…")

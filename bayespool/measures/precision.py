@@ -41,7 +41,7 @@ class Precision(ShareOfTop):
     cutoff : int
         The n of P@n, at least 1; always the denominator, however short the run.
     rel : int, default 1
-        The smallest relevance that counts as relevant, at least 1.
+        As for `Measure`.
 
     Examples
     --------

@@ -24,19 +24,12 @@ class RBP(Additive):
 
     Parameters
     ----------
-    cutoff : int
-        The n of RBP@n, at least 1.
-    rel : int, default 1
-        The smallest relevance that counts as relevant, at least 1.
+    cutoff, rel : int
+        As for `Measure`.
     p : float, default 0.8
         Persistence, between 0 and 1.
     tail : bool, default False
         Whether the ranking has no end; made by `without_cutoff`.
-
-    Raises
-    ------
-    InputError
-        A parameter is out of range.
 
     Notes
     -----
@@ -59,6 +52,7 @@ class RBP(Additive):
 
     name = "RBP"
     label = "relevant documents weighted by how likely they are read"
+    citations = ("moffat-zobel-2008",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -77,26 +71,19 @@ class RBP(Additive):
 
     @classmethod
     def keywords(cls) -> dict[str, str]:
-        """Parameters that a text may give in parentheses: rel and p."""
+        """Parameters allowed in parentheses: rel and p."""
         return {text: field for text, field in super().keywords().items() if field != "tail"}
 
     @classmethod
     def without_cutoff(cls, **parameters: Any) -> Measure:
-        """RBP of rankings without an end.
-
-        Parameters
-        ----------
-        **parameters
-            ``rel`` and ``p``.
-        """
+        """RBP of rankings without an end, with ``rel`` and ``p``."""
         return cls(_deepest(_persistence(parameters.get("p", cls.p))), tail=True, **parameters)
 
     def open_end(self, n_ranks: npt.NDArray[Any]) -> FloatArray | None:
         """Weight of ranks beyond the end of a run, p to the power of its length; None with a cutoff."""
         if not self.tail:
             return None
-        beyond: FloatArray = self.p ** np.minimum(n_ranks, self.cutoff).astype(float)
-        return beyond
+        return np.asarray(self.p ** np.minimum(n_ranks, self.cutoff).astype(float))
 
     def weights(self) -> FloatArray:
         """(1 − p) p^(rank − 1), divided by 1 − p^cutoff with a cutoff, shape (rank,)."""

@@ -21,10 +21,8 @@ class Recall(Normalized, Additive):
 
     Parameters
     ----------
-    cutoff : int
-        The n of R@n, at least 1.
-    rel : int, default 1
-        The smallest relevance that counts as relevant, at least 1.
+    cutoff, rel : int
+        As for `Measure`.
     ideal : {"own", "shared", "judged"}
         The relevant documents of the topic (`Normalized`).
 

@@ -14,20 +14,16 @@ from bayespool.measures.base import Measure, register_measure
 @register_measure
 @dataclass(frozen=True, order=True)
 class ReciprocalRank(Measure):
-    """Reciprocal rank at a cutoff, RR@n: one over the rank of the first relevant document in the top n, else
-    0.
+    """Reciprocal rank at a cutoff, RR@n: one over the rank of the first relevant document in the top n, or 0.
 
     Parameters
     ----------
-    cutoff : int
-        The n of RR@n, at least 1.
-    rel : int, default 1
-        The smallest relevance that counts as relevant, at least 1.
+    cutoff, rel : int
+        As for `Measure`.
 
     Notes
     -----
-    trec_eval's ``recip_rank`` is RR@1000 of runs of 1,000 documents. A mean of reciprocal ranks is called
-    MRR.
+    trec_eval's ``recip_rank`` is RR@1000 of runs of 1,000 documents. MRR is a mean of reciprocal ranks.
 
     Examples
     --------

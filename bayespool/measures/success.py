@@ -18,10 +18,8 @@ class Success(Measure):
 
     Parameters
     ----------
-    cutoff : int
-        The n of Success@n, at least 1.
-    rel : int, default 1
-        The smallest relevance that counts as relevant, at least 1.
+    cutoff, rel : int
+        As for `Measure`.
 
     Examples
     --------

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.errors import InputError
-from bayespool.tables.reprs import Shown, one_line
+from bayespool.tables.markup import Shown, one_line
 
 DEFAULT_CI_PROB = 0.95
 
@@ -71,25 +71,16 @@ class Values(Shown):
 
     def scores(self) -> FloatArray:
         """Values on each topic, shape (..., run, topic)."""
-        scores: FloatArray = self.amount / self.unit
-        return scores
+        return self.amount / self.unit
 
     def totals(self) -> npt.NDArray[Any]:
-        """Amounts summed over topics, for comparing and sorting, shape (..., run): int64, or floats rounded
-        to twelve decimals.
-        """
+        """Amounts summed over topics, shape (..., run): int64, or floats rounded to twelve decimals."""
         if self.is_exact:
             return np.asarray(self.amount.sum(axis=-1, dtype=np.int64))
         return np.asarray(np.round(self.amount.sum(axis=-1), _DECIMALS))
 
     def per_mean(self, n_topics: Any = None) -> Any:
-        """Divisor that turns a total into a mean.
-
-        Parameters
-        ----------
-        n_topics : int or ndarray of int, shape (run,), optional
-            Topics of the mean, if not all.
-        """
+        """Divisor that turns a total into a mean over all topics, or over ``n_topics``, shape (run,)."""
         return self.unit * (self.n_topics if n_topics is None else n_topics)
 
     def means(self, n_topics: Any = None) -> FloatArray:
@@ -100,8 +91,7 @@ class Values(Shown):
         n_topics : int or ndarray of int, shape (run,), optional
             Topics of the mean, if not all: the amounts on the others have to be 0.
         """
-        means: FloatArray = self.totals() / self.per_mean(n_topics)
-        return means
+        return np.asarray(self.totals() / self.per_mean(n_topics))
 
     def interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
         """Ends of the equal-tailed interval of each run's mean over draws, two arrays of shape (run,)."""
@@ -115,30 +105,25 @@ class Values(Shown):
 
     def expected(self) -> FloatArray:
         """Mean over draws of each run's mean, shape (run,)."""
-        expected: FloatArray = self.totals().mean(axis=0) / self.per_mean()
-        return expected
+        return np.asarray(self.totals().mean(axis=0) / self.per_mean())
 
     def std(self) -> FloatArray:
         """Standard deviation over draws of each run's mean, shape (run,)."""
-        std: FloatArray = self.totals().std(axis=0) / self.per_mean()
-        return std
+        return np.asarray(self.totals().std(axis=0) / self.per_mean())
 
     def on_topics(self) -> FloatArray:
         """Mean over draws on each topic, shape (run, topic)."""
-        on_topics: FloatArray = self.amount.mean(axis=0) / self.unit
-        return on_topics
+        return np.asarray(self.amount.mean(axis=0) / self.unit)
 
     def on_grid(self) -> npt.NDArray[Any]:
-        """Amounts whose squares and products sum without rounding: floats are put on a grid of a
-        millionth.
-        """
+        """Amounts whose squares and products sum without rounding: floats on a grid of about a millionth."""
         return self.amount if self.is_exact else np.round(self.amount * _GRID)
 
 
 def equal_tailed_interval(
     draws: npt.NDArray[Any], ci_prob: float
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Ends of the central interval over the first axis; both are drawn values.
+    """Ends of the central interval over the first axis, two arrays of shape (...); both are drawn values.
 
     Parameters
     ----------
@@ -146,10 +131,6 @@ def equal_tailed_interval(
     ci_prob : float in (0, 1)
         At least this share of the draws lies inside, ends included, and at most (1 − ci_prob)/2 on either
         side.
-
-    Returns
-    -------
-    lower, upper : ndarray, shape (...)
 
     Examples
     --------

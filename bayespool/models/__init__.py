@@ -1,11 +1,9 @@
 """Declarations of hierarchical models, their evidence and priors, and what engines derive from them."""
 
 from bayespool.models.document import EVIDENCE_SLOPES
-from bayespool.models.evidence import gather_evidence
-from bayespool.models.families import draw_prior
+from bayespool.models.evidence import LinearEvidence, gather_documents, gather_evidence
 from bayespool.models.formulas import Chances, Effect, Linear, document_log_odds
-from bayespool.models.linear import LinearEvidence, gather_documents
-from bayespool.models.priors import Prior, parse_prior
+from bayespool.models.priors import Prior, draw_prior, parse_prior
 from bayespool.models.registry import MODEL_NAMES, MODELS, model_named, own_models
 from bayespool.models.spec import Evidence, ModelSpec
 from bayespool.models.structure import Structure

@@ -9,9 +9,8 @@ r"""Hierarchical form of the anti-precision correction (Lipani et al. 2015).
     + (\beta_3 + \mathrm{slope}_{o(r)3}) \mathrm{precision}_{rq}
 
 ΔP and ΔP̄ are the changes of the pooled runs' P@n and P̄@n on the topic when they are composed with the run
-(§3.2); the change of their unjudged share is Δk̄ = −ΔP − ΔP̄. The paper corrects by that share where
-composition helps (λ > 0); the model estimates a slope for each change. Effects and priors are those of
-`bayespool.models.ratio`.
+(§3.2). The paper corrects by the change of their unjudged share, −ΔP − ΔP̄, where composition helps (λ > 0);
+the model estimates a slope for each. Effects and priors are those of `bayespool.models.ratio`.
 """
 
 from __future__ import annotations
@@ -20,12 +19,14 @@ import dataclasses
 
 from bayespool.models.ratio import RATIO
 from bayespool.models.spec import ModelSpec
+from bayespool.names import POSTERIOR_ESTIMATORS
 
 ANTI_PRECISION: ModelSpec = dataclasses.replace(
     RATIO,
     name="anti_precision",
-    description="by how composing with the run changes the pooled runs",
+    description=POSTERIOR_ESTIMATORS["posterior-anti-precision"],
     source="after Lipani et al. 2015",
+    citations=("lipani-lupu-hanbury-2015",),
     predictors={
         "delta_precision": (-3.0, 5.0),
         "delta_antiprecision": (-3.0, 5.0),

@@ -13,11 +13,13 @@ from __future__ import annotations
 from bayespool.models.formulas import Effect, Linear
 from bayespool.models.priors import LOG_ODDS
 from bayespool.models.spec import ModelSpec
+from bayespool.names import POSTERIOR_ESTIMATORS
 
 BACKGROUND: ModelSpec = ModelSpec(
     name="background",
-    description="a chance of being relevant for each topic and organization",
+    description=POSTERIOR_ESTIMATORS["posterior-background"],
     source="after Ravana & Moffat 2010",
+    citations=("ravana-moffat-2010",),
     evidence="counts",
     coefficients={"mu": LOG_ODDS},
     effects={"topic": Effect("topic"), "organization": Effect("organization")},

@@ -18,6 +18,7 @@ from bayespool.evidence import PREDICTORS
 from bayespool.evidence.predictors import evidence_predictors
 from bayespool.models.ratio import RATIO
 from bayespool.models.spec import ModelSpec
+from bayespool.names import POSTERIOR_ESTIMATORS
 
 
 class _EvidenceSlopes(Mapping[str, tuple[float, float]]):
@@ -36,15 +37,15 @@ class _EvidenceSlopes(Mapping[str, tuple[float, float]]):
         return len(evidence_predictors())
 
 
+# those of the package's predictors are from benchmarks/priors.py
 EVIDENCE_SLOPES: Mapping[str, tuple[float, float]] = _EvidenceSlopes()
-"""Predictors of the evidence model with the prior mean and standard deviation of their slopes, per unit of
-the predictor's own scale; the package's are from ``benchmarks/priors.py``.
-"""
+"""Prior mean and standard deviation of the evidence model's slopes, per unit of the predictor's own scale."""
 
 EVIDENCE: ModelSpec = dataclasses.replace(
     RATIO,
     name="evidence",
-    description="document by document: which runs rank it where, and the judgments around it",
+    description=POSTERIOR_ESTIMATORS["posterior-evidence"],
     source="",
+    citations=(),
     predictors=EVIDENCE_SLOPES,
 )

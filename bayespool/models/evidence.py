@@ -1,16 +1,18 @@
-"""Evidence of models of counts: integer arrays gathered from count tables."""
+"""The two kinds of evidence that models learn from."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.evidence import HeldOutCounts, JudgmentCounts
+from bayespool.collection import Collection
+from bayespool.evidence import PREDICTORS, DocumentTable, HeldOutCounts, JudgmentCounts
+from bayespool.evidence.predictors_of_labels import label_predictors
 
 IndexArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -18,42 +20,25 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ModelEvidence:
-    """Evidence for one measure: hidden documents of pooled runs, and judged ones of all runs.
+    """Evidence for one measure: hidden documents of pooled runs, and judged ones of all runs."""
 
-    A *cell* is a (pooled run, topic) with hidden documents; a document that several runs of an organization
-    retrieved is in the cell of the one that ranks it best. A *ranking* is a (run, topic) with judged
-    documents, of pooled runs without their organization and of the runs to score.
-
-    Attributes
-    ----------
-    query_ids, organizations, run_ids : tuple of str
-        Coordinates: all topics; organizations with a pooled run; pooled runs, then the runs to score.
-    n_pooled_runs : int
-        Number of ``run_ids`` that are pooled runs.
-    hidden_topic, hidden_organization, hidden_run : ndarray of int64, shape (cell,)
-        Indices into the coordinates.
-    n_hidden, n_hidden_relevant : ndarray of int64, shape (cell,)
-        Hidden documents, at least 1, and the relevant ones.
-    hidden_residual : ndarray of float, shape (cell,)
-        Δ of the run on the topic with its organization held out.
-    judged_topic, judged_run : ndarray of int64, shape (ranking,)
-    n_judged, n_relevant : ndarray of int64, shape (ranking,)
-        Judged documents in the top n, at least 1, and the relevant ones.
-    """
-
-    query_ids: tuple[str, ...]
-    organizations: tuple[str, ...]
-    run_ids: tuple[str, ...]
+    query_ids: tuple[str, ...]  # all topics
+    organizations: tuple[str, ...]  # those with a pooled run
+    run_ids: tuple[str, ...]  # pooled runs, then the runs to score
     n_pooled_runs: int
-    hidden_topic: IndexArray
+    # A cell is a (pooled run, topic) with hidden documents; a document that several runs of an organization
+    # retrieved is in the cell of the one that ranks it best. Arrays of shape (cell,):
+    hidden_topic: IndexArray  # index into the coordinates
     hidden_organization: IndexArray
     hidden_run: IndexArray
-    n_hidden: IndexArray
+    n_hidden: IndexArray  # hidden documents, at least 1
     n_hidden_relevant: IndexArray
-    hidden_residual: FloatArray
+    hidden_residual: FloatArray  # Δ of the run on the topic with its organization held out
+    # A ranking is a (run, topic) with judged documents, of pooled runs without their organization and of the
+    # runs to score. Arrays of shape (ranking,):
     judged_topic: IndexArray
     judged_run: IndexArray
-    n_judged: IndexArray
+    n_judged: IndexArray  # judged documents in the top n, at least 1
     n_relevant: IndexArray
 
     @property
@@ -97,10 +82,6 @@ def gather_evidence(
         The runs to score that are evidence, too.
     without : sequence of str
         Other runs that are not evidence.
-
-    Returns
-    -------
-    ModelEvidence
     """
     h, t = held_out.cutoffs.index(cutoff), targets.cutoffs.index(cutoff)
     own = [i for i, run in enumerate(held_out.run_ids) if run not in {*targets.run_ids, *without}]
@@ -135,3 +116,152 @@ def gather_evidence(
         n_judged=n_judged[judged_run, judged_topic].astype(np.int64),
         n_relevant=n_relevant[judged_run, judged_topic].astype(np.int64),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class LinearEvidence:
+    """Hidden documents with their predictors, documents with equal predictors in one row.
+
+    Attributes
+    ----------
+    query_ids, organizations, predictor_names : tuple of str
+        Coordinates.
+    run : ndarray of int64, shape (row,)
+        The pooled run that a row's documents are credited to, as an index into the collection's runs.
+    topic, organization : ndarray of int64, shape (row,)
+    predictors : ndarray of float, shape (row, predictor)
+        With mean 0 over hidden documents, in units in which slopes have a prior standard deviation of 1.
+    n_hidden, n_hidden_relevant : ndarray of int64, shape (row,)
+    center, unit : ndarray of float, shape (predictor,)
+        Mean over hidden documents, and the size of a unit on the predictor's own scale.
+    expected : ndarray of float, shape (predictor,)
+        Prior means of slopes, per unit.
+    """
+
+    query_ids: tuple[str, ...]
+    organizations: tuple[str, ...]
+    predictor_names: tuple[str, ...]
+    run: IndexArray
+    topic: IndexArray
+    organization: IndexArray
+    predictors: FloatArray
+    n_hidden: IndexArray
+    n_hidden_relevant: IndexArray
+    center: FloatArray
+    unit: FloatArray
+    expected: FloatArray
+
+    @property
+    def coords(self) -> dict[str, tuple[str, ...]]:
+        """Named coordinates of the models."""
+        return {
+            "topic": self.query_ids,
+            "organization": self.organizations,
+            "predictor": self.predictor_names,
+            "organization_topic": tuple(f"{o}, {q}" for o in self.organizations for q in self.query_ids),
+            "organization_predictor": tuple(
+                f"{o}, {name}" for o in self.organizations for name in self.predictor_names
+            ),
+        }
+
+    @property
+    def much_judged(self) -> bool:
+        """False: all its documents are hidden ones."""
+        return False
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Arrays by name: the ``pm.Data`` of a model, exchanged by a refit."""
+        names = ("topic", "organization", "predictors", "n_hidden", "n_hidden_relevant")
+        arrays = {n if n.startswith("n_") else f"hidden_{n}": getattr(self, n) for n in names}
+        return arrays | {"rotation": self.rotation, "hidden_organization_topic": self.cell}
+
+    @property
+    def cell(self) -> IndexArray:
+        """Organization × topic of each row as one number, shape (row,)."""
+        return self.organization * len(self.query_ids) + self.topic
+
+    @property
+    def rotation(self) -> FloatArray:
+        """Orthonormal directions in which predictors are uncorrelated, shape (predictor, direction)."""
+        return np.linalg.eigh((self.predictors * self.n_hidden[:, None]).T @ self.predictors)[1]
+
+    def standardize(self, table: DocumentTable) -> FloatArray:
+        """Predictors of other documents on the scale of these, shape (document, predictor)."""
+        standard: FloatArray = (table.columns(self.predictor_names) - self.center) / self.unit
+        standard[np.isnan(standard)] = 0.0  # without a label: an average document
+        return standard
+
+    def of_organizations(self, kept: npt.NDArray[np.bool_]) -> LinearEvidence:
+        """Evidence of the organizations in a mask of shape (organization,)."""
+        rows = kept[self.organization]
+        names = tuple(name for name, keep in zip(self.organizations, kept, strict=True) if keep)
+        return dataclasses.replace(
+            self,
+            organizations=names,
+            run=self.run[rows],
+            topic=self.topic[rows],
+            organization=(np.cumsum(kept) - 1)[self.organization[rows]],
+            predictors=self.predictors[rows],
+            n_hidden=self.n_hidden[rows],
+            n_hidden_relevant=self.n_hidden_relevant[rows],
+        )
+
+
+def gather_documents(
+    collection: Collection,
+    hidden: DocumentTable,
+    slopes: Mapping[str, tuple[float, float]],
+    *,
+    without: tuple[str, ...] = (),
+) -> LinearEvidence:
+    """Evidence from hidden documents with some predictors.
+
+    Parameters
+    ----------
+    collection : Collection
+    hidden : DocumentTable
+        Of `bayespool.evidence.hidden_document_table`.
+    slopes : mapping of str to (float, float)
+        Predictors, out of the table's, with the prior mean and standard deviation of their slopes.
+    without : tuple of str
+        Runs whose hidden documents are left out, but for added judgments.
+    """
+    kept = (collection.added_for[hidden.pair] >= 0) | ~np.isin(hidden.run, collection.run_index(without))
+    predictor_names = tuple(slopes)
+    chosen = hidden.columns(predictor_names)[kept]
+    keys = np.column_stack([hidden.run[kept], hidden.topic[kept]])
+    known = PREDICTORS | label_predictors(collection)
+    of_labels = [place for place, name in enumerate(predictor_names) if known[name].per == "label"]
+    if all(known[name].per != "document" for name in predictor_names):
+        labels = np.nan_to_num(chosen[:, of_labels], nan=-1.0)
+        rows, row = np.unique(np.hstack([keys, labels]), axis=0, return_inverse=True)
+        rows = rows[:, :2].astype(np.int64)
+        first = np.full(len(rows), 0)
+        first[row.reshape(-1)] = np.arange(len(keys))
+        row = row.reshape(-1)
+    else:
+        rows, row, first = keys, np.arange(len(keys)), np.arange(len(keys))
+    center = _means(chosen)
+    mean, std = np.array(list(slopes.values()), dtype=float).reshape(-1, 2).T
+    own = np.unique(rows[:, 0][np.isin(rows[:, 0], np.flatnonzero(~collection.pooled))])
+    present = np.unique(collection.organization[np.concatenate([np.flatnonzero(collection.pooled), own])])
+    return LinearEvidence(
+        query_ids=collection.query_ids,
+        organizations=tuple(collection.organizations[o] for o in present),
+        predictor_names=predictor_names,
+        run=rows[:, 0].astype(np.int64),
+        topic=rows[:, 1].astype(np.int64),
+        organization=np.searchsorted(present, collection.organization[rows[:, 0]]).astype(np.int64),
+        predictors=np.nan_to_num((chosen[first] - center) * std, nan=0.0),
+        n_hidden=np.bincount(row, minlength=len(rows)).astype(np.int64),
+        n_hidden_relevant=np.bincount(row, hidden.relevant[kept], len(rows)).astype(np.int64),
+        center=center,
+        unit=1 / std,
+        expected=mean / std,
+    )
+
+
+def _means(columns: FloatArray) -> FloatArray:
+    """Means of columns over the rows that have a value, 0 where none has, shape (column,)."""
+    there = ~np.isnan(columns)
+    return np.asarray(np.where(there, columns, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1))

@@ -26,7 +26,7 @@ class Effect:
         cells of an organization and a topic; or ``organization_predictor``, the differences of an
         organization's slopes from the common ones. Effects of the last two do not sum to zero.
     scale : Prior or str
-        Of their standard deviation; a text such as ``HalfNormal(0.5)`` becomes a prior.
+        Of their standard deviation; a string such as ``HalfNormal(0.5)`` becomes a prior.
     centered : bool
         Whether the sampler sees effects themselves, not standardized ones, where much is judged. The model is
         the same.
@@ -150,19 +150,16 @@ def evaluate(
     else:
         p = (1 - residual) * factor / (1 + np.exp(-of(formula.precision)))
         p = p + residual / (1 + np.exp(-of(formula.background)))
-    log_odds: FloatArray = np.log(p) - np.log1p(-p) + of(formula.effect)
-    return log_odds
+    return np.asarray(np.log(p) - np.log1p(-p) + of(formula.effect))
 
 
 def _of_groups(values: FloatArray, group: Any, source: Any) -> FloatArray:
     """Effects of one group or of several, shape (draw, 1 or observation)."""
-    effects: FloatArray = values[source, group][:, None] if np.ndim(group) == 0 else values[source][:, group]
-    return effects
+    return np.asarray(values[source, group][:, None] if np.ndim(group) == 0 else values[source][:, group])
 
 
 def document_log_odds(intercept: FloatArray, beta: FloatArray, predictors: FloatArray) -> FloatArray:
-    """Log odds of documents, shape (draw, document), to the bit the same whatever other draws and documents
-    there are.
+    """Log odds, shape (draw, document), to the bit the same whatever other draws and documents there are.
 
     Parameters
     ----------

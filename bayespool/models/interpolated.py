@@ -22,13 +22,15 @@ from __future__ import annotations
 from bayespool.models.formulas import Chances, Effect, Linear
 from bayespool.models.priors import FACTOR, PRECISION
 from bayespool.models.spec import ModelSpec
+from bayespool.names import POSTERIOR_ESTIMATORS
 
 _PRECISION = Linear("a", effects=("topic", "run"))
 
 INTERPOLATED: ModelSpec = ModelSpec(
     name="interpolated",
-    description="a share C of the run's judged precision on the topic",
+    description=POSTERIOR_ESTIMATORS["posterior-interpolated"],
     source="after Ravana & Moffat 2010",
+    citations=("ravana-moffat-2010",),
     evidence="counts",
     coefficients={"a": PRECISION, "c": FACTOR},
     effects={

@@ -23,11 +23,13 @@ from __future__ import annotations
 from bayespool.models.formulas import Effect, Linear
 from bayespool.models.priors import LOG_RATIO, PRECISION
 from bayespool.models.spec import ModelSpec
+from bayespool.names import POSTERIOR_ESTIMATORS
 
 ODDS_RATIO: ModelSpec = ModelSpec(
     name="odds_ratio",
-    description="odds a constant times those of the run's judged documents on the topic",
+    description=POSTERIOR_ESTIMATORS["posterior-odds-ratio"],
     source="after Ravana & Moffat 2010",
+    citations=("ravana-moffat-2010",),
     evidence="counts",
     coefficients={"a": PRECISION, "log_ratio": LOG_RATIO},
     effects={

@@ -22,11 +22,13 @@ from __future__ import annotations
 from bayespool.models.formulas import Effect, Linear
 from bayespool.models.priors import LOG_ODDS, SLOPE, VARYING
 from bayespool.models.spec import ModelSpec
+from bayespool.names import POSTERIOR_ESTIMATORS
 
 RATIO: ModelSpec = ModelSpec(
     name="ratio",
-    description="a share that depends on how good the run's judged documents are",
+    description=POSTERIOR_ESTIMATORS["posterior-ratio"],
     source="after Webber & Park 2009",
+    citations=("webber-park-2009",),
     evidence="documents",
     coefficients={"mu": LOG_ODDS, "beta": SLOPE},
     effects={

@@ -32,13 +32,7 @@ def add_model(spec: ModelSpec) -> None:
 
 
 def model_named(name: str) -> ModelSpec:
-    """A model out of `MODELS`.
-
-    Raises
-    ------
-    InputError
-        No model has the name.
-    """
+    """A model out of `MODELS`; `InputError` if none has the name."""
     if name not in MODELS:
         raise InputError(f"no model {name!r}", hint=known_names(name, MODELS))
     return MODELS[name]

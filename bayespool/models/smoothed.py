@@ -23,13 +23,15 @@ from __future__ import annotations
 from bayespool.models.formulas import Chances, Effect, Linear
 from bayespool.models.priors import FACTOR, PRECISION, Prior
 from bayespool.models.spec import ModelSpec
+from bayespool.names import POSTERIOR_ESTIMATORS
 
 _PRECISION = Linear("a", effects=("topic", "run"))
 
 SMOOTHED: ModelSpec = ModelSpec(
     name="smoothed",
-    description="interpolated where much is judged, background elsewhere",
+    description=POSTERIOR_ESTIMATORS["posterior-smoothed"],
     source="after Ravana & Moffat 2010",
+    citations=("ravana-moffat-2010",),
     evidence="counts",
     coefficients={"a": PRECISION, "c": FACTOR, "mu": Prior("Normal", (-2.8, 1.0))},
     effects={

@@ -14,12 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.errors import InputError
-from bayespool.models.evidence import ModelEvidence
-from bayespool.models.families import log_density_of_coefficient, log_density_of_scale, refuse_negative_scale
+from bayespool.models.evidence import LinearEvidence, ModelEvidence
 from bayespool.models.formulas import Chances, Effect, Formula, Linear, evaluate
-from bayespool.models.linear import LinearEvidence
-from bayespool.models.priors import Prior, parse_prior
-from bayespool.models.structure import Block, Coefficient, Group, Predictor, Product, Structure, Varying
+from bayespool.models.priors import (
+    Prior,
+    log_density_of_coefficient,
+    log_density_of_scale,
+    parse_prior,
+    refuse_negative_scale,
+)
+from bayespool.models.structure import Block, Coefficient, Group, LinearPredictor, Product, Structure, Varying
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -66,12 +70,14 @@ class ModelSpec:
         Lower-case letters, digits and underscores.
     description, source : str
         One line on the model, and its published source if it has one.
+    citations : tuple of str
+        Keys of `bayespool.tables.CITATIONS`. Without a source, their short names are the estimator's.
     evidence : {"documents", "counts"}
         Hidden documents with predictors, `LinearEvidence`, or numbers of hidden and of judged documents by
         run and topic, `ModelEvidence`.
     coefficients : mapping of str to Prior or str
-        Intercepts, slopes and factors; a text such as ``Normal(-2, 1)`` becomes a prior. The prior of slopes
-        is about the expected ones, in standard deviations.
+        Intercepts, slopes and factors; a string such as ``Normal(-2, 1)`` becomes a prior. The prior of
+        slopes is about the expected ones, in standard deviations.
     effects : mapping of str to Effect
         Must include ``organization``, the difference of a new run from the pooled ones. Most models of
         documents also need ``"interaction": Effect("organization_topic")``: the documents that an
@@ -101,6 +107,7 @@ class ModelSpec:
     name: str
     description: str
     source: str = ""
+    citations: tuple[str, ...] = field(default=(), repr=False)  # changes nothing that is stored or compiled
     evidence: EvidenceKind
     coefficients: Mapping[str, Prior]
     effects: Mapping[str, Effect]
@@ -213,13 +220,9 @@ class ModelSpec:
         return dataclasses.replace(self, coefficients=coefficients, effects=effects)
 
     def refuse_priors(self, priors: Mapping[str, str | Prior]) -> None:
-        """Refuse priors without a density in the Laplace engine; names that the model does not have are
-        ignored.
+        """Refuse priors without a density in the Laplace engine; names that the model lacks are ignored.
 
-        Raises
-        ------
-        InputError
-            A distribution that does not fit its variable, such as one on (0, 1) for log odds.
+        A distribution that does not fit its variable, such as one on (0, 1) for log odds, is an `InputError`.
         """
         for name, text in priors.items():
             if name in self.coefficients:
@@ -262,7 +265,7 @@ class ModelSpec:
         successes, trials = (arrays[name] for name in OBSERVED[of])
         ones = np.ones(len(trials))
 
-        def predictor(linear: Linear) -> Predictor:
+        def predictor(linear: Linear) -> LinearPredictor:
             coefficients = {name: ones for name in linear.coefficients}
             if linear.slopes is not None:
                 coefficients[linear.slopes] = arrays[f"{of}_predictors"]
@@ -271,7 +274,7 @@ class ModelSpec:
             varying = None
             if _SLOPE in dims and linear.slopes is not None:
                 varying = Varying(_SLOPE, linear.slopes, arrays[f"{of}_organization"])
-            return Predictor(coefficients, groups, varying)
+            return LinearPredictor(coefficients, groups, varying)
 
         link = None
         if isinstance(formula, Chances):
@@ -295,6 +298,9 @@ class ModelSpec:
     ) -> FloatArray:
         """Log odds that hidden or unjudged documents are relevant, without the effect of their organization.
 
+        They have the shape (draw, document), and are to the bit the same whatever other draws and documents
+        there are.
+
         Parameters
         ----------
         draws : mapping of str to ndarray
@@ -307,11 +313,6 @@ class ModelSpec:
             Δ; for models of counts.
         source : slice or ndarray of int
             Draws to take.
-
-        Returns
-        -------
-        ndarray of float, shape (draw, document)
-            To the bit the same whatever other draws and documents there are.
         """
         known = {name: effect.dim for name, effect in self.effects.items() if effect.dim not in _NEW_RUN_DIMS}
         log_odds = evaluate(self.hidden, known, draws, at, predictors, residual, source)

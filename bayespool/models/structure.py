@@ -49,7 +49,7 @@ class Varying:
 
 
 @dataclass(frozen=True, slots=True)
-class Predictor:
+class LinearPredictor:
     """One linear predictor of a block."""
 
     # multipliers of the coefficients, shape (observation,) or (observation, size)
@@ -60,20 +60,17 @@ class Predictor:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A chance (1 − Δ)·C·π + Δ·E with an effect added to its logit, by predictors of logit π, C, E and the
-    effect; without Δ, ``residual`` of shape (observation,), it is C·π and has no predictor of E.
-    """
+    """A chance (1 − Δ)·C·π + Δ·E with an effect added to its logit; without Δ it is C·π."""
 
-    residual: FloatArray | None = None
+    residual: FloatArray | None = None  # Δ, shape (observation,)
 
     def log_odds(self, z: Sequence[FloatArray]) -> FloatArray:
-        """Logit of the chance plus the effect, from predictors of shape (..., observation)."""
+        """Logit of the chance plus the effect, from predictors of logit π, C, E (with Δ) and the effect."""
         chance = expit(z[0]) * expit(z[1])
         if self.residual is not None:
             chance = (1 - self.residual) * chance + self.residual * expit(z[2])
         chance = np.clip(chance, 1e-12, 1 - 1e-12)
-        log_odds: FloatArray = logit(chance) + z[-1]
-        return log_odds
+        return logit(chance) + z[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +79,7 @@ class Block:
 
     successes: IndexArray
     trials: IndexArray
-    predictors: tuple[Predictor, ...]
+    predictors: tuple[LinearPredictor, ...]
     link: Product | None = None
 
 

@@ -1,25 +1,43 @@
-"""Plots of checks of the models: held-out predictions, comparison of models, self-calibration, engines."""
+"""Figures of checks of models and of second judges, and of judging in rounds."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from scipy.special import bdtrik
 
-from bayespool.experiments import HeldOutPrediction, SelfCalibration, run_frame
-from bayespool.experiments.engine_checks import ENDS_WITHIN, MEAN_WITHIN
-from bayespool.experiments.uniformity import bar_limits
+from bayespool.errors import InputError, known_names
 from bayespool.measures import parse_measure
-from bayespool.plots.style import POSTERIOR, axes_of
-from bayespool.tables.printable import literal
+from bayespool.plots.style import (
+    AS_JUDGED,
+    MARKS,
+    PALETTE,
+    POSTERIOR,
+    axes_of,
+    chosen_rows,
+    draw_panels,
+    grid_behind,
+    legend_above,
+    mark_truth,
+    of_measure,
+    pit_bars,
+    row_axis,
+    share_legend,
+)
+from bayespool.tables.formatting import level, literal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 def plot_predictive(
-    prediction: HeldOutPrediction, *, ci_prob: float = 0.95, label_runs: bool = True, ax: Axes | None = None
+    prediction: Any, *, ci_prob: float = 0.95, label_runs: bool = True, ax: Axes | None = None
 ) -> Axes:
     """Predicted and observed values of runs whose organizations were held out, a row per run.
 
@@ -33,20 +51,14 @@ def plot_predictive(
     label_runs : bool
         Whether to label rows with the runs' names.
     ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     axes = axes_of(ax)
-    whole, half = (
-        run_frame([prediction], prob).sort_values("value", kind="stable") for prob in (ci_prob, 0.5)
-    )
+    whole, half = (prediction.to_frame(prob).sort_values("value", kind="stable") for prob in (ci_prob, 0.5))
     rows = np.arange(len(whole))
     for frame, which, color, width, label in (
-        (whole, "prior_", "0.75", 1.2, f"before learning, {100 * ci_prob:g} %"),
-        (whole, "", POSTERIOR, 1.6, f"held out, {100 * ci_prob:g} %"),
-        (half, "", POSTERIOR, 4.5, "held out, 50 %"),
+        (whole, "prior_", "0.75", 1.2, f"before learning, {level(ci_prob)}"),
+        (whole, "", POSTERIOR, 1.6, f"held out, {level(ci_prob)}"),
+        (half, "", POSTERIOR, 4.5, f"held out, {level(0.5)}"),
     ):
         low, high = frame[f"{which}lower"], frame[f"{which}upper"]
         axes.hlines(rows, low, high, color=color, lw=width, label=label)
@@ -58,7 +70,7 @@ def plot_predictive(
     return axes
 
 
-def plot_held_out_pit(prediction: HeldOutPrediction, *, n_bins: int = 10, ax: Axes | None = None) -> Axes:
+def plot_held_out_pit(prediction: Any, *, n_bins: int = 10, ax: Axes | None = None) -> Axes:
     """Histogram of the randomized PIT of runs whose organizations were held out; read like `plot_pit`.
 
     If runs were independent, each bar would be between the dotted lines with 95 % probability.
@@ -68,22 +80,27 @@ def plot_held_out_pit(prediction: HeldOutPrediction, *, n_bins: int = 10, ax: Ax
     prediction : bayespool.experiments.HeldOutPrediction
     n_bins : int, default 10
     ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
-    from matplotlib.ticker import MaxNLocator
-
-    pit, axes = prediction.pit[prediction.has_hidden], axes_of(ax)
-    axes.hist(pit, bins=n_bins, range=(0, 1), color=POSTERIOR, alpha=0.6, edgecolor="white")
-    axes.axhline(len(pit) / n_bins, color="black", lw=1, ls="--", label="calibrated")
-    for limit, label in zip(bar_limits(len(pit), n_bins), ("95 % of calibrated bars", None), strict=True):
+    pit = prediction.pit[prediction.has_hidden]
+    axes = pit_bars(pit, prediction.measure, n_bins, POSTERIOR, ax)
+    for limit, label in zip(
+        bar_limits(len(pit), n_bins), (f"{level(0.95)} of calibrated bars", None), strict=True
+    ):
         axes.axhline(limit, color="black", lw=0.8, ls=":", label=label)
-    axes.set(xlim=(0, 1), xlabel=f"PIT, {prediction.measure}", ylabel=f"runs, of {len(pit)}")
-    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_title(literal(prediction.model), fontsize="medium")
     return axes
+
+
+def bar_limits(n: int, n_bins: int, prob: float = 0.95) -> tuple[float, float]:
+    """Equal-tailed limits of the height of one bar in a histogram of n independent uniform numbers.
+
+    Examples
+    --------
+    >>> bar_limits(100, 10)
+    (5.0, 16.0)
+    """
+    lower, upper = (float(np.ceil(bdtrik(tail, n, 1 / n_bins))) for tail in ((1 - prob) / 2, (1 + prob) / 2))
+    return lower, upper
 
 
 def plot_elpd(frame: pd.DataFrame, measure: object, *, ax: Axes | None = None) -> Axes:
@@ -92,7 +109,7 @@ def plot_elpd(frame: pd.DataFrame, measure: object, *, ax: Axes | None = None) -
     Parameters
     ----------
     frame : pandas.DataFrame
-        Of `bayespool.experiments.elpd_frame`.
+        The table ``elpd`` of `bayespool.ModelChecks`.
     measure : measure
         One of the frame's.
     ax : matplotlib.axes.Axes, optional
@@ -113,9 +130,42 @@ def plot_elpd(frame: pd.DataFrame, measure: object, *, ax: Axes | None = None) -
     return axes
 
 
-def plot_ranks(
-    calibration: SelfCalibration, quantity: str, *, prob: float = 0.95, ax: Axes | None = None
-) -> Axes:
+def draw_elpd(checks: Any) -> Figure:
+    """Figure with `plot_elpd` of every measure of `bayespool.ModelChecks`."""
+    frame = checks.to_frame("elpd")
+    plots = [partial(plot_elpd, frame, measure) for measure in dict.fromkeys(frame["measure"])]
+    return draw_panels(plots, width=4.4, height=2.6)
+
+
+def draw_predictive(checks: Any, measure: object) -> Figure:
+    """Figure with `plot_predictive` of every model under a measure of `bayespool.ModelChecks`."""
+    predictions = _under(checks, measure)
+    height = 1.0 + 0.16 * max(8, int(predictions[0].has_hidden.sum()))
+    plots = [partial(plot_predictive, p, label_runs=i % 3 == 0) for i, p in enumerate(predictions)]
+    figure = draw_panels(plots, height=height)
+    low, high = zip(*(panel.get_xlim() for panel in figure.axes), strict=True)
+    for panel in figure.axes:
+        panel.set_xlim(min(low), max(high))
+    share_legend(figure, ncols=4)
+    return figure
+
+
+def draw_pit(checks: Any, measure: object) -> Figure:
+    """Figure with `plot_held_out_pit` of every model under a measure of `bayespool.ModelChecks`."""
+    figure = draw_panels([partial(plot_held_out_pit, p) for p in _under(checks, measure)], height=2.4)
+    highest = max(panel.get_ylim()[1] for panel in figure.axes)
+    for panel in figure.axes:
+        panel.set_ylim(0, highest)
+    share_legend(figure, ncols=2, fontsize="small")
+    return figure
+
+
+def _under(checks: Any, measure: object) -> list[Any]:
+    """Predictions under a measure."""
+    return [p for p in checks.predictions if str(p.measure) == str(measure)]
+
+
+def plot_ranks(calibration: Any, quantity: str, *, prob: float = 0.95, ax: Axes | None = None) -> Axes:
     """Simulation-based calibration of one quantity: the distribution of ranks minus the uniform one.
 
     Parameters
@@ -142,15 +192,24 @@ def plot_ranks(
     return axes
 
 
-def plot_engines(
-    frame: pd.DataFrame, what: Literal["mean", "lower", "upper"], *, ax: Axes | None = None
-) -> Axes:
-    """Difference of the Laplace engine from NUTS in shares of the interval's width, a mark per run.
+def draw_ranks(calibration: Any) -> Figure:
+    """Figure with `plot_ranks` of every quantity of a `bayespool.experiments.SelfCalibration`."""
+    c = calibration
+    height = 1.9 if len(c.quantities) > 3 else 3.4  # a single row needs space for the axis label
+    figure = draw_panels([partial(plot_ranks, c, each) for each in c.quantities], width=2.9, height=height)
+    title = f"{c.model}, {c.engine}, {len(c.ranks)} simulations\ngray: {level(0.95)} of calibrated lines"
+    figure.suptitle(title, fontsize="medium")
+    figure.supxlabel("rank of the true value", fontsize="small")
+    figure.supylabel("share of ranks up to it, less the uniform one", fontsize="small")
+    return figure
+
+
+def plot_engines(comparison: Any, what: Literal["mean", "lower", "upper"], *, ax: Axes | None = None) -> Axes:
+    """Difference of an engine from NUTS in shares of the interval's width, a mark per run.
 
     Parameters
     ----------
-    frame : pandas.DataFrame
-        Of `bayespool.experiments.compare_engines`.
+    comparison : bayespool.EngineComparison
     what : {"mean", "lower", "upper"}
         Posterior means, or an end of the intervals.
     ax : matplotlib.axes.Axes, optional
@@ -158,10 +217,11 @@ def plot_engines(
     Returns
     -------
     matplotlib.axes.Axes
-        Bars are two Monte-Carlo errors; the band is 2 % for means and 5 % for ends.
+        Bars are two Monte-Carlo errors; the band is what is tolerated, 2 % for means and 5 % for ends.
     """
+    frame, metadata = comparison.to_frame("engines"), comparison.metadata
     axes, models = axes_of(ax), list(dict.fromkeys(frame["model"]))
-    within = MEAN_WITHIN if what == "mean" else ENDS_WITHIN
+    within = metadata["mean_within" if what == "mean" else "ends_within"]
     axes.axvspan(-within, within, color="0.88", lw=0)
     axes.axvline(0, color="0.6", lw=0.8)
     for row, model in enumerate(models):
@@ -172,6 +232,191 @@ def plot_engines(
     axes.set_yticks(-np.arange(len(models)), [literal(model) for model in models])
     axes.set_ylim(0.5 - len(models), 0.5)
     axes.locator_params(axis="x", nbins=4)  # more ticks would overlap
-    axes.set_xlabel("Laplace − NUTS, share of width")
+    axes.set_xlabel(f"{metadata['engine'].capitalize()} − NUTS, share of width")
     axes.set_title({"mean": "means", "lower": "lower ends", "upper": "upper ends"}[what], fontsize="medium")
+    return axes
+
+
+def draw_engines(comparison: Any) -> Figure:
+    """Figure with `plot_engines` of means and both ends."""
+    n_models = comparison.to_frame("engines")["model"].nunique()
+    statistics: tuple[Literal["mean", "lower", "upper"], ...] = ("mean", "lower", "upper")
+    plots = [partial(plot_engines, comparison, statistic) for statistic in statistics]
+    figure = draw_panels(plots, height=0.5 * n_models + 1.2)
+    for panel in figure.axes[1:]:
+        panel.set_yticks(panel.get_yticks(), [])
+    return figure
+
+
+_KINDS = (("other", "s", PALETTE[1]), ("hidden", "o", POSTERIOR))
+
+
+def plot_labels(
+    check: Any,
+    measure: object = None,
+    *,
+    judge: str | None = None,
+    relevant_from: int | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Share of relevant documents among those of each label, with intervals.
+
+    Parameters
+    ----------
+    check : bayespool.experiments.JudgeCheck
+    measure : measure, optional
+        Default: the first.
+    judge : str, optional
+        Default: the first.
+    relevant_from : int, optional
+        Lowest relevant level; default: the first of the measure.
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Hidden documents, which only one organization contributed, beside other judged ones: where the two
+        differ, labels of judged documents do not carry over. A label without documents has no mark.
+
+    Raises
+    ------
+    InputError
+        The check has no such measure, judge or level.
+    """
+    rows = of_measure(check.to_frame("calibration"), measure)
+    rows, chosen = chosen_rows(rows, "judge", judge, "judge")
+    n_levels = rows["relevant_from"].nunique()
+    rows, rel = chosen_rows(rows, "relevant_from", relevant_from, "level of relevance")
+    labels = list(dict.fromkeys(rows["label"]))
+    axes = axes_of(ax, width=4.8, height=3.6)
+    prob = level(rows["ci_prob"].iloc[0])
+    for k, (kind, mark, color) in enumerate(_KINDS):
+        mine = rows[(rows["documents"] == kind) & (rows["n"] > 0)]
+        place = np.array([labels.index(label) for label in mine["label"]]) + 0.2 * (k - 0.5)
+        axes.vlines(place, mine["lower"], mine["upper"], color=color, lw=2, alpha=0.6)
+        axes.plot(place, mine["share"], mark, color=color, ms=6, label=f"{kind} documents, {prob}")
+    axes.set_xticks(range(len(labels)), [literal(label) for label in labels])
+    axes.set(xlim=(-0.6, len(labels) - 0.4), ylim=(-0.03, 1.03))
+    axes.set_xlabel(f"label of {literal(chosen)}")
+    axes.set_ylabel("share relevant" if n_levels == 1 else f"share of relevance {rel} or more")
+    grid_behind(axes, "y")
+    legend_above(axes)
+    return axes
+
+
+def plot_judged_runs(
+    check: Any,
+    measure: object = None,
+    *,
+    judge: str | None = None,
+    truth: Mapping[str, float] | None = None,
+    marks: Mapping[str, Mapping[str, float]] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Intervals of runs without the labels of a judge, and with them, a row per run.
+
+    Parameters
+    ----------
+    check : bayespool.experiments.JudgeCheck
+        With intervals (``intervals=True``).
+    measure : measure, optional
+        Default: the first.
+    judge : str, optional
+        Default: the first.
+    truth : mapping of str to float, optional
+        True values by run, if known.
+    marks : mapping of str to mapping of str to float, optional
+        Further values by name and run, such as scores with labels as judgments.
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Runs are in the order of the table ``runs``. Dots are posterior means.
+
+    Raises
+    ------
+    InputError
+        The check has no intervals, or no such measure or judge.
+    """
+    rows, chosen = chosen_rows(of_measure(check.to_frame("runs"), measure), "judge", judge, "judge")
+    runs = list(rows["run_id"])
+    axes = axes_of(ax, width=6.4, height=1.4 + 0.42 * len(runs))
+    place = np.arange(len(runs))
+    prob = level(rows["ci_prob"].iloc[0])
+    named = {"without": "without labels", "with": f"with those of {literal(chosen)}"}
+    for (which, label), shift, color in zip(
+        named.items(), (-0.15, 0.15), (AS_JUDGED, POSTERIOR), strict=True
+    ):
+        ends = rows[f"lower_{which}"], rows[f"upper_{which}"]
+        axes.hlines(place + shift, *ends, color=color, lw=3, alpha=0.6, label=f"{label}, {prob}")
+        axes.plot(rows[f"value_{which}"], place + shift, "o", color=color, ms=5, mew=0)
+    for k, (label, values) in enumerate((marks or {}).items()):
+        mark, color = "DsP^v"[k % 5], PALETTE[1:][(2 + k) % (len(PALETTE) - 1)]
+        x = [values.get(run, np.nan) for run in runs]
+        axes.plot(x, place + 0.15, mark, color=color, ms=5, mew=0, label=literal(label))
+    if truth is not None:
+        mark_truth(axes, truth, runs, place, 6)
+    row_axis(axes, runs)
+    axes.set_xlabel(rows["measure"].iloc[0])
+    grid_behind(axes, "x")
+    legend_above(axes, n_columns=2)
+    return axes
+
+
+def draw_judges(check: Any) -> Figure:
+    """Figure with `plot_labels` of every judge and relevance level of the first measure."""
+    rows = of_measure(check.to_frame("calibration"))
+    shown = dict.fromkeys(zip(rows["judge"], rows["relevant_from"], strict=True))
+    plots = [partial(plot_labels, check, judge=judge, relevant_from=rel) for judge, rel in shown]
+    return draw_panels(plots, width=4.8, height=3.6)
+
+
+_COLORS = {"judge-next": POSTERIOR, "random": AS_JUDGED}
+_LABELS = {"judge-next": "chosen by judge-next", "random": "chosen by chance"}
+_AXES = {"width": "mean width of the intervals", "widest": "width of the widest interval"}
+
+
+def plot_judging(
+    rounds: Any, *, column: Literal["width", "widest"] = "width", ax: Axes | None = None
+) -> Axes:
+    """Width of the runs' intervals by the number of judgments, a line for each order of judging.
+
+    Parameters
+    ----------
+    rounds : bayespool.experiments.JudgingRounds
+    column : {"width", "widest"}
+        The mean over the runs, or the widest interval.
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Crosses are the mean widths expected when a round's documents were chosen; the widest interval has
+        none.
+
+    Raises
+    ------
+    InputError
+        Unknown column.
+    """
+    if column not in _AXES:
+        raise InputError(f"no column {column!r}", hint=known_names(column, tuple(_AXES)))
+    table = rounds.to_frame("rounds")
+    axes = axes_of(ax, width=5.6, height=3.6)
+    for order in dict.fromkeys(table["order"]):
+        rows = table[table["order"] == order]
+        mark, color = MARKS[list(_COLORS).index(order)], _COLORS[order]
+        axes.plot(rows["n_judgments"], rows[column], f"{mark}-", color=color, ms=5, label=_LABELS[order])
+    foreseen = table[table["expected"].notna()]
+    if column == "width" and len(foreseen):
+        axes.plot(
+            foreseen["n_judgments"], foreseen["expected"], "x", color="black", label="expected a round before"
+        )
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("judgments")
+    axes.set_ylabel(f"{_AXES[column]}, {rounds.metadata['measure']}")
+    axes.locator_params(axis="x", integer=True)
+    grid_behind(axes)
+    legend_above(axes, n_columns=2)
     return axes

@@ -1,40 +1,45 @@
-"""Plots of comparisons of runs: differences of pairs with intervals, and chances of ranks."""
+"""Figures of comparisons and reversals."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from bayespool.errors import InputError
 from bayespool.plots.style import (
     PALETTE,
     POSTERIOR,
     axes_of,
-    choose,
+    chosen_rows,
+    color_bar,
+    count_axis,
+    figure_grid,
     inches_per_row,
     legend_above,
+    legend_beside,
+    line_of,
     of_measure,
     row_axis,
-    sole,
 )
-from bayespool.tables.printable import literal
+from bayespool.tables.formatting import level, literal
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from bayespool.comparisons import Comparison
-    from bayespool.comparisons.draws import Scope
 
 _SCOPES = {"population": "a population of topics", "these-topics": "these topics"}
-_AS_JUDGED = "lower-bound"
+_AS_JUDGED = "as-judged"
 _MAX_PAIRS_DRAWN = 15
+_PHONE_WIDTH, _MAX_WIDTH_SIDE_BY_SIDE = 3.6, 8.0  # inches
 _MAX_RUNS_WITH_TEXT = 12  # beyond, cells are too small for text
 
 
 def plot_differences(
-    comparison: Comparison,
+    comparison: Any,
     measure: object = None,
     *,
     method: str | None = None,
@@ -47,6 +52,7 @@ def plot_differences(
     Parameters
     ----------
     comparison : bayespool.comparisons.Comparison
+        Or one that is read back.
     measure : measure, optional
         Default: the first.
     method : str, optional
@@ -68,45 +74,45 @@ def plot_differences(
     InputError
         The comparison has no such measure or method.
     """
-    name = sole(comparison.measures, measure)
-    rows = of_measure(comparison.differences(), name)
+    differences = comparison.to_frame("differences")
+    rope, rows = differences["rope"].max(), of_measure(differences, measure)
     as_judged = rows[rows["method"] == _AS_JUDGED]
     place = {pair: i for i, pair in enumerate(zip(as_judged["run_a"], as_judged["run_b"], strict=True))}
     axes = axes_of(ax, width=7, height=1.5 + 0.3 * len(place))
     size = float(np.clip(72 * inches_per_row(axes, len(place)) * 0.25, 2.5, 6))
-    if comparison.rope:
-        axes.axvspan(-comparison.rope, comparison.rope, color="0.94", lw=0)
+    if rope > 0:
+        axes.axvspan(-rope, rope, color="0.94", lw=0)
     axes.axvline(0, color="0.5", lw=0.8)
-    drawn = list(dict.fromkeys(rows.loc[rows["lower"].notna(), "method"]))
-    if method is not None or drawn:
-        of_method = rows[rows["method"] == choose(method, drawn, "draws of")]
+    with_draws = rows[rows["lower"].notna()]
+    if method is not None or len(with_draws):
+        of_method, _ = chosen_rows(with_draws, "method", method, "draws of")
         for scope, color, width in (("population", "0.75", 0.5), ("these-topics", POSTERIOR, 1.2)):
             mine = of_method[of_method["scope"] == scope]
             y = [place[pair] for pair in zip(mine["run_a"], mine["run_b"], strict=True)]
-            label = f"{_SCOPES[scope]}, {100 * comparison.ci_prob:g} %"
             if y:
+                label = f"{_SCOPES[scope]}, {level(mine['ci_prob'].iloc[0])}"
                 axes.hlines(y, mine["lower"], mine["upper"], color=color, lw=width * size, label=label)
             if scope == "these-topics" and y:
                 axes.plot(mine["difference"], y, "|", color="white", ms=1.2 * size, mew=1.5)
     y = list(place.values())
     above = np.array(y) - 0.24  # to hide no narrow interval
-    axes.plot(as_judged["difference"], above, "v", color=PALETTE[1], ms=size, mew=0, label="as it stands")
+    axes.plot(as_judged["difference"], above, "v", color=PALETTE[1], ms=size, mew=0, label="as judged")
     if truth is not None:
         true = [truth.get(a, np.nan) - truth.get(b, np.nan) for a, b in place]
         axes.plot(true, y, "x", color="black", ms=size, mew=1.4, label="truth")
     row_axis(axes, [f"{a} − {b}" for a, b in place])
-    axes.set_xlabel(f"difference in {name}")
+    axes.set_xlabel(f"difference in {rows['measure'].iloc[0]}")
     if legend:
         legend_above(axes, n_columns=2)
     return axes
 
 
 def plot_rank_probabilities(
-    comparison: Comparison,
+    comparison: Any,
     measure: object = None,
     *,
     method: str | None = None,
-    scope: Scope = "these-topics",
+    scope: Literal["these-topics", "population"] = "these-topics",
     ax: Axes | None = None,
 ) -> Axes:
     """Chances of ranks: a row per run, the best by expected rank at the top, and a column per rank.
@@ -114,6 +120,7 @@ def plot_rank_probabilities(
     Parameters
     ----------
     comparison : bayespool.comparisons.Comparison
+        Or one that is read back.
     measure : measure, optional
         Default: the first.
     method : str, optional
@@ -132,19 +139,19 @@ def plot_rank_probabilities(
     InputError
         The comparison has no such measure, method or scope.
     """
-    name = sole(comparison.measures, measure)
-    rows = of_measure(comparison.ranks(), name) if comparison.draws else comparison.ranks()
-    chosen = choose(method, list(dict.fromkeys(rows["method"])), "draws of")
-    rows = rows[rows["method"] == chosen]
-    scope_ = choose(scope, list(dict.fromkeys(rows["scope"])), "scope")
-    rows = rows[rows["scope"] == scope_].sort_values("expected_rank", kind="stable")
+    name = of_measure(comparison.to_frame("differences"), measure)["measure"].iloc[0]
+    ranks = comparison.to_frame("ranks")
+    if ranks.empty:
+        raise InputError("the result has no draws of")
+    rows, chosen = chosen_rows(of_measure(ranks, name), "method", method, "draws of")
+    rows, scope_ = chosen_rows(rows, "scope", scope, "scope")
+    rows = rows.sort_values("expected_rank", kind="stable")
     run_ids = list(dict.fromkeys(rows["run_id"]))
     chances = rows.pivot(index="run_id", columns="rank", values="prob_rank").loc[run_ids].to_numpy()
     expected = rows.drop_duplicates("run_id")["expected_rank"].to_numpy()
     n = len(run_ids)
-    axes = axes_of(
-        ax, width=3 + min(0.45 * n, 9), height=1.4 + (0.3 if n <= _MAX_RUNS_WITH_TEXT else 0.13) * n
-    )
+    width, height = _size_of_ranks(n)
+    axes = axes_of(ax, width=width, height=height)
     extent = (0.5, n + 0.5, n - 0.5, -0.5)
     image = axes.imshow(
         chances, cmap="Blues", vmin=0, vmax=1, aspect="auto", extent=extent, interpolation="none"
@@ -163,38 +170,251 @@ def plot_rank_probabilities(
         axes.set_xticks(range(1, n + 1))
     axes.set_xlabel(f"rank by {name}, {_SCOPES[scope_]}")
     axes.set_title(literal(chosen), fontsize="medium")
-    bar = axes.figure.colorbar(image, ax=axes, pad=0.02)
-    bar.set_label("chance", fontsize="small")
-    bar.ax.tick_params(labelsize="small")
+    color_bar(axes, image, "chance")
     return axes
 
 
-def draw_comparison(comparison: Comparison) -> Figure:
+def _size_of_ranks(n_runs: int) -> tuple[float, float]:
+    """Width and height of a panel of ranks, in inches."""
+    return 3 + min(0.45 * n_runs, 9), 1.4 + (0.3 if n_runs <= _MAX_RUNS_WITH_TEXT else 0.13) * n_runs
+
+
+def draw_comparison(comparison: Any, *, narrow: bool = False) -> Figure:
     """Figure with a panel per measure: differences of up to fifteen pairs, chances of ranks of more runs.
 
-    Without draws all differences are drawn.
+    Without draws all differences are drawn. A ``narrow`` one is for phones, with one panel below the other.
     """
-    from matplotlib.figure import Figure
-
-    n_runs, measures = len(comparison.run_ids), comparison.measures
+    differences, ranks = comparison.to_frame("differences"), comparison.to_frame("ranks")
+    measures = list(differences["measure"].unique())
+    n_runs = len(set(differences["run_a"]) | set(differences["run_b"]))
     n_pairs = n_runs * (n_runs - 1) // 2
-    by_rank = n_pairs > _MAX_PAIRS_DRAWN
-    drawn = {str(measure) for measure, _, _ in comparison.draws}
-    wide = 3 + min(0.45 * n_runs, 9) if by_rank and drawn else 6.4
-    high = (
-        1.4 + (0.3 if n_runs <= _MAX_RUNS_WITH_TEXT else 0.13) * n_runs
-        if by_rank and drawn
-        else 1.5 + 0.3 * n_pairs
+    by_rank = set(() if ranks.empty or n_pairs <= _MAX_PAIRS_DRAWN else ranks["measure"])
+    width, height = _size_of_ranks(n_runs) if by_rank else (6.4, 1.5 + 0.3 * n_pairs)
+    n_columns = 1 if narrow or width > _MAX_WIDTH_SIDE_BY_SIDE else 2
+    figure, panels = figure_grid(
+        len(measures), width=_PHONE_WIDTH if narrow else width, height=height, n_columns=n_columns
     )
-    n_columns = min(2, len(measures))
-    n_rows = -(-len(measures) // n_columns)
-    figure = Figure(figsize=(wide * n_columns, high * n_rows), layout="constrained")
-    panels = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
-    for panel in panels[len(measures) :]:
-        panel.remove()
-    for measure, panel in zip(measures, panels, strict=False):
-        if by_rank and str(measure) in drawn:
+    for measure, panel in zip(measures, panels, strict=True):
+        if measure in by_rank:
             plot_rank_probabilities(comparison, measure, ax=panel)
         else:
             plot_differences(comparison, measure, ax=panel)
+            if narrow:
+                legend_above(panel, n_columns=1)
     return figure
+
+
+_FLOOR = 1e-6
+_TAKEN_BACK, _GAINED = PALETTE[3], PALETTE[4]
+
+
+def plot_p_values(
+    reversals: Any,
+    n_judgments: int | None = None,
+    *,
+    group: str | None = None,
+    method: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """P-values under few judgments against those under all, a point per pair of runs, with four quadrants.
+
+    Figure 5 of Ravana & Moffat (2010). Pairs at the lower left are significant under both; all judgments take
+    back those at the upper left, and make those at the lower right significant.
+
+    Parameters
+    ----------
+    reversals : bayespool.comparisons.Reversals
+        Or one that is read back.
+    n_judgments : int, optional
+        One of its smaller judgment sets; default: the smallest.
+    group : str, optional
+        Of runs; default: the first with two.
+    method : str, optional
+        One with p-values; default: the scores as judged.
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Both axes are logarithmic and begin at 10⁻⁶, where smaller values are drawn. Corners show numbers of
+        pairs, with the names of `Reversals.rates`: *kept* is significant in the same direction under both,
+        *swapped* in opposite ones.
+
+    Raises
+    ------
+    InputError
+        The result has no such judgment set, group or method.
+    """
+    rates, group = chosen_rows(reversals.to_frame("rates"), "group", group, "pairs of runs")
+    values = reversals.to_frame("p_values")
+    values, method = chosen_rows(values[values["group"] == group], "method", method, "p-values of")
+    values, n = chosen_rows(values, "judgments", n_judgments, "smaller judgment set")
+    rates = rates[(rates["method"] == method) & (rates["judgments"] == n)]
+    (rate,) = rates[rates["against"] == "same method"].to_dict("records")
+    axes, level = axes_of(ax, width=4.6, height=4.4), reversals.metadata["level"]
+    n_all = reversals.metadata["judgments"][-1]
+    limits = (0.7 * _FLOOR, 1.4)
+    axes.set(xscale="log", yscale="log", xlim=limits, ylim=limits)
+    axes.fill_between([limits[0], level], level, limits[1], color=_TAKEN_BACK, alpha=0.12, lw=0)
+    axes.fill_between([level, limits[1]], limits[0], level, color=_GAINED, alpha=0.15, lw=0)
+    axes.axvline(level, color="0.6", lw=0.8)
+    axes.axhline(level, color="0.6", lw=0.8)
+    few, full = (np.maximum(values[name], _FLOOR) for name in ("p_value", "p_value_all"))
+    axes.scatter(few, full, s=9, color=PALETTE[0], alpha=0.6, lw=0)
+    n_pairs = {
+        name: round(rate["n_pairs"] * rate[name]) for name in ("kept", "swapped", "reversed", "gained")
+    }
+    kept = f"kept {n_pairs['kept']:,}"
+    if n_pairs["swapped"]:
+        kept += f", swapped {n_pairs['swapped']:,}"
+    style: dict[str, Any] = {"fontsize": "small", "transform": axes.transAxes}
+    style["bbox"] = {"fc": "white", "alpha": 0.7, "lw": 0, "pad": 1}
+    axes.text(0.02, 0.98, f"taken back {n_pairs['reversed']:,}", va="top", **style)
+    axes.text(0.02, 0.02, kept, **style)
+    axes.text(0.98, 0.02, f"gained {n_pairs['gained']:,}", ha="right", **style)
+    axes.set_xlabel(f"p with {n:,} judgments")
+    axes.set_ylabel(f"p with all {n_all:,}")
+    pairs = "1 pair" if rate["n_pairs"] == 1 else f"{rate['n_pairs']:,} pairs"
+    axes.set_title(f"{literal(method)}, {pairs} of {group} runs", fontsize="medium")
+    return axes
+
+
+def plot_separability(
+    reversals: Any, *, group: str | None = None, legend: bool = True, ax: Axes | None = None
+) -> Axes:
+    """Share of pairs that are significantly different against the number of judgments, a line per method.
+
+    Figure 4 of Ravana & Moffat (2010).
+
+    Parameters
+    ----------
+    reversals : bayespool.comparisons.Reversals
+        Or one that is read back.
+    group : str, optional
+        Of runs; default: the first with two.
+    legend : bool
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Numbers of judgments are on a logarithmic scale.
+    """
+    _, group = chosen_rows(reversals.to_frame("rates"), "group", group, "pairs of runs")
+    trends = reversals.to_frame("trends")
+    axes = axes_of(ax, width=6.5, height=4)
+    for i, method in enumerate(trends["method"].unique()):
+        rows = trends[(trends["group"] == group) & (trends["method"] == method)]
+        axes.plot(rows["judgments"], rows["separability"], label=literal(method), **line_of(i))
+    axes.set_ylim(-0.02, min(1.03, axes.get_ylim()[1] + 0.1))
+    count_axis(axes, reversals.metadata["judgments"], base=10)
+    axes.set_xlabel("documents judged")
+    axes.set_ylabel(f"share of pairs, {reversals.metadata['measure']}, p < {reversals.metadata['level']:g}")
+    axes.set_title(f"{group} runs", fontsize="medium")
+    if legend:
+        legend_beside(axes)
+    return axes
+
+
+def plot_reversal_calibration(
+    reversals: Any,
+    statement: Literal["reversed", "significant"] = "reversed",
+    *,
+    group: str | None = None,
+    method: str | None = None,
+    n_bins: int = 10,
+    ax: Axes | None = None,
+) -> Axes:
+    """Announced chances against outcomes under all judgments, a line per number of judgments.
+
+    Parameters
+    ----------
+    reversals : bayespool.comparisons.Reversals
+        Or one that is read back.
+    statement : {"reversed", "significant"}
+        That a significant difference will not be (of the pairs that are significant now), or that a
+        difference will be significant (of all pairs).
+    group : str, optional
+        Of runs; default: the first with two.
+    method : str, optional
+        One with draws; default: the first.
+    n_bins : int, default 10
+        A result that is read back has ten.
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        As `plot_calibration`.
+
+    Raises
+    ------
+    InputError
+        No method announces chances, or not this one; no such statement or group.
+    """
+    table = reversals.to_frame("calibration") if n_bins == 10 else reversals.calibration(n_bins=n_bins)
+    if table.empty:
+        raise InputError("the result has no announced chances of")
+    _, group = chosen_rows(reversals.to_frame("rates"), "group", group, "pairs of runs")
+    rows, method = chosen_rows(table, "method", method, "announced chances of")
+    rows, statement_ = chosen_rows(rows, "statement", statement, "statement")
+    rows = rows[rows["group"] == group]
+    axes = axes_of(ax, width=4.6, height=4.2)
+    for n in dict.fromkeys(rows["judgments"]):
+        mine = rows[rows["judgments"] == n]
+        if mine["n"].any():
+            plot_calibration(mine, label=f"from {n:,} judgments", ax=axes)
+    event = {"reversed": "to be taken back", "significant": "to be significant"}[statement_]
+    axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
+    axes.set_xlabel(f"announced chance {event}")
+    axes.set_ylabel("share that is, with all judgments")
+    axes.set_title(f"{literal(method)}, {group} runs", fontsize="medium")
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(frameon=False, fontsize="small", loc="best")
+    else:
+        axes.text(0.5, 0.5, "no pair that all judgments can grade", ha="center", fontsize="small")
+    return axes
+
+
+def draw_reversals(reversals: Any) -> Figure:
+    """Figure with a row per group of runs: p-values, calibration of chances, and separability."""
+    from matplotlib.figure import Figure
+
+    groups = list(reversals.to_frame("rates")["group"].unique())
+    has_chances = not reversals.to_frame("calibration").empty
+    figure = Figure(figsize=(10.6 + 4.2 * has_chances, 4.3 * len(groups)), layout="constrained")
+    grid = figure.subplots(len(groups), 2 + has_chances, squeeze=False)
+    for row, (group, panels) in enumerate(zip(groups, grid, strict=True)):
+        plot_p_values(reversals, group=group, ax=panels[0])
+        if has_chances:
+            plot_reversal_calibration(reversals, "significant", group=group, ax=panels[1])
+        plot_separability(reversals, group=group, legend=row == 0, ax=panels[-1])
+    return figure
+
+
+def plot_calibration(table: pd.DataFrame, *, label: str | None = None, ax: Axes | None = None) -> Axes:
+    """Reliability plot: share that happened against announced probability.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Of `bayespool.comparisons.calibration_table`, or rows of `bayespool.Reversals.calibration` for one
+        group, method, judgment set and statement.
+    label : str, optional
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        A mark per bin, larger for more cases; perfect calibration is on the diagonal.
+    """
+    axes, filled = axes_of(ax), table[table["n"] > 0]
+    if not axes.lines:
+        axes.plot([0, 1], [0, 1], color="0.6", lw=0.8)
+    color = PALETTE[(len(axes.lines) - 1) % len(PALETTE)]
+    axes.plot(filled["announced"], filled["happened"], lw=1, color=color, label=label)
+    sizes = 8 + 120 * filled["n"] / filled["n"].sum()
+    axes.scatter(filled["announced"], filled["happened"], s=sizes, color=color)
+    axes.set_xlabel("announced probability")
+    axes.set_ylabel("share that happened")
+    return axes

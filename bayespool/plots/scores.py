@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,44 +15,85 @@ from bayespool.plots.style import (
     MARKS,
     PALETTE,
     POSTERIOR,
+    available_name,
     axes_of,
-    choose,
+    chosen_rows,
     color_of,
+    figure_grid,
+    grid_behind,
     inches_per_row,
     legend_above,
+    mark_truth,
     of_measure,
     row_axis,
-    sole,
+    share_legend,
 )
+from bayespool.tables.formatting import level, literal
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from bayespool.scoring import Scores
-
 _BOUNDS = "0.6"
 _MAX_ROWS_WITH_LINE_PER_MARK = 12
-_MAX_GRID_COLUMNS = 3
+_MAX_GRID_COLUMNS, _MAX_HIGH_ROWS = 3, 36
+_NARROW = 5.0  # inches; a narrower figure is for a phone
 _FAR = PALETTE[3]
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows to draw, one per run or topic; ``main`` is the method of the bar, ``marked`` are those of
-    marks.
-    """
+    """Bounds and estimates under a measure, a row per run or topic; ``main`` is the estimator of the bar."""
 
-    table: pd.DataFrame
-    names: list[str]
+    bounds: pd.DataFrame
+    estimates: Mapping[str, pd.DataFrame]
     main: str | None
-    marked: tuple[str, ...]
-    truth: list[float] | None
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, key: str, method: str | None) -> _Rows:
+        """Rows of a frame of scores under one measure, named by the column ``key``."""
+        estimates = {
+            str(name): rows.set_index(key, drop=False)
+            for name, rows in frame.groupby("estimator", sort=False)
+        }
+        drawn = [name for name, rows in estimates.items() if rows["ci_prob"].notna().any()]
+        main = available_name(method, drawn, "draws of") if method is not None or drawn else None
+        return cls(frame.drop_duplicates(key).set_index(key, drop=False), estimates, main)
+
+    @property
+    def names(self) -> list[str]:
+        """Runs or topics."""
+        return list(self.bounds.index)
+
+    def marked(self, corrections: bool | Iterable[str]) -> tuple[str, ...]:
+        """Estimators drawn as marks."""
+        others = [name for name in self.estimates if name != self.main]
+        if isinstance(corrections, bool):
+            return tuple(name for name in others if name != "as-judged") if corrections else ()
+        chosen = tuple(corrections)
+        if unknown := [name for name in chosen if name not in others]:
+            raise InputError(f"the result has no {unknown[0]!r}", hint=f"it has {', '.join(others)}")
+        return chosen
+
+    def ordered(self, order: Literal["estimate", "given"] | Sequence[str]) -> _Rows:
+        """Rows in an order from the top, by name, or by estimate."""
+        names = self.names
+        if order == "estimate":
+            rows, column = (
+                (self.bounds, "as_judged") if self.main is None else (self.estimates[self.main], "value")
+            )
+            names = list(rows.sort_values(column, ascending=False, kind="stable").index)
+        elif order != "given":
+            if unknown := [name for name in order if name not in names]:
+                raise InputError(f"the result has no {unknown[0]!r}", hint=f"it has {', '.join(names)}")
+            names = list(order)
+        estimates = {name: rows.loc[names] for name, rows in self.estimates.items()}
+        return _Rows(self.bounds.loc[names], estimates, self.main)
 
 
 def plot_forest(
-    scores: Scores,
+    scores: Any,
     measure: object = None,
     *,
     truth: Mapping[str, float] | None = None,
@@ -99,21 +141,16 @@ def plot_forest(
     >>> [label.get_text() for label in axes.get_yticklabels()], axes.get_xlabel()
     (['new-a', 'new-b'], 'P@10, mean over 20 topics')
     """
-    name = sole(scores.measures, measure)
-    table = of_measure(scores.frame(), name).set_index("run_id", drop=False)
-    main = _main(scores, name, method)
-    run_ids = _ordered(scores, table, main, order)
-    known = None if truth is None else [truth.get(run, np.nan) for run in run_ids]
-    marked = _marked(scores, name, main, corrections)
-    rows = _Rows(table.loc[run_ids], run_ids, main, marked, known)
-    axes = axes_of(ax, width=7, height=_height(len(run_ids), len(marked)))
-    _draw(axes, rows, scores.ci_prob, legend=legend)
-    axes.set_xlabel(f"{name}, mean over {_topics(scores)}")
+    frame = of_measure(scores.to_frame("scores"), measure)
+    rows = _Rows.of(frame, "run_id", method).ordered(order)
+    axes = _draw(rows, corrections, truth, legend=legend, ax=ax)
+    n_topics = len(scores.metadata["query_ids"])
+    axes.set_xlabel(f"{frame['measure'].iloc[0]}, mean over {n_topics:,} topic{'' if n_topics == 1 else 's'}")
     return axes
 
 
 def plot_topics(
-    scores: Scores,
+    scores: Any,
     run_id: str | None = None,
     measure: object = None,
     *,
@@ -136,34 +173,21 @@ def plot_topics(
     truth : mapping of str to float, optional
         True values by topic.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Raises
     ------
     InputError
         The scores have no such measure, method, run or topic.
     """
-    name, run = sole(scores.measures, measure), choose(run_id, scores.run_ids, "run")
-    table = of_measure(scores.frame(per_topic=True), name)
-    table = table[table["run_id"] == run].set_index("query_id", drop=False)
-    main = _main(scores, name, method)
-    query_ids = _ordered(scores, table, main, order)
-    known = None if truth is None else [truth.get(topic, np.nan) for topic in query_ids]
-    marked = _marked(scores, name, main, corrections)
-    rows = _Rows(table.loc[query_ids], query_ids, main, marked, known)
-    axes = axes_of(ax, width=7, height=_height(len(query_ids), len(marked)))
-    _draw(axes, rows, scores.ci_prob, legend=legend)
-    from bayespool.tables.printable import literal
-
-    axes.set_xlabel(f"{name} of {literal(run)}")
+    frame, run = chosen_rows(of_measure(scores.to_frame("topics"), measure), "run_id", run_id, "run")
+    rows = _Rows.of(frame, "query_id", method).ordered(order)
+    axes = _draw(rows, corrections, truth, legend=legend, ax=ax)
+    axes.set_xlabel(f"{frame['measure'].iloc[0]} of {literal(run)}")
     axes.set_ylabel("topic")
     return axes
 
 
 def draw_forest(
-    scores: Scores,
+    scores: Any,
     *,
     truth: Mapping[str, Mapping[str, float]] | None = None,
     corrections: bool | Iterable[str] = True,
@@ -178,20 +202,21 @@ def draw_forest(
     corrections : bool or iterable of str
         As in `plot_forest`.
     """
-    names = [str(measure) for measure in scores.measures]
-    table = of_measure(scores.frame(), names[0]).set_index("run_id", drop=False)
-    order = _ordered(scores, table, _main(scores, names[0], None), "estimate")
+    frame = scores.to_frame("scores")
+    names = list(map(str, frame["measure"].unique()))
+    rows = [_Rows.of(of_measure(frame, name), "run_id", None) for name in names]
+    order = rows[0].ordered("estimate").names
     chosen = corrections if isinstance(corrections, bool) else list(corrections)
-    n_marks = max(len(_marked(scores, name, None, chosen)) for name in names)
-    figure, panels = _row_grid(names, _height(len(order), n_marks))
+    n_marks = max(len(dataclasses.replace(each, main=None).marked(chosen)) for each in rows)
+    figure, panels = _panels(len(names), _height(len(order), n_marks))
     for name, panel in zip(names, panels, strict=True):
         known = None if truth is None else truth.get(name)
         plot_forest(scores, name, truth=known, corrections=chosen, order=order, legend=False, ax=panel)
-    _share_legend(figure, panels)
+    _share(figure, panels)
     return figure
 
 
-def draw_topics(scores: Scores, measure: object = None) -> Figure:
+def draw_topics(scores: Any, measure: object = None) -> Figure:
     """Figure with `plot_topics` of every run under one measure.
 
     Parameters
@@ -200,19 +225,19 @@ def draw_topics(scores: Scores, measure: object = None) -> Figure:
     measure : measure, optional
         Default: the first.
     """
-    from bayespool.tables.printable import literal
-
-    figure, panels = _row_grid(scores.run_ids, _height(len(scores.query_ids), 0))
-    for run, panel in zip(scores.run_ids, panels, strict=True):
+    frame = of_measure(scores.to_frame("topics"), measure)
+    run_ids = list(frame["run_id"].unique())
+    figure, panels = _panels(len(run_ids), _height(frame["query_id"].nunique(), 0))
+    for run, panel in zip(run_ids, panels, strict=True):
         plot_topics(scores, run, measure, legend=False, ax=panel)
         panel.set_title(literal(run), fontsize="medium")
-        panel.set_xlabel(sole(scores.measures, measure))
-    _share_legend(figure, panels)
+        panel.set_xlabel(frame["measure"].iloc[0])
+    _share(figure, panels)
     return figure
 
 
 def plot_distance(
-    scores: Scores, measure: object = None, *, method: str | None = None, ax: Axes | None = None
+    scores: Any, measure: object = None, *, method: str | None = None, ax: Axes | None = None
 ) -> Axes:
     """Distance of each run from the pool, and the chance that it is of a kind that the pool does not have.
 
@@ -239,15 +264,11 @@ def plot_distance(
     """
     from bayespool.posterior.distance import FAR, PoolDistance
 
-    name = sole(scores.measures, measure)
-    of_measure(scores.frame(), name)
-    methods = [
-        e.method
-        for e in scores.estimates
-        if str(e.measure) == name and e.distance is not None and np.isfinite(e.distance).any()
-    ]
-    estimates = scores[choose(method, methods, "distance from the pool"), name]
-    distance, new_kind = estimates.of_runs("distance"), estimates.of_runs("new_kind")
+    known = of_measure(scores.to_frame("scores"), measure)
+    known = known[known["distance"].notna()]
+    of_one, _ = chosen_rows(known, "estimator", method, "distance from the pool")
+    run_ids = list(of_one["run_id"])
+    distance, new_kind = (of_one[name].to_numpy(dtype=float) for name in ("distance", "new_kind"))
     order = np.argsort(-np.nan_to_num(distance, nan=-1), kind="stable")
     axes = axes_of(ax, width=6, height=1.3 + 0.25 * len(order))
     rows = np.arange(len(order))
@@ -260,7 +281,7 @@ def plot_distance(
     ):
         if which.any():
             axes.plot(distance[order][which], rows[which], mark, color=color, ms=5, label=label)
-    row_axis(axes, [estimates.run_ids[i] for i in order])
+    row_axis(axes, [run_ids[i] for i in order])
     axes.set_xlim(0, 1.05 * max(float(np.nanmax(distance)), FAR))
     beside = axes.secondary_yaxis("right")
     size = axes.get_yticklabels()[0].get_fontsize()
@@ -274,36 +295,78 @@ def plot_distance(
     return axes
 
 
-def _main(scores: Scores, measure: str, method: str | None) -> str | None:
-    """Method drawn as a bar; None without draws."""
-    drawn = [e.method for e in scores.estimates if str(e.measure) == measure and e.draws is not None]
-    return choose(method, drawn, "draws of") if method is not None or drawn else None
+def plot_unjudged(scores: Any, cutoff: int | None = None, *, ax: Axes | None = None) -> Axes:
+    """Unjudged share of the ranks down to a cutoff, a row per run and a column per topic.
+
+    Parameters
+    ----------
+    scores : bayespool.scoring.scores.Scores
+    cutoff : int, optional
+        Default: that of the first measure.
+    ax : matplotlib.axes.Axes, optional
+
+    Raises
+    ------
+    InputError
+        No measure has this cutoff.
+    """
+    rows, _ = chosen_rows(scores.to_frame("unjudged"), "cutoff", cutoff, "cutoff")
+    run_ids, query_ids = rows["run_id"].unique(), rows["query_id"].unique()
+    each = 0.16 if len(run_ids) <= _MAX_HIGH_ROWS else 0.09
+    axes = axes_of(ax, width=7.2, height=1.3 + each * len(run_ids))
+    shares = rows["unjudged"].to_numpy().reshape(len(run_ids), len(query_ids))
+    image = axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto", interpolation="nearest")
+    row_axis(axes, [short_name(str(run)) for run in run_ids])
+    axes.set_xticks([])
+    axes.set_xlabel(
+        literal(f"{len(query_ids):,} topics, {query_ids[0]} to {query_ids[-1]}"), fontsize="small"
+    )
+    axes.spines[:].set_visible(False)
+    place: dict[str, Any] = {"location": "top", "shrink": 0.4, "aspect": 30, "anchor": (0, 0)}
+    bar = axes.figure.colorbar(image, ax=axes, ticks=[0, 0.5, 1], **place)
+    bar.ax.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
+    bar.ax.tick_params(labelsize="small", length=0)
+    bar.outline.set_visible(False)  # type: ignore[operator]
+    return axes
 
 
-def _marked(
-    scores: Scores, measure: str, main: str | None, corrections: bool | Iterable[str]
-) -> tuple[str, ...]:
-    """Methods drawn as marks."""
-    others = [e.method for e in scores.estimates if str(e.measure) == measure and e.method != main]
-    if isinstance(corrections, bool):
-        return tuple(name for name in others if name != "lower-bound") if corrections else ()
-    chosen = tuple(corrections)
-    if unknown := [name for name in chosen if name not in others]:
-        raise InputError(f"the result has no {unknown[0]!r}", hint=f"it has {', '.join(others)}")
-    return chosen
+def draw_runs(
+    scores: Any,
+    measure: object,
+    run_ids: Sequence[str],
+    *,
+    width: float,
+    limits: tuple[float, float],
+    corrections: bool,
+    truth: Mapping[str, float] | None = None,
+) -> Figure:
+    """Figure with `plot_forest` of some runs for a page, ``width`` in inches, with its legend above."""
+    is_narrow = width < _NARROW
+    n_columns = 1 if is_narrow else 3
+    frame = scores.to_frame("scores")
+    n_marks = len(_Rows.of(of_measure(frame, measure), "run_id", None).marked(corrections))
+    keys = 0.2 * -(-(4 + n_marks) // n_columns)
+    each = 0.24 if not n_marks else 0.32 + 0.11 * n_marks
+    figure, (axes,) = figure_grid(1, width=width, height=each * len(run_ids) + 0.6 + keys)
+    plot_forest(scores, measure, truth=truth, corrections=corrections, order=run_ids, legend=False, ax=axes)
+    figure.set_facecolor("none")
+    axes.set_facecolor("none")
+    names = [short_name(run, 16 if is_narrow else 40) for run in run_ids]
+    axes.set_yticks(np.arange(len(names)), list(map(literal, names)))
+    axes.set(xlim=limits, xlabel="")
+    axes.tick_params(axis="x", labelsize=8.5)
+    axes.locator_params(axis="x", nbins=4 if is_narrow else 9)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    axes.legend(
+        fontsize=8, frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=n_columns, borderaxespad=0.2
+    )
+    return figure
 
 
-def _ordered(
-    scores: Scores, table: pd.DataFrame, main: str | None, order: Literal["estimate", "given"] | Sequence[str]
-) -> list[str]:
-    """Run ids from the top."""
-    if order == "given":
-        return list(table.index)
-    if order == "estimate":
-        return list(table.sort_values(main or "as_judged", ascending=False, kind="stable").index)
-    if unknown := [name for name in order if name not in table.index]:
-        raise InputError(f"the result has no {unknown[0]!r}", hint=f"it has {', '.join(table.index)}")
-    return list(order)
+def short_name(name: str, longest: int = 40) -> str:
+    """A name, or its beginning if it is long."""
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def _height(n_rows: int, n_marks: int) -> float:
@@ -311,47 +374,52 @@ def _height(n_rows: int, n_marks: int) -> float:
     return 1.4 + n_rows * (0.32 + 0.11 * n_marks if n_rows <= _MAX_ROWS_WITH_LINE_PER_MARK else 0.25)
 
 
-def _topics(scores: Scores) -> str:
-    n = len(scores.query_ids)
-    return "1 topic" if n == 1 else f"{n:,} topics"
-
-
-def _draw(axes: Axes, rows: _Rows, ci_prob: float, *, legend: bool) -> None:
-    inches = inches_per_row(axes, len(rows.names))
-    is_stacked = inches >= 0.25 + 0.1 * len(rows.marked)  # a line for each mark
-    center, above = _offsets(len(rows.marked), is_stacked=is_stacked)
+def _draw(
+    rows: _Rows,
+    corrections: bool | Iterable[str],
+    truth: Mapping[str, float] | None,
+    *,
+    legend: bool,
+    ax: Axes | None,
+) -> Axes:
+    names, bounds, marked = rows.names, rows.bounds, rows.marked(corrections)
+    axes = axes_of(ax, width=7, height=_height(len(names), len(marked)))
+    inches = inches_per_row(axes, len(names))
+    is_stacked = inches >= 0.25 + 0.1 * len(marked)  # a line for each mark
+    center, above = _offsets(len(marked), is_stacked=is_stacked)
     size = float(np.clip(72 * inches * 0.22, 2.5, 6))
-    place = np.arange(len(rows.names)) + center
-    table = rows.table
-    axes.hlines(place, table["bound_lower"], table["bound_upper"], color=_BOUNDS, lw=1.2, label="bounds")
+    place = np.arange(len(names)) + center
+    axes.hlines(place, bounds["bound_lower"], bounds["bound_upper"], color=_BOUNDS, lw=1.2, label="bounds")
     for end in ("bound_lower", "bound_upper"):
-        axes.plot(table[end], place, "|", color=_BOUNDS, ms=1.3 * size)
-    if not np.array_equal(table["as_judged"], table["bound_lower"]):
+        axes.plot(bounds[end], place, "|", color=_BOUNDS, ms=1.3 * size)
+    if not np.array_equal(bounds["as_judged"], bounds["bound_lower"]):
         axes.plot(
-            table["as_judged"], place, "o", mfc="white", mec=AS_JUDGED, ms=0.8 * size, label="as judged"
+            bounds["as_judged"], place, "o", mfc="white", mec=AS_JUDGED, ms=0.8 * size, label="as judged"
         )
     if rows.main is not None:
-        low, high = table[f"{rows.main}_lower"], table[f"{rows.main}_upper"]
+        main = rows.estimates[rows.main]
         bar: dict[str, Any] = {"color": POSTERIOR, "alpha": 0.45, "lw": 1.1 * size, "capstyle": "butt"}
-        axes.hlines(place, low, high, label=f"{rows.main}, {100 * ci_prob:g} %", **bar)
-        axes.plot(table[rows.main], place, "|", color=POSTERIOR, ms=2 * size, mew=2, label="its mean")
-    methods = [*([rows.main] if rows.main else []), *rows.marked]
-    for k, (name, off) in enumerate(zip(rows.marked, above, strict=True)):
-        if table[name].isna().all():
+        label = f"{rows.main}, {level(main['ci_prob'].max())}"
+        axes.hlines(place, main["lower"], main["upper"], label=label, **bar)
+        axes.plot(main["value"], place, "|", color=POSTERIOR, ms=2 * size, mew=2, label="its mean")
+    methods = [*([rows.main] if rows.main else []), *marked]
+    for k, (name, off) in enumerate(zip(marked, above, strict=True)):
+        estimates = rows.estimates[name]
+        if estimates["value"].isna().all():
             continue
-        color, y = color_of(methods, name), np.arange(len(rows.names)) + off
-        if f"{name}_lower" in table:
-            axes.hlines(y, table[f"{name}_lower"], table[f"{name}_upper"], color=color, lw=1.2)
-        axes.plot(table[name], y, MARKS[k % len(MARKS)], color=color, ms=size, mew=0, label=name)
-    if rows.truth is not None:
-        axes.plot(rows.truth, place, "x", color="black", ms=1.1 * size, mew=1.4, label="truth", zorder=4)
-    row_axis(axes, rows.names)
-    axes.grid(axis="x", color="0.92")
-    for row in np.arange(len(rows.names) - 1) + 0.5 if rows.marked and is_stacked else ():
+        color, y = color_of(methods, name), np.arange(len(names)) + off
+        if estimates["lower"].notna().any():
+            axes.hlines(y, estimates["lower"], estimates["upper"], color=color, lw=1.2)
+        axes.plot(estimates["value"], y, MARKS[k % len(MARKS)], color=color, ms=size, mew=0, label=name)
+    if truth is not None:
+        mark_truth(axes, truth, names, place, 1.1 * size)
+    row_axis(axes, names)
+    grid_behind(axes, "x")
+    for row in np.arange(len(names) - 1) + 0.5 if marked and is_stacked else ():
         axes.axhline(row, color="0.92", lw=0.8)
-    axes.set_axisbelow(True)
     if legend:
         legend_above(axes)
+    return axes
 
 
 def _offsets(n_marks: int, *, is_stacked: bool) -> tuple[float, list[float]]:
@@ -364,36 +432,15 @@ def _offsets(n_marks: int, *, is_stacked: bool) -> tuple[float, list[float]]:
     return 0.5 - step, [-0.5 + step * (k + 0.75) for k in range(n_marks)]
 
 
-def _row_grid(names: Sequence[object], height: float) -> tuple[Figure, list[Axes]]:
-    """Figure of panels side by side."""
-    from matplotlib.figure import Figure
-
-    n_columns = min(len(names), _MAX_GRID_COLUMNS)
-    n_rows = -(-len(names) // n_columns)
-    width = 7.0 if n_columns == 1 else 4.4 * n_columns
-    figure = Figure(figsize=(width, height * n_rows + 0.3), layout="constrained")
-    panels = list(figure.subplots(n_rows, n_columns, squeeze=False).ravel())
-    for extra in panels[len(names) :]:
-        extra.remove()
-    return figure, panels[: len(names)]
+def _panels(n: int, height: float) -> tuple[Figure, Sequence[Axes]]:
+    return figure_grid(n, width=7.0 if n == 1 else 4.4, height=height, n_columns=_MAX_GRID_COLUMNS)
 
 
-def _share_legend(figure: Figure, panels: Sequence[Axes]) -> None:
+def _share(figure: Figure, panels: Sequence[Axes]) -> None:
     """Put one legend above all panels, and names of rows only at the left."""
-    handles: dict[str, Any] = {}
     for i, panel in enumerate(panels):
-        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
         if i % _MAX_GRID_COLUMNS:
             panel.tick_params(labelleft=False)
             panel.set_ylabel("")
-    width = figure.get_size_inches()[0]
-    figure.legend(
-        list(handles.values()),
-        list(handles),
-        loc="outside upper left",
-        ncols=max(2, int(width / 2.2)),
-        frameon=False,
-        fontsize="small",
-        columnspacing=1.2,
-    )
+    n_columns = max(2, int(figure.get_size_inches()[0] / 2.2))
+    share_legend(figure, "outside upper left", ncols=n_columns, fontsize="small", columnspacing=1.2)

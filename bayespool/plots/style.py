@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from bayespool.errors import InputError
 from bayespool.measures import parse_measure
-from bayespool.tables.printable import literal
+from bayespool.tables.formatting import literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,6 @@ ImageFormat = Literal["pdf", "png", "svg"]
 IMAGE_FORMATS: tuple[ImageFormat, ...] = get_args(ImageFormat)
 """Image files that `render` makes."""
 
-_N_COLUMNS = 3
 _LABEL_SIZE, _SMALLEST_LABEL = 8.0, 4.5  # points
 _METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None},
@@ -47,8 +46,10 @@ def axes_of(ax: Axes | None, *, width: float = 5, height: float = 4) -> Axes:
     return figure_grid(1, width=width, height=height)[1][0] if ax is None else ax
 
 
-def figure_grid(n_panels: int, *, width: float = 3.6, height: float = 3.6) -> tuple[Figure, Sequence[Axes]]:
-    """Figure with a number of equal axes, three to a row, which pyplot does not manage.
+def figure_grid(
+    n_panels: int, *, width: float = 3.6, height: float = 3.6, n_columns: int = 3
+) -> tuple[Figure, Sequence[Axes]]:
+    """Figure with a number of equal axes, which pyplot does not manage.
 
     Parameters
     ----------
@@ -56,18 +57,28 @@ def figure_grid(n_panels: int, *, width: float = 3.6, height: float = 3.6) -> tu
         At least 1.
     width, height : float
         Of a panel, in inches.
+    n_columns : int, default 3
+        Panels in a row.
     """
     from matplotlib.figure import Figure
 
     if n_panels < 1:
         raise InputError("a figure needs a panel")
-    n_columns = min(n_panels, _N_COLUMNS)
+    n_columns = min(n_panels, n_columns)
     n_rows = -(-n_panels // n_columns)
     figure = Figure(figsize=(width * n_columns, height * n_rows), layout="constrained")
     panels = list(figure.subplots(n_rows, n_columns, squeeze=False).ravel())
     for extra in panels[n_panels:]:
         extra.remove()
     return figure, panels[:n_panels]
+
+
+def draw_panels(plots: Sequence[Callable[..., Any]], *, width: float = 3.6, height: float = 3.6) -> Figure:
+    """Figure with a panel for each plot, a function that draws on its argument ``ax``."""
+    figure, panels = figure_grid(len(plots), width=width, height=height)
+    for plot, panel in zip(plots, panels, strict=True):
+        plot(ax=panel)
+    return figure
 
 
 def render(figure: Figure, file_format: ImageFormat) -> bytes:
@@ -90,11 +101,11 @@ def color_of(labels: Sequence[str], label: str, posteriors: Sequence[str] | None
     """
     if posteriors is None:
         posteriors = [name for name in labels if name.startswith("posterior")]
-    if label == "lower-bound":
+    if label == "as-judged":
         return AS_JUDGED
     if label in posteriors[:1]:
         return POSTERIOR
-    others = [name for name in labels if name != "lower-bound" and name not in posteriors[:1]]
+    others = [name for name in labels if name != "as-judged" and name not in posteriors[:1]]
     return PALETTE[1:][others.index(label) % (len(PALETTE) - 1)]
 
 
@@ -117,9 +128,18 @@ def legend_above(axes: Axes, *, n_columns: int = 3) -> None:
     axes.legend(frameon=False, fontsize="small", ncols=n_columns, columnspacing=1.2, **place)
 
 
-def of_measure(frame: pd.DataFrame, measure: object) -> pd.DataFrame:
-    """Rows of a table for a measure; raises `InputError` without any."""
-    name = str(parse_measure(measure))
+def share_legend(figure: Figure, place: str = "outside upper center", **options: Any) -> None:
+    """Put one legend of all panels beside or above them."""
+    handles: dict[str, Any] = {}
+    for panel in figure.axes:
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    figure.legend(list(handles.values()), list(handles), loc=place, frameon=False, **options)
+
+
+def of_measure(frame: pd.DataFrame, measure: object = None) -> pd.DataFrame:
+    """Rows of a table for a measure, by default the first; raises `InputError` without any."""
+    name = str(frame["measure"].iloc[0] if measure is None else parse_measure(measure))
     rows = frame[frame["measure"] == name]
     if rows.empty:
         known = ", ".join(dict.fromkeys(frame["measure"]))
@@ -127,7 +147,7 @@ def of_measure(frame: pd.DataFrame, measure: object) -> pd.DataFrame:
     return rows
 
 
-def choose(name: str | None, available: Sequence[str], kind: str) -> str:
+def available_name(name: str | None, available: Sequence[str], kind: str) -> str:
     """Check that ``name`` is available, by default the first; raises `InputError` otherwise."""
     if not available:
         raise InputError(f"the result has no {kind}")
@@ -136,9 +156,42 @@ def choose(name: str | None, available: Sequence[str], kind: str) -> str:
     return available[0] if name is None else name
 
 
-def sole(measures: Sequence[object], measure: object | None) -> str:
-    """Name of the measure, by default the first of a result."""
-    return str(measures[0] if measure is None else parse_measure(measure))
+def chosen_rows(rows: pd.DataFrame, column: str, value: object, kind: str) -> tuple[pd.DataFrame, Any]:
+    """Rows with a value in a column, by default its first, and the value; `InputError` without any."""
+    known = {str(each): each for each in dict.fromkeys(rows[column])}
+    chosen = known[available_name(None if value is None else str(value), list(known), kind)]
+    return rows[rows[column] == chosen], chosen
+
+
+def grid_behind(axes: Axes, axis: Literal["both", "x", "y"] = "both") -> None:
+    """Draw grid lines behind all marks."""
+    axes.grid(axis=axis, color="0.92")
+    axes.set_axisbelow(True)
+
+
+def color_bar(axes: Axes, image: Any, label: str) -> None:
+    """Put the scale of an image's colors beside it."""
+    bar = axes.figure.colorbar(image, ax=axes, pad=0.02)
+    bar.set_label(label, fontsize="small")
+    bar.ax.tick_params(labelsize="small")
+
+
+def pit_bars(pit: Any, measure: object, n_bins: int, color: str, ax: Axes | None) -> Axes:
+    """Histogram of PIT values of runs, with the height of calibrated ones."""
+    axes = axes_of(ax)
+    axes.hist(pit, bins=n_bins, range=(0, 1), color=color, alpha=0.6, edgecolor="white")
+    axes.axhline(len(pit) / n_bins, color="black", lw=1, ls="--", label="calibrated")
+    axes.set(xlim=(0, 1), xlabel=f"PIT, {measure}", ylabel=f"runs, of {len(pit)}")
+    axes.locator_params(axis="y", integer=True)
+    return axes
+
+
+def mark_truth(
+    axes: Axes, truth: Mapping[str, float], names: Sequence[str], places: Any, size: float
+) -> None:
+    """Mark true values, where they are known, by a cross in the row of their name."""
+    known = [truth.get(name, np.nan) for name in names]
+    axes.plot(known, places, "x", color="black", ms=size, mew=1.4, label="truth", zorder=4)
 
 
 def inches_per_row(axes: Axes, n_rows: int) -> float:

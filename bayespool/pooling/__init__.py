@@ -2,34 +2,35 @@
 
 from bayespool.pooling.active import ActiveSampling
 from bayespool.pooling.bandits import EpsilonGreedy, MaxMean, Thompson, Ucb1Tuned
-from bayespool.pooling.by_rank import Depth, Take
-from bayespool.pooling.by_weight import DCG, RRF
+from bayespool.pooling.by_rank import RRF, Depth, DiscountedGain, Take
 from bayespool.pooling.choosing import (
     Chosen,
+    Contributions,
+    Membership,
     Shares,
+    choice_frame,
     choose,
+    contributions_of,
+    contributions_to,
     equal_shares,
     inclusion_of_topic,
+    judged_by,
     order_of_topic,
+    qrels_of_choice,
 )
-from bayespool.pooling.contributions import Contributions, Membership, contributions_of, contributions_to
 from bayespool.pooling.discovery import PoolReport, describe_pool, discover_pool
 from bayespool.pooling.front import MoveToFront
 from bayespool.pooling.fusion import CombAnz, CombMax, CombMed, CombMin, CombMnz, CombSum
 from bayespool.pooling.hedge import Hedge
-from bayespool.pooling.listing import choice_frame, judged_by, qrels_of
 from bayespool.pooling.loading import read_collection, read_contributors
-from bayespool.pooling.plan import PoolPlan
-from bayespool.pooling.pools import StrategyPool, pool_of_strategy
+from bayespool.pooling.pools import PoolPlan, StrategyPool, pool_of_strategy
 from bayespool.pooling.rank_biased import RBPA, RBPB, RBPC
 from bayespool.pooling.registry import STRATEGIES, parse_strategy, register_strategy
-from bayespool.pooling.retrieved import Retrieved
 from bayespool.pooling.sampling import Sampling, Stratified, Uniform
-from bayespool.pooling.strategy import Adaptive, FixedOrder, Strategy
+from bayespool.pooling.strategy import Adaptive, FixedOrder, Strategy, TopicRankings
 from bayespool.pooling.voting import Borda, Condorcet
 
 __all__ = [
-    "DCG",
     "RBPA",
     "RBPB",
     "RBPC",
@@ -48,6 +49,7 @@ __all__ = [
     "Condorcet",
     "Contributions",
     "Depth",
+    "DiscountedGain",
     "EpsilonGreedy",
     "FixedOrder",
     "Hedge",
@@ -56,7 +58,6 @@ __all__ = [
     "MoveToFront",
     "PoolPlan",
     "PoolReport",
-    "Retrieved",
     "Sampling",
     "Shares",
     "Strategy",
@@ -64,6 +65,7 @@ __all__ = [
     "Stratified",
     "Take",
     "Thompson",
+    "TopicRankings",
     "Ucb1Tuned",
     "Uniform",
     "choice_frame",
@@ -78,7 +80,7 @@ __all__ = [
     "order_of_topic",
     "parse_strategy",
     "pool_of_strategy",
-    "qrels_of",
+    "qrels_of_choice",
     "read_collection",
     "read_contributors",
     "register_strategy",

@@ -11,15 +11,13 @@ from bayespool.collection import IntArray
 from bayespool.compiled import compiled
 from bayespool.errors import InputError
 from bayespool.pooling.registry import register_strategy
-from bayespool.pooling.retrieved import Retrieved
 from bayespool.pooling.sampling import Sampling
-from bayespool.pooling.strategy import BoolArray, FloatArray
+from bayespool.pooling.strategy import BoolArray, FloatArray, TopicRankings
 
 
 @register_strategy(
     "active-sampling",
-    description="documents drawn from runs by rank, more from runs that found relevant ones",
-    source="Li & Kanoulas 2017",
+    citations=("li-kanoulas-2017",),
 )
 @dataclass(frozen=True, kw_only=True)
 class ActiveSampling(Sampling):
@@ -43,8 +41,8 @@ class ActiveSampling(Sampling):
 
     A document's inclusion probability is 1 − ∏ (1 − p) over all draws, as in the paper, and 1 where all
     documents are judged. It takes the weights as given. But a relevant document that is drawn raises the
-    weights of its own runs, and so its own inclusion. So estimates come out low: on TREC-8, with 100 to 200
-    documents judged a topic, the number of relevant documents by 5 to 10 %. With ``even=1`` nothing is
+    weights of its own runs, and so its own inclusion, so that estimates come out low: on TREC-8, with 100 to
+    200 documents judged a topic, the number of relevant documents by 5 to 10 %. With ``even=1`` nothing is
     learned, and they do not.
 
     References
@@ -63,21 +61,20 @@ class ActiveSampling(Sampling):
         if not 0 < self.even <= 1:
             raise InputError(f"active-sampling: even is {self.even}", hint="give a share above 0, up to 1")
 
-    def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
+    def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
         """The first ``n`` documents in the order of their first draws."""
         return self._sample(topic, relevant, n, rng)[0]
 
     def inclusion(
-        self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator
+        self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator
     ) -> FloatArray:
         """One minus the probability of no draw, shape (document,)."""
         if n == len(topic):
             return np.ones(n)
-        inclusion: FloatArray = -np.expm1(self._sample(topic, relevant, n, rng)[1])
-        return inclusion
+        return -np.expm1(self._sample(topic, relevant, n, rng)[1])
 
     def _sample(
-        self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator
+        self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator
     ) -> tuple[IntArray, FloatArray]:
         """Documents in order, and the log probability that no draw brings each, shape (document,)."""
         start, run, rank = topic.postings

@@ -13,34 +13,27 @@ from bayespool.collection import IntArray
 from bayespool.compiled import compiled
 from bayespool.errors import InputError
 from bayespool.pooling.registry import register_strategy
-from bayespool.pooling.retrieved import Retrieved
-from bayespool.pooling.strategy import Adaptive, BoolArray
+from bayespool.pooling.strategy import Adaptive, BoolArray, TopicRankings
 
 _MAX_MEAN, _THOMPSON, _EPSILON_GREEDY, _UCB1_TUNED = range(4)
 
 
 class Bandit(Adaptive):
-    """Strategy that draws the next document from the run of the largest value, and learns the run's yield.
-
-    Each step draws the next document of one run. A document that another run has brought is drawn again, but
-    not judged again. Exhausted runs leave; ties are broken at random.
-    """
+    """Strategy that draws the next document from the run of the largest value, and learns the run's yield."""
 
     @abstractmethod
     def policy(self) -> tuple[int, bool, float, float, float]:
         """Number of the rule, whether counts are over whole lists, constant epsilon (or −1), c and d."""
 
-    def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
+    def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
         """The first ``n`` documents in the order of their first draws."""
         start, run, _ = topic.postings
-        order: IntArray = _draw(topic.document, start, run, relevant, n, *self.policy(), rng)
-        return order
+        return _draw(topic.document, start, run, relevant, n, *self.policy(), rng)
 
 
 @register_strategy(
     "max-mean",
-    description="from the run with the largest share of relevant documents among its judged ones",
-    source="Losada, Parapar & Barreiro 2016",
+    citations=("losada-parapar-barreiro-2016",),
 )
 @dataclass(frozen=True, kw_only=True)
 class MaxMean(Bandit):
@@ -67,8 +60,7 @@ class MaxMean(Bandit):
 
 @register_strategy(
     "thompson",
-    description="from the run with the largest draw from the posterior of its share of relevant documents",
-    source="Losada, Parapar & Barreiro 2017",
+    citations=("losada-parapar-barreiro-2017",),
 )
 @dataclass(frozen=True, kw_only=True)
 class Thompson(Bandit):
@@ -94,8 +86,8 @@ class Thompson(Bandit):
 
 @register_strategy(
     "epsilon-greedy",
-    description="from the run whose draws were most often relevant, now and then from any",
     source="Auer, Cesa-Bianchi & Fischer 2002",
+    citations=("auer-cesa-bianchi-fischer-2002", "losada-parapar-barreiro-2017"),
 )
 @dataclass(frozen=True, kw_only=True)
 class EpsilonGreedy(Bandit):
@@ -142,8 +134,8 @@ class EpsilonGreedy(Bandit):
 
 @register_strategy(
     "ucb1-tuned",
-    description="from the run that could be the best given how little was drawn from it",
     source="Auer, Cesa-Bianchi & Fischer 2002",
+    citations=("auer-cesa-bianchi-fischer-2002", "losada-parapar-barreiro-2017"),
 )
 @dataclass(frozen=True, kw_only=True)
 class Ucb1Tuned(Bandit):
@@ -180,6 +172,8 @@ def _draw(
     rng: np.random.Generator,
 ) -> IntArray:
     """Documents by a bandit's policy, shape (n,)."""
+    # A document that another run has brought is drawn again, but not judged again. Exhausted runs leave; ties
+    # are broken at random.
     n_runs, depth = document.shape
     order = np.empty(n, dtype=np.int32)
     judged = np.zeros(len(relevant), dtype=np.bool_)

@@ -1,30 +1,29 @@
-"""Strategies by the best ranks of documents: Take@N and Depth@k."""
+"""Strategies by the best ranks of documents (Take@N, Depth@k) and by sums of rank weights (DCG, RRF)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from bayespool.errors import InputError
 from bayespool.pooling.registry import register_strategy
-from bayespool.pooling.retrieved import Retrieved
-from bayespool.pooling.strategy import FixedOrder, FloatArray
+from bayespool.pooling.strategy import FixedOrder, FloatArray, TopicRankings
 
 
-@register_strategy("take", description="the documents of the best ranks", source="Lipani et al. 2017")
+@register_strategy("take", citations=("lipani-etal-2017",))
 @dataclass(frozen=True, kw_only=True)
 class Take(FixedOrder):
     """Documents by their best rank in any run (Take@N)."""
 
     topics_compare = True
 
-    def value(self, topic: Retrieved) -> FloatArray:
+    def value(self, topic: TopicRankings) -> FloatArray:
         """Negative best ranks, shape (document,)."""
         return -topic.best_rank.astype(float)
 
 
-@register_strategy(
-    "depth", description="the first k documents of each run", source="Spärck Jones & van Rijsbergen 1975"
-)
+@register_strategy("depth", citations=("sparck-jones-van-rijsbergen-1975",))
 @dataclass(frozen=True, kw_only=True)
 class Depth(Take):
     """The first k documents of each run (Depth@k), those of the best ranks first.
@@ -43,6 +42,46 @@ class Depth(Take):
         if self.k < 1:
             raise InputError(f"a depth of {self.k}", hint="give 1 or more")
 
-    def size(self, topic: Retrieved) -> int:
+    def size(self, topic: TopicRankings) -> int:
         """Number of documents within the first k ranks of any run."""
         return int((topic.best_rank <= self.k).sum())
+
+
+@register_strategy(
+    "dcg",
+    source="Lipani et al. 2017 (ECIR)",
+    citations=("lipani-etal-2017-ecir",),
+)
+@dataclass(frozen=True, kw_only=True)
+class DiscountedGain(FixedOrder):
+    """Documents by the sum over runs of 1 / log₂(rank + 1), their contribution to DCG if relevant."""
+
+    topics_compare = True
+
+    def value(self, topic: TopicRankings) -> FloatArray:
+        """Sums of discounts, shape (document,)."""
+        return topic.total(1 / np.log2(np.arange(2, topic.document.shape[1] + 2)))
+
+
+@register_strategy("rrf", citations=("cormack-clarke-buttcher-2009",))
+@dataclass(frozen=True, kw_only=True)
+class RRF(FixedOrder):
+    """Documents by the sum over runs of 1 / (k + rank), as in reciprocal rank fusion.
+
+    Parameters
+    ----------
+    k : int, default 60
+        The larger, the less the first ranks stand out; 0 or more. The default is the paper's.
+    """
+
+    k: int = 60
+
+    topics_compare = True
+
+    def __post_init__(self) -> None:
+        if self.k < 0:
+            raise InputError(f"reciprocal rank fusion with k = {self.k}", hint="give 0 or more")
+
+    def value(self, topic: TopicRankings) -> FloatArray:
+        """Sums of reciprocals, shape (document,)."""
+        return topic.total(1 / (self.k + np.arange(1.0, topic.document.shape[1] + 1)))

@@ -1,20 +1,26 @@
-"""Documents to judge, from a strategy, a budget and its shares over topics."""
+"""Documents that a strategy chooses within a budget, their contributors, and their list for assessors."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from bayespool.collection import Collection, IntArray
+from bayespool.collection import Collection, IntArray, Qrels
+from bayespool.collection.rankings import within
 from bayespool.errors import InputError
 from bayespool.pooling.registry import parse_strategy
-from bayespool.pooling.retrieved import Retrieved, retrieved_by
 from bayespool.pooling.sampling import Sampling
-from bayespool.pooling.strategy import FixedOrder, Strategy
+from bayespool.pooling.strategy import FixedOrder, Strategy, TopicRankings, retrieved_by
 from bayespool.randomness import key_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 Shares = Literal["equal", "global"]
 
@@ -39,14 +45,14 @@ class Chosen:
     strategy: Strategy
     budget: int | None
     pair: IntArray
-    start: npt.NDArray[np.int64]
+    start: CountArray
     inclusion: npt.NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.pair)
 
 
-def equal_shares(n_documents: npt.NDArray[np.integer], budget: int) -> npt.NDArray[np.int64]:
+def equal_shares(n_documents: npt.NDArray[np.integer], budget: int) -> CountArray:
     """Share a budget among topics, as equally as their documents allow.
 
     Parameters
@@ -73,7 +79,7 @@ def equal_shares(n_documents: npt.NDArray[np.integer], budget: int) -> npt.NDArr
     while low < high:  # the largest even share that the budget pays for
         middle = (low + high + 1) // 2
         low, high = (middle, high) if np.minimum(n, middle).sum() <= budget else (low, middle - 1)
-    shares: npt.NDArray[np.int64] = np.minimum(n, low)
+    shares: CountArray = np.minimum(n, low)
     shares[np.flatnonzero(n > low)[: budget - int(shares.sum())]] += 1
     return shares
 
@@ -86,15 +92,9 @@ def check_budget(strategy: Strategy, budget: int | None) -> None:
         raise InputError(f"a budget of {budget} documents", hint="give 1 or more")
 
 
-def _most(strategy: Strategy, topic: Retrieved, budget: int | None) -> int:
-    """Maximum number of documents of a topic that a strategy judges."""
-    size = strategy.size(topic)
-    return len(topic) if size is None else min(size, len(topic))
-
-
 def _global_shares(
-    strategy: Strategy, topics: list[Retrieved], n_documents: npt.NDArray[np.integer], budget: int
-) -> npt.NDArray[np.int64]:
+    strategy: Strategy, topics: list[TopicRankings], n_documents: npt.NDArray[np.integer], budget: int
+) -> CountArray:
     """Documents of each topic, of those with the largest values over all topics, shape (topic,)."""
     if not (isinstance(strategy, FixedOrder) and strategy.topics_compare):
         raise InputError(
@@ -111,10 +111,11 @@ def _global_shares(
 
 
 def shares_of(
-    strategy: Strategy, topics: list[Retrieved], budget: int | None, shares: Shares = "equal"
-) -> npt.NDArray[np.int64]:
+    strategy: Strategy, topics: list[TopicRankings], budget: int | None, shares: Shares = "equal"
+) -> CountArray:
     """Number of documents of each topic that a strategy judges, shape (topic,)."""
-    n = np.array([_most(strategy, topic, budget) for topic in topics])
+    sizes = [(strategy.size(topic), len(topic)) for topic in topics]
+    n = np.array([n_there if size is None else min(size, n_there) for size, n_there in sizes])
     if budget is None:
         return n
     return _global_shares(strategy, topics, n, budget) if shares == "global" else equal_shares(n, budget)
@@ -122,7 +123,7 @@ def shares_of(
 
 def order_of_topic(
     strategy: Strategy,
-    topic: Retrieved,
+    topic: TopicRankings,
     relevance: npt.NDArray[np.int16],
     n: int,
     *,
@@ -134,7 +135,7 @@ def order_of_topic(
     Parameters
     ----------
     strategy : Strategy
-    topic : Retrieved
+    topic : TopicRankings
     relevance : ndarray of int16, shape (pair,)
         Relevance of each pair of the collection; negative without a judgment, which adaptive strategies take
         for not relevant.
@@ -156,11 +157,10 @@ def order_of_topic(
     k = min(n, len(topic))
     order = np.asarray(strategy.order(topic, relevance[topic.pair] >= rel, k, rng))
     _check_order(order, strategy, topic, k)
-    pairs: IntArray = topic.pair[order.astype(np.int32)]
-    return pairs
+    return topic.pair[order.astype(np.int32)]
 
 
-def _check_order(order: npt.NDArray[np.generic], strategy: Strategy, topic: Retrieved, n: int) -> None:
+def _check_order(order: npt.NDArray[np.generic], strategy: Strategy, topic: TopicRankings, n: int) -> None:
     """Refuse what is not an order of n documents of a topic, as strategies may be a user's own."""
     if order.shape != (n,) or (n and order.dtype.kind not in "iu"):
         problem = f"an array of {order.dtype} of shape {order.shape}"
@@ -181,14 +181,14 @@ def _check_order(order: npt.NDArray[np.generic], strategy: Strategy, topic: Retr
 
 def inclusion_of_topic(
     strategy: Strategy,
-    topic: Retrieved,
+    topic: TopicRankings,
     relevance: npt.NDArray[np.int16],
     pairs: IntArray,
     *,
     rel: int = 1,
     random_seed: int = 1,
 ) -> npt.NDArray[np.float64]:
-    """Inclusion probability of each chosen document, 1 if the strategy is not a sample.
+    """Inclusion probability of each chosen document, 1 if the strategy is not a sample, shape (n,).
 
     Parameters
     ----------
@@ -196,10 +196,6 @@ def inclusion_of_topic(
         As for `order_of_topic`.
     pairs : ndarray of int32, shape (n,)
         Result of `order_of_topic`.
-
-    Returns
-    -------
-    ndarray of float, shape (n,)
     """
     if not isinstance(strategy, Sampling):
         return np.ones(len(pairs))
@@ -255,7 +251,7 @@ def choose(
     >>> example = load_example()
     >>> len(choose(example, "take", 500))
     500
-    >>> len(choose(example, "depth(k=10)")) == int(example.pool().sum())
+    >>> len(choose(example, "depth(k=10)")) == int(example.in_pool().sum())
     True
     """
     chosen = parse_strategy(strategy)
@@ -276,3 +272,210 @@ def choose(
     ]
     start = np.append(0, np.cumsum([len(p) for p in pairs]))
     return Chosen(chosen, budget, np.concatenate(pairs), start, np.concatenate(inclusion))
+
+
+BoolArray = npt.NDArray[np.bool_]
+CountArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """Contributions to a pool; a document of several contributors counts for each.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Contributors, organizations or runs.
+    n_runs : ndarray of int, shape (contributor,)
+    n_documents, n_alone : ndarray of int, shape (contributor,)
+        Documents of the pool that the contributor retrieves, and those that nobody else retrieves.
+    n_of_topic : ndarray of int, shape (topic,)
+        Documents of the pool, whoever retrieves them.
+    """
+
+    names: tuple[str, ...]
+    n_runs: CountArray
+    n_documents: CountArray
+    n_alone: CountArray
+    n_of_topic: CountArray
+
+
+@dataclass(frozen=True, eq=False)
+class Membership:
+    """Documents that each contributor retrieves, among those that any of them retrieves.
+
+    Attributes
+    ----------
+    names : tuple of str
+    n_runs : ndarray of int, shape (contributor,)
+    pair : ndarray of int32, shape (document,)
+    has : ndarray of bool, shape (contributor, document)
+    """
+
+    names: tuple[str, ...]
+    n_runs: CountArray
+    pair: npt.NDArray[np.int32]
+    has: BoolArray
+
+    @classmethod
+    def of(
+        cls,
+        collection: Collection,
+        run_index: npt.NDArray[np.intp],
+        names: Sequence[str],
+        depth: int | None = None,
+    ) -> Membership:
+        """Membership of runs down to a depth, each under the name of its contributor."""
+        distinct = tuple(dict.fromkeys(names))
+        has = np.zeros((len(distinct), len(collection.relevance) + 1), dtype=bool)
+        for run, name in zip(run_index, names, strict=True):
+            has[distinct.index(name), within(collection.document, run, depth)] = True
+        pair = np.flatnonzero(has[:, :-1].any(axis=0)).astype(np.int32)
+        n_runs = np.array([list(names).count(name) for name in distinct], dtype=np.int64)
+        return cls(distinct, n_runs, pair, has[:, pair])
+
+    def contributions(self, collection: Collection, pooled: BoolArray) -> Contributions:
+        """Contributions to the documents that are pooled, a mask of shape (pair,)."""
+        inside = pooled[self.pair]
+        has = self.has[:, inside]
+        return Contributions(
+            names=self.names,
+            n_runs=self.n_runs,
+            n_documents=has.sum(axis=1),
+            n_alone=has[:, has.sum(axis=0) == 1].sum(axis=1),
+            n_of_topic=np.bincount(
+                collection.pair_topic[self.pair[inside]], minlength=len(collection.query_ids)
+            ),
+        )
+
+
+def contributions_to(
+    collection: Collection,
+    pooled: BoolArray,
+    run_index: npt.NDArray[np.intp],
+    names: Sequence[str],
+    *,
+    depth: int | None = None,
+) -> Contributions:
+    """Count what contributors have in a pool, in the order in which their names first come.
+
+    Parameters
+    ----------
+    collection : Collection
+    pooled : ndarray of bool, shape (pair,)
+        The documents of the pool.
+    run_index : ndarray of int
+        The contributing runs.
+    names : sequence of str
+        Contributor of each of these runs.
+    depth : int, optional
+        Maximum rank of a run that may be judged.
+    """
+    return Membership.of(collection, run_index, names, depth).contributions(collection, pooled)
+
+
+def contributions_of(collection: Collection, chosen: Chosen, *, depth: int | None = None) -> Contributions:
+    """Count what each organization has among the chosen documents, in the order of names.
+
+    Parameters
+    ----------
+    collection : Collection
+    chosen : Chosen
+        By `choose`, from all pooled runs.
+    depth : int, optional
+        The depth of that choice.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> from bayespool.pooling import choose
+    >>> example = load_example()
+    >>> contributions = contributions_of(example, choose(example, "take", 200))
+    >>> contributions.names[:2], contributions.n_documents[:2].tolist(), contributions.n_alone[:2].tolist()
+    (('coast', 'delta'), [197, 186], [0, 0])
+    """
+    pooled = np.zeros(len(collection.relevance), dtype=bool)
+    pooled[chosen.pair] = True
+    index = np.flatnonzero(collection.pooled)
+    names = [collection.organizations[o] for o in collection.organization[index]]
+    by_name = np.argsort(np.array(names), kind="stable")
+    return contributions_to(collection, pooled, index[by_name], [names[i] for i in by_name], depth=depth)
+
+
+def judged_by(collection: Collection, chosen: Chosen) -> Collection:
+    """The collection with only the chosen documents judged.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> from bayespool.pooling import choose
+    >>> example = load_example()
+    >>> int(judged_by(example, choose(example, "take", 200)).judged.sum())
+    200
+    """
+    gone = np.ones(len(collection.relevance), dtype=bool)
+    gone[chosen.pair] = False
+    return collection.without_judgments(gone)
+
+
+def qrels_of_choice(collection: Collection, chosen: Chosen) -> Qrels:
+    """Chosen documents in the order of judging, topic by topic, with the collection's judgments.
+
+    A document without a judgment has relevance −1: in the pool and not judged.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> from bayespool.pooling import choose
+    >>> example = load_example()
+    >>> qrels_of_choice(example, choose(example, "take", 200))
+    <Qrels: 200 judgments, 20 topics>
+    """
+    topic = np.repeat(np.arange(len(collection.query_ids), dtype=np.int32), np.diff(chosen.start))
+    return Qrels(
+        query_id=pa.DictionaryArray.from_arrays(topic, pa.array(collection.query_ids, pa.string())),
+        doc_id=collection.doc_ids.take(pa.array(chosen.pair)).cast(pa.string()),
+        relevance=np.maximum(collection.relevance[chosen.pair], np.int16(-1)),
+    )
+
+
+def choice_frame(collection: Collection, chosen: Chosen, *, relevance: bool = True) -> pd.DataFrame:
+    """Chosen documents with their inclusion probabilities.
+
+    Parameters
+    ----------
+    collection : Collection
+    chosen : Chosen
+    relevance : bool, default True
+        Whether to add the collection's judgments.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per document, topic by topic in the order of judging: ``query_id``, ``doc_id``, ``order`` (from
+        1 in each topic), ``inclusion`` (1 where the strategy is not a sample) and, on request, ``relevance``,
+        None without a judgment.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> from bayespool.pooling import choose
+    >>> example = load_example()
+    >>> frame = choice_frame(example, choose(example, "uniform", 200), relevance=False)
+    >>> list(frame.columns), len(frame)
+    (['query_id', 'doc_id', 'order', 'inclusion'], 200)
+    """
+    import pandas as pd
+
+    n_of_topic = np.diff(chosen.start)
+    level = collection.relevance[chosen.pair]
+    columns = {
+        "query_id": np.repeat(np.array(collection.query_ids, dtype=object), n_of_topic),
+        "doc_id": np.array(collection.doc_ids.take(pa.array(chosen.pair)).to_pylist(), dtype=object),
+        "order": np.concatenate([np.arange(1, n + 1) for n in n_of_topic]),
+        "inclusion": chosen.inclusion,
+    }
+    if relevance:
+        values = [int(value) if value >= 0 else None for value in level]
+        columns["relevance"] = np.array(values, dtype=object)
+    return pd.DataFrame(columns)

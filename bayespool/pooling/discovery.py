@@ -1,37 +1,4 @@
-"""Pooled runs and pool depth, discovered from rankings and judgments.
-
-A document counts here as in the pool if it is judged, or listed as being in it (relevance −1). The rule
-``"leading"``:
-
-1. Count each run's leading documents in the pool on each topic. A topic all of whose documents are in it says
-   nothing about depth. A run's depth is its smallest count over the other topics, 0 if its first document is
-   missing anywhere. The pool depth is the commonest depth above 0, the larger one of equals.
-2. A run was pooled to this depth if on every topic its first ``depth`` documents, or all it has, are in the
-   pool but for at most ``max_holes``. One hole in twenty is tolerated by default.
-
-If depth, holes and pooled runs are not stated, two more steps look at runs that do not fit. A run's *own
-documents* are those that no run of step 2 contributed: the others are judged in any case.
-
-3. *Other depths.* Going down a run's ranks, own documents are in the pool and then they are not: the run's
-   own depth is the rank at which the own documents in the pool so far, less four times those missing, are
-   most (the first of equals). The search starts at the pool depth for a run of step 2, and ends there for any
-   other one. The run was pooled to that depth if of all its documents down to there (from the pool depth on)
-   at most one in a hundred is missing, at least ten are its own, and of at least ten own documents below it
-   (as far again, or to the pool depth) half or more are missing; and if at least two runs have this depth,
-   since pools are made in tiers.
-4. *Missing documents.* A run is *nearly pooled* if of its documents down to the pool depth at most one in a
-   hundred is missing, and more of its own documents are in the pool than are missing. Nearly pooled runs
-   count as pooled to the pool depth if the runs so far explain less than a third of the judgments, so that
-   they cannot be all there were, or if with them at least 99 % are explained. Otherwise a sample or missing
-   runs may have brought these judgments, and nearly pooled runs are only reported; ``max_holes=1`` takes most
-   of them in.
-
-``rule="skipping"`` reproduces the tool that Lipani et al. (2015) used: the pool depth is the commonest count
-over all runs and topics, and a run was pooled if on every topic ``depth`` documents in the pool come before
-its missing document number ``max_holes + 1``, or at most depth/10 documents more than those that do are left.
-One hole in ten is tolerated by default. Steps 1 and 2 with one hole in twenty are the default (*mode*) of the
-tool behind "Splitting Water".
-"""
+"""Discover which runs were pooled and how deep, and whether judgments are those of a stated strategy."""
 
 from __future__ import annotations
 
@@ -43,11 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import UNJUDGED, Collection
-from bayespool.collection.contents import some
-from bayespool.collection.no_pool import say_no_pool
+from bayespool.collection.contents import say_no_pool, some
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import blocks
-from bayespool.errors import InputError, PoolWarning, did_you_mean, known_names, warn_caller
+from bayespool.errors import (
+    InputError,
+    PoolWarning,
+    StatedPoolWarning,
+    did_you_mean,
+    known_names,
+    warn_caller,
+)
 from bayespool.pooling.pools import StrategyPool
 
 PoolRule = Literal["leading", "skipping"]
@@ -78,7 +51,7 @@ class PoolReport:
         deeper contributors, sampling, manual searches), or the strategy does not choose.
     depths : tuple of (int, int)
         Each depth to which a run was pooled, the deepest first, and the number of runs.
-    nearly : tuple of str
+    nearly_pooled : tuple of str
         Nearly pooled runs and what each lacks, those that lack least first. Runs to score are left out.
     negatives : str
         Number and meaning of negative judgments; empty without any.
@@ -95,7 +68,7 @@ class PoolReport:
     n_judged: int
     n_unexplained: int
     depths: tuple[tuple[int, int], ...] = ()
-    nearly: tuple[str, ...] = ()
+    nearly_pooled: tuple[str, ...] = ()
     negatives: str = ""
     strategy: str = ""
 
@@ -115,12 +88,13 @@ class PoolReport:
 
     def text(self, n_shown: int = 3) -> str:
         """The report, with a second line on nearly pooled runs."""
-        if not self.nearly:
+        if not self.nearly_pooled:
             return str(self)
-        n_more = len(self.nearly) - n_shown
+        n_more = len(self.nearly_pooled) - n_shown
         more = f" and {n_more} more" if n_more > 0 else ""
+        runs = ", ".join(self.nearly_pooled[:n_shown])
         return (
-            f"{self}\n  nearly pooled, and not taken for it: {', '.join(self.nearly[:n_shown])}{more}; "
+            f"{self}\n  nearly pooled, and not taken for it: {runs}{more}; "
             "--max-holes or --pooled-runs take them in"
         )
 
@@ -135,11 +109,11 @@ def describe_pool(collection: Collection) -> PoolReport:
     0
     """
     judged = collection.relevance >= 0
-    inside = collection.pool()
+    inside = collection.in_pool()
     pooled = np.flatnonzero(collection.pooled)
     depths, n_runs = np.unique(collection.depth_of(pooled), return_counts=True)
     is_given = np.isin(np.array(collection.run_ids, dtype=object), collection.given_run_ids)
-    pool = collection.pooling
+    pool = collection.pool
     by_strategy = isinstance(pool, StrategyPool)
     others = np.flatnonzero(~collection.pooled & ~is_given)
     nearly = [] if by_strategy else _nearly_pooled(collection, others)
@@ -152,7 +126,7 @@ def describe_pool(collection: Collection) -> PoolReport:
         n_judged=int(judged.sum()),
         n_unexplained=int((judged & ~inside).sum()),
         depths=tuple((int(d), int(n)) for d, n in zip(depths[::-1], n_runs[::-1], strict=True)),
-        nearly=tuple(
+        nearly_pooled=tuple(
             f"{collection.run_ids[run]} ({n_missing} of {n_documents} documents unjudged)"
             for run, n_missing, n_documents in sorted(nearly, key=lambda near: near[1] / near[2])
         ),
@@ -172,6 +146,8 @@ def discover_pool(
 ) -> Collection:
     """Discover the pooled runs and their depths.
 
+    The collection that comes back shares all arrays with the input.
+
     Parameters
     ----------
     collection : Collection
@@ -186,12 +162,7 @@ def discover_pool(
         The pooled runs where they are known, whatever their judgments. Steps 3 and 4 of the rule apply only
         where depth, holes and runs are all left out.
     rule : {"leading", "skipping"}
-        Rule of discovery, see the top of this page; ``"skipping"`` is for reproductions of 2015.
-
-    Returns
-    -------
-    Collection
-        Shares all arrays with the input.
+        Rule of discovery (:doc:`/files`); ``"skipping"`` is for reproductions of 2015.
 
     Raises
     ------
@@ -239,16 +210,14 @@ def discover_pool(
 
 
 def warn_of_unexplained(report: PoolReport, which: str) -> None:
-    """Warn the caller's caller (`PoolWarning`) if the pool, ``which`` is discovered or stated, explains less
-    than half of the judgments.
-    """
+    """Warn (`PoolWarning`) if the discovered or stated pool explains less than half of the judgments."""
     if report.n_unexplained > report.n_judged / 2:
         message = f"the {which} pool explains less than half of the judgments: {report}"
         warn_caller(f"{message}; are runs of the campaign missing, or is its depth another one?", PoolWarning)
 
 
 def _with_other_depths(collection: Collection, candidates: npt.NDArray[np.intp]) -> Collection:
-    """Add runs with depths of their own (step 3)."""
+    """Add runs with depths of their own (step 3 of docs/files.md)."""
     common = collection.pool_depth
     depths = np.full(len(collection.run_ids), common, dtype=np.int32)
     missing, own, n_ranks = _missing(collection), _outside(collection), collection.document.shape[2]
@@ -277,11 +246,11 @@ def _with_other_depths(collection: Collection, candidates: npt.NDArray[np.intp])
 
 
 def _with_nearly_pooled(collection: Collection, candidates: npt.NDArray[np.intp]) -> Collection:
-    """Add nearly pooled runs where they explain the other judgments (step 4)."""
+    """Add nearly pooled runs where they explain the other judgments (step 4 of docs/files.md)."""
     nearly = [run for run, *_ in _nearly_pooled(collection, candidates[~collection.pooled[candidates]])]
     pooled = collection.pooled.copy()
     pooled[nearly] = True
-    more = collection.with_pool(pooled, collection.pooling)
+    more = collection.with_pool(pooled, collection.pool)
     if _explained(collection) < _MIN_EXPLAINED_SHARE or _explained(more) >= _FULLY_EXPLAINED_SHARE:
         return more
     return collection
@@ -301,19 +270,17 @@ def _nearly_pooled(collection: Collection, runs: npt.NDArray[np.intp]) -> list[t
 
 def _explained(collection: Collection) -> float:
     """Share of the judgments whose documents pooled runs contributed."""
-    return float(collection.pool()[collection.relevance >= 0].mean())
+    return float(collection.in_pool()[collection.relevance >= 0].mean())
 
 
 def _missing(collection: Collection) -> npt.NDArray[np.bool_]:
-    """Pairs that are not in the pool by the judgments, shape (pair + 1,); the last entry is for −1, no
-    document.
-    """
+    """Pairs outside the pool by the judgments, shape (pair + 1,); the last is that of −1, no document."""
     return np.append(collection.relevance == UNJUDGED, False)
 
 
 def _outside(collection: Collection) -> npt.NDArray[np.bool_]:
-    """Pairs that no pooled run contributed, shape (pair + 1,); the last entry is for −1, no document."""
-    return np.append(~collection.pool(), False)
+    """Pairs that no pooled run contributed, shape (pair + 1,); the last is that of −1, no document."""
+    return np.append(~collection.in_pool(), False)
 
 
 def take_out(
@@ -322,17 +289,7 @@ def take_out(
     *,
     by: Literal["organization", "run"] = "organization",
 ) -> tuple[Collection, dict[str, str]]:
-    """The collection without some runs, or organizations with all their runs, in the pool
-    (`Collection.unpool`), and what left the pool with each run to score, ``"organization north"`` or ``"run
-    north-1"``.
-
-    Examples
-    --------
-    >>> from bayespool import load_example
-    >>> smaller, runs = take_out(load_example(), "north-1")
-    >>> runs, "north-2" in smaller.pooled_run_ids
-    ({'north-1': 'organization north'}, False)
-    """
+    """The collection without some runs or organizations in its pool; what left, by run to score."""
     if by not in ("organization", "run"):
         raise InputError(f"cannot take out by {by!r}", hint="organization or run")
     members: dict[str, list[str]] = {}
@@ -400,9 +357,7 @@ def _is_pooled(
 def _leading(
     collection: Collection, index: npt.NDArray[np.intp], max_holes: int, *, present_only: bool = False
 ) -> npt.NDArray[np.int32]:
-    """Documents, or only those in the pool, before the one missing after ``max_holes``, shape (run,
-    topic).
-    """
+    """Documents, or those in the pool, before one is missing after ``max_holes``, shape (run, topic)."""
     missing = _missing(collection)
     n_leading = np.empty((len(index), len(collection.query_ids)), dtype=np.int32)
     for row, run in enumerate(index):
@@ -414,3 +369,59 @@ def _leading(
             if present_only:
                 n_leading[row, topics] -= (before & hole).sum(axis=1)
     return n_leading
+
+
+_MAX_MISFIT_SHARE = 0.01  # of the documents chosen
+
+
+@dataclass(frozen=True, kw_only=True)
+class Misfit:
+    """Differences between judgments and a strategy's pool, as numbers of documents."""
+
+    n_chosen: int  # by the strategy
+    n_unjudged: int  # of those chosen
+    n_others: int  # judged documents that it could have chosen and did not, without added judgments
+    is_sample: bool
+
+    @property
+    def is_large(self) -> bool:
+        """Whether either number is above 1 % of the documents chosen, and above 1."""
+        return max(self.n_unjudged, self.n_others) > max(1, _MAX_MISFIT_SHARE * self.n_chosen)
+
+    def __str__(self) -> str:
+        scope = "of the sample" if self.is_sample else "that the strategy chooses"
+        parts = [f"documents {scope} without a judgment: {self.n_unjudged} of {self.n_chosen}"]
+        others = f"judgments that are not {scope}: {self.n_others}"
+        if not self.is_sample:
+            others = f"judgments of others that it could have chosen: {self.n_others}"
+        return ", ".join(parts * bool(self.n_unjudged) + [others] * bool(self.n_others))
+
+
+def misfit_of(collection: Collection) -> Misfit | None:
+    """Differences between a collection's judgments and its pool; None where no strategy made the pool."""
+    pool = collection.pool
+    if not isinstance(pool, StrategyPool):
+        return None
+    pooled = np.flatnonzero(collection.pooled)
+    chosen = pool.judged(collection, pooled)
+    others = pool.candidates(collection, pooled) & ~chosen & collection.judged & ~collection.is_own
+    return Misfit(
+        n_chosen=int(chosen.sum()),
+        n_unjudged=int((chosen & ~collection.judged).sum()),
+        n_others=int(others.sum()),
+        is_sample=pool.is_sample,
+    )
+
+
+def warn_of_misfit(collection: Collection) -> bool:
+    """Warn the caller's caller (`StatedPoolWarning`) if the misfit is large, and return whether it is."""
+    misfit = misfit_of(collection)
+    if misfit is None or not misfit.is_large:
+        return False
+    rest = "; corrections for samples give no value" if misfit.is_sample else ""
+    warn_caller(
+        f"the pool was not made as stated ({collection.pool}): {misfit}; look at strategy, budget, run "
+        f"depth, shares, rel and seed, and at who contributed{rest}",
+        StatedPoolWarning,
+    )
+    return True

@@ -10,14 +10,12 @@ import numpy.typing as npt
 from bayespool.collection import IntArray
 from bayespool.compiled import compiled
 from bayespool.pooling.registry import register_strategy
-from bayespool.pooling.retrieved import Retrieved
-from bayespool.pooling.strategy import Adaptive, BoolArray
+from bayespool.pooling.strategy import Adaptive, BoolArray, TopicRankings
 
 
 @register_strategy(
     "move-to-front",
-    description="down a run as long as it yields relevant documents, then the run with fewest misses",
-    source="Cormack, Palmer & Clarke 1998",
+    citations=("cormack-palmer-clarke-1998",),
 )
 @dataclass(frozen=True, kw_only=True)
 class MoveToFront(Adaptive):
@@ -36,10 +34,9 @@ class MoveToFront(Adaptive):
     Cormack, Palmer & Clarke: Efficient construction of large test collections. SIGIR 1998.
     """
 
-    def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
+    def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
         """The first ``n`` documents in the order in which runs yield them."""
-        order: IntArray = _read_runs(topic.document, relevant, n, rng)
-        return order
+        return _read_runs(topic.document, relevant, n, rng)
 
 
 @compiled

@@ -11,8 +11,7 @@ import numpy as np
 from bayespool.collection import IntArray
 from bayespool.errors import InputError
 from bayespool.pooling.registry import register_strategy
-from bayespool.pooling.retrieved import Retrieved
-from bayespool.pooling.strategy import FixedOrder, FloatArray
+from bayespool.pooling.strategy import FixedOrder, FloatArray, TopicRankings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +49,7 @@ class Fusion(FixedOrder):
     def combined(self, scores: DocumentScores) -> FloatArray:
         """Value of each document, shape (document,)."""
 
-    def value(self, topic: Retrieved) -> FloatArray:
+    def value(self, topic: TopicRankings) -> FloatArray:
         """Combined scores, shape (document,)."""
         is_ranked = topic.document >= 0
         document, score = topic.document[is_ranked], self._normalized(topic)[is_ranked]
@@ -61,7 +60,7 @@ class Fusion(FixedOrder):
             DocumentScores(document[by_document], score[by_document], n, len(topic.document))
         )
 
-    def _normalized(self, topic: Retrieved) -> FloatArray:
+    def _normalized(self, topic: TopicRankings) -> FloatArray:
         """Scores from 0 to 1 where a run retrieves a document, shape (run, rank)."""
         is_ranked = topic.document >= 0
         if self.normalization == "rank":
@@ -75,19 +74,16 @@ class Fusion(FixedOrder):
         highest = above.max(axis=1, initial=0)
         above[highest == 0] = np.where(is_ranked[highest == 0], self.constant, 0)
         divisor = np.where(highest > 0, highest, 1) if self.normalization == "min-max" else above.sum(axis=1)
-        normalized: FloatArray = above / np.where(divisor > 0, divisor, 1)[:, None]
-        return normalized
+        return above / np.where(divisor > 0, divisor, 1)[:, None]
 
 
 @dataclass(frozen=True, eq=False)
 class DocumentScores:
-    """Nonnegative scores of a topic's documents: ``document`` and ``score`` of shape (entry,), ascending;
-    ``n`` runs that retrieve each, shape (document,), of ``n_runs``.
-    """
+    """Nonnegative scores of a topic's documents, ascending for each document."""
 
-    document: IntArray
-    score: FloatArray
-    n: IntArray
+    document: IntArray  # shape (entry,), ascending
+    score: FloatArray  # shape (entry,)
+    n: IntArray  # runs that retrieve each document, shape (document,)
     n_runs: int
 
     def total(self) -> FloatArray:
@@ -100,22 +96,17 @@ class DocumentScores:
         return np.bincount(self.document[self.score > 0], minlength=len(self.n)).astype(np.int32)
 
     def at(self, place: IntArray, n: IntArray) -> FloatArray:
-        """Score at a position from 0 among n of each document, ascending, missing ones as leading zeros;
-        shape (document,).
-        """
+        """Score at a position among n, ascending, missing ones as leading zeros, shape (document,)."""
         start = np.cumsum(self.n) - self.n
         behind = place - (n - self.n)
-        at: FloatArray = np.where(behind < 0, 0, self.score[start + np.maximum(behind, 0)])
-        return at
+        return np.where(behind < 0, 0, self.score[start + np.maximum(behind, 0)])
 
     def counted(self, missing: Literal["left out", "zero"]) -> IntArray:
-        """Number of scores of each document, shape (document,), with those of missing runs left out or
-        zero.
-        """
+        """Number of scores of each document, shape (document,), those of missing runs left out or zero."""
         return self.n if missing == "left out" else np.full_like(self.n, self.n_runs)
 
 
-@register_strategy("combmax", description="by the largest score", source="Fox & Shaw 1994")
+@register_strategy("combmax", citations=("fox-shaw-1994",))
 @dataclass(frozen=True, kw_only=True)
 class CombMax(Fusion):
     """Documents by the largest of their scores; settings are those of `Fusion`."""
@@ -125,7 +116,7 @@ class CombMax(Fusion):
         return scores.at(scores.n - 1, scores.n)
 
 
-@register_strategy("combmin", description="by the smallest score", source="Fox & Shaw 1994")
+@register_strategy("combmin", citations=("fox-shaw-1994",))
 @dataclass(frozen=True, kw_only=True)
 class CombMin(Fusion):
     """Documents by their smallest score, the largest of these first; see `Fusion` for other settings.
@@ -144,7 +135,7 @@ class CombMin(Fusion):
         return scores.at(np.zeros_like(scores.n), scores.counted(self.missing))
 
 
-@register_strategy("combmed", description="by the median score", source="Fox & Shaw 1994")
+@register_strategy("combmed", citations=("fox-shaw-1994",))
 @dataclass(frozen=True, kw_only=True)
 class CombMed(Fusion):
     """Documents by their median score, the mean of the middle two if even; see `Fusion` for other settings.
@@ -165,7 +156,7 @@ class CombMed(Fusion):
         return (scores.at((n - 1) // 2, n) + scores.at(n // 2, n)) / 2
 
 
-@register_strategy("combsum", description="by the sum of scores", source="Fox & Shaw 1994")
+@register_strategy("combsum", citations=("fox-shaw-1994",))
 @dataclass(frozen=True, kw_only=True)
 class CombSum(Fusion):
     """Documents by the sum of their scores; settings are those of `Fusion`."""
@@ -175,7 +166,7 @@ class CombSum(Fusion):
         return scores.total()
 
 
-@register_strategy("combanz", description="by the mean of the scores above 0", source="Fox & Shaw 1994")
+@register_strategy("combanz", citations=("fox-shaw-1994",))
 @dataclass(frozen=True, kw_only=True)
 class CombAnz(Fusion):
     """Documents by the mean of their scores, 0 where none counts; see `Fusion` for other settings.
@@ -196,7 +187,8 @@ class CombAnz(Fusion):
 
 
 @register_strategy(
-    "combmnz", description="by the sum of scores, times how many runs retrieve it", source="Fox & Shaw 1994"
+    "combmnz",
+    citations=("fox-shaw-1994",),
 )
 @dataclass(frozen=True, kw_only=True)
 class CombMnz(Fusion):

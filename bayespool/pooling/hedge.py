@@ -11,14 +11,12 @@ from bayespool.collection import IntArray
 from bayespool.compiled import compiled
 from bayespool.errors import InputError
 from bayespool.pooling.registry import register_strategy
-from bayespool.pooling.retrieved import Retrieved
-from bayespool.pooling.strategy import Adaptive, BoolArray, FloatArray
+from bayespool.pooling.strategy import Adaptive, BoolArray, FloatArray, TopicRankings
 
 
 @register_strategy(
     "hedge",
-    description="the document of the largest weighted gain; runs weigh by how right they were",
-    source="Aslam, Pavlu & Savell 2003",
+    citations=("aslam-pavlu-savell-2003",),
 )
 @dataclass(frozen=True, kw_only=True)
 class Hedge(Adaptive):
@@ -49,7 +47,7 @@ class Hedge(Adaptive):
         if not 0 < self.beta < 1:
             raise InputError(f"hedge: beta is {self.beta}", hint="give a number above 0 and below 1")
 
-    def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
+    def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
         """The first ``n`` documents by gain, each given the judgments before."""
         start, run, rank = topic.postings
         missing = _gain_of_missing((topic.document >= 0).sum(axis=1), len(topic))
@@ -59,8 +57,7 @@ class Hedge(Adaptive):
         at = np.repeat(start[first] - np.cumsum(size[first]) + size[first], size[first]) + np.arange(len(run))
         ends = np.append(0, np.cumsum(size[first]))
         positions = _follow(ends, run[at], extra[at], missing, relevant[first], n, float(np.log(self.beta)))
-        order: IntArray = first[positions].astype(np.int32)
-        return order
+        return first[positions].astype(np.int32)
 
 
 def _gain_of_missing(length: npt.NDArray[np.integer], n_documents: int) -> FloatArray:
@@ -68,8 +65,7 @@ def _gain_of_missing(length: npt.NDArray[np.integer], n_documents: int) -> Float
     logs = np.append(0.0, np.cumsum(np.log(np.arange(1, n_documents + 1))))
     n_left = n_documents - length
     mean = (logs[-1] - logs[length]) / np.maximum(n_left, 1)
-    gain: FloatArray = np.where(n_left > 0, np.log(max(n_documents, 1)) - mean, 0.0)
-    return gain
+    return np.where(n_left > 0, np.log(max(n_documents, 1)) - mean, 0.0)
 
 
 @compiled
@@ -82,9 +78,9 @@ def _follow(
     n: int,
     log_beta: float,
 ) -> IntArray:
-    """Documents by hedge, shape (n,), the first of equal values. ``more`` is the gain above ``missing``,
-    which adds the same to all documents, so that a value sums only over the runs that retrieve the document.
-    """
+    """Documents by hedge, shape (n,), the first of equal values."""
+    # ``more`` is the gain above ``missing``, which adds the same to all documents, so that a value sums only
+    # over the runs that retrieve the document
     order = np.empty(n, dtype=np.int32)
     judged = np.zeros(len(relevant), dtype=np.bool_)
     loss = np.zeros(len(missing))

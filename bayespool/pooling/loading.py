@@ -23,11 +23,11 @@ from bayespool.collection import (
     build_collection,
     collection_of,
     encoding_of,
-    judged_by,
+    judged_where_labeled,
     qrels_of,
     unjudged_collection,
 )
-from bayespool.collection.no_pool import say_no_pool
+from bayespool.collection.contents import say_no_pool, some
 from bayespool.collection.rankings import within
 from bayespool.collection.sources import Judges, judges_of, organizations_of, runs_of
 from bayespool.errors import (
@@ -39,15 +39,18 @@ from bayespool.errors import (
 )
 from bayespool.options import MAX_FILE_SIZE
 from bayespool.pooling.choosing import Shares
-from bayespool.pooling.discovery import PoolRule, describe_pool, discover_pool, warn_of_unexplained
-from bayespool.pooling.misfit import warn_of_misfit
-from bayespool.pooling.plan import PlanOptions, PoolPlan
-from bayespool.pooling.pools import pool_of_strategy
+from bayespool.pooling.discovery import (
+    PoolRule,
+    describe_pool,
+    discover_pool,
+    warn_of_misfit,
+    warn_of_unexplained,
+)
+from bayespool.pooling.pools import PlanOptions, PoolPlan, pool_of_strategy
 from bayespool.pooling.strategy import Strategy
 
 _LABELED_RANKS = 10  # of runs to score, which a judge labels before all others
 _MAX_UNEXPLAINED_SHARE = 0.1  # of judgments, by the pooled runs
-_MAX_NAMES_IN_WARNING = 3
 
 
 class ReadOptions(TypedDict, total=False):
@@ -163,10 +166,6 @@ def read_collection(
     progress : callable, optional
         Called with the number of run files read and their total.
 
-    Returns
-    -------
-    Collection
-
     Raises
     ------
     InputError
@@ -186,7 +185,7 @@ def read_collection(
         Fewer than half of the judgments are of documents in the pool, discovered or stated.
     StatedPoolWarning
         The judgments differ from those of the stated strategy: more than 1 % of its documents are unjudged,
-        or as many others are judged (`bayespool.pooling.misfit.Misfit`).
+        or as many others are judged (`bayespool.pooling.discovery.Misfit`).
     """
     plan = _plan(
         pool_strategy,
@@ -216,7 +215,7 @@ def read_collection(
             "a pool strategy, and no pooled runs", hint="give the runs that contributed as the pool"
         )
     read = list(dict.fromkeys([*own, *pooled]))
-    given_run_ids, pool_ids = ([run.run_id for run in some] for some in (own, pooled))
+    given_run_ids, pool_ids = ([run.run_id for run in part] for part in (own, pooled))
     organization_of = _organization_by_run(organizations, [run.run_id for run in read], pool_ids, reading)
     collection = collection_of(
         encoding,
@@ -269,7 +268,7 @@ def read_contributors(
     max_file_size: int = MAX_FILE_SIZE,
     progress: Callable[[int, int], None] | None = None,
 ) -> Collection:
-    """Read the runs that a pool is to be made from, all of them contributors.
+    """Read the runs that a pool is to be made from, all of them pooled, to an unknown depth.
 
     Parameters
     ----------
@@ -280,11 +279,6 @@ def read_contributors(
         As for `read_collection`. Without organizations each run has its own.
     scores : bool, default False
         Whether to keep the scores of the runs, which some strategies need.
-
-    Returns
-    -------
-    Collection
-        With all runs pooled, to an unknown depth.
 
     Raises
     ------
@@ -315,12 +309,10 @@ def read_contributors(
 
 
 def _refuse_swapped(collection: Collection, judge: Judge, pool_ids: list[str], source: Path | str) -> None:
-    """Refuse judgments and labels that are swapped (`InputError`).
-
-    They are swapped where the judge's documents are those of a pool of the campaign's runs, and either it has
-    no label without a judgment, and lacks labels at the top of runs to score that the qrels judge in full; or
-    no document has both, and all at that top have one.
-    """
+    """Refuse judgments and labels that are swapped (`InputError`)."""
+    # They are swapped where the judge's documents are those of a pool of the campaign's runs, and either it
+    # has no label without a judgment, and lacks labels at the top of runs to score that the qrels judge in
+    # full; or no document has both, and all at that top have one.
     new = collection.run_index([run for run in collection.given_run_ids if run not in set(pool_ids)])
     labeled, judged = judge.is_labeled, collection.judged
     is_within = not (labeled & ~judged).any()
@@ -332,7 +324,7 @@ def _refuse_swapped(collection: Collection, judge: Judge, pool_ids: list[str], s
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayespoolWarning)
-        alone = discover_pool(judged_by(collection, judge), pool_ids)
+        alone = discover_pool(judged_where_labeled(collection, judge), pool_ids)
     pool = describe_pool(alone)
     if not alone.pooled.any() or pool.n_unexplained > _MAX_UNEXPLAINED_SHARE * pool.n_judged:
         return
@@ -351,9 +343,7 @@ def _plan(
     excludes: Mapping[str, int | None],
     **options: Unpack[PlanOptions],
 ) -> PoolPlan | None:
-    """Plan of a pool if a strategy is given; refuse ``excludes`` with a strategy, and other options without
-    one.
-    """
+    """Plan of a pool if a strategy is given; refuse options that have no effect."""
     if strategy is not None:
         for idle in (name for name, value in excludes.items() if value is not None):
             raise InputError(
@@ -389,11 +379,8 @@ def _organization_by_run(
     organization_of = organizations_of(organizations, reading=reading)
     unknown = [run for run in organization_of if run not in set(run_ids)]
     if unknown:
-        first = ", ".join(map(repr, unknown[:_MAX_NAMES_IN_WARNING])) + (
-            " …" if len(unknown) > _MAX_NAMES_IN_WARNING else ""
-        )
         which = "1 listed run was" if len(unknown) == 1 else f"{len(unknown)} listed runs were"
-        warn_caller(f"{path or 'organizations'}: {which} not read: {first}", PartialListWarning)
+        warn_caller(f"{path or 'organizations'}: {which} not read: {some(unknown)}", PartialListWarning)
     missing = [run for run in pool_ids if run not in organization_of]
     if missing:
         problem = f"{len(missing)} runs of the pool have no organization, {missing[0]!r} for one"

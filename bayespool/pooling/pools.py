@@ -1,24 +1,123 @@
-"""Pools that a strategy made for a budget."""
+"""The plan of a pool that a strategy makes, and the pool made by it."""
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Unpack
+from typing import Any, TypedDict, Unpack, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray
 from bayespool.collection.pools import DepthPool
-from bayespool.errors import InputError
-from bayespool.pooling.choosing import Chosen
-from bayespool.pooling.plan import PlanOptions, PoolPlan
-from bayespool.pooling.registry import strategy_text
-from bayespool.pooling.retrieved import retrieved_by
+from bayespool.errors import InputError, known_names
+from bayespool.pooling.choosing import Chosen, Shares, check_budget, choose
+from bayespool.pooling.registry import parse_strategy, strategy_text
 from bayespool.pooling.sampling import Sampling
-from bayespool.pooling.strategy import BoolArray, FloatArray, Strategy
+from bayespool.pooling.strategy import BoolArray, FloatArray, Strategy, retrieved_by
+
+
+class PlanOptions(TypedDict, total=False):
+    """Fields of a `PoolPlan` with a default, except the budget."""
+
+    run_depth: int | None
+    shares: Shares
+    rel: int
+    random_seed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolPlan:
+    """Settings that decide which documents of some runs are judged.
+
+    Parameters
+    ----------
+    strategy : Strategy
+    budget : int, optional
+        Documents over all topics; None where the strategy decides.
+    run_depth : int, optional
+        Maximum rank of a run that may be judged; default: all.
+    shares : {"equal", "global"}
+        How topics share the budget (`bayespool.pooling.choose`).
+    rel : int, default 1
+        Smallest relevance that counts, for an adaptive strategy.
+    random_seed : int, default 1
+
+    Raises
+    ------
+    InputError
+        No budget where the strategy needs one; unknown shares; a budget, a rank or a relevance below 1.
+
+    Examples
+    --------
+    >>> plan = PoolPlan.of("combmnz", 300, shares="global")
+    >>> plan.budget, plan.rel, str(plan)
+    (300, 1, 'combmnz, budget 300, global shares')
+    """
+
+    strategy: Strategy
+    budget: int | None = None
+    run_depth: int | None = None
+    shares: Shares = "equal"
+    rel: int = 1
+    random_seed: int = 1
+
+    def __post_init__(self) -> None:
+        check_budget(self.strategy, self.budget)
+        if self.shares not in get_args(Shares):
+            raise InputError(f"no shares {self.shares!r}", hint=known_names(self.shares, get_args(Shares)))
+        if self.run_depth is not None and self.run_depth < 1:
+            raise InputError(f"runs judged to rank {self.run_depth}", hint="give 1 or more")
+        if self.rel < 1:
+            raise InputError(f"a smallest relevance of {self.rel}", hint="give 1 or more")
+
+    @classmethod
+    def of(
+        cls,
+        strategy: str | Strategy | PoolPlan,
+        budget: int | None = None,
+        **options: Unpack[PlanOptions],
+    ) -> PoolPlan:
+        """Make a plan from a strategy, its text, or another plan, whose budget and options are replaced.
+
+        An unknown strategy, or a value that an option cannot have, is an `InputError`.
+        """
+        if not isinstance(strategy, PoolPlan):
+            return cls(strategy=parse_strategy(strategy), budget=budget, **options)
+        plan = strategy if budget is None else dataclasses.replace(strategy, budget=budget)
+        return dataclasses.replace(plan, **options)
+
+    def __str__(self) -> str:
+        """The settings that differ from their defaults."""
+        return ", ".join(
+            [
+                strategy_text(self.strategy),
+                *([] if self.budget is None else [f"budget {self.budget}"]),
+                *([] if self.run_depth is None else [f"runs to rank {self.run_depth}"]),
+                *([] if self.shares == "equal" else [f"{self.shares} shares"]),
+                *([] if self.rel == 1 else [f"relevance from {self.rel}"]),
+            ]
+        )
+
+    def choose(
+        self, collection: Collection, runs: npt.NDArray[np.intp], labels: npt.NDArray[np.int16]
+    ) -> Chosen:
+        """Choose documents of some runs, given ``labels`` of assessors (`bayespool.pooling.choose`)."""
+        return choose(
+            collection,
+            self.strategy,
+            self.budget,
+            run_index=runs,
+            depth=self.run_depth,
+            shares=self.shares,
+            rel=self.rel,
+            random_seed=self.random_seed,
+            labels=labels,
+        )
+
 
 Runs = npt.NDArray[np.integer] | Sequence[int]
 
@@ -66,14 +165,9 @@ class StrategyPool:
         runs : array of int
             Positions of the contributing runs.
         strategy, budget, **options
-            See `PoolPlan.of`.
+            As for `PoolPlan.of`, with its errors and those of `choose`.
         labels : ndarray of int16, shape (pair,), optional
             Default: the judgments of the collection.
-
-        Raises
-        ------
-        InputError
-            As for `choose` and `PoolPlan`.
         """
         pool = cls(
             plan=PoolPlan.of(strategy, budget, **options),
@@ -120,14 +214,11 @@ class StrategyPool:
         return self._choose_once(collection, runs)[0]
 
     def inclusion(self, collection: Collection, runs: Runs) -> FloatArray:
-        """Inclusion probability of each judgment, had exactly these runs contributed.
+        """Inclusion probability of each judgment, shape (pair,), had exactly these runs contributed.
 
-        Returns
-        -------
-        ndarray of float, shape (pair,)
-            `Sampling.inclusion` for a document of the sample. 1 for a judgment outside the sample (an added
-            one, or one that these runs do not explain) and where the strategy is not a sample. NaN for
-            documents without a judgment, in the sample or not.
+        `Sampling.inclusion` for a document of the sample. 1 for a judgment outside the sample (an added one,
+        or one that these runs do not explain) and where the strategy is not a sample. NaN for documents
+        without a judgment, in the sample or not.
         """
         _, chosen = self._choose_once(collection, runs)
         inclusion = np.where(collection.judged, 1.0, np.nan)
@@ -141,13 +232,10 @@ class StrategyPool:
         return DepthPool.even(depth, len(collection.run_ids)).judged(collection, runs)
 
     def strata(self, collection: Collection, runs: Runs) -> IntArray | None:
-        """Stratum of each document in the sample, had exactly these runs contributed.
+        """Stratum of each document in the sample from 0, shape (pair,), had exactly these runs contributed.
 
-        Returns
-        -------
-        ndarray of int32, shape (pair,), or None
-            From 0; −1 for a document that none of these runs retrieves within ``run_depth``. None where the
-            strategy samples no strata.
+        −1 for a document that none of these runs retrieves within ``run_depth``; None where the strategy
+        samples no strata.
         """
         stratum = np.full(len(collection.relevance), -1, dtype=np.int32)
         index, plan = np.asarray(runs, dtype=np.intp), self.plan
@@ -178,13 +266,7 @@ class StrategyPool:
         return self.labels
 
     def truncated(self, depth: int) -> StrategyPool:
-        """Refuse to cut the pool at a depth, since it has none.
-
-        Raises
-        ------
-        InputError
-            For every depth.
-        """
+        """Refuse to cut the pool at a depth (`InputError`), since it has none."""
         raise InputError(
             f"a pool by {self.plan.strategy.name} cannot be cut at a depth",
             hint="make one of a smaller budget",
@@ -203,7 +285,7 @@ def pool_of_strategy(
     pooled_run_ids: Iterable[str] | None = None,
     **options: Unpack[PlanOptions],
 ) -> Collection:
-    """State that a strategy made the pool of a collection.
+    """State that a strategy made the pool of a collection, whose judgments stay the same.
 
     Parameters
     ----------
@@ -215,11 +297,6 @@ def pool_of_strategy(
         The runs that contributed; default: all.
     **options
         ``run_depth``, ``shares``, ``rel`` and ``random_seed`` of the pool (`PoolPlan`).
-
-    Returns
-    -------
-    Collection
-        With the same judgments, whether the strategy chooses their documents or not.
 
     Raises
     ------
@@ -247,26 +324,15 @@ def with_strategy_pool(
     labels: npt.NDArray[np.int16] | None = None,
     **options: Unpack[PlanOptions],
 ) -> Collection:
-    """The collection with a pool that a strategy makes of its pooled runs, to the former pool depth by
-    default.
-
-    Judgments of the former pool outside the new one go; ``labels``, shape (pair,), default to all judgments,
-    so that an experiment can choose again without some runs. Unexplained and added judgments stay.
-
-    Examples
-    --------
-    >>> from bayespool import load_example
-    >>> example = load_example()
-    >>> smaller = with_strategy_pool(example, "take", 400)
-    >>> int(smaller.judged.sum()), int(smaller.unpool(organization="north").judged.sum())
-    (400, 400)
-    """
+    """The collection with a pool that a strategy makes of its pooled runs; ``labels`` of shape (pair,)."""
+    # Judgments of the former pool outside the new one go; unexplained and added ones stay. ``labels`` default
+    # to all judgments, so that an experiment can choose again without some runs.
     pooled = np.flatnonzero(collection.pooled)
     plan = PoolPlan.of(strategy, budget, **options)
     plan = replace(plan, run_depth=plan.run_depth or collection.pool_depth or None)
     pool = StrategyPool.of(collection, pooled, plan, labels=labels)
     inside = pool.judged(collection, pooled)
-    kept = collection.without_judgments(collection.pool() & ~inside & ~collection.is_own)
+    kept = collection.without_judgments(collection.in_pool() & ~inside & ~collection.is_own)
     return kept.with_pool(collection.pooled, pool).unpool(())  # to take in known labels
 
 

@@ -11,13 +11,12 @@ from bayespool.collection import IntArray
 from bayespool.compiled import compiled
 from bayespool.errors import InputError
 from bayespool.pooling.registry import register_strategy
-from bayespool.pooling.retrieved import Retrieved
-from bayespool.pooling.strategy import Adaptive, BoolArray, FixedOrder, FloatArray
+from bayespool.pooling.strategy import Adaptive, BoolArray, FixedOrder, FloatArray, TopicRankings
 
-_SOURCE = "Moffat, Webber & Zobel 2007"
+_CITATIONS = ("moffat-webber-zobel-2007",)
 
 
-@register_strategy("rbp-a", description="by the sum over runs of the weight of RBP", source=_SOURCE)
+@register_strategy("rbp-a", citations=_CITATIONS)
 @dataclass(frozen=True, kw_only=True)
 class RBPA(FixedOrder):
     """Documents by the sum over runs of w = (1 − p) p^(rank − 1), their weight in rank-biased precision.
@@ -35,14 +34,12 @@ class RBPA(FixedOrder):
     def __post_init__(self) -> None:
         _check(self.p)
 
-    def value(self, topic: Retrieved) -> FloatArray:
+    def value(self, topic: TopicRankings) -> FloatArray:
         """Sums of weights, shape (document,)."""
         return topic.total(_weight(topic, self.p))
 
 
-@register_strategy(
-    "rbp-b", description="by the weight of RBP in runs of which little is judged", source=_SOURCE
-)
+@register_strategy("rbp-b", citations=_CITATIONS)
 @dataclass(frozen=True, kw_only=True)
 class RBPB(FixedOrder):
     """Documents by the sum over runs of w × R, where R is the unjudged weight of a run.
@@ -62,7 +59,7 @@ class RBPB(FixedOrder):
     def __post_init__(self) -> None:
         _check(self.p)
 
-    def value(self, topic: Retrieved) -> FloatArray:
+    def value(self, topic: TopicRankings) -> FloatArray:
         """Sums when documents are chosen, shape (document,); they only fall, so that they give the order."""
         order, value_when_chosen = _one_by_one(
             topic, self.p, np.zeros(len(topic), dtype=bool), len(topic), False
@@ -71,14 +68,12 @@ class RBPB(FixedOrder):
         value[order] = value_when_chosen
         return value
 
-    def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
+    def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
         """The first ``n`` documents, without the values of the others."""
         return _one_by_one(topic, self.p, relevant, n, False)[0]
 
 
-@register_strategy(
-    "rbp-c", description="by the weight of RBP in runs that may turn out to be the best", source=_SOURCE
-)
+@register_strategy("rbp-c", citations=_CITATIONS)
 @dataclass(frozen=True, kw_only=True)
 class RBPC(Adaptive):
     """Documents by the sum over runs of w × R × (B + R / 2)³.
@@ -97,7 +92,7 @@ class RBPC(Adaptive):
     def __post_init__(self) -> None:
         _check(self.p)
 
-    def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
+    def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
         """The first ``n`` documents, each that of the largest sum after the judgments before."""
         return _one_by_one(topic, self.p, relevant, n, True)[0]
 
@@ -107,16 +102,14 @@ def _check(p: float) -> None:
         raise InputError(f"rank-biased precision with p = {p}", hint="give a number between 0 and 1")
 
 
-def _weight(topic: Retrieved, p: float) -> FloatArray:
+def _weight(topic: TopicRankings, p: float) -> FloatArray:
     return np.asarray((1 - p) * p ** np.arange(topic.document.shape[1]), dtype=np.float64)
 
 
 def _one_by_one(
-    topic: Retrieved, p: float, relevant: BoolArray, n: int, by_effectiveness: bool
+    topic: TopicRankings, p: float, relevant: BoolArray, n: int, by_effectiveness: bool
 ) -> tuple[IntArray, FloatArray]:
-    """The first n documents of method B or C, and the sum of each when it was chosen, two arrays of shape
-    (n,).
-    """
+    """The first n documents of method B or C, and their sums when chosen, two arrays of shape (n,)."""
     by_best_rank = topic.by_best_rank
     place = np.full(len(topic) + 1, -1, dtype=np.int32)  # the last is that of no document
     place[by_best_rank] = np.arange(len(topic), dtype=np.int32)
@@ -152,14 +145,11 @@ def _fill_one_by_one(
     order: IntArray,
     gain: FloatArray,
 ) -> None:
-    """Fill ``order`` and ``gain`` with documents, numbered by best rank and lot, by their sum of weight ×
-    factor.
-
-    A chosen document changes the factors of its runs, and so the sums of their documents. Most sums fall, so
-    that old sums are bounds, and only the largest is updated. Bounds are leaves of a tree, in which a node
-    has the larger of its children's, the left of equals; that of a chosen document is −1. R and B are summed
-    from the last rank to the first without subtraction, so that R stays above 0.
-    """
+    """Fill ``order`` and ``gain`` with documents, numbered by best rank and lot, by weight × factor."""
+    # A chosen document changes the factors of its runs, and so the sums of their documents. Most sums fall,
+    # so that old sums are bounds, and only the largest is updated. Bounds are leaves of a tree, in which a
+    # node has the larger of its children's, the left of equals; that of a chosen document is −1. R and B are
+    # summed from the last rank to the first without subtraction, so that R stays above 0.
     n_runs, n_ranks = document.shape
     n_documents = len(relevant)
     n_leaves = 1

@@ -9,31 +9,22 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from bayespool.errors import InputError, known_names
-from bayespool.options import name_in, settings_in
+from bayespool.names import description_of, name_in, settings_in
 from bayespool.pooling.strategy import Strategy
+from bayespool.tables.citations import citation_names
 
 Class = TypeVar("Class", bound=type[Strategy])
 
 
 @dataclass(frozen=True, kw_only=True)
 class StrategyEntry:
-    """A registered strategy.
-
-    Attributes
-    ----------
-    name : str
-    make : type
-        Class of the strategy.
-    description : str
-        One line on what it does.
-    source : str
-        Author and year.
-    """
+    """A registered strategy: its class, a line on what it does, author and year of its source, citations."""
 
     name: str
     make: type[Strategy]
     description: str
-    source: str
+    source: str = ""
+    citations: tuple[str, ...] = ()
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -43,7 +34,7 @@ class StrategyEntry:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Inputs beside rankings: ``"judgments"``, ``"scores"``."""
+        """Inputs besides rankings: ``"judgments"``, ``"scores"``."""
         needs = ["judgments"] * self.make.is_adaptive
         if dataclasses.MISSING not in self.settings.values() and self.make().needs_scores:
             needs.append("scores")
@@ -56,7 +47,13 @@ STRATEGIES: dict[str, StrategyEntry] = {}
 _RESERVED = ("all", "paper")  # each is several strategies
 
 
-def register_strategy(name: str, *, description: str, source: str) -> Callable[[Class], Class]:
+def register_strategy(
+    name: str,
+    *,
+    description: str | None = None,
+    source: str | None = None,
+    citations: tuple[str, ...] = (),
+) -> Callable[[Class], Class]:
     """Class decorator that registers a strategy under a name, which becomes the class's ``name``.
 
     Place it above ``@dataclass(frozen=True, kw_only=True)``. A subclass of `FixedOrder` defines ``value``,
@@ -66,13 +63,14 @@ def register_strategy(name: str, *, description: str, source: str) -> Callable[[
     ----------
     name : str
         Lower-case letters, digits and hyphens.
-    description, source : str
-        See `StrategyEntry`.
+    description, source, citations
+        See `StrategyEntry`. The default source is the short names of citations. The package's own strategies
+        have their descriptions in `bayespool.names`.
 
     Raises
     ------
     InputError
-        An invalid or taken name; a class that is not a frozen dataclass.
+        An unknown citation; an invalid or taken name; a class that is not a frozen dataclass.
 
     Examples
     --------
@@ -108,15 +106,22 @@ def register_strategy(name: str, *, description: str, source: str) -> Callable[[
                 f"strategy {name!r}: {cls.__name__} is not a frozen dataclass",
                 hint="write @dataclass(frozen=True, kw_only=True) above the class, below @register_strategy",
             )
+        names = citation_names(citations)
         cls.name = name
-        STRATEGIES[name] = StrategyEntry(name=name, make=cls, description=description, source=source)
+        STRATEGIES[name] = StrategyEntry(
+            name=name,
+            make=cls,
+            description=description_of(name, description),
+            source=names if source is None else source,
+            citations=tuple(citations),
+        )
         return cls
 
     return register
 
 
 def parse_strategy(text: str | Strategy) -> Strategy:
-    """Make a strategy from a text such as ``rrf(k=60)`` or ``take``.
+    """Make a strategy from a string such as ``rrf(k=60)`` or ``take``.
 
     Parameters
     ----------
@@ -153,13 +158,7 @@ def parse_strategy(text: str | Strategy) -> Strategy:
 
 
 def strategy_text(strategy: Strategy) -> str:
-    """Text of a strategy, with the settings that differ from their defaults.
-
-    Examples
-    --------
-    >>> strategy_text(parse_strategy("take()"))
-    'take'
-    """
+    """Text of a strategy, with the settings that differ from their defaults."""
     fields = dataclasses.fields(strategy)  # type: ignore[arg-type]
     set_ = [
         f"{f.name}={getattr(strategy, f.name)!r}" for f in fields if getattr(strategy, f.name) != f.default

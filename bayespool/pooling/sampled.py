@@ -19,16 +19,8 @@ _EPSILON = 1e-5
 def sampled_states(
     document: IntArray, relevant: BoolArray, judged: BoolArray, pooled: BoolArray
 ) -> StateArray:
-    """State of the document at each rank (`RELEVANT`, …), shape (..., rank), from document numbers of that
-    shape, −1 for none, and masks of shape (document,); a judged document is pooled.
-
-    Examples
-    --------
-    >>> yes, no = True, False
-    >>> relevant, judged, pooled = np.array([[yes, yes, no, no], [yes, no, yes, no], [yes, yes, yes, no]])
-    >>> sampled_states(np.array([0, 1, 2, 3, -1]), relevant, judged, pooled).tolist()
-    [1, -1, 0, -2, -2]
-    """
+    """State of each rank (`RELEVANT`, …), shape (..., rank), by masks of documents, shape (document,)."""
+    # a judged document is pooled; document number −1 is none
     state = np.where(pooled, NOT_JUDGED, NOT_POOLED)
     state = np.where(judged, np.where(relevant, RELEVANT, NONRELEVANT), state)
     return np.append(state, NOT_POOLED)[document].astype(np.int8)
@@ -42,25 +34,13 @@ def sampled_ap(
     stratum: IntArray | None = None,
     pair_weight: FloatArray | None = None,
 ) -> FloatArray:
-    """Average precision with documents and pairs weighted by inclusion (statAP; Aslam & Pavlu 2007), shape
-    (...).
-
-    Average precision is the sum of x(i) x(j) / i over all ranks j ≤ i, divided by the number of relevant
-    documents, ``n_relevant``, of shape (...), which is the sum of 1 / inclusion over those judged relevant. A
-    pair with j < i is divided by its joint probability, one with j = i by the inclusion of i. The sum is
-    unbiased, the quotient nearly so for large samples; it is 0 without a relevant document and may exceed 1.
-
-    ``state``, ``inclusion`` and ``stratum`` have the shape (..., rank). Documents count as judged
-    independently, unless ``pair_weight``, of shape (stratum,), has the product of two inclusions of a stratum
-    over their joint one, n (N − 1) / (N (n − 1)) for n of N.
-
-    Examples
-    --------
-    Relevant at 1 and 3, each judged with probability ½: (2 · 1 + 2 · (1 + 2) / 3) / 4.
-
-    >>> sampled_ap(np.array([1, -1, 1]), np.full(3, 0.5), 4).item()
-    1.0
-    """
+    """Average precision weighted by inclusion (statAP; Aslam & Pavlu 2007), shape (...)."""
+    # Average precision is the sum of x(i) x(j) / i over all ranks j ≤ i, divided by the number of relevant
+    # documents, ``n_relevant``, which is the sum of 1 / inclusion over those judged relevant. A pair with j <
+    # i is divided by its joint probability, one with j = i by the inclusion of i. The sum is unbiased, the
+    # quotient nearly so for large samples; it is 0 without a relevant document and may exceed 1. Documents
+    # count as judged independently, unless ``pair_weight``, of shape (stratum,), has the product of two
+    # inclusions of a stratum over their joint one, n (N − 1) / (N (n − 1)) for n of N.
     hit = state == RELEVANT
     weight = np.where(hit, 1.0 / np.where(hit, inclusion, 1.0), 0.0)
     above = np.cumsum(weight, axis=-1) - weight
@@ -73,18 +53,10 @@ def sampled_ap(
 
 
 def infer_ap(state: StateArray, n_relevant: int | IntArray) -> FloatArray:
-    """Inferred average precision of a uniform sample (infAP; Yilmaz & Aslam 2006), as in trec_eval, shape
-    (...).
-
-    It is the mean over ``n_relevant`` judged relevant documents of the topic of the precision expected at
-    their rank k, 1/k + (pooled / k) (relevant + ε) / (relevant + not relevant + 2 ε), with counts of ranks
-    above k and ε = 10⁻⁵; 0 without a relevant document. ``state`` has the shape (..., rank).
-
-    Examples
-    --------
-    >>> infer_ap(np.array([1, -1, 0, 1]), 2).round(3).item()
-    0.812
-    """
+    """Average precision of a uniform sample (infAP; Yilmaz & Aslam 2006), as in trec_eval, shape (...)."""
+    # The mean over ``n_relevant`` judged relevant documents of the topic of the precision expected at their
+    # rank k, 1/k + (pooled / k) (relevant + ε) / (relevant + not relevant + 2 ε), with counts of ranks above
+    # k and ε = 10⁻⁵; 0 without a relevant document.
     hit, judged, pooled = state == RELEVANT, state >= NONRELEVANT, state > NOT_POOLED
     share = (_above(hit) + _EPSILON) / (_above(judged) + 2 * _EPSILON)
     rank = np.arange(1, state.shape[-1] + 1)
@@ -99,16 +71,13 @@ def infer_stratified_ap(
     n_judged: npt.NDArray[np.integer],
     n_relevant: npt.NDArray[np.integer],
 ) -> FloatArray:
-    """Inferred average precision of a stratified sample (xinfAP; Yilmaz, Kanoulas & Aslam 2008), as in NIST's
-    sample_eval, shape (...).
-
-    It is the mean over strata of the mean precision expected at their relevant documents, weighted by the
-    estimated number of relevant documents, n_pooled · n_relevant / n_judged; counts have the shape
-    (stratum,), ``state`` and ``stratum`` (..., rank). The precision expected at rank k is 1/k + Σ (pooled /
-    k) (relevant + ε) / (judged + 3 ε) over strata, with counts of ranks above k and ε = 10⁻⁵. A stratum
-    without a judgment is left out. Where more documents are relevant than a run may hold, sample_eval divides
-    by the length of the run instead.
-    """
+    """Average precision of a stratified sample (xinfAP; Yilmaz, Kanoulas & Aslam 2008), shape (...)."""
+    # The mean over strata of the mean precision expected at their relevant documents, weighted by the
+    # estimated number of relevant documents, n_pooled · n_relevant / n_judged; counts have the shape
+    # (stratum,). The precision expected at rank k is 1/k + Σ (pooled / k) (relevant + ε) / (judged + 3 ε)
+    # over strata, with counts of ranks above k and ε = 10⁻⁵. A stratum without a judgment is left out. Where
+    # more documents are relevant than a run may hold, NIST's sample_eval divides by the length of the run
+    # instead.
     hit, judged, pooled = state == RELEVANT, state >= NONRELEVANT, state > NOT_POOLED
     rank = np.arange(1, state.shape[-1] + 1)
     expected = np.ones(state.shape)
@@ -126,12 +95,10 @@ def infer_stratified_ap(
 
 def _above(of_rank: BoolArray) -> npt.NDArray[np.int64]:
     """Count of the ranks above each one, shape (..., rank)."""
-    above: npt.NDArray[np.int64] = np.cumsum(of_rank, axis=-1) - of_rank
-    return above
+    return np.cumsum(of_rank, axis=-1) - of_rank
 
 
 def _quotient(total: FloatArray, n: float | npt.NDArray[np.integer] | FloatArray) -> FloatArray:
     """Quotient, 0 where the divisor is 0."""
     is_defined = np.asarray(n) > 0
-    quotient: FloatArray = np.where(is_defined, total / np.where(is_defined, n, 1), 0.0)
-    return quotient
+    return np.where(is_defined, total / np.where(is_defined, n, 1), 0.0)

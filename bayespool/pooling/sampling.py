@@ -12,8 +12,7 @@ import numpy.typing as npt
 from bayespool.collection import IntArray
 from bayespool.errors import InputError
 from bayespool.pooling.registry import register_strategy
-from bayespool.pooling.retrieved import Retrieved
-from bayespool.pooling.strategy import BoolArray, FloatArray, Strategy
+from bayespool.pooling.strategy import BoolArray, FloatArray, Strategy, TopicRankings
 
 
 class Sampling(Strategy):
@@ -21,24 +20,20 @@ class Sampling(Strategy):
 
     @abstractmethod
     def inclusion(
-        self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator
+        self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator
     ) -> FloatArray:
         """Probability that each document is among the first ``n``, shape (document,).
 
-        Parameters
-        ----------
-        topic, relevant, n, rng
-            As for `order`; a new ``rng`` of the same seed, so that both describe the same sample.
+        Arguments are those of `order`; ``rng`` is a new one of the same seed, so that both describe the same
+        sample.
         """
 
-    def stratum(self, topic: Retrieved) -> IntArray | None:
-        """Stratum of each document from 0, shape (document,), if strata are sampled without replacement; else
-        None.
-        """
+    def stratum(self, topic: TopicRankings) -> IntArray | None:
+        """Stratum of each document from 0, shape (document,); None if strata are not sampled."""
         return None
 
 
-@register_strategy("uniform", description="a random sample of the documents", source="Yilmaz & Aslam 2006")
+@register_strategy("uniform", citations=("yilmaz-aslam-2006",))
 @dataclass(frozen=True, kw_only=True)
 class Uniform(Sampling):
     """Documents in the order of their lots, so that the first n are a sample without replacement.
@@ -51,25 +46,24 @@ class Uniform(Sampling):
     Yilmaz & Aslam: Estimating average precision with incomplete and imperfect judgments. CIKM 2006.
     """
 
-    def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
+    def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
         """The ``n`` documents of the smallest lots."""
         return np.argsort(topic.lot, kind="stable")[:n].astype(np.int32)
 
     def inclusion(
-        self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator
+        self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator
     ) -> FloatArray:
         """Share of documents judged, shape (document,)."""
         return np.full(len(topic), n / max(len(topic), 1))
 
-    def stratum(self, topic: Retrieved) -> IntArray:
+    def stratum(self, topic: TopicRankings) -> IntArray:
         """One stratum of all documents, shape (document,)."""
         return np.zeros(len(topic), dtype=np.int32)
 
 
 @register_strategy(
     "stratified",
-    description="random samples of strata of ranks, denser at the top",
-    source="Yilmaz, Kanoulas & Aslam 2008",
+    citations=("yilmaz-kanoulas-aslam-2008",),
 )
 @dataclass(frozen=True, kw_only=True)
 class Stratified(Sampling):
@@ -111,11 +105,11 @@ class Stratified(Sampling):
                 hint="give one above 0 for each depth and one for the ranks below",
             )
 
-    def stratum(self, topic: Retrieved) -> IntArray:
+    def stratum(self, topic: TopicRankings) -> IntArray:
         """Number of each document's stratum from 0, shape (document,)."""
         return np.searchsorted(self.depths, topic.best_rank).astype(np.int32)
 
-    def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
+    def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
         """The first ``n`` documents, strata in turns, each in the order of its lots."""
         stratum = self.stratum(topic)
         by_stratum = np.lexsort((topic.lot, stratum))
@@ -123,15 +117,14 @@ class Stratified(Sampling):
         return by_stratum[turns[:n]].astype(np.int32)
 
     def inclusion(
-        self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator
+        self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator
     ) -> FloatArray:
         """Share of each document's stratum that is judged, shape (document,)."""
         stratum = self.stratum(topic)
         size = np.bincount(stratum, minlength=len(self.rates))
         judged = np.sort(stratum)[self._turns(stratum)[:n]]
         share = np.bincount(judged, minlength=len(self.rates)) / np.maximum(size, 1)
-        inclusion: FloatArray = share[stratum]
-        return inclusion
+        return share[stratum]
 
     def _turns(self, stratum: IntArray) -> npt.NDArray[np.int64]:
         """Order in which places of documents sorted by stratum are judged, shape (document,)."""

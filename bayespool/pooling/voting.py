@@ -12,13 +12,12 @@ from bayespool.collection import IntArray
 from bayespool.compiled import compiled
 from bayespool.errors import InputError
 from bayespool.pooling.registry import register_strategy
-from bayespool.pooling.retrieved import Retrieved
-from bayespool.pooling.strategy import FixedOrder, FloatArray
+from bayespool.pooling.strategy import FixedOrder, FloatArray, TopicRankings
 
 _ABSENT = np.iinfo(np.int32).max  # rank in a run that lacks a document
 
 
-@register_strategy("borda", description="by the sum of ranks", source="Aslam & Montague 2001")
+@register_strategy("borda", citations=("aslam-montague-2001",))
 @dataclass(frozen=True, kw_only=True)
 class Borda(FixedOrder):
     """Documents by the sum of their ranks over all runs, the smallest first.
@@ -31,9 +30,8 @@ class Borda(FixedOrder):
         after its last document. ``"nothing"``: no rank, so that a document of one run goes before one of two
         (the sum over the systems that retrieve it, to the letter of Lipani et al. 2017).
     n_candidates : int, default 0
-        N: how many documents a run could have retrieved. By default (0), and where there are more than this,
-        the number of distinct documents that the runs retrieve on the topic. The published tool takes the sum
-        of their lengths.
+        N, the number of documents that a run could have retrieved, at least those that the runs retrieve on
+        the topic, and by default (0) as many. The published tool takes the sum of their lengths.
     """
 
     missing: Literal["mean", "next", "nothing"] = "mean"
@@ -43,7 +41,7 @@ class Borda(FixedOrder):
         if self.n_candidates < 0:
             raise InputError(f"{self.n_candidates} candidates", hint="give 0 for as many as are retrieved")
 
-    def value(self, topic: Retrieved) -> FloatArray:
+    def value(self, topic: TopicRankings) -> FloatArray:
         """Negative sums of ranks, shape (document,)."""
         length = topic.length.astype(float)
         n = max(self.n_candidates, len(topic))
@@ -57,9 +55,7 @@ class Borda(FixedOrder):
         return np.asarray(-absent.sum() - total, dtype=np.float64)
 
 
-@register_strategy(
-    "condorcet", description="by majorities over pairs of documents", source="Montague & Aslam 2002"
-)
+@register_strategy("condorcet", citations=("montague-aslam-2002",))
 @dataclass(frozen=True, kw_only=True)
 class Condorcet(FixedOrder):
     """Documents sorted by majorities: x goes before y when more runs rank x above y than y above x.
@@ -84,7 +80,7 @@ class Condorcet(FixedOrder):
     missing: Literal["loses", "nothing"] = "loses"
     ties: Literal["best rank", "lot"] = "best rank"
 
-    def value(self, topic: Retrieved) -> FloatArray:
+    def value(self, topic: TopicRankings) -> FloatArray:
         """Negative positions in the sorted order, shape (document,)."""
         rank = np.ascontiguousarray(np.where(topic.rank > 0, topic.rank, _ABSENT).T)
         by_lot = np.argsort(topic.lot, kind="stable").astype(np.int32)

@@ -1,41 +1,41 @@
 """Posterior estimators: evidence → model → draws → completed judgments → `Estimates`."""
 
 from bayespool.models import MODEL_NAMES
-from bayespool.posterior.combination import log_predictive_densities, stacking_weights
 from bayespool.posterior.completion import Completion
-from bayespool.posterior.distance import PoolDistance, pool_distance
-from bayespool.posterior.effects import (
+from bayespool.posterior.distance import PoolDistance, distance_from_pool, find_kinds
+from bayespool.posterior.estimator import CompletionSettings, PosteriorEstimator, complete
+from bayespool.posterior.mixtures import log_predictive_densities, stacking_weights
+from bayespool.posterior.preparation import PreparedModel, ScoringProblem
+from bayespool.posterior.steps import (
+    FittedModel,
+    Mixture,
+    NewKind,
+    Rung,
+    RungPosterior,
     new_interaction,
     new_organization_effect,
     new_slope_effect,
     new_slopes,
     slope_effect,
 )
-from bayespool.posterior.estimator import PosteriorEstimator, complete
-from bayespool.posterior.keywords import CompletionOptions, EngineOptions, PosteriorOptions
-from bayespool.posterior.kinds import find_kinds
-from bayespool.posterior.ladder import Rung
-from bayespool.posterior.preparation import Prepared, Task
-from bayespool.posterior.steps import Component, Mixture, NewKind, Step
 from bayespool.posterior.unknowns import Unknowns, find_unknowns
 
 __all__ = [
     "MODEL_NAMES",
     "Completion",
-    "CompletionOptions",
-    "Component",
-    "EngineOptions",
+    "CompletionSettings",
+    "FittedModel",
     "Mixture",
     "NewKind",
     "PoolDistance",
     "PosteriorEstimator",
-    "PosteriorOptions",
-    "Prepared",
+    "PreparedModel",
     "Rung",
-    "Step",
-    "Task",
+    "RungPosterior",
+    "ScoringProblem",
     "Unknowns",
     "complete",
+    "distance_from_pool",
     "find_kinds",
     "find_unknowns",
     "log_predictive_densities",
@@ -43,7 +43,6 @@ __all__ = [
     "new_organization_effect",
     "new_slope_effect",
     "new_slopes",
-    "pool_distance",
     "slope_effect",
     "stacking_weights",
 ]

@@ -12,18 +12,25 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Negative, Qrels, qrels_from_frame
-from bayespool.collection.negatives import relevance_codes
+from bayespool.collection.records import relevance_codes
 from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
 from bayespool.evidence.ideals import ranked_levels, reach_of_ideal, tally_of
 from bayespool.measures import Diagnostics, Measure, Normalized, Tally, Values, parse_measure, parse_measures
-from bayespool.posterior.amounts import CELLS, completing, in_threads
 from bayespool.posterior.distance import PoolDistance
-from bayespool.posterior.drawing import chances, climb, count_levels, count_levels_by_run, relevances
-from bayespool.posterior.ladder import Rung, levels_of, rungs_of
-from bayespool.posterior.steps import Step
+from bayespool.posterior.drawing import (
+    CELLS,
+    chances,
+    climb,
+    completing,
+    count_levels,
+    count_levels_by_run,
+    in_threads,
+    relevances,
+)
+from bayespool.posterior.steps import Rung, RungPosterior, levels_of, rungs_of
 from bayespool.posterior.unknowns import Unknowns
 from bayespool.randomness import document_keys, normals, scrambled
-from bayespool.tables.reprs import Shown, one_line
+from bayespool.tables.markup import Shown, one_line
 
 if TYPE_CHECKING:
     from bayespool.inference import Fit
@@ -51,7 +58,7 @@ class Completion(Shown):
     unknowns : Unknowns
         The documents, the runs, the collection.
     n_draws : int
-    steps : tuple of Step
+    posteriors : tuple of RungPosterior
         The rungs between the levels, each with its models; none where nothing is unknown.
     rungs : tuple of Rung
     known : ndarray of int16, shape (unknown,)
@@ -69,7 +76,7 @@ class Completion(Shown):
 
     unknowns: Unknowns
     n_draws: int
-    steps: tuple[Step, ...]
+    posteriors: tuple[RungPosterior, ...]
     rungs: tuple[Rung, ...]
     known: npt.NDArray[np.int16]
     weights: Mapping[str, float]
@@ -91,14 +98,10 @@ class Completion(Shown):
     @property
     def fits(self) -> dict[str, Fit]:
         """The fits of all models by their names."""
-        return {
-            name: component.fit
-            for step in self.steps
-            for name, component in zip(step.names, step.components, strict=True)
-        }
+        return {name: fit for posterior in self.posteriors for name, fit in posterior.fits.items()}
 
     def block(self, topic: int, draws: slice | npt.NDArray[np.intp] = slice(None)) -> Levels:
-        """Draws of the relevance of a topic's unknown documents.
+        """Draws of a topic's unknown documents as indices into ``levels``, uint8, shape (draw, unknown).
 
         Parameters
         ----------
@@ -106,11 +109,6 @@ class Completion(Shown):
             Position among the collection's topics.
         draws : slice or ndarray of int
             Draws to make.
-
-        Returns
-        -------
-        ndarray of uint8, shape (draw, unknown)
-            Indices into ``levels``, in the order of ``unknowns``.
         """
         n_topics = len(self.unknowns.collection.query_ids)
         if not 0 <= topic < n_topics:
@@ -125,18 +123,18 @@ class Completion(Shown):
         block = np.zeros((len(chosen), documents.stop - documents.start), dtype=np.uint8)
         if not block.size:
             return block
-        first, *above = self.steps
+        first, *above = self.posteriors
         rest = np.zeros((len(chosen), block.shape[1] if above else 0))
         log_odds = self._log_odds(first, topic, chosen, cells[0])
         block = relevances(log_odds, self._keys[documents], scrambled(chosen), rest)
-        for k, step in enumerate(above, start=1):
-            climb(self._log_odds(step, topic, chosen, cells[k]), k, rest, block)
+        for k, posterior in enumerate(above, start=1):
+            climb(self._log_odds(posterior, topic, chosen, cells[k]), k, rest, block)
         rung = self._known_rungs(documents)
         block[:, rung >= 0] = rung[rung >= 0]
         return block
 
     def expected(
-        self, topic: int, values: npt.NDArray[np.float64], draws: slice = slice(None)
+        self, topic: int, values: FloatArray, draws: slice = slice(None)
     ) -> tuple[FloatArray, FloatArray]:
         """Expected worth of a topic's unknown documents in each draw of the parameters.
 
@@ -158,8 +156,8 @@ class Completion(Shown):
         shape = len(chosen), documents.stop - documents.start
         mean, square = np.full(shape, values[0]), np.full(shape, values[0] ** 2)
         reached, cells = np.ones(shape), self._cell_effects(topic)
-        for k, step in enumerate(self.steps if shape[1] else ()):
-            reached *= chances(self._log_odds(step, topic, chosen, cells[k]))
+        for k, posterior in enumerate(self.posteriors if shape[1] else ()):
+            reached *= chances(self._log_odds(posterior, topic, chosen, cells[k]))
             mean += reached * (values[k + 1] - values[k])
             square += reached * (values[k + 1] ** 2 - values[k] ** 2)
         rung = self._known_rungs(documents)
@@ -183,22 +181,22 @@ class Completion(Shown):
         return np.concatenate(keys)
 
     def _log_odds(
-        self, step: Step, topic: int, chosen: npt.NDArray[np.intp], cells: Sequence[FloatArray]
+        self, posterior: RungPosterior, topic: int, chosen: npt.NDArray[np.intp], cells: Sequence[FloatArray]
     ) -> FloatArray:
         """Log odds of a topic's unknowns with all effects, shape (draw, document), given `_cell_effects`."""
         documents = self.unknowns.on_topic(topic)
-        return step.log_odds(chosen, topic, documents, self.unknowns.run[documents], cells)
+        return posterior.log_odds(chosen, topic, documents, self.unknowns.run[documents], cells)
 
     def _cell_effects(self, topic: int) -> list[list[FloatArray]]:
-        """Effects of organization × topic in all draws, by step and model, each of shape (draw, run)."""
+        """Effects of organization × topic in all draws, by rung and model, each of shape (draw, run)."""
         unknowns, collection = self.unknowns, self.unknowns.collection
         organization = collection.organization[unknowns.run_index]
         present = np.unique(organization[unknowns.run[unknowns.on_topic(topic)]])
         effects_by_step = []
-        for step in self.steps:
-            above = (step.rung.rel,) if step.rung.given else ()
+        for posterior in self.posteriors:
+            above = (posterior.rung.rel,) if posterior.rung.given else ()
             of_step = []
-            for component in step.components:
+            for component in posterior.components:
                 effects = np.zeros(component.effect.shape)
                 scale = component.cell_scale
                 for o in present if scale is not None else ():
@@ -214,17 +212,12 @@ class Completion(Shown):
         return effects_by_step
 
     def evaluate(self, *measures: object) -> tuple[Values, ...]:
-        """Values of the runs under measures, all from the same draws.
+        """Values of the runs under measures, one each, of shape (draw, run, topic), all from the same draws.
 
         Parameters
         ----------
         *measures : measure
             With cutoffs and levels of relevance that the completion covers.
-
-        Returns
-        -------
-        tuple of Values, each of shape (draw, run, topic)
-            One per measure.
 
         Raises
         ------
@@ -281,9 +274,7 @@ class Completion(Shown):
         return tuple(Values(a, m.unit) for a, m in zip(amounts, measures, strict=True))
 
     def _tally(self, judged: Tally, topic: int, block: Levels, reach: int, shared: bool) -> Tally:
-        """Documents of a topic's ideal rankings in some draws, judged or within reach, shape (draw, run, 1,
-        level); one run where all share them.
-        """
+        """Documents of a topic's ideal rankings in some draws, shape (draw, run or 1, 1, level)."""
         u = self.unknowns
         n = np.zeros((len(block), 1 if shared else len(u.run_ids), len(judged.levels)), dtype=np.int64)
         if shared:
@@ -311,16 +302,13 @@ class Completion(Shown):
     def qrels(self, draw: int) -> Qrels:
         """The judgments with those of one draw added.
 
+        All judged documents, and every unknown one with its relevance in the draw; no unjudged documents out
+        of reach.
+
         Parameters
         ----------
         draw : int
             From 0.
-
-        Returns
-        -------
-        Qrels
-            All judged documents, and every unknown one with its relevance in the draw; no unjudged documents
-            out of reach.
 
         Raises
         ------
@@ -344,7 +332,7 @@ class Completion(Shown):
         return qrels_from_frame({query_id: of_topic for query_id, of_topic in judged.items() if of_topic})
 
     def observe(self, qrels: Qrels) -> Completion:
-        """The completion given judgments of some of its documents.
+        """The completion given judgments of some of its documents, with as many draws.
 
         Draws are resampled in proportion to the likelihood of the judgments, which updates models, slopes and
         organizations without another fit. The other documents are drawn afresh.
@@ -354,11 +342,6 @@ class Completion(Shown):
         qrels : Qrels
             Documents that are not among the unknowns are ignored. A negative relevance has its meaning in the
             collection's qrels.
-
-        Returns
-        -------
-        Completion
-            With as many draws, in which the documents have the given relevance.
 
         Raises
         ------
@@ -388,10 +371,10 @@ class Completion(Shown):
             if not len(new):
                 continue
             cells = self._cell_effects(t)
-            for k, step in enumerate(self.steps):
-                reached = new[observed[new] >= step.rung.given]
-                yes = observed[reached] >= step.rung.rel
-                log_odds = self._log_odds(step, t, np.arange(self.n_draws), cells[k])[:, reached]
+            for k, posterior in enumerate(self.posteriors):
+                reached = new[observed[new] >= posterior.rung.given]
+                yes = observed[reached] >= posterior.rung.rel
+                log_odds = self._log_odds(posterior, t, np.arange(self.n_draws), cells[k])[:, reached]
                 log_likelihood += np.log(chances(np.where(yes, log_odds, -log_odds))).sum(axis=1)
             known[documents.start + new] = observed[new]
             n_new += len(new)
@@ -409,11 +392,11 @@ class Completion(Shown):
                 f"{notes[-1]}: fit anew with them (Collection.add_judgments)",
                 DiagnosticsWarning,
             )
-        steps = tuple(step.of_draws(taken) for step in self.steps)
+        posteriors = tuple(posterior.of_draws(taken) for posterior in self.posteriors)
         weights: dict[str, float] = {}
-        for step in steps:
-            weights |= dict(zip(step.names, step.shares, strict=True))
-        return dataclasses.replace(self, steps=steps, known=known, weights=weights, notes=notes)
+        for posterior in posteriors:
+            weights |= dict(zip(posterior.names, posterior.shares, strict=True))
+        return dataclasses.replace(self, posteriors=posteriors, known=known, weights=weights, notes=notes)
 
 
 def _by_topic(qrels: Qrels, negative: Negative) -> dict[str, dict[str, int]]:

@@ -1,7 +1,8 @@
-"""Distance of runs from the pool, and the chance that a run is of a kind outside the pool."""
+"""Runs unlike the pool: distance, kinds held out, and values under two simple assumptions."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,7 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.evidence import document_table
+from bayespool.corrections import Background, Interpolated
+from bayespool.errors import InputError
+from bayespool.evidence import Estimand, document_table, held_out_counts, run_overlap, score_bounds
+from bayespool.measures import Measure
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -45,7 +49,7 @@ class PoolDistance:
         return (self.new_kind > 0.5) & (self.distance >= FAR)
 
 
-def pool_distance(
+def distance_from_pool(
     collection: Collection, run_ids: Sequence[str], *, rel: int = 1, given: int = 0
 ) -> PoolDistance:
     r"""Distance of runs from the pooled organizations, each of which is held out.
@@ -67,14 +71,10 @@ def pool_distance(
     rel, given : int
         Smallest relevance that counts as relevant, and of documents that count.
 
-    Returns
-    -------
-    PoolDistance
-
     Examples
     --------
     >>> from bayespool import load_example
-    >>> pool = pool_distance(load_example(), ["new-a", "new-b"])
+    >>> pool = distance_from_pool(load_example(), ["new-a", "new-b"])
     >>> pool.distance.round(1).tolist(), pool.new_kind.round(2).tolist()
     ([1.6, 0.8], [0.32, 0.21])
     """
@@ -114,5 +114,111 @@ def pool_distance(
 
 def _log_t(square: FloatArray, freedom: int, scale: float) -> FloatArray:
     """Log density of a bivariate t distribution at squared distances over ``scale``, up to a constant."""
-    bent: FloatArray = -(freedom + 2) / 2 * np.log1p(square / (scale * freedom)) - np.log(scale)
-    return bent
+    return np.asarray(-(freedom + 2) / 2 * np.log1p(square / (scale * freedom)) - np.log(scale))
+
+
+N_KINDS = 4
+"""Few kinds, so that each is as unlike the rest of the pool as possible."""
+
+_OVERLAP_DIGITS = 9  # decimals of overlaps; further ones depend on the order of sums
+
+
+def find_kinds(collection: Collection, n_kinds: int = N_KINDS) -> tuple[tuple[str, ...], ...]:
+    """Kinds of the pool's organizations that retrieve alike, of about equal numbers.
+
+    The largest set of organizations is halved along the first principal coordinate of 1 − the mean overlap of
+    their runs (`bayespool.evidence.overlap`), until there are enough.
+
+    Parameters
+    ----------
+    collection : Collection
+        Its judgments are not used.
+    n_kinds : int, default 4
+
+    Returns
+    -------
+    tuple of tuple of str
+        Organizations with a pooled run, in the collection's order within each kind; as many kinds as
+        organizations where these are fewer.
+
+    Raises
+    ------
+    InputError
+        Fewer than one kind.
+
+    References
+    ----------
+    J. C. Gower (1966). Some distance properties of latent root and vector methods used in multivariate
+    analysis. Biometrika 53, 325–338.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> for kind in find_kinds(load_example(), 3):
+    ...     print(", ".join(kind))
+    coast, ridge
+    delta, east, north, south
+    lake, west
+    """
+    if n_kinds < 1:
+        raise InputError(f"{n_kinds} kinds", hint="1 or more")
+    index = np.flatnonzero(collection.pooled)
+    present, own = np.unique(collection.organization[index], return_inverse=True)
+    share = np.zeros((len(index), len(present)))
+    share[np.arange(len(index)), own] = 1 / np.bincount(own)[own]
+    apart = np.round(1 - share.T @ run_overlap(collection, index) @ share, _OVERLAP_DIGITS)
+    kinds = [np.arange(len(present))] if len(present) else []
+    while len(kinds) < min(n_kinds, len(present)):
+        kinds.sort(key=len)
+        kinds += _halves(kinds.pop(), apart)
+    in_order = sorted(np.sort(kind).tolist() for kind in kinds)
+    return tuple(tuple(collection.organizations[present[o]] for o in kind) for kind in in_order)
+
+
+def _halves(members: npt.NDArray[np.intp], apart: FloatArray) -> list[npt.NDArray[np.intp]]:
+    """Two parts of about equal size; members without a distance between them stay together."""
+    distance = apart[np.ix_(members, members)]
+    np.fill_diagonal(distance, 0)
+    mean = distance.mean(axis=0)
+    centered = -(distance - mean - mean[:, None] + distance.mean()) / 2
+    first = np.round(np.linalg.eigh(centered)[1][:, -1], _OVERLAP_DIGITS)
+    if (first**3).sum() < 0:  # its sign is arbitrary
+        first = -first
+    order = np.argsort(first, kind="stable")
+    gaps, cuts = np.diff(first[order]), np.arange(1, len(members))
+    distinct = cuts[gaps > 0] if (gaps > 0).any() else cuts
+    cut = min(distinct, key=lambda c: (abs(2 * c - len(members)), -gaps[c - 1]))
+    return [members[order[:cut]], members[order[cut:]]]
+
+
+def with_kinds(collection: Collection, n_kinds: int = N_KINDS) -> Collection:
+    """The collection with kinds in place of organizations: those of the pool, and one for all other runs."""
+    kinds = find_kinds(collection, n_kinds)
+    kind_of = {name: k for k, kind in enumerate(kinds) for name in kind}
+    # a run with judgments of its own keeps its organization, which is evidence
+    first, own = len(collection.organizations), np.isin(collection.run_index(), collection.contributors)
+    organization = np.where(own, collection.organization, first + len(kinds)).astype(np.int32)
+    for i in np.flatnonzero(collection.pooled):
+        organization[i] = first + kind_of[collection.organizations[collection.organization[i]]]
+    names = [f"kind {k}: {', '.join(kind)}" for k, kind in enumerate(kinds, 1)]
+    return dataclasses.replace(
+        collection,
+        judges=tuple(
+            dataclasses.replace(judge, organization=collection.organization) for judge in collection.judges
+        ),
+        organization=organization,
+        organizations=(*collection.organizations, *names, "new kind"),
+    )
+
+
+def sensitivity(
+    collection: Collection, run_ids: Sequence[str], measure: Measure, estimand: Estimand = "complete"
+) -> tuple[FloatArray, FloatArray]:
+    """Values if unjudged documents are relevant as often as hidden, or as judged ones, shape (run,) each."""
+    held_out = held_out_counts(collection, cutoffs=measure.cutoff, rel=measure.rel)
+    n_hidden = int(held_out.n_credited.sum())
+    share = int(held_out.n_credited_relevant.sum()) / n_hidden if n_hidden else 0.0
+    (as_pool,) = Background(e=share, estimand=estimand).estimate(collection, run_ids, measure)
+    (as_run,) = Interpolated(c=1.0, e=share, estimand=estimand).estimate(collection, run_ids, measure)
+    some = score_bounds(collection, run_ids, measure, estimand=estimand).n_judged.any(axis=1)
+    return as_pool.value, np.where(some, as_run.value, np.nan)

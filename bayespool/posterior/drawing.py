@@ -1,15 +1,22 @@
-"""Compiled loops of a completion: log odds with effects, draws of relevance, and sums of gains."""
+"""From log odds to relevance to amounts of a measure, in compiled loops and threads."""
 
 from __future__ import annotations
 
-from functools import cache
+import multiprocessing
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
+from bayespool.collection import IntArray
 from bayespool.compiled import compiled
+from bayespool.measures import Additive, Measure
+from bayespool.measures.base import DrawnRankings
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -19,8 +26,7 @@ _NO_REST: FloatArray = np.zeros((0, 0))
 
 def chances(log_odds: FloatArray) -> FloatArray:
     """Chances of log odds, at least 1e-300."""
-    p: FloatArray = np.maximum(expit(log_odds), 1e-300)
-    return p
+    return np.maximum(expit(log_odds), 1e-300)
 
 
 def relevances(
@@ -28,25 +34,18 @@ def relevances(
     keys: npt.NDArray[np.uint64],
     draws: npt.NDArray[np.uint64],
     rest: FloatArray = _NO_REST,
-) -> npt.NDArray[np.uint8]:
-    """Whether each document is relevant in each draw, shape (draw, document): whether a uniform number from
-    the document's key and the draw's is below its chance.
-
-    ``rest``, of the same shape or empty, gets the number over the chance where a document is relevant,
-    uniform again, for `climb`.
-    """
+) -> Levels:
+    """Whether each document is relevant in each draw, by its key and the draw's, shape (draw, document)."""
+    # ``rest``, of the same shape or empty, gets the uniform number over the chance where a document is
+    # relevant, uniform again, for `climb`
     relevant = np.zeros(log_odds.shape, dtype=np.uint8)
     _draw(log_odds, keys, draws, _table(), _TABLE_END, _TABLE_STEPS_PER_LOGIT, relevant, rest)
     return relevant
 
 
 @compiled
-def climb(log_odds: FloatArray, rung: int, rest: FloatArray, level: npt.NDArray[np.uint8]) -> None:
-    """Move documents at a rung up where the rest of their uniform number is below the chance.
-
-    ``log_odds``, ``rest`` and ``level``, the rung of each document, have the shape (draw, document); the
-    latter two are changed.
-    """
+def climb(log_odds: FloatArray, rung: int, rest: FloatArray, level: Levels) -> None:
+    """Move documents at a rung, shape (draw, document), up where their number is below the chance."""
     for i in range(log_odds.shape[0]):
         for j in range(log_odds.shape[1]):
             if level[i, j] == rung:
@@ -57,9 +56,7 @@ def climb(log_odds: FloatArray, rung: int, rest: FloatArray, level: npt.NDArray[
 
 
 @compiled
-def count_levels(
-    level: npt.NDArray[np.uint8], within: npt.NDArray[np.bool_], tally: npt.NDArray[np.int64]
-) -> None:
+def count_levels(level: Levels, within: npt.NDArray[np.bool_], tally: npt.NDArray[np.int64]) -> None:
     """Add numbers of documents within reach at each rung above 0 to a tally of shape (draw, rung)."""
     for i in range(level.shape[0]):
         for j in range(level.shape[1]):
@@ -69,7 +66,7 @@ def count_levels(
 
 @compiled
 def count_levels_by_run(
-    level: npt.NDArray[np.uint8],
+    level: Levels,
     run: npt.NDArray[np.int32],
     document: npt.NDArray[np.int32],
     tally: npt.NDArray[np.int64],
@@ -85,11 +82,10 @@ def count_levels_by_run(
 @cache
 def _table() -> FloatArray:
     """Chances of the log odds of the table."""
-    table: FloatArray = expit(
+    return expit(
         np.arange(-_TABLE_END * _TABLE_STEPS_PER_LOGIT, _TABLE_END * _TABLE_STEPS_PER_LOGIT + 1)
         / _TABLE_STEPS_PER_LOGIT
     )
-    return table
 
 
 @compiled
@@ -100,7 +96,7 @@ def _draw(
     table: FloatArray,
     end: float,
     per_unit: float,
-    relevant: npt.NDArray[np.uint8],
+    relevant: Levels,
     rest: FloatArray,
 ) -> None:
     """Fill ``relevant`` and ``rest``; the table decides most documents without computing their chances."""
@@ -125,9 +121,7 @@ def _draw(
 def add_effects(
     log_odds: FloatArray, effect: FloatArray, cells: FloatArray, run: npt.NDArray[np.int64]
 ) -> None:
-    """Add effects of runs' organizations, and of organization × topic, to log odds of shape (draw,
-    document).
-    """
+    """Add effects of runs' organizations, in all and on the topic, to log odds of shape (draw, document)."""
     for i in range(log_odds.shape[0]):
         for j in range(log_odds.shape[1]):
             log_odds[i, j] += effect[i, run[j]] + cells[i, run[j]]
@@ -135,7 +129,7 @@ def add_effects(
 
 @compiled
 def add_gains(
-    block: npt.NDArray[np.uint8],
+    block: Levels,
     gains: npt.NDArray[Any],
     run: npt.NDArray[np.int32],
     weight: npt.NDArray[Any],
@@ -146,3 +140,91 @@ def add_gains(
     for i in range(block.shape[0]):
         for j in range(len(run)):
             amount[i, run[j]] += weight[j] * gains[block[i, unknown[j]]]
+
+
+CELLS = 2**21
+"""Numbers (draw, document) or (draw, rank) that a thread holds at a time."""
+MAX_THREADS = 8
+"""Each thread holds some 50 MB."""
+
+Levels = npt.NDArray[np.uint8]
+Where = tuple[IntArray, IntArray, IntArray]
+
+
+def completing(
+    measure: Measure, ranked: npt.NDArray[np.int16], where: Where, levels: tuple[int, ...]
+) -> Callable[[npt.NDArray[Any], Levels], None]:
+    """A function that adds drawn documents, shape (draw, document), to amounts, shape (draw, run)."""
+    # ``ranked`` is the relevance of judged documents, shape (run, rank), ``where`` run, rank from 0 and
+    # document of each place with an unknown document, shape (place,), ``levels`` the relevance at each rung
+    shallow = where[1] < measure.cutoff
+    run, rank, unknown = (x[shallow] for x in where)
+    ranked = ranked[:, : measure.cutoff]
+    if measure.of_judgments or not len(run):
+        return lambda part, block: None
+    if isinstance(measure, Additive):
+        return partial(_add, measure, run, rank, unknown, levels)
+    of_draws = measure.of_draws(DrawnRankings(ranked, run, rank, unknown, levels))
+    if of_draws is None:
+        return partial(_lay_out, measure, ranked, run, rank, unknown, levels)
+
+    def replace(part: npt.NDArray[Any], block: Levels) -> None:
+        part[:] = of_draws(block)
+
+    return replace
+
+
+def _add(
+    measure: Additive,
+    run: IntArray,
+    rank: IntArray,
+    unknown: IntArray,
+    levels: tuple[int, ...],
+    part: npt.NDArray[Any],
+    block: Levels,
+) -> None:
+    """Add the gains of drawn documents to amounts of shape (draw, run)."""
+    weight = np.asarray(measure.weights()[rank]).astype(part.dtype)
+    gains = np.asarray(measure.gains(np.array(levels))).astype(part.dtype)
+    added = np.zeros(part.shape, dtype=part.dtype)
+    add_gains(block, gains, run, weight, unknown, added)
+    part += added
+
+
+def _lay_out(
+    measure: Measure,
+    ranked: npt.NDArray[np.int16],
+    run: IntArray,
+    rank: IntArray,
+    unknown: IntArray,
+    levels: tuple[int, ...],
+    part: npt.NDArray[Any],
+    block: Levels,
+) -> None:
+    """Evaluate completed rankings into amounts of shape (draw, run), a block of draws at a time."""
+    touched = np.unique(run)
+    row = np.searchsorted(touched, run)
+    drawn = np.array(levels, dtype=ranked.dtype)
+    step = max(1, CELLS // (len(touched) * ranked.shape[1]))
+    for first in range(0, len(block), step):
+        some = block[first : first + step]
+        completed = np.repeat(ranked[touched][None], len(some), axis=0)
+        completed[:, row, rank] = drawn[some[:, unknown]]
+        part[first : first + step, touched] = measure.amounts(completed)
+
+
+def in_threads(work: Callable[[int], None], topics: Sequence[int]) -> None:
+    """Do the work of each topic in one thread per processor, or in one within a worker of an experiment."""
+    n_threads = 1  # the loops are compiled and release the GIL
+    if multiprocessing.parent_process() is None:
+        affinity = getattr(os, "sched_getaffinity", None)
+        n_processors = len(affinity(0)) if affinity else os.cpu_count() or 1
+        n_threads = min(len(topics), n_processors, MAX_THREADS)
+    if n_threads < 2:
+        for topic in topics:
+            work(topic)
+        return
+    work(topics[0])  # fills caches before the threads start
+    with ThreadPoolExecutor(n_threads) as pool:
+        for _ in pool.map(work, topics[1:]):
+            pass

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,8 @@ from bayespool.errors import InputError, known_names
 from bayespool.evidence import Estimand
 from bayespool.evidence.ideals import reach_of_ideal
 from bayespool.inference import Engine
-from bayespool.inference.diagnostics import MIN_ESS
 from bayespool.inference.engines import engine_named, is_independent, make_engine
+from bayespool.inference.fit import MIN_ESS
 from bayespool.measures import (
     Diagnostics,
     Estimates,
@@ -29,23 +29,20 @@ from bayespool.measures import (
 )
 from bayespool.measures.estimates import worst_of
 from bayespool.models import MODELS
+from bayespool.options import SEED, Option, PosteriorSettings, option, takes
 from bayespool.posterior.completion import Completion
-from bayespool.posterior.distance import PoolDistance, pool_distance
-from bayespool.posterior.keywords import CompletionOptions, refuse_unknown_settings
-from bayespool.posterior.kinds import with_kinds
-from bayespool.posterior.ladder import Rung, ladder_of, rungs_of
-from bayespool.posterior.mixtures import make_step
+from bayespool.posterior.distance import PoolDistance, distance_from_pool, sensitivity, with_kinds
+from bayespool.posterior.mixtures import fit_rung
 from bayespool.posterior.preparation import (
     COMBINED,
     WITHOUT_EVIDENCE,
+    ScoringProblem,
     SharedWork,
-    Task,
     evidence_depth,
     prior_names,
 )
 from bayespool.posterior.second_judges import judge_notes
-from bayespool.posterior.sensitivity import sensitivity
-from bayespool.posterior.steps import Step
+from bayespool.posterior.steps import Rung, RungPosterior, ladder_of, rungs_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +61,8 @@ class PosteriorEstimator:
         ``"smoothed"``, ``"ratio"``, ``"anti_precision"``, ``"evidence"``, or a registered one. ``"combined"``
         mixes ``ratio`` and ``evidence`` with weights by their log predictive density on held-out
         organizations, and the same fitted to held-out kinds of organizations in the share of draws in which a
-        run is of a new kind (`pool_distance`); without hidden documents to learn from it is ``odds_ratio``.
+        run is of a new kind (`distance_from_pool`); without hidden documents to learn from it is
+        ``odds_ratio``.
     engine : str
         Out of `bayespool.inference.ENGINES`: ``"laplace"`` takes about a second, ``"nuts"`` is the reference,
         and takes over with a warning where a check of the other fails; or a registered one.
@@ -75,7 +73,7 @@ class PosteriorEstimator:
     draws, chains : int
         Draws per chain and chains; the Laplace engine's draws are independent, ``draws × chains`` of them.
     tune, target_accept
-        Settings of the sampler, see `bayespool.inference.NUTS`.
+        Settings for the sampler, see `bayespool.inference.NUTS`.
     estimand : {"complete", "pooled"}
         Whether unjudged documents below the pool depth are completed or stay nonrelevant.
     joint : bool
@@ -88,8 +86,9 @@ class PosteriorEstimator:
         whatever is scored beside it. Runs that share an ideal ranking (``nDCG(ideal='shared')@10``) are
         completed together in any case.
     shift : float
-        Added to the log odds of every unjudged document: 0, the estimate of `bayespool.check_found` from
-        additional judgments, or a value for a sensitivity analysis.
+        Added to the log odds of every unjudged document: 0, the estimate of
+        `bayespool.check_unexplained_judgments` from additional judgments, or a value for a sensitivity
+        analysis.
     random_seed : int
         The same seed, collection and settings give the same bytes.
     progress : bool
@@ -192,10 +191,6 @@ class PosteriorEstimator:
             Determine the depth and the levels of relevance of the completion, which can be evaluated for
             every measure that needs no more.
 
-        Returns
-        -------
-        Completion
-
         Warns
         -----
         DiagnosticsWarning
@@ -217,9 +212,7 @@ class PosteriorEstimator:
         return make_engine(self.engine, relay=True, **{name: getattr(self, name) for name in names})
 
     def _groups(self, collection: Collection, measures: Sequence[Measure]) -> list[list[Measure]]:
-        """Measures that share a completion, the deepest first: evidence of their common rungs has one
-        depth.
-        """
+        """Measures that share a completion, the deepest first: evidence of a common rung has one depth."""
         if self.joint:
             return [sorted(measures, key=lambda measure: -measure.cutoff)]
         groups: dict[tuple[tuple[Rung, int, tuple[int, ...]], ...], list[Measure]] = {}
@@ -228,10 +221,12 @@ class PosteriorEstimator:
         for measure in sorted(measures, key=lambda measure: -len(ladders[measure])):
             key = []
             for rung in ladders[measure]:
-                task = Task(collection, (), measure, self.estimand, self._min_organizations, rung)
-                of_rung = rung, task.document_depth
+                problem = ScoringProblem(
+                    collection, (), measure, self.estimand, self._min_organizations, rung
+                )
+                of_rung = rung, problem.document_depth
                 if of_rung not in models:
-                    models[of_rung] = self._models(task)
+                    models[of_rung] = self._models(problem)
                 key.append((*of_rung, tuple(evidence_depth(m, measure.cutoff) for m in models[of_rung])))
             longer = [other for other in groups if other[: len(key)] == tuple(key)]
             groups.setdefault(longer[0] if longer else tuple(key), []).append(measure)
@@ -241,12 +236,12 @@ class PosteriorEstimator:
     def _min_organizations(self) -> int:
         return 2 if self.model == "combined" else 1
 
-    def _models(self, task: Task) -> tuple[str, ...]:
+    def _models(self, problem: ScoringProblem) -> tuple[str, ...]:
         if self.model != "combined":
             return (self.model,)
-        if task.has_pool_evidence:
+        if problem.has_pool_evidence:
             return COMBINED
-        return (*COMBINED, WITHOUT_EVIDENCE) if task.has_evidence else (WITHOUT_EVIDENCE,)
+        return (*COMBINED, WITHOUT_EVIDENCE) if problem.has_evidence else (WITHOUT_EVIDENCE,)
 
     def _complete(
         self,
@@ -259,55 +254,49 @@ class PosteriorEstimator:
         """A completion for measures of one group, the deepest first."""
         n_draws, rungs = self.draws * self.chains, ladder_of(collection, measures)
         reach = max(reach_of_ideal(collection, measure) for measure in measures)
-        tasks = [
-            Task(
+        problems = [
+            ScoringProblem(
                 collection, targets, measures[0], self.estimand, self._min_organizations, rung, reach, shared
             )
             for rung in rungs
         ]
-        unknowns = tasks[0].unknowns
-        steps, weights = [], dict[str, float]()
-        distance = self._distance(tasks[0])
+        unknowns = problems[0].unknowns
+        posteriors, weights = [], dict[str, float]()
+        distance = self._distance(problems[0])
         may_be_new = len(unknowns) > 0 and distance is not None and bool(distance.new_kind.any())
         kinds = shared.once("kinds", lambda: with_kinds(collection)) if may_be_new else None
-        for task in tasks if len(unknowns) else ():
-            step, shares = self._step(task, engine, distance, kinds)
-            steps.append(step)
-            weights |= dict(zip(step.names, shares, strict=True))
-        diagnostics = _worst(
-            {
-                name: component.fit.diagnostics
-                for step in steps
-                for name, component in zip(step.names, step.components, strict=True)
-            }
-        )
+        for problem in problems if len(unknowns) else ():
+            posterior, shares = self._fit_rung(problem, engine, distance, kinds)
+            posteriors.append(posterior)
+            weights |= dict(zip(posterior.names, shares, strict=True))
+        diagnostics = _worst({name: f.diagnostics for p in posteriors for name, f in p.fits.items()})
         return Completion(
             unknowns=unknowns,
             n_draws=n_draws,
-            steps=tuple(steps),
+            posteriors=tuple(posteriors),
             rungs=rungs,
             known=np.full(len(unknowns), -1, dtype=np.int16),
             weights=weights,
             random_seed=self.random_seed,
             diagnostics=diagnostics,
-            notes=self._notes(steps, diagnostics),
+            notes=self._notes(posteriors, diagnostics),
             distance=distance,
         )
 
-    def _distance(self, task: Task) -> PoolDistance | None:
+    def _distance(self, problem: ScoringProblem) -> PoolDistance | None:
         """Distances of the runs from the pool, for the combined model."""
-        if self.model != "combined" or not task.has_pool_evidence:
+        if self.model != "combined" or not problem.has_pool_evidence:
             return None
-        rung = task.asked
-        return pool_distance(task.collection, task.run_ids, rel=rung.rel, given=rung.given)
+        rung = problem.asked
+        return distance_from_pool(problem.collection, problem.run_ids, rel=rung.rel, given=rung.given)
 
-    def _step(
-        self, task: Task, engine: Engine, distance: PoolDistance | None, kinds: Collection | None
-    ) -> tuple[Step, list[float]]:
+    def _fit_rung(
+        self, problem: ScoringProblem, engine: Engine, distance: PoolDistance | None, kinds: Collection | None
+    ) -> tuple[RungPosterior, list[float]]:
         """The models of a rung and their shares."""
-        return make_step(
-            task,
-            self._models(task),
+        return fit_rung(
+            problem,
+            self._models(problem),
             engine,
             self.priors,
             self.draws * self.chains,
@@ -366,9 +355,7 @@ class PosteriorEstimator:
     def _distance_notes(
         self, completion: Completion, measure: Measure, unjudged: npt.NDArray[np.integer[Any]]
     ) -> list[str]:
-        """Notes on the distance of runs unlike the pool with unjudged documents, and a sensitivity analysis;
-        one per run, else empty.
-        """
+        """Notes on runs unlike the pool with unjudged documents, one per run, else empty."""
         run_ids, distance = completion.unknowns.run_ids, completion.distance
         notes = [""] * len(run_ids)
         far = [] if distance is None else [r for r in unjudged.tolist() if distance.is_far[r]]
@@ -384,9 +371,9 @@ class PosteriorEstimator:
             )
         return notes
 
-    def _notes(self, steps: Sequence[Step], diagnostics: Diagnostics | None) -> tuple[str, ...]:
+    def _notes(self, posteriors: Sequence[RungPosterior], diagnostics: Diagnostics | None) -> tuple[str, ...]:
         """Notes on diagnostics, idle priors and too few draws."""
-        components = [component for step in steps for component in step.components]
+        components = [component for posterior in posteriors for component in posterior.components]
         models = list(dict.fromkeys(component.model for component in components))
         problems = "; ".join(diagnostics.problems) if diagnostics is not None else ""
         notes = [f"diagnostics failed: {problems}"] if problems else []
@@ -402,11 +389,41 @@ class PosteriorEstimator:
         return tuple(notes)
 
 
+@dataclass(frozen=True, kw_only=True)
+class CompletionSettings(PosteriorSettings):
+    """Settings for `bayespool.complete`."""
+
+    measures: tuple[Measure, ...] = option(
+        "P@10",
+        Option(
+            help="Determine the depth and the levels of relevance of the completion.",
+            docstring_type="measure or iterable of measures",
+            parse=parse_measures,
+        ),
+    )
+    model: str = option("combined", Option(help="``combined`` or a model out of `bayespool.models.MODELS`."))
+    estimand: Estimand = option(
+        "complete",
+        Option(help="Whether unjudged documents below the pool depth are completed or stay nonrelevant."),
+    )
+    random_seed: int = option(1, SEED)
+
+    def posterior(self) -> PosteriorEstimator:
+        """The estimator of these settings."""
+        return PosteriorEstimator(
+            model=self.model,
+            estimand=self.estimand,
+            random_seed=self.random_seed,
+            **self.of_posteriors(),
+        )
+
+
+@takes(CompletionSettings)
 def complete(
     collection: Collection,
     run_ids: str | Iterable[str] | None = None,
-    measures: object = "P@10",
-    **settings: Unpack[CompletionOptions],
+    *,
+    settings: CompletionSettings,
 ) -> Completion:
     """Draws of the judgments of all unjudged documents within reach of runs.
 
@@ -415,14 +432,7 @@ def complete(
     collection : Collection
     run_ids : str or iterable of str, optional
         Default: the runs that were not pooled.
-    measures : measure or iterable of measures
-        Determine the depth and the levels of relevance of the completion.
-    **settings
-        Of `PosteriorEstimator`: ``model``, ``draws``, ``random_seed``, ….
-
-    Returns
-    -------
-    Completion
+    {options}
 
     Raises
     ------
@@ -437,15 +447,14 @@ def complete(
     Examples
     --------
     >>> from bayespool import complete, load_example
-    >>> completion = complete(load_example(), "new-b", "P@10", draws=250)
+    >>> completion = complete(load_example(), "new-b", "P@10", model="ratio", draws=250)
     >>> five, ten = completion.evaluate("P@5", "P@10")
     >>> bool((five.amount <= ten.amount).all())
     True
     >>> len(completion.qrels(0).relevance) > 1181  # the judgments, and those of the first draw
     True
     """
-    refuse_unknown_settings(settings, PosteriorEstimator.__dataclass_fields__, of="posteriors", more={})
-    return PosteriorEstimator(**settings).complete(collection, run_ids, measures)
+    return settings.posterior().complete(collection, run_ids, settings.measures)
 
 
 def _unpickled(cls: type[PosteriorEstimator], settings: dict[str, Any]) -> PosteriorEstimator:

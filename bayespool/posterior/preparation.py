@@ -24,16 +24,15 @@ from bayespool.evidence import (
     judgment_counts,
 )
 from bayespool.evidence.held_out import held_out_documents
-from bayespool.evidence.predictor_table import with_predictors
+from bayespool.evidence.predictor_table import with_predictors, without_some_labels
 from bayespool.evidence.predictors import evidence_predictors
 from bayespool.evidence.predictors_of_labels import label_ratios, label_slopes
-from bayespool.evidence.unlabeled import without_some_labels
 from bayespool.inference import Engine, Fit, Source
 from bayespool.measures import Measure
 from bayespool.models import LinearEvidence, ModelSpec, gather_documents, gather_evidence, model_named
 from bayespool.models.evidence import ModelEvidence
-from bayespool.posterior.ladder import Rung
-from bayespool.posterior.unknowns import Places, Unknowns, find_places, find_unknowns
+from bayespool.posterior.steps import Rung
+from bayespool.posterior.unknowns import DocumentPlaces, Unknowns, find_places, find_unknowns
 
 if TYPE_CHECKING:
     from bayespool.models import Evidence, Structure
@@ -44,19 +43,17 @@ LogOdds = Callable[[Mapping[str, FloatArray], npt.NDArray[np.intp], int, slice],
 
 Made = TypeVar("Made")
 
-COMBINED = ("ratio", "evidence")
+COMBINED: tuple[str, ...] = ("ratio", "evidence")
 """Models of the combined estimator."""
 
 WITHOUT_EVIDENCE = "odds_ratio"
 """Model of the combined estimator without hidden documents."""
 
+# Measures with cutoffs up to it share one fit and one completion. 30 ranks of hidden documents predict P@5 to
+# P@20 as well as their own (docs/calibration.md). Models of counts are of a top n as a whole, which deeper
+# ranks would change.
 DEPTHS: Mapping[str, int] = MappingProxyType({"documents": 30, "counts": 10})
-"""Smallest depth of the evidence of models of documents, and of models of counts.
-
-Measures with cutoffs up to it share one fit and one completion. 30 ranks of hidden documents predict P@5 to
-P@20 as well as their own (docs/calibration.md). Models of counts are of a top n as a whole, which deeper
-ranks would change.
-"""
+"""Smallest depth of the evidence of models of documents, and of models of counts."""
 
 
 def evidence_depth(model: str, cutoff: int) -> int:
@@ -79,7 +76,7 @@ class SharedWork:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class ScoringProblem:
     """Runs to score on a collection under a measure, with the inputs that several models share.
 
     Attributes
@@ -96,7 +93,7 @@ class Task:
     reach : int, optional
         Deepest rank of completed documents; default: the measure's cutoff.
     shared : SharedWork
-        Shared with the tasks of other runs on the same collection.
+        Shared with the problems of other runs on the same collection.
     """
 
     collection: Collection
@@ -115,7 +112,7 @@ class Task:
 
     @property
     def asked(self) -> Rung:
-        """Rung of the task."""
+        """Rung of the problem."""
         return self.rung or Rung(0, self.measure.rel)
 
     @property
@@ -199,14 +196,14 @@ class Task:
             return hidden, unjudged
         return without_some_labels(self.collection, hidden, unjudged)
 
-    def places(self, depth: int) -> Places:
+    def places(self, depth: int) -> DocumentPlaces:
         """Places of the documents to complete in the runs to score, down to the depth of the evidence."""
         if depth not in self._places:
             self._places[depth] = find_places(self.unknowns, depth)
         return self._places[depth]
 
     @cached_property
-    def _places(self) -> dict[int, Places]:
+    def _places(self) -> dict[int, DocumentPlaces]:
         return {}
 
     @cached_property
@@ -265,7 +262,7 @@ class Task:
         own = {collection.run_ids[i] for i in collection.contributors} - set(self.left_out)
         return tuple(run for run in self.run_ids if run in own)
 
-    def prepare(self, model: str | ModelSpec, priors: Mapping[str, str]) -> Prepared:
+    def prepare(self, model: str | ModelSpec, priors: Mapping[str, str]) -> PreparedModel:
         """Evidence and log odds of one model, with other priors if given."""
         spec = (model_named(model) if isinstance(model, str) else model).with_priors(priors)
         evidence: Evidence
@@ -281,7 +278,8 @@ class Task:
                 evidence = gather()
             else:
                 evidence = self._once("evidence of documents", gather, tuple(spec.predictors.items()))
-            predictors = self._predictors(spec, evidence)
+            of_places = evidence.standardize(self.table(spec, hidden=False))
+            predictors = self.places(self.document_depth).mean(of_places)
             log_odds = _of_documents(spec, predictors)
         else:
             predictors = None
@@ -312,12 +310,9 @@ class Task:
             for o, k in zip(self.organization, known, strict=True)
         ]
         run_ids = evidence.run_ids if isinstance(evidence, ModelEvidence) else self.collection.run_ids
-        return Prepared(spec, evidence, log_odds, np.array(organization, dtype=np.intp), run_ids, predictors)
-
-    def _predictors(self, spec: ModelSpec, evidence: LinearEvidence) -> FloatArray:
-        """Predictors of the documents to complete, means over their places, shape (document, predictor)."""
-        of_places = evidence.standardize(self.table(spec, hidden=False))
-        return self.places(self.document_depth).mean(of_places)
+        return PreparedModel(
+            spec, evidence, log_odds, np.array(organization, dtype=np.intp), run_ids, predictors
+        )
 
     def _of_counts(self, spec: ModelSpec, evidence: ModelEvidence) -> LogOdds:
         """Log odds of the documents to complete under a model of counts."""
@@ -346,7 +341,7 @@ class Task:
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class PreparedModel:
     """One model with its evidence.
 
     Attributes

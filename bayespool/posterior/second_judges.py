@@ -11,11 +11,11 @@ import numpy.typing as npt
 from bayespool.collection import Collection, Judge
 from bayespool.errors import JudgeWarning, warn_caller
 from bayespool.evidence import Estimand, favored_organizations, grade_counts
-from bayespool.evidence.judged import unjudged_documents
+from bayespool.evidence.bounds import unjudged_documents
 from bayespool.evidence.predictors_of_labels import usable_judges
 from bayespool.measures import Measure
 from bayespool.models import model_named
-from bayespool.posterior.ladder import Rung, rungs_of
+from bayespool.posterior.steps import Rung, rungs_of
 
 if TYPE_CHECKING:
     from bayespool.posterior.completion import Completion
@@ -28,10 +28,7 @@ def judge_problems(
     *,
     estimand: Estimand = "complete",
 ) -> tuple[str, ...]:
-    """Problems of a collection's judges, a sentence each: too few judged documents with labels to use a
-    judge; a favored organization (`bayespool.evidence.favored_organizations`); or labels of fewer than half
-    of the unjudged documents within a cutoff of the runs to score, but of more than half of the judged ones.
-    """
+    """Problems of a collection's judges, a sentence each: too few labels, a favored organization, gaps."""
     rungs = list(dict.fromkeys(rung for measure in measures for rung in rungs_of(collection, measure)))
     cutoffs = sorted({measure.cutoff for measure in measures}, reverse=True) if run_ids else []
     problems = []
@@ -80,7 +77,7 @@ def judge_notes(completion: Completion, measure: Measure) -> list[str]:
     """Notes on the judges for each run of a completion under a measure, empty where there is none."""
     unknowns = completion.unknowns
     collection, n_runs = unknowns.collection, len(unknowns.run_ids)
-    models = {component.model for step in completion.steps for component in step.components}
+    models = {component.model for posterior in completion.posteriors for component in posterior.components}
     if not collection.judges or not models:
         return [""] * n_runs
     specs = [model_named(model) for model in models]

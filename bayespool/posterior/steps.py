@@ -1,27 +1,225 @@
-"""Models behind the draws of a completion, rung by rung."""
+"""Rungs of relevance, and the fitted models and effects that answer each."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.collection import Collection
+from bayespool.compiled import compiled
+from bayespool.errors import InputError
+from bayespool.measures import Measure
 from bayespool.posterior.drawing import add_effects
-from bayespool.posterior.effects import add_slopes
-from bayespool.posterior.ladder import Rung
+from bayespool.randomness import normals
 
 if TYPE_CHECKING:
     from bayespool.inference import Fit
 
+
 FloatArray = npt.NDArray[np.float64]
+
+MAX_RUNGS = 10
+"""Largest number of levels that a measure may tell apart: each is a model of its own."""
+
+
+class Rung(NamedTuple):
+    """One step of the ladder: of the documents of relevance ``given`` or more, which have ``rel`` or more?
+
+    Attributes
+    ----------
+    given : int
+        Smallest relevance of the documents; 0 for all.
+    rel : int
+        Smallest relevance of those that go on.
+    """
+
+    given: int
+    rel: int
+
+
+def rungs_of(collection: Collection, measure: Measure) -> tuple[Rung, ...]:
+    """Rungs that a measure needs: of the judgments' levels up to its ``rel``, or all if it is graded."""
+    levels = collection.levels  # every relevance from 1 to the lowest is the same first rung
+    bounds = [1, *levels[1:]] if levels else [measure.rel]
+    beyond = levels and measure.rel > levels[-1]
+    if not measure.is_graded and levels:
+        bounds = [
+            b for b, level in zip(bounds, levels, strict=True) if b == 1 or _needed(level, levels, measure)
+        ]
+    if beyond:
+        bounds.append(measure.rel)
+    if len(bounds) > MAX_RUNGS:
+        raise InputError(
+            f"{measure} tells {len(bounds)} levels of relevance apart, and judgments are completed for "
+            f"{MAX_RUNGS} at most",
+            hint="bring the levels of the qrels together first",
+        )
+    return tuple(Rung(given, rel) for given, rel in zip([0, *bounds[:-1]], bounds, strict=True))
+
+
+def _needed(level: int, levels: tuple[int, ...], measure: Measure) -> bool:
+    """Whether a binary measure needs the rung of a level: the level is at most the lowest relevant one."""
+    relevant = [other for other in levels if other >= measure.rel]
+    return level <= (relevant[0] if relevant else levels[-1])
+
+
+def ladder_of(collection: Collection, measures: Iterable[Measure]) -> tuple[Rung, ...]:
+    """The longest ladder of some measures; the others are its beginnings."""
+    return max((rungs_of(collection, measure) for measure in measures), key=len)
+
+
+def levels_of(collection: Collection, rungs: tuple[Rung, ...]) -> tuple[int, ...]:
+    """Relevance of a document that reached no rung, the first, the second, …: levels of the judgments."""
+    levels = [0]
+    for rung in rungs:
+        there = [level for level in collection.levels if level >= rung.rel]
+        levels.append(there[0] if there else rung.rel)
+    return tuple(levels)
+
+
+def _scale_of_new(sigma: FloatArray, n_organizations: int) -> FloatArray:
+    """Standard deviation of a new organization's effect about the intercept, shape (draw,)."""
+    return np.asarray(sigma * np.sqrt(1 + (1 / n_organizations if n_organizations else 0)))
+
+
+def named_organization_effects(
+    sigma: FloatArray,
+    n_organizations: int,
+    names: Sequence[str],
+    random_seed: int,
+    *above: object,
+) -> FloatArray:
+    """Effects of organizations outside the evidence, by seed, name and rungs, shape (draw, name)."""
+    scale = _scale_of_new(sigma, n_organizations)
+    effects = {
+        name: scale * normals(len(sigma), random_seed, "organization", name, *above) for name in set(names)
+    }
+    return np.column_stack([effects[name] for name in names])
+
+
+def new_organization_effect(
+    sigma: FloatArray,
+    n_organizations: int,
+    organization: npt.NDArray[Any],
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Draws of effects of organizations outside the evidence, shape (draw, run).
+
+    Parameters
+    ----------
+    sigma : ndarray of float, shape (draw,)
+        Draws of the standard deviation between organizations.
+    n_organizations : int
+        Number of organizations whose mean is the intercept: it is off the population's by σ/√J. 0 without
+        evidence, when the intercept is the population's.
+    organization : ndarray of int, shape (run,)
+        Runs with one number share one effect.
+    rng : numpy.random.Generator
+    """
+    distinct, inverse = np.unique(organization, return_inverse=True)
+    scale = _scale_of_new(sigma, n_organizations)
+    return (scale[:, None] * rng.normal(size=(len(sigma), len(distinct))))[:, inverse]
+
+
+def new_interaction(sigma: FloatArray, cell: npt.NDArray[Any], rng: np.random.Generator) -> FloatArray:
+    """Draws of effects of organization × topic outside the evidence, shape (draw, document).
+
+    Parameters
+    ----------
+    sigma : ndarray of float, shape (draw,)
+        Draws of their standard deviation.
+    cell : ndarray of int, shape (document,)
+        Organization × topic. Documents with one number share one effect.
+    rng : numpy.random.Generator
+    """
+    distinct, inverse = np.unique(cell, return_inverse=True)
+    effect: FloatArray = sigma[:, None] * rng.normal(size=(len(sigma), len(distinct)))
+    return effect[:, inverse]
+
+
+def new_slopes(
+    sigma: FloatArray, n_organizations: int, n_predictors: int, rng: np.random.Generator
+) -> FloatArray:
+    """Draws of new organizations' slopes less the common ones, shape (draw, organization, predictor)."""
+    return sigma[:, None, None] * rng.normal(size=(len(sigma), n_organizations, n_predictors))
+
+
+def new_slope_effect(
+    sigma: FloatArray,
+    predictors: FloatArray,
+    organization: npt.NDArray[Any],
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Effects of `new_slopes` on the log odds of documents, shape (draw, document).
+
+    Parameters
+    ----------
+    sigma : ndarray of float, shape (draw,)
+        Draws of the standard deviation of slopes about the common ones.
+    predictors : ndarray of float, shape (document, predictor)
+    organization : ndarray of int, shape (document,)
+        Documents with one number share slopes.
+    rng : numpy.random.Generator
+    """
+    distinct, whose = np.unique(organization, return_inverse=True)
+    return slope_effect(new_slopes(sigma, len(distinct), predictors.shape[1], rng), predictors, whose)
+
+
+def slope_effect(slopes: FloatArray, predictors: FloatArray, organization: npt.NDArray[Any]) -> FloatArray:
+    """Effects of organizations' slopes on the log odds of documents, shape (draw, document).
+
+    Parameters
+    ----------
+    slopes : ndarray of float, shape (draw, organization, predictor)
+    predictors : ndarray of float, shape (document, predictor)
+    organization : ndarray of int, shape (document,)
+        Position of each document's organization in ``slopes``.
+    """
+    effect = np.zeros((len(slopes), len(predictors)))
+    add_slopes(effect, slopes, np.arange(len(slopes)), organization, np.ascontiguousarray(predictors))
+    return effect
+
+
+def named_slopes(
+    sigma: FloatArray,
+    predictors: Sequence[str],
+    names: Sequence[str],
+    random_seed: int,
+    *above: object,
+) -> FloatArray:
+    """`new_slopes` by seed and names of organization and predictor, shape (draw, name, predictor)."""
+    slopes = np.empty((len(sigma), len(names), len(predictors)))
+    for i, name in enumerate(names):
+        for k, predictor in enumerate(predictors):
+            slopes[:, i, k] = sigma * normals(len(sigma), random_seed, "slope", name, predictor, *above)
+    return slopes
+
+
+@compiled
+def add_slopes(
+    log_odds: FloatArray,
+    slopes: FloatArray,
+    source: npt.NDArray[np.int64],
+    organization: npt.NDArray[np.int64],
+    predictors: FloatArray,
+) -> None:
+    """Add slopes times predictors, shape (document, predictor), to log odds, shape (draw, document)."""
+    for i in range(log_odds.shape[0]):
+        of_draw = slopes[source[i]]
+        for j in range(log_odds.shape[1]):
+            own, total = of_draw[organization[j]], 0.0
+            for k in range(predictors.shape[1]):
+                total += own[k] * predictors[j, k]
+            log_odds[i, j] += total
 
 
 @dataclass(frozen=True, eq=False)
-class Component:
+class FittedModel:
     """One model of a completion, with the effects of its runs.
 
     Attributes
@@ -105,7 +303,7 @@ class Mixture:
         The model's draw of parameters that it takes.
     """
 
-    components: tuple[Component, ...]
+    components: tuple[FittedModel, ...]
     component: npt.NDArray[np.intp]
     source: npt.NDArray[np.intp]
 
@@ -148,7 +346,7 @@ class NewKind:
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class RungPosterior:
     """Models of one rung of the ladder of relevance.
 
     Attributes
@@ -165,7 +363,7 @@ class Step:
     new_kind: NewKind | None = None
 
     @property
-    def components(self) -> tuple[Component, ...]:
+    def components(self) -> tuple[FittedModel, ...]:
         """All models, those for runs of a new kind last."""
         return self.mixture.components + (self.new_kind.mixture.components if self.new_kind else ())
 
@@ -179,6 +377,11 @@ class Step:
         )
 
     @property
+    def fits(self) -> dict[str, Fit]:
+        """Fits of all models by name."""
+        return {name: c.fit for name, c in zip(self.names, self.components, strict=True)}
+
+    @property
     def shares(self) -> list[float]:
         """Share of each model in the draws, mean over runs."""
         every = np.arange(len(self.mixture.source))
@@ -187,10 +390,10 @@ class Step:
         new = self.new_kind.is_new(every).mean(axis=1)
         return self.mixture.shares(1 - new) + self.new_kind.mixture.shares(new)
 
-    def of_draws(self, draws: npt.NDArray[np.intp]) -> Step:
-        """The step with some of its draws."""
+    def of_draws(self, draws: npt.NDArray[np.intp]) -> RungPosterior:
+        """The posterior with some of its draws."""
         new_kind = None if self.new_kind is None else self.new_kind.of_draws(draws)
-        return Step(self.rung, self.mixture.of_draws(draws), new_kind)
+        return RungPosterior(self.rung, self.mixture.of_draws(draws), new_kind)
 
     def log_odds(
         self,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray
 from bayespool.evidence import Estimand
-from bayespool.evidence.judged import unjudged_documents
+from bayespool.evidence.bounds import unjudged_documents
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ def find_unknowns(
     estimand: Estimand = "complete",
     evidence_depth: int | None = None,
 ) -> Unknowns:
-    """The unjudged documents within reach of runs.
+    """The unjudged documents within reach of runs; an unknown run or estimand is an `InputError`.
 
     Parameters
     ----------
@@ -114,15 +114,6 @@ def find_unknowns(
     evidence_depth : int, optional
         Depth of the places that are compared first when a document is credited to a run, that of the
         evidence, so that a deeper measure changes nothing. Default: ``depth``.
-
-    Returns
-    -------
-    Unknowns
-
-    Raises
-    ------
-    InputError
-        Unknown run or estimand.
     """
     names = (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
     credit = evidence_depth or depth
@@ -162,26 +153,22 @@ def find_unknowns(
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
-    """Ranks of the unknown documents in runs, by documents, ranks and names of runs.
+class DocumentPlaces:
+    """Ranks of the unknown documents in runs, by documents, ranks and names of runs."""
 
-    ``document`` and ``run`` are positions, ``rank`` is from 1, each of shape (place,); places of document d
-    are ``start[d]`` to ``start[d + 1]``, at least one.
-    """
-
-    document: npt.NDArray[np.int64]
+    document: npt.NDArray[np.int64]  # positions, shape (place,)
     run: npt.NDArray[np.int64]
-    rank: npt.NDArray[np.int64]
-    start: npt.NDArray[np.int64]
+    rank: npt.NDArray[np.int64]  # from 1
+    start: npt.NDArray[np.int64]  # places of document d, at least one, are ``start[d]`` to ``start[d + 1]``
 
     def span(self, documents: slice) -> slice:
         """Slice of the places of some documents."""
         return slice(int(self.start[documents.start]), int(self.start[documents.stop]))
 
-    def of(self, documents: slice) -> Places:
+    def of(self, documents: slice) -> DocumentPlaces:
         """Places of some documents, counted from the first of these."""
         start, some = self.start[documents.start : documents.stop + 1], self.span(documents)
-        return Places(
+        return DocumentPlaces(
             self.document[some] - documents.start, self.run[some], self.rank[some], start - start[0]
         )
 
@@ -192,17 +179,14 @@ class Places:
         # exactly the value where all are equal, so that copies of a run change nothing
         first, n = self.start[:-1], np.diff(self.start)
         off = np.add.reduceat(values - values[first][self.document], first, axis=0)
-        mean: npt.NDArray[np.float64] = values[first] + off / n.reshape(-1, *[1] * (values.ndim - 1))
-        return mean
+        return values[first] + off / n.reshape(-1, *[1] * (values.ndim - 1))
 
 
-def find_places(unknowns: Unknowns, depth: int) -> Places:
-    """Places of the unknown documents down to the depth of the evidence, or deeper ones of documents without.
-
-    They do not depend on the measures, so that a measure beside another changes nothing. Places in pooled
-    runs count only for documents that no other run has: predictors already tell of pooled runs, and a run has
-    the same value whether or not pooled runs are scored beside it.
-    """
+def find_places(unknowns: Unknowns, depth: int) -> DocumentPlaces:
+    """Places of unknown documents down to the depth of the evidence, or deeper ones of documents without."""
+    # They do not depend on the measures, so that a measure beside another changes nothing. Places in pooled
+    # runs count only for documents that no other run has: predictors already tell of pooled runs, and a run
+    # has the same value whether or not pooled runs are scored beside it.
     names = unknowns.run_ids
     run, _, rank, pair = unjudged_documents(
         unknowns.collection, names, cutoff=max(depth, unknowns.depth), estimand=unknowns.estimand
@@ -223,7 +207,7 @@ def find_places(unknowns: Unknowns, depth: int) -> Places:
     if len(np.unique(document)) != len(unknowns):
         raise AssertionError("an unknown document stands nowhere")
     order = np.lexsort((_order_of_names(names)[run], rank, document))
-    return Places(
+    return DocumentPlaces(
         document[order].astype(np.int64),
         run[order].astype(np.int64),
         rank[order].astype(np.int64),

@@ -3,18 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree  # nosec B405 # parses only output of matplotlib
-
-import numpy as np
-
-from bayespool.plots import figure_grid, plot_forest, render
-from bayespool.tables.printable import literal
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Colors of figures and their names in the style sheet, which has a light and a dark color of each.
 COLORS = {
@@ -30,47 +19,24 @@ COLORS = {
     "#ff7f0e": "orange",
     "#2ca02c": "green",
     "#d62728": "red",
+    "#bfbfbf": "gray",
     "#cccccc": "line",
+    "#d9d9d9": "line",
+    "#e0e0e0": "line",
+    "#e6e6e6": "line",
     "#882255": "wine",
     "#ebebeb": "line",
+    "#f0f0f0": "line",
     "#999999": "gray",
     "#737373": "gray",
     "#808080": "gray",
 }
-_KEPT_ELEMENTS = {
-    "svg",
-    "g",
-    "defs",
-    "clipPath",
-    "use",
-    "path",
-    "rect",
-    "circle",
-    "ellipse",
-    "line",
-    "polyline",
-    "polygon",
-}
-_KEPT_ELEMENTS |= {"image"}
-_ATTRIBUTES = {
-    "viewBox",
-    "d",
-    "x",
-    "y",
-    "width",
-    "height",
-    "transform",
-    "points",
-    "cx",
-    "cy",
-    "r",
-    "rx",
-    "ry",
-}
-_ATTRIBUTES |= {"x1", "x2", "y1", "y2", "preserveAspectRatio"}
-_MAX_RUNS_WITH_MARKS = 12
-_MAX_RUNS_PER_FIGURE = 36  # that fit on a printed page
-_PAGE_WIDTH, _PHONE_WIDTH = 7.2, 3.6  # inches
+# fmt: off
+_KEPT_ELEMENTS = {"svg", "g", "defs", "clipPath", "use", "path", "rect", "circle", "ellipse", "line",
+                  "polyline", "polygon", "image"}
+_KEPT_ATTRIBUTES = {"viewBox", "d", "x", "y", "width", "height", "transform", "points", "cx", "cy", "r", "rx",
+                    "ry", "x1", "x2", "y1", "y2", "preserveAspectRatio"}
+# fmt: on
 
 
 class Styles:
@@ -125,7 +91,7 @@ def _clean(element: ElementTree.Element, prefix: str, styles: Styles) -> None:
             element.set("href", value)
         elif name == "clip-path" and value.startswith("url(#"):
             element.set(name, f"url(#{prefix}{value[5:]}")
-        elif name in _ATTRIBUTES:
+        elif name in _KEPT_ATTRIBUTES:
             element.set(name, value)
     for child in list(element):
         if _local_name(str(child.tag)) not in _KEPT_ELEMENTS:
@@ -138,68 +104,3 @@ def _clean(element: ElementTree.Element, prefix: str, styles: Styles) -> None:
 def _local_name(name: str) -> str:
     """Name without its namespace."""
     return name.rpartition("}")[2]
-
-
-def draw_forest(
-    rows: pd.DataFrame, method: str | None, others: Sequence[str], styles: Styles
-) -> list[tuple[str, str]]:
-    """Forest plots of at most 36 runs each, first row on top, as SVG for a page and for a phone."""
-    low, high = float(rows["bound_lower"].min()), float(rows["bound_upper"].max())
-    room = 0.04 * (high - low or 1)
-    limits = (low - room, high + room)
-    parts = np.array_split(np.arange(len(rows)), -(-len(rows) // _MAX_RUNS_PER_FIGURE))
-    marked = list(others) if len(rows) <= _MAX_RUNS_WITH_MARKS else []
-    drawn = []
-    for part in parts:
-        of_part = rows.iloc[part]
-        svgs = (
-            render(_forest(of_part, method, marked, limits, width), "svg")
-            for width in (_PAGE_WIDTH, _PHONE_WIDTH)
-        )
-        wide, narrow = (page_svg(svg, styles) for svg in svgs)
-        drawn.append((wide, narrow))
-    return drawn
-
-
-def _forest(
-    rows: pd.DataFrame,
-    method: str | None,
-    others: Sequence[str],
-    limits: tuple[float, float],
-    width: float,
-) -> Any:
-    """Figure of `bayespool.plots.plot_forest` with short names and its legend above, ``width`` in inches."""
-    n_columns = 3 if width == _PAGE_WIDTH else 1
-    keys = 0.2 * -(-(4 + len(others)) // n_columns)
-    each = 0.24 if not others else 0.32 + 0.11 * len(others)
-    figure, (axes,) = figure_grid(1, width=width, height=each * len(rows) + 0.6 + keys)
-    plot_forest(_as_scores(rows, method, others), corrections=others, order="given", legend=False, ax=axes)
-    figure.set_facecolor("none")
-    axes.set_facecolor("none")
-    longest = 40 if width == _PAGE_WIDTH else 16
-    names = [run if len(run) <= longest else f"{run[: longest - 1]}…" for run in rows["run_id"]]
-    axes.set_yticks(np.arange(len(names)), [literal(name) for name in names])
-    axes.set(xlim=limits, xlabel="")
-    axes.tick_params(axis="x", labelsize=8.5)
-    axes.locator_params(axis="x", nbins=9 if width == _PAGE_WIDTH else 4)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.tick_params(axis="y", length=0)
-    axes.legend(
-        fontsize=8, frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=n_columns, borderaxespad=0.2
-    )
-    return figure
-
-
-def _as_scores(rows: pd.DataFrame, method: str | None, others: Sequence[str]) -> Any:
-    """Rows with the attributes of scores that `bayespool.plots.plot_forest` reads."""
-    measure = str(rows["measure"].iloc[0])
-    drawn = [] if method is None else [SimpleNamespace(method=method, measure=measure, draws=True)]
-    points = [SimpleNamespace(method=name, measure=measure, draws=None) for name in others]
-    return SimpleNamespace(
-        frame=lambda: rows,
-        to_frame=lambda: rows,
-        measures=(measure,),
-        estimates=(*drawn, *points),
-        ci_prob=float(rows["ci_prob"].iloc[0]),
-        query_ids=(),
-    )

@@ -1,46 +1,128 @@
-"""Printing of tables, titles, notes and lines on a terminal or into a pipe."""
+"""Results in a terminal or a pipe: tables with their headings, notes, sentences."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from bayespool.tables.printable import printable
+from bayespool.tables.formatting import printable
+from bayespool.tables.markup import Arrangement, TextTable, broken_heading
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+
+    from bayespool.report.result import Result
+
+_MANY_ROWS, _MAX_NOTE_LINES = 40, 5
+
+
+def print_result(result: Result, console: Console, *, arrangement: Arrangement | None = None) -> None:
+    """Print the tables that people read, then notes and summary.
+
+    A terminal that is too narrow for a table gets it without some columns, or in parts. A pipe gets all
+    columns unless the variable COLUMNS says how many characters fit.
+    """
+    heading, tables = "", [text for text in result.read(arrangement) if text.medium != "paper"]
+    for text in tables:
+        if text.caption and text.caption != heading:
+            heading = text.caption
+            print_heading(console, heading)
+        missing = print_text_table(console, text)
+        for note in text.notes:
+            print_words(console, note)
+        if missing:
+            print_note(console, f"too narrow for {', '.join(missing)}; the result's files have them")
+    n_rows = max((len(text.rows) for text in tables), default=0)
+    room, notes = available_columns(console), result.notes()
+    for note in _first_notes(notes, room) if room is not None and n_rows > _MANY_ROWS else notes:
+        print_note(console, note)
+    for sentence in result.summary():
+        print_words(console, sentence)
+
+
+def _first_notes(notes: Sequence[str], room: int) -> list[str]:
+    """As many notes as leave the table of many rows in view, and a line that counts the others."""
+    kept, n_lines = [], 0
+    for note in notes:
+        n_lines += math.ceil(len(f"note: {note}") / (0.9 * room))  # wrapping at words leaves lines shorter
+        if n_lines >= _MAX_NOTE_LINES:
+            break
+        kept.append(note)
+    if left := len(notes) - len(kept):
+        kept.append(f"{left} more to note: a file of --output has all, and the result's notes()")
+    return kept
+
+
+def print_text_table(console: Console, text: TextTable) -> list[str]:
+    """Print a table, and name the columns that did not fit."""
+    room = available_columns(console)
+    for n_spared in range(len(text.spare) + 1):
+        fewer = text.without(text.spare[:n_spared])
+        table = _rich_table(fewer)
+        if room is None or table_width(table, console) <= room:
+            _print_full_width(console, table)
+            return [text.headings()[i] for i in text.spare[:n_spared]]
+    for block in _blocks(fewer, console, room or 0):
+        _print_full_width(console, _rich_table(block))
+    return [text.headings()[i] for i in text.spare]
 
 
 def print_table(
     console: Console, header: Sequence[str], rows: Iterable[Sequence[str]], *, n_names: int = 1
 ) -> None:
     """Print a table in full width; the first ``n_names`` columns are names, the others numbers."""
-    print_full_width(console, make_table(header, rows, n_names=n_names))
+    _print_full_width(console, _rich_table(TextTable("", tuple(header), tuple(map(tuple, rows)), n_names)))
 
 
-def print_full_width(console: Console, table: Table) -> None:
-    """Print a table of `make_table` in full width, even where the console is narrower."""
-    before = console.width
-    console.width = max(before, table_width(table, console))  # rich truncates wider tables
-    console.print(table)
-    console.width = before
+def _blocks(text: TextTable, console: Console, room: int) -> list[TextTable]:
+    """The table in parts that fit, each with the names of the rows."""
+    numbers = list(range(text.n_names, len(text.header)))
+
+    def only(places: Sequence[int]) -> TextTable:
+        return text.without([i for i in numbers if i not in places])
+
+    names_width = width = table_width(_rich_table(only([])), console)
+    blocks: list[list[int]] = [[]]
+    for i in numbers:
+        more = table_width(_rich_table(only([i])), console) - names_width
+        if blocks[-1] and width + more > room:
+            blocks.append([])
+            width = names_width
+        blocks[-1].append(i)
+        width += more
+    return [only(block) for block in blocks]
 
 
-def make_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, n_names: int = 1) -> Table:
-    """Table that `print_table` prints."""
+def _rich_table(text: TextTable) -> Table:
+    """Table of rich, whose groups stand in the headings."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for i, name in enumerate(header):
-        side = "left" if i < n_names else "right"
-        table.add_column(Text(printable(name)), justify=side, no_wrap=True, vertical="bottom")  # type: ignore[arg-type]
-    for row in rows:
+    firsts, place = {}, text.n_names
+    for name, n_columns in text.groups:
+        firsts[place] = name
+        place += n_columns
+    for i, name in enumerate(text.header):
+        heading = f"{firsts.get(i, '')}\n{name}" if text.groups else name
+        shown = Text(printable(broken_heading(heading.strip("\n"))))
+        justify: Literal["left", "right"] = "left" if i < text.n_names else "right"
+        table.add_column(shown, justify=justify, no_wrap=True, vertical="bottom")
+    for row in text.rows:
         table.add_row(*(Text(printable(cell, one_line=True)) for cell in row))
     return table
+
+
+def _print_full_width(console: Console, table: Table) -> None:
+    """Print a table in full width, even where the console is narrower."""
+    before = console.width
+    console.width = max(before, table_width(table, console))  # rich truncates wider tables
+    console.print(table)
+    console.width = before
 
 
 def available_columns(console: Console) -> int | None:
@@ -48,46 +130,8 @@ def available_columns(console: Console) -> int | None:
     return console.width if console.is_terminal or "COLUMNS" in os.environ else None
 
 
-def fitting_tables(
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    n_names: int,
-    console: Console,
-    room: int | None,
-    *,
-    may_go: Sequence[str] = (),
-) -> list[Table]:
-    """The table; where it is too wide, without some of the columns ``may_go``, or in several tables."""
-
-    def table(columns: Sequence[int]) -> Table:
-        kept = [*range(n_names), *columns]
-        return make_table(
-            [header[i] for i in kept], [[row[i] for i in kept] for row in rows], n_names=n_names
-        )
-
-    columns = list(range(n_names, len(header)))
-    whole = table(columns)
-    if room is None or table_width(whole, console) <= room:
-        return [whole]
-    for name in may_go:
-        columns = [i for i in columns if header[i] != name]
-        if table_width(fewer := table(columns), console) <= room:
-            return [fewer]
-    columns = list(range(n_names, len(header)))
-    names_width = width = table_width(table([]), console)
-    blocks: list[list[int]] = [[]]
-    for i in columns:
-        more = table_width(table([i]), console) - names_width
-        if blocks[-1] and width + more > room:
-            blocks.append([])
-            width = names_width
-        blocks[-1].append(i)
-        width += more
-    return [table(block) for block in blocks]
-
-
 def table_width(table: Table, console: Console) -> int:
-    """Columns of a terminal that a table takes."""
+    """Width of a printed table, in characters."""
     from rich.measure import Measurement
 
     return Measurement.get(console, console.options.update(max_width=10_000), table).maximum

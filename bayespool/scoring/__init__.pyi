@@ -1,3 +1,4 @@
+from .documents import DocumentsToJudge as DocumentsToJudge
 from .estimators import (
     ALL_ESTIMATORS as ALL_ESTIMATORS,
     DEFAULT_ESTIMATORS as DEFAULT_ESTIMATORS,
@@ -8,9 +9,13 @@ from .estimators import (
     register_estimator as register_estimator,
     register_model as register_model,
 )
-from .imputing import Imputations as Imputations, impute as impute, parse_posterior as parse_posterior
+from .imputing import (
+    Imputations as Imputations,
+    impute as impute,
+    posterior_with_draws as posterior_with_draws,
+)
 from .judging import Afterwards as Afterwards, NextJudgments as NextJudgments, judge_next as judge_next
-from .judging_goals import Goal as Goal
+from .judging_influence import Goal as Goal
 from .pyterrier import (
     Quantity as Quantity,
     pyterrier_measure as pyterrier_measure,
@@ -18,15 +23,14 @@ from .pyterrier import (
 from .scores import (
     Scores as Scores,
 )
-from .scoring import ScoreOptions as ScoreOptions, find_targets as find_targets, score as score
+from .scoring import find_targets as find_targets, score as score
 from .settings import (
     ImputeSettings as ImputeSettings,
     JudgeNextSettings as JudgeNextSettings,
     ScoreSettings as ScoreSettings,
+    TargetSettings as TargetSettings,
 )
 from .stored import (
-    StoredResults as StoredResults,
     StoredScores as StoredScores,
-    read_results as read_results,
     read_scores as read_scores,
 )

@@ -10,35 +10,40 @@ from bayespool.corrections import (
     ESTIMATORS as ESTIMATORS,  # complete only once the posteriors are registered below
     EstimatorEntry,
     PredictionPowered,
+    TopicsAdjustment,
     register_estimator as register_estimator,
 )
 from bayespool.errors import InputError, known_names
 from bayespool.measures import Estimator
 from bayespool.models import MODELS, ModelSpec, Prior, model_named, parse_prior
+from bayespool.models.priors import refuse_no_density
 from bayespool.models.registry import add_model
-from bayespool.options import SamplingSettings, name_in, options_of, settings_in
+from bayespool.names import name_in, settings_in
+from bayespool.options import PosteriorSettings, SamplingSettings, options_of
 from bayespool.posterior import PosteriorEstimator
-from bayespool.posterior.preparation import models_of, prior_names
+from bayespool.posterior.preparation import COMBINED, models_of, prior_names
 
 _MAX_PRIOR_NUMBER = 1e100  # the density is computed from squares
 
 
-def _posterior(model: str, description: str, *, source: str = "", default: bool = False) -> None:
+def _posterior(
+    model: str, citations: Iterable[str], description: str | None = None, *, source: str | None = None
+) -> None:
     name = f"posterior-{model.replace('_', '-')}"
     register_estimator(
         name,
         description=description,
         label=name.replace("-", "\n", 1),
         source=source,
+        citations=tuple(citations),
         kind="posterior",
-        default=default,
         fixed={"model": model},
     )(PosteriorEstimator)
 
 
-_posterior("combined", "ratio and evidence, by how well they predict held-out organizations", default=True)
+_posterior("combined", [key for model in COMBINED for key in MODELS[model].citations], source="")
 for _spec in MODELS.values():
-    _posterior(_spec.name, _spec.description, source=_spec.source)
+    _posterior(_spec.name, _spec.citations, _spec.description, source=_spec.source or None)
 
 
 def register_model(spec: ModelSpec) -> ModelSpec:
@@ -91,7 +96,7 @@ def register_model(spec: ModelSpec) -> ModelSpec:
     before = MODELS.get(spec.name)
     add_model(spec)
     try:
-        _posterior(spec.name, spec.description, source=spec.source)
+        _posterior(spec.name, spec.citations, spec.description, source=spec.source or None)
     except InputError:
         if before is None:
             del MODELS[spec.name]
@@ -168,7 +173,7 @@ def named_estimators(given: str | Estimator | Iterable[str | Estimator]) -> tupl
 
 
 def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
-    """Make an estimator from a text such as ``interpolated(c=0.5, e=0.02)`` or ``posterior-background``.
+    """Make an estimator from a string such as ``interpolated(c=0.5, e=0.02)`` or ``posterior-background``.
 
     Parameters
     ----------
@@ -206,29 +211,69 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
     except (ValueError, TypeError) as error:
         raise InputError(f"estimator {text!r}: {error}") from error
     if isinstance(estimator, PosteriorEstimator):
-        refuse_large_priors(estimator.priors)
-        if estimator.engine == "laplace":
-            for model in models_of(estimator.model):
-                model_named(model).refuse_priors(estimator.priors)
-        for name in ("draws", "tune", "chains"):
-            options_of(SamplingSettings)[name][0].check(name, getattr(estimator, name))
+        check_posterior(estimator)
     return estimator
 
 
-def parse_posterior(text: str | Estimator, **settings: Any) -> PosteriorEstimator:
-    """Make a posterior from a text, as `parse_estimator`; a point correction raises `InputError`.
-
-    Examples
-    --------
-    >>> parse_posterior("posterior-ratio", draws=500).draws
-    500
-    """
-    estimator = parse_estimator(text, **settings)
-    if not isinstance(estimator, PosteriorEstimator):
+def posterior_of(text: str | Estimator, settings: PosteriorSettings, **defaults: Any) -> PosteriorEstimator:
+    """Make a posterior of a name with settings; a point correction, or an idle prior, raises `InputError`."""
+    chosen = parse_estimator(text, **defaults, **settings.of_posteriors())
+    if not isinstance(chosen, PosteriorEstimator):
         raise InputError(
-            f"{estimator.name} has no interval", hint="name a posterior, such as posterior-combined"
+            f"{chosen.name} has no interval", hint="name a posterior, such as posterior-combined"
         )
-    return estimator
+    refuse_idle_priors([chosen], dict(settings.priors))
+    return chosen
+
+
+def check_posterior(estimator: PosteriorEstimator) -> None:
+    """Raise `InputError` for priors that the engine cannot take, and for more draws than there may be."""
+    refuse_large_priors(estimator.priors)
+    if estimator.engine == "laplace":
+        for model in models_of(estimator.model):
+            model_named(model).refuse_priors(estimator.priors)
+    elif estimator.engine == "nuts":
+        for name, prior in estimator.priors.items():
+            refuse_no_density(name, parse_prior(prior), "nuts")
+    for name in ("draws", "tune", "chains"):
+        options_of(SamplingSettings)[name][0].check(name, getattr(estimator, name))
+
+
+def estimators_of(
+    given: str | Estimator | Iterable[str | Estimator], settings: PosteriorSettings, **defaults: Any
+) -> tuple[Estimator, ...]:
+    """Make estimators of names with the settings for posteriors, each of another name.
+
+    Raises
+    ------
+    InputError
+        Unknown name or setting, none, two of one name, or a prior that none of them has.
+    """
+    chosen = tuple(
+        parse_estimator(e, **defaults, **settings.of_posteriors()) for e in named_estimators(given)
+    )
+    if not chosen:
+        raise InputError("no estimator given", hint=f"known: {', '.join(ESTIMATOR_NAMES)}")
+    refuse_idle_priors(chosen, dict(settings.priors))
+    names = [e.name for e in chosen]
+    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise InputError(f"two estimators are called {twice[0]!r}", hint="ask for one after the other")
+    return chosen
+
+
+def with_common_topics(
+    estimators: Iterable[str | Estimator], topics: tuple[str, ...]
+) -> tuple[str | Estimator, ...]:
+    """Add the topics adjustment by these topics, before the posteriors unless its place is named."""
+    named = named_estimators(estimators)
+    if not topics:
+        return named
+    names = [name_in(e) if isinstance(e, str) else e.name for e in named]
+    place = sum(not name.startswith("posterior") for name in names)
+    if "topics-adjustment" in names:
+        place = names.index("topics-adjustment")
+        named = (*named[:place], *named[place + 1 :])
+    return (*named[:place], TopicsAdjustment(common_query_ids=topics), *named[place:])
 
 
 def refuse_large_priors(priors: Mapping[str, str | Prior]) -> None:
@@ -270,12 +315,10 @@ def refuse_too_many_draws(
 
 def refuse_idle_priors(estimators: Iterable[Estimator], priors: Mapping[str, str]) -> None:
     """Raise `InputError` for a prior that none of the estimators has, such as a misspelled name."""
-    estimators = tuple(estimators)
-    taken = {name for e in estimators if isinstance(e, PosteriorEstimator) for name in e.priors}
+    posteriors = [e for e in estimators if isinstance(e, PosteriorEstimator)]
+    taken = {name for e in posteriors for name in e.priors}
     if idle := [name for name in priors if name not in taken]:
-        known = {
-            name for e in estimators if isinstance(e, PosteriorEstimator) for name in prior_names(e.model)
-        }
+        known = {name for e in posteriors for name in prior_names(e.model)}
         raise InputError(
             f"no estimator asked for has a prior {idle[0]!r}",
             hint=known_names(idle[0], sorted(known)) if known else None,

@@ -3,43 +3,39 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Unpack
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
 from bayespool.collection import Collection, Qrels, qrels_from_frame
-from bayespool.collection.negatives import relevance_codes
-from bayespool.collection.no_pool import warn_of_no_pool
+from bayespool.collection.contents import warn_of_no_pool
+from bayespool.collection.records import relevance_codes
+from bayespool.collection.writers import qrels_content
 from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError
-from bayespool.evidence import Estimand
 from bayespool.evidence.ideals import reach_of_ideal
-from bayespool.measures import Measure, Normalized, parse_measures
-from bayespool.options import describe_estimator, documented, options_of
-from bayespool.pooling import describe_pool
+from bayespool.measures import Measure, Normalized
+from bayespool.options import describe_estimator, takes
 from bayespool.posterior import Completion, PosteriorEstimator
-from bayespool.posterior.keywords import ImputeOptions, refuse_unknown_settings
-from bayespool.posterior.second_judges import warn_of_judges
+from bayespool.report.result import Result
 from bayespool.scoring.estimators import parse_estimator, refuse_idle_priors
-from bayespool.scoring.scoring import (
-    expect_collection,
-    find_targets,
-    refuse_of_judgments,
-    warn_of_unused_relevance,
-)
+from bayespool.scoring.scoring import expect_collection, find_suited_targets, pool_metadata
 from bayespool.scoring.settings import ImputeSettings
-from bayespool.tables.reprs import Shown, one_line
-
-_NOT_IMPUTE_SETTINGS = {"model", "estimand", "random_seed", "draws", "joint"}  # fields of posteriors
+from bayespool.tables.columns import Column
+from bayespool.tables.files import PathLike
+from bayespool.tables.formatting import number
+from bayespool.tables.markup import one_line
+from bayespool.tables.table import Table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Imputations(Shown):
+class Imputations(Result):
     """Completed qrels, each from one draw of the judgments, made by `bayespool.impute`.
 
     Attributes
@@ -64,6 +60,9 @@ class Imputations(Shown):
     judged: Mapping[str, Mapping[str, int]]
     completed: npt.NDArray[np.int64]
     metadata: Mapping[str, Any]
+
+    command = "impute"
+    title = "Completed judgments"
 
     def __len__(self) -> int:
         return len(self.draws)
@@ -94,7 +93,7 @@ class Imputations(Shown):
         return np.diff(self.completion.unknowns.start)
 
     @property
-    def n_found(self) -> float:
+    def n_relevant(self) -> float:
         """Mean number of completed documents that are relevant, over the sets of qrels."""
         return float((self.completed > 0).sum(axis=1).mean())
 
@@ -103,9 +102,54 @@ class Imputations(Shown):
         """Ids of the completed documents, by topic."""
         return tuple(self.completion.unknowns.doc_ids(t) for t in range(len(self.query_ids)))
 
-    @property
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        """Names of the files of completed qrels."""
+        digits = max(2, len(str(len(self))))
+        return tuple(f"qrels-{i + 1:0{digits}}.txt" for i in range(len(self)))
+
+    def tables(self) -> tuple[Table, ...]:
+        """One row per completed qrels."""
+        import pandas as pd
+
+        columns = {"file": self._names, "draw": self.draws, "n_judged": self.n_judged}
+        columns |= {"n_completed": self.completed.shape[1], "n_relevant": (self.completed > 0).sum(axis=1)}
+        return (Table("files", "Completed qrels", pd.DataFrame(columns), _COLUMNS),)
+
+    def files(self) -> Mapping[str, bytes]:
+        """The completed qrels: ``qrels-01.txt``, ``qrels-02.txt``, …"""
+        return {name: qrels_content(self.qrels(i), name) for i, name in enumerate(self._names)}
+
+    def summary(self) -> tuple[str, ...]:
+        """Contents of the files, and the command that evaluates a run with them."""
+        n_completed, runs = self.completed.shape[1], self.run_ids
+        sentences = [
+            f"{len(self)} completed qrels: {self._names[0]} to {self._names[-1]}",
+            f"each has {self.n_judged} judgments as they are, and on average "
+            f"{number(n_completed / len(self.query_ids), 1)} completed documents per topic: {n_completed} in "
+            f"all, {number(self.n_relevant, 1)} of them relevant",
+        ]
+        if n_completed:
+            sentences.append(
+                f"completed: unjudged documents down to rank {self.completion.unknowns.depth} of "
+                f"{', '.join(runs) if len(runs) < 4 else f'{len(runs)} runs'}, with relevance "
+                f"{_listed(self.completion.levels)}"
+            )
+        return (
+            *sentences,
+            f"next, in the folder of the files, for each RUN file: {self.evaluation()}",
+            "the mean of what it prints is the estimate, the standard deviation its uncertainty "
+            "(docs/impute.md)",
+        )
+
+    def evaluation(self, folder: PathLike = ".", run: str = "RUN") -> str:
+        """Command line of a shell that evaluates a run file with each of the files in ``folder``."""
+        place = "" if str(folder) == "." else f"{shlex.quote(str(folder))}/"
+        measures = " ".join(shlex.quote(str(measure)) for measure in self.measures)
+        return f'for qrels in {place}qrels-*.txt; do ir_measures "$qrels" {shlex.quote(run)} {measures}; done'
+
     def notes(self) -> tuple[str, ...]:
-        """Notes on the draws and the files, one line each."""
+        """Notes on the draws and the files."""
         unknowns, levels = self.completion.unknowns, self.completion.levels
         notes = list(self.completion.notes)
         notes += [f"judgments of your own passed over: {p}" for p in self.metadata["passed_over"]]
@@ -165,22 +209,23 @@ class Imputations(Shown):
         return qrels_from_frame(whole)
 
 
-@documented(ImputeSettings)
+_COLUMNS = {
+    "file": Column("file", "text", "File of the completed qrels."),
+    "draw": Column("draw", "count", "Number of the draw in the completion, from 0."),
+    "n_judged": Column("judged", "count", "Judgments that all files have."),
+    "n_completed": Column("completed", "count", "Documents with a relevance from the draw."),
+    "n_relevant": Column("relevant", "count", "Completed documents that are relevant."),
+}
+
+
+@takes(ImputeSettings)
 def impute(
     collection: Collection,
     run_ids: str | Iterable[str] | None = None,
-    measures: object = "P@10",
     *,
-    estimator: str | PosteriorEstimator = "posterior-combined",
-    draws: int = 20,
-    unpool: str | Iterable[str] | None = None,
-    unpool_by: Literal["organization", "run"] = "organization",
-    pool_depth: int | None = None,
-    estimand: Estimand = "complete",
-    random_seed: int = 1,
+    settings: ImputeSettings,
     qrels: Qrels | None = None,
     report: Callable[[str], None] | None = None,
-    **settings: Unpack[ImputeOptions],
 ) -> Imputations:
     """Complete qrels with draws from the posterior of the judgments, for any evaluation tool.
 
@@ -196,9 +241,6 @@ def impute(
         judgments in the order of topics and document ids, with 0 for negative ones.
     report : callable, optional
         Called with a line on each stage of the work as it begins.
-    **settings
-        Settings of the posterior: ``engine``, ``tune``, ``chains``, ``priors``, …. The number of its draws
-        is set in ``estimator``, as in ``"posterior-combined(draws=2000)"``.
 
     Returns
     -------
@@ -226,22 +268,13 @@ def impute(
     Examples
     --------
     >>> from bayespool import impute, load_example
-    >>> imputations = impute(load_example(), "new-b", "P@10", draws=5)
+    >>> imputations = impute(load_example(), "new-b", "P@10", draws=5, estimator="posterior-ratio")
     >>> imputations.qrels(0)
     <Qrels: 1,225 judgments, 20 topics>
     >>> imputations.draws
     (0, 2048, 1024, 3072, 512)
     """
-    ImputeSettings(
-        draws=draws,
-        unpool_by=unpool_by,
-        pool_depth=pool_depth,
-        estimand=estimand,
-        random_seed=random_seed,
-    )
-    chosen = parse_posterior(estimator, draws, estimand=estimand, random_seed=random_seed, **settings)
-    parsed = parse_measures(measures)
-    refuse_of_judgments(parsed)
+    parsed, chosen, draws = settings.measures, settings.estimator, settings.draws
     for measure in parsed:
         if isinstance(measure, Normalized) and measure.ideal == "judged":
             raise InputError(
@@ -250,17 +283,14 @@ def impute(
             )
     expect_collection(collection)
     warn_of_no_pool(collection)
-    collection, targets, unpooled = find_targets(
-        collection, run_ids, unpool=unpool, unpool_by=unpool_by, pool_depth=pool_depth
+    collection, targets, unpooled = find_suited_targets(
+        collection, run_ids, settings, parsed, chosen.estimand
     )
-    warn_of_unused_relevance(collection, parsed)
-    warn_of_judges(collection, targets, parsed, estimand=chosen.estimand)
     if report is not None:
         report(f"completing: {chosen.name}")
     chosen = dataclasses.replace(chosen, joint=True)
     completion = chosen.complete(collection, targets, parsed)
     numbers = spread_draws(completion.n_draws, draws)
-    pool = describe_pool(collection)
     return Imputations(
         completion=completion,
         measures=parsed,
@@ -281,49 +311,36 @@ def impute(
             "depth": completion.unknowns.depth,
             "n_completed": len(completion.unknowns),
             "draws": list(numbers),
-            "pool": {name: getattr(pool, name) for name in type(pool).__dataclass_fields__},
+            "pool": pool_metadata(collection),
         },
     )
 
 
-def parse_posterior(estimator: str | PosteriorEstimator, n_draws: int, **settings: Any) -> PosteriorEstimator:
+def posterior_with_draws(estimator: str | PosteriorEstimator, settings: ImputeSettings) -> PosteriorEstimator:
     """Make the posterior from which `impute` takes draws.
-
-    Parameters
-    ----------
-    estimator : str or PosteriorEstimator
-    n_draws : int
-        Number of draws to take.
-    **settings
-        Defaults for settings that the text leaves out.
 
     Raises
     ------
     InputError
-        Unknown name or setting, an estimator that is no posterior, or one with fewer than ``n_draws`` draws.
+        Unknown name or setting, an estimator that is no posterior, or one with too few draws.
 
     Examples
     --------
-    >>> parse_posterior("posterior-ratio(draws=2000)", 20, chains=1).draws
+    >>> posterior_with_draws("posterior-ratio(draws=2000)", ImputeSettings(chains=1)).draws
     2000
     """
-    own = set(PosteriorEstimator.__dataclass_fields__) - _NOT_IMPUTE_SETTINGS
-    names_of_settings = set(settings) - {"estimand", "random_seed"}
-    refuse_unknown_settings(
-        names_of_settings, own, of="posteriors", more={"impute": options_of(ImputeSettings)}
-    )
-    chosen = parse_estimator(estimator, **settings)
+    chosen = parse_estimator(estimator, **settings.of_targets(), **settings.of_posteriors())
     if not isinstance(chosen, PosteriorEstimator):
         names = [name for name, entry in ESTIMATORS.items() if issubclass(entry.make, PosteriorEstimator)]
         raise InputError(
             f"{chosen.name} says nothing of single documents, so that it cannot complete qrels",
             hint=f"name a posterior: {', '.join(names)}",
         )
-    refuse_idle_priors([chosen], settings.get("priors") or {})
-    if n_draws > (available := chosen.draws * chosen.chains):
+    refuse_idle_priors([chosen], dict(settings.priors))
+    if settings.draws > (available := chosen.draws * chosen.chains):
         raise InputError(
-            f"{n_draws} completed qrels out of {available} draws",
-            hint=f"ask for more, as in {chosen.name}(draws={-(-n_draws // chosen.chains)})",
+            f"{settings.draws} completed qrels out of {available} draws",
+            hint=f"ask for more, as in {chosen.name}(draws={-(-settings.draws // chosen.chains)})",
         )
     return chosen
 

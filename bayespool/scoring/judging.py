@@ -6,38 +6,35 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from bayespool import __version__
-from bayespool.collection import Collection, IntArray
-from bayespool.collection.no_pool import warn_of_no_pool
-from bayespool.errors import InputError
-from bayespool.evidence import Estimand
-from bayespool.measures import Ideal, Measure, parse_measures
+from bayespool.collection import Collection, IntArray, Qrels
+from bayespool.collection.contents import warn_of_no_pool
+from bayespool.measures import Measure
 from bayespool.measures.normalized import with_ideal
-from bayespool.options import describe_estimator, documented, options_of
-from bayespool.pooling import describe_pool
-from bayespool.posterior import Completion, PosteriorEstimator, PosteriorOptions
-from bayespool.posterior.keywords import refuse_unknown_settings
-from bayespool.posterior.second_judges import warn_of_judges
-from bayespool.scoring.estimators import parse_posterior
-from bayespool.scoring.judging_belief import Belief
-from bayespool.scoring.judging_goals import Goal, Target, check_goal, find_target
-from bayespool.scoring.judging_influence import Influence, find_influence
-from bayespool.scoring.scoring import (
-    expect_collection,
-    find_targets,
-    refuse_of_judgments,
-    warn_of_unused_relevance,
+from bayespool.options import describe_estimator, takes
+from bayespool.posterior import Completion
+from bayespool.scoring.documents import ListForAssessors
+from bayespool.scoring.judging_influence import (
+    Belief,
+    Goal,
+    Influence,
+    Target,
+    check_goal,
+    find_influence,
+    find_target,
 )
+from bayespool.scoring.scoring import expect_collection, find_suited_targets, pool_metadata
 from bayespool.scoring.settings import JudgeNextSettings
-from bayespool.tables.reprs import Shown, one_line
-
-if TYPE_CHECKING:
-    import pandas as pd
+from bayespool.tables.columns import Column
+from bayespool.tables.formatting import number
+from bayespool.tables.markup import one_line
+from bayespool.tables.table import Table, View
 
 FloatArray = npt.NDArray[np.float64]
 _MAX_STEPS = 1000  # judgments that a plan looks ahead
@@ -79,7 +76,7 @@ class Plan(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NextJudgments(Shown):
+class NextJudgments(ListForAssessors):
     """Documents to judge, the most informative first, made by `bayespool.judge_next`.
 
     Attributes
@@ -100,8 +97,8 @@ class NextJudgments(Shown):
     until : float or None
         Value of the criterion at which judging may stop.
     n_needed : int or None
-        Number of judgments expected to reach it; None without ``until``, or if the judgments looked ahead
-        are not enough.
+        Number of judgments expected to reach it; None without ``until``, or if it is not reached within the
+        planned judgments.
     afterwards : Afterwards or None
         The effect of your own judgments so far.
     metadata : dict
@@ -120,17 +117,15 @@ class NextJudgments(Shown):
     afterwards: Afterwards | None
     metadata: dict[str, Any]
 
+    command = "judge-next"
+    title = "Documents to judge next"
+
     def __len__(self) -> int:
         return len(self.unknown)
 
     def __repr__(self) -> str:
         text = f"{len(self)} documents for {self.criterion} of {self.measure}"
         return one_line("NextJudgments", text)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes on the draws, one line each; every output has them."""
-        return self.completion.notes
 
     @property
     def criterion(self) -> str:
@@ -176,19 +171,12 @@ class NextJudgments(Shown):
             runs_by_document.append(tuple(u.run_ids[r] for r in run[order]))
         return tuple(runs_by_document)
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per document.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns ``query_id``, ``doc_id``, ``rank`` (the best of any run), ``runs`` (separated by spaces),
-            ``chance``, ``expected``.
-        """
+    def tables(self) -> tuple[Table, ...]:
+        """One row per document, the most informative first."""
         import pandas as pd
 
         u = self.completion.unknowns
-        return pd.DataFrame(
+        frame = pd.DataFrame(
             {
                 "query_id": [u.collection.query_ids[t] for t in u.collection.pair_topic[self.pair]],
                 "doc_id": [u.collection.doc_id(pair) for pair in self.pair],
@@ -198,29 +186,106 @@ class NextJudgments(Shown):
                 "expected": self.expected,
             }
         )
+        text = f"The {self.criterion} expected once the documents down to this one are judged."
+        columns = _COLUMNS | {"expected": Column("expected\nafter it", "score", text)}
+        view = View(
+            title=f"{self.measure}: documents to judge, the most informative first",
+            names=("query_id", "doc_id"),
+            columns=("rank", "chance", "expected", "runs"),
+            spare=("runs", "rank"),
+        )
+        return (Table("documents", "Documents, the most informative first", frame, columns, (view,)),)
 
-    frame = to_frame
+    def qrels(self) -> Qrels:
+        """Documents in the order of judging, with relevance −1."""
+        frame = self.to_frame()
+        topics = pa.array(frame["query_id"].tolist(), pa.string()).dictionary_encode()
+        doc_ids = pa.array(frame["doc_id"].tolist(), pa.string())
+        return Qrels(topics, doc_ids, np.full(len(self), -1, dtype=np.int16))
+
+    def notes(self) -> tuple[str, ...]:
+        """Notes on the draws."""
+        return self.completion.notes
+
+    def summary(self) -> tuple[str, ...]:
+        """Effect of your own judgments, present state, when to stop, effect of judging all documents."""
+        sentences = []
+        criterion = f"{self.measure}, {self.criterion}"
+        if (after := self.afterwards) is not None:
+            sentences.append(
+                f"{_judgments(after.n)} of your own: {criterion} {number(after.before)} with none of them; "
+                f"expected from there {number(after.expected)}; it is {number(after.now)}"
+            )
+        if self.target.goal == "interval":
+            now = zip(self.target.names, self.target.now.tolist(), strict=True)
+            widths = ", ".join(f"{run} {number(width)}" for run, width in now)
+            sentences.append(f"{self.measure}, widths of the intervals now: {widths}")
+        elif after is None:
+            sentences.append(f"{criterion} now: {number(self.now)}")
+        if self.until is not None:
+            sentences.append(self._stopping_sentence())
+        if len(self):
+            sentences.append(
+                f"{_judgments(len(self))} {'are' if len(self) > 1 else 'is'} expected to bring the "
+                f"{self.criterion} from {number(self.now)} to {number(self.expected_after)}"
+                f"{self._widest_clause()}"
+            )
+        elif not self.is_done:
+            sentences.append(f"nothing to judge: {self._reason_for_no_documents()}")
+        return tuple(sentences)
+
+    def _stopping_sentence(self) -> str:
+        """Whether judging may stop, or the number of judgments expected until then."""
+        goal = f"{self.criterion} of at most {self.until:g}"
+        if self.is_done:
+            return f"stop: {goal} is reached ({number(self.now)})"
+        if self.n_needed is None:
+            return f"{goal}: not reached within the planned judgments"
+        return f"{goal}: expected after {_judgments(self.n_needed)}"
+
+    def _widest_clause(self) -> str:
+        """Clause on the widest interval, for several runs whose mean width is to shrink."""
+        if self.target.goal != "interval" or self.until is not None or len(self.target.names) == 1:
+            return ""
+        return ", the widest from {} to {}".format(*map(number, self.widest))
+
+    def _reason_for_no_documents(self) -> str:
+        """Reason why no document is proposed before the goal is reached."""
+        n_draws = self.completion.n_draws
+        if self.target.goal == "interval" or self.now > 0 or not len(self.completion.unknowns):
+            return "no unjudged document is expected to tell anything"
+        which = "order is" if self.target.goal == "comparison" else "ranking is"
+        return (
+            f"the {which} the same in all {n_draws} draws, so that the chance of a wrong one is below "
+            f"{1 / n_draws:.2g}, though there are unjudged documents and intervals are open (--goal interval)"
+        )
 
 
-@documented(JudgeNextSettings)
+_COLUMNS = {
+    "rank": Column("best\nrank", "count", "Best rank of the document in any of the runs."),
+    "runs": Column(
+        "runs", "text", "Runs that have the document within the measure's depth, the best rank first."
+    ),
+    "chance": Column(
+        "chance of\nrelevance",
+        "chance",
+        "Chance that the document is relevant; under a graded measure its expected gain, from 0 to 1.",
+        4,
+    ),
+}
+
+
+def _judgments(n: int) -> str:
+    return f"{n} judgment" + "s" * (n != 1)
+
+
+@takes(JudgeNextSettings)
 def judge_next(
     collection: Collection,
     run_ids: str | Iterable[str] | None = None,
-    measures: object = "P@10",
     *,
-    goal: Goal = "interval",
-    budget: int = 50,
-    ideal: Ideal | None = None,
-    until: float | None = None,
-    estimator: str | PosteriorEstimator = "posterior-combined",
-    unpool: str | Iterable[str] | None = None,
-    unpool_by: Literal["organization", "run"] = "organization",
-    pool_depth: int | None = None,
-    estimand: Estimand = "complete",
-    ci_prob: float = 0.95,
-    random_seed: int = 1,
+    settings: JudgeNextSettings,
     report: Callable[[str], None] | None = None,
-    **settings: Unpack[PosteriorOptions],
 ) -> NextJudgments:
     """Choose the unjudged documents whose judgments are expected to be most informative about some runs.
 
@@ -230,13 +295,9 @@ def judge_next(
         With your own judgments so far (`Collection.add_judgments`), from which the models learn.
     run_ids : str or iterable of str, optional
         Default: the runs that were not pooled, or with ``unpool`` only those named there.
-    measures : measure
-        P@10, nDCG@10, AP@100, …; one of them.
     {options}
     report : callable, optional
         Called with a line on each stage of the work as it begins.
-    **settings
-        Settings of the posterior: ``engine``, ``draws``, ``chains``, ``priors``, ….
 
     Returns
     -------
@@ -262,36 +323,20 @@ def judge_next(
     Examples
     --------
     >>> from bayespool import judge_next, load_example
-    >>> judgments = judge_next(load_example(), "new-b", "P@10", budget=5)
+    >>> judgments = judge_next(load_example(), "new-b", "P@10", budget=5, estimator="posterior-ratio")
     >>> len(judgments), judgments.expected_after < judgments.now
     (5, True)
     """
-    JudgeNextSettings(
-        goal=goal,
-        budget=budget,
-        ideal=ideal,
-        until=until,
-        unpool_by=unpool_by,
-        pool_depth=pool_depth,
-        estimand=estimand,
-        ci_prob=ci_prob,
-        random_seed=random_seed,
-    )
-    kind_of_ideal = ideal or ("own" if goal == "interval" else "shared")
-    (measure,) = with_ideal([sole_measure(measures)], kind_of_ideal)
-    known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
-    refuse_unknown_settings(
-        settings, known, of="posteriors", more={"judge_next": options_of(JudgeNextSettings)}
-    )
-    chosen = parse_posterior(estimator, estimand=estimand, random_seed=random_seed, **settings)
+    goal, until, ci_prob = settings.goal, settings.until, settings.ci_prob
+    kind_of_ideal = settings.ideal or ("own" if goal == "interval" else "shared")
+    (measure,) = with_ideal([settings.measures], kind_of_ideal)
+    chosen = settings.estimator
     expect_collection(collection)
     warn_of_no_pool(collection)
-    collection, targets, unpooled = find_targets(
-        collection, run_ids, unpool=unpool, unpool_by=unpool_by, pool_depth=pool_depth
+    collection, targets, unpooled = find_suited_targets(
+        collection, run_ids, settings, (measure,), settings.estimand
     )
     check_goal(goal, len(targets))
-    warn_of_unused_relevance(collection, (measure,))
-    warn_of_judges(collection, targets, (measure,), estimand=estimand)
     is_own = collection.is_own
     afterwards = None
     say = report or (lambda line: None)
@@ -305,8 +350,8 @@ def judge_next(
             _find_target_and_influence(before, measure, goal, ci_prob), before, is_own, target, until
         )
     say("choosing")
-    planned = plan(influence, target, budget, until)
-    now, pool = target.total(target.now, until), describe_pool(collection)
+    planned = plan(influence, target, settings.budget, until)
+    now = target.total(target.now, until)
     return NextJudgments(
         completion=completion,
         measure=measure,
@@ -334,18 +379,9 @@ def judge_next(
             "is_done": planned.n_needed == 0,
             "afterwards": None if afterwards is None else dataclasses.asdict(afterwards),
             "estimator": describe_estimator(chosen),
-            "pool": {name: getattr(pool, name) for name in type(pool).__dataclass_fields__},
+            "pool": pool_metadata(collection),
         },
     )
-
-
-def sole_measure(measures: object) -> Measure:
-    """Parse the measure of `judge_next`; several, or one of the judgments themselves, raise `InputError`."""
-    parsed = parse_measures(measures)
-    if len(parsed) != 1:
-        raise InputError(f"{len(parsed)} measures", hint="choose judgments for one at a time")
-    refuse_of_judgments(parsed)
-    return parsed[0]
 
 
 def plan(influence: Influence, target: Target, budget: int, until: float | None = None) -> Plan:

@@ -1,15 +1,19 @@
-"""Dependence of runs' values on single documents."""
+"""Influence of documents on the values of runs, and what a judgment of each would tell."""
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.errors import InputError, known_names
 from bayespool.measures import Additive, Measure, Normalized, Values
 from bayespool.posterior import Completion
-from bayespool.posterior.amounts import CELLS
+from bayespool.posterior.drawing import CELLS
 
 MAX_DOCUMENTS = 5000
 """Documents that are considered, those with the largest share in the variance."""
@@ -144,20 +148,163 @@ def _influence_on_topic(
 
 def _largest(parts: list[Influence]) -> Influence:
     """Influence of the documents of all parts with the largest shares in the variance."""
-    influence = Influence(
-        np.concatenate([part.document for part in parts]),
-        np.concatenate([part.weight for part in parts], axis=1),
-        np.concatenate([part.expected for part in parts], axis=1),
-        np.concatenate([part.within for part in parts]),
-    )
+    names = [each.name for each in dataclasses.fields(Influence)]
+    influence = Influence(*(np.concatenate([getattr(p, name) for p in parts], axis=-1) for name in names))
     if len(influence) <= MAX_DOCUMENTS:
         return influence
     between = influence.expected.var(axis=0, dtype=np.float64)
     share = (influence.weight**2).sum(axis=0) * (influence.within + between)
     kept = np.sort(np.argsort(-share, kind="stable")[:MAX_DOCUMENTS])
-    return Influence(
-        influence.document[kept],
-        influence.weight[:, kept],
-        influence.expected[:, kept],
-        influence.within[kept],
-    )
+    return Influence(*(getattr(influence, name)[..., kept] for name in names))
+
+
+class Belief:
+    """Variances of sums of runs' means (``contrasts``, shape (sum, run)), as documents are judged one by one.
+
+    ``variance``: of each sum, shape (sum,). ``covariance``: of sums with documents, shape (sum, document).
+    ``own``: of each document, shape (document,), 0 once it is judged.
+    """
+
+    def __init__(self, influence: Influence, contrasts: FloatArray) -> None:
+        centered = influence.expected - influence.expected.mean(axis=0, dtype=np.float64).astype(np.float32)
+        self._centered = centered / np.float32(np.sqrt(max(1, len(centered))))
+        self._within = influence.within
+        self._judged_rows: list[FloatArray] = []
+        weight = contrasts @ influence.weight
+        shared = (self._centered @ weight.T.astype(np.float32)).astype(np.float64)
+        self.covariance = (self._centered.T @ shared.astype(np.float32)).T.astype(np.float64)
+        self.covariance += weight * self._within
+        self.variance = np.einsum("sd,sd->s", self.covariance, weight)
+        self.own = self._within + (self._centered.astype(np.float64) ** 2).sum(axis=0)
+
+    def gains(self, worth: FloatArray) -> FloatArray:
+        """Worth of judging each document, shape (document,), given the worth of each sum's variance."""
+        taken = np.einsum("s,sd,sd->d", worth, self.covariance, self.covariance, optimize=False)
+        gains: FloatArray = np.divide(taken, self.own, out=np.zeros_like(taken), where=self.own > 0)
+        return gains
+
+    def judge(self, document: int) -> None:
+        """Judge a document, which updates the variances; one that is judged already changes nothing."""
+        own = self.own[document]
+        if own <= 0:
+            return
+        row = (self._centered.T @ self._centered[:, document]).astype(np.float64)
+        row[document] += self._within[document]
+        for row_of_judged in self._judged_rows:
+            row -= row_of_judged[document] * row_of_judged
+        row /= np.sqrt(own)
+        self._judged_rows.append(row)
+        share = self.covariance[:, document] / np.sqrt(own)
+        self.covariance -= share[:, None] * row
+        self.variance = np.maximum(self.variance - share**2, 0)
+        self.own = np.maximum(self.own - row**2, 0)
+        self.own[document] = 0
+        self.covariance[:, document] = 0
+
+
+Goal = Literal["interval", "comparison", "ranking"]
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """Quantities that judgments are to reduce, one per sum of runs' means (``contrasts``, shape (sum, run)).
+
+    ``mean``: expectations, shape (sum,). ``now``: widths of intervals, or chances that the sign of a
+    difference is wrong, shape (sum,). ``names``: label of each.
+    """
+
+    goal: Goal
+    contrasts: FloatArray
+    mean: FloatArray
+    now: FloatArray
+    names: tuple[str, ...]
+
+    def left_open(self, before: FloatArray, left: FloatArray) -> FloatArray:
+        """Part of `now` expected to be left when variances fall from ``before`` to ``left``, shape (sum,)."""
+        if self.goal == "interval":
+            at_first, later = np.sqrt(before), np.sqrt(left)
+        else:
+            at_first = chance_of_wrong_order(self.mean, before, before)
+            later = chance_of_wrong_order(self.mean, before, left)
+        share = np.divide(later, at_first, out=np.ones_like(later), where=at_first > 0)
+        return np.asarray(self.now * np.minimum(share, 1))
+
+    def criterion(self, until: float | None = None) -> str:
+        """Name of the quantity `total`."""
+        if self.goal != "interval":
+            return {"comparison": "", "ranking": "mean "}[self.goal] + "chance of a wrong order"
+        if len(self.names) == 1:
+            return "width of the interval"
+        return "mean width of the intervals" if until is None else "widest interval"
+
+    def total(self, single: FloatArray, until: float | None = None) -> float:
+        """Mean of the sums' quantities, shape (sum,); the widest interval if ``until`` is given."""
+        if not len(single):
+            return 0.0
+        return float(single.max() if self.goal == "interval" and until is not None else single.mean())
+
+    def worth(self, before: FloatArray, left: FloatArray, until: float | None) -> FloatArray:
+        """Worth of each sum's variance, shape (sum,); 0 for narrow intervals while others exceed
+        ``until``.
+        """
+        still_open = np.where(left > 0, self.left_open(before, left), 0.0)
+        if self.goal == "interval" and until is not None and (wide := still_open > until).any():
+            still_open = np.where(wide, still_open, 0.0)
+        return np.divide(still_open, left, out=np.zeros_like(left), where=left > 0)
+
+
+def check_goal(goal: Goal, n_runs: int) -> None:
+    """Raise `InputError` for an unknown goal, or one that does not apply to this number of runs."""
+    if goal not in get_args(Goal):
+        raise InputError(f"no goal {goal!r}", hint=known_names(goal, get_args(Goal)))
+    if goal == "comparison" and n_runs != 2:
+        which = "one run" if n_runs == 1 else f"{n_runs} runs"
+        raise InputError(f"a comparison of {which}", hint="name two, or ask for their ranking")
+    if goal == "ranking" and n_runs < 2:
+        raise InputError("a ranking of one run", hint="name two or more")
+
+
+def find_target(goal: Goal, run_ids: tuple[str, ...], values: Values, ci_prob: float) -> Target:
+    """Quantities to reduce under a goal, from values of shape (draw, run, topic)."""
+    check_goal(goal, len(run_ids))
+    n_runs, means = len(run_ids), values.means()
+    if goal == "interval":
+        low, high = values.interval(ci_prob)
+        return Target(goal, np.eye(n_runs), means.mean(axis=0), high - low, run_ids)
+    pairs = list(combinations(range(n_runs), 2))
+    contrasts = np.zeros((len(pairs), n_runs))
+    wrong = np.zeros(len(pairs))
+    totals = values.totals()
+    for row, (a, b) in enumerate(pairs):
+        contrasts[row, a], contrasts[row, b] = 1, -1
+        greater = float((totals[:, a] > totals[:, b]).mean())
+        smaller = float((totals[:, a] < totals[:, b]).mean())
+        equal = 1 - greater - smaller
+        wrong[row] = min(greater, smaller) + equal / 2 if equal < 1 else 0.0
+    names = tuple(f"{run_ids[a]} − {run_ids[b]}" for a, b in pairs)
+    return Target(goal, contrasts, contrasts @ means.mean(axis=0), wrong, names)
+
+
+def chance_of_wrong_order(mean: FloatArray, variance: FloatArray, left: FloatArray) -> FloatArray:
+    """Chance that the sign of a difference changes with more judgments, shape (sum,), by Owen's T.
+
+    The expectation of Φ(−|m|/√left) over m ~ N(mean, variance − left) is 2 T(mean/√variance, √(left/known))
+    with known = variance − left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = np.ones(1)
+    >>> chance_of_wrong_order(one, one, one).round(4).tolist()
+    [0.1587]
+    >>> chance_of_wrong_order(one, one, 0 * one).tolist()
+    [0.0]
+    """
+    from scipy.special import owens_t
+
+    known = np.maximum(variance - left, 0)
+    ratio = np.divide(left, known, out=np.where(left > 0, np.inf, 0.0), where=known > 0)
+    scale = np.sqrt(variance)
+    z = np.divide(mean, scale, out=np.full_like(scale, np.inf), where=scale > 0)
+    wrong: FloatArray = 2 * owens_t(np.abs(z), np.sqrt(ratio))
+    return wrong

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from bayespool.collection import Reading
 from bayespool.collection.sources import runs_of
-from bayespool.errors import InputError, known_names
-from bayespool.measures import parse_measure
-from bayespool.options import MAX_FILE_SIZE
-from bayespool.scoring.scoring import ScoreOptions, refuse_of_judgments, score
+from bayespool.errors import InputError
+from bayespool.options import MAX_FILE_SIZE, options_of, refuse_unknown, takes
+from bayespool.pooling import read_collection
+from bayespool.pooling.loading import ReadOptions
+from bayespool.scoring.scoring import score
+from bayespool.scoring.settings import PyTerrierSettings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,33 +21,17 @@ Quantity = Literal["mean", "lower", "upper"]
 _SYSTEM = "(this system)"
 
 
-def pyterrier_measure(
-    measure: object,
-    *,
-    quantity: Quantity = "mean",
-    estimator: str = "posterior-combined",
-    ci_prob: float = 0.95,
-    random_seed: int = 1,
-    **settings: Unpack[ScoreOptions],
-) -> Any:
+@takes(PyTerrierSettings, positional="measure")
+def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Unpack[ReadOptions]) -> Any:
     """Make a measure of ir_measures whose value is the estimate of `bayespool.score`.
 
     In ``pt.Experiment`` it scores each system by the experiment's judgments, as one of a new organization.
 
     Parameters
     ----------
-    measure : measure
-        ``"P@10"``, ``"nDCG@10"``, ….
-    quantity : {"mean", "lower", "upper"}
-        The estimate, or an end of its interval.
-    estimator : str
-        A posterior, or with ``"mean"`` any estimator.
-    ci_prob : float, default 0.95
-        Probability of the interval.
-    random_seed : int, default 1
-    **settings
-        Arguments of `bayespool.read_collection` (``pool``, ``organizations``, …) and settings of the
-        estimator (``draws``, …). The pool is read once.
+    {options}
+    **reading
+        Arguments of `bayespool.read_collection`: ``pool``, ``organizations``, …. The pool is read once.
 
     Returns
     -------
@@ -74,7 +60,7 @@ def pyterrier_measure(
     >>> judged = {"q1": {"d1": 1, "d9": 0}, "q2": {"d8": 1}}
     >>> pool = {"theirs": {"q1": {"d1": 0.3, "d9": 0.2}, "q2": {"d8": 1}}}
     >>> organizations = {"theirs": "them"}
-    >>> measure = pyterrier_measure("P@2", estimator="lower-bound", pool=pool, organizations=organizations)
+    >>> measure = pyterrier_measure("P@2", estimator="as-judged", pool=pool, organizations=organizations)
     >>> ir_measures.calc_aggregate([measure], judged, mine)
     {bayespool P@2 mean: 0.25}
     """
@@ -82,29 +68,23 @@ def pyterrier_measure(
         import ir_measures
     except ImportError:
         raise InputError("ir_measures is not installed", hint="pip install ir_measures") from None
-    if quantity not in get_args(Quantity):
-        raise InputError(f"no quantity {quantity!r}", hint=known_names(quantity, get_args(Quantity)))
-    parsed = parse_measure(measure)
-    refuse_of_judgments([parsed])
-    if settings.get("pool") is not None:
-        reading = Reading(
-            id_from=settings.get("run_id", "file"),
-            strict=settings.get("strict", True),
-            ranks=settings.get("order") == "rank",
-            max_file_size=settings.get("max_file_size", MAX_FILE_SIZE),
+    known = (*options_of(PyTerrierSettings), *ReadOptions.__annotations__)
+    refuse_unknown(reading, known, f"pyterrier_measure has {', '.join(known)}")
+    parsed, quantity, ci_prob = settings.measure, settings.quantity, settings.ci_prob
+    if reading.get("pool") is not None:
+        way = Reading(
+            id_from=reading.get("run_id", "file"),
+            strict=reading.get("strict", True),
+            ranks=reading.get("order") == "rank",
+            max_file_size=reading.get("max_file_size", MAX_FILE_SIZE),
         )
-        (settings["pool"],) = runs_of(settings["pool"], names=("pool",), reading=reading)
+        (reading["pool"],) = runs_of(reading["pool"], names=("pool",), reading=way)
+
+    scoring = settings.of_score()
 
     def evaluate(qrels: pd.DataFrame, run: pd.DataFrame) -> Iterator[tuple[str, float]]:
-        scores = score(
-            {_SYSTEM: run[["query_id", "doc_id", "score"]]},
-            qrels,
-            parsed,
-            estimators=estimator,
-            ci_prob=ci_prob,
-            random_seed=random_seed,
-            **settings,
-        )
+        collection = read_collection(qrels, {_SYSTEM: run[["query_id", "doc_id", "score"]]}, **reading)
+        scores = score(collection, collection.given_run_ids, settings=scoring)
         (estimates,) = scores.estimates
         off = 0.0
         if quantity != "mean":

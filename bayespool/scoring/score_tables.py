@@ -1,24 +1,23 @@
-"""Tables and notes of scores for readers: a row per run, with bounds, estimates and intervals."""
+"""Tables of scores that people read: a row per run, with bounds, estimates and intervals."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError
-from bayespool.tables import TextTable
-from bayespool.tables.arrangement import Arrangement
-from bayespool.tables.numbers import number, percent, spread
-from bayespool.tables.printable import some_of
+from bayespool.tables.columns import COLUMNS
+from bayespool.tables.formatting import level, some_of
+from bayespool.tables.markup import Arrangement
+from bayespool.tables.table import Ends, Part, Spread, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 SCORE_COLUMNS = (
     "as-judged",
@@ -32,7 +31,7 @@ SCORE_COLUMNS = (
     "distance",
     "new-kind",
 )
-"""Names of columns, beside those of estimators; ``estimates`` are all point corrections, ``mean`` and
+"""Names of columns, besides those of estimators; ``estimates`` are all point corrections, ``mean`` and
 ``interval`` those of each posterior."""
 _BOUNDS = {
     "as-judged": "as_judged",
@@ -44,158 +43,194 @@ _BOUNDS = {
 _IDEALS = {
     "own": "the judged documents and, in each draw, the completed ones in reach of the run itself",
     "shared": "the judged documents and, in each draw, the completed ones in reach of any of these runs",
-    "judged": "the judged documents as they stand, as trec_eval has it",
+    "judged": "the judged documents alone, as trec_eval has it",
 }
-_AS_JUDGED = (
-    "as judged is the score with unjudged documents nonrelevant, as trec_eval has it; no completion of the "
-    "judgments goes below lower or beyond upper"
+_MAX_NUMBERS_PER_ROW = 8  # of a table of several measures
+_DISTANCES = (
+    "How unlike the pooled organizations a run is, in standard deviations between these, and the chance that "
+    "it is of a kind that the pool does not have. Of a run that is far away little can be learned from the "
+    "pool, and its interval is wider."
 )
-_ENDS = re.compile(r"_(lower|upper|std|distance|new_kind)$")
-_MAX_NUMBERS_PER_ROW = 8  # that fit on a page
 
 
-@dataclass(frozen=True)
-class Column:
-    """One column of numbers as text; the heading has line ends where it may break, the label is short."""
-
-    name: str
-    heading: str
-    label: str
-    cells: tuple[str, ...]
+def estimators_in(frame: pd.DataFrame) -> dict[str, bool]:
+    """Estimators in a frame of scores, each with whether it has an interval."""
+    return dict(frame["ci_prob"].notna().groupby(frame["estimator"], sort=False).any())
 
 
-def methods_in(frame: pd.DataFrame) -> dict[str, bool]:
-    """Estimators with columns in a frame of scores, each with whether it has an interval."""
-    first = max(i for i, name in enumerate(frame.columns) if name in _BOUNDS.values()) + 1
-    names = [str(name) for name in frame.columns[first:] if name not in ("ci_prob", "note")]
-    methods = [name for name in names if _ENDS.sub("", name) == name or _ENDS.sub("", name) not in names]
-    return {method: f"{method}_lower" in names for method in methods}
+def main_estimator(frame: pd.DataFrame) -> str | None:
+    """The first estimator with an interval, if any."""
+    return next((name for name, has_interval in estimators_in(frame).items() if has_interval), None)
 
 
-def whole_columns(frame: pd.DataFrame) -> list[str]:
-    """Names of all columns of a wide table."""
-    return [*_as_judged(frame), "lower", "upper", "residual", *methods_in(frame)]
-
-
-def short_columns(frame: pd.DataFrame) -> list[str]:
-    """Names of columns that fit 80 characters: lower bound, share unjudged, posterior or else estimates."""
-    drawn = any(methods_in(frame).values())
-    return [*_as_judged(frame), "lower", "unjudged", *(["mean", "interval"] if drawn else ["estimates"])]
-
-
-def _paper_columns(frame: pd.DataFrame) -> list[str]:
-    methods = methods_in(frame)
-    points, drawn = not all(methods.values()), any(methods.values())
-    names = [*_as_judged(frame), "lower", "unjudged", *(["estimates"] if points else [])]
-    return [*names, *(["mean", "interval"] if drawn else [])]
-
-
-def has_as_judged(frame: pd.DataFrame) -> bool:
-    """Whether a completion of the judgments may take a run below its score as judged."""
-    return bool((frame["as_judged"] - frame["bound_lower"] > 1e-9).any())
-
-
-def _as_judged(frame: pd.DataFrame) -> list[str]:
-    return ["as-judged"] if has_as_judged(frame) else []
-
-
-def check_arrangement(arrangement: Arrangement, methods: Sequence[str]) -> None:
+def check_arrangement(arrangement: Arrangement, estimators: Sequence[str]) -> None:
     """Raise `InputError` for columns or sort keys that no table of these estimators has."""
-    known = [*SCORE_COLUMNS, *methods]
+    known = [*SCORE_COLUMNS, *estimators]
     arrangement.check(["all", *known], ["run", *(name for name in known if name != "estimates")])
 
 
-def arranged(frame: pd.DataFrame, arrangement: Arrangement) -> pd.DataFrame:
-    """Sort the rows of one measure and keep the first; an unknown column raises `InputError`."""
-    key = arrangement.sort or ("mean" if arrangement.top is not None else None)
-    if key == "run":
-        frame = frame.sort_values("run_id", kind="stable")
-    elif key is not None:
-        order = np.argsort(-np.nan_to_num(_values(frame, key), nan=-np.inf), kind="stable")
-        frame = frame.iloc[order]
-    return frame if arrangement.top is None else frame.head(arrangement.top)
+def paper_columns(frame: pd.DataFrame) -> list[str]:
+    """Names of columns that fit on the page of a paper."""
+    has_interval = estimators_in(frame).values()
+    names = [*_as_judged(frame), "lower", "unjudged", *(["estimates"] if not all(has_interval) else [])]
+    return [*names, *(["mean", "interval"] if any(has_interval) else [])]
 
 
-def _values(frame: pd.DataFrame, key: str) -> npt.NDArray[np.float64]:
-    """Numbers to sort rows by, shape (row,); those of ``interval`` are widths."""
-    methods = methods_in(frame)
-    drawn = [name for name, has in methods.items() if has]
-    column = _BOUNDS.get(key, key)
-    if key in ("mean", "interval", "distance", "new-kind"):
-        method = (drawn or list(methods) or [""])[0]
-        column = method if key == "mean" else f"{method}_{key.replace('-', '_')}"
-    if key == "interval" and drawn:
-        return (frame[f"{drawn[0]}_upper"] - frame[f"{drawn[0]}_lower"]).to_numpy(dtype=float)
-    if column not in frame:
-        raise InputError(f"cannot sort by {key!r}: these scores have no such column")
-    return frame[column].to_numpy(dtype=float)
+def readable(
+    table: Table, scope: str, arrangement: Arrangement | None = None, *, best_first: bool = False
+) -> Table:
+    """The table with a view for each measure, or one of all measures if at most eight numbers are in a row.
+
+    ``scope`` names the topics ("mean over 50 topics"). ``best_first`` sorts views by the first posterior.
+    """
+    import pandas as pd
+
+    chosen, frame = arrangement or Arrangement(), table.frame
+    check_arrangement(chosen, list(estimators_in(frame)))
+    keys = ["run_id", *(["query_id"] if "query_id" in frame else [])]
+    rows_of = {str(measure): rows for measure, rows in frame.groupby("measure", sort=False)}
+    parts_of = {measure: _parts(rows, chosen.columns or ("all",)) for measure, rows in rows_of.items()}
+    n_numbers = sum(_n_numbers(part) for parts in parts_of.values() for part in parts)
+    are_together = len(rows_of) > 1 and n_numbers <= _MAX_NUMBERS_PER_ROW
+    drawn = [name for name, has_interval in estimators_in(frame).items() if has_interval and best_first]
+    is_arranged, views, ordered = bool(chosen.sort or chosen.top), [], []
+    for group in [list(rows_of)] if are_together else [[measure] for measure in rows_of]:
+        order = _order(rows_of[group[0]], keys, chosen)
+        if is_arranged:
+            ordered += [order.merge(rows_of[measure], on=keys)[list(frame)] for measure in group]
+        parts = _parts(pd.concat([rows_of[measure] for measure in group]), chosen.columns or ("all",))
+        view = View(
+            title=f"{' and '.join(group)}, {scope}{_some(order, rows_of[group[0]], keys)}",
+            names=tuple(keys),
+            columns=(Spread(parts, "measure", grouped=True),) if are_together else parts,
+            where={} if are_together else {"measure": group[0]},
+            sort=f"-{f'{group[0]} ' if are_together else ''}{drawn[0]}" if drawn else "",
+            spare=_spare(rows_of[group[0]]) if chosen.columns is None else (),
+        )
+        views.append(view)
+    views[-1] = replace(
+        views[-1], note=_legend(frame, [part for parts in parts_of.values() for part in parts])
+    )
+    return replace(table, frame=pd.concat(ordered) if is_arranged else frame, views=tuple(views))
 
 
-def columns_of(frame: pd.DataFrame, names: Sequence[str], ci_prob: float) -> list[Column]:
-    """Columns of one measure, by names of `SCORE_COLUMNS` or estimators, or ``all``."""
-    methods = methods_in(frame)
-    drawn = [name for name, has in methods.items() if has]
-    made: list[Column] = []
+def distance_views(frame: pd.DataFrame) -> tuple[View, ...]:
+    """View of the runs' distance from the pool, for the first estimator that has it, if any."""
+    rows = frame[frame["distance"].notna()]
+    if rows.empty:
+        return ()
+    return (
+        View(
+            title="Distance of runs from the pool",
+            names=("run_id",),
+            columns=("distance", "new_kind"),
+            where={name: str(rows[name].iloc[0]) for name in ("measure", "estimator")},
+            sort="-distance",
+            note=_DISTANCES,
+        ),
+    )
+
+
+def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
+    """Parts of a view, by names of `SCORE_COLUMNS` or estimators, or ``all``."""
+    values = frame[frame["value"].notna()] if frame["value"].notna().any() else frame
+    estimators = estimators_in(values)
+    points = tuple(name for name, has_interval in estimators.items() if not has_interval)
+    drawn = tuple(name for name, has_interval in estimators.items() if has_interval)
+    parts: list[Part] = []
     for name in names:
         if name == "all":
-            made += columns_of(frame, whole_columns(frame), ci_prob)
+            bounds = [*_as_judged(frame), *(bound for bound in _BOUNDS if bound != "as-judged")]
+            parts += _parts(frame, list(dict.fromkeys([*bounds, *estimators])))
         elif name in _BOUNDS:
-            made.append(_bound(frame, name))
+            parts.append(_BOUNDS[name])
         elif name == "estimates":
-            made += [_value(frame, method) for method in methods if method not in drawn]
-        elif name in ("mean", "interval"):
-            for method in drawn:
-                if name == "mean":
-                    made.append(_value(frame, method, alone=len(drawn) == 1))
-                if name == "interval" or "interval" in names:
-                    made += (
-                        [] if any(_is_of(c, method) for c in made) else [_interval(frame, method, ci_prob)]
-                    )
+            parts.append(_spread(("value",), points))
+        elif name == "mean":
+            parts.append(_spread(("value", Ends()) if "interval" in names else ("value",), drawn))
+        elif name == "interval":
+            prob = frame["ci_prob"].max()
+            parts += [] if "mean" in names else [_spread((Ends(),), drawn, f"{level(prob)}\ninterval")]
         elif name in ("distance", "new-kind"):
-            made += [_of_run(frame, method, name) for method in drawn if _suffixed(method, name) in frame]
-        elif name in methods:
-            made.append(_value(frame, name))
-            if name in drawn:
-                made.append(_interval(frame, name, ci_prob))
+            column = name.replace("-", "_")
+            known = frame[frame[column].notna()] if column in frame else frame[:0]
+            parts.append(_spread((column,), tuple(estimators_in(known)), COLUMNS[column].label))
         else:
-            raise InputError(f"no column {name!r}", hint=f"there are {', '.join([*SCORE_COLUMNS, *methods])}")
-    return made
+            parts.append(_spread(("value", Ends()) if name in drawn else ("value",), (name,)))
+    return tuple(parts)
 
 
-def _is_of(column: Column, method: str) -> bool:
-    return column.name == f"{method} interval"
+def _spread(columns: tuple[str | Ends, ...], estimators: tuple[str, ...], label: str = "{}") -> Spread:
+    labels = {
+        name: ESTIMATORS[name].label if name in ESTIMATORS else name.replace("posterior-", "posterior\n")
+        for name in estimators
+    }
+    return Spread(columns, "estimator", labels, label, values=estimators)
 
 
-def _bound(frame: pd.DataFrame, name: str) -> Column:
-    column = _BOUNDS[name]
-    shown = frame[column] if column in frame else np.full(len(frame), np.nan)
-    label = {"as-judged": "as\njudged", "residual": "resid-\nual", "unjudged": "un-\njudged"}.get(name, name)
-    form = percent if name == "unjudged" else number
-    heading = "As\njudged" if name == "as-judged" else name.capitalize()
-    return Column(name, heading, label, tuple(form(float(x)) for x in shown))
+def _n_numbers(part: Part) -> int:
+    """Columns that a part makes."""
+    return len(part.columns) * len(part.values or ()) if isinstance(part, Spread) else 1
 
 
-def _value(frame: pd.DataFrame, method: str, *, alone: bool = False) -> Column:
-    label = ESTIMATORS[method].label if method in ESTIMATORS else method.replace("posterior-", "posterior\n")
-    words = method.replace("anti-", "anti\0").capitalize().replace("-", "\n").replace("\0", "-")
-    heading = "Posterior\nmean" if alone else words
-    return Column(method, heading, label, tuple(number(float(x)) for x in frame[method]))
+def _order(rows: pd.DataFrame, keys: list[str], arrangement: Arrangement) -> pd.DataFrame:
+    """Names of the rows of one measure, sorted, the first ones; an unknown column is an `InputError`."""
+    key = arrangement.sort or ("mean" if arrangement.top is not None else None)
+    if key is None or key == "run":
+        names = rows[keys].drop_duplicates()
+        names = names if key is None else names.sort_values("run_id", kind="stable")
+    else:
+        estimators = estimators_in(rows)
+        first = main_estimator(rows) or next(iter(estimators))
+        of_one = rows[rows["estimator"] == (key if key in estimators else first)]
+        column = "value" if key in estimators or key == "mean" else _BOUNDS.get(key, key.replace("-", "_"))
+        if key == "interval":
+            numbers = of_one["upper"] - of_one["lower"]
+        elif column in of_one and of_one[column].notna().any():
+            numbers = of_one[column]
+        else:
+            raise InputError(f"cannot sort by {key!r}: these scores have no such column")
+        names = of_one[keys].iloc[np.argsort(-np.nan_to_num(numbers, nan=-np.inf), kind="stable")]
+    return names if arrangement.top is None else names.head(arrangement.top)
 
 
-def _interval(frame: pd.DataFrame, method: str, ci_prob: float) -> Column:
-    ends = zip(frame[f"{method}_lower"], frame[f"{method}_upper"], strict=True)
-    named = f"{100 * ci_prob:g} %\ninterval"
-    return Column(f"{method} interval", named, named, tuple(spread(float(a), float(b)) for a, b in ends))
+def _some(order: pd.DataFrame, rows: pd.DataFrame, keys: list[str]) -> str:
+    """How many rows a view has, where it has not all."""
+    n_all = len(rows[keys].drop_duplicates())
+    if len(order) == n_all:
+        return ""
+    return f", {len(order)} of {n_all} {'runs' if len(keys) == 1 else 'rows'}"
 
 
-def _of_run(frame: pd.DataFrame, method: str, name: str) -> Column:
-    cells = tuple(number(float(x), 2) for x in frame[_suffixed(method, name)])
-    words = name.replace("-", "\n")
-    return Column(f"{method} {name}", words.capitalize(), words, cells)
+def _spare(frame: pd.DataFrame) -> tuple[str, ...]:
+    """Columns that a narrow terminal does without."""
+    has_interval = estimators_in(frame)
+    points = [_BOUNDS.get(name, name) for name, has in has_interval.items() if not has]
+    return ("residual", "bound_upper", *(points if any(has_interval.values()) else []))
 
 
-def _suffixed(method: str, name: str) -> str:
-    return f"{method}_{name.replace('-', '_')}"
+def _legend(frame: pd.DataFrame, parts: Sequence[Part]) -> str:
+    """Sentences on the columns of a table."""
+    sentences, below = [], _as_judged(frame)
+    if "as_judged" in parts:
+        sentences.append("As judged: unjudged documents are nonrelevant, as trec_eval has it.")
+    if "bound_lower" in parts and below:
+        sentences.append("Lower and upper: no completion of the judgments goes beyond them.")
+    elif "bound_lower" in parts:
+        sentences.append("Lower: unjudged documents are nonrelevant.")
+    if "unjudged" in parts:
+        sentences.append("Unjudged: share of the ranks that the measure looks at.")
+    shown = {name for part in parts if isinstance(part, Spread) for name in part.values or ()}
+    if drawn := [name for name, has in estimators_in(frame).items() if has and name in shown]:
+        sentences.append(
+            f"Means and intervals ({', '.join(drawn)}) are over what the unjudged documents may be."
+        )
+    return " ".join(sentences)
+
+
+def _as_judged(frame: pd.DataFrame) -> list[str]:
+    """The column as judged, where a completion of the judgments may take a run below it."""
+    return ["as-judged"] if (frame["as_judged"] - frame["bound_lower"] > 1e-9).any() else []
 
 
 def ideal_lines(metadata: Mapping[str, Any]) -> list[str]:
@@ -208,24 +243,23 @@ def ideal_lines(metadata: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+def _grouped(pairs: Iterable[tuple[Any, str]]) -> dict[Any, tuple[str, ...]]:
+    """Values of each key, each once, in their order."""
+    values: dict[Any, dict[str, None]] = {}
+    for key, value in pairs:
+        values.setdefault(key, {})[value] = None
+    return {key: tuple(each) for key, each in values.items()}
+
+
 def note_lines(
-    statements: Mapping[tuple[str, Any], Sequence[str]],
-    run_ids: Sequence[str],
-    measures: Sequence[object],
+    statements: Mapping[tuple[str, Any], Sequence[str]], run_ids: Sequence[str], measures: Sequence[object]
 ) -> list[str]:
-    """Notes of runs, those of the most runs first; each statement once, with its runs and measures."""
-    runs_of: dict[tuple[str, str], list[str]] = {}
-    for (run, measure), texts in statements.items():
-        for statement in texts:
-            runs = runs_of.setdefault((str(measure), statement), [])
-            if run not in runs:
-                runs.append(run)
-    measures_of: dict[tuple[tuple[str, ...], str], list[str]] = {}
-    for (measure, statement), group in runs_of.items():
-        measures_of.setdefault((tuple(group), statement), []).append(measure)
-    together: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
-    for (of_runs, statement), of in measures_of.items():
-        together.setdefault((of_runs, tuple(of)), []).append(statement)
+    """Notes of runs, those of the most runs first; each note once, with its runs and measures."""
+    runs_of = _grouped(
+        ((str(measure), text), run) for (run, measure), texts in statements.items() for text in texts
+    )
+    measures_of = _grouped(((runs, text), measure) for (measure, text), runs in runs_of.items())
+    together = _grouped(((runs, measures), text) for (runs, text), measures in measures_of.items())
     lines = []
     for (of_runs, of_measures), texts in sorted(together.items(), key=lambda item: -len(item[0][0])):
         who = "all runs" if 1 < len(of_runs) == len(run_ids) else some_of(of_runs)
@@ -234,27 +268,10 @@ def note_lines(
     return lines
 
 
-def score_notes(
-    frame: pd.DataFrame,
-    metadata: Mapping[str, Any],
-    statements: Mapping[tuple[str, Any], Sequence[str]],
-    shown: Collection[str] | None = None,
-) -> list[str]:
-    """All notes of scores, one line each; with ``shown`` only those on columns of these names."""
-    run_ids, measures = (list(dict.fromkeys(frame[name])) for name in ("run_id", "measure"))
-    lines = ideal_lines(metadata)
-    if has_as_judged(frame) and (shown is None or "as-judged" in shown):
-        lines.append(_AS_JUDGED)
-    if shown is not None:
-        hidden = [m for m in methods_in(frame) if not any(f"{name} ".startswith(f"{m} ") for name in shown)]
-        statements = shown_statements(statements, hidden)
-    return [*lines, *note_lines(statements, run_ids, measures)]
-
-
 def shown_statements(
     statements: Mapping[tuple[str, Any], Sequence[str]], hidden: Collection[str]
 ) -> dict[tuple[str, Any], tuple[str, ...]]:
-    """Statements but those of ``hidden`` methods; a statement of a method begins with its name.
+    """Statements but those of ``hidden`` estimators; a statement of an estimator begins with its name.
 
     Examples
     --------
@@ -266,88 +283,3 @@ def shown_statements(
     return {
         key: tuple(text for text in texts if not text.startswith(starts)) for key, texts in statements.items()
     }
-
-
-def paper_tables(
-    frame: pd.DataFrame,
-    *,
-    ci_prob: float,
-    scope: str,
-    arrangement: Arrangement | None = None,
-    notes: Sequence[str] = (),
-) -> list[TextTable]:
-    """Tables of a paper, one for all measures if at most eight numbers are in a row, otherwise one for each.
-
-    ``scope`` names the topics ("mean over 50 topics"); ``notes`` are put below the last table.
-    """
-    chosen = arrangement or Arrangement()
-    check_arrangement(chosen, list(methods_in(frame)))
-    keys = ["run_id", *(["query_id"] if "query_id" in frame else [])]
-    measures = list(dict.fromkeys(map(str, frame["measure"])))
-    n_all = frame["run_id"].nunique()
-    of_measure, columns = {}, {}
-    for measure in measures:
-        rows = frame[frame["measure"] == measure]
-        of_measure[measure] = arranged(rows, chosen)
-        columns[measure] = _shown(of_measure[measure], chosen, ci_prob)
-    together = len(measures) > 1 and sum(map(len, columns.values())) <= _MAX_NUMBERS_PER_ROW
-    first = of_measure[measures[0]]
-    if together:  # one order of the rows, that of the first measure
-        for measure in measures:
-            rows = frame[frame["measure"] == measure].set_index(keys)
-            same = rows.loc[first.set_index(keys).index].reset_index()
-            of_measure[measure], columns[measure] = same, _shown(same, chosen, ci_prob)
-    groups = [measures] if together else [[measure] for measure in measures]
-    made = []
-    for group in groups:
-        rows = of_measure[group[0]]
-        names = [tuple(map(str, rows[key])) for key in keys]
-        shown = [column for measure in group for column in columns[measure]]
-        made.append(
-            TextTable(
-                caption=_caption(group, shown, rows, n_all, scope, frame, chosen),
-                header=("Run", *(["Topic"] if len(keys) > 1 else []), *(c.heading for c in shown)),
-                rows=tuple(zip(*names, *(c.cells for c in shown), strict=True)),
-                n_names=len(keys),
-                groups=tuple((m, len(columns[m])) for m in group) if together else (),
-                label=" ".join(["scores", *group]),
-                notes=tuple(notes) if group is groups[-1] else (),
-            )
-        )
-    return made
-
-
-def _shown(frame: pd.DataFrame, chosen: Arrangement, ci_prob: float) -> list[Column]:
-    """Columns but the empty ones of corrections that are not defined for the measure."""
-    made = columns_of(frame, chosen.columns or _paper_columns(frame), ci_prob)
-    return [column for column in made if set(column.cells) != {"–"}] or made
-
-
-def _caption(
-    measures: Sequence[str],
-    shown: Sequence[Column],
-    rows: pd.DataFrame,
-    n_all: int,
-    scope: str,
-    frame: pd.DataFrame,
-    chosen: Arrangement,
-) -> str:
-    n = rows["run_id"].nunique()
-    runs = f"{n_all} run{'' if n_all == 1 else 's'}" if n == n_all else f"{n} of {n_all} runs"
-    sentences = [f"{' and '.join(measures)} of {runs}, {scope}."]
-    names = {column.name for column in shown}
-    below = [m for m in measures if _as_judged(frame[frame["measure"] == m])]
-    if "as-judged" in names:
-        sentences.append("As judged: unjudged documents are nonrelevant.")
-    if "lower" in names and not below:
-        sentences.append("Lower: unjudged documents are nonrelevant.")
-    elif "lower" in names:
-        sentences.append("Lower: no completion of the judgments goes below it.")
-    if "unjudged" in names:
-        sentences.append("Unjudged: share of the ranks that the measure looks at.")
-    drawn = [m for m, has in methods_in(frame).items() if has and {m, f"{m} interval"} & names]
-    if drawn:
-        sentences.append(
-            f"Means and intervals ({', '.join(drawn)}) are over what the unjudged documents may be."
-        )
-    return " ".join(sentences)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,21 +14,28 @@ from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.measures import Estimates, Measure
 from bayespool.measures.estimates import draws_container
-from bayespool.scoring.paper_tables import Paper, WithPaper
-from bayespool.scoring.score_tables import paper_tables, score_notes
-from bayespool.scoring.stored import with_notes, with_scores
+from bayespool.report.saving import content
+from bayespool.scoring.readable import ReadableScores, checks_table, scope_of, unjudged_table
+from bayespool.scoring.score_tables import distance_views, ideal_lines, note_lines, readable, shown_statements
+from bayespool.scoring.sentences import score_sentences
+from bayespool.scoring.stored import with_tables
 from bayespool.tables import container_bytes
-from bayespool.tables.arrangement import Arrangement
 from bayespool.tables.files import PathLike, atomic_write
-from bayespool.tables.printable import some_of
-from bayespool.tables.reprs import one_line
+from bayespool.tables.formatting import number, some_of
+from bayespool.tables.markup import one_line
+from bayespool.tables.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bayespool.report.result import FigureFormat
+
+_MAX_ROWS_ON_A_PAGE = 600  # by run and topic
+_MAX_RUNS_IN_TITLE = 4
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scores(WithPaper):
+class Scores(ReadableScores):
     """Bounds and estimates of some runs under some measures.
 
     Attributes
@@ -42,6 +50,8 @@ class Scores(WithPaper):
         Probability of the intervals in the frames.
     metadata : dict
         Version, fingerprint, pool and settings, to quote with a result.
+    by_topic : bool, default False
+        Whether people read a row per run and topic instead of one per run.
     """
 
     run_ids: tuple[str, ...]
@@ -51,6 +61,7 @@ class Scores(WithPaper):
     estimates: tuple[Estimates, ...]
     ci_prob: float
     metadata: Mapping[str, Any]
+    by_topic: bool = False
 
     def __repr__(self) -> str:
         n, methods = len(self.run_ids), list(dict.fromkeys(e.method for e in self.estimates))
@@ -69,14 +80,9 @@ class Scores(WithPaper):
         available = ", ".join(dict.fromkeys(f"{e.method}, {e.measure}" for e in self.estimates))
         raise KeyError(f"no estimates {method!r}, {str(measure)!r}; there are: {available}")
 
-    @property
-    def notes(self) -> dict[tuple[str, Measure], str]:
-        """Notes by run and measure; empty text where there are none."""
-        return {key: "; ".join(texts) for key, texts in self.statements.items()}
-
     @cached_property
     def statements(self) -> dict[tuple[str, Measure], tuple[str, ...]]:
-        """Statements that `notes` join, by run and measure."""
+        """What to note, by run and measure."""
         statements = {}
         pool, deep = self.metadata["pool"], self.metadata["estimand"] == "complete"
         for measure, bounds in zip(self.measures, self.bounds, strict=True):
@@ -107,87 +113,126 @@ class Scores(WithPaper):
                 statements[run, measure] = tuple(texts)
         return statements
 
+    def notes(self) -> tuple[str, ...]:
+        """Notes on ideal rankings, and each statement with its runs and measures."""
+        lines = note_lines(self.statements, self.run_ids, self.measures)
+        return (*ideal_lines(self.metadata), *lines)
+
     @property
-    def note_lines(self) -> tuple[str, ...]:
-        """Notes of the whole result, one line each: on ideal rankings, and each statement with its runs and
-        measures.
+    def title(self) -> str:  # type: ignore[override]
+        """Title of a report."""
+        n = len(self.run_ids)
+        runs = ", ".join(self.run_ids) if n <= _MAX_RUNS_IN_TITLE else f"{n} runs"
+        return f"Scores of {runs}: {', '.join(map(str, self.measures))}"
 
-        Every output has these lines.
+    def summary(self) -> tuple[str, ...]:
+        """A sentence for each run where there are few, and what a simulation knows."""
+        sentences = score_sentences(self._scores.frame, self.measures, len(self.query_ids))
+        for measure, values in self.metadata.get("truth", {}).items():
+            known = ", ".join(f"{run} {number(value)}" for run, value in values.items())
+            sentences.append(f"truth of the simulation, {measure} if all were judged: {known}")
+        return tuple(sentences)
+
+    def tables(self) -> tuple[Table, ...]:
+        """``scores`` by run, a row per estimator; ``topics`` by run and topic where these are at most 600 or
+        people read them; ``unjudged`` shares by run and topic, ``checks`` of the draws and ``statements`` of
+        the notes.
         """
-        return tuple(score_notes(self.to_frame(), self.metadata, self.statements))
+        first = [self._scores]
+        if self.by_topic:
+            first.insert(0, self._topics)
+        elif self._is_small:
+            first.append(self._topics)
+        others = (
+            unjudged_table(self.run_ids, self.query_ids, self.bounds),
+            checks_table(self.metadata),
+            self._statements(),
+        )
+        return (*first, *(table for table in others if len(table.frame)))
 
-    def to_frame(self, *, per_topic: bool = False) -> pd.DataFrame:
-        """One row per run and measure (and topic): bounds, then every method.
+    def table(self, name: str | None = None) -> Table:
+        """One of the tables, by default the one that people read; an unknown name raises `InputError`."""
+        if name == "scores" or (name is None and not self.by_topic):
+            return self._scores
+        return self._topics if name in ("topics", None) else super().table(name)
+
+    def to_frame(self, table: str | None = None, *, per_topic: bool = False) -> pd.DataFrame:
+        """Bounds and estimates: one row per run, measure and estimator (and topic).
+
+        Parameters
+        ----------
+        table : str, optional
+            Another table instead.
+        per_topic : bool, default False
+            One row per run, topic, measure and estimator.
 
         Returns
         -------
         pandas.DataFrame
-            Columns ``run_id``, ``query_id`` (per topic only), ``measure``, ``as_judged`` (B, as in
-            trec_eval), ``bound_lower`` and ``bound_upper`` (bounds over all completions of the judgments: B
-            and T, but for measures over an ideal ranking), ``residual`` (Δ = T − B, see
+            Columns ``run_id``, ``query_id`` (per topic only), ``measure``, ``estimator``, ``value``,
+            ``lower``, ``upper`` and ``ci_prob`` (the interval; NaN for a point correction), ``std``,
+            ``distance`` and ``new_kind`` (per run only, NaN where the estimator has none), ``as_judged`` (B,
+            as in trec_eval), ``bound_lower`` and ``bound_upper`` (bounds over all completions of the
+            judgments: B and T, but for measures over an ideal ranking), ``residual`` (Δ = T − B, see
             `bayespool.evidence.Bounds`), ``unjudged`` (share of the measure's ranks with an unjudged
-            document), one column per method with its value, for each posterior also the ends of its interval
-            ``<method>_lower`` and ``<method>_upper``, and per run only, where the method measures the
-            distance of a run from the pool, ``<method>_distance`` and ``<method>_new_kind``; then ``ci_prob``
-            and ``note``.
+            document) and ``note``.
+
+        Raises
+        ------
+        InputError
+            There is no such table.
         """
+        return self.table("topics" if per_topic else table or "scores").frame.copy()
+
+    def per_topic(self) -> Scores:
+        """The same scores, of which people read the rows by run and topic."""
+        return replace(self, by_topic=True)
+
+    @cached_property
+    def _scores(self) -> Table:
+        frame = self._frame(per_topic=False)
+        table = readable(Table("scores", "Scores of runs", frame), scope_of(self.metadata), best_first=True)
+        return replace(table, views=(*table.views, *distance_views(frame)))
+
+    @cached_property
+    def _topics(self) -> Table:
+        table = Table("topics", "Scores by run and topic", self._frame(per_topic=True))
+        return readable(table, scope_of(self.metadata, per_topic=True)) if self._is_small else table
+
+    @property
+    def _is_small(self) -> bool:
+        return len(self.run_ids) * len(self.query_ids) <= _MAX_ROWS_ON_A_PAGE
+
+    def _frame(self, *, per_topic: bool) -> pd.DataFrame:
         import pandas as pd
 
-        frames, notes = [], self.notes
+        n_topics, frames = len(self.query_ids) if per_topic else 1, []
         for measure, bounds in zip(self.measures, self.bounds, strict=True):
-            n_topics = len(self.query_ids) if per_topic else 1
             # divide each total once, so that a bound equals an estimate that reaches it
-            amounts = (bounds.low, bounds.least, bounds.most, bounds.width)
-            columns_of_bounds = [(v.scores() if per_topic else v.means()).ravel() for v in amounts]
-            columns: dict[str, Any] = {"run_id": np.repeat(np.array(self.run_ids, dtype=object), n_topics)}
-            if per_topic:
-                columns["query_id"] = np.tile(np.array(self.query_ids, dtype=object), len(self.run_ids))
-            columns |= {
-                "measure": str(measure),
-                **dict(
-                    zip(
-                        ("as_judged", "bound_lower", "bound_upper", "residual"),
-                        columns_of_bounds,
-                        strict=True,
-                    )
-                ),
-            }
+            amounts = {"as_judged": bounds.low, "bound_lower": bounds.least, "bound_upper": bounds.most}
+            amounts["residual"] = bounds.width
+            columns = {name: (v.scores() if per_topic else v.means()).ravel() for name, v in amounts.items()}
             columns["unjudged"] = (bounds.unjudged_on_topics if per_topic else bounds.unjudged_share).ravel()
-            for e in (e for e in self.estimates if e.measure == measure):
-                columns |= e.columns(self.ci_prob, per_topic=per_topic)
-            columns["ci_prob"] = self.ci_prob
-            columns["note"] = np.repeat(
-                np.array([notes[run, measure] for run in self.run_ids], dtype=object), n_topics
-            )
-            frames.append(pd.DataFrame(columns))
-        return pd.concat(frames, ignore_index=True)
+            estimates = [e for e in self.estimates if e.measure == measure]
+            for e in estimates:
+                frame = e.summary_frame(ci_prob=self.ci_prob, per_topic=per_topic)
+                hidden = [other.method for other in estimates if other is not e]
+                statements = shown_statements(self.statements, hidden)
+                notes = ["; ".join(statements[run, measure]) for run in self.run_ids]
+                note = np.repeat(np.array(notes, dtype=object), n_topics)
+                frames.append(frame.assign(**columns, note=note))
+        made = pd.concat(frames, ignore_index=True).rename(columns={"method": "estimator"})
+        return made[[*made.columns.drop("note"), "note"]]
 
-    frame = to_frame
-
-    def paper(self, arrangement: Arrangement | None = None, *, per_topic: bool = False) -> Paper:
-        """Tables of run, lower bound, estimates, posterior mean and interval; see `to_latex`.
-
-        Parameters
-        ----------
-        arrangement : Arrangement, optional
-            With columns of `bayespool.scoring.score_tables.SCORE_COLUMNS`, or names of estimators.
-        per_topic : bool
-            One row per run and topic.
-        """
-        frame = self.to_frame(per_topic=per_topic)
-        scope = f"{'on each of' if per_topic else 'mean over'} {len(self.query_ids)} topics"
-        tables = paper_tables(
-            frame, ci_prob=self.ci_prob, scope=scope, arrangement=arrangement, notes=self.note_lines
-        )
-        quoted = f"bayespool {self.metadata['bayespool']}, collection {self.metadata['fingerprint']}"
-        return Paper(f"Scores: {some_of(self.measures)}", tuple(tables), (quoted,))
-
-    def summary_frame(self, *, per_topic: bool = False) -> pd.DataFrame:
-        """`Estimates.summary_frame` of all estimates: one row per run, measure and method (and topic)."""
+    def _statements(self) -> Table:
         import pandas as pd
 
-        frames = [e.summary_frame(ci_prob=self.ci_prob, per_topic=per_topic) for e in self.estimates]
-        return pd.concat(frames, ignore_index=True)
+        rows = [
+            {"run_id": run, "measure": str(measure), "note": text}
+            for (run, measure), texts in self.statements.items()
+            for text in texts
+        ]
+        return Table("statements", "Notes by run and measure", pd.DataFrame(rows))
 
     def to_arviz(self, method: str | None = None, *, per_topic: bool = False) -> Any:
         """Draws of the estimates of one method under all measures as an ``xarray.DataTree`` for ArviZ.
@@ -235,8 +280,7 @@ class Scores(WithPaper):
         return draws_container(chosen, per_topic=per_topic, constant_data=constant)
 
     def to_netcdf(self, path: PathLike, method: str | None = None, *, per_topic: bool = False) -> None:
-        """Write `to_arviz`, `to_frame` and the metadata to a NetCDF file, to be read by
-        `bayespool.read_scores`.
+        """Write `to_arviz` and the tables with their metadata to a NetCDF file, for `bayespool.read_scores`.
 
         The same scores give the same bytes; the file is written whole or not at all.
 
@@ -247,7 +291,12 @@ class Scores(WithPaper):
         OutputError
             The file cannot be written; an existing one is left as it was.
         """
-        tree = self.to_arviz(method, per_topic=per_topic)
-        described = with_notes(self.metadata, self.note_lines, self.statements)
-        tree = with_scores(tree, self.to_frame(per_topic=per_topic), described)
+        tree = with_tables(self.to_arviz(method, per_topic=per_topic), str(content(self, ".json")))
         atomic_write(path, container_bytes(tree))
+
+    def save(self, path: PathLike, *, table: str | None = None, figures: FigureFormat = "png") -> None:
+        """Write the scores as `bayespool.report.result.Result.save` does; ``.nc`` has the draws, too."""
+        if Path(path).suffix == ".nc":
+            self.to_netcdf(path)
+        else:
+            super().save(path, table=table, figures=figures)

@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Unpack, cast, overload
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from bayespool import __version__
-from bayespool.collection import Collection, Judgments, Runs
-from bayespool.collection.no_pool import warn_of_no_pool
+from bayespool.collection import Collection
+from bayespool.collection.contents import warn_of_no_pool
 from bayespool.collection.own import check_own_judgments
 from bayespool.errors import InputError, InputWarning, PooledRunWarning, warn_caller
 from bayespool.evidence import Bounds, Estimand, score_bounds
-from bayespool.measures import Estimates, Estimator, Ideal, Measure, Normalized, parse_measures
-from bayespool.measures.estimates import ask
+from bayespool.measures import Estimates, Measure, Normalized
+from bayespool.measures.estimates import estimate_checked
 from bayespool.measures.normalized import with_ideal
-from bayespool.measures.values import DEFAULT_CI_PROB
-from bayespool.options import ScoringSettings, describe_estimator, documented, options_of
-from bayespool.pooling import describe_pool, read_collection
+from bayespool.options import describe_estimator, takes
+from bayespool.pooling import describe_pool
 from bayespool.pooling.discovery import take_out
-from bayespool.pooling.loading import ReadOptions
-from bayespool.posterior import PosteriorEstimator, PosteriorOptions
-from bayespool.posterior.keywords import refuse_unknown_settings
+from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.second_judges import warn_of_judges
-from bayespool.scoring.estimators import (
-    ESTIMATOR_NAMES,
-    named_estimators,
-    parse_estimator,
-    refuse_idle_priors,
-    refuse_too_many_draws,
-)
+from bayespool.scoring.estimators import refuse_too_many_draws
 from bayespool.scoring.scores import Scores
+from bayespool.scoring.settings import ScoreSettings, ScoringSettings, TargetSettings
 
 
 def warn_of_unused_relevance(collection: Collection, measures: Iterable[Measure]) -> None:
@@ -45,38 +37,25 @@ def warn_of_unused_relevance(collection: Collection, measures: Iterable[Measure]
             )
 
 
-def refuse_of_judgments(measures: Iterable[Measure]) -> None:
-    """Raise `InputError` for a measure of the judgments themselves, which has nothing to estimate."""
-    for measure in measures:
-        if measure.of_judgments:
-            raise InputError(
-                f"{measure} is of the judgments as they stand, and there is nothing to estimate",
-                hint="score shows it; here name measures of the rankings",
-            )
-
-
 def expect_collection(given: object) -> None:
     """Raise `InputError` for anything but a collection."""
     if not isinstance(given, Collection):
-        hint = "read_collection and build_collection make one of runs and judgments; score takes these, too"
+        hint = "make one of runs and judgments first: read_collection(qrels, runs, pool=…)"
         raise InputError(f"a {type(given).__name__} where a Collection is expected", hint=hint)
 
 
 def find_targets(
-    collection: Collection,
-    run_ids: str | Iterable[str] | None,
-    *,
-    unpool: str | Iterable[str] | None,
-    unpool_by: Literal["organization", "run"],
-    pool_depth: int | None,
+    collection: Collection, run_ids: str | Iterable[str] | None, settings: TargetSettings
 ) -> tuple[Collection, tuple[str, ...], dict[str, str]]:
     """Find the runs to score, and the collection with the pool that they are scored by.
 
     Parameters
     ----------
     collection : Collection
-    run_ids, unpool, unpool_by, pool_depth
+    run_ids : str or iterable of str, optional
         As in `score`.
+    settings : TargetSettings
+        What leaves the pool, and how deep it is.
 
     Returns
     -------
@@ -100,16 +79,15 @@ def find_targets(
         Judgments of one's own that are ignored (`bayespool.collection.check_own_judgments`).
     """
     expect_collection(collection)
-    if pool_depth is not None:
-        collection = collection.truncate_pool(pool_depth)
+    if settings.pool_depth is not None:
+        collection = collection.truncate_pool(settings.pool_depth)
     unpooled: dict[str, str] = {}
-    if unpool is not None and (new := (unpool,) if isinstance(unpool, str) else tuple(unpool)):
-        collection, unpooled = take_out(collection, new, by=unpool_by)
+    if settings.unpool:
+        collection, unpooled = take_out(collection, settings.unpool, by=settings.unpool_by)
     collection = check_own_judgments(collection)
-    if run_ids is None and unpooled:
-        targets = tuple(unpooled)
-    elif run_ids is None:
-        targets = collection.unpooled_run_ids
+    if run_ids is None:
+        run_ids = collection.given_run_ids
+        targets = tuple(dict.fromkeys((*run_ids, *unpooled))) or collection.unpooled_run_ids
     else:
         named = (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
         targets = tuple(dict.fromkeys((*named, *unpooled)))
@@ -118,109 +96,46 @@ def find_targets(
     return collection, targets, unpooled
 
 
-class ScoreOptions(ReadOptions, PosteriorOptions, total=False):
-    """Further arguments of `score`: options of reading, and settings of estimators."""
+def find_suited_targets(
+    collection: Collection,
+    run_ids: str | Iterable[str] | None,
+    settings: TargetSettings,
+    measures: tuple[Measure, ...],
+    estimand: Estimand,
+) -> tuple[Collection, tuple[str, ...], dict[str, str]]:
+    """`find_targets`, with warnings of measures and second judges that do not suit the collection."""
+    collection, targets, unpooled = find_targets(collection, run_ids, settings)
+    warn_of_unused_relevance(collection, measures)
+    warn_of_judges(collection, targets, measures, estimand=estimand)
+    return collection, targets, unpooled
 
 
-@overload
+def pool_metadata(collection: Collection) -> dict[str, Any]:
+    """Description of the pool, to quote with a result."""
+    pool = describe_pool(collection)
+    return {name: getattr(pool, name) for name in type(pool).__dataclass_fields__}
+
+
+@takes(ScoreSettings)
 def score(
     collection: Collection,
     run_ids: str | Iterable[str] | None = None,
-    measures: object = "P@10",
     *,
-    estimators: str | Sequence[str | Estimator] = "default",
-    ideal: Ideal = "own",
-    unpool: str | Iterable[str] | None = None,
-    unpool_by: Literal["organization", "run"] = "organization",
-    pool_depth: int | None = None,
-    estimand: Estimand = "complete",
-    ci_prob: float = DEFAULT_CI_PROB,
-    random_seed: int = 1,
+    settings: ScoringSettings,
     report: Callable[[str], None] | None = None,
-    **settings: Unpack[PosteriorOptions],
-) -> Scores: ...
-
-
-@overload
-def score(
-    run: Runs,
-    qrels: Judgments,
-    /,
-    measures: object = "P@10",
-    *,
-    estimators: str | Sequence[str | Estimator] = "default",
-    ideal: Ideal = "own",
-    unpool: str | Iterable[str] | None = None,
-    unpool_by: Literal["organization", "run"] = "organization",
-    pool_depth: int | None = None,
-    estimand: Estimand = "complete",
-    ci_prob: float = DEFAULT_CI_PROB,
-    random_seed: int = 1,
-    report: Callable[[str], None] | None = None,
-    **settings: Unpack[ScoreOptions],
-) -> Scores: ...
-
-
-@overload
-def score(
-    run: Runs,
-    /,
-    *,
-    qrels: Judgments,
-    measures: object = "P@10",
-    estimators: str | Sequence[str | Estimator] = "default",
-    ideal: Ideal = "own",
-    unpool: str | Iterable[str] | None = None,
-    unpool_by: Literal["organization", "run"] = "organization",
-    pool_depth: int | None = None,
-    estimand: Estimand = "complete",
-    ci_prob: float = DEFAULT_CI_PROB,
-    random_seed: int = 1,
-    report: Callable[[str], None] | None = None,
-    **settings: Unpack[ScoreOptions],
-) -> Scores: ...
-
-
-@documented(ScoringSettings)
-def score(
-    collection: Collection | Runs,
-    run_ids: str | Iterable[str] | Judgments | None = None,
-    measures: object = "P@10",
-    *,
-    qrels: Judgments | None = None,
-    estimators: str | Sequence[str | Estimator] = "default",
-    ideal: Ideal = "own",
-    unpool: str | Iterable[str] | None = None,
-    unpool_by: Literal["organization", "run"] = "organization",
-    pool_depth: int | None = None,
-    estimand: Estimand = "complete",
-    ci_prob: float = DEFAULT_CI_PROB,
-    random_seed: int = 1,
-    report: Callable[[str], None] | None = None,
-    **settings: Unpack[ScoreOptions],
 ) -> Scores:
     """Score runs: bounds, the papers' corrections, and posterior intervals.
 
     Parameters
     ----------
-    collection : Collection or Runs
-        A collection; or a run or several, with their judgments as the second argument: paths, data frames,
-        dictionaries, rows, objects of ir_measures and ranx, as `bayespool.read_collection` takes them.
+    collection : Collection
+        Of runs and judgments, as `bayespool.read_collection` makes it of files and of objects in memory.
     run_ids : str or iterable of str, optional
-        Runs of the collection. Default: the runs that were not pooled, or with ``unpool`` none but those
-        named there. Beside runs in the place of the collection stand the judgments here, or as ``qrels``.
-    measures : measure or iterable of measures
-        ``"P@10"``, ``["P@5", "P(rel=2)@10"]``, ir_measures objects.
-    estimators : str or sequence of str or Estimator
-        Names (see `bayespool.scoring.parse_estimator`) or estimators; ``"default"`` and ``"all"`` stand for
-        several.
+        Runs of the collection. Default: the runs to score that the collection was read with
+        (``given_run_ids``), else those that were not pooled; with ``unpool`` only those named there.
     {options}
     report : callable, optional
         Called with a line on each stage of the work as it begins.
-    **settings
-        Settings of the named estimators that have them: ``draws``, ``tune``, ``chains``, ``priors``, …. With
-        runs and judgments also arguments of `bayespool.read_collection`: ``pool``, ``organizations``,
-        ``judges``, ….
 
     Returns
     -------
@@ -230,7 +145,7 @@ def score(
     ------
     InputError
         Unknown run, measure, estimator or setting; two estimators of one name; nothing to score; a name to
-        unpool that is neither a run nor an organization, or both; runs or judgments that cannot be read.
+        unpool that is neither a run nor an organization, or both.
 
     Warns
     -----
@@ -245,51 +160,27 @@ def score(
     --------
     >>> from bayespool import load_example, score
     >>> scores = score(load_example(), "new-a", "P@10", estimators=["background", "interpolated"])
-    >>> columns = ["run_id", "bound_lower", "interpolated", "bound_upper"]
-    >>> print(scores.frame()[columns].round(3).to_string(index=False))
-    run_id  bound_lower  interpolated  bound_upper
-     new-a        0.595         0.617        0.685
+    >>> columns = ["run_id", "estimator", "bound_lower", "value", "bound_upper"]
+    >>> print(scores.to_frame()[columns].round(3).to_string(index=False))
+    run_id    estimator  bound_lower  value  bound_upper
+     new-a   background        0.595  0.598        0.685
+     new-a interpolated        0.595  0.617        0.685
 
     Runs and judgments in memory, without a pool, so that only bounds are known:
 
+    >>> from bayespool import read_collection
     >>> mine = {"q1": {"d1": 0.9, "d2": 0.8}, "q2": {"d1": 0.7}}
     >>> judged = {"q1": {"d1": 1, "d9": 0}, "q2": {"d8": 1}}
     >>> import warnings
     >>> with warnings.catch_warnings(action="ignore"):
-    ...     scores = score(mine, judged, "P@2", estimators="background")
-    >>> print(scores.frame()[["run_id", "bound_lower", "bound_upper"]].to_string(index=False))
+    ...     scores = score(read_collection(judged, mine), measures="P@2", estimators="background")
+    >>> print(scores.to_frame()[["run_id", "bound_lower", "bound_upper"]].to_string(index=False))
     run_id  bound_lower  bound_upper
        run         0.25         0.75
     """
-    ScoringSettings(
-        ideal=ideal,
-        unpool_by=unpool_by,
-        pool_depth=pool_depth,
-        estimand=estimand,
-        ci_prob=ci_prob,
-        random_seed=random_seed,
-    )
-    of_estimators: dict[str, Any] = {k: v for k, v in settings.items() if k not in _READING}
-    known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
-    own = ["measures", "estimators", *options_of(ScoringSettings), "pool", "organizations"]
-    refuse_unknown_settings(of_estimators, known, more={"score": own})
-    reading: dict[str, Any] = {k: v for k, v in settings.items() if k in _READING}
-    collection, run_ids = _collection_of(collection, run_ids, qrels, reading, unpool)
-    whole = collection
-    collection, targets, unpooled = find_targets(
-        whole, run_ids, unpool=unpool, unpool_by=unpool_by, pool_depth=pool_depth
-    )
-    parsed = with_ideal(parse_measures(measures), ideal)
-    warn_of_unused_relevance(collection, parsed)
-    warn_of_judges(collection, targets, parsed, estimand=estimand)
-    of_estimators["random_seed"] = random_seed
-    chosen = [parse_estimator(e, estimand=estimand, **of_estimators) for e in named_estimators(estimators)]
-    if not chosen:
-        raise InputError("no estimator given", hint=f"known: {', '.join(ESTIMATOR_NAMES)}")
-    refuse_idle_priors(chosen, of_estimators.get("priors") or {})
-    names = [e.name for e in chosen]
-    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-        raise InputError(f"two estimators are called {twice[0]!r}", hint="score them one after the other")
+    whole, estimand = collection, settings.estimand
+    parsed, chosen = with_ideal(settings.measures, settings.ideal), settings.estimators
+    collection, targets, unpooled = find_suited_targets(whole, run_ids, settings, parsed, estimand)
     refuse_too_many_draws(
         chosen, n_measures=len(parsed), n_runs=len(targets), n_topics=len(collection.query_ids)
     )
@@ -301,17 +192,17 @@ def score(
     for e in chosen:
         if report is not None:
             report(f"estimating: {e.name}")
-        results.append(ask(e, collection, targets, parsed))
-    pool = describe_pool(collection)
+        results.append(estimate_checked(e, collection, targets, parsed))
     return Scores(
         run_ids=targets,
         query_ids=collection.query_ids,
         measures=parsed,
         bounds=bounds,
         estimates=tuple(group[i] for i in range(len(parsed)) for group in results),
-        ci_prob=ci_prob,
+        ci_prob=settings.ci_prob,
         metadata={
             "bayespool": __version__,
+            "settings": settings.describe(),
             "fingerprint": collection.fingerprint,
             "estimand": estimand,
             "ideals": {str(m): m.ideal for m in parsed if isinstance(m, Normalized)},
@@ -328,43 +219,11 @@ def score(
                 )
                 if organization == collection.user_organization
             ],
-            "pool": {name: getattr(pool, name) for name in type(pool).__dataclass_fields__},
+            "pool": pool_metadata(collection),
             "query_ids": list(collection.query_ids),
-            "unjudged": {
-                str(one.measure): [" ".join(map(str, counts)) for counts in one.n_unjudged.tolist()]
-                for one in bounds
-            },
             "diagnostics": list(_diagnostics(e for group in results for e in group)),
         },
     )
-
-
-_READING = frozenset(ReadOptions.__annotations__)
-
-
-def _collection_of(
-    collection: Collection | Runs,
-    run_ids: str | Iterable[str] | Judgments | None,
-    qrels: Judgments | None,
-    reading: Mapping[str, Any],
-    unpool: str | Iterable[str] | None,
-) -> tuple[Collection, str | Iterable[str] | None]:
-    """The collection, or the one made of runs and judgments, and the ids of its runs to score."""
-    if isinstance(collection, Collection):
-        if qrels is not None or reading:
-            superfluous = ", ".join([*reading, *(["qrels"] if qrels is not None else [])])
-            raise InputError(
-                f"the collection has judgments and a pool already ({superfluous})",
-                hint="give these to read_collection, which makes one, or runs in the place of the collection",
-            )
-        return collection, cast("str | Iterable[str] | None", run_ids)
-    judgments = run_ids if qrels is None else qrels
-    if judgments is None:
-        raise InputError("runs without judgments", hint="score(run, qrels), or score(collection)")
-    if qrels is not None and run_ids is not None:
-        raise InputError("judgments are given twice", hint="as the second argument, or as qrels")
-    made = read_collection(cast("Judgments", judgments), collection, **reading)
-    return made, None if unpool is not None and not made.given_run_ids else made.given_run_ids
 
 
 def _diagnostics(estimates: Iterable[Estimates]) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Settings of `score`, `impute` and `judge_next`, with each option described once."""
+"""Settings for `score`, `impute` and `judge_next`, with each option described once."""
 
 from __future__ import annotations
 
@@ -6,104 +6,259 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from bayespool.options import (
-    ESTIMATORS,
-    IDEAL,
-    MEASURES,
-    SEED,
-    Option,
-    ScoringSettings,
-    Settings,
-    TargetSettings,
-    option,
-)
+from bayespool.errors import InputError
+from bayespool.options import SEED, Option, PosteriorSettings, option, options_of
 
 if TYPE_CHECKING:
-    from bayespool.measures import Measure
+    from collections.abc import Iterable
 
-_COMPLETED_FOR = dataclasses.replace(
-    MEASURES,
-    more="They say how deep judgments are completed and which levels of relevance are told apart; one "
-    "completion serves them all.",
+    from bayespool.measures import Estimator, Measure
+    from bayespool.posterior import PosteriorEstimator
+
+Estimand = Literal["complete", "pooled"]
+Ideal = Literal["own", "shared", "judged"]
+
+
+def _parse(measures: object) -> tuple[Measure, ...]:
+    from bayespool.measures import parse_measures
+
+    return parse_measures(measures)
+
+
+def refuse_of_judgments(measures: Iterable[Measure]) -> None:
+    """Raise `InputError` for a measure of the judgments themselves, which has nothing to estimate."""
+    for measure in measures:
+        if measure.of_judgments:
+            raise InputError(
+                f"{measure} describes the judgments, and there is nothing to estimate",
+                hint="score shows it; here name measures of the rankings",
+            )
+
+
+def measures_of_rankings(measures: object) -> tuple[Measure, ...]:
+    """Parse measures; one of the judgments themselves raises `InputError`."""
+    parsed = _parse(measures)
+    refuse_of_judgments(parsed)
+    return parsed
+
+
+def sole_measure(measures: object) -> Measure:
+    """Parse one measure of rankings; several raise `InputError`."""
+    parsed = measures_of_rankings(measures)
+    if len(parsed) != 1:
+        raise InputError(f"{len(parsed)} measures", hint="choose one")
+    return parsed[0]
+
+
+MEASURES = Option(
+    help="P@10, nDCG@10, P(rel=2)@10, AP@100, …; may be repeated.",
+    multiple="repeated",
+    docstring_type="measure or iterable of measures",
+    flag="--measure -m",
+    group="Estimation",
+    names="measures",
+    parse=_parse,
 )
-_MEASURE = dataclasses.replace(MEASURES, help="P@10, nDCG@10, AP@100, …; one of them.")
+MEASURES_OF_RANKINGS = dataclasses.replace(MEASURES, parse=measures_of_rankings)
+ONE_MEASURE = dataclasses.replace(
+    MEASURES, help="P@10, nDCG@10, AP@100, …; one of them.", docstring_type="measure", parse=sole_measure
+)
+ESTIMATORS = Option(
+    help="'default', 'all', or comma-separated names with settings in parentheses: "
+    "background(e=0.05),posterior-smoothed.",
+    details="In Python a name, a sequence of names and estimators, or a mapping of labels to them; "
+    "``default`` and ``all`` are `bayespool.scoring.DEFAULT_ESTIMATORS` and "
+    "`bayespool.scoring.ALL_ESTIMATORS`.",
+    multiple="listed",
+    docstring_type="str, Estimator, sequence or mapping of them",
+    group="Estimation",
+    names="estimators",
+    may_be_empty=True,
+)
+POSTERIOR = Option(
+    help="The posterior that says what is uncertain, with settings in parentheses.",
+    docstring_type="str or PosteriorEstimator",
+    group="Estimation",
+    names="posteriors",
+)
+POOL_DEPTH = Option(
+    help="Re-pool to this depth first: judgments of documents that no pooled run has down to it go.",
+    least=1,
+    group="Pool",
+)
+ESTIMAND = Option(
+    help="Whether unjudged documents below the pool depth are estimated (complete) or stay nonrelevant "
+    "(pooled).",
+    details="The two coincide down to the pool depth.",
+    group="Estimation",
+)
+IDEAL = Option(
+    help="Ideal ranking of nDCG, AP and R: of the judged documents and the completed ones in reach of the "
+    "run itself (own), of any run scored (shared), or of the judged documents alone (judged).",
+    details="It holds for measures whose text names no other, such as ``nDCG@10``.",
+    group="Estimation",
+)
+CI_PROB = Option(
+    help="Probability of the intervals.",
+    details="They are equal-tailed.",
+    above=0,
+    below=1,
+    group="Estimation",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetSettings(PosteriorSettings):
+    """Runs and pool to estimate, estimand and seed."""
+
+    unpool: tuple[str, ...] = option(
+        None,
+        "A run of the campaign, or an organization, to score as if it were new: it leaves the pool; may be "
+        "repeated.",
+        details="A run leaves with all runs of its organization, and it alone is scored. Of an organization "
+        "all runs are scored.",
+        multiple="repeated",
+        group="Pool",
+        may_be_empty=True,
+    )
+    unpool_by: Literal["organization", "run"] = option(
+        "organization",
+        "What leaves the pool with a run that is named: its organization, or nothing.",
+        group="Pool",
+    )
+    pool_depth: int | None = option(None, POOL_DEPTH)
+    estimand: Estimand = option("complete", ESTIMAND)
+    random_seed: int = option(1, SEED)
+
+    def of_targets(self) -> dict[str, Any]:
+        """Settings that estimators take of the function."""
+        return {"estimand": self.estimand, "random_seed": self.random_seed}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoringSettings(TargetSettings):
+    """Common settings of `score` and `compare`."""
+
+    measures: tuple[Measure, ...] = option("P@10", MEASURES)
+    estimators: tuple[Estimator, ...] = option("default", ESTIMATORS)
+    ideal: Ideal = option("own", IDEAL)
+    ci_prob: float = option(0.95, CI_PROB)
+
+    def __post_init__(self) -> None:
+        from bayespool.scoring.estimators import estimators_of
+
+        super().__post_init__()
+        self._hold("estimators", estimators_of(self._wanted(), self, **self.of_targets()))
+
+    def _wanted(self) -> Iterable[str | Estimator]:
+        """Estimators as they are given."""
+        return self.estimators
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreSettings(ScoringSettings):
-    """Settings of `bayespool.score`."""
+    """Settings for `bayespool.score`."""
 
-    measures: tuple[Measure, ...] = option("P@10", MEASURES, held=())
-    estimators: tuple[Any, ...] = option("default", ESTIMATORS)
+    common_topics: tuple[str, ...] = option(
+        None,
+        "Comma-separated topics on which the runs are fully judged: adds the topics adjustment.",
+        group="Input",
+    )
+
+    def _wanted(self) -> Iterable[str | Estimator]:
+        from bayespool.scoring.estimators import with_common_topics
+
+        return with_common_topics(self.estimators, self.common_topics)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ImputeSettings(TargetSettings):
-    """Settings of `bayespool.impute`."""
+    """Settings for `bayespool.impute`."""
 
-    measures: tuple[Measure, ...] = option("P@10", _COMPLETED_FOR, held=())
-    estimator: str = option(
+    measures: tuple[Measure, ...] = option(
+        "P@10",
+        MEASURES_OF_RANKINGS,
+        details="They say how deep judgments are completed and which levels of relevance are told apart; "
+        "one completion serves them all.",
+    )
+    estimator: PosteriorEstimator = option(
         "posterior-combined",
-        Option(
-            help="The posterior whose draws are written, with settings in parentheses: "
-            "posterior-ratio(draws=2000).",
-            more="A point correction has no draws.",
-            typed="str or PosteriorEstimator",
-        ),
+        POSTERIOR,
+        help="The posterior whose draws are written, with settings in parentheses: "
+        "posterior-ratio(draws=2000).",
+        details="A point correction has no draws.",
     )
     draws: int = option(
         20,
-        Option(
-            help="Completed qrels to write: as many draws, spread evenly over those of the posterior.",
-            more="The first of 40 are the 20 that are written when 20 are asked for.",
-            of=int,
-            least=2,
-        ),
+        "Completed qrels to write: as many draws, spread evenly over those of the posterior.",
+        details="The first of 40 are the 20 that are written when 20 are asked for.",
+        least=2,
+        group="Sampling",
     )
+
+    def __post_init__(self) -> None:
+        from bayespool.scoring.imputing import posterior_with_draws
+
+        super().__post_init__()
+        self._hold("estimator", posterior_with_draws(self.estimator, self))
+
+    def of_posteriors(self) -> dict[str, Any]:
+        """Settings for posteriors; the number of their draws stands in the estimator's text."""
+        return {name: value for name, value in super().of_posteriors().items() if name != "draws"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeNextSettings(ScoringSettings):
-    """Settings of `bayespool.judge_next`."""
+class JudgeNextSettings(TargetSettings):
+    """Settings for `bayespool.judge_next`."""
 
-    measures: tuple[Measure, ...] = option("P@10", _MEASURE, held=())
+    measures: Measure = option("P@10", ONE_MEASURE)
     goal: Literal["interval", "comparison", "ranking"] = option(
         "interval",
-        Option(
-            help="What judgments are to bring down: the mean width of the runs' intervals (with --until the "
-            "widest), the chance that two runs are in the wrong order, or that of all pairs of runs.",
-            of=Literal["interval", "comparison", "ranking"],
-        ),
+        "What judgments are to bring down: the mean width of the runs' intervals (with --until the widest), "
+        "the chance that two runs are in the wrong order, or that of all pairs of runs.",
     )
-    budget: int = option(50, Option(help="Documents to judge.", of=int, least=1))
-    ideal: Literal["own", "shared", "judged"] | None = option(
+    budget: int = option(50, "Documents to judge.", least=1)
+    ideal: Ideal | None = option(
         None,
-        dataclasses.replace(
-            IDEAL, more=f"{IDEAL.more} Default: own for intervals, shared for a comparison and a ranking."
-        ),
+        IDEAL,
+        details=f"{IDEAL.details} Default: own for intervals, shared for a comparison and a ranking.",
     )
     until: float | None = option(
         None,
-        Option(
-            help="Stop when this is reached: a width of the widest interval, or a chance of a wrong order. "
-            "The number of judgments that it is expected to take is printed.",
-            of=float,
-            above=0,
-        ),
+        "Stop when this is reached: a width of the widest interval, or a chance of a wrong order. The "
+        "number of judgments that it is expected to take is printed.",
+        above=0,
     )
-    estimator: str = option(
-        "posterior-combined",
-        Option(
-            help="The posterior that says what is uncertain, with settings in parentheses.",
-            typed="str or PosteriorEstimator",
-        ),
-    )
+    estimator: PosteriorEstimator = option("posterior-combined", POSTERIOR)
+    ci_prob: float = option(0.95, CI_PROB)
+
+    def __post_init__(self) -> None:
+        from bayespool.scoring.estimators import posterior_of
+
+        super().__post_init__()
+        self._hold("estimator", posterior_of(self.estimator, self, **self.of_targets()))
 
 
 @dataclass(frozen=True, kw_only=True)
-class DemoSettings(Settings):
-    """Settings of the command ``demo``, which scores the embedded example."""
+class PyTerrierSettings(PosteriorSettings):
+    """Settings for `bayespool.pyterrier_measure`."""
 
-    measures: tuple[Measure, ...] = option(("P@10", "nDCG@10"), MEASURES, held=())
-    estimators: tuple[Any, ...] = option("default", ESTIMATORS)
+    measure: Measure = option(..., ONE_MEASURE, help="P@10, nDCG@10, ….")
+    quantity: Literal["mean", "lower", "upper"] = option("mean", "The estimate, or an end of its interval.")
+    estimator: str | Estimator = option(
+        "posterior-combined",
+        "A posterior, or with ``mean`` any estimator.",
+        docstring_type="str or Estimator",
+    )
+    ci_prob: float = option(0.95, CI_PROB)
     random_seed: int = option(1, SEED)
+
+    def of_score(self) -> ScoreSettings:
+        """Settings for `bayespool.score`."""
+        return ScoreSettings(
+            measures=(self.measure,),
+            estimators=self.estimator,  # type: ignore[arg-type]  # settings make it a tuple
+            ci_prob=self.ci_prob,
+            random_seed=self.random_seed,
+            **{name: getattr(self, name) for name in options_of(PosteriorSettings)},
+        )

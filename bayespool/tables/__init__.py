@@ -1,4 +1,4 @@
-"""Tables of text for terminals, papers and notebooks, and files that are written whole or not at all."""
+"""Tables of text for terminals, papers and notebooks, files written whole or not at all, the bibliography."""
 
 import lazy_loader
 

@@ -1,3 +1,5 @@
+from .citations import CITATIONS as CITATIONS, Citation as Citation, cite as cite
+from .columns import COLUMNS as COLUMNS, Column as Column
 from .containers import build_container as build_container, container_bytes as container_bytes
 from .files import (
     csv_text as csv_text,
@@ -7,8 +9,9 @@ from .files import (
 )
 from .markup import (
     TextTable as TextTable,
+    html_repr as html_repr,
     html_table as html_table,
     latex_tables as latex_tables,
     markdown_tables as markdown_tables,
 )
-from .reprs import html_repr as html_repr
+from .table import Ends as Ends, Spread as Spread, Table as Table, View as View

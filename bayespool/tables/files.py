@@ -121,14 +121,14 @@ def _output_errors(target: Path) -> Iterator[None]:
     """Turn errors of the system into an `OutputError` that says which file cannot be written, and why."""
     try:
         yield
-    except FileNotFoundError:
-        raise OutputError(f"{target}: cannot be written: there is no folder {target.parent}") from None
-    except NotADirectoryError:
-        raise OutputError(f"{target}: cannot be written: {target.parent} is not a folder") from None
-    except PermissionError:
-        raise OutputError(f"{target}: cannot be written: permission denied") from None
     except OSError as error:
-        raise OutputError(f"{target}: cannot be written: {error.strerror or error}") from None
+        reasons = {
+            FileNotFoundError: f"there is no folder {target.parent}",
+            NotADirectoryError: f"{target.parent} is not a folder",
+            PermissionError: "permission denied",
+        }
+        reason = reasons.get(type(error), error.strerror or error)
+        raise OutputError(f"{target}: cannot be written: {reason}") from None
 
 
 def read_back(path: PathLike) -> str | None:
@@ -229,12 +229,20 @@ def _no_formula(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
 
 
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows as mappings of columns to values; a missing one that is no number is None."""
+    import pandas as pd
+
+    rows = frame.to_dict("records")
+    return [{str(name): None if value is pd.NA else value for name, value in row.items()} for row in rows]
+
+
 def json_text(tables: Mapping[str, pd.DataFrame], metadata: Mapping[str, Any]) -> str:
     """Tables as JSON: a list of rows for each, beside ``metadata``; NaN becomes null."""
     rows = {
         name: [
-            {str(column): None if value != value else value for column, value in row.items()}
-            for row in frame.to_dict("records")
+            {column: None if value != value else value for column, value in row.items()}
+            for row in records(frame)
         ]
         for name, frame in tables.items()
     }
@@ -264,43 +272,25 @@ def parquet_bytes(
 
 
 def read_parquet(path: PathLike) -> tuple[dict[str, list[Any]], dict[str, Any]] | None:
-    """Read columns and metadata of a file of `parquet_bytes`; None if it is missing or damaged."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(path) as file:
-            table = file.read()
-        metadata = json.loads(table.schema.metadata[_METADATA_KEY])
-    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError, RecursionError):
-        return None
-    return (table.to_pydict(), metadata) if isinstance(metadata, dict) else None
+    """Read columns and metadata of a file of `parquet_bytes`; None if either is missing or damaged."""
+    read = _read_table(path)
+    return (read[0].to_pydict(), read[1]) if read is not None and read[1] else None
 
 
 def read_frame(content: bytes) -> tuple[pd.DataFrame, dict[str, Any]] | None:
     """Read data frame and metadata (possibly empty) from `parquet_bytes`; None if the bytes are damaged."""
+    read = _read_table(io.BytesIO(content))
+    return (read[0].to_pandas(), read[1]) if read is not None else None
+
+
+def _read_table(source: PathLike | io.BytesIO) -> tuple[Any, dict[str, Any]] | None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(io.BytesIO(content)) as file:
+        with pq.ParquetFile(source) as file:
             table = file.read()
         metadata = json.loads((table.schema.metadata or {}).get(_METADATA_KEY, b"{}"))
     except (pa.ArrowException, OSError, ValueError, RecursionError):
         return None
-    return (table.to_pandas(), metadata) if isinstance(metadata, dict) else None
-
-
-def read_rows(path: PathLike) -> list[dict[str, Any]]:
-    """Rows of a Parquet file of `parquet_bytes`, None for missing numbers; `OutputError` if it cannot be
-    read.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(path) as file:
-            rows: list[dict[str, Any]] = file.read().to_pylist()
-    except (pa.ArrowException, OSError) as error:
-        raise OutputError(f"{path}: cannot be read back: {error}") from None
-    return rows
+    return (table, metadata) if isinstance(metadata, dict) else None

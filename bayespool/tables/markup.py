@@ -1,13 +1,61 @@
-"""Tables of text as LaTeX, Markdown and HTML, with every cell escaped."""
+"""Tables of text as LaTeX, Markdown and HTML, with the rows and columns that a reader wants."""
 
 from __future__ import annotations
 
 import html
+import numbers
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
-from bayespool.tables.printable import printable
+from bayespool.errors import InputError
+from bayespool.tables.formatting import printable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """Columns, order and number of the rows of a table.
+
+    Parameters
+    ----------
+    columns : sequence of str, optional
+        Names of columns, in the order shown. Default: those that fit.
+    sort : str, optional
+        Column to sort rows by: text ascending, numbers descending. Default: the order of the table.
+    top : int, optional
+        Number of rows shown, the first ones; without ``sort`` the best ones.
+
+    Raises
+    ------
+    InputError
+        No columns, one of them twice, or fewer than one row.
+    """
+
+    columns: Sequence[str] | None = None
+    sort: str | None = None
+    top: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.top is not None and self.top < 1:
+            raise InputError(f"top cannot be {self.top}; 1 or more")
+        if self.columns is not None:
+            if isinstance(self.columns, str) or not self.columns:
+                raise InputError("columns are a list of names, of one at least")
+            if twice := [c for c in dict.fromkeys(self.columns) if list(self.columns).count(c) > 1]:
+                raise InputError(f"column {twice[0]!r} is named twice")
+
+    def check(self, columns: Sequence[str], keys: Sequence[str]) -> None:
+        """Raise `InputError` for a column not among ``columns`` or a sort key not among ``keys``."""
+        for name in self.columns or ():
+            if name not in columns:
+                raise InputError(f"no column {name!r}", hint=f"there are {', '.join(columns)}")
+        if self.sort is not None and self.sort not in keys:
+            raise InputError(f"cannot sort by {self.sort!r}", hint=f"use {', '.join(keys)}")
 
 
 @dataclass(frozen=True)
@@ -31,6 +79,12 @@ class TextTable:
         Label of the LaTeX table, after ``tab:``.
     notes : tuple of str
         Notes, in sentences.
+    values : tuple of tuples of (float or None)
+        Number to sort each cell by; None for text.
+    spare : tuple of int
+        Places of columns that a narrow terminal does without, the first ones first.
+    medium : {"", "terminal", "paper"}
+        Where it is read: everywhere, or in the terminal or in papers and notebooks alone.
     """
 
     caption: str
@@ -40,6 +94,47 @@ class TextTable:
     groups: tuple[tuple[str, int], ...] = ()
     label: str = ""
     notes: tuple[str, ...] = ()
+    values: tuple[tuple[float | None, ...], ...] = ()
+    spare: tuple[int, ...] = ()
+    medium: str = ""
+
+    def group_names(self) -> list[str]:
+        """Heading of the group of each column; empty for names and without groups."""
+        over = [name for name, width in self.groups for _ in range(width)]
+        return [*([""] * (len(self.header) - len(over))), *over]
+
+    def headings(self) -> list[str]:
+        """Headings in one line each, after those of their groups."""
+        both = zip(self.group_names(), self.header, strict=True)
+        return [_joined(f"{above} {name}".strip()) for above, name in both]
+
+    def without(self, places: Sequence[int]) -> TextTable:
+        """The table without the columns at these places."""
+        kept = [i for i in range(len(self.header)) if i not in places]
+        names = self.group_names()
+        return replace(
+            self,
+            header=tuple(self.header[i] for i in kept),
+            rows=tuple(tuple(row[i] for i in kept) for row in self.rows),
+            groups=groups_of([names[i] for i in kept if i >= self.n_names]) if self.groups else (),
+        )
+
+    def first_rows(self, n: int = 10) -> TextTable:
+        """First rows, without the notes."""
+        left = len(self.rows) - n
+        more = f" The first {n} of {len(self.rows)} rows." if left > 0 else ""
+        return replace(self, rows=self.rows[:n], caption=self.caption + more, notes=())
+
+
+def groups_of(names: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    """Runs of equal names, each with its length.
+
+    Examples
+    --------
+    >>> groups_of(["P@10", "P@10", "AP"])
+    (('P@10', 2), ('AP', 1))
+    """
+    return tuple((name, len(list(same))) for name, same in groupby(names))
 
 
 _TEX = {
@@ -100,15 +195,15 @@ def _line(text: str) -> str:
     return printable(text, one_line=True)
 
 
-def latex_tables(tables: Sequence[TextTable], comments: Sequence[str] = ()) -> str:
+def latex_tables(tables: Sequence[TextTable], comments: Sequence[str] = (), notes: Sequence[str] = ()) -> str:
     r"""Write tables as LaTeX ``table`` environments with the rules of booktabs, for ``\input``.
 
     Parameters
     ----------
     tables : sequence of TextTable
-        Notes become comments below the table.
-    comments : sequence of str
-        Lines of comment above the first table.
+        Their notes are part of the captions.
+    comments, notes : sequence of str
+        Lines of comment above the first table and below the last one.
 
     Examples
     --------
@@ -131,11 +226,15 @@ def latex_tables(tables: Sequence[TextTable], comments: Sequence[str] = ()) -> s
     <BLANKLINE>
     """
     lines = [r"% needs \usepackage{booktabs}", *(f"% {_line(comment)}" for comment in comments)]
+    labels: list[str] = []
     for table in tables:
         n = table.n_names
-        lines += [r"\begin{table}", r"  \centering", rf"  \caption{{{_tex(table.caption)}}}"]
+        caption = f"{table.caption}. {' '.join(table.notes)}" if table.notes else table.caption
+        lines += [r"\begin{table}", r"  \centering", rf"  \caption{{{_tex(caption)}}}"]
         if table.label:
-            lines.append(rf"  \label{{tab:{_label(table.label)}}}")
+            labels.append(_label(table.label))
+            times = labels.count(labels[-1])
+            lines.append(rf"  \label{{tab:{labels[-1]}{f'-{times}' if times > 1 else ''}}}")
         columns = "l" * n + "r" * (len(table.header) - n)
         lines += [rf"  \begin{{tabular}}{{@{{}}{columns}@{{}}}}", r"    \toprule"]
         if table.groups:
@@ -151,14 +250,13 @@ def latex_tables(tables: Sequence[TextTable], comments: Sequence[str] = ()) -> s
             cells = [(_tex if i < n else _tex_number)(cell) for i, cell in enumerate(row)]
             lines.append(f"    {' & '.join(cells)} \\\\")
         lines += [r"    \bottomrule", r"  \end{tabular}", r"\end{table}"]
-        lines += [f"% note: {_line(note)}" for note in table.notes]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *(f"% note: {_line(note)}" for note in notes)]) + "\n"
 
 
 def _tex_heading(name: str, side: str) -> str:
     if "\n" not in name:
         return _tex(name)
-    broken = r"\\".join(_tex(part) for part in name.split("\n"))
+    broken = r"\\".join(_tex(part) for part in broken_heading(name).split("\n"))
     return rf"\begin{{tabular}}[b]{{@{{}}{side}@{{}}}}{broken}\end{{tabular}}"
 
 
@@ -184,14 +282,11 @@ def markdown_tables(tables: Sequence[TextTable]) -> str:
     """
     texts = []
     for table in tables:
-        over = [name for name, width in table.groups for _ in range(width)]
-        names = [*([""] * (len(table.header) - len(over))), *over]
-        header = [f"{above} {name}".strip() for above, name in zip(names, table.header, strict=True)]
         rows = [
-            [_markdown(_joined(name)) for name in header],
+            [_markdown(name) for name in table.headings()],
             *([_markdown(c) for c in r] for r in table.rows),
         ]
-        widths = [max(3, *(len(row[i]) for row in rows)) for i in range(len(header))]
+        widths = [max(3, *(len(row[i]) for row in rows)) for i in range(len(table.header))]
         rule = [
             ":" + "-" * (width - 1) if i < table.n_names else "-" * (width - 1) + ":"
             for i, width in enumerate(widths)
@@ -227,7 +322,7 @@ def html_table(table: TextTable) -> str:
         )
         head = f"<tr>{'<td></td>' * n}{over}</tr>\n"
     names = "".join(
-        f'<th scope="col"{side}>{"<br>".join(map(_html, name.split(chr(10))))}</th>'
+        f'<th scope="col"{side}>{"<br>".join(map(_html, broken_heading(name).split(chr(10))))}</th>'
         for side, name in zip(sides, table.header, strict=True)
     )
     head += f"<tr>{names}</tr>"
@@ -271,6 +366,62 @@ def html_page(title: str, tables: Sequence[TextTable], comments: Sequence[str] =
     )
 
 
+def broken_heading(name: str) -> str:
+    """Heading in its lines; a soft hyphen before a line end becomes one that is seen."""
+    return name.replace("\xad\n", "-\n")
+
+
 def _joined(name: str) -> str:
-    """Name of a column in one line, with broken words joined."""
-    return name.replace("-\n", "-").replace("\n", " ")
+    """Heading in one line, with broken words joined."""
+    return name.replace("\xad\n", "").replace("-\n", "-").replace("\n", " ")
+
+
+_MAX_LINE_CHARACTERS = 190
+_MAX_ROWS, _MAX_COLUMNS = 10, 12
+
+
+def one_line(kind: str, content: str) -> str:
+    """Representation of a result, shortened if long.
+
+    Examples
+    --------
+    >>> one_line("Scores", "P@10 of 2 runs")
+    '<Scores: P@10 of 2 runs>'
+    """
+    text = printable(f"{kind}: {content}", one_line=True)
+    return f"<{text if len(text) <= _MAX_LINE_CHARACTERS else text[: _MAX_LINE_CHARACTERS - 1] + '…'}>"
+
+
+class Shown:
+    """A result that a notebook shows as its line and, if it has a ``to_frame``, the first rows of that."""
+
+    def _repr_html_(self) -> str:
+        to_frame = getattr(self, "to_frame", None)
+        return html_repr(repr(self), () if to_frame is None else (first_rows(to_frame()),))
+
+
+def html_repr(line: str, tables: tuple[TextTable, ...] = ()) -> str:
+    """HTML of a line and tables below it, with all text escaped and the colors of the page."""
+    heading = f"<p><code>{html.escape(line)}</code></p>"
+    body = "\n".join(html_table(table) for table in tables)
+    return f"<div>{heading}\n{body}</div>"
+
+
+def first_rows(frame: pd.DataFrame) -> TextTable:
+    """Upper left part of a data frame as text."""
+    shown = frame.iloc[:_MAX_ROWS, :_MAX_COLUMNS]
+    rows = shown.itertuples(index=False, name=None)
+    whole = shown.shape == frame.shape
+    n, k = frame.shape
+    return TextTable(
+        caption=f"{n} rows" if whole else f"{len(shown)} of {n} rows, {shown.shape[1]} of {k} columns",
+        header=tuple(map(str, shown.columns)),
+        rows=tuple(tuple(map(_cell, row)) for row in rows),
+        n_names=next((i for i, kind in enumerate(shown.dtypes) if kind.kind in "iuf"), shown.shape[1]),
+    )
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):
+        return "–" if value != value else f"{float(value):.4g}"
+    return str(value)

@@ -11,9 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from click.testing import Result
-from commands import built
-from typer.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from bayespool.cli import app
 from bayespool.errors import BayespoolError
@@ -32,18 +30,17 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def check(files: Path, monkeypatch: pytest.MonkeyPatch) -> Check:
-    """The command on the files, two quick models of the six unless others are named."""
-    monkeypatch.setattr("typer.testing._get_command", built)
+def check(files: Path) -> Check:
+    """A command on the files, two quick models of the six unless others are named."""
 
-    def run(*arguments: str, pool: bool = True) -> Result:
+    def run(*arguments: str, of: str = "predictions", pool: bool = True) -> Result:
         given = ["--qrels", str(files / "qrels.txt"), "--pool", str(files / "pool")]
         given += ["--organizations", str(files / "organizations.csv")]
         if "--models" not in arguments:
             arguments = (*arguments, "--models", "ratio,evidence")
-        if "--draws" not in arguments:
+        if "--draws" not in arguments and of != "simulation":
             arguments = (*arguments, "--draws", "60")
-        return CliRunner().invoke(app, ["check", *(given if pool else []), *arguments])
+        return CliRunner().invoke(app, ["check", of, *(given if pool else []), *arguments])
 
     return run
 
@@ -63,7 +60,7 @@ def table(text: str, heading: str) -> dict[str, list[str]]:
 
 @pytest.mark.slow
 def test_tables_are_those_of_the_files(check: Check, tmp_path: Path) -> None:
-    done = check("-m", "P@10", "-m", "P(rel=2)@5", "-o", str(tmp_path / "out"))
+    done = check("-m", "P@10", "-m", "P(rel=2)@5", "-o", str(tmp_path / "out"), "--figures", "none")
     assert done.exit_code == 0, done.output
     frame = pd.read_csv(tmp_path / "out" / "calibration.csv")
     elpd = pd.read_csv(tmp_path / "out" / "elpd.csv")
@@ -160,7 +157,9 @@ def test_without_a_folder_nothing_is_written(
 @pytest.mark.slow
 def test_self_calibration_needs_no_files(check: Check, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = check("--sbc", "--simulations", "5", "--models", "ratio,background", "-o", str(out), pool=False)
+    done = check(
+        *("--simulations", "5", "--models", "ratio,background", "-o", str(out)), of="simulation", pool=False
+    )
     assert done.exit_code == 0, done.output
     shown = table(done.stdout, "simulation-based calibration")
     assert {name: cells[:3] for name, cells in shown.items()} == {
@@ -179,28 +178,28 @@ def test_self_calibration_takes_the_design_of_a_pool(check: Check, monkeypatch: 
     seen: dict[str, Any] = {}
     calibrate = checking.self_calibrate
 
-    def watch(**settings: Any) -> Any:
-        seen.update(settings)
-        return calibrate(**settings | {"collection": None})
+    def watch(**arguments: Any) -> Any:
+        seen.update(arguments)
+        return calibrate(**arguments | {"collection": None})
 
     monkeypatch.setattr(checking, "self_calibrate", watch)
-    done = check("--sbc", "--simulations", "2", "--models", "ratio", "--seed", "9", "-m", "P@5")
+    done = check("--simulations", "2", "--models", "ratio", "--seed", "9", "-m", "P@5", of="simulation")
     assert done.exit_code == 0, done.output
     assert len(seen["collection"].query_ids) == SMALL.n_topics
-    assert seen["measure"] == "P@5"
-    assert seen["random_seed"] == 9
+    assert str(seen["settings"].measure) == "P@5"
+    assert seen["settings"].random_seed == 9
 
 
 def test_engines_are_compared(check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """NUTS is played by Laplace: its draws are compared in tests/experiments/test_engine_checks.py."""
     import dataclasses
 
-    from bayespool.experiments.fitting import Fitting
+    from bayespool.experiments.hidden import Fitting
 
     fit = Fitting.fit
     monkeypatch.setattr(Fitting, "fit", lambda self, *a: fit(dataclasses.replace(self, engine="laplace"), *a))
     out = tmp_path / "out"
-    done = check("--compare-engines", "--models", "ratio", "-o", str(out), "--draws", "200")
+    done = check("--models", "ratio", "-o", str(out), "--draws", "200", of="engines")
     assert done.exit_code == 0, done.output
     frame = pd.read_csv(out / "engines.csv")
     cells = table(done.stdout, "Laplace − NUTS")["ratio"]
@@ -211,31 +210,46 @@ def test_engines_are_compared(check: Check, tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.PoolWarning")
 @pytest.mark.parametrize(
-    ("arguments", "pool", "message"),
+    ("of", "arguments", "message"),
     [
         (
+            "predictions",
             ["--models", "rato"],
-            True,
             "no model 'rato' to check; did you mean 'ratio'? known: background, interpolated",
         ),
-        ([], False, "--qrels is missing; only --sbc needs no files"),
-        (["--sbc", "--compare-engines"], True, "are 2 checks; give one"),
-        (["--new-kind"], True, "--new-kind is of --sbc; add --sbc"),
-        (["--sbc", "--new-kind", "--models", "background"], False, "background is no model of documents"),
-        (["--sbc", "-m", "P@5", "-m", "P@10"], False, "--sbc takes one measure"),
-        (["--prior", "gamma=Normal(0,1)"], True, "no prior 'gamma'"),
-        (["-o", "/nowhere/out"], True, "there is no folder"),
-        (["--pooled-runs", "north-1"], True, "has 1 organizations, and holding some out needs three"),
+        ("simulation", ["--new-kind", "--models", "background"], "background is no model of documents"),
+        ("simulation", ["-m", "P@5", "-m", "P@10"], "2 measures; choose one"),
+        ("predictions", ["--prior", "gamma=Normal(0,1)"], "no prior 'gamma'"),
+        ("simulation", ["--prior", "gamma=Normal(0,1)"], "no prior 'gamma'"),
+        ("predictions", ["-o", "/nowhere/out"], "there is no folder"),
+        (
+            "predictions",
+            ["--pooled-runs", "north-1"],
+            "has 1 organizations, and holding some out needs three",
+        ),
     ],
 )
-def test_wrong_input_is_said(arguments: list[str], pool: bool, message: str, check: Check) -> None:
-    done = check(*arguments, pool=pool)
+def test_wrong_input_is_said(of: str, arguments: list[str], message: str, check: Check) -> None:
+    done = check(*arguments, of=of, pool=of != "simulation")
     assert done.exit_code == 1
     assert isinstance(done.exception, BayespoolError)
     assert message in str(done.exception)
 
 
-def test_help_names_the_options() -> None:
-    done = CliRunner().invoke(app, ["check", "--help"], env={"COLUMNS": "200"})
-    for option in ("--sbc", "--compare-engines", "--models", "--engine", "--simulations", "--folds"):
-        assert option in done.stdout
+@pytest.mark.parametrize("name", ["predictions", "engines", "unexplained"])
+def test_files_are_needed_but_for_simulations(name: str, check: Check) -> None:
+    done = CliRunner().invoke(app, ["check", name])
+    assert done.exit_code == 2
+    assert "Missing option '--qrels'" in done.output
+
+
+def test_each_check_has_its_own_options() -> None:
+    own = {
+        "predictions": {"--folds", "--draws", "--models"},
+        "simulation": {"--simulations", "--new-kind", "--models"},
+        "engines": {"--folds", "--draws", "--models", "--ci-prob"},
+        "unexplained": {"--draws", "--ci-prob"},
+    }
+    for name, options in own.items():
+        shown = CliRunner().invoke(app, ["check", name, "--help"], env={"COLUMNS": "200"}).stdout
+        assert {option for option in set().union(*own.values()) if option in shown} == options, name

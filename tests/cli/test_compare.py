@@ -14,7 +14,7 @@ from compared import NEW, compared, printed
 
 from bayespool.experiments import simulate_example
 from bayespool.plots import draw_comparison, render
-from bayespool.report.comparisons import COMPARISON_TABLES, REVERSAL_TABLES, print_comparison
+from bayespool.report.terminal import print_result
 
 # runs of the pool are compared beside new ones
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
@@ -48,12 +48,13 @@ def test_compare_prints_both_scopes_the_tests_and_a_sentence(
     )
     assert done.status == 0, done.err
     lines = "".join(f"{line.rstrip()}\n" for line in done.out.splitlines())
-    assert lines == printed(lambda console: print_comparison(compared(), console), width=1000)
+    assert lines == printed(lambda console: print_result(compared(), console), width=1000)
     headings = [line for line in done.out.splitlines() if line.startswith("P@10, ")]
     assert headings == [
         "P@10, these 20 topics: only unjudged documents are uncertain",
         "P@10, a population of topics: the 20 topics are a sample, too",
-        "P@10, a population of topics: significance at 0.05",
+        "P@10, a population of topics: significance at 0.05 (paired t test, one pair)",
+        "P@10, a population of topics: significance at 0.05 (Tukey's HSD, one pair)",
         "P@10, a population of topics: reliability of the comparison",
     ]
     assert "pool: 21 of 23 runs pooled to depth 10" in done.err
@@ -72,7 +73,7 @@ def test_compare_writes_every_table(run: Callable[..., Outcome], written: Path, 
     assert done.status == 0, done.err
     assert "these 20 topics" not in done.out
     result = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
-    assert list(result) == ["metadata", *COMPARISON_TABLES]
+    assert list(result) == ["metadata", *(table.name for table in compared().tables())]
     assert result["metadata"]["level"] == 0.2
     assert {row["scope"] for row in result["differences"] if row["method"] == "posterior-ratio"} == {
         "population"
@@ -82,6 +83,24 @@ def test_compare_writes_every_table(run: Callable[..., Outcome], written: Path, 
     assert table["measure"].tolist() == ["P@5"] * 2
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "a.parquet"), table, check_dtype=False)
     assert json.loads(pq.read_schema(tmp_path / "a.parquet").metadata[b"bayespool"]) == result["metadata"]
+
+
+def test_compare_writes_a_report_and_the_columns_of_pairs_asked_for(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    asked = ("compare", written / "new", *files(written), *FAST, "-m", "P@5", "-m", "P@10")
+    outputs = ("--report", tmp_path / "a.html", "-o", tmp_path / "a.md", "-o", tmp_path / "a.csv")
+    done = run(*asked, "--columns", "difference,risk", "--table", "pairs", *outputs)
+    assert done.status == 0, done.err
+    assert "Comparison of runs" in (tmp_path / "a.html").read_text(encoding="utf-8")
+    lines = (tmp_path / "a.md").read_text(encoding="utf-8").splitlines()
+    headers = [line for line in lines if line.startswith("| run a ")]
+    assert len(headers) == 2
+    assert all("reversal" in line and "chance" not in line for line in headers)
+    assert {"as_judged", "chance", "risk"} <= set(pd.read_csv(tmp_path / "a.csv"))
+    done = run(*asked, "--table", "across_overview", "-o", tmp_path / "b.csv")
+    assert done.status == 0, done.err
+    assert pd.read_csv(tmp_path / "b.csv")["n_pairs"].tolist() == [1, 1]
 
 
 @pytest.mark.slow
@@ -118,10 +137,10 @@ def test_reversals_prints_and_writes(run: Callable[..., Outcome], written: Path,
         *("-o", tmp_path / "r.json", "-o", tmp_path / "r.csv"),
     )
     assert done.status == 0, done.err
-    assert "P@10, 19 contributing runs, 171 pairs: 300 of 1181 judgments (pool depth 2)" in done.out
-    assert "P@10, 2 non-contributing runs, 1 pairs" in done.out
+    assert "P@10, 19 contributing runs, 171 pairs: 300 of 1,181 judgments (pool depth 2)" in done.out
+    assert "P@10, 2 non-contributing runs, 1 pair:" in done.out
     result = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
-    assert list(result) == ["metadata", *REVERSAL_TABLES]
+    assert list(result) == ["metadata", "rates", "trends", "p_values", "risks", "calibration", "grades"]
     assert len(pd.read_csv(tmp_path / "r.csv")) == len(result["rates"]) == 2 * 2 * 6
     assert len(result["calibration"]) == 2 * 2 * 10
 
@@ -132,6 +151,8 @@ def test_reversals_prints_and_writes(run: Callable[..., Outcome], written: Path,
         (["--tests", "anova"], "tests cannot be 'anova'; known: paired-t"),
         (["--estimators", "posterior-foreground"], "no estimator 'posterior-foreground'"),
         (["-o", "a.xlsx"], "cannot write .xlsx"),
+        (["--report", "a.txt"], "a.txt: a report is an .html file"),
+        (["--columns", "differences"], "no column 'differences'; there are as-judged, p"),
         (["--level", "3"], "level cannot be 3.0; above 0 and below 1"),
     ],
 )

@@ -6,11 +6,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from commands import Outcome
 
-from bayespool.cli.completion import completion_of
+from bayespool.cli.completion import completion_of, offered
 
 COMPLETE = """
 import sys
@@ -23,18 +24,12 @@ finally:
 """
 
 
-def offered(option: str, typed: str) -> list[str]:
-    offer = completion_of(option)
-    assert offer is not None
-    return offer(typed)
-
-
 def test_estimators_are_completed_one_by_one() -> None:
     assert offered("estimators", "posterior-s") == ["posterior-smoothed"]
     assert offered("estimators", "background,sm") == ["background,smoothed"]
     assert offered("estimators", "d") == ["default"]
     assert offered("estimators", "smoothed,sm") == []  # it is there already
-    assert all(name.startswith("posterior-") for name in offered("estimator", ""))
+    assert all(name.startswith("posterior-") for name in offered("posteriors", ""))
 
 
 def test_measures_models_and_strategies_are_completed() -> None:
@@ -57,7 +52,7 @@ def test_measures_models_and_strategies_are_completed() -> None:
 def test_completion_as_a_process_loads_nothing_heavy(typed: str, expected: list[str]) -> None:
     words = f"bayespool {typed}"
     more = {
-        "_BAYESPOOL_COMPLETE": "complete_bash",
+        "_BAYESPOOL_COMPLETE": "bash_complete",
         "COMP_WORDS": words,
         "COMP_CWORD": str(len(words.split()) - 1),
     }
@@ -71,14 +66,38 @@ def test_completion_as_a_process_loads_nothing_heavy(typed: str, expected: list[
     )
     assert done.returncode == 0, done.stderr
     *found, heavy = done.stdout.split("\n")[:-1]
-    assert [line for line in found if line] == expected
+    assert [line.removeprefix("plain,") for line in found if line] == expected
     assert heavy == "[]"
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_for_the_shell_is_shown(
-    run: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch
+    run: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch, shell: str
 ) -> None:
-    monkeypatch.setattr("shellingham.detect_shell", lambda: ("bash", "/bin/bash"))
+    monkeypatch.setenv("SHELL", f"/bin/{shell}")
     done = run("--show-completion")
     assert done.status == 0
-    assert "_COMPLETE=complete_bash" in done.out
+    assert f"_BAYESPOOL_COMPLETE={shell}_complete" in done.out
+
+
+def test_the_script_is_installed_once_beside_what_the_file_has(
+    run: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SHELL", "/bin/bash")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".bashrc").write_text("alias ll='ls -l'\n")
+    assert run("--install-completion").status == 0
+    first = (tmp_path / ".bashrc").read_text()
+    assert first.startswith("alias ll='ls -l'\n\n")
+    assert first.count("_BAYESPOOL_COMPLETE=bash_complete") == 1
+    assert run("--install-completion").status == 0
+    assert (tmp_path / ".bashrc").read_text() == first
+
+
+def test_a_shell_without_completion_is_told(
+    run: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHELL", "/bin/tcsh")
+    done = run("--show-completion")
+    assert (done.status, done.out) == (1, "")
+    assert "no completion for the shell 'tcsh'; there is one for bash, zsh, fish" in done.err

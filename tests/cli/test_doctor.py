@@ -77,5 +77,5 @@ def test_a_quick_look_at_this_installation(run: Callable[..., Outcome]) -> None:
     assert done.status == 0, done.out
     tables = json.loads(done.out)["tables"]
     assert tables["timings"] == []
-    assert {"Python", "numpy", "pymc", "typer"} <= {row["name"] for row in tables["packages"]}
+    assert {"Python", "numpy", "pymc", "click"} <= {row["name"] for row in tables["packages"]}
     assert max(map(len, run("doctor", "--quick").out.splitlines())) <= 200

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import typer.main
 from commands import Outcome
 
-from bayespool.cli import COMMANDS, app
-from bayespool.cli.help import OPTION_GROUPS, group_of
+from bayespool.cli import COMMANDS, commands
+from bayespool.cli.help import group_of
+from bayespool.cli.parameters import GROUPS
 
 ROOT = Path(__file__).resolve().parents[2]
-BY_NAME = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+BY_NAME = commands()
 
 
 def headings(text: str) -> list[str]:
@@ -28,13 +28,13 @@ def section(text: str, title: str) -> str:
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_every_option_of_a_command_has_a_group(name: str) -> None:
-    groups = {p.name: group_of(name, p.name) for p in BY_NAME[name].params}
-    assert [option for option, group in groups.items() if group == "Other"] == []
+    groups = {p.name: group_of(p) for p in BY_NAME[name].params}
+    assert [option for option, group in groups.items() if group not in GROUPS or group == "Help"] == []
 
 
 @pytest.mark.parametrize("name", [None, *BY_NAME])
 def test_help_fits_80_columns_and_h_is_help(run: Callable[..., Outcome], name: str | None) -> None:
-    asked = [name] if name else []
+    asked = name.split() if name else []
     short, long = run(*asked, "-h"), run(*asked, "--help")
     assert short == long
     assert short.status == 0
@@ -47,15 +47,18 @@ def test_help_fits_80_columns_and_h_is_help(run: Callable[..., Outcome], name: s
 def test_commands_stand_in_their_groups(run: Callable[..., Outcome]) -> None:
     shown = run("--help").out
     assert headings(shown) == [*COMMANDS, "Output", "Help"]
-    for title, commands in COMMANDS.items():
+    for title, members in COMMANDS.items():
         lines = section(shown, title).splitlines()
-        assert [line.split()[0] for line in lines] == [f.__name__.replace("_", "-") for f in commands]
-        assert [line.split(maxsplit=1)[1] for line in lines] == list(commands.values())
+        rows = [re.split(r"\s{2,}", line.strip()) for line in lines]
+        assert [name for name, _ in rows] == [
+            f.__name__.replace("check_", "check ").replace("_", "-") for f in members
+        ]
+        assert [line for _, line in rows] == list(members.values())
 
 
 def test_options_stand_in_their_groups(run: Callable[..., Outcome]) -> None:
     shown = run("score", "--help").out
-    groups = [title for title in headings(shown) if title in OPTION_GROUPS]
+    groups = [title for title in headings(shown) if title in GROUPS]
     assert groups == ["Input", "Pool", "Estimation", "Sampling", "Output", "Help"]
     for title, option in (
         ("Input", "--qrels <path>"),
@@ -84,8 +87,9 @@ def test_estimators_are_named_by_kind_and_the_default_ones_marked(run: Callable[
 
 
 def test_top_is_a_choice_of_runs_in_a_study_and_of_rows_in_a_table() -> None:
-    assert group_of("leave-out", "top") == "Design"
-    assert group_of("score", "top") == "Output"
+    tops = {name: group_of(p) for name, command in BY_NAME.items() for p in command.params if p.name == "top"}
+    assert tops["leave-out"] == "Design"
+    assert tops["score"] == "Output"
 
 
 def test_tables_of_the_page_are_those_of_the_commands() -> None:
@@ -93,7 +97,7 @@ def test_tables_of_the_page_are_those_of_the_commands() -> None:
     made = runpy.run_path(str(ROOT / "docs" / "options.py"))
     page = (ROOT / "docs" / "command-line.md").read_text("utf-8")
     assert made["with_tables"](page) == page
-    assert re.findall(r"^<!-- options in (\w+) -->$", page, flags=re.MULTILINE) == list(OPTION_GROUPS)
+    assert re.findall(r"^<!-- options in (\w+) -->$", page, flags=re.MULTILINE) == list(GROUPS)
     flags = {flag for entry in BY_NAME.values() for p in entry.params for flag in p.opts if "-" in flag}
     assert {flag for flag in flags if f"`{flag}`" not in page} == set()
     assert all(f"| `{name}` |" in page for name in BY_NAME)

@@ -16,9 +16,11 @@ from commands import Outcome, arguments, everything_in
 from bayespool import __version__
 from bayespool.collection import read_qrels
 from bayespool.experiments import load_example, simulate_example
+from bayespool.report.reading import read_result
 from bayespool.scoring import impute
 
 FAST = ("--estimator", "posterior-background(draws=150)")
+TABLES = ["files.csv", "files.parquet"]
 NAMES = [f"qrels-{i:02}.txt" for i in range(1, 21)]
 
 
@@ -40,7 +42,8 @@ def test_files_are_the_judgments_and_the_draws_of_the_library(
         load_example(), None, "nDCG@10", estimator="posterior-background(draws=150)", random_seed=3
     )
     written = sorted(path.name for path in (example / "imputed").iterdir())
-    assert written == [*NAMES, "settings.json"]
+    assert written == [*TABLES, *NAMES, "settings.json"]
+    assert read_result(example / "imputed").to_frame().equals(found.to_frame())
     judged = (example / "qrels.txt").read_text()
     for i, name in enumerate(NAMES):
         qrels, expected = read_qrels(example / "imputed" / name), found.qrels(i)
@@ -60,8 +63,8 @@ def test_settings_say_what_the_files_are(run: Callable[..., Outcome], example: P
     assert run(*call(example, "-m", "P@5", "--relevance-threshold", 2, "--draws", 3)).status == 0
     settings = json.loads((example / "imputed" / "settings.json").read_text(encoding="utf-8"))
     assert settings["bayespool"] == __version__
-    assert settings["experiment"] == "completed qrels"
-    assert settings["files"] == NAMES[:3]
+    assert settings["experiment"] == "impute"
+    assert settings["files"] == [*TABLES, *NAMES[:3]]
     assert settings["runs"] == ["new-a", "new-b"]
     assert settings["measures"] == ["P(rel=2)@5"]
     assert (settings["levels"], settings["depth"]) == ([0, 1, 2], 5)
@@ -77,27 +80,29 @@ def test_it_says_what_was_completed_and_what_comes_next(run: Callable[..., Outco
     done = run(*call(example, "-m", "P@10", "-m", "P(rel=2)@10"))
     found = impute(load_example(), None, ["P@10", "P(rel=2)@10"], estimator=FAST[1])
     n = int(found.n_completed.sum())
-    said = done.out.splitlines()
-    assert said[0] == f"20 completed qrels in {example / 'imputed'}: qrels-01.txt to qrels-20.txt"
+    *said, here = done.out.splitlines()[-6:]
+    assert here.startswith("here: ")
+    assert said == list(found.summary())
+    assert said[0] == "20 completed qrels: qrels-01.txt to qrels-20.txt"
     assert said[1] == (
         f"each has 1181 judgments as they are, and on average {n / 20:.1f} completed documents per topic: "
-        f"{n} in all, {found.n_found:.1f} of them relevant"
+        f"{n} in all, {found.n_relevant:.1f} of them relevant"
     )
     assert said[2] == (
         "completed: unjudged documents down to rank 10 of new-a, new-b, with relevance 0, 1, 2"
     )
     (command,) = [line for line in said if "ir_measures" in line]
-    head, loop, end = command.strip().split("; ")
-    assert head == f"for qrels in {example / 'imputed'}/qrels-*.txt"
+    head, loop, end = command.partition("for each RUN file: ")[2].split("; ")
+    assert head == "for qrels in qrels-*.txt"
     assert end == "done"
     words = shlex.split(loop)
-    assert words == ["do", "ir_measures", "$qrels", f"{example / 'new' / 'new-a.run'}", "P@10", "P(rel=2)@10"]
+    assert words == ["do", "ir_measures", "$qrels", "RUN", "P@10", "P(rel=2)@10"]
     asked = [ir_measures.parse_measure(text) for text in words[4:]]
     values = [
         ir_measures.calc_aggregate(
             asked,
             list(ir_measures.read_trec_qrels(str(path))),
-            list(ir_measures.read_trec_run(words[3])),
+            list(ir_measures.read_trec_run(str(example / "new" / "new-a.run"))),
         )
         for path in sorted((example / "imputed").glob("qrels-*.txt"))
     ]
@@ -122,10 +127,10 @@ def test_the_same_call_gives_the_same_bytes_and_another_seed_others(
 def test_fewer_files_take_the_others_away(run: Callable[..., Outcome], example: Path) -> None:
     run(*call(example, "--draws", 100))
     many = everything_in(example / "imputed")
-    assert {*(f"qrels-{i:03}.txt" for i in range(1, 101)), "settings.json"} == set(many)
+    assert {*TABLES, *(f"qrels-{i:03}.txt" for i in range(1, 101)), "settings.json"} == set(many)
     run(*call(example, "--draws", 5))
     few = everything_in(example / "imputed")
-    assert sorted(few) == [*NAMES[:5], "settings.json"]
+    assert sorted(few) == [*TABLES, *NAMES[:5], "settings.json"]
     assert few["qrels-05.txt"] == many["qrels-005.txt"]
 
 
@@ -135,7 +140,7 @@ def test_unpooled_runs_need_no_file(run: Callable[..., Outcome], example: Path) 
     assert done.status == 0, done.err
     smaller = load_example().unpool(organization="north")
     assert f"each has {int(smaller.judged.sum())} judgments as they are" in done.out
-    assert f'"$qrels" {example / "pool" / "north-1.run"} P@10; done' in done.out
+    assert '"$qrels" RUN P@10; done' in done.out
     settings = json.loads((example / "imputed" / "settings.json").read_text(encoding="utf-8"))
     assert settings["unpooled"] == {"north-1": "organization north"}
     assert "taken out of the pool: organization north" in done.err
@@ -246,7 +251,7 @@ def test_files_are_written_all_or_none(
     there_before: bool,
     raised: BaseException,
 ) -> None:
-    """The disk is full, or Ctrl-C comes, at the twelfth file."""
+    """The disk is full, or Ctrl-C comes, at the twelfth file: the tenth after the two of the table."""
     if there_before:
         assert run(*call(example, "--draws", 4)).status == 0
     before, n_calls, fsync = everything_in(example), 0, os.fsync
@@ -264,7 +269,7 @@ def test_files_are_written_all_or_none(
     assert done.out == ""
     if isinstance(raised, OSError):
         assert done.status == 1
-        assert "qrels-12.txt: cannot be written: No space left on device" in done.err
+        assert "qrels-10.txt: cannot be written: No space left on device" in done.err
     else:
         assert done.status == 130
     assert everything_in(example) == before

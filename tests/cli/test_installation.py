@@ -31,7 +31,7 @@ def test_every_declared_package_is_looked_at() -> None:
 
 
 def test_missing_old_and_failing_packages_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    needed = ["typer>=999", "nothing-of-this-name>=1", "rich>=1", "sphinx>=8; extra == 'docs'"]
+    needed = ["click>=999", "nothing-of-this-name>=1", "rich>=1", "sphinx>=8; extra == 'docs'"]
     monkeypatch.setattr(importlib.metadata, "requires", lambda name: needed)
 
     def fail(name: str) -> None:
@@ -39,8 +39,8 @@ def test_missing_old_and_failing_packages_are_told(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(installation.importlib, "import_module", fail)
     found = by_name()
-    assert list(found) == ["Python", "bayespool", "typer", "nothing-of-this-name", "rich"]
-    assert found["typer"].problem == f"{found['typer'].version} is installed, and >=999 is needed"
+    assert list(found) == ["Python", "bayespool", "click", "nothing-of-this-name", "rich"]
+    assert found["click"].problem == f"{found['click'].version} is installed, and >=999 is needed"
     assert found["nothing-of-this-name"].problem == "is not installed"
     assert found["rich"].problem == "cannot be imported: OSError: rich: wrong architecture"
 

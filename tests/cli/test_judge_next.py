@@ -44,20 +44,21 @@ def test_the_table_is_what_python_says(run: Callable[..., Outcome], written: Pat
     found = judge_next(load_example(), budget=25, estimator="posterior-background")
     said = done.out.splitlines()
     a, b = found.metadata["now"].values()
-    assert said[0] == f"P@10, widths of the intervals now: new-a {a:.4f}, new-b {b:.4f}"
+    assert said[0] == "P@10: documents to judge, the most informative first"
     table = [line.split() for line in said if line.strip()[:1].isdigit() and " D" in line]
     assert len(table) == 20
-    for i, (row, told) in enumerate(zip(table, found.frame().head(20).itertuples(), strict=True), 1):
+    for row, told in zip(table, found.to_frame().head(20).itertuples(), strict=True):
         assert row == [
-            *(str(i), told.query_id, told.doc_id, str(told.rank)),
-            *(f"{told.chance:.4f}", f"{told.expected:.4f}"),
+            *(told.query_id, told.doc_id, str(told.rank), f"{told.chance:.4f}", f"{told.expected:.4f}"),
             *told.runs.split(),
         ]
-    assert said[-2] == "and 5 more, which --output writes"
-    assert said[-1] == (
+    assert said[-3:] == [
+        f"P@10, widths of the intervals now: new-a {a:.4f}, new-b {b:.4f}",
         f"25 judgments are expected to bring the mean width of the intervals from {(a + b) / 2:.4f} to "
-        f"{found.expected_after:.4f}, the widest from {max(a, b):.4f} to {found.widest[1]:.4f}"
-    )
+        f"{found.expected_after:.4f}, the widest from {max(a, b):.4f} to {found.widest[1]:.4f}",
+        "the table has 20 of 25 documents; --output writes all",
+    ]
+    assert tuple(said[-3:-1]) == found.summary()
     assert "completing: posterior-background" in done.err
     assert "without the judgments" not in done.err
 
@@ -65,11 +66,11 @@ def test_the_table_is_what_python_says(run: Callable[..., Outcome], written: Pat
 def test_the_list_for_assessors_and_the_tables(
     run: Callable[..., Outcome], written: Path, tmp_path: Path
 ) -> None:
-    names = [tmp_path / name for name in ("list.txt", "list.json", "list.csv", "list.parquet")]
+    names = [tmp_path / name for name in ("list.txt", "list.json", "list.csv", "list.parquet", "list.md")]
     outputs = [word for path in names for word in ("-o", path)]
     assert run(*call(written, "--budget", 25, *outputs)).status == 0
     found = judge_next(load_example(), budget=25, estimator="posterior-background")
-    frame = found.frame()
+    frame = found.to_frame()
     lines = [line.split() for line in names[0].read_text().splitlines()]
     assert lines == [[q, "0", d, "-1"] for q, d in zip(frame["query_id"], frame["doc_id"], strict=True)]
     assert read_qrels(names[0]).relevance.tolist() == [-1] * 25
@@ -84,6 +85,8 @@ def test_the_list_for_assessors_and_the_tables(
     assert again["doc_id"].tolist() == frame["doc_id"].tolist()
     assert again["expected"].to_numpy() == pytest.approx(frame["expected"].to_numpy())
     assert pd.read_parquet(names[3])["chance"].to_numpy() == pytest.approx(frame["chance"].to_numpy())
+    assert names[4].read_text(encoding="utf-8") == found.to_markdown()
+    assert names[4].read_text(encoding="utf-8").count("| D") == 25
 
 
 def test_judging_goes_on_from_a_list_that_is_filled_in_in_part(
@@ -102,12 +105,12 @@ def test_judging_goes_on_from_a_list_that_is_filled_in_in_part(
     assert after["before"] == pytest.approx(width.now)
     assert after["expected"] == pytest.approx(width.expected_after, rel=1e-4)
     assert 0.5 * after["expected"] < after["now"] < after["before"]
-    said = done.out.splitlines()
-    assert said[0] == (
+    own_sentence, widths, _ = done.out.splitlines()[-3:]
+    assert own_sentence == (
         f"12 judgments of your own: P@10, mean width of the intervals {after['before']:.4f} with none of "
         f"them; expected from there {after['expected']:.4f}; it is {after['now']:.4f}"
     )
-    assert said[1].startswith("P@10, widths of the intervals now: new-a 0.")
+    assert widths.startswith("P@10, widths of the intervals now: new-a 0.")
     assert "completing without the judgments of your own" in done.err
     listed = [
         {tuple(line.split()[::2]) for line in path.read_text().splitlines()} for path in (first, second)
@@ -117,7 +120,7 @@ def test_judging_goes_on_from_a_list_that_is_filled_in_in_part(
     assert len((listed[0] - answered) & listed[1]) >= 4
     # what is filled in serves score as well
     scored = run(
-        "score", written / "new", *campaign(written), "--own-judgments", own, "--estimators", "lower-bound"
+        "score", written / "new", *campaign(written), "--own-judgments", own, "--estimators", "as-judged"
     )
     assert scored.status == 0, scored.err
     assert "1193 judgments" in scored.err
@@ -140,6 +143,16 @@ def test_where_judging_may_stop(run: Callable[..., Outcome], written: Path) -> N
     last = done.out.splitlines()[-1]
     assert last.startswith("2 judgments are expected to bring the widest interval from 0.")
     assert "the widest from" not in last
+
+
+def test_where_no_number_of_judgments_is_enough(
+    run: Callable[..., Outcome], written: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bayespool.scoring.judging._MAX_STEPS", 3)
+    done = run(*call(written, "--budget", 2, "--until", 0.001))
+    assert (
+        "widest interval of at most 0.001: not reached within the planned judgments" in done.out.splitlines()
+    )
 
 
 def test_once_it_is_narrow_enough_nothing_is_listed(
@@ -170,7 +183,7 @@ def test_comparison_and_runs_taken_out_of_the_pool(run: Callable[..., Outcome], 
         budget=3,
         estimator="posterior-background",
     )
-    assert done.out.splitlines()[0] == f"P@20, chance of a wrong order now: {found.now:.4f}"
+    assert f"P@20, chance of a wrong order now: {found.now:.4f}" in done.out.splitlines()
     assert f"the chance of a wrong order from {found.now:.4f} to {found.expected_after:.4f}" in done.out
     assert "taken out of the pool: organization lake" in done.err
 
@@ -187,14 +200,14 @@ def test_all_answers_count_for_runs_taken_out_of_the_pool(
     own.write_text(filled_in(own, 24))
     done = run("judge-next", *asked, *FAST, "--judged", own, "-o", tmp_path / "next")
     assert done.status == 0, done.err
-    assert done.out.startswith("24 judgments of your own: P@20, mean width of the intervals ")
+    assert "\n24 judgments of your own: P@20, mean width of the intervals " in done.out
     assert "warning" not in done.err
     pairs = [
         {tuple(line.split()[::2]) for line in path.read_text().splitlines()}
         for path in (own, tmp_path / "next")
     ]
     assert not pairs[0] & pairs[1]
-    scored = [*asked, "--estimators", "lower-bound", "-o"]
+    scored = [*asked, "--estimators", "as-judged", "-o"]
     values = []
     for name, more in (("without", []), ("with", ["--own-judgments", own])):
         assert run("score", *scored, tmp_path / f"{name}.csv", *more).status == 0
@@ -252,21 +265,25 @@ def test_judgments_that_are_of_no_use_are_told(
         "701, document NOBODY of topic 702)"
     )
     done = run(*call(written, "--judged", tmp_path / "own.txt"))
-    assert done.out.startswith("4 judgments of your own: ")
+    assert "\n4 judgments of your own: " in done.out
     assert done.err.splitlines().count(said) == 1
-    score = ("score", written / "new", *campaign(written), "--estimators", "lower-bound")
+    score = ("score", written / "new", *campaign(written), "--estimators", "as-judged")
     assert said in run(*score, "--own-judgments", tmp_path / "own.txt").err
 
 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["-m", "P@10", "-m", "nDCG@10"], "2 measures; choose judgments for one at a time"),
-        (["-m", "Judged@10"], "Judged@10 is of the judgments as they stand"),
+        (["-m", "P@10", "-m", "nDCG@10"], "2 measures; choose one"),
+        (["-m", "Judged@10"], "Judged@10 describes the judgments"),
         (["--goal", "comparison"], "a comparison of one run; name two, or ask for their ranking"),
         (["--goal", "ranking"], "a ranking of one run; name two or more"),
-        (["-o", "judge.xlsx"], "judge.xlsx: cannot write .xlsx; use .csv, .json, .parquet for a table"),
-        (["-o", "judge.txt.xz"], "judge.txt.xz: cannot be written: plain text or .gz, not .xz"),
+        (
+            ["-o", "judge.xlsx"],
+            "judge.xlsx: cannot write .xlsx; use .csv, .json, .parquet, .tex, .md, .html, ",
+        ),
+        (["-o", "judge.txt.xz"], "judge.txt.xz: cannot write .xz; use "),
+        (["-o", "judge.xz"], ".html, .txt, .qrels, .gz, no ending"),
     ],
 )
 def test_refused_before_anything_is_read(
@@ -311,8 +328,8 @@ def test_nothing_to_judge(run: Callable[..., Outcome], tmp_path: Path) -> None:
         (["-m", "Judged@10"], 1, "Judged@10"),
         (["--goal", "luck"], 2, "'luck' is not one of 'interval', 'comparison', 'ranking'"),
         (["--until", 0], 1, "until cannot be 0.0; above 0"),
-        (["--budget", 0], 2, "'--budget': Input should be"),
-        (["--estimator", "lower-bound"], 1, "has no interval"),
+        (["--budget", 0], 2, "'--budget': 0 is not in the range x>=1"),
+        (["--estimator", "as-judged"], 1, "has no interval"),
         (["--output", "nowhere/list.txt"], 1, "nowhere"),
         (["--unpool", "nobody"], 1, "'nobody' is neither a run nor an organization"),
     ],
@@ -358,7 +375,7 @@ def test_one_run_and_a_ranking_are_said_in_their_words(run: Callable[..., Outcom
     assert many.status == 0, many.err
     asked = {"goal": "ranking", "budget": 2, "unpool": "lake", "estimator": "posterior-background"}
     ranked = judge_next(example, ["new-a", "new-b"], "P@20", **asked)
-    assert many.out.splitlines()[0] == f"P@20, mean chance of a wrong order now: {ranked.now:.4f}"
+    assert many.out.splitlines()[-2] == f"P@20, mean chance of a wrong order now: {ranked.now:.4f}"
     expected = f"the mean chance of a wrong order from {ranked.now:.4f} to {ranked.expected_after:.4f}"
     assert many.out.splitlines()[-1] == f"2 judgments are expected to bring {expected}"
 
@@ -367,10 +384,12 @@ def test_a_table_without_room_leaves_out_what_the_file_has(
     run: Callable[..., Outcome], written: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wide = run(*call(written, "--budget", 5)).out
-    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("COLUMNS", "48")
     narrow = run(*call(written, "--budget", 5)).out
     assert "best" in wide
-    assert max(map(len, wide.splitlines())) > 60 >= max(map(len, narrow.splitlines()))
+    assert max(map(len, wide.splitlines())) > 48 >= max(map(len, narrow.splitlines()[1:]))
     assert "runs" in wide.splitlines()[3].split()
+    assert "expected" in narrow.splitlines()[2].split()
     assert "runs" not in narrow.splitlines()[3].split()
+    assert "too narrow for runs" in narrow
     assert "expected" in narrow

@@ -45,16 +45,16 @@ def test_tables_of_the_command_are_those_of_the_library(
     run: Callable[..., Outcome], written: Path, tmp_path: Path
 ) -> None:
     output = tmp_path / "result"
-    asked = ("-m", "P@5", "-m", "P@10", "--estimators", "lower-bound,interpolated(c=0.5)", "--top", 75)
+    asked = ("-m", "P@5", "-m", "P@10", "--estimators", "as-judged,interpolated(c=0.5)", "--top", 75)
     done = run(*arguments(written, *asked, "--output", output))
     assert done.status == 0, done.err
     found = leave_out(
-        load_example(), ["P@5", "P@10"], estimators=["lower-bound", "interpolated(c=0.5)"], top=75
+        load_example(), ["P@5", "P@10"], estimators=["as-judged", "interpolated(c=0.5)"], top=75
     )
-    expected = found.summary_frame()
+    expected = found.to_frame("summary")
     pd.testing.assert_frame_equal(pd.read_parquet(output / "summary.parquet"), expected)
     keys = ["measure", "estimator", "run_id"]  # the command reads the runs in the order of their names
-    frames = (pd.read_parquet(output / "runs.parquet"), found.frame(reported_only=False))
+    frames = (pd.read_parquet(output / "runs.parquet"), found.to_frame())
     one, other = (frame.sort_values(keys, ignore_index=True) for frame in frames)
     pd.testing.assert_frame_equal(one, other, check_exact=True)
     assert (output / "runs.csv").read_text() == frames[0].to_csv(index=False)
@@ -130,18 +130,18 @@ def test_clusters_are_left_out_and_listed(run: Callable[..., Outcome], written: 
         "--clusters",
         3,
         "--estimators",
-        "lower-bound,background",
+        "as-judged,background",
         "--figures",
         "none",
     )
     done = run(*arguments(written, *asked, "--output", tmp_path / "result"))
     assert done.status == 0, done.err
     assert "clusters left out: 3 of 3" in done.err
-    found = leave_out(load_example(), by="cluster", n_clusters=3, estimators=["lower-bound", "background"])
+    found = leave_out(load_example(), by="cluster", n_clusters=3, estimators=["as-judged", "background"])
     summary = pd.read_parquet(tmp_path / "result" / "summary.parquet")
-    pd.testing.assert_frame_equal(summary, found.summary_frame())
+    pd.testing.assert_frame_equal(summary, found.to_frame("summary"))
     listed = pd.read_csv(tmp_path / "result" / "clusters.csv", keep_default_na=False)
-    pd.testing.assert_frame_equal(listed, found.clusters_frame(), check_dtype=False)
+    pd.testing.assert_frame_equal(listed, found.to_frame("clusters"), check_dtype=False)
     assert "P@10, all 21 runs left out, of 21 pooled runs" in done.out
     # a pool that has no cluster to leave out
     none = run(*arguments(written, "--by", "cluster", "--clusters", 21))
@@ -224,7 +224,7 @@ def test_a_dead_worker_leaves_what_is_finished(
         raise WorkerError("a worker process died")
 
     monkeypatch.setattr("bayespool.experiments.leave_out", dying)
-    done = run(*arguments(written, "--estimators", "lower-bound", "--output", tmp_path / "result"))
+    done = run(*arguments(written, "--estimators", "as-judged", "--output", tmp_path / "result"))
     assert done.status == 1
     folds = tmp_path / "result" / "folds"
     assert f"a worker process died\nwhat is finished is in {folds}; the same command goes on" in done.err
@@ -237,7 +237,7 @@ def test_a_folder_is_for_one_kind_of_experiment(
     output.mkdir()
     settings = {"bayespool": "0", "experiment": "pool-width", "files": []}
     (output / "settings.json").write_text(json.dumps(settings))
-    done = run(*arguments(written, "--estimators", "lower-bound", "--output", output))
+    done = run(*arguments(written, "--estimators", "as-judged", "--output", output))
     assert done.status == 1
     assert f"{output}: holds the results of pool-width; name another folder" in done.err
     assert [path.name for path in output.iterdir()] == ["settings.json"]

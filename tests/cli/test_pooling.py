@@ -14,9 +14,10 @@ from commands import Outcome
 from bayespool.collection import read_qrels
 from bayespool.errors import WorkerError
 from bayespool.experiments import budgets
-from bayespool.experiments.budget_settings import StrategySettings
+from bayespool.experiments.settings import StrategySettings
 from bayespool.options import options_of
 from bayespool.pooling import STRATEGIES, read_collection
+from bayespool.report.reading import read_result
 
 
 def runs(folder: Path) -> list[str]:
@@ -101,6 +102,24 @@ def test_a_budget_beyond_the_runs_is_said(run: Callable[..., Outcome], written: 
     assert "note: there are no more; the budget was 100000" in done.out
 
 
+def test_what_is_printed_is_in_the_files(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
+    asked = ("--strategy", "take", "--budget", 300, "--depth", 10)
+    done = run("pool", *runs(written), *asked, "-o", tmp_path / "judge.json")
+    assert done.status == 0, done.err
+    stored = read_result(tmp_path / "judge.json")
+    contributions = stored.to_frame("contributions").set_index("organization")
+    assert contributions["n_runs"].sum() == 21
+    assert contributions["share"].to_numpy() == pytest.approx(contributions["n_documents"] / 300)
+    (table,) = stored.read()
+    assert table.header == ("organization", "runs", "documents", "of all", "nobody\nelse has")
+    printed = [line.replace(" %", "%").split() for line in done.out.splitlines()]
+    assert all([cell.replace(" %", "%") for cell in row] in printed for row in table.rows)
+    assert stored.summary() == ("take: 300 documents of 20 topics, 15 each",)
+    assert [citation.key for citation in stored.citations()] == ["bayespool", *STRATEGIES["take"].citations]
+    assert run("pool", *runs(written), *asked, "-o", tmp_path / "who.md").status == 0
+    assert (tmp_path / "who.md").read_text(encoding="utf-8") == stored.to_markdown()
+
+
 def test_a_sample_is_written_with_its_probabilities(
     run: Callable[..., Outcome], written: Path, tmp_path: Path
 ) -> None:
@@ -132,7 +151,7 @@ def test_a_sample_is_written_with_its_probabilities(
     all_of_it = read_collection(
         written / "qrels.txt", pool=written / "pool", organizations=written / "organizations.csv"
     )
-    assert (1 / plain["inclusion"]).sum() == pytest.approx(all_of_it.pool().sum(), abs=1e-6)
+    assert (1 / plain["inclusion"]).sum() == pytest.approx(all_of_it.in_pool().sum(), abs=1e-6)
     assert plain["inclusion"].nunique() > 2
 
 
@@ -182,7 +201,7 @@ def test_help_has_a_line_for_each_strategy(run: Callable[..., Outcome]) -> None:
         (("--strategy", "take"), "'take' does not say how much to judge; give a budget"),
         (("--strategy", "take", "--budget", 10, "--output", "/no/such/file"), "there is no folder /no/such"),
         (("--strategy", "take", "--budget", 10, "--output", "/tmp"), "is a folder"),
-        (("--strategy", "take", "--budget", 10, "--output", "x.zst"), "plain text or .gz"),
+        (("--strategy", "take", "--budget", 10, "--output", "x.zst"), "x.zst: cannot write .zst; use "),
         (("--strategy", "take", "--budget", 10, "--pool", "/no/such/run"), "/no/such/run"),
     ],
 )
@@ -233,11 +252,12 @@ def test_budgets_writes_what_the_library_finds(
         truth="pooled",
     )
     frames = {
-        "bias": found.frame(reported_only=False),
-        "by_organization": found.contributor_frame(),
-        "pools": found.pool_frame(),
-        "summary": found.summary_frame(),
-        "ranking": found.ranking_frame(),
+        "bias": found.to_frame(),
+        "by_organization": found.to_frame("by_organization"),
+        "pools": found.to_frame("pools"),
+        "summary": found.to_frame("summary"),
+        "ranking": found.to_frame("ranking"),
+        "means": found.to_frame("means"),
     }
     for name, frame in frames.items():
         pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / f"{name}.parquet"), frame)
@@ -250,13 +270,16 @@ def test_budgets_writes_what_the_library_finds(
     assert told["pool_depth"] == 10
     assert "truth: scores on the strategy's pool with the run in it" in done.out
     assert "P@10, the best 16 of 21 pooled runs, means over budgets" in done.out
-    means = found.mean_frame().set_index(["measure", "strategy"])
+    means = found.to_frame("means").set_index(["measure", "strategy"])
     rows = [line.split() for line in done.out.splitlines() if line.startswith(" take ")]
     assert rows[0][1] == f"{means.loc[('P@10', 'take'), 'mae']:.4f}"
-    ranked = found.ranking_frame().set_index(["measure", "bias_measure", "strategy"])
-    assert rows[1][1] == str(ranked.loc[("P@10", "mae", "take"), "rank"])
+    ranked = found.to_frame("ranking").set_index(["measure", "bias_measure", "strategy"])
+    ranks = [row for row in rows if len(row) == 4 and row[1].isdigit() and len(row[1]) == 1]
+    assert ranks[0][1:] == [
+        str(ranked.loc[("P@10", name, "take"), "rank"]) for name in ("mae", "sre", "sre_star")
+    ]
     of_take = frames["summary"].query("measure == 'P@10' and strategy == 'take'")
-    assert rows[1][3:] == [f"{x:.4f}" for x in of_take["mae"]]
+    assert ["take", *(f"{x:.4f}" for x in of_take["mae"])] in rows
     pools = frames["pools"].query("strategy == 'take'")
     assert rows[-1][1:] == [str(n) for n in pools["n_relevant"]]
     assert "pools: 18 of 18" in done.err
@@ -266,19 +289,20 @@ def test_budgets_writes_what_the_library_finds(
 def test_budgets_says_what_estimators_make_of_the_pools(
     run: Callable[..., Outcome], written: Path, tmp_path: Path
 ) -> None:
-    asked = ("-m", "nDCG@10", "--estimators", "lower-bound,condensed-list", "--output", tmp_path)
+    asked = ("-m", "nDCG@10", "--estimators", "as-judged,condensed-list", "--output", tmp_path)
     done = run("budgets", *arguments(written, *asked))
     assert done.status == 0, done.err
     posterior = pd.read_parquet(tmp_path / "posterior.parquet")
     assert len(pd.read_csv(tmp_path / "estimates.csv")) == 3 * 2 * 3 * 2 * 21
     told = json.loads((tmp_path / "settings.json").read_text())["settings"]
-    assert told["estimators"]["lower-bound"] == {"name": "lower-bound", "estimand": "complete"}
+    assert told["estimators"]["as-judged"] == {"name": "as-judged", "estimand": "complete"}
     assert "P@10 of runs left out, estimated from the pool of each budget" in done.out
     rows = [line.split() for line in done.out.splitlines() if " condensed-list " in line]
     assert len(rows) == 3 * 2 * 3
     first = posterior[posterior["estimator"] == "condensed-list"].iloc[0]
     assert rows[0][:3] == ["take", "200", "condensed-list"]
-    assert rows[0][3:6] == [f"{first[name]:.4f}" for name in ("mae_as_judged", "mae", "bias")]
+    assert rows[0][3:5] == [f"{first[name]:.4f}" for name in ("mae_as_judged", "mae")]
+    assert rows[0][5] == f"{first['bias']:+.4f}"
     assert "as judged*" in done.out.partition("nDCG@10 of runs left out")[2]
     of_precision = done.out.partition("P@10 of runs left out")[2].partition("of runs left out")[0]
     assert "as judged*" not in of_precision

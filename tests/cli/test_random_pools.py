@@ -54,9 +54,9 @@ def test_pool_width_writes_what_the_library_finds(
         read(written), ["P@5", "P@10"], widths=[2, 6], n_samples=4, n_targets=2, random_seed=3,  # type: ignore[arg-type]
         run_types=kinds(written), pool_type="automatic", target_type="manual",
     )  # fmt: skip
-    pd.testing.assert_frame_equal(pd.read_parquet(output / "pools.parquet"), found.frame())
-    pd.testing.assert_frame_equal(pd.read_parquet(output / "summary.parquet"), found.summary_frame())
-    assert (output / "summary.csv").read_text() == found.summary_frame().to_csv(index=False)
+    pd.testing.assert_frame_equal(pd.read_parquet(output / "pools.parquet"), found.to_frame())
+    pd.testing.assert_frame_equal(pd.read_parquet(output / "summary.parquet"), found.to_frame("summary"))
+    assert (output / "summary.csv").read_text() == found.to_frame("summary").to_csv(index=False)
     told = json.loads((output / "settings.json").read_text())
     assert told["settings"]["widths"] == [2, 6]
     assert told["settings"]["target_type"] == "manual"
@@ -65,9 +65,10 @@ def test_pool_width_writes_what_the_library_finds(
     for name in ("pool-width-P_5.png", "pool-width-P_10.png"):
         assert (output / name).read_bytes().startswith(b"\x89PNG")
     assert "4 pools of each width drawn from 15 automatic runs for manual runs" in done.out
-    row = next(line.split() for line in done.out.splitlines() if line.startswith(" lower-bound"))
-    first = found.summary_frame().iloc[0]
-    assert row[:4] == ["lower-bound", "2", f"{first['unjudged']:.4f}", f"{first['bias']:.4f}"]
+    row = next(line.split() for line in done.out.splitlines() if line.startswith(" 2      as-judged"))
+    first = found.to_frame("summary").iloc[0]
+    assert row[:4] == ["2", "as-judged", f"{100 * first['unjudged']:.1f}", "%"]
+    assert row[4] == f"{first['bias']:+.4f}"
     assert "pools: 8 of 8" in done.err
 
 
@@ -94,19 +95,19 @@ def test_common_topics_writes_what_the_library_finds(
         n_samples=5,
         n_topic_samples=20,  # type: ignore[arg-type]
     )
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "pools.parquet"), found.frame())
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "summary.parquet"), found.summary_frame())
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "pools.parquet"), found.to_frame())
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "summary.parquet"), found.to_frame("summary"))
     assert json.loads((tmp_path / "settings.json").read_text())["settings"]["n_common"] == [4, 20]
     assert (tmp_path / "common-topics-P_10-condensed_list.svg").read_text().startswith("<?xml")
-    summary = found.summary_frame()
+    summary = found.to_frame("summary")
     lines = [line.split() for line in done.out.splitlines()]
-    adjusted = summary[(summary["score"] == "adjusted") & (summary["estimator"] == "lower-bound")]
+    adjusted = summary[(summary["score"] == "adjusted") & (summary["estimator"] == "as-judged")]
     assert next(line for line in lines if line[:2] == ["adjusted", "3"]) == [
         "adjusted",
         "3",
         *(f"{x:.4f}" for x in adjusted.loc[adjusted["pool_width"] == 3, "mae"]),
     ]
-    assert next(line for line in lines if line[:2] == ["law", "8"])[2:] == [
+    assert [line for line in lines if line[:2] == ["adjusted", "8"]][1][2:] == [  # the second table, by law
         f"{x:.4f}" for x in adjusted.loc[adjusted["pool_width"] == 8, "mae_law"]
     ]
 
@@ -114,21 +115,21 @@ def test_common_topics_writes_what_the_library_finds(
 def test_run_types_writes_what_the_library_finds(
     run: Callable[..., Outcome], written: Path, tmp_path: Path
 ) -> None:
-    asked = ("--run-types", written / "types.csv", "--estimators", "lower-bound,posterior-background")
+    asked = ("--run-types", written / "types.csv", "--estimators", "as-judged,posterior-background")
     asked += ("--draws", 20, "--leave-out", "manual", "--output", tmp_path)  # type: ignore[assignment]
     done = run("run-types", *arguments(written, *asked))
     assert done.status == 0, done.err
     found = leave_types_out(
         read(written), run_types=kinds(written), types=["manual"],  # type: ignore[arg-type]
-        estimators=["lower-bound", "posterior-background"], draws=20,
+        estimators=["as-judged", "posterior-background"], draws=20,
     )  # fmt: skip
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "runs.parquet"), found.frame())
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "summary.parquet"), found.summary_frame())
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "runs.parquet"), found.to_frame())
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "summary.parquet"), found.to_frame("summary"))
     assert (tmp_path / "run-types-P_10.png").read_bytes().startswith(b"\x89PNG")
     assert json.loads((tmp_path / "settings.json").read_text())["settings"]["types"] == ["manual"]
     assert "P@10, 6 manual runs on a pool of 15 others" in done.out
-    row = next(line.split() for line in done.out.splitlines() if line.startswith(" lower-bound"))
-    assert row[1] == f"{found.summary_frame()['mae'].iloc[0]:.4f}"
+    row = next(line.split() for line in done.out.splitlines() if line.startswith(" as-judged"))
+    assert row[1] == f"{found.to_frame('summary')['mae'].iloc[0]:.4f}"
     assert "types left out: 1 of 1" in done.err
 
 
@@ -174,7 +175,7 @@ def test_run_type_that_would_be_a_formula(run: Callable[..., Outcome], written: 
     lines = [f"{run_id},{kind if i % 2 else 'manual'}" for i, run_id in enumerate(sorted(kinds(written)))]
     types = tmp_path / "types.csv"
     types.write_text("\n".join(["run_id,type", *lines]) + "\n")
-    asked = ("--run-types", types, "--estimators", "lower-bound,background", "--leave-out", kind)
+    asked = ("--run-types", types, "--estimators", "as-judged,background", "--leave-out", kind)
     done = run("run-types", *arguments(written, *asked), "--output", tmp_path / "found")
     assert done.status == 0, done.err
     assert (tmp_path / "found" / "run-types-P_10.png").read_bytes().startswith(b"\x89PNG")
@@ -187,7 +188,7 @@ def test_tables_are_written_before_a_figure_fails(
         raise ZeroDivisionError("a bug in drawing")
 
     monkeypatch.setattr("bayespool.plots.plot_pool_width", fail)
-    asked = ("--widths", "2", "--samples", "2", "--estimators", "lower-bound", "--output", tmp_path)
+    asked = ("--widths", "2", "--samples", "2", "--estimators", "as-judged", "--output", tmp_path)
     with pytest.raises(ZeroDivisionError):
         run("pool-width", *arguments(written, *asked))
     files = {path.name for path in tmp_path.iterdir() if path.is_file()}

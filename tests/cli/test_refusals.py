@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import typer.main
 from commands import FAST, Outcome, arguments, everything_in
 
-from bayespool.cli import app
+from bayespool.cli import commands
 from bayespool.cli.help import group_of
 from bayespool.posterior import PosteriorEstimator
 
@@ -190,7 +189,7 @@ def test_unusable_input_is_told_and_nothing_is_written(
         (["-m", "P@0"], r"cutoff and rel must be at least 1"),
         (["-m", "P(rel=0)@10"], r"cutoff and rel must be at least 1"),
         (["-m", ""], r"unknown measure ''"),
-        (["--estimators", "foreground"], r"no estimator 'foreground'; known: lower-bound"),
+        (["--estimators", "foreground"], r"no estimator 'foreground'; known: as-judged"),
         (["--estimators", "background(e=7)"], r"constant e = 7 is not between 0 and 1"),
         (["--estimators", "background,background(e=0.2)"], r"two estimators are called 'background'"),
         (["--estimators", "posterior-background", "--prior", "mu"], r"prior 'mu' is not of the form name="),
@@ -254,7 +253,7 @@ def test_wrong_option_is_told_and_nothing_is_written(
     [
         (["--chains", "0"], r"--chains"),
         (["--draws", "many"], r"--draws"),
-        (["--draws", "100000000"], r"--draws.* less than or equal to 10000000"),
+        (["--draws", "100000000"], r"--draws.* 1<=x<=10000000"),
         (["--seed", "-1"], r"--seed"),
         (["--estimand", "half"], r"--estimand"),
         (["--engine", "hmc"], r"--engine"),
@@ -386,14 +385,14 @@ def test_bug_keeps_its_traceback(
 
 # --- each option of each command ----------------------------------------------------------------------------
 
-COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS = commands()
 WRONG: dict[str, tuple[str, ...]] = {
     "announce": ("0.1", "half"),
     "budgets": ("0", "many"),
     "ci_prob": ("7", "nan"),
     "estimator": ("foreground", "background"),
     "estimators": ("foreground", "background(e=7)"),
-    "format_": ("docx",),
+    "table_format": ("docx",),
     "cluster": ("nowhere",),
     "jobs": ("0", "many"),
     "judges": ("=",),
@@ -402,6 +401,7 @@ WRONG: dict[str, tuple[str, ...]] = {
     "models": ("nonsense", "combined"),
     "n_common": ("0", "many"),
     "output": ("nowhere/x.csv",),
+    "folder": ("nowhere/x",),
     "pool_strategy": ("nonsense", "take(k=x)"),
     "priors": ("mu", "mu=Foo(1)", "zz=Normal(0,1)", "mu=Normal(0", "mu=Normal(0,-1)", "mu=Normal(1e308,1)"),
     "rope": ("-1",),
@@ -437,12 +437,12 @@ def wrong_values() -> Iterator[tuple[str, str, str]]:
         for parameter in entry.params:
             if parameter.param_type_name != "option" or parameter.is_flag or parameter.name in OF_FILES:
                 continue
-            if parameter.name == "top" and group_of(command, "top") == "Output":
+            if parameter.name == "top" and group_of(parameter) == "Output":
                 values = ("0", "many")  # rows to print, as many as one likes
             elif parameter.name in WRONG:
                 values = WRONG[parameter.name]
-            elif parameter.min is not None:
-                values = (str(parameter.min - 1), "many")
+            elif (least := getattr(parameter.type, "min", None)) is not None:
+                values = (str(least - 1), "many")
             else:
                 values = ("??",)  # a choice, or it should stand above
             for value in values:
@@ -462,7 +462,7 @@ def test_wrong_value_of_any_option_is_told_before_a_file_is_read(
     late = []
     for name, option, value in wrong_values():
         if name == command:
-            done = run(command, *given, option, value)
+            done = run(*command.split(), *given, option, value)
             told = done.status in (1, 2) and done.out == "" and "Traceback" not in done.err
             if not told or "nowhere." in done.err:
                 late.append((option, value, done.err))
@@ -480,9 +480,9 @@ def test_a_measure_of_the_judgments_is_no_measure_to_estimate(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "types.csv").write_text("run_id,type\na,x\n")
     given = [*NEEDED.get(command, []), "--qrels", "nowhere.qrels", "--pool", "nowhere.runs"]
-    done = run(command, *given, "-m", "Judged@10")
+    done = run(*command.split(), *given, "-m", "Judged@10")
     assert done.status == 1
-    assert "is of the judgments as they stand" in done.err
+    assert "describes the judgments" in done.err
 
 
 def test_the_loop_over_options_is_one() -> None:
@@ -538,7 +538,7 @@ def test_a_list_of_more_organizations_than_were_read_is_one_short_warning(
     ]
 
 
-@pytest.mark.parametrize("command", ["score", "check", "judge-next", "leave-out"])
+@pytest.mark.parametrize("command", ["score", "check predictions", "judge-next", "leave-out"])
 @pytest.mark.parametrize(
     ("prior", "said"),
     [
@@ -551,7 +551,7 @@ def test_priors_of_the_wrong_family_are_refused_before_files_are_read(
 ) -> None:
     runs = ["my.run"] if command in ("score", "judge-next") else []
     files = ["--qrels", str(tmp_path / "none.txt"), "--pool", str(tmp_path / "none")]
-    done = run(command, *runs, *files, "-m", "P@10", "--prior", prior)
+    done = run(*command.split(), *runs, *files, "-m", "P@10", "--prior", prior)
     assert done.status == 1
     assert said in done.err
 

@@ -50,7 +50,7 @@ def test_a_file_of_scores_becomes_a_page_with_the_command_as_it_was_typed(
     ("words", "said"),
     [
         (("report", "nowhere.json"), "nowhere.json: there is no such file or folder"),
-        (("report", "qrels.txt"), "a report cannot be made of .txt"),
+        (("report", "qrels.txt"), "cannot read a result from .txt"),
         (("report", "pool"), "pool: holds no results"),
         (("report", "qrels.txt", "-o", "report.pdf"), "report.pdf: a report is an .html file"),
     ],

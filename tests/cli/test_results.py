@@ -9,13 +9,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from commands import FAST, Outcome, arguments, everything_in
 
 import bayespool
 from bayespool.tables import read_parquet
 
-SHAPE = ["command", "version", "settings", "metadata", "tables", "notes"]
+SHAPE = ["command", "version", "settings", "metadata", "tables", "columns", "notes", "summary"]
 
 
 def document(done: Outcome) -> dict:
@@ -31,9 +32,10 @@ def test_json_has_what_the_file_has_and_nothing_else_is_printed(
     path = example / "x.json"
     found = document(run(*arguments(example), *FAST, "-m", "nDCG@10", "--json", "-o", path))
     written = json.loads(path.read_text("utf-8"))
-    assert found["tables"] == {"scores": written["scores"]}
+    assert found["tables"] == {name: rows for name, rows in written.items() if name != "metadata"}
     assert found["notes"] == written["metadata"].pop("notes")
-    assert found["metadata"] == written["metadata"]
+    assert found["metadata"] == {name: written["metadata"][name] for name in found["metadata"]}
+    assert found["metadata"]["fingerprint"]
     assert found["command"] == "score"
     assert found["version"] == bayespool.__version__
     assert found["settings"]["seed"] == 1
@@ -60,22 +62,19 @@ def test_json_of_a_study_has_the_tables_of_its_folder(run: Callable[..., Outcome
 
 
 def read_rows(path: Path) -> list[dict]:
-    from bayespool.tables.files import read_rows
-
-    return read_rows(path)
+    return pd.read_parquet(path).to_dict("records")
 
 
 def test_json_of_files_that_are_written_names_them(run: Callable[..., Outcome], example: Path) -> None:
     asked = ["--estimator", "posterior-background", "--draws", 2, "-o", example / "out", "--json"]
     found = document(run("impute", *arguments(example)[1:], *asked))
-    assert found["tables"] == {
-        "files": [{"file": str(example / "out" / name)} for name in ("qrels-01.txt", "qrels-02.txt")]
-    }
+    assert [row["file"] for row in found["tables"]["files"]] == ["qrels-01.txt", "qrels-02.txt"]
+    assert found["settings"]["output"] == str(example / "out")
 
 
-def test_json_of_the_demo_has_the_truth_among_its_notes(run: Callable[..., Outcome]) -> None:
-    notes = document(run("demo", *FAST, "--json"))["notes"]
-    assert notes[-2].startswith("truth of the simulation, P@10 if all were judged: new-a 0.6250")
+def test_json_of_the_demo_has_the_truth_in_its_summary(run: Callable[..., Outcome]) -> None:
+    summary = document(run("demo", *FAST, "--json"))["summary"]
+    assert summary[-2].startswith("truth of the simulation, P@10 if all were judged: new-a 0.6250")
 
 
 def test_quiet_leaves_results_and_errors(run: Callable[..., Outcome], example: Path) -> None:

@@ -10,18 +10,22 @@ import pandas as pd
 import pytest
 from commands import Outcome, arguments
 
-from bayespool import read_results, read_scores
+from bayespool import StoredResult, read_result, read_scores
 from bayespool.errors import InputError
-from bayespool.scoring import StoredResults
+from bayespool.scoring import StoredScores
 
 POOL = ("--estimators", "background", "-m", "P@5")
 FOLDERS: dict[str, tuple[str, tuple[object, ...], set[str]]] = {
     "leave-out": ("leave-out", (*POOL, "--jobs", 1), {"runs", "summary", "reliability"}),
-    "check": ("check", ("-m", "P@5", "--models", "evidence", "--draws", 30), {"calibration", "elpd", "runs"}),
+    "check predictions": (
+        "check predictions",
+        ("-m", "P@5", "--models", "evidence", "--draws", 30),
+        {"calibration", "elpd", "runs"},
+    ),
     "budgets": (
         "budgets",
         ("-m", "P@5", "--strategies", "take", "--budgets", "300", "--jobs", 1),
-        {"bias", "by_organization", "pools", "summary", "ranking"},
+        {"bias", "by_organization", "pools", "summary", "ranking", "means"},
     ),
     "pool-width": (
         "pool-width",
@@ -39,7 +43,10 @@ FILES: dict[str, tuple[tuple[object, ...], str]] = {
     "compare": (("--estimators", "posterior-ratio", "--draws", 60, "-m", "P@5"), "differences"),
     "reversals": (("--estimators", "background", "--judgments", 300, "-m", "P@5"), "rates"),
     "pool": (("--strategy", "take", "--budget", 100), "documents"),
-    "judge-next": (("--budget", 3, "--draws", 60, "-m", "P@5"), "documents"),
+    "judge-next": (
+        ("--budget", 3, "--estimator", "posterior-ratio", "--draws", 60, "-m", "P@5"),
+        "documents",
+    ),
 }
 
 
@@ -47,9 +54,13 @@ def files_of(folder: Path, *, new: bool) -> list[str]:
     return arguments(folder)[1 if new else 2 : -1]
 
 
-def same_as_csv(found: StoredResults, folder: Path) -> None:
+def frames_of(stored: StoredResult) -> dict[str, pd.DataFrame]:
+    return {table.name: table.frame for table in stored.tables()}
+
+
+def same_as_csv(stored: StoredResult, folder: Path) -> None:
     """The tables are those of the CSV files, which people open."""
-    for name, frame in found.tables.items():
+    for name, frame in frames_of(stored).items():
         written = pd.read_csv(folder / f"{name}.csv")
         assert list(written.columns) == list(frame.columns)
         assert len(written) == len(frame)
@@ -70,15 +81,16 @@ def test_folder_is_read_back(
         (tmp_path / "types.csv").write_text("\n".join(["run_id,type", *rows]) + "\n")
         asked = tuple(tmp_path / "types.csv" if part == "types.csv" else part for part in asked)
     out = tmp_path / "out"
-    done = run(command, *files_of(example, new=False), *asked, "--figures", "none", "-o", out)
+    done = run(*command.split(), *files_of(example, new=False), *asked, "--figures", "none", "-o", out)
     assert done.status == 0, done.err
-    found = read_results(out)
-    assert (found.experiment, set(found.tables)) == (experiment, tables)
-    assert found.settings == json.loads((out / "settings.json").read_text(encoding="utf-8"))
-    same_as_csv(found, out)
-    assert found.to_frame() is next(iter(found.tables.values()))
-    for name in found.files:
-        assert set(found.container(name).children) >= {"posterior"}
+    stored = read_result(out)
+    assert (stored.command, set(frames_of(stored))) == (experiment, tables)
+    settings = json.loads((out / "settings.json").read_text(encoding="utf-8"))
+    assert dict(stored.metadata).items() <= settings.items()
+    assert list(stored.notes()) == settings["notes"]
+    same_as_csv(stored, out)
+    for name in stored.paths:
+        assert set(stored.container(name).children) >= {"posterior"}
 
 
 @pytest.mark.parametrize("command", FILES)
@@ -91,15 +103,15 @@ def test_file_is_read_back(command: str, run: Callable[..., Outcome], example: P
     for given in outputs if command == "pool" else [sum(outputs, ())]:  # pool takes one
         done = run(command, *files, *asked, *given)
         assert done.status == 0, done.err
-    text, binary = read_results(tmp_path / f"{table}.json"), read_results(tmp_path / f"{table}.parquet")
-    settings, others = (json.dumps(found.settings) for found in (text, binary))
+    text, binary = read_result(tmp_path / f"{table}.json"), read_result(tmp_path / f"{table}.parquet")
+    settings, others = (json.dumps(stored.metadata) for stored in (text, binary))
     if command == "pool":  # the command that made each file has its path
         settings = settings.replace(f"/{table}.json", f"/{table}.parquet")
     assert settings == others
-    assert list(binary.tables) == [table]
+    assert list(frames_of(binary)) == [table]
     same_as_csv(binary, tmp_path)
-    pd.testing.assert_frame_equal(text.tables[table], binary.tables[table], check_dtype=False)
-    assert len(text.tables[table]) > 0
+    pd.testing.assert_frame_equal(text.to_frame(table), binary.to_frame(table), check_dtype=False)
+    assert len(text.to_frame(table)) > 0
 
 
 def test_scores_are_read_back_by_both_readers(
@@ -107,11 +119,10 @@ def test_scores_are_read_back_by_both_readers(
 ) -> None:
     done = run(*arguments(example), "--estimators", "background", "-o", tmp_path / "a.json")
     assert done.status == 0, done.err
-    stored, results = read_scores(tmp_path / "a.json"), read_results(tmp_path / "a.json")
-    pd.testing.assert_frame_equal(stored.to_frame(), results.to_frame("scores"), check_dtype=False)
-    noted = {"notes": list(stored.note_lines), "statements": results.settings["statements"]}
-    assert results.settings == {**stored.metadata, **noted}
-    assert results.notes == stored.note_lines
+    stored, result = read_scores(tmp_path / "a.json"), read_result(tmp_path / "a.json")
+    assert isinstance(result, StoredScores)
+    pd.testing.assert_frame_equal(stored.to_frame(), result.to_frame("scores"))
+    assert (result.metadata, result.notes()) == (stored.metadata, stored.notes())
     assert "| new-a |" in stored.to_markdown(columns=["lower"])
 
 
@@ -120,11 +131,8 @@ def test_completed_qrels_are_named(run: Callable[..., Outcome], example: Path, t
     files = files_of(example, new=True)
     done = run("impute", *files, "-m", "P@5", "--draws", 2, "-o", tmp_path / "out")
     assert done.status == 0, done.err
-    found = read_results(tmp_path / "out")
-    assert (found.experiment, dict(found.tables)) == ("completed qrels", {})
-    assert list(found.files) == ["qrels-01.txt", "qrels-02.txt"]
-    with pytest.raises(InputError, match="no table ''"):
-        found.to_frame()
+    stored = read_result(tmp_path / "out")
+    assert list(stored.paths) == ["qrels-01.txt", "qrels-02.txt"]
 
 
 def test_what_is_damaged_or_nothing_of_ours_is_refused(
@@ -135,20 +143,20 @@ def test_what_is_damaged_or_nothing_of_ours_is_refused(
     assert done.status == 0, done.err
     (tmp_path / "out" / "pools.parquet").write_bytes((tmp_path / "out" / "summary.parquet").read_bytes())
     with pytest.raises(InputError, match="is not as it was written"):
-        read_results(tmp_path / "out")
+        read_result(tmp_path / "out")
     (tmp_path / "out" / "pools.parquet").unlink()
     with pytest.raises(InputError, match="is missing, which settings"):
-        read_results(tmp_path / "out")
+        read_result(tmp_path / "out")
     for path, said in (
         (tmp_path, "no results"),
-        (tmp_path / "a.csv", "cannot read results from"),
+        (tmp_path / "a.csv", "no such file"),
         (tmp_path / "a.json", "no su"),
     ):
         with pytest.raises(InputError, match=said):
-            read_results(path)
+            read_result(path)
     (tmp_path / "b.json").write_text("[1]")
-    with pytest.raises(InputError, match="holds no results"):
-        read_results(tmp_path / "b.json")
+    with pytest.raises(InputError, match="holds no result"):
+        read_result(tmp_path / "b.json")
 
 
 @pytest.mark.parametrize("ending", ["tex", "md", "html"])
@@ -167,7 +175,7 @@ def test_tables_for_a_paper_are_those_of_the_library(
     escaped = {"tex": r"a\_b\textless{}img", "md": r"a\_b&lt;img", "html": "a_b&lt;img"}[ending]
     assert escaped in text
     assert "<img" not in text
-    assert "new-b" not in text
+    assert "new-b" not in text.split("</title>")[-1]
     assert len(pd.read_csv(tmp_path / "all.csv")) == 3
     assert "2 of 3 runs" in done.out
     before = path.read_bytes()

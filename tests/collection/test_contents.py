@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from toys import from_rankings, in_pool, judged, judgments, toy_collection, toy_qrels, toy_runs
 
 from bayespool.collection import UNJUDGED, Collection, Run, build_collection, qrels_from_frame, run_from_frame
-from bayespool.collection.contributors import sole_contributor
+from bayespool.collection.pools import sole_contributor
 from bayespool.errors import InputError
 
 # What a collection holds
@@ -110,9 +110,9 @@ def test_unpool_never_adds_a_judgment(collection: Collection, data: st.DataObjec
     for query_id, documents in after.items():
         assert documents.items() <= before[query_id].items()
     # what is left of the pool is what the other pooled runs contributed
-    assert (smaller.relevance >= 0)[smaller.pool()].all()
+    assert (smaller.relevance >= 0)[smaller.in_pool()].all()
     lost = (collection.relevance >= 0) & (smaller.relevance < 0)
-    assert not lost[~collection.pool(collection.run_index(run_ids))].any()
+    assert not lost[~collection.in_pool(collection.run_index(run_ids))].any()
 
 
 def test_judgment_of_ones_own_in_a_hole_of_the_pool_stays_without_its_run() -> None:

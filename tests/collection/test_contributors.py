@@ -8,7 +8,7 @@ from hypothesis import given
 from toys import pooled_collections, toy_collection
 
 from bayespool.collection import Collection, qrels_from_frame
-from bayespool.collection.contributors import find_sole_contributor, sole_contributor
+from bayespool.collection.pools import find_sole_contributor, sole_contributor
 from bayespool.errors import InputError
 
 
@@ -54,7 +54,7 @@ def test_without_its_contributor_a_document_is_not_in_the_pool(collection: Colle
     owner = sole_contributor(collection, "run")
     pooled = np.flatnonzero(collection.pooled)
     for run in pooled:
-        lost = collection.pool(pooled) & ~collection.pool(pooled[pooled != run])
+        lost = collection.in_pool(pooled) & ~collection.in_pool(pooled[pooled != run])
         assert np.array_equal(lost, owner == run)
 
 

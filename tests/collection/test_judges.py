@@ -24,7 +24,7 @@ from bayespool.collection.judges import MOST_GRADES, find_pairs, topic_codes
 from bayespool.errors import InputError, InputWarning
 from bayespool.evidence import judgment_counts
 from bayespool.experiments import load_example
-from bayespool.posterior.kinds import with_kinds
+from bayespool.posterior.distance import with_kinds
 
 NAN = float("nan")
 LABELS = {"1": {"a": 2, "l": 0, "d": 1}, "2": {"z": 2, "p": 0}}

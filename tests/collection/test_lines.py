@@ -13,7 +13,7 @@ from trec_files import PLAIN, PLAIN_ROWS, Write, error_of, ids, judgments_of, la
 
 from bayespool import collection as trec
 from bayespool.collection import Skipped
-from bayespool.collection.lines import LABELS, QRELS, Layout, parse_fast, parse_tolerantly, run_layout
+from bayespool.collection.lines import LABELS, QRELS, FileLayout, parse_fast, parse_tolerantly, run_layout
 from bayespool.errors import InputError, InputWarning
 
 RUN = run_layout(ranks=False, tag=False)
@@ -401,7 +401,7 @@ def lines_of(draw: st.DrawFn, *, columns: int) -> str:
     return text
 
 
-def assert_alike(text: bytes, layout: Layout) -> None:
+def assert_alike(text: bytes, layout: FileLayout) -> None:
     fast = parse_fast(text, layout)
     slow = parse_tolerantly(text, Path("x"), layout, strict=True)
     assert fast is not None, "the fast path gave up on a good file"

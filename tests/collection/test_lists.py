@@ -8,7 +8,7 @@ import pytest
 from trec_files import error_of
 
 from bayespool.collection import read_organizations
-from bayespool.collection.lists import csv_entries
+from bayespool.collection.readers import csv_entries
 
 PATH = Path("list.csv")
 

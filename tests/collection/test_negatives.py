@@ -114,7 +114,7 @@ def test_spam_is_judged_nonrelevant(example: Path) -> None:
     one, other = (
         score(c, ["new-a"], "P@10", estimators=chosen, draws=50) for c in (collection, load_example())
     )
-    assert one.frame().equals(other.frame())
+    assert one.to_frame().equals(other.to_frame())
 
 
 def test_listed_documents_are_in_the_pool_and_unjudged(example: Path) -> None:

@@ -76,6 +76,6 @@ def test_runs_of_a_pool_in_another_order() -> None:
 
 def test_collection_is_pickled_with_its_pool() -> None:
     again = pickle.loads(pickle.dumps(uneven_toy()))
-    assert again.pooling == uneven_toy().pooling
+    assert again.pool == uneven_toy().pool
     assert again.fingerprint == uneven_toy().fingerprint != toy_collection().fingerprint
     assert not again.relevance.flags.writeable

@@ -231,14 +231,14 @@ def test_pools_are_the_same() -> None:
     for rule in get_args(PoolRule):
         found, expected = (discover_pool(c, rule=rule) for c in (few, example))
         assert found.pooled.tolist() == expected.pooled.tolist()
-        assert found.pooling == expected.pooling
+        assert found.pool == expected.pool
     assert few.unpool(organization="north").relevance.tobytes() == (
         example.unpool(organization="north").relevance.tobytes()
     )
     for strategy in ("take", "rrf", "move-to-front", "hedge", "rbp-a", "thompson"):
         one, other = (with_strategy_pool(c, strategy, 300) for c in (example, few))
         assert one.relevance.tobytes() == other.relevance.tobytes()
-        assert np.array_equal(one.pool(), other.pool())
+        assert np.array_equal(one.in_pool(), other.in_pool())
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -299,7 +299,7 @@ def peak():
 
 before = peak()
 collection = build_collection([*short, long], qrels, pooled_run_ids=names, pool_depth=30)
-found = score(collection, "long", measures="P@10", estimators="lower-bound")
+found = score(collection, "long", measures="P@10", estimators="as-judged")
 print(collection.document.nbytes, collection.length.max(), peak() - before)
 """
 

@@ -284,7 +284,7 @@ def test_trec_2_strict_names_the_line(collections: Path, run_id: str, line: int,
 @pytest.mark.parametrize(
     ("name", "n_runs", "n_lines", "n_judgments", "n_organizations"),
     [
-        ("trec8-adhoc", 129, 6_284_293, 86_830, 41),
+        pytest.param("trec8-adhoc", 129, 6_284_293, 86_830, 41, marks=pytest.mark.slow),
         ("trec2011-medical", 127, 3_869_046, 8_865, 29),
     ],
 )

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from bayespool.collection.repeats import has_repeats, pair_codes, repeats
+from bayespool.collection.lines import has_repeats, pair_codes, repeats
 
 ENDINGS = st.sampled_from(["", "x", "é", "-0000-00-00000", "/2009/11/index.html"])
 IDS = st.builds(str.__add__, st.text("ab", min_size=1, max_size=20), ENDINGS)
@@ -46,7 +46,7 @@ def test_fingerprints_spare_nearly_every_file_the_longer_way(monkeypatch: pytest
     def longer_way(*_: object) -> None:
         raise AssertionError("documents were compared")
 
-    monkeypatch.setattr("bayespool.collection.repeats.pair_codes", longer_way)
+    monkeypatch.setattr("bayespool.collection.lines.pair_codes", longer_way)
     n_topics, depth = 50, 1000
     ids = [f"FBIS{3 + i % 2}-{7919 * i % 60000}" for i in range(depth)]
     assert not has_repeats(*columns([(t, id_) for t in range(n_topics) for id_ in ids]))

@@ -13,13 +13,12 @@ from hypothesis.extra import numpy as hnp
 from known_scores import with_posterior
 
 from bayespool.comparisons import Comparison, agree_on_draws, compare, compare_across
-from bayespool.comparisons.agreement import with_shared_draws
 from bayespool.comparisons.comparing import compare_scores
-from bayespool.comparisons.draws import population_draws
+from bayespool.comparisons.draws import population_draws, with_shared_draws
+from bayespool.comparisons.sentences import across_sentence
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
-from bayespool.report.comparisons import print_comparison
-from bayespool.report.sentences import across_sentence
+from bayespool.report.terminal import print_result
 from bayespool.scoring import score
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
@@ -117,17 +116,17 @@ def test_without_joint_draws_nothing_is_said() -> None:
     assert apart.across_measures()["measures"].unique().tolist() == [f"P@10, {NDCG}"]
     alone = compared("R@100").scores[METHOD, R100]
     np.testing.assert_array_equal(apart.scores[METHOD, R100].value, alone.value)
-    text = printed(lambda console: print_comparison(apart, console))
+    text = printed(lambda console: print_result(apart, console))
     assert f"note: {METHOD}: draws of {R100} are of completed judgments of their own" in text
     two = compared("P@10", "R@100", joint=False)
     assert two.across_measures().empty
-    assert "at once" not in printed(lambda console: print_comparison(two, console))
+    assert "at once" not in printed(lambda console: print_result(two, console))
     assert compared("P@10").across_measures().empty
 
 
 def test_draws_that_do_not_say_that_they_are_shared_are_not() -> None:
     """An estimator of one's own has no fits: nobody knows which judgments its draws complete."""
-    scores = with_posterior(score(load_example(), NEW, ["P@5", "P@10"], estimators=["lower-bound"]))
+    scores = with_posterior(score(load_example(), NEW, ["P@5", "P@10"], estimators=["as-judged"]))
     found = compare_scores(scores)
     assert found.across_measures().empty
     known = [e for e in scores.estimates if e.draws is not None]
@@ -143,7 +142,7 @@ def test_measures_that_are_not_the_better_the_higher_take_no_part() -> None:
     assert found.across_measures()["measures"].unique().tolist() == ["P@10, RR@10"]
     tests = found.significance().query("measure == 'Judged@10' and method == @METHOD")
     assert tests["prob_significant"].isna().all()
-    text = printed(lambda console: print_comparison(found, console))
+    text = printed(lambda console: print_result(found, console))
     assert "the Judged@10 of" not in text
     assert "note: posterior-ratio: draws" not in text
 
@@ -153,7 +152,7 @@ def test_sentence_and_table_have_the_frames_numbers() -> None:
     row = found.across_measures().iloc[0]
     said = across_sentence(row, 20)
     assert said.startswith(f"On these 20 topics new-a is higher than new-b on P@10, on {NDCG} and on {R100}")
-    text = printed(lambda console: print_comparison(found, console))
+    text = printed(lambda console: print_result(found, console))
     assert said in text
     shown = text[text.index(f"P@10, {NDCG}, {R100} at once, these 20 topics") :].splitlines()
     cells = next(line.split() for line in shown if line.startswith(" new-a  new-b"))

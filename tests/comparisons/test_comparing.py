@@ -15,7 +15,8 @@ import bayespool
 from bayespool.collection import Collection
 from bayespool.comparisons import Comparison, adjust_p_values, compare, generalizability, paired_t
 from bayespool.comparisons.comparing import compare_scores
-from bayespool.comparisons.comparison import AS_THEY_STAND
+from bayespool.comparisons.comparison import AS_JUDGED
+from bayespool.comparisons.settings import ComparingSettings
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
 from bayespool.scoring import score
@@ -41,7 +42,7 @@ def example_comparison() -> Comparison:
 def test_compare_has_every_pair_once_and_names_its_scope() -> None:
     found = example_comparison()
     differences, significance = found.differences(), found.significance()
-    methods = [AS_THEY_STAND, "interpolated", "posterior-ratio"]
+    methods = [AS_JUDGED, "interpolated", "posterior-ratio"]
     assert [e.method for e in found.scores.estimates] == methods * 2
     assert differences.groupby(["measure", "method", "scope"]).size().to_dict() == {
         (measure, method, scope): 6
@@ -95,7 +96,7 @@ def test_risk_of_reversal_is_that_of_pairs_that_are_significant_now() -> None:
     found = example_comparison()
     frame = found.significance()
     index = ["measure", "test", "run_a", "run_b"]
-    now = frame[frame["method"] == AS_THEY_STAND].set_index(index)
+    now = frame[frame["method"] == AS_JUDGED].set_index(index)
     drawn = frame[(frame["method"] == "posterior-ratio") & (frame["test"] != "wilcoxon")].set_index(index)
     assert len(drawn) == 2 * 2 * 6
     for key, row in drawn.iterrows():
@@ -109,7 +110,7 @@ def test_risk_of_reversal_is_that_of_pairs_that_are_significant_now() -> None:
     assert now["significant"].sum() >= 4
     assert frame[frame["test"] == "wilcoxon"]["prob_significant"].isna().all()
     overview = found.overview().set_index(["measure", "method", "test"])
-    one = overview.loc[("P@10", AS_THEY_STAND, "paired-t")]
+    one = overview.loc[("P@10", AS_JUDGED, "paired-t")]
     assert one["n_significant"] == now.loc["P@10"].loc["paired-t"]["significant"].sum()
     assert np.isnan(one["reversal_risk"])
 
@@ -176,13 +177,13 @@ def test_compare_without_draws() -> None:
     [
         ({"run_ids": ["new-a"]}, "one run cannot be compared"),
         ({"tests": ["anova"]}, "tests cannot be 'anova'"),
-        ({"tests": "paired-t"}, "tests cannot be 'paired-t'; give a sequence"),
+        ({"tests": "paired"}, "tests cannot be 'paired'"),
         ({"tests": []}, "tests cannot be"),
         ({"scopes": ["topics"]}, "scopes cannot be 'topics'; known: these-topics, population"),
         ({"level": 0}, "level cannot be 0"),
         ({"rope": -0.1}, "rope cannot be -0.1"),
         ({"control": "bonferroni"}, "control cannot be 'bonferroni'"),
-        ({"together": False}, "compare always completes the judgments of its runs together"),
+        ({"together": False}, r"unknown settings \['together'\]; compare has measures"),
     ],
 )
 def test_compare_refuses_what_it_does_not_know(arguments: dict[str, object], message: str) -> None:
@@ -193,5 +194,12 @@ def test_compare_refuses_what_it_does_not_know(arguments: dict[str, object], mes
 
 def test_scores_without_the_scores_as_they_stand_cannot_be_compared() -> None:
     scores = score(load_example(), NEW, estimators=["interpolated"])
-    with pytest.raises(InputError, match="lower-bound is missing"):
+    with pytest.raises(InputError, match="as-judged is missing"):
         compare_scores(scores)
+
+
+def test_one_test_and_one_scope_need_no_sequence() -> None:
+    settings = ComparingSettings(tests="paired-t", scopes="population")  # type: ignore[arg-type]
+    assert (settings.tests, settings.scopes) == (("paired-t",), ("population",))
+    assert [e.name for e in settings.estimators] == ["as-judged", "posterior-combined"]
+    assert settings.together

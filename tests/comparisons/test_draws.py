@@ -9,13 +9,13 @@ from hypothesis.extra import numpy as hnp
 from precisions import known_draws, pairs, precisions
 from scipy import stats
 
-from bayespool.comparisons import compare_draws, paired_t, rank_probabilities
+from bayespool.comparisons import compare_runs_by_draws, paired_t, rank_probabilities
 from bayespool.comparisons.draws import population_draws
 
 
 @given(hnp.arrays(np.int64, st.tuples(st.integers(1, 7), st.integers(2, 4)), elements=st.integers(0, 3)))
 def test_chances_of_a_pair_sum_to_one_to_the_bit(values: np.ndarray) -> None:
-    found = compare_draws(values, ci_prob=0.9)
+    found = compare_runs_by_draws(values, ci_prob=0.9)
     greater, equal = found.prob_greater, found.prob_equal
     assert ((greater + greater.T) + equal == 1).all()
     off = ~np.eye(values.shape[1], dtype=bool)
@@ -37,7 +37,7 @@ def test_rank_chances_sum_to_one_over_ranks_and_over_runs(values: np.ndarray) ->
 
 def test_draws_of_two_runs_by_hand() -> None:
     totals = np.array([[7, 5], [6, 6], [5, 6], [8, 4]])  # differences 2, 0, −1, 4
-    found = compare_draws(totals, ci_prob=0.5, rope=0.1, unit=10)
+    found = compare_runs_by_draws(totals, ci_prob=0.5, rope=0.1, unit=10)
     assert found.difference[0, 1] == pytest.approx(0.125)
     assert (found.lower[0, 1], found.upper[0, 1]) == (0.0, 0.2)
     assert (found.prob_greater[0, 1], found.prob_equal[0, 1], found.prob_greater[1, 0]) == (0.5, 0.25, 0.25)
@@ -65,14 +65,14 @@ def test_population_means_are_those_of_the_t_distribution_where_nothing_is_unjud
 
 def test_runs_that_are_the_same_are_equal_in_every_population() -> None:
     draws = known_draws()
-    found = compare_draws(population_draws(draws), ci_prob=0.95)
+    found = compare_runs_by_draws(population_draws(draws), ci_prob=0.95)
     assert found.n_equal[0, 1] == len(draws)
     assert found.n_equal[0, 3] == 0
 
 
 def test_population_adds_to_the_uncertainty_of_these_topics() -> None:
     draws = known_draws(2000)
-    here = compare_draws(draws.sum(axis=2), ci_prob=0.95, unit=20)
-    there = compare_draws(population_draws(draws), ci_prob=0.95)
+    here = compare_runs_by_draws(draws.sum(axis=2), ci_prob=0.95, unit=20)
+    there = compare_runs_by_draws(population_draws(draws), ci_prob=0.95)
     upper = [(0, 2), (0, 3), (2, 3), (3, 4)]
     assert all((there.upper - there.lower)[pair] > (here.upper - here.lower)[pair] > 0 for pair in upper)

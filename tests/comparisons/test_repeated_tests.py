@@ -12,11 +12,13 @@ from precisions import known_draws
 from bayespool.comparisons import adjust_p_values, significant_draws
 from bayespool.comparisons.significance import p_values
 
+N_DRAWS = 10
+
 
 @cache
 def one_by_one(test: Any, control: Any) -> tuple[np.ndarray, np.ndarray]:
     """Draws, and in how many of them each run is significantly better than each other one."""
-    draws = known_draws(25, n_runs=6, seed=5)
+    draws = known_draws(N_DRAWS, n_runs=6, seed=5)
     expected = np.zeros((6, 6), dtype=int)
     for one in draws:
         p = adjust_p_values(p_values(one / 10, test), control)
@@ -38,11 +40,11 @@ def one_by_one(test: Any, control: Any) -> tuple[np.ndarray, np.ndarray]:
 def test_significant_draws_are_those_of_the_test_in_each_draw(
     test: str, control: str, cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bayespool.comparisons.repeated_tests._MAX_CELLS_HELD", cells)
+    monkeypatch.setattr("bayespool.comparisons.significance._MAX_CELLS_OF_DRAWS", cells)
     draws, expected = one_by_one(test, control)
     found = significant_draws(draws, test=test, level=0.05, control=control)  # type: ignore[arg-type]
     np.testing.assert_array_equal(found.n_greater, expected)
-    assert 0 < expected.sum() < 25 * 15, "the draws decide nothing"
+    assert 0 < expected.sum() < N_DRAWS * 15, "the draws decide nothing"
     assert expected[0, 1] == 0
 
 

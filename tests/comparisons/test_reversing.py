@@ -14,7 +14,7 @@ from scipy import stats
 
 from bayespool.collection import Collection
 from bayespool.comparisons import Reversals, judgment_subset, reversals
-from bayespool.comparisons.comparison import AS_THEY_STAND
+from bayespool.comparisons.comparison import AS_JUDGED
 from bayespool.comparisons.outcomes import Outcome
 from bayespool.corrections import fit_constants
 from bayespool.errors import InputError
@@ -46,7 +46,7 @@ def test_reversals_hold_fewer_judgments_against_all() -> None:
     assert found.n_judgments == (150, 500, n_all)
     assert found.groups == {"contributing": load_example().pooled_run_ids, "non-contributing": NEW}
     assert found.methods == (
-        AS_THEY_STAND,
+        AS_JUDGED,
         "interpolated",
         "smoothed",
         "posterior-ratio",
@@ -78,7 +78,7 @@ def check_lower_bound_rates(found: Reversals, collection: Collection, group: str
     full = scipy_significance(collection, runs)
     both = [(few[pair], full[pair]) for pair in few]
     rates = found.rates()
-    row = rates.query("group == @group and method == @AS_THEY_STAND and judgments == @n").iloc[0]
+    row = rates.query("group == @group and method == @AS_JUDGED and judgments == @n").iloc[0]
     counted = {
         "separability": sum(a != 0 for a, _ in both),
         "separability_all": sum(b != 0 for _, b in both),
@@ -173,10 +173,10 @@ def test_rates_by_hand() -> None:
         example_reversals(),
         groups={"all": ("a", "b", "c")},
         n_judgments=(10, 20),
-        methods=(AS_THEY_STAND,),
+        methods=(AS_JUDGED,),
         outcomes={
-            ("all", 10, AS_THEY_STAND): outcome((0, 1), (0, 2), (1, 2)),
-            ("all", 20, AS_THEY_STAND): outcome((1, 0), (0, 2)),
+            ("all", 10, AS_JUDGED): outcome((0, 1), (0, 2), (1, 2)),
+            ("all", 20, AS_JUDGED): outcome((1, 0), (0, 2)),
         },
     )
     rates = found.rates().iloc[0]
@@ -234,7 +234,7 @@ def test_reversals_without_draws_or_with_another_test() -> None:
     assert found.calibration().empty
     tukey = reversals(load_example(), judgments=[300], estimators=[], test="tukey-hsd", control="holm")
     assert tukey.control == "none"
-    assert tukey.methods == (AS_THEY_STAND,)
+    assert tukey.methods == (AS_JUDGED,)
 
 
 @pytest.mark.parametrize(
@@ -263,6 +263,7 @@ def trec8(collections: Path) -> tuple[Collection, list[str]]:
     return collection, [run for run in collection.run_ids if run not in ("UB99SW", "UB99T")]
 
 
+@pytest.mark.at_a_desk
 @pytest.mark.slow
 def test_rates_on_trec8_are_those_of_scipys_t_test(collections: Path) -> None:
     collection, runs = trec8(collections)

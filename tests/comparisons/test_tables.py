@@ -1,24 +1,132 @@
-"""Pairs of runs as a paper has them."""
+"""What readers see of a comparison: in the terminal, in papers, in files and in the report."""
 
 from __future__ import annotations
 
+import dataclasses
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
 import pytest
-from compared import compared
+from compared import NEW, compared, printed
 
-from bayespool.comparisons.comparison import AS_THEY_STAND
-from bayespool.comparisons.tables import in_order, order_of_pairs
-from bayespool.errors import InputError
-from bayespool.tables.arrangement import Arrangement
+from bayespool.comparisons import Comparison
+from bayespool.errors import InputError, OutputError
+from bayespool.experiments import load_example
+from bayespool.measures import Values
+from bayespool.plots import draw_comparison, render
+from bayespool.report.reading import read_result
+from bayespool.report.terminal import print_result
+from bayespool.tables.formatting import interval
+from bayespool.tables.markup import Arrangement, TextTable
 
-# runs of the pool are compared beside new ones
-pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
+pytestmark = [
+    pytest.mark.usefixtures("fits_of_all_tests"),
+    # runs of the pool are compared beside new ones
+    pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning"),
+]
 RUNS = ("new-a", "new-b", "north-1")
+TABLES = ("differences", "pairs", "across_measures", "ranks", "significance", "overview", "reliability")
+TABLES += ("across_overview",)
+
+
+def shown(found: Comparison, width: int = 80, **arranged: object) -> str:
+    arrangement = Arrangement(**arranged) if arranged else None  # type: ignore[arg-type]
+    return printed(lambda console: print_result(found, console, arrangement=arrangement), width=width)
+
+
+def paper(found: Comparison, arrangement: Arrangement | None = None) -> TextTable:
+    (table,) = (text for text in found.read(arrangement) if text.medium == "paper")
+    return table
+
+
+# --- terminal ----------------------------------------------------------------------------------------------
+
+
+def test_table_of_differences_has_the_frames_numbers() -> None:
+    text = shown(compared())
+    row = compared().differences().iloc[1]
+    assert row["method"] == "posterior-ratio"
+    line = next(line for line in text.splitlines() if line.startswith(" new-a  new-b  posterior-ratio"))
+    assert line.split() == [
+        *("new-a", "new-b", "posterior-ratio", f"{row['difference']:+.4f}"),
+        *interval(row["lower"], row["upper"], signed=True).split(),
+        *(f"{row[name]:.3f}" for name in ("prob_greater", "prob_equal", "prob_less", "prob_equivalent")),
+    ]
+    assert "rank 1" not in text  # two runs: the chances say it
+
+
+def test_no_number_is_cut_short_on_a_narrow_terminal() -> None:
+    wide, narrow = (shown(compared(*NEW, "north-2"), width=w) for w in (200, 40))
+    assert re.findall(r"\d\.\d+", wide) == re.findall(r"\d\.\d+", narrow)
+    assert "rank 3" in narrow
+
+
+@pytest.mark.slow
+def test_of_many_pairs_the_terminal_has_the_overview_and_the_riskiest() -> None:
+    found = compared(*load_example().run_ids[:12])
+    text = shown(found)
+    assert found.summary() == (), "no sentence for each of 66 pairs"
+    assert "a − b" not in text
+    overview = found.overview().iloc[0]
+    line = next(line.split() for line in text.splitlines() if line.startswith(" as-judged"))
+    assert line[:3] == ["as-judged", "66", str(overview["n_significant"])]
+    risks = found.significance().query("test == 'tukey-hsd' and reversal_risk > 0")["reversal_risk"]
+    if len(risks):
+        riskiest = text.split(f"the {len(risks)} pairs with the largest risk of reversal (Tukey's")[1]
+        assert f"{risks.max():.3f}" in riskiest
+    assert "a − b" in shown(found, top=3)
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_narrow_terminal_gets_tables_that_fit(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What follows from other columns goes first, and a note names it."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    found = compared("new-a", "new-b", "north-1")
+    text = shown(found, width=width)
+    assert max(len(line) for line in text.splitlines() if line.startswith(" ")) <= width
+    rows = found.differences()
+    for row in rows[rows["lower"].notna()].itertuples():
+        assert interval(row.lower, row.upper, signed=True) in text
+    p = found.significance()["p_adjusted"]
+    assert all((f"{x:.4f}" if x >= 0.00005 else "< 0.0001") in text for x in p)
+    assert (p < 0.00005).any()
+    assert " 0.0000  " not in text
+    if width == 80:
+        assert "too narrow for within ±0.01, a = b;" in " ".join(text.split())
+
+
+def test_pairs_are_sorted_and_the_first_ones_shown() -> None:
+    found = compared("new-a", "new-b", "north-1")
+    text = shown(found, sort="difference", top=2)
+    table = text.split("these 20 topics")[1].split("P@10")[0]
+    pairs = [tuple(line.split()[:2]) for line in table.splitlines() if line.startswith((" new", " north"))]
+    assert pairs == [("new-a", "new-b")] * 2 + [("new-b", "north-1")] * 2
+    with pytest.raises(InputError, match="cannot sort by 'run'"):
+        shown(found, sort="run")
+
+
+def test_coefficients_without_a_value_are_dashes() -> None:
+    found = compared(*RUNS)
+    point, drawn = found.scores.estimates
+    amount = drawn.draws.amount.copy()  # type: ignore[union-attr]
+    amount[0] = 1  # a draw in which nothing differs
+    odd = dataclasses.replace(drawn, draws=Values(amount, 10))
+    found = dataclasses.replace(found, scores=dataclasses.replace(found.scores, estimates=(point, odd)))
+    row = found.reliability().query("method == 'posterior-ratio'").iloc[0]
+    assert row[["value", "lower", "upper", "ci_prob"]].isna().all()
+    assert "nan" not in shown(found)
+
+
+# --- papers ------------------------------------------------------------------------------------------------
 
 
 def test_a_pair_has_what_is_judged_beside_what_may_be() -> None:
     found = compared(*RUNS)
-    (table,) = found.paper().tables
-    assert table.header[:4] == ("Run A", "Run B", "A − B\nas judged", "p")
+    table = paper(found)
+    assert table.header[:4] == ("run a", "run b", "a − b\nas judged", "p")
     assert [row[:2] for row in table.rows] == [
         ("new-a", "new-b"),
         ("new-a", "north-1"),
@@ -31,27 +139,43 @@ def test_a_pair_has_what_is_judged_beside_what_may_be() -> None:
     assert table.rows[1][5] == f"{row['lower']:+.4f} to {row['upper']:+.4f}"
     assert table.rows[1][6:] == (f"{row['prob_greater']:.3f}", "–")
     assert "paired t test, Holm over 3 pairs" in table.caption
-    some = found.paper(Arrangement(["p"], sort="p", top=1)).tables[0]
-    assert (some.header, len(some.rows)) == (("Run A", "Run B", "p"), 1)
+    some = paper(found, Arrangement(["p"], sort="p", top=1))
+    assert (some.header, len(some.rows)) == (("run a", "run b", "p"), 1)
     assert "1 of 3 pairs" in some.caption
+    assert found.to_latex().count(r"\begin{table}") == 1
+
+
+def test_pairs_in_short_are_those_of_the_other_tables() -> None:
+    found = compared(*RUNS)
+    pairs = found.pairs()
+    drawn = found.differences().query("method == 'posterior-ratio' and scope == 'these-topics'")
+    tested = found.significance()
+    for test in found.tests:
+        mine, of_test = pairs[pairs["test"] == test], tested[tested["test"] == test]
+        judged = of_test[of_test["method"] == "as-judged"]
+        for name, column, frame in (
+            ("difference", "difference", drawn),
+            ("chance", "prob_greater", drawn),
+            ("upper", "upper", drawn),
+            ("as_judged", "difference", judged),
+            ("p", "p_adjusted", judged),
+            ("risk", "reversal_risk", of_test[of_test["method"] == "posterior-ratio"]),
+        ):
+            np.testing.assert_array_equal(mine[name], frame[column], err_msg=name)
 
 
 @pytest.mark.parametrize("key", ["difference", "chance", "p", "risk"])
 def test_pairs_are_sorted(key: str) -> None:
     found = compared(*RUNS)
-    frames = found.differences(), found.significance()
-    order = order_of_pairs(*frames, Arrangement(sort=key), as_judged=AS_THEY_STAND)
+    order = found.pairs_in_order(found.measures[0], Arrangement(sort=key))
     assert sorted(order) == [("new-a", "new-b"), ("new-a", "north-1"), ("new-b", "north-1")]
-    tested = frames[1][frames[1]["test"] == "paired-t"].set_index(["method", "run_a", "run_b"])
+    pairs = found.pairs().query("test == 'paired-t'").set_index(["run_a", "run_b"]).loc[order]
     if key == "p":
-        p = [tested.loc[(AS_THEY_STAND, *pair), "p_adjusted"] for pair in order]
-        assert p == sorted(p)
+        assert pairs["p"].is_monotonic_increasing
     if key == "difference":
-        here = frames[0][frames[0]["scope"] == "these-topics"].set_index(["method", "run_a", "run_b"])
-        sizes = [abs(here.loc[("posterior-ratio", *pair), "difference"]) for pair in order]
-        assert sizes == sorted(sizes, reverse=True)
-    shown = in_order(frames[1], order[:1])
-    assert set(zip(shown["run_a"], shown["run_b"], strict=True)) == {order[0]}
+        assert pairs["difference"].abs().is_monotonic_decreasing
+    if key == "chance":
+        assert pairs["chance"].sub(0.5).abs().is_monotonic_decreasing
 
 
 def test_what_pairs_do_not_have_is_refused() -> None:
@@ -60,3 +184,54 @@ def test_what_pairs_do_not_have_is_refused() -> None:
         found.to_latex(sort="mean")
     with pytest.raises(InputError, match="no column 'lower'"):
         found.to_latex(columns=["lower"])
+
+
+# --- files and report --------------------------------------------------------------------------------------
+
+
+def test_json_keeps_small_p_values_and_says_none_where_there_is_no_number(tmp_path: Path) -> None:
+    compared().save(tmp_path / "a.json")
+    document = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    assert tuple(document) == ("metadata", *TABLES)
+    rows, expected = document["significance"], compared().significance()
+    assert [row["p_value"] for row in rows] == expected["p_value"].tolist()
+    assert [row["prob_significant"] is None for row in rows] == expected["prob_significant"].isna().tolist()
+    assert rows[0]["significant"] is bool(expected["significant"].iloc[0])
+
+
+def test_every_table_is_that_of_its_method() -> None:
+    found = compared(*RUNS)
+    for table in found.tables():
+        pd.testing.assert_frame_equal(table.frame, getattr(found, table.name)())
+        assert found.to_frame(table.name).equals(table.frame)
+
+
+def test_it_is_read_back_as_it_was(tmp_path: Path) -> None:
+    found = compared(*RUNS)
+    found.save(tmp_path / "a.json")
+    again = read_result(tmp_path / "a.json")
+    assert again.read() == found.read()
+    assert (again.notes(), again.summary()) == (found.notes(), found.summary())
+    assert again.citations() == found.citations()
+    assert render(again.figures()[0].draw(), "svg") == render(draw_comparison(found), "svg")  # type: ignore[misc]
+    found.save(tmp_path / "a.parquet", table="ranks")
+    assert read_result(tmp_path / "a.parquet").figures() == ()
+    assert "holm-1979" in [citation.key for citation in again.citations()]
+
+
+def test_unknown_table_or_format_leaves_no_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no table 'several'; there are differences"):
+        compared().save(tmp_path / "a.csv", table="several")
+    with pytest.raises(OutputError, match=r"cannot write \.txt"):
+        compared().save(tmp_path / "a.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_the_report_has_the_sentence_on_the_population_and_the_figure(stored: bool, tmp_path: Path) -> None:
+    compared().save(tmp_path / "a.json")
+    found = read_result(tmp_path / "a.json") if stored else compared()
+    found.write_report(tmp_path / "a.html")
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "For the population of topics that they are a sample of" in page
+    assert "<figure" in page.split('id="figures"')[1].split("</section>")[0]

@@ -11,6 +11,7 @@ from corrected import LABELS, close, estimate, with_any_labels, with_labels
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as arrays
 from toys import from_rankings
+from wide import wide
 
 from bayespool import compare, load_example, score
 from bayespool.collection import Collection, Judge
@@ -58,6 +59,12 @@ def test_sums_are_cut_to_the_room_and_topics_stay_inside(added: Any, room: Any) 
     inside = np.clip(added, 0, room)
     fits = (added == inside).all(axis=1)
     np.testing.assert_allclose(kept[fits], added[fits], atol=1e-12)
+
+
+def test_a_sum_is_kept_by_one_factor_or_one_share() -> None:
+    room = np.array([1.0, 1.0])
+    assert within_room(np.array([0.5, -0.1]), room).tolist() == pytest.approx([0.4, 0])
+    assert within_room(np.array([1.5, 0.0]), room).tolist() == [1.0, 0.5]
 
 
 # By hand: u has a1 l? d? h1 m? | v1 p1 z? x? | e? f?; labels l2 d0 m1 | z2 | e0.
@@ -291,7 +298,7 @@ def test_settings_are_checked(changes: dict[str, Any], message: str) -> None:
 def test_its_interval_stands_beside_those_of_posteriors() -> None:
     example = with_any_labels(load_example())
     scores = score(example, ["new-a", "new-b"], "P@10", estimators=["prediction-powered", "judge-rates"])
-    frame = scores.frame()
+    frame = wide(scores)
     low, high = (frame[f"prediction-powered_{end}"] for end in ("lower", "upper"))
     assert (low < frame["prediction-powered"]).all()
     assert (frame["prediction-powered"] < high).all()

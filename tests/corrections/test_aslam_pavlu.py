@@ -8,7 +8,7 @@ import toys
 
 from bayespool import load_example
 from bayespool.collection import Collection
-from bayespool.corrections import LowerBound, StatAP
+from bayespool.corrections import AsJudged, StatAP
 from bayespool.corrections.base import NO_SAMPLE
 from bayespool.pooling import StrategyPool
 from bayespool.pooling.pools import with_strategy_pool
@@ -24,7 +24,7 @@ def sampled(judged: dict[str, int], strategy: str, budget: int) -> Collection:
 
 def chosen_of(strategy: str, budget: int) -> list[str]:
     empty = sampled({"c": 1}, strategy, budget)
-    return [empty.doc_id(pair) for pair in np.flatnonzero(empty.pool())]
+    return [empty.doc_id(pair) for pair in np.flatnonzero(empty.in_pool())]
 
 
 def test_a_uniform_sample_and_another_judgment_by_hand() -> None:
@@ -57,9 +57,9 @@ def test_strata_by_hand() -> None:
 def test_nearly_unbiased_over_samples_of_the_example(strategy: str) -> None:
     """Means over 60 samples of three fifths of the pool."""
     example, runs = load_example(), ["east-1", "north-1", "south-1"]
-    everything = with_strategy_pool(example, "uniform", int(example.pool().sum()))
+    everything = with_strategy_pool(example, "uniform", int(example.in_pool().sum()))
     (all_judged,) = StatAP().estimate(everything, runs, "AP@10")
-    (judged,) = LowerBound().estimate(example, runs, "AP@10")
+    (judged,) = AsJudged().estimate(example, runs, "AP@10")
     assert all_judged.value == pytest.approx(judged.value, abs=1e-12)
     samples = (with_strategy_pool(example, strategy, 700, random_seed=seed) for seed in range(60))
     found = [StatAP().estimate(sample, runs, "AP@10")[0].value for sample in samples]
@@ -71,7 +71,7 @@ def test_nearly_unbiased_over_samples_of_the_example(strategy: str) -> None:
 def test_an_adaptive_sample_has_it_and_no_sample_has_not() -> None:
     example = load_example()
     active = with_strategy_pool(example, "active-sampling", 800)
-    everything = with_strategy_pool(example, "uniform", int(example.pool().sum()))
+    everything = with_strategy_pool(example, "uniform", int(example.in_pool().sum()))
     (of_active,), (truth,) = (StatAP().estimate(one, ["north-1"], "AP@10") for one in (active, everything))
     assert of_active.value[0] == pytest.approx(truth.value[0], abs=0.05)
     for collection in (example, with_strategy_pool(example, "take", 500)):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy.optimize import curve_fit
 
-from bayespool.corrections.gain_by_rank import SHAPES, gain_curves
+from bayespool.corrections.lu_moffat_culpepper import SHAPES, gain_curves
 
 RANK = np.arange(1, 13.0)
 
@@ -24,6 +24,16 @@ CURVES = {
     "zipf": 0.8 / RANK**0.7,
     "weibull": weibull(RANK, 3.0, 6.0, 0.8),
 }
+
+
+def test_curves_of_three_ranks_go_on_below() -> None:
+    observed = np.array([[0.6, 0.3, 0.2]])
+    assert {shape: gain_curves(observed, 4, shape).round(2)[0].tolist() for shape in SHAPES} == {
+        "constant": [0.45, 0.45, 0.0, 0.0],
+        "linear": [0.57, 0.37, 0.17, 0.0],
+        "zipf": [0.6, 0.3, 0.2, 0.15],
+        "weibull": [0.6, 0.3, 0.2, 0.14],
+    }
 
 
 @pytest.mark.parametrize("shape", SHAPES)

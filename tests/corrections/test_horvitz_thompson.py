@@ -37,7 +37,7 @@ def sampled(judged: dict[str, dict[str, int]], **more: object) -> Collection:
 
 def chosen_of(collection: Collection) -> list[set[str]]:
     """The sample by topic."""
-    inside = collection.pool()
+    inside = collection.in_pool()
     return [
         {collection.doc_id(pair) for pair in np.flatnonzero(inside & (collection.pair_topic == topic))}
         for topic in range(len(collection.query_ids))
@@ -54,7 +54,7 @@ def test_each_document_of_a_sample_of_half_counts_twice() -> None:
     collection = judged_sample()
     first, second = chosen_of(collection)
     assert (len(first), len(second)) == (2, 2)
-    inclusion = collection.pooling.inclusion(collection, np.array([0, 1]))
+    inclusion = collection.pool.inclusion(collection, np.array([0, 1]))
     assert np.array_equal(inclusion, np.where(collection.judged, 0.5, np.nan), equal_nan=True)
     free = HorvitzThompson(within_bounds=False)
     (of_all,) = free.estimate(collection, None, "P@4")
@@ -123,7 +123,7 @@ def test_unbiased_over_samples_of_the_example(strategy: str) -> None:
 
 def whole(collection: Collection) -> Collection:
     """A sample of all documents."""
-    return with_strategy_pool(collection, "uniform", int(collection.pool().sum()))
+    return with_strategy_pool(collection, "uniform", int(collection.in_pool().sum()))
 
 
 @pytest.mark.slow
@@ -131,12 +131,12 @@ def test_nearly_unbiased_over_samples_of_trec8(collections: Path) -> None:
     """P@10 of every run, from one in twenty documents of the depth-100 pool."""
     trec8 = discover_pool(read_real(collections / "trec8-adhoc"), max_holes=0)
     runs = trec8.pooled_run_ids
-    budget = int(trec8.pool().sum()) // 20
+    budget = int(trec8.in_pool().sum()) // 20
     (all_judged,) = HorvitzThompson().estimate(whole(trec8), runs, "P@10")
     found = []
     for seed in range(12):
         sample = with_strategy_pool(trec8, "uniform", budget, random_seed=seed)
-        assert int(sample.judged.sum()) - int((trec8.judged & ~trec8.pool()).sum()) == budget
+        assert int(sample.judged.sum()) - int((trec8.judged & ~trec8.in_pool()).sum()) == budget
         found.append(HorvitzThompson().estimate(sample, runs, "P@10")[0].value)
     error = np.array(found).mean(axis=1) - all_judged.value.mean()
     assert abs(error.mean()) < 3 * error.std(ddof=1) / np.sqrt(12)
@@ -162,7 +162,7 @@ def test_a_sample_that_is_not_as_stated_has_no_value() -> None:
     """Of 400 documents 4 may be unjudged, or judged besides, and are told of; 5 may not."""
     made = with_strategy_pool(load_example(), "uniform", 400, random_seed=3)
     pooled = np.flatnonzero(made.pooled)
-    inside, candidates = made.pool(), made.pooling.candidates(made, pooled)  # type: ignore[attr-defined]
+    inside, candidates = made.in_pool(), made.pool.candidates(made, pooled)  # type: ignore[attr-defined]
 
     def found(n_lost: int, n_more: int) -> tuple[float, str]:
         relevance = made.relevance.copy()
@@ -192,10 +192,10 @@ def test_a_sample_that_is_not_as_stated_has_no_value() -> None:
 
 def test_leaving_out_asks_it_by_name_alone() -> None:
     """``"all"`` has it not; named on a depth pool it is NaN with a note, on a sample a number."""
-    left = leave_out(load_example(), "P@10", estimators=["lower-bound", "horvitz-thompson"])
-    frame = left.frame().set_index("estimator")
+    left = leave_out(load_example(), "P@10", estimators=["as-judged", "horvitz-thompson"])
+    frame = left.to_frame().set_index("estimator")
     assert frame.loc["horvitz-thompson", "value"].isna().all()
-    assert frame.loc["lower-bound", "value"].notna().all()
+    assert frame.loc["as-judged", "value"].notna().all()
     sample = with_strategy_pool(load_example(), "uniform", 900)
-    again = leave_out(sample, "P@10", estimators=["lower-bound", "horvitz-thompson"]).frame()
+    again = leave_out(sample, "P@10", estimators=["as-judged", "horvitz-thompson"]).to_frame()
     assert again["value"].notna().all()

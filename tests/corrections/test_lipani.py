@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from toys import from_rankings
 
 from bayespool.collection import Collection
-from bayespool.corrections import AntiPrecision, LowerBound
+from bayespool.corrections import AntiPrecision, AsJudged
 from bayespool.errors import InputError
 
 TRIGGERS = st.sampled_from(["lambda", "precision", "anti-precision"])
@@ -43,7 +43,7 @@ def test_anti_precision_of_the_toy() -> None:
 )
 def test_triggers_of_anti_precision(trigger: Any, measure: str, fires: bool) -> None:
     corrected = estimate(AntiPrecision(trigger=trigger), measure).value[0]
-    lower = estimate(LowerBound(), measure).value[0]
+    lower = estimate(AsJudged(), measure).value[0]
     assert (corrected > lower + 1e-9) == fires
     assert fires or corrected == lower
 
@@ -109,7 +109,7 @@ def test_anti_precision_weighs_by_what_is_judged() -> None:
 @given(toys.pooled_collections(), st.integers(1, 8), TRIGGERS)
 def test_alpha_0_corrects_nothing(collection: Collection, cutoff: int, trigger: Any) -> None:
     (corrected,) = AntiPrecision(alpha=0, trigger=trigger).estimate(collection, measures=f"P@{cutoff}")
-    (lower,) = LowerBound().estimate(collection, measures=f"P@{cutoff}")
+    (lower,) = AsJudged().estimate(collection, measures=f"P@{cutoff}")
     known = ~np.isnan(corrected.value)  # NaN where there is no pool
     assert np.array_equal(corrected.value[known], lower.value[known])
 

@@ -14,8 +14,7 @@ from toys import from_rankings, toy_collection
 
 from bayespool.collection import Collection
 from bayespool.corrections import LuMoffatCulpepper
-from bayespool.corrections.gain_by_rank import gain_curves
-from bayespool.corrections.lu_moffat_culpepper import simplex_weights
+from bayespool.corrections.lu_moffat_culpepper import gain_curves, simplex_weights
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.experiments import load_example

@@ -12,7 +12,7 @@ import toys
 from corrected import close, estimate, topics_of
 from hypothesis import given, strategies as st
 
-from bayespool.corrections import Background, Interpolated, LowerBound, Smoothed, fit_constants
+from bayespool.corrections import AsJudged, Background, Interpolated, Smoothed, fit_constants
 from bayespool.corrections.ravana_moffat import background, interpolated, smoothed
 from bayespool.errors import InputError
 from bayespool.evidence import JudgmentCounts, judgment_counts, score_bounds
@@ -24,9 +24,9 @@ from bayespool.measures import parse_measure
 #     P@2                        B = ½, Δ = ½                B = 1, Δ = 0             B = 0, Δ = 1
 #     P@5                        B = 2/5, Δ = 3/5            B = 2/5, Δ = 2/5         B = 0, Δ = 2/5
 def test_lower_bound_of_the_toy() -> None:
-    assert topics_of(LowerBound(), "P@2") == close(0.5, 1, 0)
-    assert topics_of(LowerBound()) == close(0.4, 0.4, 0)
-    assert estimate(LowerBound()).value[0] == pytest.approx(4 / 15, abs=1e-12)
+    assert topics_of(AsJudged(), "P@2") == close(0.5, 1, 0)
+    assert topics_of(AsJudged()) == close(0.4, 0.4, 0)
+    assert estimate(AsJudged()).value[0] == pytest.approx(4 / 15, abs=1e-12)
 
 
 def test_lower_bound_is_trec_evals() -> None:
@@ -37,7 +37,7 @@ def test_lower_bound_is_trec_evals() -> None:
         result = evaluator.evaluate(topics)
         for cutoff in (1, 2, 3, 5):
             expected = [result[q][f"P_{cutoff}"] if q in result else 0 for q in ("1", "2", "3")]
-            assert topics_of(LowerBound(), f"P@{cutoff}", run_id) == close(*expected)
+            assert topics_of(AsJudged(), f"P@{cutoff}", run_id) == close(*expected)
 
 
 def test_background_of_the_toy() -> None:
@@ -65,7 +65,7 @@ def test_smoothed_of_the_toy() -> None:
 # Over ideal rankings T has the relevant documents that the run lacks at its first unjudged ranks.
 #     AP@5                       B = (1 + 2/4)/4, T = 1      B = 2/3, T = 1           no relevant document
 def test_measures_over_ideal_rankings() -> None:
-    assert topics_of(LowerBound(), "AP@5") == close(3 / 8, 2 / 3, 0)
+    assert topics_of(AsJudged(), "AP@5") == close(3 / 8, 2 / 3, 0)
     assert topics_of(Background(e=0.5), "AP@5") == close(3 / 8 + 5 / 16, 5 / 6, 0)
     # 3/8 + C·(5/8)·(3/8)/(3/8); 2/3 + C·(1/3)·(2/3)/(2/3)
     assert topics_of(Interpolated(), "AP@5") == close(3 / 8 + 0.42 * 5 / 8, 2 / 3 + 0.42 / 3, 0)
@@ -112,7 +112,7 @@ def test_ranks_beyond_the_end_of_a_run_are_no_documents() -> None:
     """RBP without a cutoff may gain there; a topic without unjudged documents keeps its value."""
     collection, run = toys.EDGE_CASES["everything judged in the pool"]()
     result = estimate(Background(e=1), "RBP(p=0.5)", run, collection)
-    assert np.array_equal(result.per_topic, estimate(LowerBound(), "RBP(p=0.5)", run, collection).per_topic)
+    assert np.array_equal(result.per_topic, estimate(AsJudged(), "RBP(p=0.5)", run, collection).per_topic)
 
 
 # Ravana & Moffat

@@ -8,7 +8,7 @@ from hypothesis import given
 from toys import toy_collection
 
 from bayespool.collection import Collection
-from bayespool.corrections.tallies import hidden_at_levels
+from bayespool.corrections.base import hidden_at_levels
 from bayespool.evidence.ideals import judged_at_levels, tally_of
 
 LEVELS = (0, 1, 2)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import toys
 from real import read_real
+from wide import wide
 
 from bayespool import load_example, score
 from bayespool.collection import Collection
@@ -15,8 +16,8 @@ from bayespool.corrections import InferredAP
 from bayespool.corrections.base import NO_SAMPLE
 from bayespool.pooling import StrategyPool, discover_pool
 from bayespool.pooling.pools import with_strategy_pool
-from bayespool.pooling.retrieved import retrieved_by
 from bayespool.pooling.sampled import infer_ap, infer_stratified_ap, sampled_states
+from bayespool.pooling.strategy import retrieved_by
 
 STRATIFIED = "stratified(depths=(3,), rates=(3.0, 1.0))"
 
@@ -38,8 +39,8 @@ def test_score_gives_infap_of_a_uniform_sample() -> None:
     for cutoff in (5, 10):
         expected = infer_ap(states_of(collection, runs, cutoff), n_relevant(collection))
         scores = score(collection, runs, f"AP@{cutoff}", estimators="inferred-ap")
-        assert scores.frame()["inferred-ap"].tolist() == pytest.approx(expected.mean(axis=1), abs=1e-12)
-        assert not scores.frame()["note"].str.contains("pool depth").any()  # it has none
+        assert wide(scores)["inferred-ap"].tolist() == pytest.approx(expected.mean(axis=1), abs=1e-12)
+        assert not wide(scores)["note"].str.contains("pool depth").any()  # it has none
         (found,) = InferredAP().estimate(collection, runs, f"AP@{cutoff}")
         assert found.per_topic == pytest.approx(expected, abs=1e-12)
     assert expected.mean() > 0.2
@@ -48,13 +49,13 @@ def test_score_gives_infap_of_a_uniform_sample() -> None:
 @pytest.mark.slow
 def test_infap_of_trec8_is_infer_aps(collections: Path) -> None:
     trec8 = discover_pool(read_real(collections / "trec8-adhoc"), max_holes=0)
-    only = trec8.without_judgments(~trec8.pool())
+    only = trec8.without_judgments(~trec8.in_pool())
     runs = only.pooled_run_ids
-    true = score(only, runs, "AP@1000", estimators="lower-bound").frame()["as_judged"].to_numpy()
+    true = wide(score(only, runs, "AP@1000", estimators="as-judged"))["as_judged"].to_numpy()
     for share, most in ((1, 1e-6), (5, 0.02)):
-        sample = with_strategy_pool(only, "uniform", int(only.pool().sum()) // share)
+        sample = with_strategy_pool(only, "uniform", int(only.in_pool().sum()) // share)
         (found,) = InferredAP().estimate(sample, runs, "AP@1000")
-        candidates = sample.pooling.candidates(sample, np.flatnonzero(sample.pooled))
+        candidates = sample.pool.candidates(sample, np.flatnonzero(sample.pooled))
         top = sample.document[sample.run_index(runs)]
         state = sampled_states(top, sample.relevance > 0, sample.judged, candidates)
         assert found.per_topic == pytest.approx(infer_ap(state, n_relevant(sample)), abs=1e-12)
@@ -89,7 +90,7 @@ def test_other_judgments_are_a_stratum_of_their_own() -> None:
         return bare.with_pool(bare.pooled, StrategyPool.of(bare, [0], "uniform", 2))
 
     empty = sampled({"c": 1})
-    chosen = [empty.doc_id(pair) for pair in np.flatnonzero(empty.pool())]
+    chosen = [empty.doc_id(pair) for pair in np.flatnonzero(empty.in_pool())]
     collection = sampled(dict.fromkeys([*chosen, "y"], 1))
     first, second = sorted("ycdef".index(document) + 1 for document in chosen)
     # y counts once, each of the sample twice. Above the first of these are y and documents of which nothing

@@ -10,7 +10,7 @@ from statsmodels.stats.inter_rater import cohens_kappa
 
 from bayespool.collection import Judge
 from bayespool.evidence import GradeCounts, LabelConfusion, auc, grade_counts, kappas
-from bayespool.evidence.confusion import grade_names
+from bayespool.evidence.labels import grade_names
 
 
 def toy_confusion(levels: tuple[int, ...] = (1, 2), cutoff: int = 30) -> LabelConfusion:

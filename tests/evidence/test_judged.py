@@ -13,8 +13,8 @@ from toys import toy_collection
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.evidence import JudgmentCounts, condensed_counts, held_out_counts, judgment_counts
+from bayespool.evidence.bounds import unjudged_documents
 from bayespool.evidence.composition import composition_effects
-from bayespool.evidence.judged import unjudged_documents
 from bayespool.experiments import load_example
 
 CUTOFFS = st.lists(st.integers(1, 12), min_size=1, max_size=4)

@@ -9,8 +9,7 @@ import pytest
 from toys import documents_of
 
 from bayespool.collection import build_collection, qrels_from_frame, run_from_frame
-from bayespool.collection.contributors import sole_contributor
-from bayespool.collection.pools import DepthPool
+from bayespool.collection.pools import DepthPool, sole_contributor
 from bayespool.evidence import PREDICTORS, document_table, hidden_document_table
 from bayespool.evidence.composition import composition_effects
 from bayespool.evidence.predictor_table import unjudged_document_table, with_predictors

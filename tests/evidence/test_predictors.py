@@ -20,10 +20,10 @@ from bayespool.evidence import (
     register_predictor,
 )
 from bayespool.experiments import leave_out, load_example
-from bayespool.experiments.code_digests import own_estimators
+from bayespool.experiments.preparing import versions_of_own
 from bayespool.measures import parse_measure
 from bayespool.models import EVIDENCE_SLOPES
-from bayespool.posterior import PosteriorEstimator, Task
+from bayespool.posterior import PosteriorEstimator, ScoringProblem
 from bayespool.scoring import score
 
 
@@ -64,7 +64,7 @@ def test_a_new_predictor_is_in_tables_and_in_both_engines_evidence(toy_predictor
     table = hidden_document_table(collection, cutoff=10)
     assert table.names[-1] == "half"
     np.testing.assert_array_equal(table.columns(("half",))[:, 0], np.where(table.rank <= 5, 1.0, -1.0))
-    task = Task(collection, ("new-a",), parse_measure("P@10"), "complete")
+    task = ScoringProblem(collection, ("new-a",), parse_measure("P@10"), "complete")
     prepared = task.prepare("evidence", {})
     assert prepared.evidence.predictor_names[-1] == "half"
     assert prepared.evidence.expected[-1] == pytest.approx(0.5 / 0.4)
@@ -72,7 +72,7 @@ def test_a_new_predictor_is_in_tables_and_in_both_engines_evidence(toy_predictor
     graph = prepared.graph()
     assert slopes.size == len(graph.coords["predictor"]) == 9
     np.testing.assert_array_equal(graph["hidden_predictors"].get_value(), prepared.evidence.predictors)
-    counted = Task(collection, ("new-a",), parse_measure("P@10"), "complete").prepare("ratio", {})
+    counted = ScoringProblem(collection, ("new-a",), parse_measure("P@10"), "complete").prepare("ratio", {})
     assert counted.evidence.predictor_names == ("precision", "run_precision")  # ratio has slopes of its own
 
 
@@ -93,12 +93,12 @@ def test_a_new_predictor_is_learned_and_moves_estimates(toy_predictor):
 def test_a_new_predictor_stands_in_an_experiment(toy_predictor):
     collection = small()
     settings = {"estimators": ["posterior-evidence"], "draws": 50}
-    with_it = leave_out(collection, "P@10", **settings).frame()
-    in_workers = leave_out(collection, "P@10", n_jobs=2, **settings).frame()
+    with_it = leave_out(collection, "P@10", **settings).to_frame()
+    in_workers = leave_out(collection, "P@10", n_jobs=2, **settings).to_frame()
     np.testing.assert_array_equal(in_workers["value"], with_it["value"])
     del PREDICTORS["half"]
-    without = leave_out(collection, "P@10", **settings).frame()
-    again_in_workers = leave_out(collection, "P@10", n_jobs=2, **settings).frame()
+    without = leave_out(collection, "P@10", **settings).to_frame()
+    again_in_workers = leave_out(collection, "P@10", n_jobs=2, **settings).to_frame()
     register_predictor(toy_predictor)
     assert (with_it["value"] != without["value"]).any()
     np.testing.assert_array_equal(again_in_workers["value"], without["value"])
@@ -106,14 +106,16 @@ def test_a_new_predictor_stands_in_an_experiment(toy_predictor):
 
 def test_stored_folds_are_told_apart_by_own_predictors(toy_predictor):
     def described():
-        return own_estimators([("evidence", PosteriorEstimator(model="evidence"))])
+        return versions_of_own([("evidence", PosteriorEstimator(model="evidence"))])
 
+    assert list(described()) == ["own predictors"]
+    assert described() != described()  # of no version
+    toy_predictor = PREDICTORS["half"] = dataclasses.replace(toy_predictor, version="1")
     with_it = described()
-    assert list(with_it) == ["own predictors"]
     assert described() == with_it
     PREDICTORS["half"] = dataclasses.replace(toy_predictor, slope=(0.5, 0.3))
     assert described() != with_it
-    PREDICTORS["half"] = dataclasses.replace(toy_predictor, compute=lambda d: np.log(d.rank + 4))
+    PREDICTORS["half"] = dataclasses.replace(toy_predictor, version="2")
     assert described() != with_it
     del PREDICTORS["half"]
     assert described() == {}

@@ -9,8 +9,8 @@ import pytest
 
 from bayespool.collection import Collection, Judge, add_judges
 from bayespool.evidence import DocumentTable, document_table
+from bayespool.evidence.predictor_table import without_some_labels
 from bayespool.evidence.predictors_of_labels import label_predictors
-from bayespool.evidence.unlabeled import without_some_labels
 from bayespool.experiments import load_example, simulate_example, simulate_judge
 from bayespool.posterior import PosteriorEstimator
 

@@ -19,7 +19,7 @@ from bayespool.evidence import score_bounds
 from bayespool.experiments import Budgets, budgets, kendall_tau_b
 from bayespool.experiments.budgeting import PAPER_BUDGETS, PAPER_STRATEGIES, _fitting_budgets, strategies_of
 from bayespool.measures import parse_measure
-from bayespool.pooling import FixedOrder, Retrieved, choose
+from bayespool.pooling import FixedOrder, TopicRankings, choose
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,8 +27,9 @@ class Alphabet(FixedOrder):
     """Documents in the order of their ids, so that nothing is decided by lot."""
 
     name = "alphabet"
+    version = "1"
 
-    def value(self, topic: Retrieved) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def value(self, topic: TopicRankings) -> np.ndarray[Any, np.dtype[np.float64]]:
         return -np.arange(len(topic), dtype=float)
 
 
@@ -45,7 +46,7 @@ def of_toy(**more: Any) -> Budgets:
 
 
 def test_scores_of_every_pool_by_hand() -> None:
-    frame = of_toy().frame()
+    frame = of_toy().to_frame(reported_only=True)
     assert frame["budget"].tolist() == [4, 4, 4, 6, 6, 6]
     assert frame["run_id"].tolist() == ["a", "b", "c"] * 2
     assert frame["left_out"].tolist() == ["one", "two", "three"] * 2
@@ -57,7 +58,7 @@ def test_scores_of_every_pool_by_hand() -> None:
 
 
 def test_summary_by_hand() -> None:
-    full = of_toy().summary_frame().iloc[0]
+    full = of_toy().to_frame("summary").iloc[0]
     assert full["mae"] == pytest.approx(1 / 6)
     assert full["bias"] == pytest.approx(-1 / 6)
     assert full["sre"] == 1  # c falls from .75 to .5, below a; b stays the last
@@ -66,7 +67,7 @@ def test_summary_by_hand() -> None:
     assert np.isnan(full["preserved"])
     # shares .75 .25 .75 and biases 0 −.25 −.25: ranks 2.5 1 2.5 and 3 1.5 1.5
     assert full["fairness"] == pytest.approx(0.5)
-    pooled = of_toy(truth="pooled").summary_frame().iloc[0]
+    pooled = of_toy(truth="pooled").to_frame("summary").iloc[0]
     assert pooled["mae"] == pytest.approx(1 / 12)
     assert pooled["sre"] == 1
 
@@ -74,13 +75,13 @@ def test_summary_by_hand() -> None:
 def test_pools_and_contributors_by_hand() -> None:
     result = of_toy()
     assert (result.n_documents, result.n_relevant) == (8, 5)
-    pools = result.pool_frame().set_index("budget")
+    pools = result.to_frame("pools").set_index("budget")
     assert pools.loc[4, ["n_documents", "n_judged", "n_relevant"]].tolist() == [4, 4, 4]
-    assert pools.loc[4, "found"] == 4 / 5
+    assert pools.loc[4, "recall"] == 4 / 5
     assert pools.loc[4, ["topic_least", "topic_most"]].tolist() == [2, 2]
     assert pools.loc[4, ["run_least", "run_mean", "run_most"]].tolist() == [1, 7 / 3, 3]  # xpq q wxp
     assert pools.loc[6, ["run_least", "run_mean", "run_most"]].tolist() == [3, 10 / 3, 4]  # xypq yqr wxp
-    by_name = result.contributor_frame().set_index(["budget", "contributor"])
+    by_name = result.to_frame("by_organization").set_index(["budget", "contributor"])
     columns = ["n_pooled_runs", "n_documents", "share", "n_alone", "n_runs", "bias"]
     assert by_name.loc[(4, "one"), columns].tolist() == [1, 3, 0.75, 0, 1, 0]
     assert by_name.loc[(4, "three"), columns].tolist() == [1, 3, 0.75, 1, 1, -0.25]  # w is its own
@@ -88,9 +89,9 @@ def test_pools_and_contributors_by_hand() -> None:
 
 
 def test_ranking_is_by_means_over_budgets() -> None:
-    ranking = of_toy(strategies=["take", Alphabet()]).ranking_frame()
+    ranking = of_toy(strategies=["take", Alphabet()]).to_frame("ranking")
     of_mae = ranking[ranking["bias_measure"] == "mae"].set_index("strategy")
-    summary = of_toy(strategies=["take", Alphabet()]).summary_frame()
+    summary = of_toy(strategies=["take", Alphabet()]).to_frame("summary")
     means = summary.groupby("strategy")["mae"].mean()
     assert of_mae["mean"].to_dict() == pytest.approx(means.to_dict())
     assert of_mae["rank"].to_dict() == means.round(12).rank(method="min").astype(int).to_dict()
@@ -99,9 +100,9 @@ def test_ranking_is_by_means_over_budgets() -> None:
 
 def test_best_runs_alone_are_reported_and_all_contribute() -> None:
     result = of_toy(top=67)
-    assert set(result.frame()["run_id"]) == {"a", "c"}
-    assert set(result.frame(reported_only=False)["run_id"]) == {"a", "b", "c"}
-    assert result.frame()["pooled"].tolist() == [0.75] * 4
+    assert set(result.to_frame(reported_only=True)["run_id"]) == {"a", "c"}
+    assert set(result.to_frame()["run_id"]) == {"a", "b", "c"}
+    assert result.to_frame(reported_only=True)["pooled"].tolist() == [0.75] * 4
 
 
 @pytest.mark.parametrize("strategy", ["take", "rbp-c"])
@@ -109,7 +110,7 @@ def test_it_is_what_choosing_and_scoring_come_to(example: Collection, strategy: 
     """Pools from `choose`, scores from `bounds`, differences from `paired_t`, one after the other."""
     measure, budget = parse_measure("AP@10"), 400
     result = budgets(example, measure, strategies=strategy, budgets=[200, budget], top=100)
-    depth_pool = example.without_judgments(~example.pool())
+    depth_pool = example.without_judgments(~example.in_pool())
     pooled = np.flatnonzero(example.pooled)
 
     def judged(run_index: Any) -> Collection:
@@ -118,7 +119,7 @@ def test_it_is_what_choosing_and_scoring_come_to(example: Collection, strategy: 
         gone[chosen.pair] = False
         return depth_pool.without_judgments(gone)
 
-    frame = result.frame()
+    frame = result.to_frame(reported_only=True)
     frame = frame[frame["budget"] == budget].set_index("run_id")
     north = example.organizations.index("north")
     outside = pooled[example.organization[pooled] == north]
@@ -129,7 +130,7 @@ def test_it_is_what_choosing_and_scoring_come_to(example: Collection, strategy: 
     before = score_bounds(depth_pool, example.pooled_run_ids, measure).low
     assert frame["pooled"].tolist() == now.means().tolist()
     assert frame["full"].tolist() == before.means().tolist()
-    summary = result.summary_frame().iloc[1]
+    summary = result.to_frame("summary").iloc[1]
     assert summary["kendall_tau_b"] == kendall_tau_b(before.means(), now.means())
     counts = dict.fromkeys(("n_significant", "n_preserved", "n_reversed", "n_new"), 0)
     p_before, p_now = paired_t(before.scores()), paired_t(now.scores())
@@ -147,7 +148,9 @@ def test_it_is_what_choosing_and_scoring_come_to(example: Collection, strategy: 
 
 
 def test_a_budget_for_everything_judges_the_depth_pool(example: Collection) -> None:
-    frame = budgets(example, "P@10", strategies="take", budgets=[10_000], top=100).frame()
+    frame = budgets(example, "P@10", strategies="take", budgets=[10_000], top=100).to_frame(
+        reported_only=True
+    )
     assert (frame["pooled"] == frame["full"]).all()
     unpooled = example.unpool(organization="west")
     west = frame[frame["left_out"] == "west"]
@@ -157,13 +160,17 @@ def test_a_budget_for_everything_judges_the_depth_pool(example: Collection) -> N
 
 def test_runs_are_left_out_one_by_one(example: Collection) -> None:
     result = budgets(example, "P@10", strategies="take", budgets=[300], by="run", top=100)
-    assert (result.frame()["left_out"] == result.frame()["run_id"]).all()
-    assert len(result.contributor_frame()) == 21
+    assert (
+        result.to_frame(reported_only=True)["left_out"] == result.to_frame(reported_only=True)["run_id"]
+    ).all()
+    assert len(result.to_frame("by_organization")) == 21
 
 
 def test_tukeys_test_finds_fewer_pairs(example: Collection) -> None:
     found = {
-        test: budgets(example, "P@10", strategies="take", budgets=[300], test=test).summary_frame().iloc[0]  # type: ignore[arg-type]
+        test: budgets(example, "P@10", strategies="take", budgets=[300], test=test)
+        .to_frame("summary")
+        .iloc[0]  # type: ignore[arg-type]
         for test in ("paired-t", "tukey-hsd")
     }
     assert 0 < found["tukey-hsd"]["n_significant"] < found["paired-t"]["n_significant"]
@@ -171,8 +178,10 @@ def test_tukeys_test_finds_fewer_pairs(example: Collection) -> None:
 
 
 def told(result: Budgets) -> str:
-    frames = (result.frame(reported_only=False), result.pool_frame(), result.contributor_frame())
-    return "".join(frame.to_csv() for frame in (*frames, result.summary_frame(), result.ranking_frame()))
+    frames = (result.to_frame(), result.to_frame("pools"), result.to_frame("by_organization"))
+    return "".join(
+        frame.to_csv() for frame in (*frames, result.to_frame("summary"), result.to_frame("ranking"))
+    )
 
 
 def stored(folder: Path) -> dict[str, int]:
@@ -220,12 +229,17 @@ def test_more_strategies_and_other_reports_use_what_is_stored(example: Collectio
 
 
 @pytest.mark.slow
-def test_other_code_of_an_own_strategy_is_worked_out_again(example: Collection, tmp_path: Path) -> None:
+def test_an_own_strategy_without_the_same_version_is_worked_out_again(
+    example: Collection, tmp_path: Path
+) -> None:
     budgets(example, strategies=Alphabet(), folder=tmp_path, **ASKED)
+    before = stored(tmp_path)
+    budgets(example, strategies=Alphabet(), folder=tmp_path, **ASKED)
+    assert stored(tmp_path) == before
 
     @dataclass(frozen=True, kw_only=True)
     class Backwards(Alphabet):
-        def value(self, topic: Retrieved) -> np.ndarray[Any, np.dtype[np.float64]]:
+        def value(self, topic: TopicRankings) -> np.ndarray[Any, np.dtype[np.float64]]:
             return np.arange(len(topic), dtype=float)
 
     result = budgets(example, strategies=Backwards(), folder=tmp_path, **ASKED)
@@ -277,5 +291,5 @@ def test_judgments_outside_the_depth_pool_count_for_nothing(example: Collection)
     shallow = {"pool_depth": 5, "strategies": "take", "budgets": [100, 300]}
     whole = example.truncate_pool(5)
     one, two = (budgets(c, "AP@5", **shallow) for c in (example, whole))  # type: ignore[arg-type]
-    pd.testing.assert_frame_equal(one.frame(), two.frame())
-    assert one.n_documents == int(whole.pool().sum())
+    pd.testing.assert_frame_equal(one.to_frame(reported_only=True), two.to_frame(reported_only=True))
+    assert one.n_documents == int(whole.in_pool().sum())

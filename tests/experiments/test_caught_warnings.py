@@ -19,6 +19,8 @@ from bayespool.measures import Estimates
 
 @dataclass(frozen=True)
 class Doubtful(Background):
+    version = "1"
+
     @property
     def name(self) -> str:
         return "doubtful"

@@ -23,7 +23,7 @@ GROUPS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("model", ["background", "ratio", "evidence"])
+@pytest.mark.parametrize("model", ["background", pytest.param("ratio", marks=pytest.mark.slow), "evidence"])
 def test_container_is_what_arviz_reads(model: str, tmp_path: Path) -> None:
     atomic_write(tmp_path / "model.nc", container_bytes(checks().containers["P@10", model]))
     with xr.open_datatree(tmp_path / "model.nc", engine="h5netcdf") as opened:
@@ -73,7 +73,7 @@ def test_log_likelihood_is_the_chance_of_the_relevances(model: str, priors: dict
     np.testing.assert_allclose(drawn, expected, rtol=1e-6)  # kept in single precision
 
 
-@pytest.mark.parametrize("model", ["ratio", "evidence"])
+@pytest.mark.parametrize("model", [pytest.param("ratio", marks=pytest.mark.slow), "evidence"])
 def test_log_likelihood_is_with_effects_of_organizations_on_topics_given_the_documents(model: str) -> None:
     """Their mean and variance given the container's parameters, on a grid of each organization × topic."""
     tree = checks().containers["P@10", model]

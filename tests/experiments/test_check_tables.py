@@ -118,7 +118,7 @@ def test_mixture_of_a_fold_has_weights_of_the_other_folds() -> None:
 
 def test_frames_of_the_example_hold_every_model_and_run() -> None:
     found = checks()
-    calibration, elpd, runs = found.calibration(), found.elpd(), found.runs()
+    calibration, elpd, runs = (found.to_frame(name) for name in ("calibration", "elpd", "runs"))
     models = ["background", "ratio", "evidence", "combined"]
     assert list(dict.fromkeys(calibration["model"])) == models
     assert calibration["ci_prob"].tolist() == [0.5, 0.8, 0.95] * 4

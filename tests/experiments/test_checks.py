@@ -17,7 +17,7 @@ from bayespool.experiments import check_models, load_example
 def test_pool_from_which_nothing_can_be_held_out_is_an_error() -> None:
     with pytest.raises(InputError, match="2 organizations, and holding some out needs three"):
         check_models(toy_collection(), "P@3", models="ratio")
-    with pytest.raises(InputError, match="number of folds must be at least 2"):
+    with pytest.raises(InputError, match="n_folds cannot be 1; at least 2"):
         check_models(load_example(), models="ratio", n_folds=1)
     same = from_rankings(
         {run: {"1": "abc"} for run in "xyz"},
@@ -34,10 +34,10 @@ def test_pool_from_which_nothing_can_be_held_out_is_an_error() -> None:
     [
         ({"models": ("ratio", "linear")}, "no model 'linear' to check"),
         ({"models": ("combined",)}, "it is checked where all of its models are: ratio, evidence"),
-        ({"models": ()}, "no model to check"),
+        ({"models": ()}, "models cannot be empty; leave it out"),
         ({"models": "ratio", "priors": {"gamma": "Normal(0, 1)"}}, "no prior 'gamma'"),
         ({"models": "ratio", "engine": "advi"}, "no engine 'advi'"),
-        ({"models": "ratio", "draws": 0}, "draws must be at least 1"),
+        ({"models": "ratio", "draws": 0}, "draws cannot be 0; at least 1"),
     ],
 )
 def test_wrong_settings_say_what_is_right(arguments: dict[str, Any], message: str) -> None:
@@ -53,7 +53,7 @@ def test_checks_repeat_to_the_byte_and_change_with_the_seed() -> None:
     )
     assert a["ratio", P10].draws.tobytes() == b["ratio", P10].draws.tobytes()
     assert a["ratio", P10].draws.tobytes() != other["ratio", P10].draws.tobytes()
-    pd.testing.assert_frame_equal(a.runs(), b.runs())
+    pd.testing.assert_frame_equal(a.to_frame("runs"), b.to_frame("runs"))
 
 
 @pytest.mark.slow

@@ -15,8 +15,8 @@ import pytest
 from left_out import FEW, few_result, tables
 
 from bayespool.errors import InputError, WorkerError
-from bayespool.experiments import cluster as module, leave_out, load_example
-from bayespool.experiments.cluster import check_address, on_cluster, versions
+from bayespool.experiments import leave_out, load_example, parallel as module
+from bayespool.experiments.parallel import check_address, on_cluster, versions_for_results
 
 pytestmark = pytest.mark.filterwarnings("default")  # of Dask's own
 Start = Callable[..., subprocess.Popen[bytes]]
@@ -128,8 +128,8 @@ def test_clusters_that_would_not_give_the_same_are_refused(
     with pytest.raises(InputError, match="has no worker; start some: dask worker"), on_cluster(address):
         pass
     (one,) = workers(start, address, 1)
-    here: dict[str, Any] = versions() | {"numpy": "1.0"}
-    monkeypatch.setattr(module, "versions", _Versions(here))
+    here: dict[str, Any] = versions_for_results() | {"numpy": "1.0"}
+    monkeypatch.setattr(module, "versions_for_results", _Versions(here))
     with pytest.raises(InputError, match=r"has numpy .*, and here it is 1\.0"), on_cluster(address):
         pass
     monkeypatch.undo()
@@ -150,4 +150,4 @@ class _Versions:
         return self.here
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return getattr, (module, "versions")
+        return getattr, (module, "versions_for_results")

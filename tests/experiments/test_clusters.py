@@ -38,7 +38,7 @@ def toy() -> Collection:
 
 
 def left_out(collection: Collection | None = None, **asked: Any) -> LeaveOutResult:
-    kwargs = {"measures": "P@2", "estimators": "lower-bound", "by": "cluster", "n_clusters": 3} | asked
+    kwargs = {"measures": "P@2", "estimators": "as-judged", "by": "cluster", "n_clusters": 3} | asked
     return leave_out(toy() if collection is None else collection, **kwargs)
 
 
@@ -131,7 +131,7 @@ def test_clusters_left_out_of_the_toy() -> None:
     assert column(found, "truth") == dict.fromkeys(("a1", "a2", "b1", "b2", "b3"), 1)
     assert column(found, "value") == {"a1": 0.5, "a2": 0.5, "b1": 0, "b2": 0, "b3": 0.5}
     assert column(found, "n_unjudged") == {"a1": 1, "a2": 1, "b1": 2, "b2": 2, "b3": 1}
-    summary = found.summary_frame().iloc[0]
+    summary = found.to_frame("summary").iloc[0]
     assert (summary["n_runs"], summary["mae"], summary["bias"]) == (5, 0.7, -0.7)
     assert found.n_pooled_runs == {"P@2": 6}
     assert repr(found) == "<LeaveOutResult: 2 clusters left out, 5 runs, 1 measures, 1 estimators>"
@@ -140,7 +140,7 @@ def test_clusters_left_out_of_the_toy() -> None:
 def test_the_result_says_of_each_run_which_cluster_it_is_of() -> None:
     found = left_out()
     assert found.clusters == cluster_runs(toy(), 3)
-    frame = found.clusters_frame()
+    frame = found.to_frame("clusters")
     assert frame.columns.tolist() == ["cluster", "run_id", "organization", "n_runs", "left_out", "stays"]
     assert frame["run_id"].tolist() == ["b1", "b2", "b3", "a1", "a2", "z"]
     assert frame["cluster"].tolist() == ["cluster 1"] * 3 + ["cluster 2"] * 2 + ["cluster 3"]
@@ -148,9 +148,10 @@ def test_the_result_says_of_each_run_which_cluster_it_is_of() -> None:
     assert frame["n_runs"].tolist() == [3, 3, 3, 2, 2, 1]
     assert frame["left_out"].tolist() == [True] * 5 + [False]
     assert frame["stays"].tolist() == [""] * 5 + ["a single run"]
-    of_organizations = leave_out(toy(), "P@2", estimators="lower-bound")
+    of_organizations = leave_out(toy(), "P@2", estimators="as-judged")
     assert of_organizations.clusters == ()
-    assert of_organizations.clusters_frame().empty
+    with pytest.raises(InputError, match="no table 'clusters'"):
+        of_organizations.to_frame("clusters")
 
 
 def test_an_organization_on_both_sides_stays_in_the_pool_with_its_other_runs() -> None:
@@ -162,13 +163,13 @@ def test_an_organization_on_both_sides_stays_in_the_pool_with_its_other_runs() -
     kinds = {run: c.name for c in cluster_runs(toy(), 3) for run in c.run_ids}
     types = leave_types_out(
         toy(), "P@2", run_types=kinds, types=["cluster 1", "cluster 2"],
-        estimators=["lower-bound", "posterior-background"], draws=20,
+        estimators=["as-judged", "posterior-background"], draws=20,
     )  # fmt: skip
-    clusters = left_out(estimators=["lower-bound", "posterior-background"], draws=20)
+    clusters = left_out(estimators=["as-judged", "posterior-background"], draws=20)
     keys = ["measure", "estimator", "run_id"]
-    one = types.frame().drop(columns=["type", "error"]).sort_values(keys, ignore_index=True)
-    two = clusters.frame().drop(columns=["fold", "reported"]).sort_values(keys, ignore_index=True)
-    points = one["estimator"] == "lower-bound"
+    one = types.to_frame().drop(columns=["type", "error"]).sort_values(keys, ignore_index=True)
+    two = clusters.to_frame().drop(columns=["fold", "reported"]).sort_values(keys, ignore_index=True)
+    points = one["estimator"] == "as-judged"
     pd.testing.assert_frame_equal(one[points], two[points], check_exact=True)
     assert one[["truth", "n_unjudged", "organization"]].equals(two[["truth", "n_unjudged", "organization"]])
 
@@ -176,8 +177,8 @@ def test_an_organization_on_both_sides_stays_in_the_pool_with_its_other_runs() -
 def test_the_best_of_the_runs_left_out_are_reported() -> None:
     """Of five runs that are equal in truth the first three; the one that stays is not among them."""
     found = left_out(top=60)
-    assert found.frame()["run_id"].tolist() == ["a1", "a2", "b1"]
-    assert found.frame(reported_only=False)["run_id"].tolist() == ["a1", "a2", "b1", "b2", "b3"]
+    assert found.to_frame(reported_only=True)["run_id"].tolist() == ["a1", "a2", "b1"]
+    assert found.to_frame()["run_id"].tolist() == ["a1", "a2", "b1", "b2", "b3"]
     with pytest.raises(InputError, match="the best 5 % of 5 runs are no run at all"):
         left_out(top=5)
 
@@ -249,7 +250,7 @@ def test_folds_of_clusters_are_stored_and_used_again(example: Collection, tmp_pa
 @pytest.mark.slow
 def test_processes_change_nothing(example: Collection) -> None:
     asked: dict[str, Any] = {
-        "estimators": ["lower-bound", "posterior-background"],
+        "estimators": ["as-judged", "posterior-background"],
         "draws": 20,
         "by": "cluster",
     }

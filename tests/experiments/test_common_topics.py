@@ -67,9 +67,9 @@ def test_law_holds_for_differences_of_equal_variance() -> None:
 
 def test_rows_of_the_toy() -> None:
     result = vary_common_topics(
-        toy(), "P@2", estimators="lower-bound", widths=[1], n_common=[1, 2], n_samples=20, n_topic_samples=50
+        toy(), "P@2", estimators="as-judged", widths=[1], n_common=[1, 2], n_samples=20, n_topic_samples=50
     )
-    rows = result.frame()
+    rows = result.to_frame()
     for pool in draw_pools(toy(), result.settings, 1, "common topics"):
         lost = np.array(LOST["".join(pool.pool_run_ids), pool.target_run_ids[0]])
         of_pool = rows[rows["sample"] == pool.sample].set_index(["score", "n_common"])
@@ -85,16 +85,16 @@ def test_rows_of_the_toy() -> None:
 
 def test_adjusting_is_what_the_topics_adjustment_does(example: Collection) -> None:
     """The shipped correction on a collection where the run is judged on the common topics."""
-    result = vary_common_topics(example, estimators="lower-bound", widths=[5], n_common=[6], n_samples=4)
+    result = vary_common_topics(example, estimators="as-judged", widths=[5], n_common=[6], n_samples=4)
     for pool in draw_pools(example, result.settings, 1, "common topics"):
         (run,) = pool.target_run_ids
         reduced = with_drawn_pool(example, pool)
         order = np.argsort(np.random.default_rng(pool.sample).random(20))
         common = tuple(example.query_ids[t] for t in order[:6])
-        own = example.pool(example.run_index(run)) & np.isin(example.pair_topic, order[:6])
+        own = example.in_pool(example.run_index(run)) & np.isin(example.pair_topic, order[:6])
         judged = dataclasses.replace(reduced, relevance=np.where(own, example.relevance, reduced.relevance))
-        (plain,) = parse_estimator("lower-bound").estimate(reduced, run, ["P@10"])
-        (true,) = parse_estimator("lower-bound").estimate(example, run, ["P@10"])
+        (plain,) = parse_estimator("as-judged").estimate(reduced, run, ["P@10"])
+        (true,) = parse_estimator("as-judged").estimate(example, run, ["P@10"])
         correction = TopicsAdjustment(common_query_ids=common, within_bounds=False)
         (adjusted,) = correction.estimate(judged, run, ["P@10"])
         errors = common_topics_errors(true.per_topic[0], plain.per_topic[0], [6], order[None, :])
@@ -107,7 +107,7 @@ def test_adjusting_is_what_the_topics_adjustment_does(example: Collection) -> No
 @pytest.mark.slow
 def test_summary_of_common_topics(example: Collection) -> None:
     result = vary_common_topics(example, widths=[2, 12], n_common=[4, 10, 20], n_samples=60)
-    summary = result.summary_frame()
+    summary = result.to_frame("summary")
     assert len(summary) == 2 * 2 * 4 * 3
     places = ["pool_width", "estimator", "n_common"]
     adjusted = summary[summary["score"] == "adjusted"].set_index(places)
@@ -117,19 +117,19 @@ def test_summary_of_common_topics(example: Collection) -> None:
     assert plain["helped"].isna().all()
     mixed = summary[summary["score"] == "mixed"].set_index(places)
     # all that a lower bound misses is missed on one side
-    of_bound = mixed.xs("lower-bound", level="estimator")
+    of_bound = mixed.xs("as-judged", level="estimator")
     assert of_bound["mae"].to_numpy() == pytest.approx(of_bound["mae_law"].to_numpy(), rel=0.02, abs=1e-12)
     assert mixed.xs("condensed-list", level="estimator")["mae_law"].isna().all()
-    narrow = (2, "lower-bound", 10)
+    narrow = (2, "as-judged", 10)
     assert adjusted.loc[narrow, "mae"] < mixed.loc[narrow, "mae"] < plain.loc[narrow, "mae"]
 
 
 @pytest.mark.slow
 def test_common_topics_are_the_same_for_the_same_seed(example: Collection) -> None:
     asked = {"widths": [3], "n_common": [5], "n_samples": 6, "n_topic_samples": 10}
-    one = vary_common_topics(example, **asked).frame()  # type: ignore[arg-type]
-    pd.testing.assert_frame_equal(one, vary_common_topics(example, n_jobs=2, **asked).frame())  # type: ignore[arg-type]
-    assert not one.equals(vary_common_topics(example, random_seed=2, **asked).frame())  # type: ignore[arg-type]
+    one = vary_common_topics(example, **asked).to_frame()  # type: ignore[arg-type]
+    pd.testing.assert_frame_equal(one, vary_common_topics(example, n_jobs=2, **asked).to_frame())  # type: ignore[arg-type]
+    assert not one.equals(vary_common_topics(example, random_seed=2, **asked).to_frame())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,10 @@ from left_out import POINTS, column
 from small import small
 
 from bayespool.collection import UNJUDGED, Collection
-from bayespool.corrections import LowerBound
+from bayespool.corrections import AsJudged
 from bayespool.experiments import LeaveOutSettings, leave_out, load_example
 from bayespool.experiments.fold_results import run_fold
 from bayespool.experiments.folds import make_folds, n_best, seed_of
-from bayespool.experiments.preparing import experiment_settings
 from bayespool.measures import Estimates
 from bayespool.posterior import PosteriorEstimator
 from bayespool.scoring import ESTIMATOR_NAMES
@@ -43,14 +42,13 @@ def test_estimates_do_not_depend_on_what_is_hidden(by: Any) -> None:
     turned = turn(original, hidden)
     known = ["value", "lower", "upper", "std", "bound_lower", "bound_upper", "n_unjudged", "note"]
     posteriors = POSTERIORS if by == "organization" else ["posterior-combined"]
-    settings = experiment_settings(
-        LeaveOutSettings,
-        "P@10",
-        [*POINTS, *posteriors],
+    settings = LeaveOutSettings.of(
+        measures="P@10",
+        estimators=[*POINTS, *posteriors],
         by=by,
         estimand="complete",
         random_seed=1,
-        settings={"draws": 50},
+        draws=50,
     )
     folds = [f for f in make_folds(original, settings) if f.organization == organization]
     assert len(folds) == {"organization": 1, "run": 2}[by]
@@ -64,7 +62,7 @@ def test_estimates_do_not_depend_on_what_is_hidden(by: Any) -> None:
 
 
 @dataclass(frozen=True)
-class Spy(LowerBound):
+class Spy(AsJudged):
     """Looks through everything it is handed for the relevance of hidden documents."""
 
     full: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, dtype=np.int16))
@@ -113,7 +111,7 @@ def reachable(start: object) -> Iterator[object]:
 def test_a_spy_finds_nothing() -> None:
     collection = load_example()
     found = leave_out(collection, "P@10", estimators=[Spy(full=collection.relevance.copy())])
-    assert len(found.frame()) == 21
+    assert len(found.to_frame()) == 21
     reduced = collection.unpool(organization="north")
     object.__setattr__(reduced, "_memory", collection.relevance)  # and it would find it
     with pytest.raises(AssertionError, match="in reach"):

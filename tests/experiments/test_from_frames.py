@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import pandas as pd
 
-from bayespool.experiments import mae_by_cutoff
-from bayespool.experiments.from_frames import n_outside_bounds, n_unknown_documents
-from bayespool.measures import parse_measures
+from bayespool.experiments import leave_out, load_example
+from bayespool.experiments.results import n_outside_bounds, n_unknown_documents
 
 
 def test_errors_by_cutoff_rise_with_it_in_each_family() -> None:
-    measures = parse_measures(["P@10", "P(rel=2)@1", "P@5"])
-    rows = [("b", "P@10", 0.3), ("b", "P(rel=2)@1", 0.9), ("b", "P@5", 0.1)]
-    rows += [("a", "P@10", 0.4), ("a", "P(rel=2)@1", 0.8), ("a", "P@5", 0.2)]
-    frame = mae_by_cutoff(pd.DataFrame(rows, columns=["estimator", "measure", "mae"]), measures)
-    assert frame.to_dict("list") == {
+    result = leave_out(
+        load_example(), ["P@10", "P(rel=2)@1", "P@5"], estimators=["condensed-list", "as-judged"]
+    )
+    frame, mae = result.mae_by_cutoff(), result.to_frame("summary").set_index(["measure", "estimator"])["mae"]
+    assert frame.drop(columns="mae").to_dict("list") == {
         "family": ["P"] * 4 + ["P(rel=2)"] * 2,
-        "estimator": ["b", "b", "a", "a", "b", "a"],
+        "estimator": ["condensed-list"] * 2 + ["as-judged"] * 2 + ["condensed-list", "as-judged"],
         "measure": ["P@5", "P@10"] * 2 + ["P(rel=2)@1"] * 2,
         "cutoff": [5, 10] * 2 + [1, 1],
-        "mae": [0.1, 0.3, 0.2, 0.4, 0.9, 0.8],
     }
+    assert frame["mae"].tolist() == [
+        mae[key] for key in zip(frame["measure"], frame["estimator"], strict=True)
+    ]
 
 
 def test_what_notes_tell_counts_each_run_once() -> None:

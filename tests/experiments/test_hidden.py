@@ -16,13 +16,13 @@ from bayespool.experiments import load_example
 from bayespool.experiments.hidden import HiddenDocuments, pool_alone, without_organizations
 from bayespool.measures import parse_measure
 from bayespool.models import MODEL_NAMES, LinearEvidence
-from bayespool.posterior import Task
+from bayespool.posterior import ScoringProblem
 
 
 def test_hidden_documents_of_the_toy_are_those_worked_out_by_hand() -> None:
     """North alone contributed b c f, p r, b; south h i k, v w, d (see toys.py); here with two more ranks."""
     collection = toy_collection()
-    hidden = HiddenDocuments(Task(collection, (), parse_measure("P@5"), "pooled"))
+    hidden = HiddenDocuments(ScoringProblem(collection, (), parse_measure("P@5"), "pooled"))
     run, topic, pair, number = hidden.places
     found = [
         (hidden.counts.run_ids[r], collection.query_ids[t], collection.doc_id(p))
@@ -53,7 +53,7 @@ def test_rows_of_every_model_hold_every_hidden_document_once(
 ) -> None:
     """Also where a model learns from documents below the cutoff."""
     measure = parse_measure(f"P@{cutoff}")
-    task = Task(collection, (), measure, "pooled")
+    task = ScoringProblem(collection, (), measure, "pooled")
     hidden = HiddenDocuments(task)
     run, topic, pair, number = hidden.places
     counted = np.zeros(hidden.counts.n_hidden.shape[:2], dtype=int)
@@ -78,7 +78,7 @@ def test_rows_that_are_neither_documents_nor_cells_are_refused() -> None:
 
 @every_model
 def test_models_predict_the_same_documents_at_a_shallow_cutoff(model: str) -> None:
-    task = Task(load_example(), (), parse_measure("P@5"), "pooled")
+    task = ScoringProblem(load_example(), (), parse_measure("P@5"), "pooled")
     hidden = HiddenDocuments(task)
     rows = hidden.rows(task.prepare(model, {}).evidence)  # type: ignore[arg-type]
     of_runs = np.bincount(rows.run, rows.n_hidden, len(hidden.organization))

@@ -17,7 +17,7 @@ from bayespool import check_judges
 from bayespool.collection import Collection
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.experiments import JudgeCheck, SimulationSettings, load_example, simulate
-from bayespool.experiments.judge_intervals import ALL_JUDGES
+from bayespool.experiments.judge_tables import ALL_JUDGES
 from bayespool.posterior import PosteriorEstimator
 
 QUICK: dict[str, Any] = {"draws": 250, "chains": 2, "model": "ratio"}
@@ -36,7 +36,7 @@ def example_check() -> JudgeCheck:
 
 @pytest.mark.slow
 def test_rows_are_estimates_with_and_without_each_judge() -> None:
-    collection, rows = judged_twice(), example_check().frame("runs")
+    collection, rows = judged_twice(), example_check().to_frame("runs")
     assert list(dict.fromkeys(zip(rows["measure"], rows["judge"], strict=True))) == [
         (measure, judge) for measure in ("P@10", "P@5") for judge in ("good", "coin", ALL_JUDGES)
     ]
@@ -63,7 +63,7 @@ def test_rows_are_estimates_with_and_without_each_judge() -> None:
 
 
 def test_a_right_judge_saves_most_of_the_interval_and_a_coin_nothing() -> None:
-    frame, rows = example_check().frame("intervals"), example_check().frame("runs")
+    frame, rows = example_check().to_frame("intervals"), example_check().to_frame("runs")
     for (measure, judge), mine in rows.groupby(["measure", "judge"]):
         (row,) = frame[(frame["measure"] == measure) & (frame["judge"] == judge)].to_dict("records")
         assert row["n_runs"] == 2
@@ -93,7 +93,7 @@ def test_without_a_run_to_score_each_organization_is_left_out() -> None:
         runs = [r for r in whole.pooled_run_ids if _organization(whole, r) == organization]
         left_out = with_judge(whole, label).unpool(organization=organization)
         (estimates,) = PosteriorEstimator(**QUICK).estimate(left_out, runs, "P@10")
-    rows = check.frame("runs")
+    rows = check.to_frame("runs")
     assert sorted(rows["run_id"]) == sorted(whole.pooled_run_ids)
     assert rows["organization"].tolist() == [_organization(whole, run) for run in rows["run_id"]]
     lower, upper = estimates.interval(0.95)
@@ -107,7 +107,7 @@ def test_without_a_run_to_score_each_organization_is_left_out() -> None:
         for i in range(1, n + 1)
         for what in ("without labels", "with llm")
     ]
-    assert check.frame("intervals")["n_runs"].tolist() == [len(whole.pooled_run_ids)]
+    assert check.to_frame("intervals")["n_runs"].tolist() == [len(whole.pooled_run_ids)]
 
 
 def _organization(collection: Collection, run: str) -> str:

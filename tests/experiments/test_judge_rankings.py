@@ -13,9 +13,8 @@ from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments import load_example
-from bayespool.experiments.fitting import Fitting
-from bayespool.experiments.hidden import HiddenDocuments
-from bayespool.experiments.judge_rankings import HeldOutRankings
+from bayespool.experiments.hidden import Fitting, HiddenDocuments
+from bayespool.experiments.questions import HeldOutRankings
 from bayespool.measures import parse_measure
 
 QUICK = Fitting(draws=20, chains=2)
@@ -51,7 +50,7 @@ def test_values_are_those_of_the_collection_with_and_without_the_organization(me
 
 
 def test_a_measure_of_the_judgments_is_not_predicted() -> None:
-    with pytest.raises(InputError, match="of the judgments as they stand, and there is nothing to estimate"):
+    with pytest.raises(InputError, match="describes the judgments, and there is nothing to estimate"):
         HiddenDocuments(tasks_of(load_example(), "Judged@10")[0])
 
 

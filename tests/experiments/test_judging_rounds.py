@@ -47,7 +47,7 @@ def test_rounds_are_scores_with_the_documents_of_judge_next() -> None:
     at_random = frame[frame["order"] == "random"]
     assert at_random["expected"].isna().all()
     assert at_random["width"].tolist()[:2] == frame["width"].tolist()[:2], "the start is the same"
-    summary = found.summary_frame()
+    summary = found.to_frame("rounds")
     assert summary["width"].tolist() == frame.groupby(["order", "n_judgments"])["width"].mean().tolist()
     assert summary["widest"].tolist() == frame.groupby(["order", "n_judgments"])["width"].max().tolist()
     assert repr(found) == "<JudgingRounds: P@10 of new-a, new-b, 16 judgments by judge-next, random>"
@@ -67,11 +67,11 @@ def test_rounds_end_where_nothing_is_unjudged() -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"orders": "randm"}, "no order 'randm'; did you mean 'random'"),
-        ({"orders": ()}, "no order of judging"),
-        ({"budget": 0}, "budget is 0; it is at least 1"),
-        ({"n_rounds": 0}, "n_rounds is 0"),
-        ({"ci_prob": 1.0}, "ci_prob is 1"),
+        ({"orders": "randm"}, "orders cannot be 'randm'; did you mean 'random'"),
+        ({"orders": ()}, "orders cannot be empty; leave it out"),
+        ({"budget": 0}, "budget cannot be 0; at least 1"),
+        ({"n_rounds": 0}, "n_rounds cannot be 0; at least 1"),
+        ({"ci_prob": 1.0}, "ci_prob cannot be 1.0; above 0 and below 1"),
         ({"measures": ["P@5", "P@10"]}, "2 measures"),
         ({"estimator": "background"}, "background has no interval"),
         ({"drawz": 3}, r"unknown settings \['drawz'\]; did you mean 'draws'"),

@@ -46,10 +46,10 @@ def test_a_wrong_chance_of_a_new_kind_is_seen(wrong: float | None, monkeypatch: 
     def with_chance(*given: Any, new_kind: Any, **more: Any) -> Any:
         return fitted(*given, new_kind=new_kind if wrong is None else 0 * new_kind + wrong, **more)
 
-    fitted = module.fitted_step
+    fitted = module.fit_prepared
     monkeypatch.setattr(module, "OF_KINDS", KINDS_ARE_BETTER)
     monkeypatch.setattr(module, "make_engine", quick)
-    monkeypatch.setattr(module, "fitted_step", with_chance)
+    monkeypatch.setattr(module, "fit_prepared", with_chance)
     (found,) = self_calibrate_kinds("ratio", n_simulations=30)
     (row,) = self_calibration_frame([found]).to_dict("records")
     assert row["uniform"] == (wrong is None), row
@@ -58,7 +58,9 @@ def test_a_wrong_chance_of_a_new_kind_is_seen(wrong: float | None, monkeypatch: 
 
 
 def test_ranks_are_repeated_by_the_seed() -> None:
-    one, again = (self_calibrate_kinds("ratio", n_simulations=2, random_seed=3)[0] for _ in range(2))
+    one, again = (
+        self_calibrate_kinds("ratio", n_simulations=2, random_seed=3).calibrations[0] for _ in range(2)
+    )
     assert one.ranks.tolist() == again.ranks.tolist()
     assert one.quantities == ("new_run",)
     assert one.n_draws == 99
@@ -68,13 +70,13 @@ def test_a_measure_of_higher_levels_is_calibrated_on_its_first_question(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Whether a document is relevant at all, which is what posterior-combined asks first."""
-    fitted, asked = module.fitted_step, []
+    fitted, asked = module.fit_prepared, []
 
     def watched(usual: Any, *given: Any, **more: Any) -> Any:
         asked.append(usual[0].asked)
         return fitted(usual, *given, **more)
 
-    monkeypatch.setattr(module, "fitted_step", watched)
+    monkeypatch.setattr(module, "fit_prepared", watched)
     self_calibrate_kinds("ratio", n_simulations=1, collection=graded_example((1, 2)), measure="P(rel=2)@10")
     assert asked == [Rung(0, 1)]
 

@@ -18,20 +18,20 @@ from bayespool.collection import Collection
 from bayespool.corrections import TopicsAdjustment
 from bayespool.errors import InputError
 from bayespool.experiments import leave_out, load_example
-from bayespool.posterior import pool_distance
+from bayespool.posterior import distance_from_pool
 
 # --- folds and truth, by hand ------------------------------------------------------------------------------
 
 
 def test_organizations_left_out_of_the_toy() -> None:
     """North alone brought b c f, p r, and b on topic 3; south h i k, v w, and d on topic 3."""
-    found = leave_out(toy_collection(), "P@3", estimators="lower-bound")
+    found = leave_out(toy_collection(), "P@3", estimators="as-judged")
     assert column(found, "fold") == {"n1": "north", "n2": "north", "s1": "south", "s2": "south"}
     nine = {"n1": (4, 1, 6), "n2": (4, 1, 6), "s1": (3, 1, 6), "s2": (1, 0, 3)}  # truth, bounds
     for name, place in {"truth": 0, "bound_lower": 1, "value": 1, "bound_upper": 2}.items():
         assert column(found, name) == {run: of_run[place] / 9 for run, of_run in nine.items()}, name
     assert column(found, "n_unjudged") == {"n1": 5, "n2": 5, "s1": 5, "s2": 3}
-    summary = found.summary_frame().iloc[0]
+    summary = found.to_frame("summary").iloc[0]
     assert summary["mae"] == pytest.approx((3 + 3 + 2 + 1) / 36)
     assert summary["bias"] == pytest.approx(-(3 + 3 + 2 + 1) / 36)
     # truths 4 4 3 1: the first two fall behind the third, each past one, and share its place with the others
@@ -42,7 +42,7 @@ def test_organizations_left_out_of_the_toy() -> None:
 
 def test_runs_left_out_of_the_toy() -> None:
     """Alone brought: n1 c; n2 f; s1 i, v and w; s2 k."""
-    found = leave_out(toy_collection(), "P@3", estimators="lower-bound", by="run")
+    found = leave_out(toy_collection(), "P@3", estimators="as-judged", by="run")
     assert column(found, "fold") == {run: run for run in ("n1", "n2", "s1", "s2")}
     assert column(found, "organization") == {"n1": "north", "n2": "north", "s1": "south", "s2": "south"}
     assert column(found, "bound_lower") == {"n1": 3 / 9, "n2": 3 / 9, "s1": 2 / 9, "s2": 1 / 9}
@@ -51,7 +51,7 @@ def test_runs_left_out_of_the_toy() -> None:
 
 def test_truth_below_the_pool_depth() -> None:
     """n2 has c at rank 4, which n1 brought into the pool at rank 3."""
-    kwargs: dict[str, Any] = {"measures": "P@4", "estimators": "lower-bound"}
+    kwargs: dict[str, Any] = {"measures": "P@4", "estimators": "as-judged"}
     full = leave_out(toy_collection(), truth="full", **kwargs)
     repooled = leave_out(toy_collection(), **kwargs)
     assert column(full, "truth")["n2"] == 5 / 12
@@ -70,22 +70,22 @@ def test_truth_below_the_pool_depth() -> None:
 
 def test_means_over_the_topics_of_a_run() -> None:
     """s2 lacks topic 2."""
-    found = leave_out(toy_collection(), "P@3", estimators=["lower-bound", "background"], denominator="run")
+    found = leave_out(toy_collection(), "P@3", estimators=["as-judged", "background"], denominator="run")
     assert column(found, "truth")["s2"] == 1 / 6
     assert column(found, "bound_upper")["s2"] == 3 / 6
     assert column(found, "value")["s2"] == 0
     assert column(found, "value", "background")["s2"] == pytest.approx(3 / 6 * 0.03)
     assert column(found, "topic_rmse")["s2"] == pytest.approx(np.sqrt(1 / 9 / 2))
     assert np.isnan(found.true_scores("P@3")[3]).tolist() == [False, True, False]
-    every = leave_out(toy_collection(), "P@3", estimators=["lower-bound", "background"])
+    every = leave_out(toy_collection(), "P@3", estimators=["as-judged", "background"])
     pd.testing.assert_frame_equal(
-        found.frame().query("run_id != 's2'"), every.frame().query("run_id != 's2'")
+        found.to_frame().query("run_id != 's2'"), every.to_frame().query("run_id != 's2'")
     )
 
 
 def test_a_pool_made_shallower_first() -> None:
     """At depth 1 the north alone has b and p on topics 1 and 2; judgments below rank 1 are gone."""
-    found = leave_out(toy_collection(), "P@1", estimators="lower-bound", pool_depth=1)
+    found = leave_out(toy_collection(), "P@1", estimators="as-judged", pool_depth=1)
     assert column(found, "truth") == {"n1": 1 / 3, "n2": 1 / 3, "s1": 1 / 3, "s2": 1 / 3}
     # a stays judged through n1 when the south goes, and through s1 when the north goes
     assert column(found, "bound_lower") == {"n1": 1 / 3, "n2": 0, "s1": 1 / 3, "s2": 0}
@@ -98,13 +98,14 @@ def four_runs() -> Collection:
 
 
 def test_the_best_runs_are_reported() -> None:
-    found = leave_out(four_runs(), "P@2", estimators="lower-bound", top=50)
-    assert found.frame()["run_id"].tolist() == ["a", "b"]
-    assert found.frame(reported_only=False)["run_id"].tolist() == ["a", "b", "c", "d"]
-    assert found.summary_frame().loc[0, "n_runs"] == 2
+    found = leave_out(four_runs(), "P@2", estimators="as-judged", top=50)
+    assert found.to_frame(reported_only=True)["run_id"].tolist() == ["a", "b"]
+    assert found.to_frame()["run_id"].tolist() == ["a", "b", "c", "d"]
+    assert found.to_frame("summary").loc[0, "n_runs"] == 2
     # 0.625 of four is rounded half up to three; of equal ones the earlier is taken
-    assert len(leave_out(four_runs(), "P@2", estimators="lower-bound", top=62.5).frame()) == 3
-    assert leave_out(four_runs(), "P@2", estimators="lower-bound", top=25).frame()["run_id"].tolist() == ["a"]
+    for top, best in ((62.5, ["a", "b", "c"]), (25, ["a"])):
+        found = leave_out(four_runs(), "P@2", estimators="as-judged", top=top)
+        assert found.to_frame(reported_only=True)["run_id"].tolist() == best
     with pytest.raises(InputError, match="are no run at all"):
         leave_out(four_runs(), "P@2", top=5)
 
@@ -113,9 +114,9 @@ def test_the_best_are_so_by_the_truth_of_the_table() -> None:
     """Below the pool depth all judgments say more than the run back in the pool alone."""
     example = load_example()
     for truth in ("repooled", "full"):
-        arguments: dict[str, Any] = {"estimators": "lower-bound", "truth": truth, "estimand": "complete"}
-        everyone = leave_out(example, "P@30", **arguments).frame()
-        best = leave_out(example, "P@30", top=75, **arguments).frame()
+        arguments: dict[str, Any] = {"estimators": "as-judged", "truth": truth, "estimand": "complete"}
+        everyone = leave_out(example, "P@30", **arguments).to_frame()
+        best = leave_out(example, "P@30", top=75, **arguments).to_frame(reported_only=True)
         assert best["truth"].min() >= np.sort(everyone["truth"])[-16]
         assert len(best) == 16
 
@@ -123,8 +124,8 @@ def test_the_best_are_so_by_the_truth_of_the_table() -> None:
 def test_a_pool_of_the_best_runs_alone() -> None:
     """With c and d kept, d's documents are judged; a pool of a, b and c alone does not know them."""
     collection = four_runs().with_pool(four_runs().pooled, 2)
-    kept = leave_out(collection, "P@2", estimators="lower-bound", top=75, top_pool="kept")
-    assert kept.frame(reported_only=False)["run_id"].tolist() == ["a", "b", "c"]
+    kept = leave_out(collection, "P@2", estimators="as-judged", top=75, top_pool="kept")
+    assert kept.to_frame()["run_id"].tolist() == ["a", "b", "c"]
     assert kept.n_pooled_runs == {"P@2": 4}
     # two measures with two choices of runs: each has its own pool
     runs = {"a": "pq", "b": "rs", "c": "qp", "d": "xs"}
@@ -135,18 +136,18 @@ def test_a_pool_of_the_best_runs_alone() -> None:
         pooled_run_ids=tuple(runs),
         pool_depth=2,
     )
-    found = leave_out(collection, ["P@1", "P@2"], estimators="lower-bound", top=50, top_pool="kept", by="run")
-    frame = found.frame()
+    found = leave_out(collection, ["P@1", "P@2"], estimators="as-judged", top=50, top_pool="kept", by="run")
+    frame = found.to_frame()
     best = {m: frame[frame["measure"] == m]["run_id"].tolist() for m in ("P@1", "P@2")}
     assert best == {"P@1": ["a", "d"], "P@2": ["a", "d"]}
     # without a, nobody but c has p and q, and c is not in this pool
     assert frame[frame["run_id"] == "a"]["bound_lower"].tolist() == [0, 0]
-    everyone = leave_out(collection, "P@2", estimators="lower-bound", top=50, by="run")
+    everyone = leave_out(collection, "P@2", estimators="as-judged", top=50, by="run")
     assert column(everyone, "bound_lower")["a"] == 1 / 2
 
 
 def test_runs_that_were_not_pooled_are_not_estimated() -> None:
-    assert "u" not in leave_out(toy_collection(), "P@3", estimators="lower-bound").frame()["run_id"].tolist()
+    assert "u" not in leave_out(toy_collection(), "P@3", estimators="as-judged").to_frame()["run_id"].tolist()
 
 
 def test_topics_adjustment_has_an_experiment_of_its_own() -> None:
@@ -158,14 +159,14 @@ def test_topics_adjustment_has_an_experiment_of_its_own() -> None:
 @pytest.mark.slow
 def test_rows_have_how_unlike_the_pool_a_run_is() -> None:
     names = ["posterior-combined", "background"]
-    frame = leave_out(small(), "P@10", estimators=names, draws=50).frame()
+    frame = leave_out(small(), "P@10", estimators=names, draws=50).to_frame()
     combined = frame[frame["estimator"] == "posterior-combined"]
     assert combined["distance"].between(0, 10).all()
     assert combined["new_kind"].between(0, 1, inclusive="neither").all()
     assert frame.loc[frame["estimator"] == "background", ["distance", "new_kind"]].isna().all(axis=None)
     run = combined["run_id"].iloc[0]
     (organization,) = combined.loc[combined["run_id"] == run, "organization"]
-    expected = pool_distance(small().unpool(organization=organization), [run]).distance[0]
+    expected = distance_from_pool(small().unpool(organization=organization), [run]).distance[0]
     assert combined["distance"].iloc[0] == pytest.approx(expected)
 
 
@@ -222,7 +223,7 @@ def test_the_published_tool_is_reproduced(collections: Path, name: str, by: Any,
         collection,
         ["P@10", "P@100"],
         estimators={
-            "reduced": "lower-bound",
+            "reduced": "as-judged",
             "adjusted": "systems-adjustment(substitute=False, within_bounds=False)",
         },
         by=by,
@@ -233,7 +234,7 @@ def test_the_published_tool_is_reproduced(collections: Path, name: str, by: Any,
         denominator="run",
         test="paired-t",
     )
-    summary = found.summary_frame().set_index(["measure", "estimator"])
+    summary = found.to_frame("summary").set_index(["measure", "estimator"])
     for key, expected in PUBLISHED[name, by, top].items():
         row = summary.loc[key]
         ours = (round(row["mae"], 4), row["sre"], row["sre_star"], round(row["kendall_tau_b"], 4))

@@ -13,11 +13,10 @@ from scipy.special import expit, logsumexp
 from toys import from_rankings
 
 from bayespool.experiments import HeldOutPrediction, check_models, load_example, predict_held_out
-from bayespool.experiments.fitting import Fitting
-from bayespool.experiments.hidden import HiddenDocuments
+from bayespool.experiments.hidden import Fitting, HiddenDocuments
 from bayespool.experiments.predictions import deal_folds
 from bayespool.measures import parse_measure
-from bayespool.posterior import Task, log_predictive_densities, stacking_weights
+from bayespool.posterior import ScoringProblem, log_predictive_densities, stacking_weights
 
 QUICK = Fitting(draws=60, chains=2)
 
@@ -48,7 +47,7 @@ def test_predictions_know_nothing_of_what_they_predict(model: str) -> None:
     relevance[theirs] = 1 - np.minimum(relevance[theirs], 1)
     found = []
     for collection in (example, dataclasses.replace(example, relevance=relevance)):
-        task = Task(collection, (), P10, "pooled")
+        task = ScoringProblem(collection, (), P10, "pooled")
         one = task.prepare(model, {})  # type: ignore[arg-type]
         found.append(predict_held_out(one, HiddenDocuments(task), Fitting(draws=200), n_folds=5))
     first, second = found
@@ -93,7 +92,7 @@ def test_runs_that_share_their_hidden_documents_share_the_draws() -> None:
         pool_depth=3,
     )
     measure = parse_measure("P@3")
-    task = Task(collection, (), measure, "pooled")
+    task = ScoringProblem(collection, (), measure, "pooled")
     p = predict_held_out(task.prepare("evidence", {}), HiddenDocuments(task), QUICK, n_folds=3)
     np.testing.assert_array_equal(p.draws[:, 0], p.draws[:, 1])
     assert p.n_hidden.tolist() == [6, 6, 6, 6]
@@ -159,7 +158,7 @@ def test_mixture_of_a_graded_measure_has_weights_of_its_own_on_each_rung() -> No
     assert (mixed.draws.mean(axis=0) > mean.min(axis=0) - 0.35 * spread).all()
     assert (mixed.draws.mean(axis=0) < mean.max(axis=0) + 0.35 * spread).all()
     np.testing.assert_array_equal(mixed.observed, members[0].observed)
-    first = found.elpd().set_index("model")["weight_combined"]
+    first = found.to_frame("elpd").set_index("model")["weight_combined"]
     assert first[["ratio", "evidence"]].sum() == pytest.approx(1)
 
 

@@ -10,7 +10,6 @@ from toys import toy_collection
 from bayespool.corrections import Background, Interpolated
 from bayespool.errors import InputError
 from bayespool.experiments import LeaveOutSettings, leave_out, load_example
-from bayespool.experiments.preparing import experiment_settings
 from bayespool.scoring import ALL_ESTIMATORS
 
 
@@ -18,10 +17,10 @@ def test_estimators_under_labels() -> None:
     found = leave_out(
         load_example(), "P@10", estimators={"paper": "background(e=0.05)", "mine": Interpolated(c=0.5)}
     )
-    assert found.summary_frame()["estimator"].tolist() == ["paper", "mine"]
-    twins = ["background(e=0.05)", "background(e=0.01)", "lower-bound"]
+    assert found.to_frame("summary")["estimator"].tolist() == ["paper", "mine"]
+    twins = ["background(e=0.05)", "background(e=0.01)", "as-judged"]
     found = leave_out(load_example(), "P@10", estimators=twins)
-    assert found.summary_frame()["estimator"].tolist() == twins
+    assert found.to_frame("summary")["estimator"].tolist() == twins
     assert found.settings.describe()["estimators"]["background(e=0.05)"]["e"] == 0.05
     # the estimand is the experiment's
     assert {e.estimand for _, e in found.settings.estimators} == {"pooled"}
@@ -30,18 +29,18 @@ def test_estimators_under_labels() -> None:
 
 
 def test_all_stands_for_what_needs_no_argument() -> None:
-    asked = experiment_settings(
-        LeaveOutSettings,
-        "P@10",
-        ["all", "posterior-ratio"],
+    asked = LeaveOutSettings.of(
+        measures="P@10",
+        estimators=["all", "posterior-ratio"],
         estimand="pooled",
         random_seed=4,
-        settings={"priors": {}, "draws": 7},
+        priors={},
+        draws=7,
     )
     assert asked.labels == (*ALL_ESTIMATORS, "posterior-ratio")
     assert asked.describe()["estimators"]["posterior-ratio"]["draws"] == 7
     assert asked.describe()["estimators"]["posterior-combined"]["random_seed"] == 4
-    alone = experiment_settings(LeaveOutSettings, "P@10", "all", estimand="pooled", random_seed=4)
+    alone = LeaveOutSettings.of(measures="P@10", estimators="all", estimand="pooled", random_seed=4)
     assert alone.labels == ALL_ESTIMATORS
 
 
@@ -56,13 +55,13 @@ def test_all_stands_for_what_needs_no_argument() -> None:
         ({"test": "sign"}, "test cannot be"),
         ({"estimand": "total"}, "estimand cannot be"),
         ({"ci_prob": 1.0}, "ci_prob cannot be 1.0"),
-        ({"random_seed": -1}, "random_seed -1"),
+        ({"random_seed": -1}, "random_seed cannot be -1; at least 0"),
         ({"estimators": []}, "no estimator given"),
         ({"estimators": "oracle"}, "no estimator 'oracle'"),
         ({"measures": "MAP"}, "it needs a cutoff"),
         (
             {"depth": 5},
-            r"unknown settings \['depth'\]; the experiment has .*top_pool.*estimators have .*draws",
+            r"unknown settings \['depth'\]; leave_out has .*top_pool.*estimators have .*draws",
         ),
     ],
 )
@@ -78,4 +77,4 @@ def test_pools_that_leave_nothing() -> None:
     one = toy_collection(pooled_run_ids=("n1", "n2"))
     with pytest.raises(InputError, match="only one organization was pooled"):
         leave_out(one, "P@3")
-    assert len(leave_out(one, "P@3", by="run", estimators="lower-bound").frame()) == 2
+    assert len(leave_out(one, "P@3", by="run", estimators="as-judged").to_frame()) == 2

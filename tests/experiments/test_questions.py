@@ -9,12 +9,10 @@ import pytest
 from checked import tasks_of
 
 from bayespool.experiments import load_example, predict_held_out
-from bayespool.experiments.fitting import Fitting
-from bayespool.experiments.hidden import HiddenDocuments
-from bayespool.experiments.judge_rankings import HeldOutRankings
+from bayespool.experiments.hidden import Fitting, HiddenDocuments
 from bayespool.experiments.predictions import deal_folds
 from bayespool.experiments.priors import draw_priors
-from bayespool.experiments.questions import draw_levels, questions_of
+from bayespool.experiments.questions import HeldOutRankings, draw_levels, questions_of
 
 QUICK = Fitting(draws=20, chains=2)
 
@@ -46,7 +44,7 @@ def test_certain_answers_give_the_highest_level(model: str, measure: str) -> Non
         [task.prepare(model, always) for task in tasks],  # type: ignore[arg-type]
         rankings := HeldOutRankings(HiddenDocuments(tasks[0])),
     )
-    assert [q.hidden.task.asked.rel for q in questions] == [1, 2]
+    assert [q.hidden.problem.asked.rel for q in questions] == [1, 2]
     rng = np.random.default_rng(1)
     log_odds = [q.prior_log_odds(draw_priors(q.prepared.structure(), 5, rng), rng) for q in questions]
     every = np.arange(len(rankings.documents.pair))

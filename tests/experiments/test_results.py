@@ -15,7 +15,7 @@ from left_out import LEVELS, POINTS, RANKINGS, column, shapes, tables
 from rich.console import Console
 from toys import from_rankings, toy_collection
 
-from bayespool.corrections import Background, LowerBound
+from bayespool.corrections import AsJudged, Background
 from bayespool.errors import InputError
 from bayespool.evidence import judgment_counts
 from bayespool.experiments import (
@@ -27,19 +27,20 @@ from bayespool.experiments import (
     load_example,
     simulate,
 )
+from bayespool.experiments.results import leave_out_sentence
 from bayespool.measures import Estimates
 from bayespool.posterior import PosteriorEstimator
-from bayespool.report import print_leave_out
+from bayespool.report.terminal import print_result
 from bayespool.scoring import ALL_ESTIMATORS
 
 
 @pytest.mark.slow
 def test_rows_of_the_example(result: LeaveOutResult) -> None:
-    frame = result.frame(reported_only=False)
+    frame = result.to_frame()
     assert len(frame) == 2 * len(ALL_ESTIMATORS) * 21
     assert frame["estimator"].drop_duplicates().tolist() == [*POINTS, "posterior-background"]
     assert frame["run_id"].drop_duplicates().tolist() == list(load_example().pooled_run_ids)
-    assert frame["reported"].sum() == len(result.frame()) == 2 * len(ALL_ESTIMATORS) * 16
+    assert frame["reported"].sum() == len(result.to_frame(reported_only=True)) == 2 * len(ALL_ESTIMATORS) * 16
     posterior = frame["estimator"] == "posterior-background"
     intervals = ["lower", "upper", "ci_prob", "std", "covered_50", "covered_80", "covered_95"]
     intervals += ["pit", "pit_lower", "pit_upper", "crps"]
@@ -51,14 +52,14 @@ def test_rows_of_the_example(result: LeaveOutResult) -> None:
     assert (frame.loc[posterior, "upper"] <= frame.loc[posterior, "bound_upper"]).all()
     inside = (frame["lower"] <= frame["truth"]) & (frame["truth"] <= frame["upper"])
     assert (frame.loc[posterior, "covered_95"] == inside[posterior]).all()
-    as_it_stands = frame[frame["estimator"] == "lower-bound"]
+    as_it_stands = frame[frame["estimator"] == "as-judged"]
     assert (as_it_stands["value"] == as_it_stands["bound_lower"]).all()
 
 
 @pytest.mark.slow
 def test_summary_is_over_the_reported_runs(result: LeaveOutResult) -> None:
-    summary = result.summary_frame().set_index(["measure", "estimator"])
-    for key, rows in result.frame().groupby(["measure", "estimator"]):
+    summary = result.to_frame("summary").set_index(["measure", "estimator"])
+    for key, rows in result.to_frame(reported_only=True).groupby(["measure", "estimator"]):
         row, error = summary.loc[key], rows["value"] - rows["truth"]
         assert row["n_runs"] == len(rows) == 16
         assert row["mae"] == pytest.approx(error.abs().mean())
@@ -97,11 +98,11 @@ def test_nothing_unjudged_is_left_out_of_calibration() -> None:
     levels = {"1": {"p": 1, "q": 1, "r": 0, "s": 0, "t": 1, "u": 0}}
     collection = from_rankings(rankings, levels, pooled_run_ids=tuple(rankings), pool_depth=2)
     found = leave_out(collection, "P@2", estimators="posterior-background", draws=50)
-    row = found.frame().set_index("run_id").loc["c"]
+    row = found.to_frame().set_index("run_id").loc["c"]
     assert (row["n_unjudged"], row["value"], row["lower"], row["upper"], row["crps"]) == (0, 0.5, 0.5, 0.5, 0)
     assert pd.isna(row[["pit", "covered_50", "covered_95"]]).all()
-    assert found.summary_frame().loc[0, "n_open"] == 1  # e; the others' documents stand twice each
-    assert found.summary_frame().loc[0, "coverage_95"] in (0, 1)
+    assert found.to_frame("summary").loc[0, "n_open"] == 1  # e; the others' documents stand twice each
+    assert found.to_frame("summary").loc[0, "coverage_95"] in (0, 1)
 
 
 @pytest.mark.slow
@@ -117,16 +118,16 @@ def test_significance_of_the_truth(result: LeaveOutResult) -> None:
     p = np.array([[ttest_rel(a, b).pvalue if a is not b else 1 for b in scores] for a in scores])
     np.testing.assert_array_equal(found.significant("P@10"), p < 0.05)
     for label in POINTS:
-        rows = found.frame()
+        rows = found.to_frame()
         rows = rows[rows["estimator"] == label]
         t, e = rows["truth"].to_numpy(), rows["value"].to_numpy()
         passed = [
             [(t[u] < t[v] <= e[u] or e[u] < t[v] <= t[u]) and p[u, v] < 0.05 for v in range(len(t)) if v != u]
             for u in range(len(t))
         ]
-        starred = found.summary_frame().set_index("estimator").loc[label, "sre_star"]
+        starred = found.to_frame("summary").set_index("estimator").loc[label, "sre_star"]
         assert starred == np.sum(passed)
-    assert found.summary_frame()["sre_star"].sum() > 0
+    assert found.to_frame("summary")["sre_star"].sum() > 0
     assert not result.significant("P@5").all()  # Tukey's
 
 
@@ -140,62 +141,62 @@ def test_significance_where_a_run_lacks_topics() -> None:
     document = collection.document.copy()
     document[collection.run_index("north-1"), :3] = -1
     collection = dataclasses.replace(collection, document=document)
-    found = leave_out(collection, "P@10", estimators="lower-bound", denominator="run", test="paired-t")
+    found = leave_out(collection, "P@10", estimators="as-judged", denominator="run", test="paired-t")
     scores = found.true_scores("P@10")
     assert np.isnan(scores[1]).sum() == 3
     expected = ttest_rel(scores[1, 3:], scores[2, 3:]).pvalue < 0.05
     assert found.significant("P@10")[1, 2] == found.significant("P@10")[2, 1] == expected
     assert found.significant("P@10")[0, 2] == (ttest_rel(scores[0], scores[2]).pvalue < 0.05)
-    tukey = leave_out(collection, "P@10", estimators="lower-bound", denominator="run")
+    tukey = leave_out(collection, "P@10", estimators="as-judged", denominator="run")
     others = dataclasses.replace(tukey, scores_in_truth={k: v[3:] for k, v in tukey.scores_in_truth.items()})
     np.testing.assert_array_equal(tukey.significant("P@10"), others.significant("P@10"))
     assert tukey.reliability("P@10").n_topics == 5
     assert "SRE* and reliability are over the 5 of 8 topics that all these runs have" in printed(tukey)
-    assert "note: reliability is over the 5 of 8 topics" in printed(found)
+    assert "note: P@10: reliability is over the 5 of 8 topics" in printed(found)
 
 
 def test_no_test_is_not_a_test_without_findings() -> None:
     """SRE* of one topic is unknown, not 0; and so is reliability."""
-    one_topic = leave_out(shapes(), "P@2", estimators="lower-bound")
-    assert one_topic.summary_frame()["sre"].iloc[0] == 0
-    assert np.isnan(one_topic.summary_frame()["sre_star"].iloc[0])
-    assert one_topic.reliability_frame().columns.tolist()[:3] == ["measure", "n_runs", "n_topics"]
-    assert len(one_topic.reliability_frame()) == 0
+    one_topic = leave_out(shapes(), "P@2", estimators="as-judged")
+    assert one_topic.to_frame("summary")["sre"].iloc[0] == 0
+    assert np.isnan(one_topic.to_frame("summary")["sre_star"].iloc[0])
+    assert one_topic.to_frame("reliability").columns.tolist()[:3] == ["measure", "n_runs", "n_topics"]
+    assert len(one_topic.to_frame("reliability")) == 0
     assert "reliability of the true scores: – (it needs two runs and two topics" in printed(one_topic)
-    paired = leave_out(shapes(), "P@2", estimators="lower-bound", test="paired-t")
-    assert np.isnan(paired.summary_frame()["sre_star"].iloc[0])
+    paired = leave_out(shapes(), "P@2", estimators="as-judged", test="paired-t")
+    assert np.isnan(paired.to_frame("summary")["sre_star"].iloc[0])
     for test in ("tukey-hsd", "paired-t"):
-        one_run = leave_out(load_example(), "P@10", estimators="lower-bound", top=5, test=test)
-        assert one_run.summary_frame()["n_runs"].tolist() == [1]
-        assert np.isnan(one_run.summary_frame()["sre_star"].iloc[0])
+        one_run = leave_out(load_example(), "P@10", estimators="as-judged", top=5, test=test)
+        assert one_run.to_frame("summary")["n_runs"].tolist() == [1]
+        assert np.isnan(one_run.to_frame("summary")["sre_star"].iloc[0])
 
 
 def test_a_truth_that_the_estimand_cannot_reach_is_noted() -> None:
     example = load_example()
-    full = leave_out(example, "P@30", estimators="lower-bound", pool_depth=3, truth="full")
-    rows = full.frame()
+    full = leave_out(example, "P@30", estimators="as-judged", pool_depth=3, truth="full")
+    rows = full.to_frame()
     above = int((rows["truth"] > rows["bound_upper"]).sum())
     assert above > 0
     assert f"the truth of {above} runs is outside their bounds" in printed(full)
-    assert "upper bound" not in printed(leave_out(example, "P@30", estimators="lower-bound", pool_depth=3))
+    assert "upper bound" not in printed(leave_out(example, "P@30", estimators="as-judged", pool_depth=3))
 
 
 def test_runs_without_organizations_are_called_runs() -> None:
     alone = from_rankings(RANKINGS, LEVELS, pooled_run_ids=("a", "b", "c", "d"), pool_depth=2)
-    text = printed(leave_out(alone, "P@2", estimators="lower-bound"))
-    assert text.startswith("each run, of an organization of its own, left out in turn")
-    assert printed(leave_out(shapes(), "P@2", estimators="lower-bound")).startswith("each organization left")
+    text = printed(leave_out(alone, "P@2", estimators="as-judged"))
+    assert "\nEach run, of an organization of its own, left out in turn" in text
+    assert "\nEach organization left" in printed(leave_out(shapes(), "P@2", estimators="as-judged"))
 
 
 def printed(result: LeaveOutResult) -> str:
     console = Console(width=200, record=True, file=open(os.devnull, "w"))  # noqa: SIM115 - closed below
-    print_leave_out(result, console)
+    print_result(result, console)
     console.file.close()
     return console.export_text()
 
 
 def test_reliability_of_the_truth(result: LeaveOutResult) -> None:
-    frame = result.reliability_frame().set_index("measure")
+    frame = result.to_frame("reliability").set_index("measure")
     assert frame.loc["P@5", "n_runs"] == 16
     assert frame.loc["P@5", "n_topics"] == 20
     assert frame.loc["P@10", "generalizability"] == result.reliability("P@10").generalizability
@@ -205,7 +206,7 @@ def test_reliability_of_the_truth(result: LeaveOutResult) -> None:
 
 
 @dataclass(frozen=True)
-class Blind(LowerBound):
+class Blind(AsJudged):
     @property
     def name(self) -> str:
         return "blind"
@@ -218,8 +219,8 @@ class Blind(LowerBound):
 
 
 def test_an_estimator_without_an_answer_has_no_error() -> None:
-    found = leave_out(toy_collection(), "P@3", estimators=["lower-bound", Blind()])
-    row = found.summary_frame().set_index("estimator").loc["blind"]
+    found = leave_out(toy_collection(), "P@3", estimators=["as-judged", Blind()])
+    row = found.to_frame("summary").set_index("estimator").loc["blind"]
     assert row[["mae", "rmse", "bias", "sre", "sre_star", "kendall_tau_b"]].isna().all()
 
 
@@ -229,3 +230,15 @@ def test_a_result_can_be_pickled(result: LeaveOutResult) -> None:
     assert again.settings == result.settings
     estimator = PosteriorEstimator(model="ratio", priors={"mu": "Normal(-2, 1)"}, draws=7)
     assert pickle.loads(pickle.dumps(estimator)) == estimator
+
+
+def test_leaving_out_says_that_nothing_repairs_what_is_right() -> None:
+    plain = {"measure": "P@10", "estimator": "as-judged", "n_runs": 5, "bias": -0.001, "rmse": 0.002}
+    worse = plain | {"estimator": "background", "bias": 0.01, "rmse": 0.02}
+    said = leave_out_sentence([row | {"coverage_95": float("nan")} for row in (plain, worse)])
+    assert said == (
+        "P@10, over 5 runs left out of the pool: as judged a run is underestimated by 0.0010 on average. "
+        "No estimator comes nearer to the truth (root mean square error 0.0020)."
+    )
+    over = leave_out_sentence([row | {"coverage_95": float("nan")} for row in (plain | {"bias": 0.5}, worse)])
+    assert "overestimated by 0.5000" in over

@@ -19,13 +19,13 @@ from bayespool.experiments import leave_out, leave_types_out, load_example
 
 def test_types_of_the_toy() -> None:
     kinds = {"a": "automatic", "b": "automatic", "c": "manual"}
-    result = leave_types_out(toy(), "P@2", run_types=kinds, estimators="lower-bound")
-    rows = result.frame().set_index(["type", "run_id"])
+    result = leave_types_out(toy(), "P@2", run_types=kinds, estimators="as-judged")
+    rows = result.to_frame().set_index(["type", "run_id"])
     for kind, pool, run in (("manual", "ab", "c"), ("automatic", "c", "a"), ("automatic", "c", "b")):
         row = rows.loc[(kind, run)]
         assert row["value"] - row["truth"] == row["error"] == -sum(LOST[pool, run]) / 2
     assert rows["organization"].tolist() == ["one", "two", "three"]
-    summary = result.summary_frame().set_index("type")
+    summary = result.to_frame("summary").set_index("type")
     assert summary["n_runs"].to_dict() == {"automatic": 2, "manual": 1}
     assert summary["n_pool_runs"].to_dict() == {"automatic": 1, "manual": 2}
     assert summary["bias"].to_dict() == {"automatic": -0.375, "manual": -0.25}
@@ -38,12 +38,12 @@ def test_types_that_are_organizations_are_leaving_organizations_out(example: Col
     kinds = {
         run: example.organizations[o] for run, o in zip(example.run_ids, example.organization, strict=True)
     }
-    estimators = ["lower-bound", "anti-precision", "posterior-background"]
+    estimators = ["as-judged", "anti-precision", "posterior-background"]
     left = leave_out(example, "P@10", estimators=estimators, draws=20, random_seed=4)
     found = leave_types_out(example, "P@10", run_types=kinds, estimators=estimators, draws=20, random_seed=4)
     keys = ["measure", "estimator", "run_id"]
-    one = found.frame().drop(columns=["type", "error"]).sort_values(keys, ignore_index=True)
-    two = left.frame().drop(columns=["fold", "reported"]).sort_values(keys, ignore_index=True)
+    one = found.to_frame().drop(columns=["type", "error"]).sort_values(keys, ignore_index=True)
+    two = left.to_frame().drop(columns=["fold", "reported"]).sort_values(keys, ignore_index=True)
     pd.testing.assert_frame_equal(one, two, check_exact=True)
 
 
@@ -55,7 +55,7 @@ def test_estimators_keep_the_organizations_and_see_no_run_of_the_type(example: C
     assert np.array_equal(reduced.organization, example.organization)
     assert {kinds[run] for run in reduced.pooled_run_ids} == {"automatic"}
     automatic = [run for run in example.pooled_run_ids if kinds[run] == "automatic"]
-    assert np.array_equal(reduced.relevance >= 0, example.pool(example.run_index(automatic)))
+    assert np.array_equal(reduced.relevance >= 0, example.in_pool(example.run_index(automatic)))
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_estimators_keep_the_organizations_and_see_no_run_of_the_type(example: C
 )
 def test_types_that_cannot_be(example: Collection, asked: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        leave_types_out(example, **{"run_types": kinds_of(example), "estimators": "lower-bound"} | asked)  # type: ignore[arg-type]
+        leave_types_out(example, **{"run_types": kinds_of(example), "estimators": "as-judged"} | asked)  # type: ignore[arg-type]
 
 
 # Real collections
@@ -92,18 +92,18 @@ def test_manual_runs_of_trec_8_are_what_the_paper_says(collections: Path) -> Non
     kinds = {run: "manual" if run in MANUAL else "automatic" for run in collection.run_ids}
     relevant = collection.relevance > 0
     manual, automatic = (
-        collection.pool(collection.run_index([r for r in collection.pooled_run_ids if kinds[r] == kind]))
+        collection.in_pool(collection.run_index([r for r in collection.pooled_run_ids if kinds[r] == kind]))
         for kind in ("manual", "automatic")
     )
     assert round(float((relevant & manual & ~automatic).sum() / relevant.sum()), 2) == 0.24
     assert round(float((relevant & automatic & ~manual).sum() / relevant.sum()), 2) == 0.17
     result = leave_types_out(
         collection, run_types=kinds, types=["manual"], runs="all", pool_depth=10,
-        estimators=["lower-bound", "systems-adjustment", "condensed-list"],
+        estimators=["as-judged", "systems-adjustment", "condensed-list"],
     )  # fmt: skip
     scores = result.true_scores["P@10"]
     best = sorted(scores, key=scores.__getitem__, reverse=True)[:11]
     assert set(best) <= set(MANUAL)
-    summary = result.summary_frame().set_index("estimator")["bias"].round(3)
+    summary = result.to_frame("summary").set_index("estimator")["bias"].round(3)
     # docs/experiments.md
-    assert summary.to_dict() == {"lower-bound": -0.134, "systems-adjustment": -0.129, "condensed-list": 0.014}
+    assert summary.to_dict() == {"as-judged": -0.134, "systems-adjustment": -0.129, "condensed-list": 0.014}

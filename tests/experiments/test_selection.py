@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy.optimize import brentq
 
-from bayespool.experiments.selection import Selection, find_selection, judged_and_relevant
+from bayespool.experiments.unexplained import Selection, find_selection, judged_and_relevant
 
 inside = st.floats(0.01, 0.99)
 

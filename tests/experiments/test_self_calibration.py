@@ -26,11 +26,11 @@ from bayespool.experiments import (
     self_calibration_frame,
     simulate,
 )
-from bayespool.experiments.fitting import Fitting
+from bayespool.experiments.hidden import Fitting
 from bayespool.experiments.self_calibration import DESIGN
 from bayespool.inference import Laplace
 from bayespool.models import MODEL_NAMES, MODELS, Effect, Linear, ModelSpec, Prior
-from bayespool.posterior import Task
+from bayespool.posterior import ScoringProblem
 
 IN_CI = ("background", "ratio", "evidence")
 at_a_desk = pytest.mark.at_a_desk
@@ -72,7 +72,7 @@ def test_true_values_rank_uniformly_where_little_is_judged(
     model: str, repetitions: Callable[[int, int], int]
 ) -> None:
     collection = simulate(LITTLE_JUDGED, random_seed=7).collection
-    task = Task(collection, (), self_calibration.parse_measure("P@4"), "pooled")
+    task = ScoringProblem(collection, (), self_calibration.parse_measure("P@4"), "pooled")
     assert not task.prepare(model, {}).evidence.much_judged  # type: ignore[arg-type,union-attr]
     n = repetitions(240, 40)
     (found,) = self_calibrate(model, engine="nuts", collection=collection, measure="P@4", n_simulations=n)
@@ -226,7 +226,7 @@ def test_design_is_a_pool_of_three_organizations_or_more() -> None:
     small = SimulationSettings(n_topics=3, n_organizations=2, max_runs=1, n_new=0)
     with pytest.raises(InputError, match="three organizations with hidden documents"):
         self_calibrate("ratio", collection=simulate(small, random_seed=1).collection)
-    with pytest.raises(InputError, match="must be at least 1"):
+    with pytest.raises(InputError, match="n_simulations cannot be 0; at least 1"):
         self_calibrate("ratio", n_simulations=0)
     assert DESIGN.n_organizations == 6
 

@@ -11,12 +11,11 @@ import bayespool
 from bayespool import experiments
 from bayespool.errors import InputError
 from bayespool.experiments import LeaveOutSettings, PoolWidthSettings
-from bayespool.experiments.preparing import experiment_settings
 from bayespool.scoring import ALL_ESTIMATORS
 
 
 def test_unknown_settings_name_the_experiments_own() -> None:
-    with pytest.raises(InputError, match=r"unknown settings \['truth'\]; the experiment has .*types, runs"):
+    with pytest.raises(InputError, match=r"unknown settings \['truth'\]; leave_types_out has .*types, runs"):
         experiments.leave_types_out(bayespool.load_example(), run_types={}, truth="full")
 
 
@@ -35,29 +34,29 @@ def test_unknown_settings_name_the_experiments_own() -> None:
 )
 def test_values_out_of_bounds(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        experiment_settings(LeaveOutSettings, "P@10", "lower-bound", **options)
+        LeaveOutSettings.of(measures="P@10", estimators="as-judged", **options)
 
 
 def test_a_measure_may_look_as_deep_as_the_pools_and_no_deeper() -> None:
-    asked = experiment_settings(PoolWidthSettings, "P@10", "lower-bound", pool_depth=10)
+    asked = PoolWidthSettings.of(measures="P@10", estimators="as-judged", pool_depth=10)
     assert asked.pool_depth == 10
     with pytest.raises(InputError, match=r"P@10 looks deeper than the pools, .* depth 9; take P@9"):
-        experiment_settings(PoolWidthSettings, ["P@5", "P@10"], "lower-bound", pool_depth=9)
+        PoolWidthSettings.of(measures=["P@5", "P@10"], estimators="as-judged", pool_depth=9)
 
 
 def test_five_clusters_where_nothing_is_said() -> None:
-    asked = experiment_settings(LeaveOutSettings, "P@10", "lower-bound", by="cluster")
+    asked = LeaveOutSettings.of(measures="P@10", estimators="as-judged", by="cluster")
     assert asked.n_clusters == asked.describe()["n_clusters"] == 5
-    assert experiment_settings(LeaveOutSettings, "P@10", "lower-bound").n_clusters is None
+    assert LeaveOutSettings.of(measures="P@10", estimators="as-judged").n_clusters is None
 
 
 def test_what_parts_depend_on() -> None:
-    asked = experiment_settings(LeaveOutSettings, "P@10", "lower-bound", top=50)
+    asked = LeaveOutSettings.of(measures="P@10", estimators="as-judged", top=50)
     assert "top" in asked.describe()
     assert set(asked.describe()) - set(asked.describe_parts()) == {"top", "test", "n_clusters"}
-    kept = experiment_settings(LeaveOutSettings, "P@10", "lower-bound", top=50, top_pool="kept")
+    kept = LeaveOutSettings.of(measures="P@10", estimators="as-judged", top=50, top_pool="kept")
     assert kept.describe_parts()["top"] == 50
-    pools = experiment_settings(PoolWidthSettings, ["P@5"], "lower-bound", widths=[2], run_types={"a": "x"})
+    pools = PoolWidthSettings.of(measures=["P@5"], estimators="as-judged", widths=[2], run_types={"a": "x"})
     assert set(pools.describe()) - set(pools.describe_parts()) == {"widths", "n_samples"}
     assert pools.describe()["run_types"] == {"a": "x"}
     assert pickle.loads(pickle.dumps(pools)) == pools
@@ -65,7 +64,7 @@ def test_what_parts_depend_on() -> None:
 
 @pytest.mark.slow
 def test_all_means_the_same_everywhere() -> None:
-    asked = experiment_settings(LeaveOutSettings, "P@10", ["all"])
+    asked = LeaveOutSettings.of(measures="P@10", estimators=["all"])
     assert asked.labels == ALL_ESTIMATORS
     points = [name for name in ALL_ESTIMATORS if not name.startswith("posterior")]
     scores = bayespool.score(bayespool.load_example(), "new-a", estimators="all", draws=20)

@@ -14,6 +14,7 @@ from typing import Any
 
 import interrupted
 import numpy as np
+import psutil
 import pytest
 from left_out import FEW, few_result, stored, tables
 from toys import toy_collection
@@ -169,7 +170,6 @@ def test_experiments_that_are_cut_off_go_on(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="processes are killed the POSIX way")
 def test_an_experiment_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its workers end with it. While it is at work another one in its folder is told, and changes nothing."""
-    psutil = pytest.importorskip("psutil")
     nowhere, folder = tmp_path / "nowhere", tmp_path / "out"
     folder.mkdir()
     process = start(folder, 2, nowhere)
@@ -201,8 +201,8 @@ def test_an_experiment_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytes
     assert before.items() <= stored(folder).items(), "a stored fold was worked out again"
     monkeypatch.setenv("SLOW_FOLDER", str(nowhere))
     undisturbed = interrupted.experiment(None, 1)
-    assert (folder / "runs.csv").read_text() == undisturbed.frame().to_csv()
-    assert (folder / "summary.csv").read_text() == undisturbed.summary_frame().to_csv()
+    assert (folder / "runs.csv").read_text() == undisturbed.to_frame().to_csv()
+    assert (folder / "summary.csv").read_text() == undisturbed.to_frame("summary").to_csv()
     with pytest.warns(ExperimentChangedWarning, match="differs in measures"):
         leave_out(load_example(), "P@3", estimators="background", folder=folder)
 

@@ -11,7 +11,7 @@ from checked import with_the_first_arviz_stats
 from scipy import stats
 
 from bayespool.experiments import ecdf_band, holm, randomized_pit, uniformity_p_value
-from bayespool.experiments.uniformity import bar_limits, randomized_rank
+from bayespool.experiments.calibration import randomized_rank
 
 
 def test_pit_of_what_was_drawn_is_uniform_over_its_step() -> None:
@@ -79,12 +79,3 @@ def test_holm_steps_down() -> None:
     adjusted = holm(np.array([0.2, 0.01, 0.03, 0.015]))
     np.testing.assert_allclose(adjusted, [0.2, 0.04, 0.06, 0.045])
     np.testing.assert_allclose(holm(np.array([0.5, 0.6, 0.7])), [1, 1, 1])
-
-
-def test_bars_of_a_histogram_stay_within_their_limits_as_often_as_is_said() -> None:
-    heights = np.random.default_rng(1).binomial(60, 0.1, size=100_000)
-    for prob in (0.5, 0.95):
-        lower, upper = bar_limits(60, 10, prob)
-        assert (heights < lower).mean() <= (1 - prob) / 2 + 0.005
-        assert (heights > upper).mean() <= (1 - prob) / 2 + 0.005
-        assert ((lower < heights) & (heights < upper)).mean() < prob  # no wider than need be

@@ -121,7 +121,7 @@ VALUES += [
     "background(e=nan)",
     "background(e=)",
     "background(",
-    "lower-bound,upper-bound",
+    "as-judged,upper-bound",
     "no-such",
 ]
 VALUES += [

@@ -13,8 +13,8 @@ from typing import Any
 from fuzz.engine import Target, mutated, refused
 
 from bayespool.experiments import leave_out, load_example, storage
-from bayespool.report import write_leave_out, write_scores
-from bayespool.scoring import read_results, read_scores, score
+from bayespool.report import read_result
+from bayespool.scoring import read_scores, score
 from bayespool.tables import files
 
 __all__ = ["STORED"]
@@ -49,14 +49,13 @@ def _kept(name: str) -> Path:
     if name == "folds":
         leave_out(_example(), folder=folder, **SETTINGS)
     elif name == "folder":
-        write_leave_out(leave_out(_example(), **SETTINGS), folder / "results")
+        leave_out(_example(), **SETTINGS).save(folder / "results")
     else:
         scores = score(
             _example(), ["new-a", "new-b"], "P@5", estimators=["background", "posterior-ratio"], draws=100
         )
-        write_scores(scores, folder / "scores.json")
-        write_scores(scores, folder / "scores.parquet")
-        scores.to_netcdf(folder / "scores.nc")
+        for ending in ENDINGS:
+            scores.save(folder / f"scores.{ending}")
     return folder
 
 
@@ -71,7 +70,7 @@ def _expected() -> str:
 
 
 def _told(result: Any) -> str:
-    return str(result.frame(reported_only=False).to_csv()) + str(result.summary_frame().to_csv())
+    return str(result.to_frame().to_csv()) + str(result.to_frame("summary").to_csv())
 
 
 def turned(rng: random.Random, value: Any) -> Any:
@@ -154,13 +153,13 @@ def _check_folder(rng: random.Random, folder: Path) -> bool:
     beside.write_bytes(b"of the user")
     taken = False
     with refused():
-        results = read_results(place)
-        repr(results), results.to_frame(), results.notes
+        results = read_result(place)
+        repr(results), results.to_frame(), results.notes(), results.read()
         taken = True
     if rng.random() < 0.3:
         with refused():
-            write_leave_out(_result(), place)
-            assert read_results(place).experiment == "leave-out"
+            _result().save(place)
+            assert read_result(place).command == "leave-out"
     assert beside.read_bytes() == b"of the user"
     return taken
 
@@ -203,16 +202,16 @@ def _check_scores(rng: random.Random, folder: Path) -> bool:
     taken = False
     with refused():
         scores = read_scores(path)
-        repr(scores), scores.run_ids, scores.per_topic
+        repr(scores), scores.run_ids, scores.query_ids
         with refused():
-            scores.to_frame(), scores.notes, scores.measures, scores.statements, scores.note_lines
+            scores.to_frame(), scores.notes(), scores.measures, scores.statements, scores.read()
         if ending == "nc":
             scores.to_arviz()
         taken = True
     if ending != "nc":
         with refused():
-            results = read_results(path)
-            repr(results), results.to_frame(), results.notes
+            results = read_result(path)
+            repr(results), results.to_frame(), results.notes()
     return taken
 
 

@@ -9,8 +9,7 @@ import pytest
 from fits import prepared_evidence
 from scipy.special import expit
 
-from bayespool.inference.blocks import Rows
-from bayespool.inference.density import Density
+from bayespool.inference.density import Density, Rows
 from bayespool.inference.modes import find_mode
 from bayespool.models import MODELS
 

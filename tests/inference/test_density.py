@@ -20,7 +20,14 @@ def _random_point(density, rng):
     return x, rng.normal(scale=0.4, size=len(density.scales))
 
 
-@pytest.mark.parametrize("model", MODEL_NAMES)
+PARTS_OF_ANOTHER = ("interpolated", "ratio")
+"""Models all of whose parts another one has: the smoothed one, and that of the evidence."""
+
+
+@pytest.mark.parametrize(
+    "model",
+    [pytest.param(m, marks=pytest.mark.slow if m in PARTS_OF_ANOTHER else ()) for m in MODEL_NAMES],
+)
 def test_the_density_is_the_one_of_the_pymc_graph(model):
     evidence = prepared_evidence(model)
     graph, density = MODELS[model].graph(evidence), Density(MODELS[model].structure(evidence))

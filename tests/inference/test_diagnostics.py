@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bayespool.inference import Fit
-from bayespool.inference.diagnostics import MAX_R_HAT, MIN_ESS, diagnose
+from bayespool.inference.fit import MAX_R_HAT, MIN_ESS, diagnose
 
 
 def tree_of(draws: np.ndarray, n_divergences: int = 0, **more: np.ndarray) -> object:

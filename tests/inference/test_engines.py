@@ -17,13 +17,13 @@ from own_models import OWN_OF_COUNTS, WITH_CELLS
 from bayespool import leave_out, load_example, parse_measure, score
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.experiments import compare_engines
-from bayespool.experiments.code_digests import own_estimators
-from bayespool.experiments.fitting import Fitting
+from bayespool.experiments.hidden import Fitting
+from bayespool.experiments.preparing import versions_of_own
 from bayespool.inference import ENGINES, NUTS, Fit, Laplace, register_engine
 from bayespool.inference.engines import make_engine
 from bayespool.models import ModelSpec
 from bayespool.options import SamplingSettings, options_of
-from bayespool.posterior import PosteriorEstimator, Prepared, Task
+from bayespool.posterior import PosteriorEstimator, PreparedModel, ScoringProblem
 
 AT_A_DESK = (pytest.mark.at_a_desk,)
 FEW = {"draws": 20, "tune": 20, "chains": 2, "target_accept": 0.8, "progress": False}
@@ -59,11 +59,11 @@ class Uncompiled:
         return NO_FIT
 
 
-def prepared(model: str | ModelSpec, targets: tuple[str, ...] = ("new-a",)) -> Prepared:
-    return Task(load_example(), targets, parse_measure("P@10"), "complete").prepare(model, {})
+def prepared(model: str | ModelSpec, targets: tuple[str, ...] = ("new-a",)) -> PreparedModel:
+    return ScoringProblem(load_example(), targets, parse_measure("P@10"), "complete").prepare(model, {})
 
 
-def fit_quietly(engine: Any, one: Prepared, random_seed: int = 1) -> Fit:
+def fit_quietly(engine: Any, one: PreparedModel, random_seed: int = 1) -> Fit:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiagnosticsWarning)
         fit: Fit = engine.fit(one.spec, one.evidence, random_seed)
@@ -109,7 +109,8 @@ def test_effects_on_topics_are_of_the_organizations_asked_for(
 ) -> None:
     """Without one there is no such variable; nothing else changes by it."""
     monkeypatch.setattr(NUTS, "compile", compile_once)
-    one, asked = prepared(WITH_CELLS), make_engine(engine, **FEW | {"draws": 400})
+    draws = 20 if engine == "nuts" else 400  # whose draws are compared by the byte
+    one, asked = prepared(WITH_CELLS), make_engine(engine, **FEW | {"draws": draws})
     evidence, n_topics = one.evidence, len(one.evidence.query_ids)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiagnosticsWarning)
@@ -124,11 +125,12 @@ def test_effects_on_topics_are_of_the_organizations_asked_for(
     assert len(none.coords["organization_topic"]) == 0
     assert len(every.coords["organization_topic"]) == n_topics * len(evidence.organizations)
     drawn = two.draws()["interaction_effect"]
-    same = every.draws()["interaction_effect"].reshape(800, -1, n_topics)[:, [2, 5]].reshape(800, -1)
+    same = every.draws()["interaction_effect"].reshape(2 * draws, -1, n_topics)[:, [2, 5]]
+    same = same.reshape(2 * draws, -1)
     if engine == "nuts":
         assert drawn.tobytes() == same.tobytes()
     else:  # others are drawn in between
-        error = np.sqrt((drawn.var(axis=0) + same.var(axis=0)) / 800)
+        error = np.sqrt((drawn.var(axis=0) + same.var(axis=0)) / (2 * draws))
         assert np.abs(drawn.mean(axis=0) - same.mean(axis=0)) / error == pytest.approx(0, abs=4.5)
         assert np.corrcoef(drawn.mean(axis=0), same.mean(axis=0))[0, 1] > 0.9
 
@@ -188,11 +190,13 @@ def test_an_own_engine_scores_and_is_compared_by_name(sure: None) -> None:
     assert {"laplace": Laplace, "nuts": NUTS, "sure": Sure} == ENGINES
 
 
-@pytest.mark.parametrize("played", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "played", [True, pytest.param(False, marks=(pytest.mark.slow, pytest.mark.at_a_desk))]
+)
 def test_an_own_engine_is_held_against_the_reference(
     played: bool, sure: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The reference is played by Laplace, and is itself in `make slow`."""
+    """The reference is played by Laplace, and is itself in `make slow` at a desk."""
     fit = Fitting.fit
 
     def play(self: Fitting, *arguments: Any) -> Fit:
@@ -204,7 +208,7 @@ def test_an_own_engine_is_held_against_the_reference(
         warnings.simplefilter("ignore", DiagnosticsWarning)
         frame = compare_engines(
             load_example(), models="background", engine="sure", draws=60, tune=60, chains=2
-        )
+        ).to_frame()
     assert (frame["mean_sure"] > frame["mean_nuts"]).all()
     with pytest.raises(InputError, match="nuts is what engines are compared with"):
         compare_engines(load_example(), engine="nuts")
@@ -213,12 +217,12 @@ def test_an_own_engine_is_held_against_the_reference(
 @pytest.mark.slow
 def test_an_own_engine_works_in_processes_and_marks_stored_work(sure: None) -> None:
     settings: dict[str, Any] = {"estimators": "posterior-background", "engine": "sure", "draws": 30}
-    here = leave_out(load_example(), "P@10", **settings).frame()
-    in_workers = leave_out(load_example(), "P@10", n_jobs=2, **settings).frame()
+    here = leave_out(load_example(), "P@10", **settings).to_frame()
+    in_workers = leave_out(load_example(), "P@10", n_jobs=2, **settings).to_frame()
     np.testing.assert_array_equal(here["value"], in_workers["value"])
     own, ours = (PosteriorEstimator(model="background", engine=name) for name in ("sure", "laplace"))
-    assert list(own_estimators([("mine", own)])["own engines"]) == ["sure"]
-    assert own_estimators([("mine", ours)]) == {}
+    assert list(versions_of_own([("mine", own)])["own engines"]) == ["sure"]
+    assert versions_of_own([("mine", ours)]) == {}
 
 
 def test_a_name_is_one_engines(sure: None) -> None:

@@ -177,7 +177,10 @@ def test_an_error_that_cannot_be_found_is_a_problem(monkeypatch):
     assert next(heights, None) is None
 
 
-@pytest.mark.parametrize("model", ["background", "ratio", "evidence", "interpolated", "smoothed"])
+@pytest.mark.parametrize(
+    "model",
+    ["background", "ratio", "evidence", pytest.param("interpolated", marks=pytest.mark.slow), "smoothed"],
+)
 def test_a_good_approximation_is_known_for_one_whatever_the_seed(model):
     approximation = approximate(Density(MODELS[model].structure(prepared_evidence(model))))
     assert approximation.interval_error() == pytest.approx(approximation.interval_error(), rel=1e-3)
@@ -232,7 +235,7 @@ def evidence_with(scale, seed):
     return evidence, of_cell
 
 
-@pytest.mark.parametrize("scale", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("scale", [0.0, pytest.param(0.5, marks=pytest.mark.slow), 1.0])
 def test_scale_of_the_interaction_is_found(scale):
     evidence, of_cell = evidence_with(scale, 1)
     draws = Laplace(draws=1000).fit(MODELS["ratio"], evidence, 1).draws()

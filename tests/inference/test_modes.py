@@ -11,8 +11,16 @@ from scipy.special import gammaln
 
 from bayespool.inference.arrow import Factor
 from bayespool.inference.density import Density
-from bayespool.inference.modes import _is_better, find_center, find_mode, find_modes, find_scales
-from bayespool.inference.points import choose_points, lay_points, straightened
+from bayespool.inference.modes import (
+    _is_better,
+    choose_points,
+    find_center,
+    find_mode,
+    find_modes,
+    find_scales,
+    lay_points,
+    straightened,
+)
 from bayespool.models import MODELS
 
 

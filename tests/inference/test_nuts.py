@@ -66,6 +66,7 @@ def few_values(*values: float) -> pm.Model:
 
 
 @pytest.mark.slow
+@pytest.mark.at_a_desk
 def test_refit_with_other_data_is_the_fit_to_them() -> None:
     """More of them, and others."""
     first, fresh = (SMALL.compile(few_values(*values)) for values in ((0.3, 0.5), (2.0, 2.2, 1.7)))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayespool.inference.places import Places
+from bayespool.inference.arrow import ParameterPositions
 from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE
 from bayespool.models.structure import Coefficient, Group, Structure
 
 
-def places(n_topics: int, n_organizations: int, n_predictors: int = 3) -> Places:
+def places(n_topics: int, n_organizations: int, n_predictors: int = 3) -> ParameterPositions:
     groups = {
         "topic": Group(SCALE, n_topics, "topic"),
         "organization": Group(SCALE, n_organizations, "organization"),
@@ -18,7 +18,7 @@ def places(n_topics: int, n_organizations: int, n_predictors: int = 3) -> Places
         "slope": Group(SCALE, n_organizations * n_predictors, "organization_predictor", is_slope=True),
     }
     coefficients = {"mu": Coefficient(LOG_ODDS), "beta": Coefficient(SLOPE, n_predictors, "predictor")}
-    return Places(Structure(coefficients, groups, ()))
+    return ParameterPositions(Structure(coefficients, groups, ()))
 
 
 @pytest.mark.parametrize(

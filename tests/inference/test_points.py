@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayespool.inference.points import (
+from bayespool.inference.modes import (
     axis_points,
     choose_next,
     choose_points,

@@ -17,7 +17,7 @@ from bayespool.errors import InputError
 from bayespool.experiments import load_example
 from bayespool.inference import Fit
 from bayespool.measures import Diagnostics, Estimates, Values, parse_measure
-from bayespool.measures.estimates import ask, draws_container
+from bayespool.measures.estimates import draws_container, estimate_checked
 from bayespool.posterior import PosteriorEstimator
 from bayespool.tables import container_bytes
 from bayespool.tables.containers import container_of_bytes
@@ -184,7 +184,15 @@ def test_no_model_speaks_for_a_mixture() -> None:
 @pytest.mark.parametrize(
     ("engine", "n_chains"), [("laplace", 1), pytest.param("nuts", 2, marks=pytest.mark.slow)]
 )
-def test_arviz_says_what_the_estimates_say(engine: Any, n_chains: int, tmp_path: Path) -> None:
+def test_arviz_says_what_the_estimates_say(
+    engine: Any, n_chains: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if engine == "nuts":
+        from fits import compile_once
+
+        from bayespool.inference import NUTS
+
+        monkeypatch.setattr(NUTS, "compile", compile_once)
     estimator = PosteriorEstimator(model="background", engine=engine, draws=300, tune=500, chains=2)
     (estimates,) = estimator.estimate(load_example(), TARGETS, "P@10")
     tree = estimates.to_arviz()
@@ -224,7 +232,7 @@ def test_an_answer_to_the_question_is_passed_on() -> None:
     toy = toy_collection()
     good = answer(query_ids=toy.query_ids, per_topic=np.full((1, 3), 0.5))
     says = (good, replace(good, measure=P10))
-    assert ask(Fixed(says), toy, ["u"], [P5, P10]) is says
+    assert estimate_checked(Fixed(says), toy, ["u"], [P5, P10]) is says
     for wrong, message in {
         (good,): "does not answer for P@5, P@10 in this order",
         says[::-1]: "does not answer for P@5, P@10 in this order",
@@ -234,4 +242,4 @@ def test_an_answer_to_the_question_is_passed_on() -> None:
         None: "does not return a tuple of Estimates",
     }.items():
         with pytest.raises(InputError, match=f"estimator 'fixed' {message}"):
-            ask(Fixed(wrong), toy, ["u"], [P5, P10])
+            estimate_checked(Fixed(wrong), toy, ["u"], [P5, P10])

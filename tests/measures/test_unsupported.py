@@ -8,10 +8,10 @@ from ir_measures.measures import registry
 
 from bayespool.errors import InputError
 from bayespool.measures import MEASURES, parse_measure
-from bayespool.measures.unsupported import UNSUPPORTED
+from bayespool.measures.parsing import UNSUPPORTED
 
-TAKEN = {"AP", "ERR", "Judged", "MAP", "MRR", "NDCG", "P", "Precision", "R", "RBP", "RR", "Recall", "SDCG"}
-TAKEN |= {"Success", "nDCG"}
+TAKEN = {"AP", "ERR", "INST", "Judged", "MAP", "MRR", "NDCG", "P", "Precision", "R", "RBP", "RR", "Recall"}
+TAKEN |= {"SDCG", "Success", "nDCG"}
 WITHOUT_A_CUTOFF = TAKEN - {"RBP"}
 
 

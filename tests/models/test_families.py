@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from bayespool.errors import InputError
 from bayespool.models import draw_prior, parse_prior
-from bayespool.models.families import log_density_of_coefficient, log_density_of_scale, refuse_no_density
+from bayespool.models.priors import log_density_of_coefficient, log_density_of_scale, refuse_no_density
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from scipy.special import expit, gammaln, logit
 
 from bayespool.errors import InputError
 from bayespool.evidence import held_out_counts, judgment_counts
-from bayespool.evidence.judged import unjudged_documents
+from bayespool.evidence.bounds import unjudged_documents
 from bayespool.experiments import load_example
 from bayespool.models import Prior, gather_evidence, parse_prior
 from bayespool.models.evidence import ModelEvidence
@@ -60,6 +60,10 @@ DIMS["smoothed"] = DIMS["interpolated"] | {
 }
 
 every_model = pytest.mark.parametrize("model", MODELS)
+# The smoothed model has all that the interpolated one has.
+all_but_one_at_once = pytest.mark.parametrize(
+    "model", ["background", pytest.param("interpolated", marks=pytest.mark.slow), "smoothed"]
+)
 
 
 def made_up_evidence(random_seed: int, *, most_judged: int = 10, n_rankings: int = 18) -> ModelEvidence:
@@ -232,7 +236,10 @@ def log_density(model: str, evidence: ModelEvidence, values: Mapping[str, Any], 
 
 
 @every_model
-@pytest.mark.parametrize("centered", [True, False], ids=["much judged", "little judged"])
+@pytest.mark.parametrize(
+    "centered",
+    [pytest.param(True, id="much judged", marks=pytest.mark.slow), pytest.param(False, id="little judged")],
+)
 def test_density_is_the_formula(model: str, centered: bool) -> None:
     evidence = made_up_evidence(2, most_judged=30) if centered else made_up_evidence(3, most_judged=3)
     assert evidence.much_judged == centered
@@ -247,7 +254,7 @@ def test_density_is_the_formula(model: str, centered: bool) -> None:
         assert float(density(point_of(with_standard_effects(values)))) == pytest.approx(expected, rel=1e-6)
 
 
-@every_model
+@all_but_one_at_once
 def test_density_without_hidden_documents_is_the_formula(model: str) -> None:
     evidence = without_cells(made_up_evidence(5, most_judged=3))
     graph = build(model, evidence)
@@ -261,7 +268,7 @@ def test_density_without_hidden_documents_is_the_formula(model: str) -> None:
     assert float(density(point)) == pytest.approx(expected, rel=1e-6)
 
 
-@every_model
+@all_but_one_at_once
 def test_log_odds_of_a_run_are_the_graphs(model: str) -> None:
     """With k = 1 of n = 0 documents the log density of an observation is its logit."""
     evidence = made_up_evidence(7)
@@ -338,7 +345,7 @@ OTHER = {
 DENSITY_OF_OTHER = {"c": stats.beta(5, 1), "sigma": stats.expon(scale=1 / 3), "": stats.norm(1, 0.5)}
 
 
-@every_model
+@all_but_one_at_once
 def test_each_prior_is_an_argument(model: str) -> None:
     evidence = one_of_everything() if model == "background" else made_up_evidence(11)
     names = SPECS[model].prior_names

@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.special import expit, gammaln
 
 from bayespool.models import Prior
-from bayespool.models.parts import binomial, group_effect
+from bayespool.models.graphs import binomial, group_effect
 
 
 def test_binomial_has_the_mass_and_draws_of_one() -> None:

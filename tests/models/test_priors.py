@@ -11,8 +11,7 @@ from scipy import stats
 
 from bayespool.errors import InputError
 from bayespool.models import Prior, parse_prior
-from bayespool.models.families import FAMILIES
-from bayespool.models.priors import PARAMETERS
+from bayespool.models.priors import FAMILIES, PARAMETERS
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,11 @@ from own_models import BARE, OWN, OWN_OF_COUNTS, OWN_OF_DOCUMENTS
 from bayespool import check_models, complete, leave_out, register_model, score, self_calibrate
 from bayespool.errors import InputError
 from bayespool.experiments import load_example, self_calibration_frame
-from bayespool.experiments.code_digests import own_estimators
+from bayespool.experiments.preparing import versions_of_own
 from bayespool.inference import NUTS, Laplace
 from bayespool.measures import parse_measure
 from bayespool.models import MODEL_NAMES, MODELS, Effect, Linear, ModelSpec, Prior, model_named
-from bayespool.posterior import PosteriorEstimator, Task
+from bayespool.posterior import PosteriorEstimator, ScoringProblem
 from bayespool.scoring import ESTIMATORS, parse_estimator
 
 
@@ -38,8 +38,8 @@ def own(request: pytest.FixtureRequest) -> ModelSpec:
     return register_model(OWN[request.param])
 
 
-def task() -> Task:
-    return Task(load_example(), ("new-a",), parse_measure("P@10"), "complete")
+def task() -> ScoringProblem:
+    return ScoringProblem(load_example(), ("new-a",), parse_measure("P@10"), "complete")
 
 
 def test_own_model_completes_and_is_an_estimator(own: ModelSpec) -> None:
@@ -93,12 +93,12 @@ def test_own_model_is_checked_and_left_out_in_workers(own: ModelSpec) -> None:
     assert checks["mine", "P@10"].draws.shape == checks["ratio", "P@10"].draws.shape
     assert "prior" in checks.containers["P@10", "mine"].children
     settings: dict[str, Any] = {"estimators": ["posterior-mine"], "draws": 40, "chains": 1}
-    here = leave_out(load_example(), "P@10", **settings).frame()
-    in_workers = leave_out(load_example(), "P@10", n_jobs=2, **settings).frame()
+    here = leave_out(load_example(), "P@10", **settings).to_frame()
+    in_workers = leave_out(load_example(), "P@10", n_jobs=2, **settings).to_frame()
     np.testing.assert_array_equal(here["value"], in_workers["value"])
     changed = {"level": "Normal(0, 0.3)", "a": "Normal(2, 0.1)"}
     register_model(own.with_priors(changed))  # the workers that wait have the former
-    again = leave_out(load_example(), "P@10", n_jobs=2, **settings).frame()
+    again = leave_out(load_example(), "P@10", n_jobs=2, **settings).to_frame()
     assert (here["value"] != again["value"]).any()
 
 
@@ -117,12 +117,12 @@ def test_own_model_ranks_what_its_formulas_have(own: ModelSpec) -> None:
 
 def test_stored_work_is_told_apart_by_own_models(own: ModelSpec) -> None:
     def described() -> dict[str, Any]:
-        return own_estimators([("mine", PosteriorEstimator(model="mine"))])
+        return versions_of_own([("mine", PosteriorEstimator(model="mine"))])
 
     before = described()
     assert list(before) == ["own models"]
     assert described() == before
-    assert own_estimators([("ratio", PosteriorEstimator(model="ratio"))]) == {}
+    assert versions_of_own([("ratio", PosteriorEstimator(model="ratio"))]) == {}
     register_model(own.with_priors({"sigma_organization": "HalfNormal(0.1)"}))
     assert described() != before
 

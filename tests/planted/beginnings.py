@@ -28,7 +28,7 @@ FAULTS = (
         "errors.py",
         "begun if len(begun) == 1 else",
         "begun if begun else",
-        "test_errors.py",
+        "test_errors.py test_suggestions.py",
         "one of several names that begin alike is suggested as if it were meant",
     ),
     Fault(
@@ -66,8 +66,8 @@ FAULTS = (
     Fault(
         "most memory of all limits",
         "collection/memory.py",
-        "return min(limits) if limits else None",
-        "return max(limits) if limits else None",
+        "return min(n for n in",
+        "return max(n for n in",
         "collection/test_memory.py",
         "the limit of a container is passed over, and the process is killed",
     ),
@@ -81,7 +81,7 @@ FAULTS = (
     ),
     Fault(
         "direction of writing",
-        "tables/printable.py",
+        "tables/formatting.py",
         "\\u202a-\\u202e",
         "",
         "tables/test_printable.py",
@@ -97,7 +97,7 @@ FAULTS = (
     ),
     Fault(
         "hidden columns are not told",
-        "tables/reprs.py",
+        "tables/markup.py",
         "whole = shown.shape == frame.shape",
         "whole = len(shown) == len(frame)",
         "tables/test_reprs.py",
@@ -106,17 +106,25 @@ FAULTS = (
     Fault(
         "end of an open range",
         "options.py",
-        "lambda x: bool(x > self.above)",
-        "lambda x: bool(x >= self.above)",
+        '("above", self.above, operator.gt)',
+        '("above", self.above, operator.ge)',
         "test_options.py experiments/test_settings.py",
         "an interval of probability 0 is taken",
     ),
     Fault(
-        "types of settings in texts",
+        "values of options unchecked",
         "options.py",
+        "        self.check(name, value)\n        return value",
+        "        return value",
+        "test_options.py",
+        "a value out of bounds ends in a traceback, or is taken",
+    ),
+    Fault(
+        "types of settings in texts",
+        "names.py",
         "check_types(settings, _hints(make))",
         "check_types({}, _hints(make))",
-        "test_options.py scoring/test_estimators.py",
+        "test_texts.py scoring/test_estimators.py",
         "a text where a number belongs ends in a traceback, or is taken",
     ),
     Fault(
@@ -153,7 +161,7 @@ FAULTS = (
     ),
     Fault(
         "first member of a gzip file alone",
-        "collection/compression.py",
+        "collection/files.py",
         'data = member.unused_data.lstrip(b"\\0")',
         'data = b""',
         "collection/test_compression.py",
@@ -177,7 +185,7 @@ FAULTS = (
     ),
     Fault(
         "minus zero below zero",
-        "collection/encoding.py",
+        "collection/build.py",
         "(score.astype(np.float32) + np.float32(0)).view(np.uint32)",
         "score.astype(np.float32).view(np.uint32)",
         "collection/test_encoding.py collection",
@@ -201,7 +209,7 @@ FAULTS = (
     ),
     Fault(
         "shared documents count as one's own",
-        "collection/contributors.py",
+        "collection/pools.py",
         "np.where(n_contributors == 1, owner, np.int32(-1))",
         "np.where(n_contributors >= 1, owner, np.int32(-1))",
         "collection/test_contributors.py",
@@ -217,7 +225,7 @@ FAULTS = (
     ),
     Fault(
         "relevance below −1 is unjudged",
-        "collection/negatives.py",
+        "collection/records.py",
         "np.where(relevance == -1, LISTED, np.maximum(relevance, 0))",
         "np.where(relevance < 0, LISTED, relevance)",
         "collection/test_negatives.py",
@@ -369,7 +377,7 @@ FAULTS = (
     ),
     Fault(
         "pooled estimand a rank too deep",
-        "evidence/judged.py",
+        "evidence/bounds.py",
         "below = np.arange(state.shape[2]) >= reach[:, None, None]",
         "below = np.arange(state.shape[2]) > reach[:, None, None]",
         "evidence/test_judged.py",
@@ -385,7 +393,7 @@ FAULTS = (
     ),
     Fault(
         "ties of labels count nothing",
-        "evidence/confusion.py",
+        "evidence/labels.py",
         "(relevant * (2 * below + nonrelevant)).sum()",
         "(relevant * (2 * below)).sum()",
         "evidence/test_confusion.py",

@@ -25,7 +25,7 @@ FAULTS = (
     ),
     Fault(
         "neighbor half as near",
-        "evidence/own_run_predictors.py",
+        "evidence/predictors.py",
         "nearness = 1 / (1 + np.abs(ranks[:, None] - ranks) / _HALF_WEIGHT_DISTANCE)",
         "nearness = 1 / (1 + np.abs(ranks[:, None] - ranks))",
         "evidence/test_predictor_table.py",
@@ -137,7 +137,7 @@ FAULTS = (
     ),
     Fault(
         "density of a scale without its Jacobian",
-        "models/families.py",
+        "models/priors.py",
         "log_scale=lambda theta, s: theta - 0.5 * (np.exp(theta) / s) ** 2",
         "log_scale=lambda theta, s: -0.5 * (np.exp(theta) / s) ** 2",
         "models/test_families.py",
@@ -153,7 +153,7 @@ FAULTS = (
     ),
     Fault(
         "unknown R-hat passes",
-        "inference/diagnostics.py",
+        "inference/fit.py",
         "if not r_hat < MAX_R_HAT:",
         "if r_hat >= MAX_R_HAT:",
         "inference/test_diagnostics.py",
@@ -177,7 +177,7 @@ FAULTS = (
     ),
     Fault(
         "density of points on the left",
-        "inference/points.py",
+        "inference/modes.py",
         "left - np.log(2 * _LEFT_MEAN_DISTANCE),",
         "left - np.log(_LEFT_MEAN_DISTANCE),",
         "inference/test_points.py",
@@ -193,7 +193,7 @@ FAULTS = (
     ),
     Fault(
         "new organization as certain as a known one",
-        "posterior/effects.py",
+        "posterior/steps.py",
         "sigma * np.sqrt(1 + (1 / n_organizations if n_organizations else 0))",
         "sigma * 1.0",
         "posterior/test_effects.py",
@@ -209,8 +209,8 @@ FAULTS = (
     ),
     Fault(
         "shift on every rung",
-        "posterior/components.py",
-        "shift=0.0 if task.asked.given else shift",
+        "posterior/mixtures.py",
+        "shift=0.0 if problem.asked.given else shift",
         "shift=shift",
         "posterior/test_components.py",
         "a sensitivity check shifts levels that it should leave alone",
@@ -225,7 +225,7 @@ FAULTS = (
     ),
     Fault(
         "organizations by their number of runs",
-        "posterior/combination.py",
+        "posterior/mixtures.py",
         "(weight[:, None] * share).sum(axis=0)",
         "share.sum(axis=0)",
         "experiments/test_predictions.py",
@@ -249,7 +249,7 @@ FAULTS = (
     ),
     Fault(
         "organizations by their number of runs in kinds",
-        "posterior/kinds.py",
+        "posterior/distance.py",
         "share[np.arange(len(index)), own] = 1 / np.bincount(own)[own]",
         "share[np.arange(len(index)), own] = 1",
         "posterior/test_kinds.py",
@@ -265,7 +265,7 @@ FAULTS = (
     ),
     Fault(
         "labels missing by what they say",
-        "experiments/simulated_judges.py",
+        "experiments/simulation.py",
         'key_of(random_seed, "share")',
         'key_of(random_seed, "label")',
         "experiments/test_simulated_judges.py",
@@ -274,16 +274,16 @@ FAULTS = (
     Fault(
         "bounds and score as judged swapped",
         "scoring/scores.py",
-        "amounts = (bounds.low, bounds.least, bounds.most, bounds.width)",
-        "amounts = (bounds.least, bounds.low, bounds.most, bounds.width)",
+        'amounts = {"as_judged": bounds.low, "bound_lower": bounds.least,',
+        'amounts = {"as_judged": bounds.least, "bound_lower": bounds.low,',
         "scoring/test_scores.py",
         "what is printed as judged is not trec_eval's score",
     ),
     Fault(
         "seed of a score",
-        "scoring/scoring.py",
-        '    of_estimators["random_seed"] = random_seed\n',
-        "",
+        "scoring/settings.py",
+        'return {"estimand": self.estimand, "random_seed": self.random_seed}',
+        'return {"estimand": self.estimand}',
         "scoring/test_scoring.py",
         "random_seed changes nothing",
     ),
@@ -313,7 +313,7 @@ FAULTS = (
     ),
     Fault(
         "covariance grows with judgments",
-        "scoring/judging_belief.py",
+        "scoring/judging_influence.py",
         "self.covariance -= share[:, None] * row",
         "self.covariance += share[:, None] * row",
         "scoring/test_judging_belief.py",
@@ -321,7 +321,7 @@ FAULTS = (
     ),
     Fault(
         "width shrinks like a variance",
-        "scoring/judging_goals.py",
+        "scoring/judging_influence.py",
         "at_first, later = np.sqrt(before), np.sqrt(left)",
         "at_first, later = before, left",
         "scoring/test_judging_goals.py",
@@ -329,7 +329,7 @@ FAULTS = (
     ),
     Fault(
         "equal draws count as below",
-        "experiments/uniformity.py",
+        "experiments/calibration.py",
         "below, equal = (draws < observed).mean(axis=0),",
         "below, equal = (draws <= observed).mean(axis=0),",
         "experiments/test_uniformity.py",
@@ -337,7 +337,7 @@ FAULTS = (
     ),
     Fault(
         "adjusted p-values that fall",
-        "experiments/uniformity.py",
+        "experiments/calibration.py",
         "np.minimum(1.0, np.maximum.accumulate(scaled))",
         "np.minimum(1.0, scaled)",
         "experiments/test_uniformity.py",
@@ -361,15 +361,15 @@ FAULTS = (
     ),
     Fault(
         "judgments of one's own as found ones",
-        "experiments/found.py",
-        "unexplained = collection.judged & ~collection.pool() & ~collection.is_own",
-        "unexplained = collection.judged & ~collection.pool()",
-        "experiments/test_found.py",
+        "experiments/unexplained.py",
+        "unexplained = collection.judged & ~collection.in_pool() & ~collection.is_own",
+        "unexplained = collection.judged & ~collection.in_pool()",
+        "experiments/test_unexplained.py",
         "the check of found judgments is done on the user's own",
     ),
     Fault(
         "too many still relevant",
-        "experiments/selection.py",
+        "experiments/unexplained.py",
         "left = (p - judged_and_relevant(p, judged, ratio[:, None])) / (1 - judged)",
         "left = p - judged_and_relevant(p, judged, ratio[:, None])",
         "experiments/test_selection.py",

@@ -21,7 +21,7 @@ def example() -> Collection:
 def test_figures_of_budgets_show_the_summary(example: Collection) -> None:
     asked = {"strategies": ["take", "dcg"], "budgets": [200, 600]}
     result = budgets(example, ["P@10", "AP@10"], **asked)  # type: ignore[arg-type]
-    summary, ranking = result.summary_frame(), result.ranking_frame()
+    summary, ranking = result.to_frame("summary"), result.to_frame("ranking")
     for name in ("mae", "sre", "sre_star"):
         axes = plot_budgets(result, "AP@10", name)
         drawn = {line.get_label(): line for line in axes.get_lines()}

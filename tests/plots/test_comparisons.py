@@ -22,7 +22,7 @@ def test_a_row_per_pair() -> None:
     found = compared(*FOUR)
     axes = plot_differences(found, truth={"new-a": 0.625, "new-b": 0.355})
     rows = found.differences()
-    standing = rows[rows["method"] == "lower-bound"]
+    standing = rows[rows["method"] == "as-judged"]
     assert row_names(axes) == [
         f"{a} − {b}" for a, b in zip(standing["run_a"], standing["run_b"], strict=True)
     ]
@@ -31,7 +31,7 @@ def test_a_row_per_pair() -> None:
         drawn = segments(axes, f"{label}, 95 %")
         np.testing.assert_array_equal(drawn[:, :, 0], mine[["lower", "upper"]])
         assert drawn[:, 0, 1].tolist() == list(range(6))
-    np.testing.assert_array_equal(line(axes, "as it stands")[:, 0], standing["difference"])
+    np.testing.assert_array_equal(line(axes, "as judged")[:, 0], standing["difference"])
     truth = line(axes, "truth")[:, 0]
     assert truth[0] == pytest.approx(0.27)
     assert np.isnan(truth[1:]).all()

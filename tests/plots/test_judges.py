@@ -15,7 +15,7 @@ from bayespool.plots import draw_judges, plot_judged_runs, plot_labels
 def test_share_relevant_by_label() -> None:
     check = check_judges(labeled_toy(), "P@3", ci_prob=0.8)
     axes = plot_labels(check)
-    table = check.frame("calibration")
+    table = check.to_frame("calibration")
     for kind in ("hidden", "other"):
         rows = table[table["documents"] == kind]
         points = line(axes, f"{kind} documents, 80 %")
@@ -51,7 +51,7 @@ def test_intervals_without_labels_and_with_them() -> None:
     check = check_judges(
         labeled_toy(), "P@3", intervals=True, ci_prob=0.8, model="ratio", draws=200, chains=2
     )
-    table = check.frame("runs")
+    table = check.to_frame("runs")
     truth, filled = {run: 0.3 for run in table["run_id"]}, {table["run_id"].iloc[0]: 0.4}
     axes = plot_judged_runs(check, truth=truth, marks={"filled": filled})
     assert row_names(axes) == table["run_id"].tolist()

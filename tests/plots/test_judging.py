@@ -22,7 +22,7 @@ def test_lines_are_the_mean_widths() -> None:
         draws=200,
         chains=2,
     )
-    table, axes = rounds.summary_frame(), plot_judging(rounds)
+    table, axes = rounds.to_frame("rounds"), plot_judging(rounds)
     for order, label in (("judge-next", "chosen by judge-next"), ("random", "chosen by chance")):
         rows = table[table["order"] == order]
         np.testing.assert_array_equal(line(axes, label), rows[["n_judgments", "width"]])

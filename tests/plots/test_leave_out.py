@@ -19,7 +19,7 @@ def result() -> LeaveOutResult:
 
 @pytest.mark.slow
 def test_points_of_the_figures(result: LeaveOutResult) -> None:
-    frame = result.frame()
+    frame = result.to_frame(reported_only=True)
     rows = frame[(frame["measure"] == "P@10") & (frame["estimator"] == "posterior-background")]
     axes = plot_truth(result, "P@10", "posterior-background")
     diagonal, as_it_stands, estimates = axes.lines
@@ -35,7 +35,7 @@ def test_points_of_the_figures(result: LeaveOutResult) -> None:
     (calibrated,) = axes.lines
     assert list(calibrated.get_ydata()) == [rows["pit"].notna().sum() / 5] * 2
     axes = plot_mae(result)
-    summary = result.summary_frame()
+    summary = result.to_frame("summary")
     for line in axes.lines:
         group = summary[summary["estimator"] == line.get_label()]
         np.testing.assert_array_equal(line.get_ydata(), group["mae"])
@@ -47,7 +47,7 @@ def test_points_of_the_figures(result: LeaveOutResult) -> None:
     point = axes.lines[1]
     assert point.get_xdata() == [result.reliability("P@10").generalizability]
     mae = summary[summary["measure"] == "P@10"].set_index("estimator")["mae"]
-    assert point.get_ydata() == [pytest.approx(100 * (mae["background"] / mae["lower-bound"] - 1))]
+    assert point.get_ydata() == [pytest.approx(100 * (mae["background"] / mae["as-judged"] - 1))]
     axes = plot_gain({"example": result}, "P@10", "background", reference="smoothed")
     other = [pytest.approx(100 * (mae["background"] / mae["smoothed"] - 1))]
     assert axes.lines[1].get_ydata() == other
@@ -85,7 +85,7 @@ def test_estimators_have_lines_of_their_own(result: LeaveOutResult) -> None:
 def test_errors_under_one_measure_have_a_row_each() -> None:
     one = leave_out(load_example(), measures="P@10", estimators=["background", "smoothed"])
     axes = plot_mae(one)
-    summary = one.summary_frame().set_index("estimator")["mae"]
+    summary = one.to_frame("summary").set_index("estimator")["mae"]
     labels = list(one.settings.labels)
     assert [tick.get_text() for tick in axes.get_yticklabels()] == labels
     drawn = {line.get_label(): (line.get_xdata()[0], line.get_ydata()[0]) for line in axes.lines}  # type: ignore[index]

@@ -10,7 +10,6 @@ from drawn_pools import kinds_of
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.experiments import leave_types_out, load_example, vary_common_topics, vary_pool_width
-from bayespool.experiments.preparing import Estimators
 from bayespool.measures import Precision
 from bayespool.plots import plot_common_topics, plot_pool_width, plot_run_types
 
@@ -22,32 +21,32 @@ def example() -> Collection:
 
 @pytest.mark.slow
 def test_figures_show_the_summary(example: Collection) -> None:
-    estimators: Estimators = ["lower-bound", "condensed-list"]
+    estimators = ["as-judged", "condensed-list"]
     widths = vary_pool_width(example, estimators=estimators, widths=[2, 8], n_samples=10)
     axes = plot_pool_width(widths, "P@10")
     drawn = {line.get_label(): np.asarray(line.get_ydata()) for line in axes.get_lines()}
-    for label, rows in widths.summary_frame().groupby("estimator"):
+    for label, rows in widths.to_frame("summary").groupby("estimator"):
         assert drawn[str(label)].tolist() == rows["bias"].tolist()
     topics = vary_common_topics(example, widths=[2], n_common=[4, 8], n_samples=5)
-    axes = plot_common_topics(topics, "P@10", "lower-bound", 2)
+    axes = plot_common_topics(topics, "P@10", "as-judged", 2)
     drawn = {line.get_label(): np.asarray(line.get_ydata()) for line in axes.get_lines()}
-    summary = topics.summary_frame()
-    rows = summary[(summary["estimator"] == "lower-bound") & (summary["score"] == "adjusted")]
+    summary = topics.to_frame("summary")
+    rows = summary[(summary["estimator"] == "as-judged") & (summary["score"] == "adjusted")]
     assert drawn["adjusted"].tolist() == rows["mae"].tolist()
     kinds = leave_types_out(example, run_types=kinds_of(example), estimators=estimators)
     axes = plot_run_types(kinds, Precision(10), "manual")
-    group = kinds.frame().query("type == 'manual' and estimator == 'lower-bound'")
+    group = kinds.to_frame().query("type == 'manual' and estimator == 'as-judged'")
     assert np.asarray(axes.get_lines()[1].get_xdata()).tolist() == (group["value"] - group["truth"]).tolist()
     for drawing in (
         plot_pool_width(widths, "P@10"),
-        plot_common_topics(topics, "P@10", "lower-bound", 2),
+        plot_common_topics(topics, "P@10", "as-judged", 2),
         axes,
     ):
         assert not overlapping(drawing.figure)
         assert not cut_off(drawing.figure)
     for wrong in (
         lambda: plot_pool_width(widths, "P@5"),
-        lambda: plot_common_topics(topics, "P@10", "lower-bound", 3),
+        lambda: plot_common_topics(topics, "P@10", "as-judged", 3),
         lambda: plot_run_types(kinds, "P@10", "odd"),
     ):
         with pytest.raises(InputError, match="it has"):

@@ -7,7 +7,9 @@ from functools import cache
 import numpy as np
 import pytest
 from drawn import cut_off, line, overlapping, row_names, segments
+from small import small
 from toys import from_rankings
+from wide import wide
 
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
@@ -20,7 +22,7 @@ POINTS = ["background", "smoothed", "anti-precision"]
 
 @cache
 def example_scores() -> Scores:
-    estimators = ["lower-bound", *POINTS, "posterior-ratio"]
+    estimators = ["as-judged", *POINTS, "posterior-ratio"]
     return score(load_example(), measures=["P@10", "nDCG@5"], estimators=estimators, draws=100)
 
 
@@ -37,7 +39,7 @@ def many_scores(n: int = 129) -> Scores:
 def test_a_row_per_run_the_best_at_the_top() -> None:
     scores = example_scores()
     axes = plot_forest(scores, truth={"new-a": 0.625, "new-b": 0.355})
-    frame = scores.frame()
+    frame = wide(scores)
     table = frame[frame["measure"] == "P@10"].set_index("run_id").loc[["new-a", "new-b"]]
     assert row_names(axes) == ["new-a", "new-b"]
     assert axes.get_ylim() == (1.5, -0.5)
@@ -68,7 +70,7 @@ def test_what_is_drawn_can_be_chosen() -> None:
     axes = plot_forest(scores, "nDCG@5", corrections=["smoothed"], order=["new-b", "new-a"], legend=False)
     assert row_names(axes) == ["new-b", "new-a"]
     assert axes.get_legend() is None
-    frame = scores.frame()
+    frame = wide(scores)
     table = frame[frame["measure"] == "nDCG@5"].set_index("run_id").loc[["new-b", "new-a"]]
     np.testing.assert_array_equal(line(axes, "as judged")[:, 0], table["as_judged"])
     names = axes.get_legend_handles_labels()[1]
@@ -81,7 +83,7 @@ def test_what_is_drawn_can_be_chosen() -> None:
         load_example(), measures="P@10", estimators=["posterior-ratio", "posterior-background"], draws=50
     )
     axes = plot_forest(two, method="posterior-background")
-    table = two.frame().set_index("run_id").loc[row_names(axes)]
+    table = wide(two).set_index("run_id").loc[row_names(axes)]
     assert (
         segments(axes, "posterior-background, 95 %")[0, 0, 0] == table["posterior-background_lower"].iloc[0]
     )
@@ -110,7 +112,7 @@ def test_a_row_per_topic() -> None:
     scores = example_scores()
     topics = scores.query_ids
     axes = plot_topics(scores, "new-b", "P@10", truth={topics[0]: 0.7}, corrections=["background"])
-    frame = scores.frame(per_topic=True)
+    frame = wide(scores, per_topic=True)
     table = frame[(frame["measure"] == "P@10") & (frame["run_id"] == "new-b")]
     assert row_names(axes) == list(topics)
     np.testing.assert_array_equal(segments(axes, "bounds")[:, :, 0], table[["bound_lower", "bound_upper"]])
@@ -130,7 +132,7 @@ def test_129_runs_make_a_readable_forest() -> None:
     scores = many_scores()
     axes = plot_forest(scores)
     assert len(row_names(axes)) == 129  # every name
-    values = scores.frame().set_index("run_id").loc[row_names(axes), "as_judged"]
+    values = wide(scores).set_index("run_id").loc[row_names(axes), "as_judged"]
     assert values.is_monotonic_decreasing
     assert axes.figure.get_size_inches().tolist() == pytest.approx([7, 1.4 + 0.25 * 129])  # type: ignore[union-attr]
     assert min(label.get_fontsize() for label in axes.get_yticklabels()) == 8
@@ -167,7 +169,7 @@ def test_distance_from_the_pool() -> None:
     scores = example_scores()
     found = scores["posterior-ratio", "P@10"]
     if found.distance is None:
-        scores = score(load_example(), measures="P@10", estimators="posterior-combined", draws=100)
+        scores = score(small(), measures="P@10", estimators="posterior-combined", draws=100)
         found = scores["posterior-combined", "P@10"]
     axes = plot_distance(scores)
     order = np.argsort(-found.of_runs("distance"))

@@ -28,8 +28,8 @@ def test_constants_with_the_least_error_are_marked() -> None:
 def test_errors_by_width_and_common_topics() -> None:
     result = vary_common_topics(load_example(), widths=[2, 8], n_common=[4, 8, 12], n_samples=3)
     axes = plot_topics_surface(result)
-    rows = result.summary_frame()
-    rows = rows[(rows["estimator"] == "lower-bound") & (rows["score"] == "adjusted")]
+    rows = result.to_frame("summary")
+    rows = rows[(rows["estimator"] == "as-judged") & (rows["score"] == "adjusted")]
     table = rows.pivot(index="pool_width", columns="n_common", values="rmse").loc[[8, 2]]
     np.testing.assert_array_equal(axes.images[0].get_array(), table)
     assert [label.get_text() for label in axes.get_yticklabels()] == ["8", "2"]

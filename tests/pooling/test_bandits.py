@@ -14,7 +14,7 @@ from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.pooling import EpsilonGreedy, MaxMean, Thompson, Ucb1Tuned, parse_strategy
 from bayespool.pooling.bandits import Bandit
-from bayespool.pooling.retrieved import retrieved_by
+from bayespool.pooling.strategy import retrieved_by
 
 
 def orders(strategy: Bandit, rankings: dict[str, str], relevant: str) -> set[str]:

@@ -10,7 +10,7 @@ from retrievals import documents_of, some_rankings, topic_of
 
 from bayespool.errors import InputError
 from bayespool.pooling import Chosen, choose, equal_shares, parse_strategy
-from bayespool.pooling.retrieved import retrieved_by
+from bayespool.pooling.strategy import retrieved_by
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=8), st.integers(0, 200))
@@ -52,7 +52,7 @@ def test_a_depth_needs_no_budget() -> None:
     collection = toys.toy_collection()
     chosen = choose(collection, "depth(k=3)")
     assert chosen.budget is None
-    assert sorted(chosen.pair) == np.flatnonzero(collection.pool()).tolist()
+    assert sorted(chosen.pair) == np.flatnonzero(collection.in_pool()).tolist()
     assert chosen_ids(choose(collection, "depth(k=1)")) == ["abh", "pq", "abc"]
 
 

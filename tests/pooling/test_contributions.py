@@ -7,7 +7,7 @@ import toys
 from toys import toy_collection
 
 from bayespool.collection import unjudged_collection
-from bayespool.pooling import choose, contributions_of, contributions_to, qrels_of
+from bayespool.pooling import choose, contributions_of, contributions_to, qrels_of_choice
 
 
 def pairs_of(documents: str, topic: int) -> list[int]:
@@ -45,7 +45,7 @@ def test_contributions_to_what_was_chosen() -> None:
 
 def test_the_list_says_what_is_judged() -> None:
     collection = toy_collection()
-    listed = qrels_of(collection, choose(collection, "take", 100))
+    listed = qrels_of_choice(collection, choose(collection, "take", 100))
     found = {
         (q, d): r
         for q, d, r in zip(
@@ -62,7 +62,7 @@ def test_without_judgments_all_is_to_be_judged() -> None:
     runs = [run for run in toys.toy_runs() if run.run_id in toys.POOLED]
     collection = unjudged_collection(runs, pooled_run_ids=toys.POOLED)
     chosen = choose(collection, "take", 9)
-    assert (qrels_of(collection, chosen).relevance == -1).all()
+    assert (qrels_of_choice(collection, chosen).relevance == -1).all()
     judged = toy_collection()
     same = choose(judged, "take", 9)
     assert [collection.doc_id(p) for p in chosen.pair] == [judged.doc_id(p) for p in same.pair]

@@ -270,7 +270,7 @@ def test_runs_of_several_depths_are_found(depths: dict[str, int]) -> None:
     pool = discover_pool(collection)
     assert pool.pool_depth == depths["a"]
     report = describe_pool(pool)
-    assert (report.n_holes, report.n_unexplained, report.nearly) == (0, 0, ())
+    assert (report.n_holes, report.n_unexplained, report.nearly_pooled) == (0, 0, ())
     tiers = sorted(set(depths.values()), reverse=True)
     assert report.depths == tuple((d, list(depths.values()).count(d)) for d in tiers)
     said = ", ".join(f"{d} ({n} runs)" for d, n in report.depths)
@@ -323,7 +323,7 @@ def test_what_others_contributed_says_nothing() -> None:
     depths = {**DEEP, "x": 10, "y": 4, "z": 4}
     collection = collection_of(depths, same=("a", "x"))
     assert found(collection) == {**DEEP, "y": 4, "z": 4}
-    assert describe_pool(discover_pool(collection)).nearly == ()
+    assert describe_pool(discover_pool(collection)).nearly_pooled == ()
 
 
 # Missing documents
@@ -336,7 +336,7 @@ def test_missing_document_does_not_exclude_a_run(n_missing: int, is_found: bool)
     assert found(collection) == ({**DEEP, "x": 10} if is_found else DEEP)
     report = describe_pool(discover_pool(collection))
     assert report.n_holes == is_found
-    assert report.nearly == ()
+    assert report.nearly_pooled == ()
 
 
 @pytest.mark.parametrize(
@@ -351,7 +351,7 @@ def test_nearly_pooled_runs_where_they_account_for_the_rest(n_others: int, is_fo
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PoolWarning)
         report = describe_pool(discover_pool(collection))
-    assert report.nearly == (() if is_found else ("x (1 of 100 documents unjudged)",))
+    assert report.nearly_pooled == (() if is_found else ("x (1 of 100 documents unjudged)",))
 
 
 def test_report_tells_of_nearly_pooled_runs() -> None:
@@ -359,7 +359,7 @@ def test_report_tells_of_nearly_pooled_runs() -> None:
     missing = [("x", 3, 1), ("w", 3, 10), ("v", 3, 9), ("y", 1, 1)]
     complete = np.arange(7) < 3
     report = describe_pool(collection_of(depths, missing=missing).with_pool(complete, 10))
-    assert report.nearly == tuple(f"{run} (1 of 100 documents unjudged)" for run in "vwxy")
+    assert report.nearly_pooled == tuple(f"{run} (1 of 100 documents unjudged)" for run in "vwxy")
     first, second = report.text().split("\n")
     assert first == str(report)
     assert second == (
@@ -370,11 +370,11 @@ def test_report_tells_of_nearly_pooled_runs() -> None:
     # a run to score is none that the pool lacks
     collection = collection_of(depths, missing=missing, given=("v", "a"))
     report = describe_pool(collection.with_pool(complete, 10))
-    assert [near.split()[0] for near in report.nearly] == ["w", "x", "y"]
+    assert [near.split()[0] for near in report.nearly_pooled] == ["w", "x", "y"]
     # the one that lacks least comes first
     missing = [("x", 3, 1), ("x", 3, 2), ("y", 3, 2)]
     report = describe_pool(collection_of(depths, missing=missing, n_topics=20).with_pool(complete, 10))
-    assert report.nearly == (
+    assert report.nearly_pooled == (
         "v (0 of 200 documents unjudged)",
         "w (0 of 200 documents unjudged)",
         "y (1 of 200 documents unjudged)",
@@ -416,7 +416,7 @@ def test_pool_of_covid_round_4(collections: Path) -> None:
     report = describe_pool(collection)
     assert report.depths == ((8, 42),)
     assert (report.n_runs, report.n_holes, report.n_judged, report.n_unexplained) == (72, 18, 13_262, 8_428)
-    assert report.nearly == ()
+    assert report.nearly_pooled == ()
     with pytest.warns(PoolWarning, match="30 of 72 runs pooled to depth 8"):
         complete = discover_pool(collection, max_holes=0)
     assert (complete.pool_depth, len(complete.pooled_run_ids)) == (8, 30)
@@ -430,8 +430,8 @@ def test_pool_of_dl_2021(collections: Path) -> None:
     report = describe_pool(collection)
     assert report.depths == ((10, 39),)
     assert (report.n_holes, report.n_judged, report.n_unexplained) == (0, 10_828, 5_454)
-    assert len(report.nearly) == 21
-    assert report.nearly[0].endswith("(1 of 530 documents unjudged)")
+    assert len(report.nearly_pooled) == 21
+    assert report.nearly_pooled[0].endswith("(1 of 530 documents unjudged)")
     with pytest.warns(PoolWarning):
         assert collection.pooled_run_ids == discover_pool(collection, max_holes=0).pooled_run_ids
 

@@ -6,7 +6,7 @@ import numpy as np
 import toys
 
 from bayespool.pooling import MoveToFront
-from bayespool.pooling.retrieved import retrieved_by
+from bayespool.pooling.strategy import retrieved_by
 
 
 def orders(rankings: dict[str, str], relevant: str) -> set[str]:

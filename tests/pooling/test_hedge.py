@@ -11,8 +11,8 @@ from hypothesis import given, strategies as st
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.pooling import Hedge, Retrieved, parse_strategy
-from bayespool.pooling.retrieved import retrieved_by
+from bayespool.pooling import Hedge, TopicRankings, parse_strategy
+from bayespool.pooling.strategy import retrieved_by
 
 RNG = np.random.default_rng(0)
 
@@ -42,7 +42,7 @@ def test_a_gain_by_hand() -> None:
     assert Hedge().order(topic, collection.relevance[topic.pair] > 0, 3, RNG).tolist() == [1, 0, 2]
 
 
-def gains(topic: Retrieved) -> np.ndarray:
+def gains(topic: TopicRankings) -> np.ndarray:
     """Gain of each run from each document, shape (run, document)."""
     n = len(topic)
     gain = np.zeros((len(topic.document), n))

@@ -196,7 +196,7 @@ def test_the_strategy_of_the_pool_is_stated(folder: Path) -> None:
     by_depth = read()
     stated = read(pool_strategy="depth(k=3)")
     assert stated.pooled_run_ids == by_depth.pooled_run_ids == toys.POOLED
-    assert np.array_equal(stated.pool(), by_depth.pool())
+    assert np.array_equal(stated.in_pool(), by_depth.in_pool())
     assert toys.judgments(stated) == toys.judgments(by_depth)
     assert str(describe_pool(stated)) == (
         "4 of 5 runs pooled by depth(k=3) (2 organizations), 0 holes; "
@@ -206,13 +206,17 @@ def test_the_strategy_of_the_pool_is_stated(folder: Path) -> None:
         named = read(pool_strategy="take", pool_budget=4, pool_run_depth=1, pooled_run_ids=["n1", "s1"])
     assert named.pooled_run_ids == ("n1", "s1")
     # of the first documents of n1 and s1 on three topics
-    assert named.pool().sum() == 4
-    assert set(np.flatnonzero(named.pool())) <= set(named.document[named.run_index(["n1", "s1"]), :, 0].flat)
+    assert named.in_pool().sum() == 4
+    assert set(np.flatnonzero(named.in_pool())) <= set(
+        named.document[named.run_index(["n1", "s1"]), :, 0].flat
+    )
     assert str(describe_pool(named)).startswith(
         "2 of 5 runs pooled by take, budget 4, runs to rank 1 (2 organizations), 0 holes; "
     )
     with pytest.warns(StatedPoolWarning, match="corrections for samples give no value"):
-        samples = [read(pool_strategy="uniform", pool_budget=8, pool_seed=seed).pool() for seed in (1, 1, 2)]
+        samples = [
+            read(pool_strategy="uniform", pool_budget=8, pool_seed=seed).in_pool() for seed in (1, 1, 2)
+        ]
     assert np.array_equal(samples[0], samples[1])
     assert not np.array_equal(samples[0], samples[2])
     assert read(pool_strategy="depth(k=3)").score is None

@@ -13,7 +13,7 @@ from bayespool import load_example
 from bayespool.collection import UNJUDGED, Collection
 from bayespool.errors import StatedPoolWarning
 from bayespool.pooling import pool_of_strategy
-from bayespool.pooling.misfit import misfit_of, warn_of_misfit
+from bayespool.pooling.discovery import misfit_of, warn_of_misfit
 from bayespool.pooling.pools import with_strategy_pool
 
 
@@ -79,7 +79,7 @@ def test_a_warning_where_it_is_large() -> None:
         assert not warn_of_misfit(load_example())
     with pytest.warns(StatedPoolWarning, match=r"uniform, budget 300.*not of the sample: 100; .*no value"):
         assert warn_of_misfit(stated(made, "uniform", 300))
-    unjudged = made.without_judgments(made.pool() & (np.arange(len(made.relevance)) % 3 == 0))
+    unjudged = made.without_judgments(made.in_pool() & (np.arange(len(made.relevance)) % 3 == 0))
     with pytest.warns(StatedPoolWarning, match=r"documents of the sample without a judgment: \d+ of 400"):
         assert warn_of_misfit(unjudged)
-    assert (unjudged.relevance[unjudged.pool()] == UNJUDGED).sum() > 100
+    assert (unjudged.relevance[unjudged.in_pool()] == UNJUDGED).sum() > 100

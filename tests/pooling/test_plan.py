@@ -10,7 +10,7 @@ import pytest
 from bayespool import load_example
 from bayespool.errors import InputError
 from bayespool.pooling import PoolPlan, Take, choose
-from bayespool.pooling.plan import PlanOptions
+from bayespool.pooling.pools import PlanOptions
 
 
 def test_a_plan_of_a_text_of_a_strategy_and_of_a_plan() -> None:

@@ -11,7 +11,7 @@ from left_out import tables
 from toys import from_rankings, in_pool, judged, judgments, toy_collection
 
 from bayespool.collection import LISTED, UNJUDGED, Collection
-from bayespool.collection.contributors import sole_contributor
+from bayespool.collection.pools import sole_contributor
 from bayespool.errors import InputError
 from bayespool.experiments import leave_out, simulate_example
 from bayespool.pooling import StrategyPool, choose
@@ -36,10 +36,10 @@ def three() -> Collection:
 def test_a_pool_of_three_documents() -> None:
     assert judgments(three()) == {"1": {"a": 1, "b": 0, "x": 2}}
     assert in_pool(three()) == ["abx"]
-    assert isinstance(three().pooling, StrategyPool)
+    assert isinstance(three().pool, StrategyPool)
     assert three().pool_depth == 2  # to depth 1 there are a and b, to depth 2 x as well
     assert with_strategy_pool(whole(), "take", 2).pool_depth == 1
-    assert not three().pooling.is_union
+    assert not three().pool.is_union
     assert three().pooled_run_ids == ("r1", "r2", "r3")
 
 
@@ -134,10 +134,10 @@ def test_labels_from_elsewhere_come_in() -> None:
 
 def test_equal_pools_are_told_by_their_text() -> None:
     one, other = three(), three()
-    assert one.pooling is not other.pooling
-    assert repr(one.pooling) == repr(other.pooling)
+    assert one.pool is not other.pool
+    assert repr(one.pool) == repr(other.pool)
     assert one.fingerprint == other.fingerprint
-    assert repr(one.pooling).startswith("StrategyPool(take, budget=3, run_depth=4, shares='equal', rel=1, ")
+    assert repr(one.pool).startswith("StrategyPool(take, budget=3, run_depth=4, shares='equal', rel=1, ")
     others = [
         with_strategy_pool(whole(), "take", 3, random_seed=2),
         with_strategy_pool(whole(), "rrf", 3),
@@ -147,7 +147,7 @@ def test_equal_pools_are_told_by_their_text() -> None:
         with_strategy_pool(whole(), "take", 3, shares="global"),
         with_strategy_pool(whole(), "take", 3, labels=np.maximum(whole().relevance, 1)),
     ]
-    texts = {repr(c.pooling) for c in (one, *others)}
+    texts = {repr(c.pool) for c in (one, *others)}
     assert len(texts) == len({c.fingerprint for c in (one, *others)}) == 8
 
 
@@ -157,14 +157,16 @@ def test_it_is_pickled_with_the_collection() -> None:
     assert again.fingerprint == small.fingerprint
     fewer, expected = again.unpool(organization="east"), small.unpool(organization="east")
     assert fewer.fingerprint == expected.fingerprint
-    assert not again.pooling.judged(again, [0]).flags.writeable
+    assert not again.pool.judged(again, [0]).flags.writeable
 
 
 def test_the_order_of_runs_is_of_no_account() -> None:
     example = with_strategy_pool(simulate_example().collection, "move-to-front", 200)
     runs = np.flatnonzero(example.pooled)
-    assert np.array_equal(example.pool(runs[::-1]), example.pool(runs))
-    assert int(example.pool(runs).sum()) == len(choose(simulate_example().collection, "move-to-front", 200))
+    assert np.array_equal(example.in_pool(runs[::-1]), example.in_pool(runs))
+    assert int(example.in_pool(runs).sum()) == len(
+        choose(simulate_example().collection, "move-to-front", 200)
+    )
 
 
 def test_it_cannot_be_cut_at_a_depth() -> None:
@@ -179,11 +181,11 @@ def test_it_cannot_be_cut_at_a_depth() -> None:
 def test_experiments_ask_it_again_in_as_many_processes() -> None:
     """Without an organization there are as many judgments, others among them."""
     example = with_strategy_pool(simulate_example().collection, "move-to-front", 400)
-    settings = {"measures": "P@10", "estimators": ["lower-bound", "posterior-background"], "draws": 50}
+    settings = {"measures": "P@10", "estimators": ["as-judged", "posterior-background"], "draws": 50}
     one = leave_out(example, **settings)
     assert tables(one) == tables(leave_out(example, n_jobs=2, **settings))
-    frame = one.frame(reported_only=False)
-    frame = frame[frame["estimator"] == "lower-bound"].set_index("run_id")
+    frame = one.to_frame()
+    frame = frame[frame["estimator"] == "as-judged"].set_index("run_id")
     for run in ("north-1", "east-1"):
         organization = run.split("-")[0]
         smaller = example.unpool(organization=organization)
@@ -198,19 +200,19 @@ def test_a_posterior_learns_from_it() -> None:
     """Half of the judgments of the example: the truth is within the intervals, and above what is judged."""
     simulation = simulate_example()
     half = with_strategy_pool(simulation.collection, "move-to-front", 600)
-    scores = score(half, ("new-a", "new-b"), "P@10", estimators=("lower-bound", "posterior-combined"))
+    scores = score(half, ("new-a", "new-b"), "P@10", estimators=("as-judged", "posterior-combined"))
     found = scores["posterior-combined", "P@10"]
     low, high = found.interval(0.99)
     truth = np.array(list(simulation.true_values("P@10").values()))
     assert ((low <= truth) & (truth <= high)).all()
-    judged_only = scores["lower-bound", "P@10"].value
+    judged_only = scores["as-judged", "P@10"].value
     assert (truth - judged_only > 0.015).all()
     assert np.abs(found.value - truth).sum() < 0.7 * (truth - judged_only).sum()
 
 
 def test_a_pool_is_a_frozen_value() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
-        three().pooling.budget = 4  # type: ignore[attr-defined,misc]
+        three().pool.budget = 4  # type: ignore[attr-defined,misc]
     with pytest.raises(InputError, match="no strategy 'luck'"):
         with_strategy_pool(whole(), "luck", 3)
     with pytest.raises(InputError, match="does not say how much to judge"):

@@ -14,8 +14,8 @@ from bayespool.errors import InputError
 from bayespool.pooling import (
     STRATEGIES,
     FixedOrder,
-    Retrieved,
     Strategy,
+    TopicRankings,
     choose,
     parse_strategy,
     register_strategy,
@@ -36,7 +36,7 @@ class Deepest(FixedOrder):
 
     to: int = 5
 
-    def value(self, topic: Retrieved) -> np.ndarray:
+    def value(self, topic: TopicRankings) -> np.ndarray:
         rank = topic.best_rank.astype(float)
         return np.where(rank <= self.to, rank, -rank)
 
@@ -47,7 +47,9 @@ def given_by(order: object) -> Strategy:
     @register_strategy("bad", description="what it is told", source="here")
     @dataclass(frozen=True, kw_only=True)
     class Bad(Strategy):
-        def order(self, topic: Retrieved, relevant: np.ndarray, n: int, rng: np.random.Generator) -> IntArray:
+        def order(
+            self, topic: TopicRankings, relevant: np.ndarray, n: int, rng: np.random.Generator
+        ) -> IntArray:
             return order  # type: ignore[return-value]
 
     return Bad()
@@ -64,7 +66,7 @@ def test_a_new_strategy_is_chosen_by_and_compared_by_name() -> None:
             best[of_rank] = np.minimum(best[of_rank], rank)
     assert set(best[chosen.pair[:3]]) == {3}
     found = budgets(example, "P@10", strategies=["take", "deepest"], budgets=[400])
-    mae = found.summary_frame().set_index("strategy")["mae"]
+    mae = found.to_frame("summary").set_index("strategy")["mae"]
     assert mae["deepest"] > mae["take"]
     assert STRATEGIES["deepest"].settings == {"to": 5}
     assert STRATEGIES["deepest"].needs == ()
@@ -87,7 +89,7 @@ def test_an_order_that_is_none_is_refused(order: np.ndarray, said: str) -> None:
 
 def test_a_class_that_is_no_frozen_dataclass_is_refused() -> None:
     class Plain(FixedOrder):
-        def value(self, topic: Retrieved) -> np.ndarray:
+        def value(self, topic: TopicRankings) -> np.ndarray:
             return -topic.best_rank.astype(float)
 
     @dataclass
@@ -110,3 +112,17 @@ def test_names_that_texts_could_not_hold_are_refused(name: str) -> None:
         register_strategy(name, description="", source="")(Deepest)
     with pytest.raises(InputError, match="there is a strategy 'take' already"):
         register_strategy("take", description="", source="")(Deepest)
+
+
+def test_a_source_is_the_names_of_the_citations_unless_it_says_more() -> None:
+    cited = {name: (entry.source, entry.citations) for name, entry in STRATEGIES.items()}
+    assert cited["combsum"] == ("Fox & Shaw 1994", ("fox-shaw-1994",))
+    assert cited["dcg"] == ("Lipani et al. 2017 (ECIR)", ("lipani-etal-2017-ecir",))
+    both = ("auer-cesa-bianchi-fischer-2002", "losada-parapar-barreiro-2017")
+    assert cited["ucb1-tuned"] == ("Auer, Cesa-Bianchi & Fischer 2002", both)
+    assert all(keys for _, keys in cited.values())
+    register_strategy("deepest", description="the worst ranks first")(Deepest)
+    assert (STRATEGIES["deepest"].source, STRATEGIES["deepest"].citations) == ("", ())
+    with pytest.raises(InputError, match="no citation 'toy-2026'"):
+        register_strategy("wrong", description="", citations=("toy-2026",))(Deepest)
+    assert "wrong" not in STRATEGIES

@@ -14,8 +14,8 @@ import toys
 from bayespool import load_example
 from bayespool.collection import Collection, build_collection, read_qrels, read_runs
 from bayespool.pooling import Stratified, choose
-from bayespool.pooling.retrieved import retrieved_by
 from bayespool.pooling.sampled import infer_ap, infer_stratified_ap, sampled_ap, sampled_states
+from bayespool.pooling.strategy import retrieved_by
 
 # A topic of seven pooled documents, of which 0 2 3 5 are relevant, and a ranking with a document (7) beyond.
 RELEVANT = np.array([1, 0, 1, 1, 0, 1, 0, 0], dtype=bool)

@@ -12,14 +12,22 @@ import toys
 from bayespool import load_example
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.pooling import ActiveSampling, Retrieved, Sampling, Stratified, Uniform, choose, parse_strategy
+from bayespool.pooling import (
+    ActiveSampling,
+    Sampling,
+    Stratified,
+    TopicRankings,
+    Uniform,
+    choose,
+    parse_strategy,
+)
 from bayespool.pooling.choosing import inclusion_of_topic
-from bayespool.pooling.retrieved import retrieved_by
+from bayespool.pooling.strategy import retrieved_by
 
 SAMPLES = [Uniform(), Stratified(depths=(1,), rates=(2.0, 1.0)), ActiveSampling(), ActiveSampling(batch=1)]
 
 
-def of_one_topic(rankings: dict[str, str], relevant: str) -> tuple[Retrieved, np.ndarray]:
+def of_one_topic(rankings: dict[str, str], relevant: str) -> tuple[TopicRankings, np.ndarray]:
     every = sorted(set("".join(rankings.values())))
     collection = toys.from_rankings(
         {run: {"1": documents} for run, documents in rankings.items()},
@@ -34,7 +42,7 @@ RUNS = {"r1": "abc", "r2": "def", "r3": "ghi"}
 
 
 def order_by_seed(
-    strategy: Sampling, topic: Retrieved, relevant: np.ndarray, n: int, seed: int
+    strategy: Sampling, topic: TopicRankings, relevant: np.ndarray, n: int, seed: int
 ) -> np.ndarray:
     """The order with lots and random numbers of a seed."""
     drawn = dataclasses.replace(topic, lot=np.random.default_rng([seed, 1]).random(len(topic)))
@@ -42,7 +50,7 @@ def order_by_seed(
 
 
 def frequencies(
-    strategy: Sampling, topic: Retrieved, relevant: np.ndarray, n: int, n_seeds: int
+    strategy: Sampling, topic: TopicRankings, relevant: np.ndarray, n: int, n_seeds: int
 ) -> np.ndarray:
     counts: Counter[int] = Counter()
     for seed in range(n_seeds):
@@ -143,7 +151,7 @@ def test_estimates_from_active_samples_are_nearly_unbiased() -> None:
     numbers = np.unique(document)
     document = np.searchsorted(numbers, document).astype(np.int32)
     n = len(numbers)
-    topic = Retrieved("1", np.arange(n, dtype=np.int32), document, None, rng.random(n))
+    topic = TopicRankings("1", np.arange(n, dtype=np.int32), document, None, rng.random(n))
     relevant = np.zeros(n, dtype=bool)
     relevant[document[0, :30]] = True
     relevant[document[1, 50:60]] = True

@@ -29,6 +29,7 @@ NAMES = [
     "SDCG(max_rel=3)@10",
     "RBP(p=0.8)@10",
     "ERR@10",
+    "INST@10",
     "AntiP@10",
     "Judged@10",
 ]

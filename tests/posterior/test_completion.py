@@ -14,6 +14,7 @@ from fits import TARGETS
 from graded_example import graded_completion
 from scipy import stats
 from scipy.special import expit
+from small import small
 
 from bayespool.collection import Collection, qrels_from_frame
 from bayespool.errors import DiagnosticsWarning, InputError
@@ -85,11 +86,12 @@ def test_other_runs_chunks_and_measures_change_nothing(monkeypatch: pytest.Monke
 
 
 def test_copies_of_a_run_and_measures_beside_change_no_byte() -> None:
-    """``new-b`` alone, completed together with copies of itself, of one organization; P@10 alone and beside
+    """A run alone, completed together with copies of itself, of one organization; P@10 alone and beside
     others.
     """
-    example = load_example()
-    b = int(example.run_index("new-b")[0])
+    example = small()
+    name = example.run_ids[int(np.flatnonzero(~example.pooled)[-1])]
+    b = int(example.run_index(name)[0])
 
     def with_copies(n: int) -> Collection:
         return dataclasses.replace(
@@ -102,8 +104,8 @@ def test_copies_of_a_run_and_measures_beside_change_no_byte() -> None:
 
     def draws(n: int, *measures: str) -> np.ndarray:
         collection = with_copies(n)
-        runs = ["new-b", *collection.run_ids[len(example.run_ids) :]]
-        settings: dict[str, Any] = {"estimators": "posterior-combined", "draws": 250, "together": True}
+        runs = [name, *collection.run_ids[len(example.run_ids) :]]
+        settings: dict[str, Any] = {"estimators": "posterior-combined", "draws": 100, "together": True}
         scores = score(collection, runs, measures, **settings)
         found = scores["posterior-combined", "P@10"].draws
         assert found is not None
@@ -111,7 +113,7 @@ def test_copies_of_a_run_and_measures_beside_change_no_byte() -> None:
 
     alone = draws(0, "P@10")
     assert alone.std(axis=0).sum() > 0
-    for n, measures in ((1, ["P@10"]), (20, ["P@20", "P@10", "P@5"])):
+    for n, measures in ((1, ["P@10"]), (8, ["P@20", "P@10", "P@5"])):
         assert np.array_equal(alone, draws(n, *measures)), n
 
 
@@ -214,7 +216,7 @@ def test_values_lie_between_the_bounds_and_nothing_unjudged_is_certain() -> None
     pooled = example.pooled_run_ids[:2]
     nothing = PosteriorEstimator(draws=5).complete(example, pooled, "P@10")
     assert len(nothing.unknowns) == 0
-    assert nothing.steps == ()
+    assert nothing.posteriors == ()
     counts = judgment_counts(example, pooled, cutoffs=10).n_relevant[:, :, 0]
     assert (nothing.evaluate("P@10")[0].amount == counts).all()
 
@@ -334,7 +336,7 @@ def test_too_few_draws_left_are_warned_of() -> None:
     with pytest.warns(DiagnosticsWarning, match="leave 1 effective draws"):
         told = found.observe(qrels_from_frame({"1": {"q": 1}}))
     assert "1 effective draws" in told.notes[0]
-    assert set(told.steps[0].mixture.source.tolist()) == {3}
+    assert set(told.posteriors[0].mixture.source.tolist()) == {3}
 
 
 @pytest.mark.slow

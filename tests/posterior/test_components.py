@@ -15,7 +15,7 @@ def test_runs_have_the_slopes_of_their_organizations() -> None:
     """A pooled run those of its evidence; two new ones of one organization the same, and others others."""
     example = load_example()
     runs = [example.pooled_run_ids[0], "new-a", "new-b"]
-    (component,) = PosteriorEstimator(model="ratio").complete(example, runs).steps[0].components
+    (component,) = PosteriorEstimator(model="ratio").complete(example, runs).posteriors[0].components
     assert component.slopes is not None
     fit, own = component.fit.draws(), example.organization[example.run_index(runs[:1])[0]]
     of_evidence = component.fit.coords["organization"]
@@ -30,7 +30,10 @@ def test_runs_have_the_slopes_of_their_organizations() -> None:
 def test_what_is_assumed_shifts_the_first_rung_alone() -> None:
     """Whether a document is relevant at all is what more of the unjudged ones may be."""
     shifted = PosteriorEstimator(model="background", shift=0.7).complete(load_example(), "new-a", "nDCG@10")
-    assert [(step.rung.given, step.components[0].shift) for step in shifted.steps] == [(0, 0.7), (1, 0.0)]
+    assert [(posterior.rung.given, posterior.components[0].shift) for posterior in shifted.posteriors] == [
+        (0, 0.7),
+        (1, 0.0),
+    ]
 
 
 def test_a_run_far_from_the_others_has_a_wider_interval_for_it() -> None:
@@ -39,11 +42,11 @@ def test_a_run_far_from_the_others_has_a_wider_interval_for_it() -> None:
     widths = []
     for scale in ("HalfNormal(0.001)", "HalfNormal(3)"):
         estimator = PosteriorEstimator(model="ratio", priors={"sigma_slope": scale})
-        (component,) = (completion := estimator.complete(example, "new-b")).steps[0].components
+        (component,) = (completion := estimator.complete(example, "new-b")).posteriors[0].components
         assert component.predictors is not None
         far = replace(component, predictors=component.predictors + 2.0, log_odds=component.log_odds)
-        (step,) = completion.steps
-        steps = (replace(step, mixture=replace(step.mixture, components=(far,))),)
-        (values,) = replace(completion, steps=steps).evaluate("P@10")
+        (posterior,) = completion.posteriors
+        posteriors = (replace(posterior, mixture=replace(posterior.mixture, components=(far,))),)
+        (values,) = replace(completion, posteriors=posteriors).evaluate("P@10")
         widths.append(values.means()[:, 0].std())
     assert widths[1] > 1.5 * widths[0]

@@ -12,7 +12,7 @@ from toys import from_rankings
 from bayespool import load_example
 from bayespool.collection import Collection
 from bayespool.experiments import SimulationSettings, simulate
-from bayespool.posterior import pool_distance
+from bayespool.posterior import distance_from_pool
 
 TOPICS = tuple("12345678")
 
@@ -39,7 +39,7 @@ def test_distance_and_chance_by_hand() -> None:
     usual = np.array([[1.3**2, -0.5 * 1.3 * 0.5], [-0.5 * 1.3 * 0.5, 0.5**2]])
     covariance = (3 * np.cov(pool.T, bias=True) + 4 * usual) / 7
     square = off @ np.linalg.inv(covariance) @ off
-    found = pool_distance(toy(), ["new"])
+    found = distance_from_pool(toy(), ["new"])
     assert found.distance == pytest.approx([np.sqrt(square)])
     density = [
         stats.multivariate_t(shape=scale * covariance, df=5).pdf(off) for scale in (1 + 1 / 3, 4 + 1 / 3)
@@ -54,24 +54,26 @@ def test_an_organization_counts_once_however_many_runs_it_has() -> None:
     judged = {"1": dict.fromkeys("bcdefghi", 0) | {"a": 1}}
     organizations = {run: run[0] for run in twice}
     found = from_rankings(twice, judged, organizations, pooled_run_ids=("a", "b", "c", "c2"), pool_depth=5)
-    assert pool_distance(found, ["new"]).distance == pytest.approx(pool_distance(toy(), ["new"]).distance)
+    assert distance_from_pool(found, ["new"]).distance == pytest.approx(
+        distance_from_pool(toy(), ["new"]).distance
+    )
 
 
 def test_without_a_pool_nothing_is_said() -> None:
-    found = pool_distance(toy().unpool(["a", "b", "c"]), ["new", "a"])
+    found = distance_from_pool(toy().unpool(["a", "b", "c"]), ["new", "a"])
     assert np.isnan(found.distance).all()
     assert found.new_kind.tolist() == [0, 0]
 
 
 def test_one_organization_is_no_measure_of_how_they_differ_but_there_is_one() -> None:
-    found = pool_distance(toy().unpool(["b", "c"]), ["new", "b"])
+    found = distance_from_pool(toy().unpool(["b", "c"]), ["new", "b"])
     assert np.isfinite(found.distance).all()
     assert ((found.new_kind > 0) & (found.new_kind < 1)).all()
 
 
 def test_runs_of_the_pool_are_near() -> None:
     example = load_example()
-    found = pool_distance(example, example.pooled_run_ids)
+    found = distance_from_pool(example, example.pooled_run_ids)
     assert np.median(found.distance) < 1.2
     assert not found.new_kind.any()
     assert not found.is_far.any()
@@ -80,7 +82,7 @@ def test_runs_of_the_pool_are_near() -> None:
 def test_the_farther_the_likelier_a_new_kind() -> None:
     example = load_example()
     half = example.unpool([run for run in example.pooled_run_ids if run.endswith(("2", "3"))])
-    found = pool_distance(half, half.unpooled_run_ids)
+    found = distance_from_pool(half, half.unpooled_run_ids)
     order = np.argsort(found.distance)
     assert (np.diff(found.new_kind[order]) > 0).all()
 
@@ -90,7 +92,7 @@ def test_small_pools_are_expected_to_lack_kinds(n_organizations: int, likely: bo
     """At the same, small distance; nobody is called unlike the pool for that."""
     settings = SimulationSettings(n_organizations=n_organizations, max_runs=1)
     simulation = simulate(settings, random_seed=1)
-    found = pool_distance(simulation.collection, simulation.new_run_ids)
+    found = distance_from_pool(simulation.collection, simulation.new_run_ids)
     near = found.distance < 1.5
     assert near.any()
     assert ((found.new_kind[near] > 0.4) == likely).all()
@@ -103,7 +105,7 @@ def test_a_run_of_nothing_that_is_judged_is_far() -> None:
     judged = {q: dict.fromkeys("abcdefghi", 1) for q in TOPICS}
     pooled = tuple(run for run in rankings if run != "new")
     collection = from_rankings(rankings, judged, pooled_run_ids=pooled, pool_depth=4)
-    found = pool_distance(collection, ["new"])
+    found = distance_from_pool(collection, ["new"])
     assert found.distance[0] > 3
     assert found.new_kind[0] > 0.9
 
@@ -115,6 +117,6 @@ def test_only_judgments_that_count_take_part() -> None:
     relevance[::2] = np.where(relevance[::2] == 0, 1, relevance[::2])
     higher = dataclasses.replace(example, relevance=relevance.astype(np.int16))
     runs = example.unpooled_run_ids
-    binary = pool_distance(example, runs).distance
-    assert pool_distance(higher, runs, rel=3).distance == pytest.approx(binary)
-    assert np.abs(pool_distance(higher, runs, rel=3, given=1).distance - binary).max() > 0.1
+    binary = distance_from_pool(example, runs).distance
+    assert distance_from_pool(higher, runs, rel=3).distance == pytest.approx(binary)
+    assert np.abs(distance_from_pool(higher, runs, rel=3, given=1).distance - binary).max() > 0.1

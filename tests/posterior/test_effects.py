@@ -11,22 +11,21 @@ from scipy import stats
 from bayespool.collection import Collection
 from bayespool.evidence import judgment_counts
 from bayespool.experiments import SimulationSettings, load_example, simulate
-from bayespool.experiments.fitting import Fitting
-from bayespool.experiments.hidden import HiddenDocuments
+from bayespool.experiments.hidden import Fitting, HiddenDocuments
 from bayespool.experiments.predictions import predict_held_out
 from bayespool.inference import Laplace
 from bayespool.measures import parse_measure
 from bayespool.posterior import (
     Completion,
     PosteriorEstimator,
-    Step,
-    Task,
+    RungPosterior,
+    ScoringProblem,
     log_predictive_densities,
     new_interaction,
     new_organization_effect,
     new_slopes,
 )
-from bayespool.posterior.effects import add_slopes, named_slopes
+from bayespool.posterior.steps import add_slopes, named_slopes
 
 
 @pytest.mark.parametrize(("n_organizations", "factor"), [(0, 1.0), (1, 2.0), (8, 9 / 8)])
@@ -85,12 +84,14 @@ def test_slopes_are_added_times_predictors() -> None:
 
 def with_scale(completion: Completion, scale: float) -> Completion:
     """A completion whose new organizations have effects on topics of this scale."""
-    steps = []
-    for step in completion.steps:
-        usual = step.mixture.components
+    posteriors = []
+    for posterior in completion.posteriors:
+        usual = posterior.mixture.components
         components = [replace(c, cell_scale=np.full(completion.n_draws, scale)) for c in usual]
-        steps.append(Step(step.rung, replace(step.mixture, components=tuple(components))))
-    return replace(completion, steps=tuple(steps))
+        posteriors.append(
+            RungPosterior(posterior.rung, replace(posterior.mixture, components=tuple(components)))
+        )
+    return replace(completion, posteriors=tuple(posteriors))
 
 
 def drawn(scale: float, collection: Collection, runs: list[str]) -> np.ndarray:
@@ -112,7 +113,7 @@ def test_a_pooled_run_has_the_effects_of_its_evidence() -> None:
     example = load_example().truncate_pool(5)
     run = example.pooled_run_ids[0]
     own = example.organization[example.run_index([run])[0]]
-    (component,) = PosteriorEstimator(model="ratio").complete(example, run).steps[0].components
+    (component,) = PosteriorEstimator(model="ratio").complete(example, run).posteriors[0].components
     (organization,) = component.cells
     assert organization == own
     assert component.known.tolist() == [True]
@@ -158,7 +159,7 @@ def test_document_of_several_organizations_has_one_relevance() -> None:
         organizations=(*example.organizations, "twin"),
         organization=np.append(example.organization, np.int32(len(example.organizations))),
         pooled=np.append(example.pooled, False),
-        pooling=example.pooling.of_runs([*range(len(example.run_ids)), 0]),
+        pool=example.pool.of_runs([*range(len(example.run_ids)), 0]),
     )
     found = drawn(2.0, twin, ["new-a", "twin"])
     assert (found[:, 0] == found[:, 1]).all()
@@ -178,7 +179,7 @@ def test_predictions_and_weights_know_the_effect(monkeypatch: pytest.MonkeyPatch
     relevant documents where few are. The density that weighs models has them, too: it is near that of the
     predictions with them.
     """
-    task = Task(load_example(), (), parse_measure("P@10"), "pooled")
+    task = ScoringProblem(load_example(), (), parse_measure("P@10"), "pooled")
     prepared = task.prepare("evidence", {"sigma_interaction": "HalfNormal(20)"})
     fit = Laplace(draws=400).fit(prepared.spec, prepared.evidence, 1)
     assert fit.draws()["sigma_interaction"].mean() > 0.8

@@ -15,7 +15,7 @@ from bayespool.evidence import favored_organizations
 from bayespool.evidence.held_out import held_out_documents
 from bayespool.experiments import simulate_example, simulate_judge
 from bayespool.posterior import find_kinds
-from bayespool.posterior.kinds import with_kinds
+from bayespool.posterior.distance import with_kinds
 
 # Two organizations retrieve letters of the beginning, two of the end; the fifth is nearer to the latter.
 RUNS = {"a": "abcdx", "b": "abcey", "p": "pqrst", "q": "pqrsu", "r": "pqklm", "r2": "pqkln", "new": "zabpq"}
@@ -42,6 +42,22 @@ def test_no_more_kinds_than_organizations() -> None:
 
 def test_a_collection_without_a_pool_has_no_kind() -> None:
     assert find_kinds(toy().unpool(list(RUNS)[:-1])) == ()
+
+
+@pytest.mark.parametrize("often", "abcpqr")
+def test_the_number_of_an_organizations_runs_decides_nothing(often: str) -> None:
+    """An organization that submits its run five times retrieves as alike as one that submits it once."""
+    once = {"a": "abcde", "b": "abcfg", "c": "aijkl", "p": "pqabs", "q": "pqrst", "r": "pqklm"}
+    runs = once | {f"{often}{i}": once[often] for i in range(4)}
+    collection = from_rankings(
+        {run: {"1": documents} for run, documents in runs.items()},
+        {"1": dict.fromkeys("".join(runs.values()), 1)},
+        {run: run[0].upper() for run in runs},
+        pooled_run_ids=tuple(runs),
+        pool_depth=5,
+    )
+    assert find_kinds(collection, 2) == (("A", "B", "C"), ("P", "Q", "R"))
+    assert find_kinds(collection, 3) == (("A", "B"), ("C",), ("P", "Q", "R"))
 
 
 def test_names_of_runs_decide_nothing() -> None:

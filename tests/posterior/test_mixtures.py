@@ -16,17 +16,19 @@ from scipy.stats import binomtest
 from bayespool import load_example
 from bayespool.collection import qrels_from_frame
 from bayespool.experiments import SimulationSettings, simulate
-from bayespool.posterior import Completion, NewKind, PosteriorEstimator, Step, pool_distance
+from bayespool.posterior import Completion, NewKind, PosteriorEstimator, RungPosterior, distance_from_pool
 from bayespool.posterior.mixtures import OF_KINDS
 
 
 def of_kinds(usual: float, new: float, chance: tuple[float, float], n_draws: int = 4000) -> Completion:
     """Runs ``one`` and ``two`` with made-up log odds, and others where they are of a new kind."""
     one, other = completed(usual, n_draws), completed(new, n_draws)
-    (step,), (of_new,) = one.steps, other.steps
+    (posterior,), (of_new,) = one.posteriors, other.posteriors
     order = (np.random.default_rng(1).permutation(n_draws) + 0.5) / n_draws
-    steps = (Step(step.rung, step.mixture, NewKind(of_new.mixture, np.array(chance), order)),)
-    return dataclasses.replace(one, steps=steps)
+    posteriors = (
+        RungPosterior(posterior.rung, posterior.mixture, NewKind(of_new.mixture, np.array(chance), order)),
+    )
+    return dataclasses.replace(one, posteriors=posteriors)
 
 
 @cache
@@ -39,7 +41,7 @@ def test_another_seed_is_another_fit() -> None:
 
     def means(random_seed: int) -> bytes:
         posterior = PosteriorEstimator(model="background", draws=50, random_seed=random_seed)
-        (component,) = posterior.complete(load_example(), "new-a").steps[0].components
+        (component,) = posterior.complete(load_example(), "new-a").posteriors[0].components
         return component.fit.draws()["mu"].tobytes()
 
     assert means(1) == means(1) != means(2)
@@ -74,7 +76,7 @@ def test_chances_of_zero_and_one_are_one_mixture() -> None:
 def test_expected_relevance_is_that_of_the_kind() -> None:
     found = of_kinds(-1.0, 1.5, (0.3, 0.3))
     mean, variance = found.expected(0, np.array([0.0, 1.0]))
-    new = found.steps[0].new_kind
+    new = found.posteriors[0].new_kind
     assert new is not None
     is_new = new.is_new(np.arange(4000))[:, 0]
     assert mean[is_new] == pytest.approx(expit(1.5))
@@ -87,40 +89,40 @@ def test_judgments_tell_of_which_kind_a_run_is() -> None:
     found = of_kinds(-1.0, 1.5, (0.3, 0.3))
     told = found.observe(qrels_from_frame({"1": {"q": 1, "r": 1}}))
     new, usual = 0.3 * expit(1.5) ** 2, 0.7 * expit(-1.0) ** 2
-    step = told.steps[0].new_kind
-    assert step is not None
-    assert step.is_new(np.arange(4000))[:, 0].mean() == pytest.approx(new / (new + usual), abs=0.01)
+    kind = told.posteriors[0].new_kind
+    assert kind is not None
+    assert kind.is_new(np.arange(4000))[:, 0].mean() == pytest.approx(new / (new + usual), abs=0.01)
 
 
 @pytest.mark.slow
 def test_shares_are_those_of_the_draws_and_have_names() -> None:
-    step = of_kinds(0.0, 1.0, (0.25, 0.5)).steps[0]
-    assert step.names == ("made up", "made up, new kind")
-    assert step.shares == pytest.approx([1 - 0.375, 0.375], abs=1e-3)
+    posterior = of_kinds(0.0, 1.0, (0.25, 0.5)).posteriors[0]
+    assert posterior.names == ("made up", "made up, new kind")
+    assert posterior.shares == pytest.approx([1 - 0.375, 0.375], abs=1e-3)
     found = example_completion()
     assert sum(found.weights.values()) == pytest.approx(1)
-    (step,) = found.steps
-    assert list(found.weights) == list(step.names)
-    assert [found.weights[name] for name in step.names] == pytest.approx(step.shares, abs=0.01)
+    (posterior,) = found.posteriors
+    assert list(found.weights) == list(posterior.names)
+    assert [found.weights[name] for name in posterior.names] == pytest.approx(posterior.shares, abs=0.01)
 
 
 def test_only_the_combined_estimator_asks() -> None:
     found = example_completion()
     assert found.distance is not None
-    expected = pool_distance(load_example(), found.unknowns.run_ids)
+    expected = distance_from_pool(load_example(), found.unknowns.run_ids)
     assert found.distance.new_kind.tolist() == expected.new_kind.tolist()
     single = example_completion("ratio")
     assert single.distance is None
-    assert single.steps[0].new_kind is None
+    assert single.posteriors[0].new_kind is None
 
 
 def test_the_other_part_is_what_it_is_without_kinds() -> None:
     """Draws in which no run is of a new kind are to the bit those of organizations held out alone."""
     found = example_completion()
-    (step,) = found.steps
-    assert step.new_kind is not None
-    alone = dataclasses.replace(found, steps=(Step(step.rung, step.mixture),))
-    usual = ~step.new_kind.is_new(np.arange(found.n_draws)).any(axis=1)
+    (posterior,) = found.posteriors
+    assert posterior.new_kind is not None
+    alone = dataclasses.replace(found, posteriors=(RungPosterior(posterior.rung, posterior.mixture),))
+    usual = ~posterior.new_kind.is_new(np.arange(found.n_draws)).any(axis=1)
     assert 0.5 < usual.mean() < 0.9
     for topic in range(3):
         assert np.array_equal(found.block(topic)[usual], alone.block(topic)[usual])
@@ -132,7 +134,7 @@ def test_pooled_runs_are_never_of_a_new_kind() -> None:
     assert found.distance is not None
     assert np.isfinite(found.distance.distance).all()
     assert found.distance.new_kind.tolist() == [0, 0]
-    assert all(step.new_kind is None for step in found.steps)
+    assert all(posterior.new_kind is None for posterior in found.posteriors)
 
 
 @pytest.mark.slow
@@ -160,7 +162,7 @@ def test_one_run_is_worth_the_same_beside_others() -> None:
 def test_own_judgments_do_not_end_the_doubt() -> None:
     """One judgment tells little of a run's kind: the chance of a new one hardly moves."""
     example = load_example()
-    (without,) = pool_distance(example, ["new-a"]).new_kind
+    (without,) = distance_from_pool(example, ["new-a"]).new_kind
     completion = example_completion()
     pair = int(completion.unknowns.pair[completion.unknowns.run == 0][0])
     query_id = example.query_ids[example.pair_topic[pair]]
@@ -172,7 +174,7 @@ def test_own_judgments_do_not_end_the_doubt() -> None:
 
 @pytest.mark.slow
 def test_a_run_is_of_one_kind_on_all_rungs() -> None:
-    first, *others = (step.new_kind for step in graded_completion().steps)
+    first, *others = (posterior.new_kind for posterior in graded_completion().posteriors)
     assert first is not None
     assert len(others) == 2
     for other in others:
@@ -182,14 +184,14 @@ def test_a_run_is_of_one_kind_on_all_rungs() -> None:
 
 @pytest.mark.slow
 def test_kinds_have_priors_of_their_own_unless_others_are_given() -> None:
-    (step,) = example_completion().steps
-    assert step.new_kind is not None
-    of_new = step.new_kind.mixture.components[0].fit.source
+    (posterior,) = example_completion().posteriors
+    assert posterior.new_kind is not None
+    of_new = posterior.new_kind.mixture.components[0].fit.source
     assert of_new is not None
     for name, prior in OF_KINDS.items():
         assert str(of_new.spec.effects[name.removeprefix("sigma_")].scale) == prior
     given = PosteriorEstimator(draws=50, priors={"sigma_slope": "HalfNormal(0.1)"}).complete(load_example())
-    kinds = given.steps[0].new_kind
+    kinds = given.posteriors[0].new_kind
     assert kinds is not None
     source = kinds.mixture.components[0].fit.source
     assert source is not None
@@ -218,7 +220,7 @@ def test_intervals_hold_for_runs_of_the_pools_kinds_and_of_new_ones(
     """Simulated collections of three kinds; new runs of one of them, or all of a fourth."""
     for new_kind, least in ((False, 0.9), (True, 0.9)):
         held, widths = [], []
-        for seed in range(repetitions(16, 8)):
+        for seed in range(repetitions(16, 6)):
             settings = SimulationSettings(
                 n_organizations=12, max_runs=2, n_new=3, n_kinds=3, kind_taste=1.0, kind_strength=0.5,
                 new_kind=new_kind,

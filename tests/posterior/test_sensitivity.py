@@ -8,7 +8,7 @@ from toys import from_rankings
 
 from bayespool import load_example, parse_measure
 from bayespool.corrections import Background, Interpolated
-from bayespool.posterior.sensitivity import sensitivity
+from bayespool.posterior.distance import sensitivity
 
 
 def test_as_hidden_documents_and_as_judged_ones() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-import pytest
-from hostile import IMAGE, SCRIPT, hostile_scores, many_runs
+from hostile import IMAGE, SCRIPT, hostile_scores
 
-from bayespool.report.drawing import Styles, draw_forest, page_svg
+from bayespool.plots import render
+from bayespool.report.drawing import Styles, page_svg
 
 EVIL = """<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" onload="alert(1)"
  width="10pt" viewBox="0 0 10 10"><script>alert(2)</script><style>*{color:red}</style>
@@ -47,17 +47,13 @@ def test_ids_of_two_figures_differ_and_styles_are_shared() -> None:
 
 def test_a_forest_of_hostile_names_has_no_text() -> None:
     scores = hostile_scores()
-    rows = scores.frame()[lambda frame: frame["measure"] == "P@10"]
-    ((wide, narrow),) = draw_forest(rows, "posterior-ratio", ["background"], Styles())
-    for svg in (wide, narrow):
+    figure = scores.figures()[0]
+    assert figure.narrow is not None
+    for draw in (figure.draw, figure.narrow):
+        assert draw is not None
+        svg = page_svg(render(draw(), "svg"), Styles())
         assert svg.startswith("<svg")
         assert IMAGE not in svg
         assert SCRIPT not in svg
         assert "<text" not in svg
         assert re.sub("<[^>]*>", "", svg).strip() == ""
-
-
-@pytest.mark.slow
-def test_many_runs_are_drawn_in_parts_that_fit_a_printed_page() -> None:
-    drawn = draw_forest(many_runs(90).frame(), "posterior-known", [], Styles())
-    assert len(drawn) == 3

@@ -8,7 +8,7 @@ import pytest
 
 from bayespool.errors import OutputError
 from bayespool.plots import figure_grid
-from bayespool.report.figures import check_figure, write_figures
+from bayespool.report.saving import check_figures, write_figures
 
 
 def test_a_figure_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
@@ -18,11 +18,11 @@ def test_a_figure_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
         ("no/a.png", "there is no folder"),
     ):
         with pytest.raises(OutputError, match=said):
-            check_figure(tmp_path / name)
+            check_figures([tmp_path / name])
     (tmp_path / "b.svg").mkdir()
     with pytest.raises(OutputError, match="is a folder"):
-        check_figure(tmp_path / "b.svg")
-    check_figure(tmp_path / "a.pdf")
+        check_figures([tmp_path / "b.svg"])
+    check_figures([tmp_path / "a.pdf"])
 
 
 def test_a_drawing_for_each_file(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Scores written as CSV, JSON and Parquet."""
+"""Scores saved as CSV, JSON and Parquet."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from toys import toy_collection
 from bayespool.errors import OutputError
 from bayespool.experiments import load_example
 from bayespool.measures import parse_measures
-from bayespool.report import write_scores
-from bayespool.report.files import check_output
+from bayespool.report.saving import check_output, described, json_value
 from bayespool.scoring import Scores, score
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
@@ -30,23 +29,12 @@ def everything() -> Scores:
     return with_posterior(scores)
 
 
-def written(scores: Scores) -> dict:
-    """Metadata and notes as JSON has them."""
-    statements = [
-        {"run_id": run, "measure": str(measure), "statements": list(said)}
-        for (run, measure), said in scores.statements.items()
-        if said
-    ]
-    noted = {"notes": list(scores.note_lines), "statements": statements}
-    return json.loads(json.dumps(dict(scores.metadata) | noted))
-
-
 @pytest.mark.parametrize("per_topic", [False, True])
 def test_csv_holds_the_frame(per_topic: bool, tmp_path: Path) -> None:
     scores, path = everything(), tmp_path / "scores.csv"
-    write_scores(scores, path, per_topic=per_topic)
+    (scores.per_topic() if per_topic else scores).save(path)
     found = pd.read_csv(path, dtype={"run_id": str, "query_id": str})
-    expected = scores.frame(per_topic=per_topic)
+    expected = scores.to_frame(per_topic=per_topic)
     pd.testing.assert_frame_equal(found, expected, check_exact=True, check_dtype=False)
     assert path.read_bytes().count(b"\r") == 0
 
@@ -54,14 +42,15 @@ def test_csv_holds_the_frame(per_topic: bool, tmp_path: Path) -> None:
 @pytest.mark.parametrize("per_topic", [False, True])
 def test_json_holds_the_frame_and_the_metadata(per_topic: bool, tmp_path: Path) -> None:
     scores, path = everything(), tmp_path / "scores.json"
-    write_scores(scores, path, per_topic=per_topic)
+    (scores.per_topic() if per_topic else scores).save(path)
     found = json.loads(
         path.read_text(encoding="utf-8"), parse_constant=lambda c: pytest.fail(f"{c} is no JSON")
     )
-    assert set(found) == {"metadata", "scores"}
-    assert found["metadata"] == written(scores)
-    expected = scores.frame(per_topic=per_topic)
-    rows = pd.DataFrame(found["scores"])
+    assert set(found) == {"metadata", "scores", "topics", "unjudged", "statements"}
+    asked = scores.per_topic() if per_topic else scores
+    assert found["metadata"] == json_value(described(asked))
+    expected = scores.to_frame(per_topic=per_topic)
+    rows = pd.DataFrame(found["topics" if per_topic else "scores"])
     assert list(rows.columns) == list(expected.columns)
     for column in expected.columns:
         if expected[column].dtype == float:
@@ -70,25 +59,27 @@ def test_json_holds_the_frame_and_the_metadata(per_topic: bool, tmp_path: Path) 
             )
         else:
             assert rows[column].tolist() == expected[column].tolist()
-    assert found["scores"][0]["systems-adjustment"] is None
+    lacking = [row for row in found["scores"] if row["estimator"] == "systems-adjustment"]
+    assert [row["value"] for row in lacking] == [None] * 4
 
 
 @pytest.mark.parametrize("per_topic", [False, True])
 def test_parquet_holds_the_frame_and_the_metadata(per_topic: bool, tmp_path: Path) -> None:
     scores, path = everything(), tmp_path / "scores.parquet"
-    write_scores(scores, path, per_topic=per_topic)
+    (scores.per_topic() if per_topic else scores).save(path)
     table = pq.read_table(path)
-    assert json.loads(table.schema.metadata[b"bayespool"]) == written(scores)
+    asked = scores.per_topic() if per_topic else scores
+    assert json.loads(table.schema.metadata[b"bayespool"]) == json_value(described(asked))
     pd.testing.assert_frame_equal(
-        pd.read_parquet(path), scores.frame(per_topic=per_topic), check_exact=True, check_dtype=False
+        pd.read_parquet(path), scores.to_frame(per_topic=per_topic), check_exact=True, check_dtype=False
     )
 
 
 def test_same_scores_give_the_same_bytes(tmp_path: Path) -> None:
     for ending in ("csv", "json", "parquet"):
         one, other = tmp_path / f"one.{ending}", tmp_path / f"other.{ending}"
-        write_scores(everything(), one)
-        write_scores(everything(), other)
+        everything().save(one)
+        everything().save(other)
         assert one.read_bytes() == other.read_bytes()
 
 
@@ -96,7 +87,6 @@ def test_same_scores_give_the_same_bytes(tmp_path: Path) -> None:
     ("name", "message"),
     [
         ("scores.txt", r"scores\.txt: cannot write \.txt; use \.csv, \.json, \.parquet"),
-        ("scores", r"scores: cannot write a file without ending"),
         ("scores.csv.gz", r"scores\.csv\.gz: cannot write \.gz"),
         ("folder.csv", r"folder\.csv: is a folder; name a file"),
         ("nowhere/scores.csv", r"nowhere/scores\.csv: there is no folder .*nowhere; make it first"),
@@ -107,7 +97,7 @@ def test_output_that_cannot_be_written_is_refused(name: str, message: str, tmp_p
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "file.csv").write_bytes(b"a file")
     before = sorted(tmp_path.rglob("*"))
-    for refuse in (check_output, lambda path: write_scores(everything(), path)):
+    for refuse in (check_output, lambda path: everything().save(path)):
         with pytest.raises(OutputError, match=message):
             refuse(tmp_path / name)
     assert sorted(tmp_path.rglob("*")) == before
@@ -125,7 +115,7 @@ def test_what_stood_there_stays_when_the_disk_is_full(
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OutputError, match="cannot be written: No space left on device"):
-        write_scores(everything(), path)
+        everything().save(path)
     assert path.read_bytes() == b"what stood there"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -133,5 +123,5 @@ def test_what_stood_there_stays_when_the_disk_is_full(
 def test_measures_of_a_file_are_those_asked_for(tmp_path: Path) -> None:
     measures = parse_measures(["P@3", "P@5"])
     scores = score(toy_collection(), "u", measures, estimators=["background"])
-    write_scores(scores, tmp_path / "a.csv")
+    scores.save(tmp_path / "a.csv")
     assert pd.read_csv(tmp_path / "a.csv")["measure"].tolist() == ["P@3", "P@5"]

@@ -4,15 +4,34 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
 from bayespool.errors import OutputError
-from bayespool.report.folder import write_folder
+from bayespool.report.result import Result
+from bayespool.report.saving import save_folder
 
 FILES = {"runs.csv": "a,b\n", "mae.png": b"\x89PNG"}
+
+
+@dataclass(frozen=True)
+class OfFiles(Result):
+    """A result that has these files alone."""
+
+    held: Mapping[str, bytes | str]
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    command = "leave-out"
+
+    def tables(self) -> tuple[()]:
+        return ()
+
+    def files(self) -> Mapping[str, bytes | str]:
+        return self.held
 
 
 def written(folder: Path) -> dict[str, bytes]:
@@ -20,9 +39,9 @@ def written(folder: Path) -> dict[str, bytes]:
 
 
 def test_files_of_an_earlier_result_go_if_they_are_as_they_were(tmp_path: Path) -> None:
-    write_folder(tmp_path, "leave-out", {}, FILES | {"old.csv": "1\n", "edited.csv": "1\n"})
+    save_folder(OfFiles(FILES | {"old.csv": "1\n", "edited.csv": "1\n"}), tmp_path)
     (tmp_path / "edited.csv").write_text("2\n")
-    write_folder(tmp_path, "leave-out", {}, FILES)
+    save_folder(OfFiles(FILES), tmp_path)
     assert written(tmp_path) == {"runs.csv": b"a,b\n", "mae.png": b"\x89PNG", "edited.csv": b"2\n"}
 
 
@@ -49,7 +68,7 @@ def test_forged_settings_remove_nothing(tmp_path: Path, settings: str) -> None:
     (folder / "settings.json").write_text(settings)
     for place in (folder, tmp_path):
         (place / "notes.txt").write_text("mine")
-    write_folder(folder, "leave-out", {}, FILES)
+    save_folder(OfFiles(FILES), folder)
     assert written(folder) == {"runs.csv": b"a,b\n", "mae.png": b"\x89PNG", "notes.txt": b"mine"}
     assert (tmp_path / "notes.txt").read_text() == "mine"
     assert json.loads((folder / "settings.json").read_text())["files"] == sorted(FILES)
@@ -74,7 +93,7 @@ def test_settings_of_any_content_are_harmless(
     (folder / "settings.json").write_text(json.dumps(settings))
     (folder / "notes.txt").write_text("mine")
     try:
-        write_folder(folder, "leave-out", {}, FILES)
+        save_folder(OfFiles(FILES), folder)
     except OutputError as error:
         assert "holds the results of" in str(error)  # noqa: PT017 (either way)
     assert (folder / "notes.txt").read_text() == "mine"
@@ -83,5 +102,5 @@ def test_settings_of_any_content_are_harmless(
 @pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
 def test_settings_that_are_a_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "settings.json")
-    write_folder(tmp_path, "leave-out", {}, FILES)
+    save_folder(OfFiles(FILES), tmp_path)
     assert json.loads((tmp_path / "settings.json").read_text())["files"] == sorted(FILES)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bayespool.report.making import making_section
+from bayespool.report.page import _making
 
 
 def test_command_versions_seed_and_fingerprint_are_there() -> None:
-    section = making_section(
+    section = _making(
         {
             "bayespool": "1",
             "fingerprint": "ab12",
@@ -19,7 +19,7 @@ def test_command_versions_seed_and_fingerprint_are_there() -> None:
     assert "bayespool 1, numpy 2" in said
     assert "ab12" in said
     assert "Random seed: 7." in said
-    rows = [(row[0].text, row[1].text) for row in section.tables[0].rows]
+    rows = list(section.tables[0].rows)
     assert rows == [
         ("fingerprint", "ab12"),
         ("estimators: x: random_seed", "7"),
@@ -28,12 +28,10 @@ def test_command_versions_seed_and_fingerprint_are_there() -> None:
 
 
 def test_without_a_command_it_says_so_and_long_lists_are_cut() -> None:
-    section = making_section(
-        {"bayespool": "1", "runs": [f"r{i}" for i in range(20)], "e": 0.03, "none": None}
-    )
+    section = _making({"bayespool": "1", "runs": [f"r{i}" for i in range(20)], "e": 0.03, "none": None})
     assert section.command == ""
     assert "from Python" in section.sentences[-1]
-    rows = {row[0].text: row[1].text for row in section.tables[0].rows}
+    rows = dict(section.tables[0].rows)
     assert rows["runs"].endswith("r11 and 8 more")
     assert rows["e"] == "0.03"
     assert "none" not in rows

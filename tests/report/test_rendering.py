@@ -3,41 +3,86 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import re
+from functools import partial
 
+import pandas as pd
 import pytest
 from hostile import IMAGE, QUOTES, SCRIPT
 
 from bayespool import __version__
-from bayespool.report import rendering
-from bayespool.report.content import Cell, Column, Figure, Heat, Page, Section, Table
-from bayespool.report.drawing import Styles
-from bayespool.report.rendering import page_html
+from bayespool.plots import figure_grid
+from bayespool.report import page as pages
+from bayespool.report.page import page_html
+from bayespool.report.result import Figure, Result
+from bayespool.tables.columns import Column
+from bayespool.tables.formatting import literal
+from bayespool.tables.table import Table, View
 
 EVIL = IMAGE + SCRIPT + QUOTES
 
 
-def page() -> Page:
-    """One with the same text in every place that a text can stand in."""
-    table = Table(
-        "t", EVIL, (Column(EVIL), Column(EVIL, is_number=True)), ((Cell(EVIL), Cell(EVIL, 0.5, 3)),), EVIL
-    )
-    section = Section(
-        EVIL,
-        "s",
-        (EVIL,),
-        (EVIL,),
-        EVIL,
-        (Figure(EVIL, EVIL, "<svg></svg>", "<svg></svg>"),),
-        (Heat(EVIL, EVIL, ((EVIL, (0, 9)),)),),
-        (table,),
-    )
-    return Page(EVIL, (EVIL,), (EVIL,), (section,))
+def drawn(text: str) -> object:
+    figure, (axes,) = figure_grid(1)
+    axes.set_title(literal(text))
+    return figure
+
+
+@dataclasses.dataclass(frozen=True)
+class Page(Result):
+    """A result with the same text in every place that a text can stand in."""
+
+    text: str
+    n_rows: int = 1
+    n_numbers: int = 1
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """Title."""
+        return self.text
+
+    @property
+    def metadata(self) -> dict[str, object]:  # type: ignore[override]
+        """Settings and a command."""
+        made = {"command": self.text, "versions": {self.text: self.text}}
+        return {
+            "made_by": made,
+            "fingerprint": self.text,
+            "setting": self.text,
+            "estimators": [{"name": self.text}],
+        }
+
+    def tables(self) -> tuple[Table, ...]:
+        """One with a view, one without."""
+        numbers = [f"n{i}" for i in range(self.n_numbers)]
+        frame = pd.DataFrame({"run_id": [self.text] * self.n_rows} | dict.fromkeys(numbers, 0.5))
+        columns = dict.fromkeys(numbers, Column(self.text, "score", self.text))
+        view = View(title=self.text, names=("run_id",), columns=tuple(numbers), note=self.text)
+        return (Table("one", self.text, frame, columns, (view,)), Table("two", self.text, frame, columns))
+
+    def notes(self) -> tuple[str, ...]:
+        """One note."""
+        return (self.text,)
+
+    def summary(self) -> tuple[str, ...]:
+        """One sentence."""
+        return (self.text,)
+
+    def figures(self) -> tuple[Figure, ...]:
+        """One for a page and a phone, and an image."""
+        draw = partial(drawn, self.text)
+        image = Figure("b", self.text, image=b"\x89PNG", alternative=self.text)
+        return (Figure("a", self.text, draw, draw, self.text), image)
+
+
+def html_of(text: str = EVIL, **sizes: int) -> str:
+    return page_html(Page(text, **sizes))
 
 
 def test_every_text_is_escaped() -> None:
-    html = page_html(page(), Styles())
+    html = html_of()
     body = html.split("</style>")[1].split("<script")[0]
     assert IMAGE not in body
     assert "<svg onload" not in body
@@ -47,7 +92,7 @@ def test_every_text_is_escaped() -> None:
 
 
 def test_the_policy_allows_the_page_itself_and_nothing_else() -> None:
-    html = page_html(page(), Styles())
+    html = html_of()
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]+)"', html)
     rules = dict(rule.split(" ", 1) for rule in policy.replace("&#39;", "'").split("; "))
     assert rules["default-src"] == "'none'"
@@ -63,23 +108,36 @@ def test_the_policy_allows_the_page_itself_and_nothing_else() -> None:
 
 
 def test_it_says_what_wrote_it_and_is_of_a_moderate_size() -> None:
-    html = page_html(page(), Styles())
+    html = html_of("a")
     assert html.startswith("<!DOCTYPE html>")
     assert f'content="bayespool {__version__}"' in html
     assert len(html) < 700_000
 
 
-def test_a_page_without_problems_says_so() -> None:
-    html = page_html(Page("t", ("s",), (), ()), Styles())
+def test_a_page_without_notes_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Page, "notes", Result.notes)
+    html = html_of("a")
     assert "Nothing to note" in html
     assert "What to know before quoting" not in html
 
 
 def test_the_same_page_gives_the_same_bytes() -> None:
-    assert page_html(page(), Styles()) == page_html(page(), Styles())
+    assert html_of() == html_of()
+
+
+def test_wide_tables_are_printed_in_landscape_and_tall_ones_scroll() -> None:
+    assert 'class="landscape"' not in html_of("a", n_numbers=9)
+    assert 'class="landscape"' in html_of("a", n_numbers=10)
+    assert 'class="scroll tall"' not in html_of("a", n_rows=40)
+    assert 'class="scroll tall"' in html_of("a", n_rows=41)
+
+
+def test_a_table_of_very_many_rows_is_left_out_and_says_so() -> None:
+    html = html_of("a", n_rows=601)
+    assert "The table has 601 rows, too many for a page" in html
 
 
 @pytest.mark.parametrize("text", ["</script >", "</STYLE>", "<!-- a <script >"])
 def test_a_script_or_style_that_would_end_early_is_found(text: str) -> None:
-    assert rendering._ENDS_EARLY.search(text)
-    assert not rendering._ENDS_EARLY.search("a <script> <!-- </styleSheet>")
+    assert pages._ENDS_EARLY.search(text)
+    assert not pages._ENDS_EARLY.search("a <script> <!-- </styleSheet>")

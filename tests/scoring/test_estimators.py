@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from wide import wide
 
 from bayespool.comparisons import compare, reversals
 from bayespool.corrections import CondensedList
@@ -19,7 +20,7 @@ from bayespool.errors import InputError
 from bayespool.experiments import leave_out, load_example
 from bayespool.measures import Estimates, parse_measures
 from bayespool.options import describe_estimator
-from bayespool.report.text import print_scores
+from bayespool.report.terminal import print_result
 from bayespool.scoring import (
     ALL_ESTIMATORS,
     DEFAULT_ESTIMATORS,
@@ -102,7 +103,7 @@ def define_bound():
 
 def test_names_are_in_the_order_of_tables() -> None:
     assert (
-        "lower-bound",
+        "as-judged",
         "background",
         "interpolated",
         "smoothed",
@@ -123,7 +124,7 @@ def test_names_are_in_the_order_of_tables() -> None:
         "posterior-combined",
     ) == DEFAULT_ESTIMATORS
     rivals = ("froebe-bootstrap", "lu-moffat-culpepper")
-    assert ("lower-bound", *DEFAULT_ESTIMATORS[:-1], *rivals, DEFAULT_ESTIMATORS[-1]) == ALL_ESTIMATORS
+    assert ("as-judged", *DEFAULT_ESTIMATORS[:-1], *rivals, DEFAULT_ESTIMATORS[-1]) == ALL_ESTIMATORS
     assert repr(ALL_ESTIMATORS) == repr(tuple(ALL_ESTIMATORS))
     assert list(ALL_ESTIMATORS) != ALL_ESTIMATORS
 
@@ -144,6 +145,7 @@ def test_every_entry_says_what_it_is() -> None:
         assert 0 < len(entry.description) < 80
         assert entry.label.count("\n") == 1
         assert entry.source or name in ("judge-rates", "posterior-combined", "posterior-evidence")
+        assert bool(entry.citations) == (name not in ("judge-rates", "posterior-evidence"))
         assert entry.needs_settings == (name == "topics-adjustment")
         assert entry.needs_sample == (name in ("horvitz-thompson", "inferred-ap", "stat-ap"))
         assert entry.needs_judge == (name in BY_LABELS)
@@ -155,20 +157,20 @@ def test_a_new_correction_is_scored_compared_and_left_out_by_name() -> None:
     assert (ESTIMATOR_NAMES[16], ALL_ESTIMATORS[-2]) == ("half", "half")
     assert "half" not in DEFAULT_ESTIMATORS
     collection = load_example()
-    scores = score(collection, ["new-a", "new-b"], "P@10", estimators=["half", "lower-bound"])
-    frame = scores.frame()
+    scores = score(collection, ["new-a", "new-b"], "P@10", estimators=["half", "as-judged"])
+    frame = wide(scores)
     np.testing.assert_allclose(frame["half"], (frame["bound_lower"] + frame["bound_upper"]) / 2, rtol=1e-12)
     low = score(collection, "new-a", "P@10", estimators="half(share=0)")
-    assert low.frame()["half"].tolist() == low.frame()["bound_lower"].tolist()
+    assert wide(low)["half"].tolist() == wide(low)["bound_lower"].tolist()
     assert low.metadata["estimators"] == [{"name": "half", "estimand": "complete", "share": 0}]
 
-    left = leave_out(collection, "P@10", estimators=["half", "background(e=0.5)"]).frame()
+    left = leave_out(collection, "P@10", estimators=["half", "background(e=0.5)"]).to_frame()
     values = left.pivot(index="run_id", columns="estimator", values="value")
     np.testing.assert_allclose(values["half"], values["background"], rtol=1e-12)
     both = compare(collection, ["new-a", "new-b"], "P@10", estimators=["half"])
-    assert set(both.differences()["method"]) == {"lower-bound", "half"}
+    assert set(both.differences()["method"]) == {"as-judged", "half"}
     turned = reversals(collection, measure="P@10", estimators=["half"], judgments=[500], fitted=False)
-    assert set(turned.rates()["method"]) == {"lower-bound", "half"}
+    assert set(turned.rates()["method"]) == {"as-judged", "half"}
     assert parse_estimator("half(share=0.25)") == half(share=0.25)
 
 
@@ -181,8 +183,8 @@ def test_a_setting_of_a_text_goes_before_that_of_all() -> None:
 def test_a_new_estimator_is_known_by_name() -> None:
     define_bound()
     scores = score(load_example(), "new-a", "P@10", estimators=["upper-bound", "condensed-list"])
-    np.testing.assert_allclose(scores.frame()["upper-bound"], scores.frame()["bound_upper"], rtol=1e-12)
-    left = leave_out(load_example(), "P@10", estimators="upper-bound").frame()
+    np.testing.assert_allclose(wide(scores)["upper-bound"], wide(scores)["bound_upper"], rtol=1e-12)
+    left = leave_out(load_example(), "P@10", estimators="upper-bound").to_frame()
     np.testing.assert_allclose(left["value"], left["bound_upper"], rtol=1e-12)
     with pytest.raises(InputError, match="upper-bound"):
         parse_estimator("upper-bound(share=1)")
@@ -215,10 +217,10 @@ def test_the_label_heads_the_column() -> None:
 
     define_half()
     console = Console(file=io.StringIO(), width=200)
-    print_scores(score(load_example(), "new-a", "P@10", estimators=["half", "smoothed"]), console)
+    print_result(score(load_example(), "new-a", "P@10", estimators=["half", "smoothed"]), console)
     lines = console.file.getvalue().splitlines()
-    assert lines[2].split() == ["resid-", "half", "smooth-"]
-    assert lines[3].split()[-3:] == ["ual", "way", "ed"]
+    assert lines[2].split() == ["resid-", "un-", "half", "smooth-"]
+    assert lines[3].split()[-3:] == ["judged", "way", "ed"]
 
 
 def test_a_class_defined_again_replaces_itself_and_no_other() -> None:
@@ -255,7 +257,7 @@ def test_rivals_are_asked_for_with_their_settings_and_left_out() -> None:
             "persistence": 0.95,
         },
     ]
-    left = leave_out(load_example(), ["P@10", "nDCG@10"], estimators=asked).frame()
+    left = leave_out(load_example(), ["P@10", "nDCG@10"], estimators=asked).to_frame()
     assert set(left["estimator"]) == {"froebe-bootstrap", "lu-moffat-culpepper"}
     assert left["value"].notna().all()
     assert left["lower"].isna().all()

@@ -143,7 +143,7 @@ def test_measures_together_have_the_deeper_evidence_and_a_wider_ideal() -> None:
         off.append(np.abs(ours - by_ir_measures(together, measure, 3)).max())
     assert max(off[:2]) < 1e-9
     assert 0.01 < off[2] < 0.2
-    assert together.notes == (
+    assert together.notes() == (
         "the ideal ranking of nDCG@10 has completed documents down to rank 10, and the files down to rank "
         "100: ask for it alone to have what score gives",
     )
@@ -157,7 +157,7 @@ def test_qrels_are_those_of_the_completion() -> None:
         assert judgments(found.qrels(i)) == judgments(found.completion.qrels(draw))
     assert found.n_judged == 1181
     assert len(found.qrels(0).relevance) == 1181 + found.n_completed.sum()
-    assert found.n_found == np.mean(
+    assert found.n_relevant == np.mean(
         [
             (found.qrels(i).relevance > 0).sum() - (simulate_example().qrels.relevance > 0).sum()
             for i in range(4)
@@ -260,8 +260,10 @@ def test_where_nothing_is_unjudged_the_qrels_are_what_they_were() -> None:
     qrels = simulate_example().qrels
     found = impute(load_example(), "north-1", "P@10", draws=2, qrels=qrels)
     assert judgments(found.qrels(0)) == judgments(found.qrels(1)) == judgments(qrels)
-    assert found.notes == ("nothing is unjudged: each file has the judgments of the qrels and nothing else",)
-    assert found.n_found == 0
+    assert found.notes() == (
+        "nothing is unjudged: each file has the judgments of the qrels and nothing else",
+    )
+    assert found.n_relevant == 0
 
 
 def test_a_topic_without_any_line_is_told() -> None:
@@ -272,20 +274,20 @@ def test_a_topic_without_any_line_is_told() -> None:
     both = build_collection(runs, qrels, pooled_run_ids=["s1", "s2"], pool_depth=3)
     found = impute(both.unpool("s1"), "s2", "P@2", draws=2, qrels=qrels, **FAST)
     assert list(judgments(found.qrels(0))) == ["1", "3"]
-    assert found.notes[-1] == (
+    assert found.notes()[-1] == (
         "no judgment is left and nothing completed on 1 of 3 topics ('2' for one), which tools leave out"
     )
 
 
 def test_levels_that_no_measure_tells_apart_are_told() -> None:
     binary = impute(load_example(), "new-b", "P@10", draws=2, estimator="posterior-background(draws=101)")
-    assert binary.notes == (
+    assert binary.notes() == (
         "the qrels have relevance 1, 2, completed documents 0, 1: these measures tell no more apart; ask for "
         "a graded one for the rest",
     )
     assert set(np.unique(binary.completed)) <= {0, 1}
     high = impute(load_example(), "new-b", "P(rel=2)@10", draws=40, **FAST)
-    assert high.notes == ("an interval of 200 draws, should be over 400",)
+    assert high.notes() == ("an interval of 200 draws, should be over 400",)
     assert set(np.unique(high.completed)) == {0, 1, 2}
 
 

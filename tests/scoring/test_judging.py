@@ -17,9 +17,7 @@ from bayespool.errors import InputError
 from bayespool.experiments import load_example, simulate_example
 from bayespool.scoring import NextJudgments
 from bayespool.scoring.judging import plan
-from bayespool.scoring.judging_belief import Belief
-from bayespool.scoring.judging_goals import Goal, Target
-from bayespool.scoring.judging_influence import find_influence
+from bayespool.scoring.judging_influence import Belief, Goal, Target, find_influence
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
@@ -180,7 +178,7 @@ def truth() -> dict[tuple[str, str], int]:
 
 def judged(found: NextJudgments, collection: Collection) -> Collection:
     """The collection with the documents judged as they are."""
-    frame = found.frame()
+    frame = found.to_frame()
     answers = [truth()[key] for key in zip(frame["query_id"], frame["doc_id"], strict=True)]
     return collection.with_added(found.pair, np.array(answers))
 
@@ -190,7 +188,7 @@ def judged(found: NextJudgments, collection: Collection) -> Collection:
 def test_the_same_seed_chooses_the_same_to_the_byte() -> None:
     example, quick = load_example(), {"estimator": "posterior-ratio"}
     one, other = (judge_next(example, TARGETS, "P@10", budget=20, **quick) for _ in range(2))
-    assert one.frame().equals(other.frame())
+    assert one.to_frame().equals(other.to_frame())
     assert one.expected.tobytes() == other.expected.tobytes()
     assert one.metadata == other.metadata
     longer = judge_next(example, TARGETS, "P@10", budget=40, **quick)
@@ -203,7 +201,7 @@ def test_the_same_seed_chooses_the_same_to_the_byte() -> None:
 
 def test_the_documents_are_unjudged_ones_of_the_runs() -> None:
     found, example = asked(), load_example()
-    frame = found.frame()
+    frame = found.to_frame()
     assert list(frame) == ["query_id", "doc_id", "rank", "runs", "chance", "expected"]
     assert len(found) == len(frame) == len(set(found.pair.tolist())) == 20
     assert not example.judged[found.pair].any()
@@ -262,8 +260,7 @@ def answered(found: NextJudgments) -> tuple[np.ndarray, np.ndarray]:
     return np.sqrt(np.mean(variances, axis=0)), np.array(criteria)
 
 
-@pytest.mark.parametrize("budget", [5, 10])
-@pytest.mark.parametrize("goal", ["interval", "comparison", "ranking"])
+@pytest.mark.parametrize(("goal", "budget"), [("interval", 10), ("comparison", 5), ("ranking", 10)])
 def test_what_is_expected_is_what_comes_of_answers_from_the_posterior(goal: Goal, budget: int) -> None:
     """Variances fall as expected, within 4 %. A criterion falls a little further: a width is expected to be
     that of the mean variance over the answers, and roots lie below. So it is up to a tenth less than was
@@ -358,7 +355,7 @@ def test_everything_judged() -> None:
     found = judge_next(simulate_example().complete(), TARGETS, "P@10", until=0.1)
     assert (len(found), found.now, found.expected_after, found.n_needed) == (0, 0, 0, 0)
     assert found.is_done
-    assert found.frame().empty
+    assert found.to_frame().empty
     assert found.afterwards is None
 
 
@@ -366,20 +363,20 @@ def test_an_ideal_ranking_alone_may_hold_a_document() -> None:
     found = judge_next(load_example(), "new-b", "nDCG@5", budget=400)
     alone = [names == () for names in found.runs_of]
     assert sum(alone) > 10
-    assert (found.frame()["rank"][alone] > 5).all()
-    assert (found.frame()["rank"][~np.array(alone)] <= 5).all()
+    assert (found.to_frame()["rank"][alone] > 5).all()
+    assert (found.to_frame()["rank"][~np.array(alone)] <= 5).all()
 
 
 def test_refused() -> None:
     example = load_example()
-    with pytest.raises(InputError, match="2 measures; choose judgments for one at a time"):
+    with pytest.raises(InputError, match="2 measures; choose one"):
         judge_next(example, TARGETS, ["P@10", "P@5"])
     with pytest.raises(InputError, match="Judged@10"):
         judge_next(example, TARGETS, "Judged@10")
     with pytest.raises(InputError, match="a comparison of 3 runs"):
         judge_next(example, (*TARGETS, "north-1"), goal="comparison")
-    with pytest.raises(InputError, match="lower-bound has no interval; name a posterior"):
-        judge_next(example, TARGETS, estimator="lower-bound")
+    with pytest.raises(InputError, match="as-judged has no interval; name a posterior"):
+        judge_next(example, TARGETS, estimator="as-judged")
     with pytest.raises(InputError, match="nothing"):
         judge_next(example, TARGETS, goal="nothing")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="no run 'nobody'"):

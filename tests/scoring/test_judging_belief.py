@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 from influences import correlated, covariance, independent
 
-from bayespool.scoring.judging_belief import Belief
+from bayespool.scoring.judging_influence import Belief
 
 PAIR = np.array([[1.0, 0.0], [1.0, -1.0], [0.5, 0.5]])
 

@@ -13,7 +13,7 @@ from bayespool.errors import InputError
 from bayespool.measures import Values
 from bayespool.options import options_of
 from bayespool.scoring import JudgeNextSettings
-from bayespool.scoring.judging_goals import Goal, Target, chance_of_wrong_order, find_target
+from bayespool.scoring.judging_influence import Goal, Target, chance_of_wrong_order, find_target
 
 positive = st.floats(1e-6, 100)
 
@@ -135,4 +135,4 @@ def test_refused() -> None:
 
 
 def test_goals_are_those_of_the_settings() -> None:
-    assert options_of(JudgeNextSettings)["goal"][0].of == Goal
+    assert options_of(JudgeNextSettings)["goal"][0].type == Goal

@@ -13,8 +13,7 @@ from bayespool.experiments import load_example
 from bayespool.measures import Values, parse_measure
 from bayespool.posterior import Completion, PosteriorEstimator
 from bayespool.scoring import judging_influence as module
-from bayespool.scoring.judging_belief import Belief
-from bayespool.scoring.judging_influence import Influence, find_influence, worth_of_levels
+from bayespool.scoring.judging_influence import Belief, Influence, find_influence, worth_of_levels
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from bayespool import load_example, score
+from bayespool import load_example, read_collection, score
 from bayespool.collection import Collection, Run, qrels_from_frame, run_from_frame
 from bayespool.errors import InputError
 from bayespool.scoring import pyterrier_measure
@@ -70,9 +70,8 @@ def test_means_are_those_of_score() -> None:
     asked = [pyterrier_measure("P@10", quantity=q, **given, **SETTINGS) for q in ("mean", "lower", "upper")]
     assert [str(m) for m in asked] == [f"bayespool P@10 {q}" for q in ("mean", "lower", "upper")]
     found = experiment([*asked, ir_measures.P @ 10])
-    (expected,) = score(
-        {"(this system)": results}, qrels, "P@10", estimators="posterior-ratio", draws=100, **given
-    ).estimates
+    collection = read_collection(qrels, {"(this system)": results}, **given)
+    (expected,) = score(collection, measures="P@10", estimators="posterior-ratio", draws=100).estimates
     lower, upper = expected.interval()
     means = [sum(values.values()) / len(values) for values in found.values()]
     assert means[:3] == pytest.approx([expected.value[0], lower[0], upper[0]], abs=1e-12)
@@ -86,22 +85,22 @@ def test_means_are_those_of_score() -> None:
 
 def test_any_estimator_has_a_mean_and_only_posteriors_an_interval() -> None:
     _, qrels, pool, organizations = inputs()
-    given: dict[str, Any] = {"pool": pool, "organizations": organizations, "estimator": "lower-bound"}
+    given: dict[str, Any] = {"pool": pool, "organizations": organizations, "estimator": "as-judged"}
     found = experiment([pyterrier_measure("nDCG@10", **given), ir_measures.nDCG @ 10])
     ours, theirs = found.values()
     assert ours == pytest.approx(theirs)
-    with pytest.raises(InputError, match="lower-bound has no interval; name a posterior"):
+    with pytest.raises(InputError, match="as-judged has no interval; name a posterior"):
         experiment([pyterrier_measure("nDCG@10", quantity="lower", **given)])
     assert qrels_from_frame(qrels)
 
 
 def test_wrong_words_are_refused_before_the_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong: Any = "uper"
-    with pytest.raises(InputError, match="no quantity 'uper'; did you mean 'upper'"):
+    with pytest.raises(InputError, match="quantity cannot be 'uper'; did you mean 'upper'"):
         pyterrier_measure("P@10", quantity=wrong)
     with pytest.raises(InputError, match="unknown measure"):
         pyterrier_measure("PP@10")
-    with pytest.raises(InputError, match="of the judgments as they stand"):
+    with pytest.raises(InputError, match="describes the judgments"):
         pyterrier_measure("Judged@10")
     monkeypatch.setitem(sys.modules, "ir_measures", None)
     with pytest.raises(InputError, match="pip install ir_measures"):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Any
+
+import numpy as np
 import pytest
 from known_scores import with_posterior
 from toys import toy_collection
 
 from bayespool.errors import InputError
 from bayespool.scoring import Scores, score
-from bayespool.scoring.score_tables import arranged, columns_of, methods_in, note_lines, paper_tables
-from bayespool.tables.arrangement import Arrangement
+from bayespool.scoring.score_tables import estimators_in, note_lines, paper_columns
+from bayespool.tables.markup import Arrangement
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 
@@ -18,81 +22,91 @@ def scores_of(*measures: str, estimators: tuple[str, ...] = ("background", "smoo
     return with_posterior(score(toy_collection(), ["s2", "u"], measures, estimators=estimators))
 
 
-def test_methods_are_found_in_the_columns() -> None:
+def rows(scores: Scores, **asked: Any) -> list[str]:
+    """First cells of the rows of the only table."""
+    (table,) = scores.read(Arrangement(**asked))
+    return [row[0] for row in table.rows]
+
+
+def test_estimators_are_known_with_their_intervals() -> None:
     frame = scores_of("P@3").to_frame()
-    assert methods_in(frame) == {"background": False, "smoothed": False, "posterior-known": True}
-    assert methods_in(frame.drop(columns="unjudged")) == methods_in(frame)
+    assert estimators_in(frame) == {"background": False, "smoothed": False, "posterior-known": True}
 
 
-def test_one_measure_has_run_bounds_estimates_mean_and_interval() -> None:
+def test_a_paper_has_run_lower_bound_estimates_mean_and_interval() -> None:
     scores = scores_of("P@3")
-    (table,) = scores.paper().tables
-    assert table.header == (
-        "Run",
-        "Lower",
-        "Unjudged",
-        "Background",
-        "Smoothed",
-        "Posterior\nmean",
-        "90 %\ninterval",
-    )
+    (table,) = scores.read(Arrangement(paper_columns(scores.to_frame())))
+    assert table.headings() == [
+        *("run", "lower", "unjudged", "background", "smoothed", "posterior known", "90 % interval")
+    ]
     assert table.rows[1] == ("u", "0.3333", "55.6 %", "0.3500", "0.4848", "0.6111", "0.3333–0.8889")
-    assert table.caption.startswith("P@3 of 2 runs, mean over 3 topics. Lower: unjudged documents are non")
-    assert table.notes == ("s2: 1 of 3 topics missing from the run; nothing unjudged",)
-    assert (table.label, table.groups) == ("scores P@3", ())
+    assert (table.caption, table.label, table.groups) == ("P@3, mean over 3 topics", "scores P@3", ())
+    assert table.notes[0].startswith("Lower: unjudged documents are nonrelevant. Unjudged: share of")
+    latex = scores.to_latex()
+    assert "u & 0.3333 & 55.6 \\% & 0.3500 & 0.4848 & 0.6111 & 0.3333--0.8889" in latex
+    assert "% note: s2: 1 of 3 topics missing from the run; nothing unjudged" in latex
 
 
 def test_measures_stand_side_by_side_where_there_is_room() -> None:
     scores = scores_of("P@3", "P@2")
-    together = scores.paper(Arrangement(["lower", "mean"], sort="mean", top=1)).tables
-    assert [table.groups for table in together] == [(("P@3", 2), ("P@2", 2))]
-    assert [row[0] for row in together[0].rows] == ["u"]
-    assert "1 of 2 runs" in together[0].caption
-    frame = scores.to_frame().set_index(["run_id", "measure"])
-    assert together[0].rows[0][3] == f"{frame.loc[('u', 'P@2'), 'bound_lower']:.4f}"
-    apart = scores.paper().tables
-    assert [table.label for table in apart] == ["scores P@3", "scores P@2"]
+    (together,) = scores.read(Arrangement(["lower", "mean"], sort="mean", top=1))
+    assert together.groups == (("P@3", 2), ("P@2", 2))
+    assert [row[0] for row in together.rows] == ["u"]
+    assert together.caption == "P@3 and P@2, mean over 3 topics, 1 of 2 runs"
+    frame = scores.to_frame().query("run_id == 'u' and measure == 'P@2'")
+    assert together.rows[0][3] == f"{frame['bound_lower'].iloc[0]:.4f}"
+    assert [table.label for table in scores.read()] == ["scores P@3", "scores P@2"]
 
 
 def test_per_topic_has_a_row_per_topic() -> None:
-    scores = scores_of("P@3")
-    (table,) = scores.paper(per_topic=True).tables
-    assert (table.header[:2], table.n_names, len(table.rows)) == (("Run", "Topic"), 2, 6)
+    (table,) = scores_of("P@3").per_topic().read()
+    assert (table.header[:2], table.n_names, len(table.rows)) == (("run", "topic"), 2, 6)
+    assert table.caption == "P@3, on each of 3 topics"
 
 
 def test_rows_are_sorted_by_any_column() -> None:
-    frame = scores_of("P@3").to_frame()
-    assert arranged(frame, Arrangement(sort="mean"))["run_id"].tolist() == ["u", "s2"]
-    assert arranged(frame, Arrangement(sort="interval"))["run_id"].tolist() == ["u", "s2"]
-    assert arranged(frame, Arrangement(sort="run"))["run_id"].tolist() == ["s2", "u"]
-    assert arranged(frame, Arrangement(top=1))["run_id"].tolist() == ["u"]
+    scores = scores_of("P@3")
+    assert rows(scores) == ["s2", "u"]
+    assert rows(scores, sort="mean") == ["u", "s2"]
+    assert rows(scores, sort="interval") == ["u", "s2"]
+    assert rows(scores, sort="upper") == ["u", "s2"]
+    assert rows(scores, sort="run") == ["s2", "u"]
+    assert rows(scores, top=1) == ["u"]
     with pytest.raises(InputError, match="cannot sort by 'distance'"):
-        arranged(frame, Arrangement(sort="distance"))
+        scores.read(Arrangement(sort="distance"))
 
 
 def test_runs_without_a_value_come_last() -> None:
-    frame = scores_of("P@3").to_frame()
-    without = frame.assign(smoothed=[float("nan") if run == "u" else 0.1 for run in frame["run_id"]])
-    assert arranged(without, Arrangement(sort="smoothed"))["run_id"].tolist() == ["s2", "u"]
-    assert arranged(without, Arrangement(sort="smoothed", top=1))["run_id"].tolist() == ["s2"]
+    scores = scores_of("P@3")
+    (smoothed,) = [e for e in scores.estimates if e.method == "smoothed"]
+    lacking = dataclasses.replace(smoothed, value=np.array([0.1, np.nan]))
+    others = tuple(lacking if e is smoothed else e for e in scores.estimates)
+    without = dataclasses.replace(scores, estimates=others)
+    assert rows(without, sort="smoothed") == ["s2", "u"]
+    assert rows(without, sort="smoothed", top=1) == ["s2"]
 
 
-def test_a_method_stands_with_its_interval_and_all_is_the_wide_table() -> None:
-    frame = scores_of("P@3").to_frame()
-    assert [c.name for c in columns_of(frame, ["posterior-known"], 0.9)] == [
-        "posterior-known",
-        "posterior-known interval",
+def test_an_estimator_stands_with_its_interval_and_all_is_the_wide_table() -> None:
+    scores = scores_of("P@3")
+    (one,) = scores.read(Arrangement(["posterior-known"]))
+    assert one.headings() == ["run", "posterior known", "90 % interval"]
+    (alone,) = scores.read(Arrangement(["interval"]))
+    assert alone.headings() == ["run", "90 % interval"]
+    assert scores.read(Arrangement(["all"]))[0].headings()[:7] == [
+        *("run", "lower", "upper", "residual", "unjudged", "background", "smoothed")
     ]
-    wide = [c.name for c in columns_of(frame, ["all"], 0.9)]
-    assert wide[:5] == ["lower", "upper", "residual", "background", "smoothed"]
     with pytest.raises(InputError, match="no column 'none'"):
-        columns_of(frame, ["none"], 0.9)
+        scores.read(Arrangement(["none"]))
 
 
-def test_columns_without_a_value_are_left_out_of_a_paper() -> None:
-    frame = scores_of("P@3").to_frame().assign(smoothed=float("nan"))
-    (table,) = paper_tables(frame, ci_prob=0.9, scope="here")
-    assert "Smoothed" not in table.header
+def test_columns_without_a_value_are_left_out() -> None:
+    scores = scores_of("P@3")
+    (smoothed,) = [e for e in scores.estimates if e.method == "smoothed"]
+    lacking = dataclasses.replace(smoothed, value=np.array([np.nan, np.nan]))
+    others = tuple(lacking if e is smoothed else e for e in scores.estimates)
+    (table,) = dataclasses.replace(scores, estimates=others).read()
+    assert "smoothed" not in table.headings()
+    assert "background" in table.headings()
 
 
 def test_notes_say_once_of_which_runs_they_are() -> None:

@@ -9,6 +9,7 @@ import pytest
 from fits import TARGETS
 from known_scores import MEASURES, POINT, example_scores
 from toys import from_rankings, missing_topic
+from wide import note_of, wide
 
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
@@ -26,7 +27,7 @@ def test_container_has_the_draws_of_one_method_beside_the_bounds() -> None:
     tree = scores.to_arviz("posterior-combined", per_topic=True)
     posterior, constant = tree["posterior"].to_dataset(), tree["constant_data"].to_dataset()
     weights = json.loads(tree.attrs["weights"])
-    rows = scores.frame().set_index(["measure", "run_id"])
+    rows = wide(scores).set_index(["measure", "run_id"])
     for measure, name in zip(MEASURES, ("P_5", "P_10", "P_rel_2_10"), strict=True):
         e = scores["posterior-combined", measure]
         assert posterior[name].attrs["measure"] == measure
@@ -57,33 +58,35 @@ def test_estimates_are_found_by_method_and_measure() -> None:
         scores["posterior-foreground", "P@10"]
 
 
-def test_frame_has_a_column_per_method_and_an_interval_per_posterior() -> None:
+COLUMNS = ["value", "lower", "upper", "ci_prob", "std", "distance", "new_kind"]
+BOUNDS = ["as_judged", "bound_lower", "bound_upper", "residual", "unjudged"]
+
+
+def test_frame_has_a_row_per_run_measure_and_estimator() -> None:
     scores = example_scores()
-    frame = scores.frame()
-    assert list(frame.columns) == [
-        "run_id",
-        "measure",
-        "as_judged",
-        "bound_lower",
-        "bound_upper",
-        "residual",
-        "unjudged",
-        *POINT,
-        *(f"posterior-combined{end}" for end in ("", "_lower", "_upper", "_distance", "_new_kind")),
-        *(f"posterior-background{end}" for end in ("", "_lower", "_upper")),
-        "ci_prob",
-        "note",
-    ]
-    assert (frame["ci_prob"] == 0.95).all()
+    frame = scores.to_frame()
+    assert list(frame.columns) == ["run_id", "measure", "estimator", *COLUMNS, *BOUNDS, "note"]
+    assert len(frame) == len(scores.estimates) * 2
     for estimates in scores.estimates:
-        rows = frame[frame["measure"] == str(estimates.measure)]
-        assert rows[estimates.method].tolist() == estimates.value.tolist()
-        if estimates.draws is not None:
+        is_of = (frame["measure"] == str(estimates.measure)) & (frame["estimator"] == estimates.method)
+        rows = frame[is_of]
+        assert rows["run_id"].tolist() == list(TARGETS)
+        assert rows["value"].tolist() == estimates.value.tolist()
+        if estimates.draws is None:
+            # a point correction has no interval: uncertainty is never invented
+            assert rows[["lower", "upper", "ci_prob", "std"]].isna().all(axis=None)
+        else:
             low, high = estimates.interval(0.95)
-            assert rows[f"{estimates.method}_lower"].tolist() == low.tolist()
-            assert rows[f"{estimates.method}_upper"].tolist() == high.tolist()
-            assert (rows["bound_lower"] <= rows[f"{estimates.method}_lower"]).all()
-            assert (rows[f"{estimates.method}_upper"] <= rows["bound_upper"]).all()
+            assert rows["lower"].tolist() == low.tolist()
+            assert rows["upper"].tolist() == high.tolist()
+            assert (rows["ci_prob"] == 0.95).all()
+            assert rows["std"].notna().all()
+            assert (rows["bound_lower"] <= rows["lower"]).all()
+            assert (rows["upper"] <= rows["bound_upper"]).all()
+    combined = frame["estimator"] == "posterior-combined"
+    assert (frame.loc[combined, "distance"] > 0).all()
+    assert frame.loc[combined, "new_kind"].between(0, 1, inclusive="neither").all()
+    assert frame.loc[~combined, ["distance", "new_kind"]].isna().all(axis=None)
 
 
 def test_bounds_have_columns_of_their_own_where_they_differ_from_the_score() -> None:
@@ -101,9 +104,9 @@ def test_bounds_have_columns_of_their_own_where_they_differ_from_the_score() -> 
 
 def test_frame_per_topic_has_the_means_of_the_other_as_means() -> None:
     scores = example_scores()
-    frame, per_topic = scores.frame(), scores.frame(per_topic=True)
-    there = frame.columns[1:].drop(["posterior-combined_distance", "posterior-combined_new_kind"])
-    assert list(per_topic.columns) == ["run_id", "query_id", *there]
+    long = scores.to_frame(per_topic=True)
+    assert list(long.columns) == ["run_id", "query_id", "measure", "estimator", *COLUMNS[:4], *BOUNDS, "note"]
+    frame, per_topic = wide(scores), wide(scores, per_topic=True)
     assert len(per_topic) == len(frame) * 20
     assert per_topic["query_id"].tolist() == [*scores.query_ids] * len(frame)
     columns = ["bound_lower", "bound_upper", "residual", *POINT, "posterior-combined", "posterior-background"]
@@ -117,48 +120,10 @@ def test_frame_per_topic_has_the_means_of_the_other_as_means() -> None:
             assert low == row["posterior-combined"] == high == row["bound_lower"]
 
 
-def test_summary_frame_is_long() -> None:
-    scores = example_scores()
-    frame = scores.summary_frame()
-    assert len(frame) == len(scores.estimates) * 2
-    assert list(frame.columns) == [
-        "run_id",
-        "measure",
-        "method",
-        "value",
-        "lower",
-        "upper",
-        "ci_prob",
-        "std",
-        "distance",
-        "new_kind",
-        "note",
-    ]
-    posterior = frame["method"].str.startswith("posterior")
-    assert frame.loc[posterior, ["lower", "upper", "ci_prob", "std"]].notna().all(axis=None)
-    combined = frame["method"] == "posterior-combined"
-    assert (frame.loc[combined, "distance"] > 0).all()
-    assert frame.loc[combined, "new_kind"].between(0, 1, inclusive="neither").all()
-    assert frame.loc[~combined, ["distance", "new_kind"]].isna().all(axis=None)
-    # a point correction has no interval: uncertainty is never invented
-    assert frame.loc[~posterior, ["lower", "upper", "ci_prob", "std"]].isna().all(axis=None)
-    value = {
-        (e.method, str(e.measure), run): v
-        for e in scores.estimates
-        for run, v in zip(TARGETS, e.value, strict=True)
-    }
-    assert frame["value"].tolist() == [
-        value[row.method, row.measure, row.run_id] for row in frame.itertuples()
-    ]
-    per_topic = scores.summary_frame(per_topic=True)
-    assert len(per_topic) == len(frame) * 20
-    assert not {"std", "distance", "new_kind"} & set(per_topic)
-
-
 @pytest.mark.parametrize("ci_prob", [0.5, 0.9])
 def test_interval_has_the_probability_asked_for(ci_prob: float) -> None:
     scores = score(load_example(), None, estimators=["posterior-background"], draws=200, ci_prob=ci_prob)
-    frame = scores.frame()
+    frame = wide(scores)
     assert (frame["ci_prob"] == ci_prob).all()
     draws = scores["posterior-background", "P@10"].draws
     assert draws is not None
@@ -173,26 +138,26 @@ def test_interval_has_the_probability_asked_for(ci_prob: float) -> None:
 
 
 def test_nothing_to_note() -> None:
-    assert set(example_scores().notes.values()) == {""}
-    assert set(example_scores().frame()["note"]) == {""}
+    assert set(example_scores().statements.values()) == {()}
+    assert set(example_scores().to_frame()["note"]) == {""}
 
 
 def test_missing_topics_are_noted() -> None:
     collection, run = missing_topic()
     scores = score(collection, run, "P@5", estimators=["background"])
     said = "ranks below the pool depth of 3 are extrapolated; 1 of 2 topics missing from the run"
-    assert scores.notes[run, Precision(5)] == said
-    assert scores.frame()["note"].tolist() == [said]
-    assert scores.frame(per_topic=True)["note"].tolist() == [said] * 2
+    assert note_of(scores, run, Precision(5)) == said
+    assert wide(scores)["note"].tolist() == [said]
+    assert wide(scores, per_topic=True)["note"].tolist() == [said] * 2
 
 
 def test_nothing_unjudged_is_noted_where_it_is_so() -> None:
     scores = score(
         load_example(), "north-1", ["P@10", "P@20"], estimators=["posterior-background"], draws=150
     )
-    assert scores.notes["north-1", Precision(10)] == "nothing unjudged"
-    assert scores.notes["north-1", Precision(20)] == "ranks below the pool depth of 10 are extrapolated"
-    row = scores.frame().iloc[0]
+    assert note_of(scores, "north-1", Precision(10)) == "nothing unjudged"
+    assert note_of(scores, "north-1", Precision(20)) == "ranks below the pool depth of 10 are extrapolated"
+    row = wide(scores).iloc[0]
     assert row["bound_lower"] == row["bound_upper"] == row["posterior-background"]
     assert row["posterior-background_lower"] == row["posterior-background_upper"] == row["bound_lower"]
 
@@ -205,7 +170,7 @@ def test_ranks_below_the_pool_are_noted_where_they_are_imputed(
 ) -> None:
     scores = score(load_example(), "new-a", f"P@{cutoff}", estimators=["background"], estimand=estimand)
     said = "ranks below the pool depth of 10 are extrapolated"
-    assert (said in scores.notes["new-a", Precision(cutoff)]) == noted
+    assert (said in note_of(scores, "new-a", Precision(cutoff))) == noted
 
 
 @dataclasses.dataclass(frozen=True)
@@ -236,9 +201,9 @@ class Unlucky:
 def test_failed_diagnostics_are_noted_and_other_estimators_may_join() -> None:
     assert isinstance(Unlucky(), Estimator)
     scores = score(load_example(), TARGETS, "P@4", estimators=["background", Unlucky()])
-    assert scores.notes["new-a", Precision(4)] == "unlucky: diagnostics failed: R-hat is 1.2"
-    assert scores.notes["new-b", Precision(4)] == ""
-    frame = scores.frame()
+    assert note_of(scores, "new-a", Precision(4)) == "unlucky: diagnostics failed: R-hat is 1.2"
+    assert note_of(scores, "new-b", Precision(4)) == ""
+    frame = wide(scores)
     assert frame["unlucky"].tolist() == [0.25, 0.25]
     assert frame["unlucky_lower"].tolist() == frame["unlucky_upper"].tolist() == [0.25, 0.25]
     assert scores.metadata["estimators"][1] == {"name": "unlucky"}
@@ -247,7 +212,7 @@ def test_failed_diagnostics_are_noted_and_other_estimators_may_join() -> None:
 def test_a_run_of_which_nothing_is_judged_is_noted() -> None:
     collection = from_rankings({"a": {"q": "ab"}, "new": {"q": "xy"}}, {"q": {"a": 1, "b": 0}})
     scores = score(collection, ["new"], "P@2", estimators="background")
-    assert "nothing of it is judged" in scores.notes["new", Precision(2)]
+    assert "nothing of it is judged" in note_of(scores, "new", Precision(2))
 
 
 def test_estimates_that_are_not_there_are_named() -> None:
@@ -255,3 +220,13 @@ def test_estimates_that_are_not_there_are_named() -> None:
         _ = example_scores()["background", "P@99"]
     with pytest.raises(KeyError, match=r"'P@5': write scores\[method, measure\]"):
         _ = example_scores()["P@5"]  # type: ignore[index]
+
+
+def test_topics_are_a_table_where_they_are_few_or_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of a campaign's runs had mostly these."""
+    scores = score(load_example(), ["new-a", "new-b"], "P@5", estimators="as-judged")
+    assert [table.name for table in scores.tables()][:2] == ["scores", "topics"]
+    monkeypatch.setattr("bayespool.scoring.scores._MAX_ROWS_ON_A_PAGE", 2 * 20 - 1)
+    assert "topics" not in [table.name for table in scores.tables()]
+    assert len(scores.to_frame(per_topic=True)) == len(scores.to_frame("topics")) == 2 * 20
+    assert [table.name for table in scores.per_topic().tables()][:2] == ["topics", "scores"]

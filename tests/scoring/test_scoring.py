@@ -12,6 +12,7 @@ import pytest
 from fits import TARGETS
 from known_scores import MEASURES, example_scores
 from toys import EDGE_CASES, WITHOUT_A_POOL, toy_collection
+from wide import note_of, wide
 
 import bayespool
 from bayespool.corrections import Background, Interpolated, TopicsAdjustment
@@ -37,7 +38,7 @@ def test_default_call_estimates_everything() -> None:
 
 
 def test_bounds_are_the_judgment_counts() -> None:
-    frame = example_scores().frame()
+    frame = wide(example_scores())
     assert len(frame) == len(MEASURES) * len(TARGETS)
     rows = iter(frame.itertuples())
     for measure, (cutoff, rel) in zip(MEASURES, ((5, 1), (10, 1), (10, 2)), strict=True):
@@ -68,7 +69,7 @@ def test_metadata_are_what_a_result_is_quoted_with() -> None:
         "n_judged": int((example.relevance >= 0).sum()),
         "n_unexplained": 0,
         "depths": ((10, 21),),
-        "nearly": (),
+        "nearly_pooled": (),
         "negatives": "",
         "strategy": "",
     }
@@ -85,9 +86,9 @@ def test_same_call_gives_the_same_tables() -> None:
         )
         for _ in range(2)
     )
-    pd.testing.assert_frame_equal(first.frame(), second.frame(), check_exact=True)
+    pd.testing.assert_frame_equal(wide(first), wide(second), check_exact=True)
     other = score(load_example(), None, estimators=["posterior-background"], draws=50, random_seed=5)
-    assert (first.frame()["posterior-background"] != other.frame()["posterior-background"]).any()
+    assert (wide(first)["posterior-background"] != wide(other)["posterior-background"]).any()
 
 
 # --- which runs, which measures ----------------------------------------------------------------------------
@@ -100,7 +101,7 @@ def test_runs_to_score() -> None:
     assert score(example, "new-b", estimators=chosen).run_ids == ("new-b",)
     assert score(example, ["new-b", "new-a", "new-b"], estimators=chosen).run_ids == ("new-b", "new-a")
     pooled = score(example, "north-1", estimators=chosen)
-    assert pooled.frame()["residual"].tolist() == [0.0]
+    assert wide(pooled)["residual"].tolist() == [0.0]
     with pytest.raises(InputError, match="no run 'nobody' in the collection"):
         score(example, ["new-a", "nobody"], estimators=chosen)
     everything = dataclasses.replace(example, pooled=np.ones(23, dtype=bool))
@@ -112,12 +113,12 @@ def test_runs_to_score() -> None:
 def test_measures_are_distinct_and_keep_their_order() -> None:
     scores = score(load_example(), "new-a", ["P@10", "P_5", "P(rel=1)@10"], estimators=["background"])
     assert [str(m) for m in scores.measures] == ["P@10", "P@5"]
-    assert scores.frame()["measure"].tolist() == ["P@10", "P@5"]
+    assert wide(scores)["measure"].tolist() == ["P@10", "P@5"]
 
 
 def test_relevance_threshold_changes_bounds_and_estimates() -> None:
     """The toy's run ``u``: a1 l? d? on topic 1, v1 p1 z? on topic 2; nothing of it has the grade 2."""
-    frame = score(toy_collection(), "u", ["P@3", "P(rel=2)@3"], estimators=["background"]).frame()
+    frame = wide(score(toy_collection(), "u", ["P@3", "P(rel=2)@3"], estimators=["background"]))
     assert frame["bound_lower"].tolist() == pytest.approx([3 / 9, 0])
     # l, d and z, and e and f on topic 3
     assert frame["residual"].tolist() == pytest.approx([5 / 9, 5 / 9])
@@ -130,7 +131,7 @@ def test_estimand_moves_bounds_and_every_estimate() -> None:
     complete, pooled = (
         score(example, None, "P@15", estimators=chosen, estimand=e, draws=100) for e in ("complete", "pooled")
     )
-    a, b = complete.frame(), pooled.frame()
+    a, b = wide(complete), wide(pooled)
     assert a["bound_lower"].tolist() == b["bound_lower"].tolist()
     for column in ("bound_upper", "residual", "background", "posterior-background"):
         assert (a[column] > b[column]).all(), column
@@ -151,9 +152,9 @@ def test_methods_that_need_a_pooled_run_say_so(case: str) -> None:
     scores = score(collection, run, "P@5", estimators=["systems-adjustment", "anti-precision", "background"])
     said = "systems-adjustment: needs a pooled run; anti-precision: needs a pooled run"
     before = "no pooled runs; " if case == "no pool" else "a pool of one organization: "
-    assert scores.notes[run, Precision(5)].startswith(before)
-    assert scores.notes[run, Precision(5)].endswith(said)
-    row = scores.frame().iloc[0]
+    assert note_of(scores, run, Precision(5)).startswith(before)
+    assert note_of(scores, run, Precision(5)).endswith(said)
+    row = wide(scores).iloc[0]
     assert np.isnan(row["systems-adjustment"])
     assert np.isnan(row["anti-precision"])
     assert row["bound_lower"] < row["background"] < row["bound_upper"]
@@ -166,9 +167,9 @@ def test_default_call_works_without_a_pool() -> None:
         with pytest.warns(NoPoolWarning, match="the collection has no pooled run"):
             scores = score(nobody, TARGETS, draws=100)
     assert scores.metadata["pool"]["n_pooled_runs"] == 0
-    for note in scores.frame()["note"]:
+    for note in wide(scores)["note"]:
         assert note.startswith("no pooled runs")
-    frame = scores.frame()
+    frame = wide(scores)
     assert (frame["bound_lower"] < frame["posterior-combined"]).all()
     assert (frame["posterior-combined"] < frame["bound_upper"]).all()
 
@@ -218,7 +219,7 @@ def test_settings_are_defaults_for_what_the_text_does_not_say() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no estimator ''; known: lower-bound, background"),
+        ("", "no estimator ''; known: as-judged, background"),
         ("Background", "no estimator 'Background'"),
         ("posterior-foreground", "no estimator 'posterior-foreground'"),
         ("background(", "estimator 'background\\(': "),
@@ -286,7 +287,7 @@ def test_probability_of_an_interval_is_one(ci_prob: float) -> None:
 
 def test_posterior_of_the_example_covers_its_truth() -> None:
     truth = judgment_counts(simulate_example().complete(), TARGETS, cutoffs=10).lower[:, :, 0].mean(axis=1)
-    frame = example_scores().frame()
+    frame = wide(example_scores())
     frame = frame[frame["measure"] == "P@10"]
     assert (frame["posterior-combined_lower"] <= truth + 1e-12).all()
     assert (truth <= frame["posterior-combined_upper"] + 1e-12).all()

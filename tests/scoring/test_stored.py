@@ -12,12 +12,11 @@ import pandas as pd
 import pytest
 from fits import TARGETS
 from known_scores import POINT, with_posterior
+from wide import wide
 
-from bayespool import read_results, read_scores
+from bayespool import read_result, read_scores
 from bayespool.errors import InputError, OutputError
 from bayespool.experiments import load_example
-from bayespool.report import write_scores
-from bayespool.report.folder import write_folder
 from bayespool.scoring import Scores, score
 from bayespool.tables.files import parquet_bytes
 
@@ -36,19 +35,25 @@ def test_scores_are_the_same_when_they_are_read(ending: str, per_topic: bool, tm
     if ending == "nc":
         scores.to_netcdf(path, per_topic=per_topic)
     else:
-        write_scores(scores, path, per_topic=per_topic)
-    found = read_scores(path)
-    pd.testing.assert_frame_equal(found.frame(), scores.frame(per_topic=per_topic), check_exact=True)
-    assert found.metadata == json.loads(json.dumps(dict(scores.metadata)))
-    assert found.notes == scores.notes
-    assert any(found.notes.values()), "there are notes to read"
-    assert (found.run_ids, found.measures, found.per_topic) == (TARGETS, scores.measures, per_topic)
-    assert found.frame()["systems-adjustment"].isna().all(), "a missing value is a number that is missing"
+        (scores.per_topic() if per_topic else scores).save(path)
+    stored = read_scores(path)
+    frame = stored.to_frame(per_topic=per_topic)
+    pd.testing.assert_frame_equal(frame, scores.to_frame(per_topic=per_topic), check_exact=True)
+    made = {name: value for name, value in stored.metadata.items() if name != "made_by"}
+    assert made == json.loads(json.dumps(dict(scores.metadata)))
+    assert stored.notes() == scores.notes()
+    assert stored.notes(), "there are notes to read"
+    if ending != "parquet":  # which has one table
+        assert stored.statements == scores.statements
+    assert (stored.run_ids, stored.query_ids) == (TARGETS, scores.query_ids)
+    assert stored.measures == scores.measures
+    lacking = frame[frame["estimator"] == "systems-adjustment"]["value"]
+    assert lacking.isna().all(), "a missing value is a number that is missing"
     if ending == "nc":
-        assert found.to_arviz().identical(scores.to_arviz(per_topic=per_topic))
+        assert stored.to_arviz().identical(scores.to_arviz(per_topic=per_topic))
     else:
         with pytest.raises(InputError, match="stored without draws"):
-            found.to_arviz()
+            stored.to_arviz()
 
 
 @pytest.mark.slow
@@ -65,7 +70,7 @@ def test_same_scores_give_the_same_bytes_of_draws(tmp_path: Path) -> None:
     assert one.read_bytes() == other.read_bytes()
     found = read_scores(one)
     means = found.to_arviz()["posterior"]["P_10"].mean(("chain", "draw")).values
-    rows = found.frame().set_index(["measure", "run_id"])
+    rows = wide(found).set_index(["measure", "run_id"])
     np.testing.assert_allclose(means, rows.loc["P@10", "posterior-ratio"].to_numpy(), rtol=1e-12)
     before = one.read_bytes()
     with pytest.raises(OutputError, match="there is no folder"):
@@ -78,7 +83,7 @@ def test_same_scores_give_the_same_bytes_of_draws(tmp_path: Path) -> None:
 def test_files_that_hold_no_scores(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no such file"):
         read_scores(tmp_path / "nothing.json")
-    write_scores(everything(), tmp_path / "scores.csv")
+    everything().save(tmp_path / "scores.csv")
     with pytest.raises(InputError, match=r"cannot read scores from \.csv"):
         read_scores(tmp_path / "scores.csv")
     for name in ("scores.json", "scores.parquet", "scores.nc"):
@@ -97,22 +102,23 @@ def test_files_that_hold_no_scores(tmp_path: Path) -> None:
 
 def test_a_folder_of_an_interrupted_experiment_says_so(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no results; --output of the commands"):
-        read_results(tmp_path)
+        read_result(tmp_path)
     (tmp_path / "folds").mkdir()
     with pytest.raises(InputError, match=r"no results yet: the experiment was interrupted; .* goes on"):
-        read_results(tmp_path)
+        read_result(tmp_path)
 
 
 def test_a_table_that_somebody_changed_is_no_result(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"run_id": ["a"], "value": [0.5]})
-    write_folder(tmp_path, "leave-out", {}, {"runs.parquet": parquet_bytes(frame)})
-    assert read_results(tmp_path).to_frame("runs").to_dict("records") == [{"run_id": "a", "value": 0.5}]
-    (tmp_path / "runs.parquet").write_bytes(parquet_bytes(frame.assign(value=0.6)))
+    folder = tmp_path / "scores"
+    everything().save(folder, figures="none")
+    frame = read_result(folder).to_frame("scores")
+    pd.testing.assert_frame_equal(frame, everything().to_frame())
+    (folder / "scores.parquet").write_bytes(parquet_bytes(frame.assign(value=0.6)))
     with pytest.raises(InputError, match="is not as it was written; run the command again"):
-        read_results(tmp_path)
-    (tmp_path / "runs.parquet").unlink()
+        read_result(folder)
+    (folder / "scores.parquet").unlink()
     with pytest.raises(InputError, match=r"is missing, which settings\.json names"):
-        read_results(tmp_path)
+        read_result(folder)
 
 
 # --- found by `make fuzz` -----------------------------------------------------------------------------------
@@ -121,7 +127,7 @@ def test_a_table_that_somebody_changed_is_no_result(tmp_path: Path) -> None:
 def test_json_of_an_odd_form_is_no_result(tmp_path: Path) -> None:
     """Each ended in a traceback: of json, of pandas, or of numpy as the table was asked for."""
     path = tmp_path / "scores.json"
-    write_scores(everything(), path)
+    everything().save(path)
     whole = json.loads(path.read_text(encoding="utf-8"))
     for name, value in (("as_judged", {"a": 1}), ("as_judged", [1]), ("note", 5), ("run_id", None)):
         rows = [whole["scores"][0] | {name: value}, *whole["scores"][1:]]
@@ -132,16 +138,12 @@ def test_json_of_an_odd_form_is_no_result(tmp_path: Path) -> None:
         path.write_text(text, encoding="utf-8")
         with pytest.raises(InputError, match="holds no scores"):
             read_scores(path)
-        with pytest.raises(InputError, match="holds no results"):
-            read_results(path)
+        with pytest.raises(InputError, match="holds no result"):
+            read_result(path)
     rows = [{"a": None}, {"a": {"b": 1}}]
     path.write_text(json.dumps({"metadata": {}, "table": rows}), encoding="utf-8")
-    with pytest.raises(InputError, match="holds no results"):
-        read_results(path)
-    path.write_text(
-        json.dumps({"metadata": {"notes": 5, "warnings": ["w"]}, "table": [{"a": 1}]}), encoding="utf-8"
-    )
-    assert read_results(path).notes == ("w",)
+    with pytest.raises(InputError, match="holds no result"):
+        read_result(path)
 
 
 def test_damage_within_a_netcdf_file_is_one_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

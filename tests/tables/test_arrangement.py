@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bayespool.errors import InputError
-from bayespool.tables.arrangement import Arrangement
+from bayespool.tables.markup import Arrangement
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,6 @@ from bayespool.tables.files import (
     locked,
     parquet_bytes,
     read_back,
-    read_rows,
     unlock,
 )
 
@@ -242,16 +241,3 @@ def test_a_frame_is_read_as_it_was_written() -> None:
 def test_files_of_one_content_are_told_from_others() -> None:
     assert files.digest("é") == files.digest("é".encode())
     assert files.digest("a") != files.digest("b")
-
-
-def test_rows_of_a_table_are_read_back(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"run_id": ["a", "b"], "value": [0.25, float("nan")], "n": [1, 2]})
-    atomic_write(tmp_path / "x.parquet", parquet_bytes(frame))
-    assert read_rows(tmp_path / "x.parquet") == [
-        {"run_id": "a", "value": 0.25, "n": 1},
-        {"run_id": "b", "value": None, "n": 2},
-    ]
-    (tmp_path / "damaged.parquet").write_bytes(b"PAR1")
-    for name in ("no.parquet", "damaged.parquet"):
-        with pytest.raises(OutputError, match=rf"{name}: cannot be read back: "):
-            read_rows(tmp_path / name)

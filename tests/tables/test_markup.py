@@ -45,9 +45,11 @@ def body_of(text: str) -> list[str]:
 
 
 def test_latex_has_a_row_per_run_and_a_cell_per_column() -> None:
-    text = latex_tables([TABLE], ["bayespool 1", "second\nline"])
+    text = latex_tables([TABLE], ["bayespool 1", "second\nline"], ["to know"])
     assert text.splitlines()[:3] == [r"% needs \usepackage{booktabs}", "% bayespool 1", r"% second\nline"]
-    assert r"\caption{Runs \& more}" in text
+    assert r"\caption{Runs \& more. " in text
+    assert text.count(r"odd\textbackslash{}nname}") == 1
+    assert text.endswith("\\end{table}\n% note: to know\n")
     assert r"\label{tab:scores-p-rel-2-10}" in text
     assert r"\begin{tabular}{@{}lrr@{}}" in text
     rows = body_of(text)

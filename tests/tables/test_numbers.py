@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from bayespool.tables.numbers import difference, number, p_value, percent, spread
+from bayespool.tables.formatting import difference, interval, number, p_value, percent
 
 NAN = float("nan")
 
 
 def test_what_is_not_there_is_a_dash() -> None:
-    assert {number(NAN), percent(NAN), difference(NAN), spread(NAN, NAN), spread(NAN, 1, signed=True)} == {
-        "–"
-    }
+    assert {
+        number(NAN),
+        percent(NAN),
+        difference(NAN),
+        interval(NAN, NAN),
+        interval(NAN, 1, signed=True),
+    } == {"–"}
 
 
 def test_numbers_have_their_decimals() -> None:
@@ -21,8 +25,8 @@ def test_numbers_have_their_decimals() -> None:
         "-0.5",
     )
     assert (number(0.12345), percent(0.125), percent(0.0)) == ("0.1235", "12.5 %", "0.0 %")
-    assert spread(0.1, 0.25) == "0.1000–0.2500"
-    assert spread(-0.1, 0.25, signed=True) == "-0.1000 … +0.2500"
+    assert interval(0.1, 0.25) == "0.1000–0.2500"
+    assert interval(-0.1, 0.25, signed=True) == "-0.1000 to +0.2500"
 
 
 def test_a_p_value_is_told_as_smaller_where_it_would_be_zero() -> None:

@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from bayespool.tables.printable import printable, some_of
+from bayespool.tables.formatting import printable, some_of
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,14 @@ from labeled import labeled_toy
 
 import bayespool
 from bayespool import load_example
-from bayespool.comparisons import reversals
+from bayespool.comparisons import Reversals, reversals
 from bayespool.experiments import (
+    EngineComparison,
     JudgingRounds,
     SelfCalibration,
+    SelfCalibrations,
+    UnexplainedBand,
+    UnexplainedJudgments,
     budgets,
     check_judges,
     check_models,
@@ -31,11 +36,23 @@ from bayespool.experiments import (
     vary_common_topics,
     vary_pool_width,
 )
-from bayespool.measures import Values
+from bayespool.measures import Precision, Values
+from bayespool.pooling import choose
 from bayespool.posterior import complete
-from bayespool.scoring import StoredResults, StoredScores, impute, judge_next
+from bayespool.report import StoredResult, read_result
+from bayespool.report.result import Result
+from bayespool.scoring import (
+    DocumentsToJudge,
+    StoredScores,
+    impute,
+    judge_next,
+    read_scores,
+)
 from bayespool.tables import TextTable, html_repr
-from bayespool.tables.reprs import Shown, first_rows, one_line
+from bayespool.tables.markup import Shown, first_rows, one_line
+from bayespool.tables.table import Table
+
+pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
 ONE = {"estimators": ["background"]}
 POOLS: dict[str, Any] = {"widths": [3], "n_samples": 2, **ONE}
@@ -46,8 +63,20 @@ def types_of(collection: Any) -> dict[str, str]:
 
 
 def stored_scores() -> StoredScores:
-    scores = example_scores()
-    return StoredScores(scores.to_frame().to_dict("list"), scores.metadata)
+    with TemporaryDirectory() as folder:
+        example_scores().save(f"{folder}/scores.json")
+        return read_scores(f"{folder}/scores.json")
+
+
+def stored(result: Result) -> StoredResult:
+    with TemporaryDirectory() as folder:
+        result.save(f"{folder}/result.json")
+        return read_result(f"{folder}/result.json")
+
+
+def stored_result() -> StoredResult:
+    frame = pd.DataFrame({"run_id": ["a"], "value": [0.5]})
+    return StoredResult("leave-out", "Title", {}, (Table("runs", "Runs", frame),))
 
 
 def rounds_of_judging() -> JudgingRounds:
@@ -56,15 +85,45 @@ def rounds_of_judging() -> JudgingRounds:
     return judge_in_rounds(example.collection, "new-a", "P@5", answers=example.truth, **settings)
 
 
+def fewer_judgments() -> Reversals:
+    return reversals(load_example(), judgments=(150, 10**6), estimators=["background"])
+
+
+def compared_engines() -> EngineComparison:
+    """An engine that agrees with NUTS."""
+    off = {f"{name}_off": 0.0 for name in ("mean", "lower", "upper")}
+    errors = {f"{name}_off_se": 0.1 for name in ("mean", "lower", "upper")}
+    run = {"measure": "P@5", "model": "ratio", "run_id": "new-a", **off, **errors, "problems": ""}
+    return EngineComparison(
+        pd.DataFrame([run]), {"engine": "laplace", "models": ["ratio"], "measures": ["P@5"]}
+    )
+
+
+def unexplained_judgments() -> UnexplainedJudgments:
+    """Judgments of which as many are relevant as expected."""
+    counts = {"n_documents": 40, "n_unexplained": 30, "n_relevant": 12}
+    expected = {"expected": 12.0, "lower": 8.0, "upper": 17.0, "expected_rest": 3.0}
+    shift = {"shift": 0.0, "shift_lower": -0.5, "shift_upper": 0.5}
+    band = UnexplainedBand(Precision(10), "pooled", 1, 10, **counts, **expected, **shift)
+    return UnexplainedJudgments((band,), {"ci_prob": 0.95})
+
+
+def calibrations() -> SelfCalibrations:
+    one = SelfCalibration("ratio", "laplace", ("mu",), np.zeros((3, 1), dtype=np.int64), 20, 0, 10.0)
+    return SelfCalibrations((one,), {})
+
+
 MADE: dict[str, Callable[[], Any]] = {
     "Values": lambda: Values(np.zeros((5, 2, 3))),
     "Bounds": lambda: example_scores().bounds[0],
     "Estimates": lambda: example_scores().estimates[0],
     "Scores": example_scores,
     "StoredScores": stored_scores,
-    "StoredResults": lambda: StoredResults("leave-out", {}, {"runs": pd.DataFrame({"a": [1]})}),
+    "StoredResult": stored_result,
     "Comparison": compared,
-    "Reversals": lambda: reversals(load_example(), judgments=(150, 10**6), estimators=["background"]),
+    "StoredComparison": lambda: stored(compared()),
+    "Reversals": fewer_judgments,
+    "StoredReversals": lambda: stored(fewer_judgments()),
     "LeaveOutResult": lambda: leave_out(load_example(), "P@5", **ONE),
     "PoolWidthResult": lambda: vary_pool_width(load_example(), "P@5", n_targets=1, **POOLS),
     "CommonTopicsResult": lambda: vary_common_topics(
@@ -78,28 +137,35 @@ MADE: dict[str, Callable[[], Any]] = {
         simulate(random_seed=3).collection, "P@5", models=["evidence"], draws=20
     ),
     "JudgeCheck": lambda: check_judges(labeled_toy(), "P@3"),
-    "Imputations": lambda: impute(load_example(), "new-a", "P@5", draws=2),
+    "Imputations": lambda: impute(load_example(), "new-a", "P@5", draws=2, estimator="posterior-ratio"),
     "JudgingRounds": rounds_of_judging,
-    "NextJudgments": lambda: judge_next(load_example(), "new-a", "P@5", budget=2, draws=20),
-    "Completion": lambda: complete(load_example(), "new-a", "P@5", draws=20),
-    "SelfCalibration": lambda: SelfCalibration(
-        "ratio", "laplace", ("mu",), np.zeros((3, 1), dtype=np.int64), 20, 0, 10.0
+    "NextJudgments": lambda: judge_next(
+        load_example(), "new-a", "P@5", budget=2, draws=20, estimator="posterior-ratio"
     ),
+    "Completion": lambda: complete(load_example(), "new-a", "P@5", model="ratio", draws=20),
+    "SelfCalibrations": calibrations,
+    "EngineComparison": compared_engines,
+    "UnexplainedJudgments": unexplained_judgments,
+    "DocumentsToJudge": lambda: DocumentsToJudge(load_example(), choose(load_example(), "take", 200), {}),
 }
 
 
 def classes_below(base: type) -> set[str]:
-    return {base.__name__}.union(*map(classes_below, base.__subclasses__()))
+    """Names of a class of bayespool and those below it."""
+    own = {base.__name__} if base.__module__.startswith("bayespool.") else set[str]()
+    return own.union(*map(classes_below, base.__subclasses__()))
 
 
 def test_every_result_is_looked_at() -> None:
     for module in pkgutil.walk_packages(bayespool.__path__, "bayespool."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    assert classes_below(Shown) - {"Shown", "WithPaper"} == set(MADE)
+    bases = {"Shown", "Result", "ReadableScores", "ExperimentResult", "ListForAssessors"}
+    assert classes_below(Shown) | classes_below(Result) == set(MADE) | bases
     results = {"Budgets", "Comparison", "Completion", "Estimates", "Imputations", "JudgeCheck", "Values"}
-    results |= {"LeaveOutResult", "ModelChecks", "NextJudgments", "Reversals", "Scores", "StoredResults"}
-    assert results | {"StoredScores"} <= set(MADE)
+    results |= {"LeaveOutResult", "ModelChecks", "NextJudgments", "Reversals", "Scores", "StoredResult"}
+    results |= {"EngineComparison", "SelfCalibrations", "StoredScores"}
+    assert results <= set(MADE)
     assert results <= set(bayespool.__all__)
 
 

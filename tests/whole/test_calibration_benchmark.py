@@ -11,14 +11,12 @@ import pytest
 
 from bayespool import leave_out, load_example
 from bayespool.experiments import LeaveOutResult, RunTypesResult, leave_types_out
-from bayespool.report import write_leave_out
-from bayespool.report.random_pools import write_run_types
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import calibration as benchmark
 
-ASKED: dict[str, Any] = {"estimators": ["lower-bound", "condensed-list", "posterior-background"], "draws": 50}
+ASKED: dict[str, Any] = {"estimators": ["as-judged", "condensed-list", "posterior-background"], "draws": 50}
 
 
 def rows(values: dict[str, list[float]], pit: list[float]) -> pd.DataFrame:
@@ -104,10 +102,7 @@ def results(folder: Path) -> list[Path]:
         "types": leave_types_out(example, run_types=kinds, **ASKED),
     }
     for name, result in found.items():
-        if isinstance(result, RunTypesResult):
-            write_run_types(result, folder / name, figures="none")
-        else:
-            write_leave_out(result, folder / name, figures="none")
+        result.save(folder / name, figures="none")
     return [folder / name for name in found]
 
 
@@ -133,7 +128,7 @@ def test_near_and_far_are_apart(
     assert [cells(line)[2] for line in far[2:]] == [*map(str, n_runs), "", "42"]
     # over all runs left out, the worse half included
     frame = pd.read_parquet(clusters / "runs.parquet")
-    for place, method in ((3, "lower-bound"), (4, "condensed-list"), (5, "posterior-background")):
+    for place, method in ((3, "as-judged"), (4, "condensed-list"), (5, "posterior-background")):
         group = frame[frame["estimator"] == method]
         error = group["value"] - group["truth"]
         expected = benchmark.short(f"{error.abs().mean():.4f} ({error.mean():+.3f})")

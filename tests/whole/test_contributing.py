@@ -92,7 +92,7 @@ def test_tests_of_the_recipes_pass(checkout: Path) -> None:
 
 @pytest.mark.slow
 def test_the_command_knows_what_recipes_add(checkout: Path) -> None:
-    names = "lower-bound,share-of-residual(share=0.2)"
+    names = "as-judged,share-of-residual(share=0.2)"
     done = run_in(checkout, "-m", "bayespool", "demo", "-m", "Pair@5", "--estimators", names)
     assert done.returncode == 0, done.stderr
     assert "Pair@5, mean over 20 topics" in done.stdout

@@ -36,7 +36,8 @@ def cited_in_docstrings() -> list[str]:
     """Entries of the sections called References of the package's docstrings."""
     found = []
     for path in sorted((ROOT / "bayespool").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        source = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(source)) if "References\n" in source else ():
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
                 text = ast.get_docstring(node) or ""
                 section = re.search(r"References\n-+\n(.*?)(?=\n\n?\w+\n---|\Z)", text, flags=re.DOTALL)

@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pytest
+from wide import wide
 
 from bayespool import (
     build_collection,
@@ -135,16 +136,14 @@ WAYS: dict[str, Callable[[pd.DataFrame, pd.DataFrame], tuple[Any, Any]]] = {
 
 
 def bytes_of(scores: Scores) -> bytes:
-    return scores.frame(per_topic=True).to_csv(float_format="%.17g").encode()
+    return wide(scores, per_topic=True).to_csv(float_format="%.17g").encode()
 
 
 def scored(run: Any, qrels: Any, folder: Path, **more: Any) -> Scores:
-    settings = {
-        "pool": folder / "pool",
-        "organizations": folder / "organizations.csv",
-        "estimators": ["background", "systems-adjustment"],
-    }
-    return score(run, qrels, ["P@10", "nDCG@10"], **settings | more)  # type: ignore[arg-type]
+    reading = {"pool": folder / "pool", "organizations": folder / "organizations.csv"}
+    reading |= {name: more.pop(name) for name in reading if name in more}
+    settings = {"estimators": ["background", "systems-adjustment"]} | more
+    return score(read_collection(qrels, run, **reading), measures=["P@10", "nDCG@10"], **settings)  # type: ignore[arg-type]
 
 
 @cache
@@ -181,15 +180,12 @@ def test_objects_of_ranx_itself(folder: Path) -> None:
     assert bytes_of(scored(*of_ranx, folder)) == bytes_of(from_files(folder))
 
 
-def test_judgments_by_keyword_and_objects_that_were_read(folder: Path) -> None:
+def test_objects_that_were_read(folder: Path) -> None:
     run, qrels = read_run(folder / "run"), read_qrels(folder / "qrels.txt")
     assert bytes_of(scored(run, qrels, folder)) == bytes_of(from_files(folder))
-    settings: dict[str, Any] = {"estimators": "background", "pool": folder / "pool"}
     with pytest.warns(OrganizationWarning):
-        by_keyword = score(run, qrels=qrels, measures="P@10", **settings)
-    with pytest.warns(OrganizationWarning):
-        in_order = score(run, qrels, "P@10", **settings)
-    assert by_keyword.frame().equals(in_order.frame())
+        collection = read_collection(qrels, run, pool=folder / "pool")
+    assert score(collection, estimators="background").run_ids == collection.given_run_ids
 
 
 def test_pool_and_organizations_in_memory_are_those_of_the_files(folder: Path) -> None:
@@ -210,11 +206,11 @@ def test_pool_and_organizations_in_memory_are_those_of_the_files(folder: Path) -
 def test_several_runs_in_the_order_given(folder: Path) -> None:
     frame = frame_of(read_run(folder / "run"))
     worse = frame.assign(score=-frame["score"])
-    named = score({"b": worse, "a": frame}, folder / "qrels.txt", pool=folder / "pool",
-                  organizations=folder / "organizations.csv", estimators="background")  # fmt: skip
+    reading = {"pool": folder / "pool", "organizations": folder / "organizations.csv"}
+    by_name = read_collection(folder / "qrels.txt", {"b": worse, "a": frame}, **reading)
+    named = score(by_name, estimators="background")
     assert named.run_ids == ("b", "a")
-    listed = score([worse, frame], folder / "qrels.txt", pool=folder / "pool",
-                   organizations=folder / "organizations.csv", estimators="background")  # fmt: skip
+    listed = score(read_collection(folder / "qrels.txt", [worse, frame], **reading), estimators="background")
     assert listed.run_ids == ("run-1", "run-2")
     values = [s["background", "P@10"].value.tolist() for s in (named, listed)]
     assert values[0] == values[1]
@@ -251,14 +247,14 @@ def test_collections_built_in_memory_are_taken_everywhere(folder: Path) -> None:
     assert len(impute(collection, NEW, draws=2, estimator="posterior-ratio", chains=1)) == 2
     old = collection.pooled_run_ids[0]
     assert compare(collection, [NEW], estimators="background", unpool=old).scores.run_ids == (NEW, old)
-    assert leave_out(collection, estimators="lower-bound").summary_frame()["n_runs"].item() == len(pool)
+    assert leave_out(collection, estimators="as-judged").to_frame("summary")["n_runs"].item() == len(pool)
 
 
 def test_without_a_pool_the_warning_of_the_docs_comes(folder: Path) -> None:
     run, qrels = frame_of(read_run(folder / "run")), folder / "qrels.txt"
     settings: dict[str, Any] = {"estimators": "posterior-interpolated", "draws": 50}
     with pytest.warns(NoPoolWarning, match="no pooled runs given") as caught:
-        score(run, qrels, **settings)
+        score(read_collection(qrels, run), **settings)
     assert [w.filename for w in caught] == [__file__]  # once, and here
     built = build_collection(run, qrels)
     with pytest.warns(NoPoolWarning, match="the collection has no pooled run") as caught:
@@ -278,7 +274,10 @@ def test_others_say_that_they_want_a_collection(folder: Path) -> None:
     frame = frame_of(read_run(folder / "run"))
     for function in (compare, impute, judge_next):
         call: Any = function
-        with pytest.raises(InputError, match="a DataFrame where a Collection is expected; read_collection"):
+        with pytest.raises(
+            InputError,
+            match="a DataFrame where a Collection is expected; make one of runs and judgments",
+        ):
             call(frame, folder / "qrels.txt")
 
 
@@ -352,23 +351,26 @@ def ir_path() -> Path:
 def test_what_cannot_be_meant_is_refused(folder: Path) -> None:
     run, qrels = read_run(folder / "run"), read_qrels(folder / "qrels.txt")
     example = load_example()
+    read: Any = read_collection
     call: Any = score
-    for arguments, message in (
-        (((qrels, run), {}), "Run objects where qrels are expected; are the arguments in order?"),
-        (((qrels, qrels), {}), "Qrels objects where runs are expected"),
-        (((run, run), {}), "Run objects where qrels are expected"),
-        (((run,), {}), "runs without judgments; score(run, qrels), or score(collection)"),
-        (((run, qrels), {"qrels": qrels}), "judgments are given twice"),
-        (((example,), {"pool": [run]}), "the collection has judgments and a pool already (pool)"),
-        (((example,), {"qrels": qrels}), "the collection has judgments and a pool already (qrels)"),
-        (((3, qrels), {}), "no run can be read from a int"),
-        ((([("q1", "d1", 0.5)], qrels), {}), "run run: tuple objects where named tuples are expected"),
+    for refusing, arguments, message in (
+        (read, ((run, qrels), {}), "Run objects where qrels are expected; are the arguments in order?"),
+        (read, ((qrels, qrels), {}), "Qrels objects where runs are expected"),
+        (read, ((run, run), {}), "Run objects where qrels are expected"),
+        (read, ((qrels,), {}), "no runs given"),
+        (read, ((qrels, 3), {}), "no run can be read from a int"),
         (
-            (({"a": [run, {"q": {"d": 1.0}}]}, qrels), {}),
-            "run a: 2 runs where one is expected",
+            read,
+            ((qrels, [("q1", "d1", 0.5)]), {}),
+            "run run: tuple objects where named tuples are expected",
         ),
+        (read, ((qrels, {"a": [run, {"q": {"d": 1.0}}]}), {}), "run a: 2 runs where one is expected"),
+        (call, ((run,), {}), "a Run where a Collection is expected; make one of runs and judgments first"),
+        (call, ((run, "run"), {}), "a Run where a Collection is expected"),
+        (call, ((example,), {"pool": [run]}), "unknown settings ['pool']"),
+        (call, ((example,), {"qrels": qrels}), "unknown settings ['qrels']"),
     ):
         positional, keywords = arguments
         with pytest.raises(InputError) as refused:
-            call(*positional, **keywords)
+            refusing(*positional, **keywords)
         assert str(refused.value).startswith(message), str(refused.value)

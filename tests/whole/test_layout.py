@@ -10,70 +10,56 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE, TESTS = ROOT / "bayespool", ROOT / "tests"
 FILES, TEST_FILES = sorted(PACKAGE.rglob("*.py")), sorted(TESTS.rglob("test_*.py"))
 
-# Test file → modules that it tests beside the one that it is named after, if it is named after one.
-TESTS_TOO = {
-    # parts of a whole that is tested as one
-    "experiments/test_judge_checks": {"experiments/judge_tables"},
-    "experiments/test_predictions": {"experiments/fitting", "posterior/combination"},
-    "comparisons/test_comparing": {"comparisons/comparison"},
-    "comparisons/test_reversing": {"comparisons/outcomes"},
-    "evidence/test_judged": {"evidence/states"},
-    "experiments/test_budgeting": {"experiments/budget_folds", "experiments/budget_results"},
-    "experiments/test_folds": {"experiments/fold_results"},
-    "inference/test_cells": {"inference/cell_kernels"},
-    "inference/test_nuts": {"inference/fit"},
-    "posterior/test_completion": {"posterior/steps"},
-    "posterior/test_estimator": {"posterior/preparation"},
-    # one test for all members of a family
-    "inference/test_density": {
-        f"models/{file}" for file in ("anti_precision", "document", "ratio", "structure")
-    },
-    "models/test_graphs": {
-        f"models/{file}" for file in ("background", "formulas", "interpolated", "odds_ratio", "smoothed")
-    },
-    "models/test_spec": {"models/registry"},
-    "pooling/test_contributions": {"pooling/listing"},
-    "pooling/test_choosing": {"pooling/retrieved", "pooling/strategy"},
-    "pooling/test_orders": {"pooling/by_rank"},
-    "pooling/test_sampling": {"pooling/active"},
-    "evidence/test_predictor_table": {
-        f"evidence/{file}"
-        for file in (
-            "composition_predictors",
-            "context",
-            "other_run_predictors",
-            "own_run_predictors",
-            "predictor",
-        )
-    },
-    "test_options": {
-        "comparisons/settings",
-        "experiments/check_settings",
-        "scoring/settings",
-        "experiments/budget_settings",
-    },
-    "whole/test_own_judgments": {"collection/own"},
-    "whole/test_own_measures": {"evidence/bounds", "measures/base"},
-    # what is handed over in memory, and what type checkers say of calls
-    "collection/test_frames": {"collection/columns"},
-    "whole/test_in_memory": {"collection/no_pool", "collection/irds", "collection/sources"},
-    "whole/test_typing": {"posterior/keywords"},
-    # what is printed and written is tested where a reader sees it
-    "cli/test_check": {"report/checks"},
-    "cli/test_impute": {"report/imputing"},
-    "cli/test_judge_next": {"report/judging"},
-    "cli/test_pooling": {"report/budgets", "report/pooling"},
-    "cli/test_process": {"__main__"},
-    "cli/test_random_pools": {"report/random_pools"},
-    "cli/test_refusals": {"cli/options"},
-    "cli/test_written": set(),
-    "report/test_text": {"report/terminal"},
-    "test_suggestions": set(),
-    "test_texts": set(),
-    "whole/test_architecture": {"__init__"},
+# Modules without a file of tests of their own → where they are tested: parts of a whole tested as one,
+# members of a family, and what is printed, written or handed over in memory, where a reader sees it.
+TESTED_IN = {
+    "__main__": "cli/test_process",
+    "cli/experiments": "cli/test_leave_out cli/test_random_pools",
+    "cli/judging": "cli/test_judges cli/test_impute cli/test_judge_next",
+    "cli/options": "cli/test_refusals",
+    "collection/own": "whole/test_own_judgments",
+    "collection/sources": "whole/test_in_memory",
+    "comparisons/comparison": "comparisons/test_comparing",
+    "comparisons/outcomes": "comparisons/test_reversing comparisons/test_grading",
+    "comparisons/settings": "test_options",
+    "evidence/bounds": "evidence/test_judged whole/test_own_measures",
+    "evidence/context": "evidence/test_predictor_table",
+    "evidence/states": "evidence/test_judged",
+    "experiments/base": "report/test_experiments",
+    "experiments/budget_folds": "experiments/test_budgeting experiments/test_budget_estimates",
+    "experiments/budget_results": "experiments/test_budgeting",
+    "experiments/containers": "experiments/test_fitted experiments/test_check_containers",
+    "experiments/fold_results": "experiments/test_folds",
+    "experiments/judge_tables": "experiments/test_judge_checks experiments/test_judge_intervals",
+    "inference/fit": "inference/test_nuts inference/test_diagnostics",
+    "measures/base": "whole/test_own_measures",
+    "models/anti_precision": "inference/test_density",
+    "models/background": "models/test_graphs",
+    "models/document": "inference/test_density",
+    "models/formulas": "models/test_graphs",
+    "models/interpolated": "models/test_graphs",
+    "models/odds_ratio": "models/test_graphs",
+    "models/ratio": "inference/test_density",
+    "models/registry": "models/test_spec",
+    "models/smoothed": "models/test_graphs",
+    "models/structure": "inference/test_density",
+    "plots/experiments": "plots/test_leave_out plots/test_random_pools plots/test_budgets",
+    "pooling/active": "pooling/test_sampling",
+    "pooling/by_rank": "pooling/test_by_weight pooling/test_orders",
+    "pooling/strategy": "pooling/test_choosing",
+    "experiments/check_settings": "test_options experiments/test_settings",
+    "posterior/preparation": "posterior/test_estimator",
+    "posterior/steps": "posterior/test_completion posterior/test_ladder posterior/test_effects",
+    "report/page": "report/test_rendering report/test_making report/test_methods report/test_writing",
+    "report/reading": "report/test_result report/test_experiments scoring/test_stored",
+    "report/saving": "report/test_folder report/test_files report/test_figures",
+    "report/terminal": "report/test_result scoring/test_printed",
+    "scoring/readable": "scoring/test_score_tables scoring/test_paper_tables scoring/test_summary",
+    "scoring/sentences": "scoring/test_summary",
+    "scoring/settings": "test_options",
+    "tables/columns": "tables/test_table",
+    "tables/formatting": "tables/test_printable tables/test_numbers",
 }
-# Two constants, which every test uses that needs them.
-WITHOUT_A_TEST = {"collection/resources"}
 MOST_LINES_OF_A_TEST = 700
 
 
@@ -91,26 +77,26 @@ def own_test(module: str) -> str:
 def test_module_has_its_test(path: Path) -> None:
     """Each folder of modules has a folder of tests, each module a file, or it is said where else to look."""
     module = place(path, PACKAGE)
-    if module.endswith("/__init__"):
-        assert any((TESTS / module).parent.glob("test_*.py"))
+    if module.endswith("__init__"):
+        assert any((TESTS / module).parent.rglob("test_*.py"))
         return
     has_its_own = (TESTS / f"{own_test(module)}.py").is_file()
-    elsewhere = [test for test, modules in TESTS_TOO.items() if module in modules]
-    assert has_its_own + len(elsewhere) + (module in WITHOUT_A_TEST) == 1, (
-        f"write tests/{own_test(module)}.py, or say in TESTS_TOO which other file tests the module, not both"
+    assert has_its_own + (module in TESTED_IN) == 1, (
+        f"write tests/{own_test(module)}.py, or say in TESTED_IN which other files test the module, not both"
     )
 
 
 def test_what_is_said_of_other_tests_is_so() -> None:
-    modules = {place(path, PACKAGE) for path in FILES}
-    assert set(TESTS_TOO) <= {place(path, TESTS) for path in TEST_FILES}
-    assert set().union(WITHOUT_A_TEST, *TESTS_TOO.values()) <= modules
+    assert set().union(*(tests.split() for tests in TESTED_IN.values())) <= {
+        place(path, TESTS) for path in TEST_FILES
+    }
+    assert set(TESTED_IN) <= {place(path, PACKAGE) for path in FILES}
 
 
 @of_each(TEST_FILES)
 def test_file_of_tests_stands_where_one_looks_for_it(path: Path) -> None:
-    test = place(path, TESTS)
-    named_after = {own_test(place(module, PACKAGE)) for module in FILES}
-    assert test in named_after or test in TESTS_TOO or path.parent in (TESTS / "whole", TESTS / "fuzz")
+    """In the folder of a room, of a module or a part of one; or in that of the whole or of hostile inputs."""
+    rooms = {module.parent.relative_to(PACKAGE) for module in FILES}
+    assert path.parent.relative_to(TESTS) in {*rooms, Path("whole"), Path("fuzz")}
     n_lines = len(path.read_text(encoding="utf-8").splitlines())
     assert n_lines <= MOST_LINES_OF_A_TEST, f"{n_lines} lines: would two files read better?"

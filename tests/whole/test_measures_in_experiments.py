@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import pytrec_eval
 from families import BELOW_THE_POOL, FAMILIES, in_every_family
+from small import small
 from toys import judgments, ranking
 
 from bayespool.collection import Collection
@@ -28,7 +29,7 @@ from bayespool.experiments import (
     vary_common_topics,
     vary_pool_width,
 )
-from bayespool.experiments.from_frames import n_outside_bounds
+from bayespool.experiments.results import n_outside_bounds
 from bayespool.measures import parse_measure
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
@@ -64,20 +65,25 @@ def back_alone(run: str) -> Collection:
 
 @cache
 def left_out(estimand: Any = "pooled") -> LeaveOutResult:
-    estimators = ["lower-bound", "posterior-ratio"] if estimand == "pooled" else "lower-bound"
     measures = [*FAMILIES, *BELOW_THE_POOL]
-    return leave_out(load_example(), measures, estimators=estimators, estimand=estimand, draws=10, chains=2)
+    return leave_out(load_example(), measures, estimators="as-judged", estimand=estimand)
+
+
+@cache
+def left_out_and_drawn() -> LeaveOutResult:
+    measures = [*FAMILIES, *BELOW_THE_POOL]
+    return leave_out(small(), measures, estimators="posterior-ratio", draws=10, chains=2)
 
 
 @cache
 def widths() -> PoolWidthResult:
-    return vary_pool_width(load_example(), FAMILIES, estimators="lower-bound", widths=[3], n_samples=4)
+    return vary_pool_width(load_example(), FAMILIES, estimators="as-judged", widths=[3], n_samples=4)
 
 
 @cache
 def common_topics() -> CommonTopicsResult:
     return vary_common_topics(
-        load_example(), FAMILIES, estimators="lower-bound", widths=[3], n_common=[5, 20], n_samples=3
+        load_example(), FAMILIES, estimators="as-judged", widths=[3], n_common=[5, 20], n_samples=3
     )
 
 
@@ -85,10 +91,10 @@ def common_topics() -> CommonTopicsResult:
 def types() -> RunTypesResult:
     example = load_example()
     kinds = {run: "odd" if run.startswith("north") else "usual" for run in example.pooled_run_ids}
-    return leave_types_out(example, FAMILIES, run_types=kinds, types=["odd"], estimators="lower-bound")
+    return leave_types_out(example, FAMILIES, run_types=kinds, types=["odd"], estimators="as-judged")
 
 
-def of(frame: pd.DataFrame, measure: str, estimator: str = "lower-bound") -> pd.DataFrame:
+def of(frame: pd.DataFrame, measure: str, estimator: str = "as-judged") -> pd.DataFrame:
     found = frame[(frame["measure"] == measure) & (frame["estimator"] == estimator)]
     assert len(found)
     return found
@@ -97,16 +103,16 @@ def of(frame: pd.DataFrame, measure: str, estimator: str = "lower-bound") -> pd.
 @pytest.mark.parametrize("measure", [*FAMILIES, *BELOW_THE_POOL])
 def test_truth_and_estimates_of_leave_out_are_within_the_bounds(measure: str) -> None:
     for estimand in ("pooled", "complete"):
-        rows = of(left_out(estimand).frame(), measure)
+        rows = of(left_out(estimand).to_frame(), measure)
         assert (rows["value"] == rows["as_judged"]).all()
         assert n_outside_bounds(rows, measure) == 0
         assert (rows["truth"] != rows["value"]).any()
-    drawn = of(left_out().frame(), measure, "posterior-ratio")
+    drawn = of(left_out_and_drawn().to_frame(), measure, "posterior-ratio")
     assert (drawn["lower"] >= drawn["bound_lower"] - 1e-12).all()
     assert (drawn["upper"] <= drawn["bound_upper"] + 1e-12).all()
     assert (drawn["lower"] < drawn["upper"]).any()
     assert drawn["pit"].between(0, 1).all()
-    summary = of(left_out().summary_frame(), measure)
+    summary = of(left_out().to_frame("summary"), measure)
     assert summary["mae"].iloc[0] == mean_absolute_error(rows["truth"], rows["value"])
 
 
@@ -115,7 +121,7 @@ def test_truth_of_leave_out_is_trec_evals_with_the_run_back_in_the_pool(measure:
     """All that a run found within the pool depth comes back with it, for its ideal ranking too; what only
     another run of its organization brought stays away.
     """
-    example, rows = load_example(), of(left_out().frame(), measure)
+    example, rows = load_example(), of(left_out().to_frame(), measure)
     alone = rows.groupby("organization")["run_id"].transform("size") == 1
     rows = rows[alone] if measure in BELOW_THE_POOL else rows.iloc[::4]
     assert len(rows)
@@ -131,7 +137,7 @@ def test_truth_of_leave_out_is_trec_evals_with_the_run_back_in_the_pool(measure:
 
 @in_every_family
 def test_truth_of_random_pools_is_of_the_whole_pool(measure: str) -> None:
-    example, parsed, rows = load_example(), parse_measure(measure), of(widths().frame(), measure)
+    example, parsed, rows = load_example(), parse_measure(measure), of(widths().to_frame(), measure)
     true = score_bounds(example, None, parsed).low.means()[example.run_index(rows["run_id"])]
     if measure.startswith(OVER_AN_IDEAL):  # of fewer relevant documents
         assert (rows["truth"] > true).all()
@@ -139,41 +145,41 @@ def test_truth_of_random_pools_is_of_the_whole_pool(measure: str) -> None:
         assert rows["truth"].tolist() == true.tolist()
         assert (rows["error"] <= 0).all()
     assert (rows["error"] == rows["value"] - rows["truth"]).all()
-    summary = of(widths().summary_frame(), measure)
+    summary = of(widths().to_frame("summary"), measure)
     assert summary["mae"].iloc[0] == pytest.approx(rows["error"].abs().mean())
 
 
 @in_every_family
 def test_a_run_that_is_judged_on_all_topics_is_adjusted_to_its_truth(measure: str) -> None:
-    summary = of(common_topics().summary_frame(), measure).set_index(["score", "n_common"])["mae"]
+    summary = of(common_topics().to_frame("summary"), measure).set_index(["score", "n_common"])["mae"]
     for score in ("mixed", "adjusted", "common-only"):
         assert summary[score, 20] == pytest.approx(0, abs=1e-12)
-    rows = of(common_topics().frame(), measure)
+    rows = of(common_topics().to_frame(), measure)
     lost = (rows["truth"] - rows["value"]).abs()[rows["score"] == "unadjusted"].mean()
     assert summary["unadjusted", 5] == pytest.approx(lost)
 
 
 @in_every_family
 def test_truth_of_a_type_is_that_of_its_runs_on_the_whole_pool(measure: str) -> None:
-    rows = of(types().frame(), measure)
+    rows = of(types().to_frame(), measure)
     true = [types().true_scores[measure][run] for run in rows["run_id"]]
     if measure.startswith(OVER_AN_IDEAL) and measure in AS_TREC_EVAL:  # of the run alone back in the pool
         true = [trec_eval(back_alone(run), run, AS_TREC_EVAL[measure]) for run in rows["run_id"]]
     if measure in AS_TREC_EVAL or not measure.startswith(OVER_AN_IDEAL):
         np.testing.assert_allclose(rows["truth"], true, atol=1e-9)
-    summary = of(types().summary_frame(), measure)
+    summary = of(types().to_frame("summary"), measure)
     assert summary["mae"].iloc[0] == pytest.approx((rows["value"] - rows["truth"]).abs().mean())
 
 
 @in_every_family
 def test_reversals_and_comparisons_are_of_the_values(measure: str) -> None:
     example, parsed = load_example(), parse_measure(measure)
-    found = reversals(example, measure=measure, judgments=[300], estimators=["lower-bound"], fitted=False)
+    found = reversals(example, measure=measure, judgments=[300], estimators=["as-judged"], fitted=False)
     rates = found.rates().query("group == 'contributing' and against == 'same method'").iloc[0]
     p = paired_t(score_bounds(example, found.groups["contributing"], parsed).lower)
     assert rates["separability_all"] == pytest.approx((p[np.triu_indices(len(p), 1)] <= 0.01).mean())
     runs = ["new-a", "new-b", "lake-1"]
-    compared = compare(example, runs, measure, estimators=["lower-bound"]).differences()
+    compared = compare(example, runs, measure, estimators=["as-judged"]).differences()
     value = score_bounds(example, runs, parsed).low.means()
     assert compared["difference"].tolist() == [value[0] - value[1], value[0] - value[2], value[1] - value[2]]
 
@@ -181,5 +187,5 @@ def test_reversals_and_comparisons_are_of_the_values(measure: str) -> None:
 @pytest.mark.parametrize("work", [leave_out, vary_pool_width, vary_common_topics, reversals])
 def test_a_measure_of_the_judgments_is_refused(work: Any) -> None:
     name = "measure" if work is reversals else "measures"
-    with pytest.raises(InputError, match="Judged@10 is of the judgments as they stand, and there is nothing"):
+    with pytest.raises(InputError, match="Judged@10 describes the judgments, and there is nothing"):
         work(load_example(), **{name: "Judged@10"})

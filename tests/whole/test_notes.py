@@ -10,6 +10,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import click
+import jsonschema
 import pytest
 from compared import printed
 from labeled import labeled_toy
@@ -21,16 +23,17 @@ from bayespool import (
     impute,
     judge_next,
     leave_out,
-    read_results,
+    read_result,
     read_scores,
     score,
 )
-from bayespool.cli.results import deliver, deliver_files, deliver_folder, with_answers
+from bayespool.cli.results import Outputs, with_output_options
 from bayespool.comparisons import reversals
 from bayespool.comparisons.comparing import compare_scores
 from bayespool.errors import InputError
 from bayespool.experiments import (
-    FoundJudgments,
+    UnexplainedBand,
+    UnexplainedJudgments,
     check_judges,
     compare_engines,
     leave_types_out,
@@ -38,67 +41,36 @@ from bayespool.experiments import (
     self_calibrate,
     vary_pool_width,
 )
-from bayespool.pooling import choose, contributions_of
-from bayespool.report import (
-    print_imputations,
-    print_leave_out,
-    print_scores,
-    read_result,
-    write_imputations,
-    write_leave_out,
-    write_report,
-    write_scores,
-)
-from bayespool.report.budgets import print_budgets, write_budgets
-from bayespool.report.checks import (
-    print_checks,
-    print_engines,
-    print_found,
-    print_self_calibration,
-    write_checks,
-    write_engines,
-    write_found,
-    write_self_calibration,
-)
-from bayespool.report.comparisons import print_comparison, print_reversals, write_comparison, write_reversals
-from bayespool.report.judges import print_judges, write_judges
-from bayespool.report.judging import print_next_judgments, write_next_judgments
-from bayespool.report.pooling import print_choice, write_choice
-from bayespool.report.random_pools import print_pool_width, print_run_types, write_pool_width, write_run_types
+from bayespool.pooling import choose
+from bayespool.report.result import Result
+from bayespool.report.schema import json_schema
+from bayespool.report.terminal import print_result
+from bayespool.scoring import DocumentsToJudge
 from bayespool.tables import read_parquet
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
 NOTE = "planted (distance 2.5; 0.3 if so, 0.4 if not); and more (e; f)"
-POINT = {"estimators": "lower-bound"}
+POINT = {"estimators": "as-judged"}
+RATIO: dict[str, Any] = {"estimator": "posterior-ratio"}
 
-FILE = ("terminal", "--json", "json", "parquet", "read_results", "report of the file")
-FOLDER = ("terminal", "--json", "settings.json", "read_results", "report of the folder")
-PAPER = ("tex", "md", "html")
-OUTPUTS: dict[str, tuple[str, ...]] = {
-    "score": (*FILE, *PAPER, "csv", "nc", "report", "read_scores"),
-    "compare": (*FILE, *PAPER, "report"),
-    "reversals": (*FILE, "report"),
-    "judge-next": (*FILE, "report"),
-    "pool": FILE,
-    "leave-out": (*FOLDER, "report"),
-    "run-types": (*FOLDER, "report"),
-    "pool-width": (*FOLDER, "report"),
-    "budgets": (*FOLDER, "report"),
-    "check": (*FOLDER, "report"),
-    "check --found": FOLDER,
-    "check --compare-engines": FOLDER,
-    "check --sbc": FOLDER,
-    "judges": (*FOLDER, "report"),
-    "impute": FOLDER,
-}
-"""By command. ``common-topics`` has nothing to note, and CSV files other than of scores have rows alone."""
+TABLES = ("tex", "md", "html")
+FOLDER = ("settings.json", "read_result of the folder", "report of the folder")
+OUTPUTS = (
+    *("terminal", "--json", "json", "parquet", *TABLES, *FOLDER, "report"),
+    *("read_result", "read_result of parquet", "report of the file"),
+)
+"""Of every result; ``common-topics`` has nothing to note, and CSV files except of scores have rows alone."""
 
-SAMPLES = "check --compare-engines"
+OF_SCORES = ("csv", "nc", "read_scores")
+MISSING = {"pool": FOLDER, "judge-next": FOLDER, "impute": TABLES}
+"""Lists of documents are written where a folder would be, and qrels have no table that people read."""
+
+SAMPLES = "check engines"
 
 COUNTED = {
     "pool": "there are no more; the budget was 100000",
-    "check --sbc": "3 simulations show shifts of",
+    "check simulation": "3 simulations show shifts of",
 }
 """Notes of results in which none can be planted."""
 
@@ -106,7 +78,7 @@ COUNTED = {
 def planted(result: Any) -> Any:
     """A result whose notes are counted: the note takes their place."""
     values = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
-    return type("Planted", (type(result),), {"notes": (NOTE,)})(**values)
+    return type("Planted", (type(result),), {"notes": lambda _: (NOTE,)})(**values)
 
 
 def with_rows(result: Any) -> Any:
@@ -119,7 +91,7 @@ def with_completion(result: Any) -> Any:
 
 @cache
 def scored() -> Any:
-    asked = ["lower-bound", "posterior-ratio"]
+    asked = ["as-judged", "posterior-ratio"]
     scores = score(load_example(), ["new-a", "new-b"], "P@10", estimators=asked, draws=20, together=True)
     point, posterior = scores.estimates
     return dataclasses.replace(scores, estimates=(point, dataclasses.replace(posterior, notes=(NOTE, ""))))
@@ -136,138 +108,95 @@ def checked() -> Any:
     return dataclasses.replace(found, predictions=failed)
 
 
-def found_outside() -> Any:
+def unexplained_judgments() -> Any:
     """Judgments of which fewer are relevant than expected."""
-    counts = {"n_documents": 40, "n_found": 30, "n_relevant": 5}
+    counts = {"n_documents": 40, "n_unexplained": 30, "n_relevant": 5}
     expected = {"expected": 12.0, "lower": 8.0, "upper": 17.0, "expected_rest": 3.0}
     shift = {"shift": 1.0, "shift_lower": 0.5, "shift_upper": 1.5}
-    return [FoundJudgments(Precision(10), NOTE, 1, 10, **counts, **expected, **shift)]
+    band = UnexplainedBand(Precision(10), NOTE, 1, 10, **counts, **expected, **shift)
+    return UnexplainedJudgments((band,), {"ci_prob": 0.95})
 
 
 def engines() -> Any:
-    rows = compare_engines(load_example(), "P@5", models="background", draws=60, tune=60)
-    return rows.assign(problems=NOTE)
+    found = compare_engines(load_example(), "P@5", models="background", draws=60, tune=60)
+    return dataclasses.replace(found, _runs=found._runs.assign(problems=NOTE))
 
 
-def show_choice(chosen: Any, console: Any) -> None:
-    print_choice(chosen, contributions_of(load_example(), chosen, depth=100), console)
-
-
-RESULTS: dict[str, tuple[Callable[[], Any], Callable[..., None], Callable[..., None]]] = {
-    "score": (scored, print_scores, write_scores),
-    "compare": (lambda: compare_scores(scored()), print_comparison, write_comparison),
-    "reversals": (
-        lambda: planted(reversals(load_example(), judgments=[300], estimators=["smoothed"], fitted=False)),
-        print_reversals,
-        write_reversals,
+RESULTS: dict[str, Callable[[], Result]] = {
+    "score": scored,
+    "compare": lambda: compare_scores(scored()),
+    "reversals": lambda: planted(
+        reversals(load_example(), judgments=[300], estimators=["smoothed"], fitted=False)
     ),
-    "judge-next": (
-        lambda: with_completion(judge_next(load_example(), "new-b", "P@5", budget=2, draws=50)),
-        print_next_judgments,
-        write_next_judgments,
+    "judge-next": lambda: with_completion(
+        judge_next(load_example(), "new-b", "P@5", budget=2, draws=50, **RATIO)
     ),
-    "pool": (
-        lambda: choose(load_example(), "take", 100_000),
-        show_choice,
-        lambda chosen, path: write_choice(load_example(), chosen, path),
-    ),
-    "leave-out": (
-        lambda: with_rows(leave_out(load_example(), "P@5", **POINT)),
-        print_leave_out,
-        partial(write_leave_out, figures="none"),
-    ),
-    "run-types": (lambda: with_rows(typed()), print_run_types, partial(write_run_types, figures="none")),
-    "pool-width": (
-        lambda: planted(vary_pool_width(load_example(), "P@5", widths=[3], n_samples=2, **POINT)),
-        print_pool_width,
-        partial(write_pool_width, figures="none"),
-    ),
-    "budgets": (
-        lambda: planted(vary_budgets(load_example(), "P@5", strategies=["take"], budgets=[300])),
-        print_budgets,
-        partial(write_budgets, figures="none"),
-    ),
-    "check": (checked, print_checks, partial(write_checks, figures="none")),
-    "check --found": (found_outside, print_found, write_found),
-    "check --compare-engines": (engines, print_engines, partial(write_engines, figures="none")),
-    "check --sbc": (
-        lambda: self_calibrate("background", n_simulations=3),
-        print_self_calibration,
-        partial(write_self_calibration, figures="none"),
-    ),
-    "judges": (
-        lambda: dataclasses.replace(check_judges(labeled_toy(), "P@3"), problems=(NOTE,)),
-        print_judges,
-        write_judges,
-    ),
-    "impute": (
-        lambda: with_completion(impute(load_example(), "new-b", "P@5", draws=2)),
-        lambda found, console: print_imputations(found, Path("out"), console),
-        write_imputations,
-    ),
+    "pool": lambda: DocumentsToJudge(load_example(), choose(load_example(), "take", 100_000), {"depth": 100}),
+    "leave-out": lambda: with_rows(leave_out(load_example(), "P@5", **POINT)),
+    "run-types": lambda: with_rows(typed()),
+    "pool-width": lambda: planted(vary_pool_width(load_example(), "P@5", widths=[3], n_samples=2, **POINT)),
+    "budgets": lambda: planted(vary_budgets(load_example(), "P@5", strategies=["take"], budgets=[300])),
+    "check predictions": checked,
+    "check unexplained": unexplained_judgments,
+    "check engines": engines,
+    "check simulation": lambda: self_calibrate("background", n_simulations=3),
+    "judges": lambda: dataclasses.replace(check_judges(labeled_toy(), "P@3"), problems=(NOTE,)),
+    "impute": lambda: with_completion(impute(load_example(), "new-b", "P@5", draws=2, **RATIO)),
 }
+
+
+def outputs_of(command: str) -> list[str]:
+    listed = [*OUTPUTS, *(OF_SCORES if command == "score" else ())]
+    return [output for output in listed if output not in MISSING.get(command, ())]
 
 
 @cache
 def made(command: str) -> Any:
-    return RESULTS[command][0]()
+    return RESULTS[command]()
 
 
-def document(command: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> Sequence[str]:
-    """Notes of the document that ``--json`` prints."""
-    result, (_, show, write) = made(command), RESULTS[command]
-    shown = partial(show, result)
-
-    def answer() -> None:
-        if command == "impute":
-            write(result, folder / "completed")
-            deliver_files(shown, folder / "completed")
-        elif "settings.json" in OUTPUTS[command]:
-            deliver_folder(shown, None, lambda place, _: write(result, place))
-        else:
-            deliver(shown, None, lambda place: write(result, place))
-
+def document(result: Result, capfd: pytest.CaptureFixture[str]) -> Sequence[str]:
+    """Notes of the document that ``--json`` prints, which has the form that the schema says."""
     capfd.readouterr()
-    with_answers(answer, tables=False)(json_=True, quiet=False)
-    notes: Sequence[str] = json.loads(capfd.readouterr().out)["notes"]
+    answering = click.Command("answer", callback=partial(Outputs().write, result))
+    with_output_options(answering, tables=False).main(["--json"], standalone_mode=False)
+    printed_document = json.loads(capfd.readouterr().out)
+    jsonschema.validate(printed_document, json_schema())
+    notes: Sequence[str] = printed_document["notes"]
     return notes
 
 
-def page(result: Any, folder: Path) -> Sequence[str]:
-    write_report(result, folder / "page.html")
+def page(result: Result, folder: Path) -> Sequence[str]:
+    result.write_report(folder / "page.html")
     text = html.unescape((folder / "page.html").read_text(encoding="utf-8"))
     return [text.split('<section id="summary"')[1].split("</section>")[0]]
 
 
 def output_of(command: str, output: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> Sequence[str]:
     """Where the note has to be."""
-    result, (_, show, write) = made(command), RESULTS[command]
+    result = made(command)
     if output == "terminal":
-        return printed(partial(show, result), width=10_000).splitlines()
+        return printed(partial(print_result, result), width=10_000).splitlines()
     if output == "--json":
-        return document(command, folder, capfd)
+        return document(result, capfd)
     if output == "report":
         return page(result, folder)
-    if output == "nc":
-        result.to_netcdf(folder / "result.nc")
-        return read_scores(folder / "result.nc").note_lines
-    is_folder = "settings.json" in OUTPUTS[command]
-    ending = output if output in (*PAPER, "csv", "parquet") else "json"
-    path = folder / ("result" if is_folder else f"result.{ending}")
-    write(result, path)
+    ending = output if output in (*TABLES, "csv", "nc") else "parquet" if "parquet" in output else "json"
+    path = folder / ("result" if output in FOLDER else f"result.{ending}")
+    result.save(path, figures="none")
+    if output in ("nc", "read_scores"):
+        stored = read_scores(path)
+        assert any(NOTE in line for line in stored.notes())
+        return [one for said in stored.statements.values() for one in said]
     if output == "parquet":
         return (read_parquet(path) or ({}, {}))[1]["notes"]
-    if output in (*PAPER, "csv"):
+    if output in (*TABLES, "csv"):
         return html.unescape(path.read_text(encoding="utf-8")).splitlines()
     if output == "json":
         return json.loads(path.read_text(encoding="utf-8"))["metadata"]["notes"]
     if output == "settings.json":
         return json.loads((path / "settings.json").read_text(encoding="utf-8"))["notes"]
-    if output == "read_results":
-        return read_results(path).notes
-    if output == "read_scores":
-        return [one for said in read_scores(path).statements.values() for one in said]
-    return page(read_result(path), folder)
+    return page(read_result(path), folder) if output.startswith("report") else read_result(path).notes()
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
@@ -275,8 +204,8 @@ def output_of(command: str, output: str, folder: Path, capfd: pytest.CaptureFixt
     ("command", "output"),
     [
         pytest.param(command, output, marks=pytest.mark.slow if command == SAMPLES else ())
-        for command, outputs in OUTPUTS.items()
-        for output in outputs
+        for command in RESULTS
+        for output in outputs_of(command)
     ],
 )
 def test_every_output_of_a_result_has_the_whole_note(
@@ -287,20 +216,19 @@ def test_every_output_of_a_result_has_the_whole_note(
     assert any(wanted in line for line in lines), lines
 
 
-def test_scores_of_which_notes_alone_were_written_keep_them_whole(tmp_path: Path) -> None:
-    """A file of an earlier version has no statements; nothing is cut where they might have begun."""
+def test_scores_of_which_rows_alone_were_written_keep_their_notes_whole(tmp_path: Path) -> None:
+    """A file without the table of statements has them by row; nothing is cut where they might have begun."""
     path = tmp_path / "scores.json"
-    write_scores(scored(), path)
+    scored().save(path)
     whole = json.loads(path.read_text(encoding="utf-8"))
     assert read_scores(path).statements == scored().statements
-    assert read_scores(path).note_lines == scored().note_lines
+    assert read_scores(path).notes() == scored().notes()
     for wrong in (5, [5], [{"run_id": "new-a", "measure": "P@10", "statements": "x"}]):
-        metadata = whole["metadata"] | {"statements": wrong}
-        path.write_text(json.dumps(whole | {"metadata": metadata}), encoding="utf-8")
+        path.write_text(json.dumps(whole | {"statements": wrong}), encoding="utf-8")
         with pytest.raises(InputError, match="holds no scores"):
             read_scores(path)
-    del whole["metadata"]["statements"], whole["metadata"]["notes"]
+    del whole["statements"]
     path.write_text(json.dumps(whole), encoding="utf-8")
     found = read_scores(path)
     assert found.statements["new-a", scored().measures[0]] == (f"posterior-ratio: {NOTE}",)
-    assert found.note_lines == scored().note_lines
+    assert found.notes() == scored().notes()

@@ -9,13 +9,14 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from wide import wide
 
 from bayespool import impute, judge_next, read_collection, score
 from bayespool.collection import qrels_from_frame
-from bayespool.collection.contributors import sole_contributor
+from bayespool.collection.pools import sole_contributor
 from bayespool.errors import InputError, InputWarning
 from bayespool.evidence import hidden_document_table, judgment_counts
-from bayespool.evidence.judged import unjudged_documents
+from bayespool.evidence.bounds import unjudged_documents
 from bayespool.evidence.predictor_table import unjudged_document_table
 from bayespool.evidence.predictors import evidence_predictors
 from bayespool.experiments import load_example, simulate_example
@@ -76,8 +77,16 @@ def test_they_are_evidence_of_the_run_and_leave_its_predictors():
     np.testing.assert_array_equal(table.columns(unchanged)[~own], others.columns(unchanged))
 
 
-@pytest.mark.parametrize("model", ["ratio", "evidence", "interpolated", "combined"])
-@pytest.mark.parametrize("pool", [True, False])
+@pytest.mark.parametrize(
+    ("model", "pool"),
+    [
+        ("ratio", True),
+        ("evidence", True),
+        ("interpolated", True),
+        pytest.param("combined", True, marks=pytest.mark.slow),
+        *((model, False) for model in ("ratio", "evidence", "interpolated", "combined")),
+    ],
+)
 def test_the_rest_of_the_run_follows_them(model, pool):
     example = load_example()
     if not pool:
@@ -131,7 +140,7 @@ def test_errors():
         example.add_judgments(qrels_from_frame({"no such topic": {"d": 1}}))
     known = example.add_judgments(qrels_from_frame({topic: {doc: 1}}))
     with pytest.raises(InputError, match="no judgment is of an unjudged document that a run retrieves"):
-        score(known, "new-b", estimators="lower-bound")
+        score(known, "new-b", estimators="as-judged")
     with pytest.raises(
         InputError, match=f"{doc} of topic {topic} has relevance 1 in other judgments of your"
     ):
@@ -168,7 +177,7 @@ def test_from_files(tmp_path):
     )
     plain = read_collection(**files, organizations=tmp_path / "organizations.csv")
     assert int((own.added_for >= 0).sum()) == len(lines)
-    lower = [score(c, "new-b", estimators=["lower-bound"]).frame()["bound_lower"][0] for c in (plain, own)]
+    lower = [wide(score(c, "new-b", estimators=["as-judged"]))["bound_lower"][0] for c in (plain, own)]
     assert lower[1] == pytest.approx(lower[0] + len(lines) / 200)
 
 
@@ -222,10 +231,10 @@ def test_answers_that_differ_from_the_qrels_count_once_these_are_gone(answers):
         load_example().add_judgments(qrels_from_frame(table))
     remembered = load_example().remember_judgments(qrels_from_frame(table))
     with pytest.raises(InputError, match="in the qrels and another one here"):
-        score(remembered, "new-b", estimators="lower-bound")
+        score(remembered, "new-b", estimators="as-judged")
     smaller = load_example().unpool(["lake-1", "lake-2", "lake-3", "lake-4", "north-1", "north-2"])
     assert (
-        score(remembered, unpool=LAKE_AND_NORTH, estimators="lower-bound").metadata["fingerprint"]
+        score(remembered, unpool=LAKE_AND_NORTH, estimators="as-judged").metadata["fingerprint"]
         == smaller.add_judgments(qrels_from_frame(table)).fingerprint
     )
 
@@ -239,7 +248,7 @@ def test_all_answers_count_where_runs_are_scored_as_if_new(answers):
         warnings.simplefilter("error")
         found = judge_next(added, measures="P@20", unpool=LAKE_AND_NORTH, budget=10, **quick)
         same = judge_next(smaller, LAKE_AND_NORTH, "P@20", budget=10, **quick)
-        lower = score(added, None, "P@20", unpool=LAKE_AND_NORTH, estimators="lower-bound")
+        lower = score(added, None, "P@20", unpool=LAKE_AND_NORTH, estimators="as-judged")
         completed = impute(
             added, measures="P@20", unpool=LAKE_AND_NORTH, estimator="posterior-background", draws=2
         )
@@ -248,8 +257,8 @@ def test_all_answers_count_where_runs_are_scored_as_if_new(answers):
     assert found.to_frame().equals(same.to_frame())
     asked = set(zip(answers.query_id.to_pylist(), answers.doc_id.to_pylist(), strict=True))
     assert not asked & set(zip(found.to_frame()["query_id"], found.to_frame()["doc_id"], strict=True))
-    by_hand = score(smaller, LAKE_AND_NORTH, "P@20", estimators="lower-bound").frame()
-    pd.testing.assert_frame_equal(lower.frame().drop(columns="note"), by_hand.drop(columns="note"))
+    by_hand = wide(score(smaller, LAKE_AND_NORTH, "P@20", estimators="as-judged"))
+    pd.testing.assert_frame_equal(wide(lower).drop(columns="note"), by_hand.drop(columns="note"))
     of_file = completed.qrels(0)
     value = dict(
         zip(
@@ -272,8 +281,8 @@ def test_those_that_the_qrels_judge_already_are_counted_and_named():
     named = ", ".join(f"document {example.doc_id(p)} of topic 701" for p in first[:5])
     said = f"7 of documents that the qrels judge already ({named}, and 2 more)"
     with pytest.warns(InputWarning, match=re.escape(f"judgments of your own: passed over are {said}")):
-        scores = score(added, "new-b", "P@10", estimators="lower-bound")
-    assert f"judgments of your own passed over: {said}" in scores.frame()["note"][0]
+        scores = score(added, "new-b", "P@10", estimators="as-judged")
+    assert f"judgments of your own passed over: {said}" in wide(scores)["note"][0]
     assert scores.metadata["passed_over"] == [said]
     alone = example.add_judgments(qrels_from_frame({"701": {new: 1}}))
     assert scores.metadata["fingerprint"] == alone.fingerprint

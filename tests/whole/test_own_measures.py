@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import ir_measures
@@ -13,15 +14,20 @@ import pandas as pd
 import pytest
 from fits import TARGETS
 from hypothesis import given, strategies as st
+from small import small
+from wide import wide
 
-from bayespool import compare, complete, leave_out, load_example, reversals, score
-from bayespool.errors import BayespoolWarning, ExperimentChangedWarning, InputError
+from bayespool import compare, complete, leave_out, load_example, read_collection, reversals, score
+from bayespool.collection import Collection
+from bayespool.errors import BayespoolWarning, ExperimentChangedWarning, InputError, NoPoolWarning
+from bayespool.evidence import score_bounds
 from bayespool.experiments import simulate_example
 from bayespool.measures import (
     MEASURES,
     Measure,
     Normalized,
     Precision,
+    Recall,
     Success,
     Tally,
     parse_measure,
@@ -37,6 +43,7 @@ class Hit(Measure):
     """Whether anything relevant is in the top n: what the file of a new measure holds."""
 
     name = "Hit"
+    version = "1"
 
     def evaluate(self, levels: np.ndarray) -> np.ndarray:
         return (levels[..., : self.cutoff] >= self.rel).any(axis=-1).astype(float)
@@ -101,12 +108,142 @@ def test_a_family_of_the_package_is_not_replaced() -> None:
     assert MEASURES["Hit"] is again
 
 
+# A measure that relevance may raise or lower
+
+
+@dataclass(frozen=True, order=True)
+class Even(Measure):
+    """How close the top n is to one half relevant, |2k/n − 1| below 1, with bounds of its own."""
+
+    name = "Even"
+    rises = False
+
+    def evaluate(self, levels: np.ndarray) -> np.ndarray:
+        return self._of((levels[..., : self.cutoff] >= self.rel).sum(axis=-1))
+
+    def extremes(
+        self, levels: np.ndarray, tally: Tally, n_elsewhere: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        top = levels[..., : self.cutoff]
+        fewest = (top >= self.rel).sum(axis=-1)
+        greatest = fewest + (top == -1).sum(axis=-1)
+        best = self._of(np.clip(self.cutoff // 2, fewest, greatest))
+        if self.cutoff % 2:
+            best = np.maximum(best, self._of(np.clip(self.cutoff // 2 + 1, fewest, greatest)))
+        return np.minimum(self._of(fewest), self._of(greatest)), best
+
+    def _of(self, n_relevant: np.ndarray) -> np.ndarray:
+        return np.asarray(1 - np.abs(2 * n_relevant / self.cutoff - 1))
+
+
+@dataclass(frozen=True, order=True)
+class EvenUnbounded(Even):
+    """The same measure, which says nothing of its bounds."""
+
+    name = "EvenUnbounded"
+    extremes = Measure.extremes  # type: ignore[assignment]
+
+
+@pytest.fixture
+def _even_is_registered() -> Iterator[None]:
+    register_measure(Even)  # the one line
+    register_measure(EvenUnbounded)
+    yield
+    del MEASURES["Even"], MEASURES["EvenUnbounded"]
+
+
+EIGHT = np.array([[1, -1, 0, -1, 2, -1, 0, 1], [0, -1, -1, -1, -1, -1, -1, -1], [1, 0, 2, 0, 1, 1, 0, 0]])
+
+
+def toy(levels: np.ndarray) -> Collection:
+    """A run with eight documents on each topic, of these levels."""
+    places = [(f"q{topic}", f"d{rank}", rank) for topic, rank in np.ndindex(levels.shape)]
+    run = pd.DataFrame(
+        [("run", query, doc, 9.0 - rank) for query, doc, rank in places],
+        columns=["run_id", "query_id", "doc_id", "score"],
+    )
+    qrels = pd.DataFrame(
+        [(query, doc, int(level)) for (query, doc, _), level in zip(places, levels.ravel(), strict=True)],
+        columns=["query_id", "doc_id", "relevance"],
+    )
+    with pytest.warns(NoPoolWarning):
+        return read_collection(qrels[qrels["relevance"] >= 0], run)
+
+
+def completions(levels: np.ndarray) -> Iterator[np.ndarray]:
+    """A ranking with all levels from 0 to 2 at its unjudged ranks, one combination after the other."""
+    opened = np.flatnonzero(levels < 0)
+    for drawn in product((0, 1, 2), repeat=len(opened)):
+        completed = levels.copy()
+        completed[opened] = drawn
+        yield completed
+
+
+@pytest.mark.parametrize("text", ["Even@8", "Even@5", "Even(rel=2)@6"])
+@pytest.mark.usefixtures("_even_is_registered")
+def test_own_bounds_are_the_least_and_the_greatest_value_of_all_completions(text: str) -> None:
+    measure = parse_measure(text)
+    bounds = score_bounds(toy(EIGHT), None, measure)
+    for topic, levels in enumerate(EIGHT):
+        values = measure.evaluate(np.array(list(completions(levels))))
+        assert bounds.least.scores()[0, topic] == pytest.approx(values.min())
+        assert bounds.most.scores()[0, topic] == bounds.upper[0, topic] == pytest.approx(values.max())
+        assert bounds.lower[0, topic] == measure.evaluate(np.maximum(levels, 0))
+
+
+@pytest.mark.usefixtures("_even_is_registered")
+def test_without_own_bounds_they_are_the_range_where_anything_is_unjudged() -> None:
+    bounds = score_bounds(toy(EIGHT), None, parse_measure("EvenUnbounded@8"))
+    judged = Even(8).evaluate(EIGHT[2])
+    assert bounds.least.scores().tolist() == [[0.0, 0.0, judged]]
+    assert bounds.most.scores().tolist() == [[1.0, 1.0, judged]]
+
+
+@pytest.mark.usefixtures("_even_is_registered")
+def test_a_measure_that_may_fall_is_scored_within_its_bounds() -> None:
+    asked = ["as-judged", "posterior-ratio", "background", "condensed-list"]
+    scores = score(small(), None, ["Even@10", "EvenUnbounded@10"], estimators=asked, draws=60)
+    for text, bounds in zip(("Even@10", "EvenUnbounded@10"), scores.bounds, strict=True):
+        draws = scores["posterior-ratio", text].draws
+        assert draws is not None
+        assert (draws.scores() >= bounds.least.scores() - 1e-12).all()
+        assert (draws.scores() <= bounds.most.scores() + 1e-12).all()
+        assert np.array_equal(scores["as-judged", text].value, bounds.low.means())
+    frame = wide(scores)
+    assert frame["note"].str.contains("background: defined for measures that rise with relevance").any()
+    assert frame["condensed-list"].notna().all()
+    own, other = (frame[frame["measure"] == text] for text in ("Even@10", "EvenUnbounded@10"))
+    assert (own["bound_lower"].to_numpy() >= other["bound_lower"].to_numpy()).all()
+    assert (own["bound_upper"].to_numpy() < other["bound_upper"].to_numpy()).any()
+    assert np.array_equal(own["posterior-ratio"], other["posterior-ratio"])
+
+
+def test_bounds_over_an_ideal_ranking_are_the_range_where_amounts_may_fall() -> None:
+    class Odd(Recall):
+        """Over an ideal ranking, and falling with every second relevant document."""
+
+        rises = False
+        extremes = Normalized.extremes
+
+        def evaluate(self, levels: np.ndarray) -> np.ndarray:
+            return (levels[..., : self.cutoff] >= self.rel).sum(axis=-1) % 2
+
+    bounds = score_bounds(toy(EIGHT), None, Odd(8))
+    assert bounds.least.scores()[0].tolist() == [0.0, 0.0, 0.0]
+    assert bounds.most.scores()[0].tolist() == [1.0, 1.0, 0.0]
+
+
 # What a family promises, the package's and one's own.
 TEXTS = (
     *("P@3", "P(rel=2)@5", "Success@3", "Hit@3", "RR(rel=2)@5", "R@4", "AP@5", "AP(rel=2)@3"),
     *("DCG@4", "DCG(dcg='exp-log2')@3", "nDCG@5", "nDCG(gains={1:0,2:5,3:7})@3"),
     *("SDCG@5", "SDCG(min_rel=1,max_rel=3)@3", "RBP(p=0.8)@3", "RBP(p=0.5)"),
-    *("ERR@5", "ERR(max_rel=2)@3", "Judged@4", "AntiP@3", "AntiP(rel=2)@5"),
+    *("ERR@5", "ERR(max_rel=2)@3", "INST@4", "INST(max_rel=3,T=2.0)@5"),
+    *("Judged@4", "AntiP@3", "AntiP(rel=2)@5"),
+)
+OURS = {name for name, family in MEASURES.items() if family.__module__.startswith("bayespool.")}
+TEXTS += tuple(
+    f"{name}@4" for name in sorted(OURS - {parse_measure(t).name for t in TEXTS if "Hit" not in t})
 )
 RANKINGS = st.lists(st.integers(MISSING_RANK, 3), min_size=1, max_size=7)
 
@@ -116,8 +253,7 @@ def amount(measure: Measure, ranking: list[int]) -> float:
 
 
 def test_texts_are_of_all_families() -> None:
-    ours = {name for name, family in MEASURES.items() if family.__module__.startswith("bayespool.")}
-    assert {parse_measure(text).name for text in TEXTS} == {*ours, "Hit"}
+    assert {parse_measure(text).name for text in TEXTS} == {*OURS, "Hit"}
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -130,7 +266,7 @@ def test_amounts_do_not_fall_when_a_level_rises(
     before, after = (amount(measure, one) for one in (ranking, risen))
     if measure.rises:
         assert before <= after + 1e-12
-    elif ranking[place] >= 0:
+    elif measure.falls and ranking[place] >= 0:
         assert before >= after
 
 
@@ -169,7 +305,7 @@ def test_score_takes_it() -> None:
     assert precision.draws is not None
     assert np.array_equal(one.draws.scores(), precision.draws.scores())  # the same draws
     np.testing.assert_allclose(one.value, precision.value, atol=1e-12)
-    frame = scores.frame().set_index(["run_id", "measure"])
+    frame = wide(scores).set_index(["run_id", "measure"])
     truth = true_hit(3)
     for run in TARGETS:
         row = frame.loc[run, "Hit@3"]
@@ -177,7 +313,7 @@ def test_score_takes_it() -> None:
         assert row["posterior-combined"] <= row["posterior-combined_upper"] <= row["bound_upper"]
         assert row["posterior-combined_lower"] <= truth[run] <= row["posterior-combined_upper"]
         assert row["bound_lower"] <= row["condensed-list"] <= 1
-        assert row["lower-bound"] == row["bound_lower"]
+        assert row["as-judged"] == row["bound_lower"]
         assert np.isnan(row["anti-precision"])
         assert "anti-precision: defined for P@n alone" in row["note"]
         assert np.isfinite(
@@ -191,9 +327,9 @@ def test_bounds_are_those_of_ir_measures_when_nothing_is_unjudged() -> None:
     judged = simulate_example().complete()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayespoolWarning)
-        frame = score(judged, judged.run_ids, "Hit@5", estimators="lower-bound").frame()
+        frame = wide(score(judged, judged.run_ids, "Hit@5", estimators="as-judged"))
     truth = true_hit(5)
-    assert dict(zip(frame["run_id"], frame["lower-bound"], strict=True)) == pytest.approx(truth, abs=1e-12)
+    assert dict(zip(frame["run_id"], frame["as-judged"], strict=True)) == pytest.approx(truth, abs=1e-12)
     assert (frame["residual"] == 0).all()
 
 
@@ -205,7 +341,7 @@ def test_corrections_that_are_chances_are_none_of_a_measure_beyond_1() -> None:
         def evaluate(self, levels: np.ndarray) -> np.ndarray:
             return 2 * super().evaluate(levels)
 
-    frame = score(load_example(), TARGETS, [Doubled(3)], estimators="all", draws=50).frame()
+    frame = wide(score(load_example(), TARGETS, [Doubled(3)], estimators="all", draws=50))
     assert frame[["background", "interpolated", "smoothed"]].isna().all(axis=None)
     assert frame["note"].str.contains("background: defined for measures from 0 to 1").all()
     assert (frame["posterior-combined"] <= 2 * frame["bound_upper"]).all()
@@ -214,7 +350,7 @@ def test_corrections_that_are_chances_are_none_of_a_measure_beyond_1() -> None:
 
 def test_the_commands_threshold_is_its_own() -> None:
     """It was P@3 that `--relevance-threshold 2` made of it."""
-    from bayespool.cli.from_settings import _with_threshold
+    from bayespool.cli.parameters import _with_threshold
 
     assert _with_threshold("Hit@3", 2) == "Hit(rel=2)@3"
     assert _with_threshold("Hit(rel=1)@3", 2) == "Hit@3"
@@ -223,10 +359,10 @@ def test_the_commands_threshold_is_its_own() -> None:
 
 
 def test_compare_takes_it() -> None:
-    found = compare(load_example(), TARGETS, ["Hit@3", "P@3"], draws=250)
+    found = compare(load_example(), TARGETS, ["Hit@3", "P@3"], estimators="posterior-ratio", draws=250)
     frame = found.differences().set_index(["measure", "method", "scope"])
-    row = frame.loc[("Hit@3", "posterior-combined", "these-topics")]
-    (values,) = complete(load_example(), TARGETS, "Hit@3", draws=250).evaluate("Hit@3")
+    row = frame.loc[("Hit@3", "posterior-ratio", "these-topics")]
+    (values,) = complete(load_example(), TARGETS, "Hit@3", model="ratio", draws=250).evaluate("Hit@3")
     difference = values.means()[:, 0] - values.means()[:, 1]
     assert row["difference"] == pytest.approx(difference.mean(), abs=1e-9)
     assert row["prob_greater"] == pytest.approx((np.round(difference, 9) > 0).mean())
@@ -238,13 +374,13 @@ def test_compare_takes_it() -> None:
 @pytest.mark.slow
 def test_leave_out_takes_it_in_processes_and_from_disk(tmp_path: Path) -> None:
     example = load_example()
-    settings = {"estimators": ["lower-bound", "posterior-ratio"], "draws": 50}
+    settings = {"estimators": ["as-judged", "posterior-ratio"], "draws": 50}
     one = leave_out(example, ["Hit@3", "P@3"], **settings)  # type: ignore[arg-type]
     two = leave_out(example, ["Hit@3", "P@3"], n_jobs=2, folder=tmp_path, **settings)  # type: ignore[arg-type]
     again = leave_out(example, ["Hit@3", "P@3"], folder=tmp_path, **settings)  # type: ignore[arg-type]
     for other in (two, again):
-        pd.testing.assert_frame_equal(one.frame(), other.frame())
-    frame = one.frame().query("measure == 'Hit@3'")
+        pd.testing.assert_frame_equal(one.to_frame(), other.to_frame())
+    frame = one.to_frame().query("measure == 'Hit@3'")
     assert (frame["bound_lower"] <= frame["truth"] + 1e-12).all()
     assert (frame["truth"] <= frame["bound_upper"] + 1e-12).all()
     drawn = frame[frame["estimator"] == "posterior-ratio"]
@@ -253,17 +389,19 @@ def test_leave_out_takes_it_in_processes_and_from_disk(tmp_path: Path) -> None:
 
 def test_stored_folds_of_another_measure_of_the_name_are_not_taken(tmp_path: Path) -> None:
     example = load_example()
-    leave_out(example, "Hit@3", estimators="lower-bound", folder=tmp_path)
+    for _ in range(2):  # its own are
+        leave_out(example, "Hit@3", estimators="as-judged", folder=tmp_path)
 
     @dataclass(frozen=True, order=True)
     class Other(Measure):
         name = "Hit"
+        version = "2"
 
         def evaluate(self, levels: np.ndarray) -> np.ndarray:
             return (levels[..., : self.cutoff] >= self.rel).all(axis=-1).astype(float)
 
-    with pytest.warns(ExperimentChangedWarning, match="differs in own measures"):
-        leave_out(example, [Other(3)], estimators="lower-bound", folder=tmp_path)
+    with pytest.warns(ExperimentChangedWarning, match="differs in own measures;"):
+        leave_out(example, [Other(3)], estimators="as-judged", folder=tmp_path)
 
 
 def test_reversals_take_it() -> None:

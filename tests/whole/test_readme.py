@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
+from wide import wide
 
 import bayespool
 from bayespool.cli import app
@@ -19,6 +20,8 @@ from bayespool.scoring import estimators
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
+
 POINT = [name for name in estimators.DEFAULT_ESTIMATORS if not name.startswith("posterior")]
 
 
@@ -42,10 +45,13 @@ def test_demo_table_is_what_the_command_prints() -> None:
     done = CliRunner().invoke(app, ["demo", "--estimators", ",".join(POINT)])
     assert done.exit_code == 0, done.output
     printed = rows(done.stdout)
-    n_point = 3 + len(POINT)  # after lower, upper and residual
-    assert {len(cells) for cells in printed.values()} == {n_point}
+    n_point = {
+        "P@10": 5 + len(POINT),
+        "nDCG@10": 4 + len(POINT),
+    }  # after lower, upper, residual and unjudged, %
+    assert {key[0]: len(cells) for key, cells in printed.items()} == n_point  # anti-precision is of P@n alone
     assert list(printed) == [(m, run) for m in ("P@10", "nDCG@10") for run in ("new-a", "new-b")]
-    assert {key: cells[:n_point] for key, cells in rows(shown).items()} == printed
+    assert {key: cells[: n_point[key[0]]] for key, cells in rows(shown).items()} == printed
     truths = [line for line in done.stdout.splitlines() if line.startswith("truth")]
     assert len(truths) == 2
     assert [line for line in shown.splitlines() if line.startswith("truth")] == truths
@@ -80,7 +86,7 @@ def test_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bayespool, "score", partial(bayespool.score, **fewer), raising=False)
     names: dict[str, Any] = {}
     exec(compile("\n".join(blocks("python")), "README.md", "exec"), names)
-    assert names["scores"].frame()["run_id"].tolist() == ["new-a", "new-b"] * 2
+    assert wide(names["scores"])["run_id"].tolist() == ["new-a", "new-b"] * 2
     assert names["draws"].shape == (100, 2)
     assert (names["lower"] <= names["upper"]).all()
     assert names["latex"].count(r"\begin{table}") == 1

@@ -90,7 +90,8 @@ every_collection = pytest.mark.parametrize(
     "name",
     [
         "trec2-adhoc",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in N_RUNS if name != "trec2-adhoc"),
+        pytest.param("trec8-adhoc", marks=(pytest.mark.slow, pytest.mark.at_a_desk)),
+        pytest.param("trec2011-medical", marks=pytest.mark.slow),
     ],
 )
 

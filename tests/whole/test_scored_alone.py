@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from graded_example import graded_example
+from graded_example import graded
 from labeled import right_labels, with_judge
+from left_out import POINTS
+from small import small
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
@@ -52,27 +54,47 @@ def scored(collection: Collection, runs: Sequence[str] | str, **settings: object
     return score(collection, runs, measures(), draws=50, **settings)  # type: ignore[arg-type]
 
 
-@pytest.fixture(scope="module", params=[pytest.param("relevant or not", marks=pytest.mark.slow), "levels"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param("relevant or not", marks=(pytest.mark.slow, pytest.mark.at_a_desk)),
+        "levels",
+    ],
+)
 def alone_and_beside(request: pytest.FixtureRequest) -> tuple[Scores, Scores]:
-    collection = (load_example() if request.param == "relevant or not" else graded_example()).unpool(
-        ["north-1"]
-    )
-    estimators = ["all", "posterior-ratio"]
+    if request.param == "levels":
+        collection, estimators = graded(small()), [*POINTS, "posterior-ratio"]
+    else:
+        collection, estimators = load_example(), ["all", "posterior-ratio"]
+    collection = collection.unpool(["north-1"])
     return tuple(scored(collection, runs, estimators=estimators) for runs in (ALONE, BESIDE))  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize("measure", measures(), ids=str)
 @pytest.mark.filterwarnings("ignore::bayespool.errors.InputWarning")  # no document has relevance 2
 @pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")  # of so few draws
 def test_what_is_scored_beside_a_run_changes_none_of_its_bytes(
-    alone_and_beside: tuple[Scores, Scores], measure: Measure
+    alone_and_beside: tuple[Scores, Scores],
 ) -> None:
-    alone, beside = (of_run(scores, ALONE, measure) for scores in alone_and_beside)
-    assert len(alone) > 20
-    for a, b in zip(alone, beside, strict=True):
-        assert a.tobytes() == b.tobytes()
-    other = of_run(alone_and_beside[1], "new-b", measure)
-    assert any(a.tobytes() != b.tobytes() for a, b in zip(alone, other, strict=True))
+    for measure in measures():
+        alone, beside = (of_run(scores, ALONE, measure) for scores in alone_and_beside)
+        assert len(alone) > 20, measure
+        for a, b in zip(alone, beside, strict=True):
+            assert a.tobytes() == b.tobytes(), measure
+        other = of_run(alone_and_beside[1], "new-b", measure)
+        assert any(a.tobytes() != b.tobytes() for a, b in zip(alone, other, strict=True)), measure
+
+
+@pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")  # of so few draws
+def test_so_it_is_where_models_are_combined() -> None:
+    """Which is what is scored where no estimator is named."""
+    collection, name = small().unpool(["north-1"]), "posterior-combined"
+    alone, beside = (
+        score(collection, runs, "P@10", estimators=name, draws=50)[name, "P@10"] for runs in (ALONE, BESIDE)
+    )
+    assert alone.draws is not None
+    assert beside.draws is not None
+    assert alone.draws.amount[:, 0].tobytes() == beside.draws.amount[:, 0].tobytes()
+    assert alone.draws.amount[:, 0].tobytes() != beside.draws.amount[:, 1].tobytes()
 
 
 @pytest.mark.slow
@@ -105,7 +127,7 @@ def test_so_it_is_with_the_labels_of_a_judge() -> None:
 
 
 def drawn(collection: Collection, runs: Sequence[str], measure: str, **settings: object) -> Estimates:
-    name = "posterior-combined"
+    name = "posterior-ratio"
     scores = score(collection, runs, measure, estimators=name, draws=200, **settings)  # type: ignore[arg-type]
     return scores[name, str(scores.measures[0])]
 
@@ -126,7 +148,7 @@ def test_scores_of_runs_that_were_scored_apart_are_not_compared() -> None:
     from bayespool.comparisons.comparing import compare_scores
 
     example = load_example()
-    asked = ["lower-bound", "posterior-combined"]
+    asked = ["as-judged", "posterior-ratio"]
     apart = score(example, BESIDE[:2], "P@10", estimators=asked, draws=200)
     with pytest.raises(InputError, match="as if it were alone: draws of a difference say nothing"):
         compare_scores(apart)

@@ -8,39 +8,22 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import pytest
 
-from bayespool import (
-    budgets,
-    check_judges,
-    compare,
-    complete,
-    impute,
-    judge_next,
-    leave_out,
-    read_collection,
-    reversals,
-    score,
-)
+import bayespool
+from bayespool import read_collection
 from bayespool.collection.build import Building, build_collection
+from bayespool.errors import InputError
 from bayespool.experiments import leave_types_out, vary_common_topics, vary_pool_width
-from bayespool.experiments.found import check_found
 from bayespool.pooling.loading import ReadOptions
-from bayespool.posterior import CompletionOptions, PosteriorEstimator, PosteriorOptions
-from bayespool.posterior.keywords import (
-    CompareOptions,
-    ExperimentOptions,
-    FoundOptions,
-    ImputeOptions,
-    JudgesOptions,
-)
-from bayespool.scoring import ScoreOptions, pyterrier_measure
 
 ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = bayespool.load_example()
 
-# Ten calls of a user; a line that ends in a comment is to fail with an error of that kind.
+# Calls of a user; a line that ends in a comment is to fail with an error of that kind. What a function
+# returns is known, too. Slips in options are seen when settings are made: `test_slips_in_options_are_told`.
 CALLS = """
 import pandas as pd
 
@@ -51,17 +34,18 @@ from bayespool import (
 frame = pd.DataFrame({"qid": ["q1"], "docno": ["d1"], "score": [0.5]})
 example = load_example()
 
-score(example, "new-a", ["P@10", "nDCG@10"], draws=500, engine="laplace", priors={"mu": "Normal(-2, 1)"})
-score(frame, {"q1": {"d1": 1}}, "P@10", pool="runs/", organizations={"bm25": "north"}, draws=500)
-score({"mine": frame, "old": read_run("old.run")}, qrels="irds:toy", strict=False, chains=2)
+score(example, "new-a", ["P@10", "nDCG@10"], draws=500, priors={"mu": "Normal(-2, 1)"}).run_ids
+one = read_collection({"q1": {"d1": 1}}, frame, pool="runs/", organizations={"bm25": "north"})
+score(one, measures="P@10", draws=500).to_frame()
+two = read_collection("irds:toy", {"mine": frame, "old": read_run("old.run")}, strict=False)
+score(two, chains=2)
 read_collection("qrels.txt", [frame, "my.run"], pool={"a": {"q1": {"d1": 0.5}}}, known_depth=10)
-compare(build_collection({"a": frame, "b": frame}, frame), ["a", "b"], joint=False, draws=100)
-score(example, drawz=3)  # call-overload
-score(frame, {"q1": {"d1": 1}}, draws="many")  # call-overload
-score(3, "qrels.txt")  # call-overload
-leave_out(example, "P@10", drawz=3)  # call-arg
-impute(example, draws=20, target_accept="0.9")  # arg-type
-judge_next(example, "new-a", pool="runs/")  # call-arg
+compare(build_collection({"a": frame, "b": frame}, frame), ["a", "b"], joint=False, draws=100).differences()
+leave_out(example, "P@10", draws=3).settings.labels
+score(example).runs_ids  # attr-defined
+impute(example, draws=20).qrels("0")  # arg-type
+judge_next(example, "new-a").settings  # attr-defined
+read_collection("qrels.txt", pool_dept=10)  # call-arg
 build_collection(frame, frame, pool_dept=10)  # call-arg
 """.lstrip()
 
@@ -85,42 +69,31 @@ def test_right_calls_pass_and_wrong_ones_fail_on_their_lines(tmp_path: Path) -> 
     assert found == expected, done.stdout + done.stderr
 
 
-FIELDS = set(PosteriorEstimator.__dataclass_fields__)
-# TypedDict → functions that take it, and settings of the estimator that it leaves out, for which these
-# functions have an argument of their own or none
-OPTIONS: dict[Any, tuple[tuple[Callable[..., Any], ...], set[str]]] = {
-    PosteriorOptions: ((judge_next, reversals), {"model", "estimand", "random_seed"}),
-    ScoreOptions: ((score, pyterrier_measure), {"model", "estimand", "random_seed"}),
-    CompareOptions: ((compare,), {"model", "estimand", "random_seed", "joint", "together"}),
-    ImputeOptions: ((impute,), {"model", "estimand", "random_seed", "joint", "together", "draws"}),
-    ExperimentOptions: (
-        (leave_out, budgets, vary_pool_width, vary_common_topics, leave_types_out),
-        {"model", "estimand", "random_seed", "progress", "together"},
+SLIPS: dict[str, tuple[Callable[[], object], str]] = {
+    "unknown": (
+        lambda: bayespool.score(EXAMPLE, drawz=3),
+        "unknown settings ['drawz']; did you mean 'draws'?",
     ),
-    JudgesOptions: ((check_judges,), {"estimand", "random_seed"}),
-    FoundOptions: ((check_found,), {"random_seed"}),
-    CompletionOptions: ((complete,), set()),
+    "type": (lambda: bayespool.score(EXAMPLE, draws="many"), "draws cannot be 'many'; a whole number"),
+    "collection": (lambda: bayespool.score(3, "qrels.txt"), "a int where a Collection is expected"),
+    "experiment": (lambda: bayespool.leave_out(EXAMPLE, "P@10", drawz=3), "unknown settings ['drawz']"),
+    "number": (
+        lambda: bayespool.impute(EXAMPLE, draws=20, target_accept="0.9"),
+        "target_accept cannot be '0.9'; a number",
+    ),
+    "reading": (lambda: bayespool.judge_next(EXAMPLE, "new-a", pool="runs/"), "unknown settings ['pool']"),
 }
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=[options.__name__ for options in OPTIONS])
-def test_typed_settings_are_those_of_the_estimator(options: Any) -> None:
-    functions, left_out = OPTIONS[options]
-    typed, fields = get_type_hints(options), get_type_hints(PosteriorEstimator)
-    reading = get_type_hints(ReadOptions) if options is ScoreOptions else {}
-    assert set(typed) - set(reading) == FIELDS - left_out
-    assert {name: typed[name] for name in FIELDS - left_out} == {
-        name: fields[name] for name in FIELDS - left_out
-    }
-    assert not options.__required_keys__
-    for function in functions:
-        (settings,) = (p for p in inspect.signature(function).parameters.values() if p.kind is p.VAR_KEYWORD)
-        assert settings.annotation == f"Unpack[{options.__name__}]", function
+@pytest.mark.parametrize("slip", SLIPS)
+def test_slips_in_options_are_told(slip: str) -> None:
+    call, message = SLIPS[slip]
+    with pytest.raises(InputError) as refused:
+        call()
+    assert str(refused.value).startswith(message)
 
 
 def test_no_public_function_takes_just_anything() -> None:
-    import bayespool
-
     functions = [getattr(bayespool, name) for name in bayespool.__all__ if name[0].islower()]
     found = []
     for function in (*functions, read_collection, vary_pool_width, vary_common_topics, leave_types_out):

@@ -13,7 +13,7 @@ from bayespool.collection.pools import DepthPool
 from bayespool.comparisons.shallow import judgment_subset, unpooled_copies
 from bayespool.errors import InputError
 from bayespool.evidence import judgment_counts
-from bayespool.evidence.judged import unjudged_documents
+from bayespool.evidence.bounds import unjudged_documents
 from bayespool.experiments import leave_out
 from bayespool.experiments.parallel import _pack, _unpack
 from bayespool.experiments.resampling import whole_pool
@@ -68,7 +68,7 @@ def test_random_pools_go_down_to_the_shallowest_run() -> None:
 def test_workers_get_the_pool() -> None:
     header, arrays = _pack(uneven_toy())
     again = _unpack(header, arrays)
-    assert again.pooling == uneven_toy().pooling
+    assert again.pool == uneven_toy().pool
     assert again.fingerprint == uneven_toy().fingerprint
 
 
@@ -85,7 +85,7 @@ def test_truth_of_runs_of_several_depths() -> None:
         pool_depth={"r1": 1, "r2": 2, "s": 2},
     )
     for truth, expected in (("repooled", [0.5, 0.5, 0.0]), ("full", [1.0, 0.5, 0.0])):
-        frame = leave_out(collection, "P@2", estimators="lower-bound", truth=truth).frame()
+        frame = leave_out(collection, "P@2", estimators="as-judged", truth=truth).to_frame()
         assert dict(zip(frame["run_id"], frame["truth"], strict=True)) == dict(
             zip(("r1", "r2", "s"), expected, strict=True)
         )

@@ -13,6 +13,7 @@ import pytest
 from commands import Outcome
 from real import read_real
 from toys import from_rankings
+from wide import note_of, wide
 
 from bayespool import Collection, compare, judgment_counts, load_example, score
 from bayespool.errors import InputError, PooledRunWarning
@@ -43,10 +44,10 @@ def test_a_run_leaves_with_its_organization(example: Collection) -> None:
     found = score(example, unpool="north-1", **QUICK)  # type: ignore[arg-type]
     alone = score(example.unpool(organization="north"), "north-1", **QUICK)  # type: ignore[arg-type]
     drop = ["note"]
-    pd.testing.assert_frame_equal(found.frame().drop(columns=drop), alone.frame().drop(columns=drop))
+    pd.testing.assert_frame_equal(wide(found).drop(columns=drop), wide(alone).drop(columns=drop))
     assert found.run_ids == ("north-1",)
-    assert found.frame()["residual"][0] > 0
-    assert found.notes["north-1", found.measures[0]].startswith(
+    assert wide(found)["residual"][0] > 0
+    assert note_of(found, "north-1", found.measures[0]).startswith(
         "as if new: organization north taken out of the pool"
     )
     assert found.metadata["unpooled"] == {"north-1": "organization north"}
@@ -56,7 +57,7 @@ def test_a_run_leaves_with_its_organization(example: Collection) -> None:
 def test_a_run_leaves_alone(example: Collection) -> None:
     found = score(example, unpool="north-1", unpool_by="run", **QUICK)  # type: ignore[arg-type]
     alone = score(example.unpool("north-1"), "north-1", **QUICK)  # type: ignore[arg-type]
-    pd.testing.assert_frame_equal(found.frame().drop(columns="note"), alone.frame().drop(columns="note"))
+    pd.testing.assert_frame_equal(wide(found).drop(columns="note"), wide(alone).drop(columns="note"))
     assert found.metadata["pool"]["n_pooled_runs"] == 20
 
 
@@ -67,7 +68,7 @@ def test_all_runs_of_a_named_organization_are_scored(example: Collection) -> Non
     expected = example.unpool(organization="north").unpool(organization="south")
     np.testing.assert_array_equal(smaller.relevance, expected.relevance)
     assert smaller.pooled_run_ids == expected.pooled_run_ids
-    beside = score(example, "new-a", unpool="north", estimators="lower-bound")
+    beside = score(example, "new-a", unpool="north", estimators="as-judged")
     assert beside.run_ids == ("new-a", "north-1", "north-2")
 
 
@@ -101,20 +102,17 @@ def test_a_pooled_run_that_is_judged_in_full_is_warned_of(example: Collection) -
     with pytest.warns(
         PooledRunWarning, match="north-1: in the pool .* --unpool north-1, or unpool='north-1'"
     ):
-        score(example, "north-1", estimators="lower-bound")
+        score(example, "north-1", estimators="as-judged")
     with pytest.warns(PooledRunWarning, match="north-1 and 1 more: in the pool"):
-        compare(example, ["north-1", "north-2"], estimators="lower-bound", scopes=["these-topics"])
-    score(example, "north-1", "P@30", estimators="lower-bound")  # unjudged below the pool depth
+        compare(example, ["north-1", "north-2"], estimators="as-judged", scopes=["these-topics"])
+    score(example, "north-1", "P@30", estimators="as-judged")  # unjudged below the pool depth
 
 
 def test_pool_depth_re_pools(example: Collection) -> None:
-    found = score(example, "new-a", pool_depth=5, estimators="lower-bound")
+    found = score(example, "new-a", pool_depth=5, estimators="as-judged")
     shallow = judgment_counts(example.truncate_pool(5), "new-a", cutoffs=10)
-    assert found.frame()["residual"][0] == pytest.approx(shallow.residual.mean())
-    assert (
-        found.frame()["residual"][0]
-        > score(example, "new-a", estimators="lower-bound").frame()["residual"][0]
-    )
+    assert wide(found)["residual"][0] == pytest.approx(shallow.residual.mean())
+    assert wide(found)["residual"][0] > wide(score(example, "new-a", estimators="as-judged"))["residual"][0]
     with pytest.raises(InputError, match="pool depth 11"):
         score(example, "new-a", pool_depth=11)
 
@@ -133,9 +131,9 @@ def test_command_scores_a_run_of_the_pool(run: Callable[..., Outcome], written: 
     assert "pool then: 19 of 21 runs pooled" in done.err
     assert "organization north taken out of the pool" in " ".join(done.out.split())
     row = json.loads((tmp_path / "r.json").read_text())["scores"][0]
-    expected = score(load_example(), unpool="north-1", estimators="interpolated").frame()
+    expected = wide(score(load_example(), unpool="north-1", estimators="interpolated"))
     assert row["run_id"] == "north-1"
-    assert row["interpolated"] == expected["interpolated"][0]
+    assert (row["estimator"], row["value"]) == ("interpolated", expected["interpolated"][0])
     alone = run("score", *files(written), *asked, "--unpool-by", "run")
     assert "taken out of the pool: run north-1 (north-1), and " in alone.err
 
@@ -172,6 +170,6 @@ def test_truth_is_inside_the_interval_of_a_run_of_deep_learning(collections: Pat
         found = score(
             collection, None, "P(rel=2)@10", unpool=run_id, unpool_by=by, estimators="posterior-combined"
         )
-        row = found.frame().iloc[0]
+        row = wide(found).iloc[0]
         assert row["residual"] > 0
         assert row["posterior-combined_lower"] <= truth <= row["posterior-combined_upper"]

@@ -1,0 +1,138 @@
+"""The commands ``judge-next``, ``judges`` and ``impute``."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bayespool.cli.options import Files, files_to_score, stage_progress
+from bayespool.cli.parameters import own_option, settings_option
+from bayespool.cli.results import Outputs, figure_files, output_files, output_folder
+from bayespool.errors import InputError, InputWarning
+from bayespool.experiments.check_settings import JudgesSettings
+from bayespool.scoring.settings import ImputeSettings, JudgeNextSettings
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from bayespool.scoring import Imputations, NextJudgments
+
+_N_PRINTED = 20  # documents
+
+
+@files_to_score(
+    own=own_option(
+        "--judged",
+        "own_judgments",
+        type=Path,
+        group="Input",
+        help="Judgments of your own so far, as qrels: the models learn from them and go on.",
+    )
+)
+@settings_option(JudgeNextSettings)
+@output_files(
+    output=own_option(
+        "--output",
+        "-o",
+        type=Path,
+        multiple=True,
+        help="File for the documents: a table where its name ends in .csv, .json, .parquet, .tex, .md or "
+        ".html; in .txt, .qrels, .gz or nothing, qrels with relevance -1 for an assessor to fill in; may be "
+        "repeated.",
+    )
+)
+def judge_next(*, settings: JudgeNextSettings, files: Files, outputs: Outputs) -> None:
+    """Choose what to judge next: the unjudged documents of the runs that are expected to tell most, one by
+    one, and when judging may stop.
+
+    Judge them, and ask again with --judged.
+    """
+    from bayespool.scoring import NextJudgments, judge_next as choose_next
+    from bayespool.scoring.judging_influence import check_goal
+
+    outputs.check(NextJudgments.formats)
+    files.check_runs(settings, "judge for")
+    if not settings.unpool:
+        check_goal(settings.goal, files.n_runs())
+    with stage_progress() as say:
+        collection, targets = files.read(say, settings)
+        result = choose_next(collection, targets, settings=settings, report=say)
+    outputs.write(result, show=lambda console: _print_first(result, console))
+
+
+def _print_first(result: NextJudgments, console: Console) -> None:
+    """Print a result with its first documents."""
+    from bayespool.report.terminal import print_line, print_result
+    from bayespool.tables.markup import Arrangement
+
+    print_result(result, console, arrangement=Arrangement(top=_N_PRINTED))
+    if len(result) > _N_PRINTED:
+        print_line(console, f"the table has {_N_PRINTED} of {len(result)} documents; --output writes all")
+
+
+@files_to_score()
+@settings_option(JudgesSettings)
+@output_folder("Folder for the tables, as CSV and Parquet files.", after=(figure_files,))
+def judges(*, settings: JudgesSettings, files: Files, outputs: Outputs) -> None:
+    """Say what labels of second judges are worth: how they agree with the judgments on hidden documents, whom
+    they favor, what they do not label, and with --intervals how much narrower intervals are with them.
+
+    Give labels with --judge. Runs to score there may be, and need not.
+    """
+    from bayespool.experiments import check_judges
+
+    if not files.reading.judges:
+        raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
+    if not files.runs and not files.pool:
+        raise InputError("no runs given", hint="--pool, or run files")
+    outputs.check()
+    with stage_progress() as say:
+        collection, targets = files.read(say, settings)
+        result = check_judges(collection, run_ids=targets, settings=settings, report=say)
+    outputs.write(result)
+
+
+@files_to_score()
+@settings_option(ImputeSettings)
+@own_option("--output", "-o", type=Path, required=True, help="Folder for the completed qrels.")
+def impute(*, settings: ImputeSettings, files: Files, output: Path) -> None:
+    """Write completed qrels: draws of the judgments of what is unjudged, for trec_eval, ir_measures and any
+    other tool.
+
+    The mean of what a tool prints with each of them is the estimate, the spread its uncertainty.
+    """
+    from bayespool.collection import read_qrels
+    from bayespool.scoring import impute as complete_qrels
+
+    Outputs(folder=output).check()
+    files.check_runs(settings, "complete")
+    with stage_progress() as say:
+        collection, targets = files.read(say, settings)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", InputWarning)  # given by the first reading
+            reading = files.reading
+            lines = read_qrels(str(files.qrels), strict=reading.strict, max_file_size=reading.max_file_size)
+        result = complete_qrels(collection, targets, qrels=lines, settings=settings, report=say)
+        say(f"writing {output}")
+        result.save(output)
+    run = _path_of(result.run_ids, [*files.runs, *files.pool])
+    Outputs().print(result, lambda console: _print_imputations(result, output, run, console))
+
+
+def _print_imputations(imputations: Imputations, folder: Path, run: str, console: Console) -> None:
+    """Print what was written where, and a command line that uses it."""
+    from bayespool.report.terminal import print_line, print_result
+
+    print_result(imputations, console)
+    print_line(console, f"here: {imputations.evaluation(folder, run)}")
+
+
+def _path_of(run_ids: Iterable[str], sources: Sequence[Path]) -> str:
+    """First source file named as one of the runs; ``RUN`` without one."""
+    from bayespool.collection.files import find_files
+    from bayespool.collection.readers import id_of_file
+
+    files = {id_of_file(path): path for path in reversed(find_files([str(source) for source in sources]))}
+    return next((str(files[run]) for run in run_ids if run in files), "RUN")

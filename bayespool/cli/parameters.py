@@ -1,0 +1,283 @@
+"""Options of commands: made of settings classes, and a command's own."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+
+from bayespool.cli.completion import completion_of
+from bayespool.errors import InputError
+from bayespool.options import Group, Option, Settings, options_of
+
+GROUPS: tuple[Group, ...] = get_args(Group)
+"""Headings of options in the help of a command, in their order."""
+
+Command = Callable[..., None]
+_PATH = click.Path(path_type=Path)
+
+
+class GroupedOption(click.Option):
+    """Option of a command with its heading in the help, and the names that it takes."""
+
+    def __init__(self, *args: Any, group: Group, names: str = "", **attributes: Any) -> None:
+        super().__init__(*args, shell_complete=completion_of(names), **attributes)
+        self.group = group
+        self.names = names
+
+    def make_metavar(self, ctx: click.Context) -> str:
+        """``<int>``, ``<path>`` or ``<one|other>``."""
+        if isinstance(self.type, click.Choice) and self.metavar is None:
+            return f"<{'|'.join(map(str, self.type.choices))}>"
+        kind = self.type.name.partition(" ")[0]  # "integer range"
+        return self.metavar or f"<{'int' if kind == 'integer' else kind}>"
+
+
+def own_option(
+    *flags: str, group: Group = "Output", type: Any = str, **attributes: Any
+) -> Callable[[Command], Command]:
+    """Decorator that gives a command an option of its own; ``type`` as in a settings class, or choices."""
+    least = attributes.pop("least", None)
+    kind = click.Choice(type) if isinstance(type, tuple) else _type(Option(help="", type=type, least=least))
+    if attributes.get("is_flag"):
+        kind, attributes["default"] = click.BOOL, False
+    elif "default" in attributes:
+        attributes["show_default"] = True
+    return click.option(*flags, cls=GroupedOption, group=group, type=kind, **attributes)
+
+
+def gathered(cls: Any, argument: str, *added: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Decorator that gives a command options, and hands it one object of the class that is made of them."""
+    names = {field.name for field in dataclasses.fields(cls)}
+
+    def decorate(command: Command) -> Command:
+        own: set[str] = set()
+
+        @functools.wraps(command)
+        def with_object(**values: Any) -> None:
+            given = {name: values.pop(name) for name in own & set(values)}
+            command(**{argument: cls(**given)}, **values)
+
+        before = set(_names(with_object))
+        decorated: Command = with_object
+        for add in reversed(added):
+            decorated = add(decorated)
+        own |= (set(_names(decorated)) - before | {"reading"}) & names
+        return decorated
+
+    return decorate
+
+
+def _names(command: Command) -> list[str]:
+    """Names of the options that a command has so far."""
+    return [parameter.name for parameter in getattr(command, "__click_params__", ())]
+
+
+class Argument(click.Argument):
+    """Argument that the help describes."""
+
+    def __init__(self, *args: Any, description: str, **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self.description = description
+
+    def make_metavar(self, ctx: click.Context) -> str:
+        """``[runs]...``."""
+        name = str(self.name) if self.required else f"[{self.name}]"
+        return f"{name}..." if self.nargs == -1 else name
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
+        """Usage and description."""
+        return f"{self.name}{'...' if self.nargs == -1 else ''} <path>", self.description
+
+
+def files_argument(name: str, *, help: str, nargs: int = -1) -> Callable[[Command], Command]:
+    """Decorator that gives a command files as arguments."""
+    return click.argument(name, cls=Argument, description=help, nargs=nargs, type=_PATH)
+
+
+def settings_option(
+    cls: type[Settings], argument: str = "settings", *, only: tuple[str, ...] = (), **defaults: Any
+) -> Callable[[Command], Command]:
+    """Decorator that gives a command the options of a settings class, and hands it an object of the class.
+
+    Parameters
+    ----------
+    cls : type
+    argument : str
+        The command's argument.
+    only : tuple of str
+        The options to give; default: all.
+    **defaults
+        Other defaults than those of the class.
+    """
+    options = {
+        name: (option, defaults.get(name, default))
+        for name, (option, default) in options_of(cls).items()
+        if not option.python_only and (name in only or not only)
+    }
+    measures = next((name for name in ("measures", "measure") if name in options), "")
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def with_settings(**values: Any) -> None:
+            given = {name: _value(name, option, values.pop(name)) for name, (option, _) in options.items()}
+            if measures:
+                threshold = values.pop("relevance_threshold")
+                given[measures] = [_with_threshold(measure, threshold) for measure in given[measures]]
+            command(**{argument: cls.of(**given)}, **values)
+
+        for name, (option, default) in reversed(options.items()):
+            if name == measures:
+                _threshold(with_settings)
+            _click_option(name, option, default)(with_settings)
+        return with_settings
+
+    return decorate
+
+
+def _click_option(name: str, option: Option, default: Any) -> Callable[[Command], Command]:
+    flags = option.flags(name)
+    attributes: dict[str, Any] = {}
+    if option.multiple == "listed" and isinstance(default, tuple):
+        default = ",".join(map(str, default))
+    if option.multiple == "repeated":
+        attributes["multiple"] = True
+        default = [default] if isinstance(default, str) else default
+    if name == "strict":
+        default = False
+    if option.type is bool:
+        flags = [f"{flags[0]}/--no-{flags[0].removeprefix('--')}"] if default else flags
+        attributes["is_flag"] = True
+    if default is ...:
+        attributes["required"] = True
+    else:
+        attributes["default"] = default
+    return click.option(
+        *flags,
+        name,
+        cls=GroupedOption,
+        group=option.group,
+        names=option.names,
+        type=_type(option),
+        help=option.help,
+        show_default=True,
+        **attributes,
+    )
+
+
+def _type(option: Option) -> Any:
+    """Type of click for one option; of several values in one text a text."""
+    if option.multiple == "listed":
+        return click.STRING
+    if option.choices:
+        return click.Choice(option.choices)
+    if option.least is None and option.most is None:
+        return _PATH if option.type is Path else option.type
+    limited: Any = click.IntRange if option.type is int else click.FloatRange
+    return limited(option.least, option.most)
+
+
+_threshold = own_option(
+    "--relevance-threshold",
+    group="Estimation",
+    type=int,
+    least=1,
+    help="Smallest relevance that counts, for measures that do not say rel= themselves.",
+)
+
+
+def split_list(text: str) -> list[str]:
+    """Split at commas outside parentheses."""
+    parts, depth = [""], 0
+    for char in text:
+        depth += (char == "(") - (char == ")")
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _value(name: str, option: Option, value: Any) -> Any:
+    """Argument of the library for a value of the command line."""
+    if value is None or value == ():
+        return None
+    if name in _READ:
+        return _READ[name](value)
+    if option.multiple == "listed" and option.type in (int, float):
+        try:
+            return [option.type(part) for part in split_list(value)]
+        except ValueError:
+            kind = "whole numbers" if option.type is int else "numbers"
+            raise InputError(
+                f"{option.flags(name)[0]} {value}: not {kind}", hint="give them with commas between"
+            ) from None
+    return split_list(value) if option.multiple == "listed" else value
+
+
+def _priors(texts: tuple[str, ...]) -> dict[str, str]:
+    """Priors by variable from texts such as ``mu=Normal(-2,1)``."""
+    priors = {}
+    for text in texts:
+        name, equals, distribution = text.partition("=")
+        if not equals:
+            raise InputError(
+                f"prior {text!r} is not of the form name=Distribution(…)", hint="for example mu=Normal(-2,1)"
+            )
+        priors[name.strip()] = distribution.strip()
+    return priors
+
+
+def _judges(texts: tuple[str, ...]) -> dict[str, Path]:
+    """Files of labels by judge, from texts such as ``labels.txt`` or ``gpt4=labels.txt``."""
+    from bayespool.collection.readers import id_of_file
+
+    judges: dict[str, Path] = {}
+    for text in texts:
+        name, named, file = text.partition("=")
+        path = Path(file) if named and not Path(text).exists() else Path(text)
+        name = name if named and path == Path(file) else id_of_file(path)
+        if not name or (not file and named):
+            raise InputError(f"--judge {text}: give a name and a file", hint="--judge NAME=FILE")
+        if name in judges:
+            raise InputError(f"--judge {text}: two judges are called {name!r}", hint="--judge NAME=FILE")
+        judges[name] = path
+    return judges
+
+
+def _known_strategy(text: str) -> str:
+    """The text, if it is that of a strategy."""
+    from bayespool.pooling import parse_strategy
+
+    parse_strategy(text)
+    return text
+
+
+def _run_types(path: Path) -> dict[str, str]:
+    from bayespool.collection import read_run_types
+
+    max_file_size = click.get_current_context().params["max_file_size"]
+    return read_run_types(path, max_file_size=max_file_size)
+
+
+_READ: Mapping[str, Callable[[Any], Any]] = {
+    "priors": _priors,
+    "judges": _judges,
+    "pool_strategy": _known_strategy,
+    "run_types": _run_types,
+    "strict": lambda lenient: not lenient,
+}
+
+
+def _with_threshold(measure: str, threshold: int | None) -> str:
+    """The measure with a threshold unless it names one itself."""
+    from bayespool.measures import parse_measure
+
+    parsed = parse_measure(measure)
+    if threshold is not None and "rel=" not in measure:
+        parsed = dataclasses.replace(parsed, rel=threshold)
+    return str(parsed)

@@ -1,0 +1,162 @@
+"""Sentences on pairs of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayespool.comparisons.tables import AS_JUDGED, count_pairs, test_words
+from bayespool.errors import InputError, known_names
+from bayespool.tables.formatting import interval, level, p_value
+
+if TYPE_CHECKING:
+    from bayespool.comparisons.comparison import Comparison
+    from bayespool.measures import Measure
+
+_MAX_PAIRS = 10
+
+
+def comparison_sentences(comparison: Comparison) -> Iterator[str]:
+    """Sentences on pairs under each measure, and across measures, of ten pairs at most."""
+    for measure in comparison.measures:
+        methods = [name for of, name, scope in comparison.draws if (of, scope) == (measure, "these-topics")]
+        pairs = comparison.pairs_in_order(measure, comparison.arrangement)
+        if methods and len(pairs) <= _MAX_PAIRS and not measure.of_judgments:
+            for pair in pairs:
+                yield comparison_sentence(comparison, *pair, measure, method=methods[0])
+    if len(comparison.measures) > 1 and count_pairs(comparison.run_ids) <= _MAX_PAIRS:
+        across = comparison.across_measures()
+        across = across[across["scope"] == "these-topics"]
+        for _, rows in across.groupby("measures", sort=False):
+            for row in rows[rows["method"] == rows["method"].iloc[0]].to_dict("records"):
+                yield across_sentence(row, len(comparison.scores.query_ids))
+
+
+def comparison_sentence(
+    comparison: Comparison,
+    run_a: str,
+    run_b: str,
+    measure: object | None = None,
+    *,
+    method: str | None = None,
+    test: str | None = None,
+) -> str:
+    """Sentence on a pair of runs, the better one first; defaults are the first measure, method with draws and
+    test.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> from bayespool.comparisons import compare
+    >>> two = compare(load_example(), ["new-b", "new-a"], "P@10", estimators="posterior-ratio")
+    >>> print(comparison_sentence(two, "new-b", "new-a").split(" by ")[0])
+    On these 20 topics the P@10 of new-a is higher than that of new-b
+    """
+    a, b = (_position(comparison.run_ids, run, "run") for run in (run_a, run_b))
+    chosen_measure = comparison.measures[_position([str(m) for m in comparison.measures], measure, "measure")]
+    with_draws = list(dict.fromkeys(m for _, m, _ in comparison.draws))
+    if not with_draws:
+        raise InputError("no method has draws to speak of chances with", hint="add a posterior estimator")
+    chosen_method = with_draws[_position(with_draws, method, "method with draws")]
+    chosen_test = comparison.tests[_position(comparison.tests, test, "test")]
+    if (chosen_measure, chosen_method, "these-topics") not in comparison.draws:
+        raise InputError("the scope these-topics was left out of the comparison")
+    draws = comparison.draws[chosen_measure, chosen_method, "these-topics"]
+    if draws.difference[a, b] < 0:
+        a, b = b, a
+    better, worse = comparison.run_ids[a], comparison.run_ids[b]
+    value = f"On these {len(comparison.scores.query_ids)} topics the {chosen_measure} of {better}"
+    if draws.prob_equal[a, b] == 1:
+        return f"{value} and {worse} is the same, whatever the unjudged documents are ({chosen_method})."
+    chance = _chance(draws.prob_greater[a, b])
+    text = f"{value} is higher than that of {worse} by {draws.difference[a, b]:.3f}"
+    if is_certain := _is_fully_judged(comparison, chosen_measure, a, b):
+        text += ": nothing of either is unjudged."
+    else:
+        ends = interval(draws.lower[a, b], draws.upper[a, b], 3, signed=True)
+        text += f" ({level(comparison.ci_prob)} interval {ends} over what the unjudged documents may be, "
+        text += f"{chosen_method}; chance that it is higher {chance}"
+        text += f", equal {_chance(draws.prob_equal[a, b])})." if draws.n_equal[a, b] else ")."
+    if (chosen_measure, chosen_method, "population") in comparison.draws:
+        population = comparison.draws[chosen_measure, chosen_method, "population"]
+        ends = interval(population.lower[a, b], population.upper[a, b], 3, signed=True)
+        text += (
+            f" For the population of topics that they are a sample of the interval is {ends} (chance that it "
+            f"is higher {_chance(population.prob_greater[a, b])})."
+        )
+    return text + _significance_clause(
+        comparison, chosen_measure, chosen_method, chosen_test, a, b, is_certain=is_certain
+    )
+
+
+def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
+    """Sentence on a pair of runs on several measures, from a row of `Comparison.across_measures`, likelier
+    order first.
+
+    Examples
+    --------
+    >>> row = {"measures": "nDCG@10, AP@100", "run_a": "a", "run_b": "b", "method": "posterior-combined"}
+    >>> row |= {"prob_all_greater": 0.02, "prob_all_less": 0.9, "prob_disagree": 0.08, "prob_tied": 0.0}
+    >>> for sentence in across_sentence(row, 50).split(". "):
+    ...     print(sentence)
+    On these 50 topics b is higher than a on nDCG@10 and on AP@100 with a chance of 0.900 (posterior-combined)
+    The chance that it is lower on all of them is 0.020, that the measures disagree 0.080.
+    """
+    a, b = str(row["run_a"]), str(row["run_b"])
+    up, down = float(row["prob_all_greater"]), float(row["prob_all_less"])
+    if up < down:
+        a, b, up, down = b, a, down, up
+    *first, last = (f"on {name}" for name in str(row["measures"]).split(", "))
+    text = (
+        f"On these {n_topics} topics {a} is higher than {b} {', '.join(first)} and {last} with a chance of "
+        f"{_chance(up)} ({row['method']}). The chance that it is lower on all of them is {_chance(down)}, "
+        f"that the measures disagree {_chance(float(row['prob_disagree']))}"
+    )
+    return f"{text}, that they tie {_chance(row['prob_tied'])}." if row["prob_tied"] > 0 else f"{text}."
+
+
+def _is_fully_judged(comparison: Comparison, measure: Measure, a: int, b: int) -> bool:
+    """Whether nothing of the two runs, nor of their ideal rankings, is unjudged."""
+    bounds = comparison.scores.bounds[comparison.measures.index(measure)]
+    return not bounds.has_unjudged[[a, b]].any()
+
+
+def _significance_clause(
+    comparison: Comparison, measure: Measure, method: str, test: Any, a: int, b: int, *, is_certain: bool
+) -> str:
+    p, named = float(comparison.p_adjusted[measure, AS_JUDGED, test][a, b]), test_words(comparison, test)
+    if np.isnan(p):
+        return f" On the existing judgments the two have the same score on every topic ({named})."
+    value = comparison.scores[AS_JUDGED, measure].value
+    significant = p <= comparison.level
+    shown = f"p {'' if p_value(p).startswith('<') else '= '}{p_value(p)}"
+    text = (
+        f" On the existing judgments the difference of {value[a] - value[b]:.3f} is "
+        f"{'' if significant else 'not '}significant at {comparison.level:g} ({named}: {shown})"
+    )
+    draws = comparison.significant.get((measure, method, test))
+    if draws is None or is_certain:
+        return text + "."
+    if not significant:
+        chance = _chance(float(draws.prob_significant[a, b]))
+        return f"{text}; with all documents judged it would be with a chance of {chance}."
+    risk = draws.reversal_risk(comparison.better_as_judged(measure, test))[a, b]
+    return text + f"; the chance that judging the unjudged documents takes it back is {_chance(risk)}."
+
+
+def _position(known: Sequence[str], wanted: object | None, kind: str) -> int:
+    if wanted is None:
+        return 0
+    if str(wanted) not in known:
+        raise InputError(
+            f"no {kind} {str(wanted)!r} in the comparison",
+            hint=known_names(str(wanted), known, before="it has "),
+        )
+    return list(known).index(str(wanted))
+
+
+def _chance(x: float) -> str:
+    written = f"{x:.3f}"
+    return {"0.000": "under 0.001", "1.000": "over 0.999"}.get(written, written)

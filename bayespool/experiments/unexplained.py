@@ -1,0 +1,435 @@
+"""Judgments that no pooled run explains: whether they were made because the documents are relevant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection
+from bayespool.errors import InputError
+from bayespool.experiments.base import metadata_of
+from bayespool.experiments.check_settings import UnexplainedSettings
+from bayespool.measures import Measure
+from bayespool.options import takes
+from bayespool.posterior import Completion
+from bayespool.posterior.steps import rungs_of
+from bayespool.randomness import key_of
+from bayespool.report.result import Result
+from bayespool.tables.columns import Column
+from bayespool.tables.formatting import difference, interval, level, some_of
+from bayespool.tables.markup import one_line
+from bayespool.tables.table import Ends, Table, View
+
+FloatArray = npt.NDArray[np.float64]
+
+_N_STRATA = 10
+_PRIOR_SD = 2.0  # of the log odds ratio: 95 % of it within a factor of 50
+_MAX_LOG_ODDS = 10.0  # of a ratio or shift, in absolute value
+_MAX_STEPS = 25
+
+
+class Selection(NamedTuple):
+    """Dependence of judging on relevance in each draw, both of shape (draw,).
+
+    ``log_odds_ratio`` is that of being judged, for relevant against nonrelevant documents of the same
+    predicted chance; ``shift`` the resulting error of the unjudged documents' log odds, NaN without any.
+    """
+
+    log_odds_ratio: FloatArray
+    shift: FloatArray
+
+
+def find_selection(
+    log_odds: FloatArray,
+    is_judged: npt.NDArray[np.bool_],
+    is_relevant: npt.NDArray[np.bool_],
+    rng: np.random.Generator,
+) -> Selection:
+    """Dependence of judging on relevance beyond predicted log odds, shape (draw, document), made without the
+    judgments.
+
+    The predictions are assumed to hold for judged and unjudged documents together. Within ten strata by mean
+    predicted chance p, draws of the share judged π are of the Bayesian bootstrap. The odds ratio exp(δ) with
+    the margins p and π gives P(judged and relevant), hence the chance of a judged and of an unjudged
+    document. In each draw δ has its maximum under the judgments and a N(0, 2²) prior, plus N(0,
+    1/information). The shift makes the unjudged documents' predictions sum to what δ implies. Both are 0 if
+    judging depends on the predicted chance alone.
+
+    Examples
+    --------
+    100 documents of a chance of .8 were judged, 80 are relevant; 100 of a chance of .2 were not.
+
+    >>> import numpy as np
+    >>> log_odds = np.log([[4.0] * 100 + [0.25] * 100])
+    >>> document = np.arange(200)
+    >>> selection = find_selection(log_odds, document < 100, document < 80, np.random.default_rng(1))
+    >>> float(abs(selection.shift[0])) < 1e-9
+    True
+    """
+    chance = 1 / (1 + np.exp(-log_odds))
+    share = _share_judged(chance, is_judged, rng)
+    rest = ~is_judged
+    ratio = _fit(chance[:, is_judged], share[:, is_judged], is_relevant[is_judged], rng)
+    if not rest.any():
+        return Selection(ratio, np.full(len(log_odds), np.nan))
+    p, judged = chance[:, rest], share[:, rest]
+    left = (p - judged_and_relevant(p, judged, ratio[:, None])) / (1 - judged)
+    return Selection(ratio, _shift(log_odds[:, rest], left.sum(axis=1)))
+
+
+def judged_and_relevant(chance: Any, share: Any, log_odds_ratio: Any) -> FloatArray:
+    """Chance that a document is both judged and relevant, from those of either and their log odds ratio.
+
+    Examples
+    --------
+    >>> judged_and_relevant(0.2, 0.3, 0.0).round(4).tolist()  # by itself
+    0.06
+    >>> judged_and_relevant(0.5, 0.5, np.log(9)).round(4).tolist()  # .375 · .375 / (.125 · .125) is 9
+    0.375
+    """
+    ratio = np.exp(np.asarray(log_odds_ratio, dtype=float))
+    excess = ratio - 1
+    total = 1 + (np.asarray(chance, dtype=float) + share) * excess
+    root = np.sqrt(np.maximum(total**2 - 4 * ratio * excess * chance * share, 0))
+    both: FloatArray = 2 * ratio * chance * share / (total + root)  # stable for ratios near 1
+    return both
+
+
+def _share_judged(
+    chance: FloatArray, is_judged: npt.NDArray[np.bool_], rng: np.random.Generator
+) -> FloatArray:
+    """Bayesian-bootstrap draws of the share judged in each document's stratum, shape (draw, document);
+    exactly 0 or 1 where none or all are judged.
+    """
+    mean = chance.mean(axis=0)
+    ends = np.unique(np.quantile(mean, np.arange(1, _N_STRATA) / _N_STRATA, method="inverted_cdf"))
+    stratum = np.searchsorted(ends, mean)
+    judged, left = (
+        rng.standard_gamma(np.bincount(stratum, mask, len(ends) + 1), (len(chance), len(ends) + 1))
+        for mask in (is_judged, ~is_judged)
+    )
+    both = judged + left
+    drawn = np.divide(judged, both, out=np.zeros_like(both), where=both > 0)
+    share: FloatArray = drawn[:, stratum]
+    return share
+
+
+def _fit(
+    chance: FloatArray, share: FloatArray, is_relevant: npt.NDArray[np.bool_], rng: np.random.Generator
+) -> FloatArray:
+    """Log odds ratio, shape (draw,): the mode by Fisher scoring plus a normal draw of its uncertainty."""
+    ratio = np.zeros(len(chance))
+    information = np.full(len(chance), _PRIOR_SD**-2)
+    for _ in range(_MAX_STEPS):
+        both = judged_and_relevant(chance, share, ratio[:, None])
+        q = np.clip(both / share, 1e-12, 1 - 1e-12)
+        cells = np.stack([both, chance - both, share - both, 1 - chance - share + both])
+        slope = 1 / (1 / np.maximum(cells, 1e-12)).sum(axis=0) / share
+        weight = slope / (q * (1 - q))
+        score = (weight * (is_relevant - q)).sum(axis=1) - ratio / _PRIOR_SD**2
+        information = (weight * slope).sum(axis=1) + _PRIOR_SD**-2
+        step = np.clip(score / information, -1, 1)
+        ratio = np.clip(ratio + step, -_MAX_LOG_ODDS, _MAX_LOG_ODDS)
+        if np.abs(step).max() < 1e-6:
+            break
+    drawn: FloatArray = ratio + rng.standard_normal(len(ratio)) / np.sqrt(information)
+    return drawn
+
+
+def _shift(log_odds: FloatArray, total: FloatArray) -> FloatArray:
+    """Shift of log odds, shape (draw, document), after which their chances sum to ``total``, shape
+    (draw,).
+    """
+    low, high = np.full(len(log_odds), -_MAX_LOG_ODDS), np.full(len(log_odds), _MAX_LOG_ODDS)
+    for _ in range(40):
+        middle = (low + high) / 2
+        too_much = (1 / (1 + np.exp(-(log_odds + middle[:, None])))).sum(axis=1) > total
+        low, high = np.where(too_much, low, middle), np.where(too_much, middle, high)
+    shift: FloatArray = (low + high) / 2
+    return shift
+
+
+_BAND_ENDS = (5, 10, 20, 30, 50, 100)
+_MIN_JUDGMENTS = 20
+_MAX_DRAWS_OF_SHIFT = 400
+"""Draws for the shift, whose log odds are in memory for all documents at once."""
+
+
+_COLUMNS = {
+    "runs": Column("runs", "text", "Pooled ones, below the pool depth, or others, outside the pool."),
+    "first": Column("from\nrank", "count", "First rank of the documents, the best in any of these runs."),
+    "last": Column("to\nrank", "count", "Last rank."),
+    "n_documents": Column("outside\nthe pool", "count", "Documents outside the pool."),
+    "n_unexplained": Column("judged", "count", "Judged ones among them."),
+    "n_relevant": Column("relevant", "count", "Relevant ones among the judged."),
+    "expected": Column("expected", "size", "Relevant ones as predicted without these judgments.", 1),
+    "lower": Column("from", "size", "Lower end of the interval of that prediction.", 0),
+    "upper": Column("to", "size", "Upper end of the interval of that prediction.", 0),
+    "expected_rest": Column("expected\nof others", "size", "Relevant ones predicted among the unjudged.", 1),
+    "shift": Column(
+        "shift", "difference", "Shift of log odds of the unjudged if judging depended on relevance.", 2
+    ),
+    "shift_lower": Column("from", "difference", "Lower end of the interval of the shift.", 2),
+    "shift_upper": Column("to", "difference", "Upper end of the interval of the shift.", 2),
+    "ratio": Column("ratio", "size", "Relevant ones over expected ones."),
+    "depends_on_relevance": Column(
+        "depends on\nrelevance", "flag", "Whether the interval of the shift excludes 0."
+    ),
+}
+
+
+@dataclass(frozen=True)
+class UnexplainedBand:
+    """Judgments of a band of ranks that no pooled run explains, and the prediction of their documents.
+
+    Attributes
+    ----------
+    measure : Measure
+        Its threshold defines relevance, its cutoff the deepest rank.
+    runs : {"pooled", "other"}
+        Documents of pooled runs below the pool depth, or of runs outside the pool.
+    first, last : int
+        Ranks of the documents, the best that any of these runs gives them.
+    n_documents, n_unexplained, n_relevant : int
+        Documents outside the pool, judged ones among them, and relevant ones among the judged.
+    expected, lower, upper : float
+        Relevant ones among the judged as predicted without these judgments, and the ends of the interval.
+    expected_rest : float
+        Relevant ones predicted among the unjudged.
+    shift, shift_lower, shift_upper : float
+        Shift of the log odds of relevance of the documents left unjudged, if judging depended on relevance
+        among documents of the same predicted chance (`bayespool.experiments.unexplained.find_selection`):
+        median and ends of the interval. NaN where no document is left unjudged.
+    """
+
+    measure: Measure
+    runs: str
+    first: int
+    last: int
+    n_documents: int
+    n_unexplained: int
+    n_relevant: int
+    expected: float
+    lower: float
+    upper: float
+    expected_rest: float
+    shift: float
+    shift_lower: float
+    shift_upper: float
+
+    @property
+    def ratio(self) -> float:
+        """Relevant ones over expected ones; NaN where none is expected."""
+        return self.n_relevant / self.expected if self.expected > 0 else float("nan")
+
+    @property
+    def depends_on_relevance(self) -> bool:
+        """Whether the interval of the shift excludes 0, so that judging depended on relevance."""
+        return self.shift_lower > 0 or self.shift_upper < 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the band is all ranks down to the cutoff."""
+        return (self.first, self.last) == (1, self.measure.cutoff)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class UnexplainedJudgments(Result):
+    """Result of `check_unexplained_judgments`: were relevant documents looked for?
+
+    Attributes
+    ----------
+    bands : tuple of UnexplainedBand
+        For each measure and kind of runs all ranks together, then bands of ranks.
+    metadata : mapping
+        Version, fingerprint and settings.
+    """
+
+    bands: tuple[UnexplainedBand, ...]
+    metadata: Mapping[str, Any]
+
+    command = "check unexplained"
+    title = "Judgments that no pooled run explains"
+
+    def __repr__(self) -> str:
+        n = sum(band.n_unexplained for band in self.bands if band.is_whole)
+        return one_line("UnexplainedJudgments", f"{some_of(self._measures, 3)}; {n} judgments")
+
+    @property
+    def _measures(self) -> tuple[Measure, ...]:
+        return tuple(dict.fromkeys(band.measure for band in self.bands))
+
+    def tables(self) -> tuple[Table, ...]:
+        """One row per measure, kind of runs and band of ranks."""
+        import pandas as pd
+
+        frame = pd.DataFrame(
+            asdict(band)
+            | {
+                "measure": str(band.measure),
+                "ratio": band.ratio,
+                "depends_on_relevance": band.depends_on_relevance,
+                "ci_prob": self.metadata["ci_prob"],
+            }
+            for band in self.bands
+        )
+        columns = ("n_documents", "n_unexplained", "n_relevant", "expected", Ends(), "ratio", "shift")
+        views = [
+            View(
+                title=f"{measure}: judgments that no pooled run explains, predicted without them",
+                names=("runs", "first", "last"),
+                columns=(*columns, Ends("shift_lower", "shift_upper", signed=True)),
+                where={"measure": str(measure)},
+            )
+            for measure in self._measures
+        ]
+        return (Table("unexplained", "Judgments that no pooled run explains", frame, _COLUMNS, tuple(views)),)
+
+    def notes(self) -> tuple[str, ...]:
+        """Whether judging depended on relevance, by measure and kind of runs."""
+        prob = level(self.metadata["ci_prob"])
+        return tuple(
+            f"{band.measure}: of {band.runs} runs {'more' if band.shift < 0 else 'fewer'} are relevant than "
+            "documents of their chances: whether one was judged depended on its relevance. If so everywhere, "
+            f"the log odds of the unjudged ones are off by {difference(band.shift, 2)} ({prob} interval "
+            f"{interval(band.shift_lower, band.shift_upper, 2, signed=True)})"
+            for band in self.bands
+            if band.is_whole and band.depends_on_relevance
+        )
+
+
+@takes(UnexplainedSettings)
+def check_unexplained_judgments(
+    collection: Collection,
+    *,
+    settings: UnexplainedSettings,
+    report: Callable[[str], None] | None = None,
+) -> UnexplainedJudgments:
+    """Predict the judgments that no pooled run explains.
+
+    Parameters
+    ----------
+    collection : Collection
+    {options}
+    report : callable, optional
+        Called with a line on the current step.
+
+    Returns
+    -------
+    UnexplainedJudgments
+
+    Raises
+    ------
+    InputError
+        Fewer than 20 judgments are unexplained by the pooled runs.
+
+    Notes
+    -----
+    Judgments of runs that are not at hand, of earlier rounds or of searches for relevant documents are no
+    evidence of a contributor. The models assume that, given the predictors, judging them did not depend on
+    relevance. If more of them are relevant than predicted, the unjudged documents are less relevant than the
+    models predict. A model that is wrong for judged and unjudged documents alike cannot be told from such a
+    search.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> check_unexplained_judgments(load_example())
+    Traceback (most recent call last):
+    bayespool.errors.InputError: 0 judgments are not explained by the pooled runs: too few to say anything
+    """
+    unexplained = collection.judged & ~collection.in_pool() & ~collection.is_own
+    if unexplained.sum() < _MIN_JUDGMENTS:
+        raise InputError(
+            f"{unexplained.sum()} judgments are not explained by the pooled runs: too few to say anything"
+        )
+    without = collection.without_judgments(unexplained)
+    estimator = settings.posterior()
+    bands: list[UnexplainedBand] = []
+    for measure in settings.measures:
+        for runs, chosen in (("pooled", collection.pooled), ("other", ~collection.pooled)):
+            if not chosen.any():
+                continue
+            if report is not None:
+                report(f"predicting for {measure}: {runs} runs")
+            names = tuple(collection.run_ids[r] for r in np.flatnonzero(chosen))
+            completion = estimator.complete(without, names, measure)
+            bands += _bands(collection, completion, unexplained, measure, runs, settings.ci_prob)
+    return UnexplainedJudgments(tuple(bands), metadata_of(collection, settings))
+
+
+def _bands(
+    collection: Collection,
+    completion: Completion,
+    unexplained: npt.NDArray[np.bool_],
+    measure: Measure,
+    runs: str,
+    ci_prob: float,
+) -> list[UnexplainedBand]:
+    unknowns = completion.unknowns
+    if not len(unknowns):
+        return []
+    is_unexplained = unexplained[unknowns.pair]
+    top = len(rungs_of(unknowns.collection, measure)) if not measure.is_graded else 1
+    is_relevant = collection.relevance[unknowns.pair] >= completion.levels[top]
+    best = unknowns.best_rank
+    ends = [0, *(b for b in _BAND_ENDS if b < measure.cutoff), measure.cutoff]
+    bands = [(1, measure.cutoff), *((a + 1, b) for a, b in pairwise(ends))]
+    masks = [(best >= a) & (best <= b) for a, b in bands]
+    kept = [i for i, mask in enumerate(masks) if (mask & is_unexplained).any()]
+    bands, masks = [bands[i] for i in kept], [masks[i] for i in kept]
+    judged = _n_relevant(completion, top, [mask & is_unexplained for mask in masks])
+    expected_rest = _n_relevant(completion, top, [mask & ~is_unexplained for mask in masks]).mean(axis=1)
+    log_odds, tail = _log_odds(completion, top), (1 - ci_prob) / 2
+    rows = []
+    for (a, b), in_band, drawn, rest in zip(bands, masks, judged, expected_rest, strict=True):
+        rng = np.random.default_rng(key_of(completion.random_seed, "found", str(measure), runs, a, b))
+        shift = find_selection(log_odds[:, in_band], is_unexplained[in_band], is_relevant[in_band], rng).shift
+        rows.append(
+            UnexplainedBand(
+                measure=measure,
+                runs=runs,
+                first=a,
+                last=b,
+                n_documents=int(in_band.sum()),
+                n_unexplained=int((in_band & is_unexplained).sum()),
+                n_relevant=int((in_band & is_unexplained & is_relevant).sum()),
+                expected=float(drawn.mean()),
+                lower=float(np.quantile(drawn, tail)),
+                upper=float(np.quantile(drawn, 1 - tail)),
+                expected_rest=float(rest),
+                shift=float(np.quantile(shift, 0.5)),
+                shift_lower=float(np.quantile(shift, tail)),
+                shift_upper=float(np.quantile(shift, 1 - tail)),
+            )
+        )
+    return rows
+
+
+def _n_relevant(
+    completion: Completion, top: int, masks: list[npt.NDArray[np.bool_]]
+) -> npt.NDArray[np.int64]:
+    """Number of relevant documents of each mask in each draw, shape (mask, draw)."""
+    drawn = np.zeros((len(masks), completion.n_draws), dtype=np.int64)
+    for t in np.flatnonzero(np.diff(completion.unknowns.start)).tolist():
+        on_topic = completion.unknowns.on_topic(t)
+        block = completion.block(t) >= top
+        for i, mask in enumerate(masks):
+            drawn[i] += block[:, mask[on_topic]].sum(axis=1)
+    return drawn
+
+
+def _log_odds(completion: Completion, top: int) -> npt.NDArray[np.float64]:
+    """Log odds of relevance for the given draws of the parameters, shape (draw, document)."""
+    thinned = slice(None, None, -(-completion.n_draws // _MAX_DRAWS_OF_SHIFT))
+    is_relevant = (np.arange(len(completion.levels)) >= top).astype(float)
+    n_topics = len(completion.unknowns.start) - 1
+    parts = [completion.expected(t, is_relevant, thinned)[0] for t in range(n_topics)]
+    chance = np.clip(np.concatenate(parts, axis=1), 1e-12, 1 - 1e-12)
+    log_odds: npt.NDArray[np.float64] = np.log(chance) - np.log1p(-chance)
+    return log_odds

@@ -1,0 +1,257 @@
+"""Names and descriptions of what is chosen by name, and texts of it such as ``rrf(k=60)``.
+
+The registries take descriptions from here, and the help of commands shows them without loading anything.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Collection, Mapping
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from bayespool.errors import InputError, known_names
+
+__all__ = [
+    "DEFAULT_ESTIMATORS",
+    "MEASURES",
+    "MODELS",
+    "POINT_ESTIMATORS",
+    "POSTERIOR_ESTIMATORS",
+    "STRATEGIES",
+    "check_types",
+    "describe_estimator",
+    "description_of",
+    "name_in",
+    "settings_in",
+]
+
+POINT_ESTIMATORS = {
+    "as-judged": "B: the measure as trec_eval gives it, unjudged documents are nonrelevant",
+    "background": "B + Δ·E: an unjudged document is relevant with the chance E",
+    "interpolated": "B + C·Δ·B/(1 − Δ): C times as likely as a judged document of the run",
+    "smoothed": "B + C·Δ·B + Δ²·E: interpolated where much is judged, background elsewhere",
+    "systems-adjustment": "B plus the mean loss of pooled runs that are left out of the pool",
+    "topics-adjustment": "B plus the run's mean loss on topics where it is fully judged",
+    "anti-precision": "B + k̄·Δk̄ where what the run does to the pooled runs fires the trigger",
+    "condensed-list": "the measure of the ranking without its unjudged documents: nDCG′, AP′",
+    "froebe-bootstrap": "a quantile of scores with judged documents in place of unjudged ones",
+    "lu-moffat-culpepper": "B plus what documents at their ranks of the pooled runs gain on the topic",
+    "horvitz-thompson": "sums of gains in which each document of a sample counts 1 / its probability",
+    "inferred-ap": "average precision inferred from a sample: infAP, or xinfAP of strata",
+    "stat-ap": "average precision from any sample: weighted sums over documents and pairs",
+    "judge-filled": "the measure with a second judge's labels in place of missing judgments",
+    "judge-rates": "how often hidden documents with a document's label are relevant, as its chance",
+    "prediction-powered": "a second judge's labels, corrected by a sample, with an interval of its own",
+}
+POSTERIOR_ESTIMATORS = {
+    "posterior-combined": "ratio and evidence, by how well they predict held-out organizations",
+    "posterior-background": "a chance of being relevant for each topic and organization",
+    "posterior-interpolated": "a share C of the run's judged precision on the topic",
+    "posterior-smoothed": "interpolated where much is judged, background elsewhere",
+    "posterior-odds-ratio": "odds a constant times those of the run's judged documents on the topic",
+    "posterior-ratio": "a share that depends on how good the run's judged documents are",
+    "posterior-anti-precision": "by how composing with the run changes the pooled runs",
+    "posterior-evidence": "document by document: which runs rank it where, and the judgments around it",
+}
+DEFAULT_ESTIMATORS = (
+    "background",
+    "interpolated",
+    "smoothed",
+    "systems-adjustment",
+    "anti-precision",
+    "condensed-list",
+    "posterior-combined",
+)
+STRATEGIES = {
+    "uniform": "a random sample of the documents",
+    "stratified": "random samples of strata of ranks, denser at the top",
+    "active-sampling": "documents drawn from runs by rank, more from runs that found relevant ones",
+    "max-mean": "from the run with the largest share of relevant documents among its judged ones",
+    "thompson": "from the run with the largest draw from the posterior of its share of relevant documents",
+    "epsilon-greedy": "from the run whose draws were most often relevant, now and then from any",
+    "ucb1-tuned": "from the run that could be the best given how little was drawn from it",
+    "take": "the documents of the best ranks",
+    "depth": "the first k documents of each run",
+    "dcg": "by the sum over runs of the discount of DCG",
+    "rrf": "by the sum over runs of 1 / (k + rank)",
+    "move-to-front": "down a run as long as it yields relevant documents, then the run with fewest misses",
+    "combmax": "by the largest score",
+    "combmin": "by the smallest score",
+    "combmed": "by the median score",
+    "combsum": "by the sum of scores",
+    "combanz": "by the mean of the scores above 0",
+    "combmnz": "by the sum of scores, times how many runs retrieve it",
+    "hedge": "the document of the largest weighted gain; runs weigh by how right they were",
+    "rbp-a": "by the sum over runs of the weight of RBP",
+    "rbp-b": "by the weight of RBP in runs of which little is judged",
+    "rbp-c": "by the weight of RBP in runs that may turn out to be the best",
+    "borda": "by the sum of ranks",
+    "condorcet": "by majorities over pairs of documents",
+}
+MODELS = ("background", "interpolated", "smoothed", "odds_ratio", "ratio", "anti_precision", "evidence")
+MEASURES = (
+    "P@5",
+    "P@10",
+    "P@20",
+    "P(rel=2)@10",
+    "nDCG@5",
+    "nDCG@10",
+    "nDCG@20",
+    "DCG@10",
+    "SDCG@10",
+    "AP@100",
+    "AP@1000",
+    "RR@10",
+    "R@100",
+    "R@1000",
+    "Success@10",
+    "ERR@20",
+    "RBP(p=0.8)@10",
+    "INST@10",
+    "Judged@10",
+    "AntiP@10",
+)
+
+
+def description_of(name: str, description: str | None = None) -> str:
+    """Description of an estimator or a strategy: the one given, or that of the package's own."""
+    known = POINT_ESTIMATORS | POSTERIOR_ESTIMATORS | STRATEGIES
+    if description is None and name not in known:
+        raise InputError(f"{name!r} has no description", hint="say in a line what it does")
+    return known[name] if description is None else description
+
+
+def describe_estimator(estimator: Any) -> dict[str, Any]:
+    """Name and settings of an estimator, as JSON can hold them."""
+    fields = getattr(estimator, "__dataclass_fields__", {})
+    settings = {name: getattr(estimator, name) for name, f in fields.items() if f.compare}
+    return {"name": estimator.name} | {
+        name: dict(value) if isinstance(value, Mapping) else value for name, value in settings.items()
+    }
+
+
+def check_types(settings: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
+    """Refuse settings of the wrong type, read from a string such as ``rrf(k=60)``.
+
+    Parameters
+    ----------
+    settings : mapping of str to object
+    hints : mapping of str to type
+        Type of each setting; settings without one are not checked.
+
+    Raises
+    ------
+    ValueError
+        A value is of another type.
+    """
+    numbers = {int: (int,), float: (int, float)}
+    for name, value in settings.items():
+        hint = hints.get(name)
+        if hint in numbers and (not isinstance(value, numbers[hint]) or isinstance(value, bool)):
+            raise ValueError(f"{name} must be {'a whole number' if hint is int else 'a number'}")
+        if hint is bool and not isinstance(value, bool):
+            raise ValueError(f"{name} must be True or False")
+        if get_origin(hint) is Literal and value not in get_args(hint):
+            raise ValueError(f"{name} must be one of {', '.join(map(repr, get_args(hint)))}")
+
+
+def name_in(text: str) -> str:
+    """Name at the beginning of a string such as ``rrf(k=60)``.
+
+    Examples
+    --------
+    >>> name_in(" rrf(k=60)")
+    'rrf'
+    """
+    return text.partition("(")[0].strip()
+
+
+def settings_in(
+    text: str, kind: str, make: type[Any], *, fixed: Collection[str] = frozenset()
+) -> dict[str, Any]:
+    """Parse the settings in a string.
+
+    Parameters
+    ----------
+    text : str
+        ``name``, or ``name(setting=value, …)`` with numbers, quoted texts, tuples, True or False as values.
+    kind : str
+        What the name is of, in messages: ``"strategy"``.
+    make : type
+        Its class, whose arguments the settings are.
+    fixed : collection of str
+        Arguments that the text may not set.
+
+    Raises
+    ------
+    InputError
+        The text has another form, an unknown setting, or a value that cannot be read or has another type.
+
+    Examples
+    --------
+    >>> from bayespool.pooling import RRF
+    >>> settings_in("rrf(k=60)", "strategy", RRF)
+    {'k': 60}
+    >>> settings_in("rrf(q=60)", "strategy", RRF)
+    Traceback (most recent call last):
+        ...
+    bayespool.errors.InputError: strategy 'rrf(q=60)': there is no setting 'q'; rrf has k
+    """
+    name, (_, opened, rest) = name_in(text), text.strip().partition("(")
+    if not opened:
+        return {}
+    subject, known = f"{kind} {text!r}", _arguments(make)
+    form = f"write {name}({_example(make, fixed)})"
+    try:
+        call = ast.parse(f"f({rest}", mode="eval").body
+    except SyntaxError:
+        problem = "cannot be read" if rest.endswith(")") else "the parenthesis is not closed"
+        raise InputError(f"{subject}: {problem}", hint=form) from None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+        raise InputError(f"{subject}: write settings as name=value", hint=form)
+    settings = {}
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            raise InputError(f"{subject}: write settings as name=value", hint=form)
+        if keyword.arg in fixed or (known is not None and keyword.arg not in known):
+            has = [argument for argument in known or () if argument not in fixed] or ["none"]
+            raise InputError(
+                f"{subject}: there is no setting {keyword.arg!r}",
+                hint=known_names(keyword.arg, has, before=f"{name} has "),
+            )
+        try:
+            settings[keyword.arg] = ast.literal_eval(keyword.value)
+        except ValueError:
+            raise InputError(
+                f"{subject}: {keyword.arg} cannot be {ast.unparse(keyword.value)}",
+                hint="write a number, a text in quotes, True or False",
+            ) from None
+    try:
+        check_types(settings, _hints(make))
+    except ValueError as error:
+        raise InputError(f"{subject}: {error}") from None
+    return settings
+
+
+def _arguments(make: type[Any]) -> tuple[str, ...] | None:
+    """Names of the arguments of a class; None if it accepts any."""
+    parameters = inspect.signature(make).parameters.values()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return None
+    return tuple(parameter.name for parameter in parameters)
+
+
+def _example(make: type[Any], fixed: Collection[str]) -> str:
+    """A setting of a class with its default, as written in a string."""
+    for parameter in inspect.signature(make).parameters.values():
+        if parameter.name not in fixed and isinstance(parameter.default, int | float | str | tuple):
+            return f"{parameter.name}={parameter.default!r}"
+    return "setting=value"
+
+
+def _hints(make: type[Any]) -> dict[str, Any]:
+    try:
+        return get_type_hints(make)
+    except NameError:  # a user's own class whose annotations are only for readers
+        return {}

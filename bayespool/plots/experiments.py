@@ -1,0 +1,534 @@
+"""Figures of experiments: leave-out, random pools, common topics, run types, budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.errors import InputError, known_names
+from bayespool.measures import parse_measure
+from bayespool.plots.style import (
+    AS_JUDGED,
+    MARKS,
+    PALETTE,
+    axes_of,
+    chosen_rows,
+    color_bar,
+    color_of,
+    count_axis,
+    draw_panels,
+    legend_beside,
+    line_of,
+    of_measure,
+    pit_bars,
+    share_legend,
+)
+from bayespool.tables.columns import COLUMNS
+from bayespool.tables.formatting import level, literal
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+_LINE_STYLES = ("-", "-.", ":")  # of lines, one for each turn of the colors
+
+
+def plot_truth(result: Any, measure: object, estimator: str, *, ax: Axes | None = None) -> Axes:
+    """Estimates against true scores, a point per reported run, with intervals where there are any.
+
+    A perfect estimate is on the diagonal. Gray marks are the scores as judged, without the judgments that
+    only the left-out runs contributed.
+
+    Parameters
+    ----------
+    result : LeaveOutResult
+    measure : measure
+    estimator : str
+        A label of the result's.
+    ax : matplotlib.axes.Axes, optional
+    """
+    rows = _rows(result, measure, estimator)
+    axes = axes_of(ax)
+    truth, value = rows["truth"].to_numpy(), rows["value"].to_numpy()
+    of_all = of_measure(_reported(result), measure)  # panels share their scale
+    low = min(of_all[name].min() for name in ("truth", "value", "as_judged", "lower"))
+    high = max(of_all[name].max() for name in ("truth", "value", "as_judged", "upper"))
+    room = 0.03 * (high - low or 1)
+    limits = (low - room, high + room)
+    axes.plot(limits, limits, color="0.8", lw=1, zorder=0)
+    axes.plot(truth, rows["as_judged"], "_", color=AS_JUDGED, ms=6, mew=1, label="as judged", zorder=1)
+    color = _color(result, estimator)
+    if rows["lower"].notna().any():
+        axes.vlines(
+            truth,
+            rows["lower"],
+            rows["upper"],
+            color=color,
+            lw=2.5,
+            alpha=0.35,
+            label=f"{level(result.settings.ci_prob)} interval",
+        )
+    axes.plot(truth, value, "o", color=color, ms=4, mew=0, label="estimate")
+    axes.set(xlim=limits, ylim=limits, xlabel=f"true {parse_measure(measure)}", ylabel="estimate")
+    axes.set_aspect("equal")
+    axes.set_title(literal(estimator), fontsize="medium")
+    axes.legend(fontsize="x-small", loc="upper left", frameon=False)
+    return axes
+
+
+def plot_pit(
+    result: Any, measure: object, estimator: str, *, n_bins: int = 10, ax: Axes | None = None
+) -> Axes:
+    """Histogram of the randomized PIT values of the reported runs; flat where the posterior is calibrated.
+
+    A hump means that intervals are too wide, a U that they are too narrow, a slope that estimates are biased.
+    Runs of one organization are correlated, so few organizations make a rough histogram.
+
+    Parameters
+    ----------
+    result : LeaveOutResult
+    measure : measure
+    estimator : str
+        A posterior's label.
+    n_bins : int, default 10
+    ax : matplotlib.axes.Axes, optional
+    """
+    pit = _rows(result, measure, estimator)["pit"].dropna().to_numpy()
+    axes = pit_bars(pit, parse_measure(measure), n_bins, _color(result, estimator), ax)
+    axes.set_title(literal(estimator), fontsize="medium")
+    axes.legend(fontsize="x-small", frameon=False)
+    return axes
+
+
+def _dots(result: Any, errors: pd.DataFrame, measure: str, axes: Axes) -> Axes:
+    """Errors under one measure, a labeled row for each estimator."""
+    labels = result.settings.labels
+    for i, label in enumerate(labels):
+        [error] = errors.loc[errors["estimator"] == label, "mae"]
+        axes.hlines(i, 0, error, color="0.85", lw=1.2, zorder=1)
+        axes.plot(
+            [error], [i], MARKS[i % len(MARKS)], ms=6, color=_color(result, label), label=literal(label)
+        )
+    axes.set_yticks(range(len(labels)), [literal(label) for label in labels])
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.set_xlim(left=0)
+    axes.set_xlabel(f"mean absolute error, {measure}")
+    axes.grid(axis="x", color="0.9")
+    return axes
+
+
+def plot_mae(result: Any, family: str | None = None, *, ax: Axes | None = None) -> Axes:
+    """Mean absolute error of every estimator by cutoff, a line each; under a single measure a row each.
+
+    Parameters
+    ----------
+    result : LeaveOutResult
+    family : str, optional
+        Measures without the cutoff (`LeaveOutResult.mae_by_cutoff`); default: the family of the first one.
+    ax : matplotlib.axes.Axes, optional
+    """
+    every = result.mae_by_cutoff()
+    errors = every[every["family"] == (family or every["family"].iloc[0])]
+    if errors.empty:
+        raise InputError(f"the result has no {family}", hint=f"it has {', '.join(every['family'].unique())}")
+    names = list(dict.fromkeys(errors["measure"]))
+    axes = axes_of(ax)
+    if len(names) == 1:
+        return _dots(result, errors, names[0], axes)
+    places = np.arange(len(names))
+    for i, label in enumerate(result.settings.labels):
+        axes.plot(
+            places,
+            errors.loc[errors["estimator"] == label, "mae"],
+            marker=MARKS[i % len(MARKS)],
+            ms=5,
+            lw=2.2 if _is_posterior(result, label) else 1.2,
+            ls="--" if label == "as-judged" else _LINE_STYLES[i // len(PALETTE) % len(_LINE_STYLES)],
+            color=_color(result, label),
+            label=literal(label),
+        )
+    axes.set_xticks(places, names)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("mean absolute error")
+    axes.grid(axis="y", color="0.9")
+    legend_beside(axes)
+    return axes
+
+
+def draw_mae(result: Any) -> Figure:
+    """A panel of `plot_mae` for each family of measures, one legend."""
+    families = result.mae_by_cutoff()["family"].unique()
+    width = 8 if len(families) == 1 else 4.4
+    figure = draw_panels([partial(plot_mae, result, family) for family in families], width=width, height=4.5)
+    for panel in figure.axes[:-1]:
+        if (legend := panel.get_legend()) is not None:
+            legend.remove()
+    return figure
+
+
+def plot_gain(
+    results: Mapping[str, Any],
+    measure: object,
+    estimator: str,
+    *,
+    reference: str = "as-judged",
+    coefficient: Literal["generalizability", "dependability"] = "generalizability",
+    ax: Axes | None = None,
+) -> Axes:
+    """Change of the MAE by a correction against the reliability of the true scores, a point per collection.
+
+    Figure 2 of Lipani et al. (2015) asks whether a correction helps where a collection is unreliable.
+
+    Parameters
+    ----------
+    results : mapping of str to LeaveOutResult
+        By the name of the collection.
+    measure : measure
+    estimator, reference : str
+        Labels of every result's: the correction, and the runs as judged.
+    coefficient : {"generalizability", "dependability"}
+        Eρ² or Φ, with its interval.
+    ax : matplotlib.axes.Axes, optional
+    """
+    axes = axes_of(ax)
+    axes.axhline(0, color="0.8", lw=1, zorder=0)
+    for i, (name, result) in enumerate(results.items()):
+        reliability = result.reliability(measure)
+        x, y = getattr(reliability, coefficient), result.mae_change(measure, estimator, reference=reference)
+        ends = getattr(reliability, f"{coefficient}_lower"), getattr(reliability, f"{coefficient}_upper")
+        color, mark = PALETTE[i % len(PALETTE)], MARKS[i % len(MARKS)]
+        axes.hlines(y, *ends, color=color, lw=1.2, alpha=0.6)
+        axes.plot(x, y, mark, color=color, ms=6, label=literal(name))
+    axes.set_xlabel({"generalizability": "Eρ²", "dependability": "Φ"}[coefficient])
+    axes.set_ylabel("change of the MAE, %")
+    axes.set_title(f"{literal(estimator)}, {parse_measure(measure)}", fontsize="medium")
+    axes.margins(0.15)
+    legend_beside(axes)
+    return axes
+
+
+def _rows(result: Any, measure: object, estimator: str) -> pd.DataFrame:
+    if estimator not in result.settings.labels:
+        raise InputError(
+            f"the result has no {estimator!r}", hint=f"it has {', '.join(result.settings.labels)}"
+        )
+    rows = of_measure(_reported(result), measure)
+    return rows[rows["estimator"] == estimator]
+
+
+def _reported(result: Any) -> pd.DataFrame:
+    frame: pd.DataFrame = result.to_frame("runs")
+    return frame[frame["reported"]]
+
+
+def _is_posterior(result: Any, label: str) -> bool:
+    return str(dict(result.settings.estimators)[label].name).startswith("posterior")
+
+
+def _color(result: Any, label: str) -> str:
+    labels = result.settings.labels
+    return color_of(labels, label, [name for name in labels if _is_posterior(result, name)])
+
+
+_STYLES = {
+    "unadjusted": (AS_JUDGED, "-", None),
+    "mixed": (PALETTE[1], "-", "s"),
+    "adjusted": (PALETTE[0], "-", "o"),
+    "common-only": (PALETTE[2], "-", "^"),
+}
+
+
+def plot_pool_width(result: Any, measure: object, *, ax: Axes | None = None) -> Axes:
+    """Error of runs outside the pool against the width of the pool: means, and quartiles as bars.
+
+    Figure 1 of Webber & Park (2009).
+
+    Parameters
+    ----------
+    result : PoolWidthResult
+    measure : measure
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Widths are on a logarithmic scale, with estimators slightly apart.
+    """
+    rows = of_measure(result.to_frame("summary"), measure)
+    axes = axes_of(ax)
+    axes.axhline(0, color="0.8", lw=1, zorder=0)
+    for i, label in enumerate(result.settings.labels):
+        group = rows[rows["estimator"] == label]
+        shift = 1.05 ** (i - (len(result.settings.labels) - 1) / 2)
+        places, color = group["pool_width"].to_numpy() * shift, color_of(result.settings.labels, label)
+        axes.vlines(places, group["quartile_1"], group["quartile_3"], color=color, lw=3, alpha=0.3)
+        mark = MARKS[i % len(MARKS)]
+        axes.plot(places, group["bias"], color=color, marker=mark, ms=5, lw=1.4, label=literal(label))
+    count_axis(axes, result.settings.widths)
+    axes.set_xlabel(f"pool width, {result.settings.by}s")
+    axes.set_ylabel(f"estimate − true {parse_measure(measure)}")
+    legend_beside(axes)
+    return axes
+
+
+def plot_common_topics(
+    result: Any, measure: object, estimator: str, width: int, *, ax: Axes | None = None
+) -> Axes:
+    """Mean absolute error against the number of common topics, and its prediction by sampling theory
+    (dashed).
+
+    Parameters
+    ----------
+    result : CommonTopicsResult
+    measure : measure
+    estimator : str
+        Label of the adjusted estimator.
+    width : int
+        A pool width of the result's.
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Numbers of topics are on a logarithmic scale.
+    """
+    rows = of_measure(result.to_frame("summary"), measure)
+    rows = rows[(rows["estimator"] == estimator) & (rows["pool_width"] == width)]
+    if rows.empty:
+        known = f"{', '.join(result.settings.labels)}; {', '.join(map(str, result.settings.widths))}"
+        raise InputError(
+            f"the result has no {estimator!r} with pools of width {width}", hint=f"it has {known}"
+        )
+    axes = axes_of(ax)
+    for score, (color, style, mark) in _STYLES.items():
+        group = rows[rows["score"] == score]
+        n_common = group["n_common"].to_numpy()
+        axes.plot(n_common, group["mae"], color=color, ls=style, marker=mark, ms=4, lw=1.2, label=score)
+        if group["mae_law"].notna().any():
+            axes.plot(n_common, group["mae_law"], color=color, ls="--", lw=1, alpha=0.7)
+    count_axis(axes, result.settings.n_common)
+    axes.set_ylim(0, 1.3 * float(rows["mae"].max()) or 1)
+    axes.set_xlabel(f"common topics, of {len(result.query_ids)}")
+    axes.set_ylabel(f"mean absolute error of {parse_measure(measure)}")
+    axes.set_title(f"{literal(estimator)}, pools of {width} {result.settings.by}s", fontsize="medium")
+    axes.legend(fontsize="x-small", frameon=False, loc="upper right", ncols=2)
+    return axes
+
+
+def plot_run_types(result: Any, measure: object, kind: str, *, ax: Axes | None = None) -> Axes:
+    """Errors of the runs of a left-out type, a dot per run in a row per estimator; bars are means.
+
+    Parameters
+    ----------
+    result : RunTypesResult
+    measure : measure
+    kind : str
+        A left-out type.
+    ax : matplotlib.axes.Axes, optional
+    """
+    rows = of_measure(result.to_frame("runs"), measure)
+    rows = rows[rows["type"] == kind]
+    if rows.empty:
+        raise InputError(
+            f"the result has no type {kind!r} left out",
+            hint=known_names(kind, result.settings.types, before="it has "),
+        )
+    from matplotlib.ticker import MaxNLocator
+
+    axes, labels = axes_of(ax), result.settings.shared.labels
+    means = of_measure(result.to_frame("summary"), measure)
+    bias = means[means["type"] == kind].set_index("estimator")["bias"]
+    axes.axvline(0, color="0.8", lw=1, zorder=0)
+    for row, label in enumerate(labels):
+        group = rows[rows["estimator"] == label]
+        color, n_runs = color_of(labels, label), len(group)
+        places = -row + 0.5 * (np.arange(n_runs) + 0.5) / n_runs - 0.25
+        axes.plot(group["error"], places, "o", color=color, ms=3, mew=0, alpha=0.6)
+        axes.vlines(bias[label], -row - 0.35, -row + 0.35, color=color, lw=2)
+    axes.set_yticks(-np.arange(len(labels)), [literal(label) for label in labels], fontsize="small")
+    axes.xaxis.set_major_locator(MaxNLocator(5))  # more ticks would overlap
+    axes.set_xlabel(f"estimate − true {parse_measure(measure)}")
+    axes.set_title(f"{literal(kind)} runs on a pool without any", fontsize="medium")
+    return axes
+
+
+_BIAS = {name: COLUMNS[name].label for name in ("mae", "sre", "sre_star")}
+
+
+def plot_budgets(result: Any, measure: object, bias_measure: str = "mae", *, ax: Axes | None = None) -> Axes:
+    """Bias against the budget, a line per strategy: a panel of figure 1 of Lipani et al. (2017).
+
+    Parameters
+    ----------
+    result : Budgets
+    measure : measure
+    bias_measure : {"mae", "sre", "sre_star"}
+    ax : matplotlib.axes.Axes, optional
+
+    Raises
+    ------
+    InputError
+        The result has no such measure; no such bias measure.
+    """
+    if bias_measure not in _BIAS:
+        raise InputError(f"no bias measure {bias_measure!r}", hint=known_names(bias_measure, list(_BIAS)))
+    rows, axes = of_measure(result.to_frame("summary"), measure), axes_of(ax)
+    for i, label in enumerate(result.settings.labels):
+        group = rows[rows["strategy"] == label]
+        axes.plot(group["budget"] / 1000, group[bias_measure], label=literal(label), **line_of(i))
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("documents judged, thousands")
+    axes.set_ylabel(f"{_BIAS[bias_measure]} of {parse_measure(measure)}")
+    return axes
+
+
+def draw_budgets(result: Any) -> Figure:
+    """Figure 1 of Lipani et al. (2017): a column per measure, a row per bias measure, one legend."""
+    from matplotlib.figure import Figure
+
+    measures = result.settings.measures
+    figure = Figure(figsize=(3.6 * len(measures) + 1.6, 8.4), layout="constrained")
+    grid = figure.subplots(len(_BIAS), len(measures), squeeze=False)
+    for panels, bias_measure in zip(grid, _BIAS, strict=True):
+        for panel, measure in zip(panels, measures, strict=True):
+            plot_budgets(result, measure, bias_measure, ax=panel)
+    share_legend(figure, "outside right upper", fontsize="small")
+    return figure
+
+
+def plot_ranking(result: Any, *, ax: Axes | None = None) -> Axes:
+    """Ranks of strategies by their mean bias over budgets, as in figure 2 of Lipani et al. (2017).
+
+    Parameters
+    ----------
+    result : Budgets
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        A column for each measure and bias measure, a line per strategy, the least biased at the bottom.
+    """
+    ranking, axes = result.to_frame("ranking"), axes_of(ax)
+    places = [(str(m), bias) for m in result.settings.measures for bias in _BIAS]
+    ranks = ranking.set_index(["strategy", "measure", "bias_measure"])["rank"]
+    worst_first = sorted(result.settings.labels, key=lambda label: -ranks[(label, *places[-1])])
+    for label in worst_first:
+        i = result.settings.labels.index(label)
+        axes.plot(
+            range(len(places)),
+            [ranks[(label, *place)] for place in places],
+            label=literal(label),
+            **line_of(i),
+        )
+    axes.set_xticks(range(len(places)), [f"{_BIAS[bias]}\n{m}" for m, bias in places], fontsize="small")
+    n = len(result.settings.labels)
+    axes.set_yticks(range(1, n + 1))
+    axes.set_ylim(0.5, n + 0.5)
+    axes.set_ylabel("rank, the least biased at the bottom")
+    legend_beside(axes)
+    return axes
+
+
+_MAX_CELLS_WITH_TEXT = 150
+
+
+def plot_rmse_surface(
+    surface: npt.NDArray[np.float64], *, c: npt.ArrayLike, e: npt.ArrayLike, ax: Axes | None = None
+) -> Axes:
+    """Error of a correction over its constants C and E, as lines of equal error with a cross at the minimum.
+
+    Figures 2 and 3 of Ravana & Moffat (2010), seen from above.
+
+    Parameters
+    ----------
+    surface : ndarray of float, shape (c, e)
+        Of `bayespool.comparisons.rmse_surface`.
+    c, e : array_like of float
+        Its constants, two or more each.
+    ax : matplotlib.axes.Axes, optional
+
+    Raises
+    ------
+    InputError
+        The surface has another number of constants.
+    """
+    c_values, e_values = np.asarray(c, float), np.asarray(e, float)
+    if surface.shape != (c_values.size, e_values.size) or min(surface.shape) < 2:
+        raise InputError(
+            f"a surface of shape {surface.shape} is not of {c_values.size} constants C and {e_values.size} E",
+            hint="give what rmse_surface was given, two or more of each",
+        )
+    axes = axes_of(ax, width=5.4, height=4)
+    axes.contourf(c_values, e_values, surface.T, levels=12, cmap="Blues", alpha=0.7)
+    lines = axes.contour(c_values, e_values, surface.T, levels=12, colors="0.25", linewidths=0.7)
+    axes.clabel(lines, fontsize=7)
+    best = np.unravel_index(surface.argmin(), surface.shape)
+    axes.plot(c_values[best[0]], e_values[best[1]], "X", color=PALETTE[3], ms=8, mec="white", clip_on=False)
+    axes.set(xlabel="C", ylabel="E")
+    axes.set_title(f"RMSE; least {float(surface.min()):.3g}", fontsize="medium")
+    return axes
+
+
+def plot_topics_surface(
+    result: Any,
+    measure: object = None,
+    estimator: str | None = None,
+    score: str = "adjusted",
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """Root mean squared error by pool width and number of common topics, darker for larger.
+
+    It shows whether one more run in the pool or topics judged in full reduce errors more (Webber & Park 2009,
+    §4).
+
+    Parameters
+    ----------
+    result : CommonTopicsResult
+    measure : measure, optional
+        Default: the first.
+    estimator : str, optional
+        The adjusted estimator; default: the first.
+    score : str
+        One of `bayespool.experiments.SCORES`.
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        A column per number of topics, a row per width, with errors written into up to 150 cells.
+
+    Raises
+    ------
+    InputError
+        The result has no such measure, estimator or score.
+    """
+    rows = of_measure(result.to_frame("summary"), measure)
+    name = rows["measure"].iloc[0]
+    rows, label = chosen_rows(rows, "estimator", estimator, "estimator")
+    rows, chosen = chosen_rows(rows, "score", score, "score")
+    table = rows.pivot(index="pool_width", columns="n_common", values="rmse")
+    table = table.sort_index(ascending=False)
+    errors = table.to_numpy()
+    n_rows, n_columns = errors.shape
+    axes = axes_of(ax, width=2.4 + 0.62 * n_columns, height=1.6 + 0.42 * n_rows)
+    image = axes.imshow(errors, cmap="Blues", vmin=0, aspect="auto", interpolation="none")
+    if errors.size <= _MAX_CELLS_WITH_TEXT:
+        for (row, column), error in np.ndenumerate(errors):
+            color = "white" if error > 0.6 * np.nanmax(errors) else "0.2"
+            place: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "x-small", "color": color}
+            axes.text(column, row, f"{error:.2g}", **place)
+    axes.set_xticks(range(n_columns), [str(n) for n in table.columns])
+    axes.set_yticks(range(n_rows), [str(n) for n in table.index])
+    axes.set_xlabel(f"common topics, of {len(result.query_ids)}")
+    axes.set_ylabel(f"pool width, {result.settings.by}s")
+    axes.set_title(f"{name}, {literal(label)}, {chosen}", fontsize="medium")
+    color_bar(axes, image, "RMSE")
+    return axes

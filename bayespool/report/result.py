@@ -1,0 +1,259 @@
+"""What every result says of itself, and what follows from it for all of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from bayespool.errors import InputError, known_names
+from bayespool.tables.citations import Citation, cite
+from bayespool.tables.files import PathLike
+from bayespool.tables.markup import (
+    Arrangement,
+    TextTable,
+    first_rows,
+    html_page,
+    html_repr,
+    latex_tables,
+    markdown_tables,
+)
+from bayespool.tables.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FigureFormat = Literal["png", "svg", "none"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a result.
+
+    Attributes
+    ----------
+    name : str
+        Name of its file, without an ending.
+    caption : str
+        What it shows, in a sentence.
+    draw : callable, optional
+        Draws it: a `matplotlib.figure.Figure`. A figure of a folder is an image instead.
+    narrow : callable, optional
+        Draws it for a phone, 3.6 inches wide.
+    alternative : str
+        What a reader who does not see it should know; default: the caption.
+    image : bytes
+        Content of an SVG or PNG file, where there is nothing to draw.
+    """
+
+    name: str
+    caption: str
+    draw: Callable[[], Any] | None = None
+    narrow: Callable[[], Any] | None = None
+    alternative: str = ""
+    image: bytes = field(default=b"", repr=False)
+
+    def render(self, file_format: Literal["pdf", "png", "svg"] = "svg") -> bytes:
+        """Content of an image file; that of a stored image in its own format."""
+        from bayespool.plots.style import render
+
+        return self.image if self.draw is None else render(self.draw(), file_format)
+
+
+class Result(ABC):
+    """A result: tables, notes, a summary, figures, citations and metadata, from which every output follows.
+
+    A subclass has the attribute or property `metadata` and the method `tables`; the others have nothing to
+    say by default.
+
+    Attributes
+    ----------
+    command : str
+        Command that makes such a result; the name of the experiment in a folder.
+    title : str
+        Title of its report.
+    metadata : mapping of str to object
+        Version, fingerprint, pool and settings, in the types of JSON, to quote with the result.
+    formats : tuple of str
+        Endings of files in formats of its own, besides those of every result.
+    """
+
+    command: ClassVar[str] = ""
+    title: str = "Result"
+    formats: ClassVar[tuple[str, ...]] = ()
+    metadata: Mapping[str, Any]
+
+    @abstractmethod
+    def tables(self) -> tuple[Table, ...]:
+        """Tables in long form, the main one first."""
+
+    def notes(self) -> tuple[str, ...]:
+        """What to know before quoting the result, a sentence each; every output has them."""
+        return ()
+
+    def summary(self) -> tuple[str, ...]:
+        """The result in sentences."""
+        return ()
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Figures, drawn when they are asked for."""
+        return ()
+
+    def citations(self) -> tuple[Citation, ...]:
+        """What to cite for the methods used, and bayespool itself, by author."""
+        return cite(cited_by(self.metadata))
+
+    # --- common to all ---
+
+    def table(self, name: str | None = None) -> Table:
+        """One of the tables, by default the first; an unknown name raises `InputError`."""
+        tables = {table.name: table for table in self.tables()}
+        if name is not None and name not in tables:
+            raise InputError(f"no table {name!r}", hint=known_names(name, tables, before="there are "))
+        return next(iter(tables.values())) if name is None else tables[name]
+
+    def to_frame(self, table: str | None = None) -> pd.DataFrame:
+        """Data frame of one of the tables, by default the first.
+
+        Raises
+        ------
+        InputError
+            There is no such table.
+        """
+        return self.table(table).frame
+
+    def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
+        """Tables as people read them, in the terminal, in papers and on pages."""
+        return tuple(text for table in self.tables() for text in table.read(arrangement))
+
+    def to_latex(
+        self, *, columns: Sequence[str] | None = None, sort: str | None = None, top: int | None = None
+    ) -> str:
+        r"""Tables for ``\input`` in a LaTeX document, with booktabs rules, a caption and a label.
+
+        Parameters
+        ----------
+        columns : sequence of str, optional
+            Names of columns, as in ``--columns``.
+        sort : str, optional
+            Column to sort rows by, as in ``--sort``.
+        top : int, optional
+            Number of rows to show.
+
+        Raises
+        ------
+        InputError
+            There is no such column, or rows cannot be sorted by it.
+        """
+        return self.text(".tex", Arrangement(columns, sort, top))
+
+    def to_markdown(
+        self, *, columns: Sequence[str] | None = None, sort: str | None = None, top: int | None = None
+    ) -> str:
+        """Tables of `to_latex` in Markdown."""
+        return self.text(".md", Arrangement(columns, sort, top))
+
+    def to_html(
+        self, *, columns: Sequence[str] | None = None, sort: str | None = None, top: int | None = None
+    ) -> str:
+        """Tables of `to_latex` as a self-contained page."""
+        return self.text(".html", Arrangement(columns, sort, top))
+
+    def text(self, suffix: str, arrangement: Arrangement | None = None) -> str:
+        """Text of the tables for a file that ends in .tex, .md or .html, notes below the last one."""
+        tables, notes = self._of_papers(arrangement), self.notes()
+        quoted = [f"{name} {self.metadata[key]}" for name, key in _QUOTED.items() if self.metadata.get(key)]
+        comments = [", ".join(quoted)] if quoted else []
+        if suffix == ".tex":
+            return latex_tables(tables, comments, notes if tables else ())
+        if tables:
+            tables = (*tables[:-1], replace(tables[-1], notes=(*tables[-1].notes, *notes)))
+        return markdown_tables(tables) if suffix == ".md" else html_page(self.title, tables, comments)
+
+    def _of_papers(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
+        """Tables of `read` but those of the terminal alone."""
+        return tuple(text for text in self.read(arrangement) if text.medium != "terminal")
+
+    def _repr_html_(self) -> str:
+        """A notebook shows the line of the result and the first rows of what people read."""
+        shown = self._of_papers() or (first_rows(self.to_frame()),)
+        return html_repr(repr(self), tuple(text.first_rows() for text in shown))
+
+    def save(self, path: PathLike, *, table: str | None = None, figures: FigureFormat = "png") -> None:
+        """Write the result, whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+            ``.json`` has all tables and the metadata, ``.parquet`` one table and the metadata, ``.csv`` one
+            table; ``.tex``, ``.md`` and ``.html`` have the tables that people read; the endings in `formats`
+            are of this result alone. Another path without ending is a folder of all tables as CSV and
+            Parquet, ``settings.json`` and the figures.
+        table : str, optional
+            Table of a CSV or Parquet file; default: the first.
+        figures : {"png", "svg", "none"}
+            Figures of a folder.
+
+        Raises
+        ------
+        InputError
+            There is no such table.
+        OutputError
+            The file cannot be written; an earlier file stays.
+        """
+        from bayespool.report.saving import save
+
+        save(self, path, table=table, figures=figures)
+
+    def write_report(self, path: PathLike) -> None:
+        """Write a report: one HTML file that loads nothing from elsewhere.
+
+        Raises
+        ------
+        OutputError
+            The file cannot be written; an earlier file stays.
+        """
+        from bayespool.report.page import write_report
+
+        write_report(self, path)
+
+    def files(self) -> Mapping[str, bytes | str]:
+        """Contents of further files of a folder, by name, such as containers of draws."""
+        return {}
+
+    def in_format(self, suffix: str) -> bytes | str:
+        """Content of a file that ends in one of `formats`."""
+        raise InputError(f"no format {suffix!r}", hint="formats names those of the result's own")
+
+
+_QUOTED = {"bayespool": "bayespool", "collection": "fingerprint"}
+
+
+def cited_by(metadata: Mapping[str, Any]) -> list[str]:
+    """Keys of the citations of bayespool, of the estimators that metadata name, and of their engines."""
+    from bayespool.corrections import ESTIMATORS
+    from bayespool.inference import ENGINES
+
+    keys = ["bayespool"]
+    for name in estimator_names(metadata):
+        keys += ESTIMATORS[name].citations if name in ESTIMATORS else ()
+    for entry in estimator_entries(metadata):
+        engine = ENGINES.get(str(entry.get("engine"))) if isinstance(entry, Mapping) else None
+        keys += getattr(engine, "citations", ())
+    return keys
+
+
+def estimator_entries(metadata: Mapping[str, Any]) -> list[Any]:
+    """Estimators in metadata or in their settings, each its name or a mapping of its settings."""
+    settings = metadata.get("settings")
+    entries = metadata.get("estimators") or (settings or {}).get("estimators") or ()
+    listed = list(entries.values()) if isinstance(entries, Mapping) else list(entries)
+    return [*listed, *([one] if (one := metadata.get("estimator")) else [])]
+
+
+def estimator_names(metadata: Mapping[str, Any]) -> list[str]:
+    """Names of the estimators in metadata or in their settings, each once."""
+    entries = estimator_entries(metadata)
+    names = (str(e["name"]) if isinstance(e, Mapping) else str(e).partition("(")[0] for e in entries)
+    return list(dict.fromkeys(names))

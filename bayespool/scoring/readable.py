@@ -1,0 +1,195 @@
+"""What scores and stored scores share: tables arranged for readers, and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayespool.evidence import Bounds
+from bayespool.measures import Measure
+from bayespool.report.result import Figure, Result
+from bayespool.scoring.score_tables import paper_columns, readable
+from bayespool.scoring.sentences import main_rows, score_sentences
+from bayespool.tables.columns import Column
+from bayespool.tables.containers import variable_name
+from bayespool.tables.formatting import level, percent
+from bayespool.tables.markup import Arrangement, TextTable
+from bayespool.tables.table import Spread, Table, View
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MAX_RUNS_PER_FOREST = 36  # that fit on a printed page
+_MAX_RUNS_WITH_MARKS, _MAX_RUNS_WITH_TOPICS, _MAX_TOPICS_DRAWN = 12, 3, 60
+_MAX_RUNS_IN_COLUMNS = 8
+_PAGE_WIDTH, _PHONE_WIDTH = 7.2, 3.6  # inches
+_CUTOFF = Column("cutoff", "count", "Ranks that a measure looks at.")
+_CHECKS = {
+    "verdict": Column("verdict", "text", "What failed, or that the checks passed."),
+    "engine": Column("engine", "text", "What made the draws."),
+    "max_r_hat": Column(
+        "max R-hat", "coefficient", "Largest R-hat over all parameters; should be under 1.01.", 4
+    ),
+    "min_ess_bulk": Column("min ESS bulk", "size", "Smallest effective sample size; should be over 400.", 0),
+    "min_ess_tail": Column("min ESS tail", "size", "The same in the tails.", 0),
+    "n_divergences": Column("divergences", "count", "Divergent transitions after tuning; should be 0."),
+    "max_end_error": Column(
+        "max end error", "coefficient", "Largest error of an interval's ends, as a share of its width.", 4
+    ),
+}
+
+
+class ReadableScores(Result):
+    """Scores of this call or a file: `read` and `text` know the columns of an arrangement."""
+
+    command = "score"
+    run_ids: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    measures: tuple[Measure, ...]
+
+    def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
+        """Table of each measure, or one of all measures with at most eight numbers in a row."""
+        table = self.table()
+        scope = scope_of(self.metadata, per_topic="query_id" in table.frame)
+        return readable(table, scope, arrangement).read()
+
+    def text(self, suffix: str, arrangement: Arrangement | None = None) -> str:
+        """Text of the tables for a file that ends in .tex, .md or .html, with columns that fit on a page."""
+        chosen = arrangement or Arrangement()
+        if chosen.columns is None:
+            chosen = replace(chosen, columns=paper_columns(self.table().frame))
+        return super().text(suffix, chosen)
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Forests of the runs, topics of few runs, unjudged shares, distance from the pool."""
+        from bayespool.plots import draw_topics, plot_distance, plot_unjudged
+
+        tables = {table.name: table.frame for table in self.tables()}
+        figures = []
+        if (frame := tables.get("scores")) is not None:
+            for measure in self.measures:
+                figures += _forests(self, measure, frame[frame["measure"] == str(measure)])
+        are_few = len(self.run_ids) <= _MAX_RUNS_WITH_TOPICS and len(self.query_ids) <= _MAX_TOPICS_DRAWN
+        if "topics" in tables and are_few:
+            for measure in dict.fromkeys(tables["topics"]["measure"]):
+                draw = partial(draw_topics, self, measure)
+                name = f"topics-{variable_name(measure)}"
+                figures.append(Figure(name, f"{measure} of the runs by topic; bars and lines as above", draw))
+        if "unjudged" in tables:
+            for cutoff in dict.fromkeys(tables["unjudged"]["cutoff"]):
+                rows = tables["unjudged"][tables["unjudged"]["cutoff"] == cutoff]
+                caption = f"Unjudged share of the top {cutoff}, by run and topic"
+                draw = partial(_figure_of, partial(plot_unjudged, self, cutoff))
+                alternative = f"{caption}. {_most_unjudged(rows)}"
+                figures.append(Figure(f"unjudged-{cutoff}", caption, draw, alternative=alternative))
+        if frame is not None and frame["distance"].notna().any():
+            measure = frame.loc[frame["distance"].notna(), "measure"].iloc[0]
+            draw = partial(_figure_of, partial(plot_distance, self, measure))
+            figures.append(Figure("distance", "Distance of the runs from the pool", draw))
+        return tuple(figures)
+
+
+def scope_of(metadata: Mapping[str, Any], *, per_topic: bool = False) -> str:
+    """Topics, and what is estimated, for headings."""
+    n = len(metadata.get("query_ids", ()))
+    deep = metadata.get("estimand", "complete") == "complete"
+    extra = "" if deep else ", unjudged documents below the pool depth nonrelevant"
+    return f"{'on each of' if per_topic else 'mean over'} {n} topic{'' if n == 1 else 's'}{extra}"
+
+
+def checks_table(metadata: Mapping[str, Any]) -> Table:
+    """Checks of the draws of each estimator under each measure."""
+    import pandas as pd
+
+    rows = [
+        {
+            "estimator": check["method"],
+            "measure": check["measure"],
+            "verdict": "; ".join(check["problems"]) or "passed",
+        }
+        | {name: check[name] for name in _CHECKS if name in check}
+        for check in metadata.get("diagnostics", ())
+    ]
+    return Table("checks", "Checks of the draws", pd.DataFrame(rows).dropna(axis=1, how="all"), _CHECKS)
+
+
+def unjudged_table(run_ids: Sequence[str], query_ids: Sequence[str], all_bounds: Sequence[Bounds]) -> Table:
+    """Unjudged shares of the ranks down to the cutoff of each measure, by run and topic."""
+    import pandas as pd
+
+    share_of = {bounds.measure.cutoff: bounds.n_unjudged / bounds.measure.cutoff for bounds in all_bounds}
+    rows = [
+        (run, query_id, cutoff, share)
+        for cutoff, shares in share_of.items()
+        for (run, query_id), share in zip(product(run_ids, query_ids), shares.ravel(), strict=True)
+    ]
+    frame = pd.DataFrame(rows, columns=["run_id", "query_id", "cutoff", "unjudged"])
+    views = tuple(
+        View(
+            title=f"Unjudged share of the top {cutoff}",
+            names=("query_id",),
+            columns=(Spread(("unjudged",), "run_id"),),
+            where={"cutoff": cutoff},
+            note=_most_unjudged(frame[frame["cutoff"] == cutoff]),
+        )
+        for cutoff in share_of
+    )
+    few = len(run_ids) <= _MAX_RUNS_IN_COLUMNS
+    return Table("unjudged", "Unjudged shares", frame, {"cutoff": _CUTOFF}, views if few else ())
+
+
+def _most_unjudged(rows: pd.DataFrame) -> str:
+    """Sentence on the unjudged shares of one cutoff."""
+    runs, of_topics = rows["run_id"].unique(), rows.groupby("query_id", sort=False)["unjudged"].mean()
+    whose = f"these {len(runs)} runs" if len(runs) > 1 else runs[0]
+    return (
+        f"Of the top {rows['cutoff'].iloc[0]} of {whose}, {percent(rows['unjudged'].mean())} is unjudged. "
+        f"The topic with most is {of_topics.idxmax()} ({percent(of_topics.max())}); on "
+        f"{(of_topics == 0).sum()} of {len(of_topics)} topics everything is judged."
+    )
+
+
+def _forests(scores: ReadableScores, measure: Measure, rows: pd.DataFrame) -> list[Figure]:
+    """Forest plots under a measure, of at most 36 runs each, the best first."""
+    from bayespool.plots import draw_runs
+
+    best = main_rows(rows)
+    low, high = float(rows["bound_lower"].min()), float(rows["bound_upper"].max())
+    room = 0.04 * (high - low or 1)
+    bar = (
+        f"; the bar is the {level(best['ci_prob'].iloc[0])} interval" if best["ci_prob"].notna().any() else ""
+    )
+    parts = np.array_split(np.array(best["run_id"], dtype=object), -(-len(best) // _MAX_RUNS_PER_FOREST))
+    sentences, figures = score_sentences(rows, [measure], len(scores.query_ids)), []
+    for i, part in enumerate(parts):
+        which = f", part {i + 1} of {len(parts)}" if len(parts) > 1 else ""
+        draw = partial(
+            draw_runs,
+            scores,
+            measure,
+            list(part),
+            limits=(low - room, high + room),
+            corrections=len(best) <= _MAX_RUNS_WITH_MARKS,
+            truth=scores.metadata.get("truth", {}).get(str(measure)),
+        )
+        figures.append(
+            Figure(
+                f"forest-{variable_name(measure)}{f'-{i + 1}' if which else ''}",
+                f"{measure}{which}. The thin line goes from the lowest to the highest score that judging all "
+                f"documents could lead to{bar}.",
+                partial(draw, width=_PAGE_WIDTH),
+                partial(draw, width=_PHONE_WIDTH),
+                alternative=f"Forest plot of runs under {measure}{which}. {' '.join(sentences)}",
+            )
+        )
+    return figures
+
+
+def _figure_of(plot: Any) -> Any:
+    """Figure of the axes of a plot function."""
+    return plot().figure

@@ -1,0 +1,76 @@
+"""Scores in sentences: one for each run where there are few, else one for all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from bayespool.measures import Measure
+from bayespool.scoring.score_tables import main_estimator
+from bayespool.tables.formatting import interval, level, number, percent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MAX_SENTENCES = 6
+Row = Mapping[str, Any]
+
+
+def score_sentences(frame: pd.DataFrame, measures: Sequence[Measure], n_topics: int) -> list[str]:
+    """Sentences on the runs under each measure, from a frame of scores."""
+    return [
+        sentence
+        for measure in measures
+        for sentence in _sentences(frame[frame["measure"] == str(measure)], measure, n_topics, len(measures))
+    ]
+
+
+def main_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of one measure by the first estimator with intervals, or as judged; best run first."""
+    main = main_estimator(rows)
+    if main is None:
+        rows = rows.drop_duplicates("run_id").assign(value=lambda firsts: firsts["as_judged"])
+    else:
+        rows = rows[rows["estimator"] == main]
+    return rows.sort_values(["value", "run_id"], ascending=[False, True])
+
+
+def _sentences(rows: pd.DataFrame, measure: Measure, n_topics: int, n_measures: int) -> list[str]:
+    best_first: list[Row] = main_rows(rows).to_dict("records")  # type: ignore[assignment]
+    over = f" over {n_topics} topics"
+    if len(best_first) == 1 or len(best_first) * n_measures <= _MAX_SENTENCES:
+        return [_sentence(row, measure, over) for row in best_first]
+    first, last = best_first[0], best_first[-1]
+    shares = [row["unjudged"] for row in best_first]
+    kind = "score as judged" if first["ci_prob"] != first["ci_prob"] else "corrected score"
+    return [
+        f"{len(best_first)} runs were scored under {measure}{over}. Between {percent(min(shares))} and "
+        f"{percent(max(shares))} of a run's top {measure.cutoff} is unjudged. The highest {kind} is that of "
+        f"{first['run_id']}: {_corrected(first)}. The lowest is that of {last['run_id']}: {_corrected(last)}."
+    ]
+
+
+def _sentence(row: Row, measure: Measure, over: str) -> str:
+    run, as_judged = row["run_id"], number(row["as_judged"], 3)
+    unjudged = f"{percent(row['unjudged'])} of its top {measure.cutoff} is unjudged"
+    if row["bound_upper"] - row["bound_lower"] < 1e-12:
+        known = f"The {measure} of {run} is {as_judged}{over}"
+        return f"{known}: nothing that could change it is unjudged."
+    if row["ci_prob"] != row["ci_prob"]:
+        lower, upper = number(row["bound_lower"], 3), number(row["bound_upper"], 3)
+        return (
+            f"The {measure} of {run} lies between {lower} and {upper}{over}, whatever the unjudged documents "
+            f"are: {unjudged}. As judged it is {as_judged}."
+        )
+    return (
+        f"The {measure} of {run} is {_corrected(row)}, mean{over}. As judged, with unjudged documents "
+        f"counted as nonrelevant, it is {as_judged}; {unjudged}."
+    )
+
+
+def _corrected(row: Row) -> str:
+    value = number(row["value"], 3)
+    if row["ci_prob"] != row["ci_prob"]:
+        return value
+    ends = interval(row["lower"], row["upper"], 3)
+    return f"{value} ({level(row['ci_prob'])} interval {ends}, {row['estimator']})"

@@ -1,0 +1,82 @@
+"""Numbers and untrusted text as tables print them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+# Controls (C0 but for the line feed, DEL, C1), surrogates, other ends of lines, and bidirectional controls.
+_UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def printable(text: str, *, one_line: bool = False) -> str:
+    r"""Text with control and other unsafe characters escaped as ``\x1b``; line ends, too, if ``one_line``."""
+    shown = _UNSAFE.sub(_escaped, text)
+    return shown.replace("\n", r"\n") if one_line else shown
+
+
+def literal(label: object) -> str:
+    r"""Label that matplotlib draws without reading ``$…$`` as a formula.
+
+    Examples
+    --------
+    >>> print(literal(r"auto$\frac$"))
+    auto\$\frac\$
+    """
+    return printable(str(label), one_line=True).replace("$", r"\$")
+
+
+def some_of(names: Iterable[object], most: int = 5) -> str:
+    """Names separated by commas; of more than ``most`` + 1 the first ``most`` and the number of others."""
+    known = [str(name) for name in names]
+    if len(known) <= most + 1:
+        return ", ".join(known)
+    return f"{', '.join(known[:most])} and {len(known) - most} more"
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def number(x: float, digits: int = 4) -> str:
+    """A number with fixed decimals, such as ``0.1235``; a dash for NaN."""
+    return "–" if x != x else f"{x:.{digits}f}"
+
+
+def p_value(p: float) -> str:
+    """A p-value to four decimals, at least ``< 0.0001``; a dash for NaN."""
+    return "< 0.0001" if p < 0.00005 else number(p)
+
+
+def percent(x: float) -> str:
+    """A share as a percentage, such as ``50.0 %``; a dash for NaN."""
+    return "–" if x != x else f"{100 * x:.1f} %"
+
+
+def difference(x: float, digits: int = 4) -> str:
+    """A number with its sign, such as ``+0.5000``; a dash for NaN."""
+    return "–" if x != x else f"{x:+.{digits}f}"
+
+
+def interval(lower: float, upper: float, digits: int = 4, *, signed: bool = False) -> str:
+    """An interval, everywhere: ``0.5000–0.7500``, or with signs ``-0.2500 to +0.5000``; a dash for NaN.
+
+    Ends that would look alike get more decimals, five at the most.
+
+    Examples
+    --------
+    >>> interval(0.5, 0.75), interval(-0.25, 0.5, 3, signed=True), interval(0.12341, 0.12344, 3)
+    ('0.5000–0.7500', '-0.250 to +0.500', '0.12341–0.12344')
+    """
+    if lower != lower or upper != upper:
+        return "–"
+    text, between = (difference, " to ") if signed else (number, "–")
+    while text(lower, digits) == text(upper, digits) and lower != upper and digits < 5:
+        digits += 1
+    return f"{text(lower, digits)}{between}{text(upper, digits)}"
+
+
+def level(ci_prob: float) -> str:
+    """Probability of an interval, everywhere: ``95 %``."""
+    return f"{100 * ci_prob:g} %"

@@ -1,0 +1,373 @@
+"""Tables of results: a long frame with described columns, and how people read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from bayespool.errors import InputError, known_names
+from bayespool.tables.columns import COLUMNS, KINDS, Column
+from bayespool.tables.files import records
+from bayespool.tables.formatting import interval, level
+from bayespool.tables.markup import Arrangement, TextTable, groups_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MAX_ROWS, _MAX_COLUMNS = 600, 12  # of a table that has no view
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Two columns in one cell, the ends of an interval."""
+
+    lower: str = "lower"
+    upper: str = "upper"
+    label: str = "{level}\ninterval"
+    signed: bool = False
+    decimals: int | None = None
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Columns side by side for each value of another column.
+
+    Parameters
+    ----------
+    columns : tuple of str, Ends or Spread
+    across : str
+        Column of a value for each group; its text is the heading of the group's first column.
+    labels : mapping of str to str
+        Headings in place of these texts.
+    label : str
+        Heading in which ``{}`` is that text.
+    grouped : bool
+        Whether the text stands above all of the group's columns instead.
+    values : tuple of object, optional
+        Values that have columns, in this order; default: all.
+    """
+
+    columns: tuple[str | Ends | Spread, ...]
+    across: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    label: str = "{}"
+    grouped: bool = False
+    values: tuple[Any, ...] | None = None
+
+
+Part = str | Ends | Spread
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """How people read a table: some of its rows and columns.
+
+    Parameters
+    ----------
+    title : str
+        Heading in the terminal, and caption.
+    names : tuple of str
+        Columns that name a row.
+    columns : tuple of str, Ends or Spread
+        The other columns, from left to right.
+    where : mapping of str to object
+        Values of columns that the rows have; default: all rows.
+    sort : str
+        Column of the table to sort rows by, ascending, or descending after a minus sign; or, after one, a
+        column that is shown, such as an estimator. Default: the order of the table.
+    top : int, optional
+        Number of rows, the first ones; default: all.
+    note : str
+        Sentences below the table.
+    spare : tuple of str
+        Columns that a narrow terminal does without, the first ones first.
+    keep_empty : bool
+        Whether columns without any value stay.
+    medium : {"", "terminal", "paper"}
+        Where it is read: everywhere, or in the terminal or in papers and notebooks alone; a report has all.
+    """
+
+    title: str
+    names: tuple[str, ...]
+    columns: tuple[Part, ...]
+    where: Mapping[str, Any] = field(default_factory=dict)
+    sort: str = ""
+    top: int | None = None
+    note: str = ""
+    spare: tuple[str, ...] = ()
+    keep_empty: bool = False
+    medium: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table of a result, in long form.
+
+    Parameters
+    ----------
+    name : str
+        Name in files.
+    caption : str
+        What it holds, in a few words.
+    frame : pandas.DataFrame
+    columns : mapping of str to Column
+        Columns that `COLUMNS` does not describe, or describes otherwise.
+    views : tuple of View
+        How people read it; without one the terminal does not print it.
+
+    Raises
+    ------
+    InputError
+        A column without a description.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> values = {"value": [0.5, 0.25], "lower": [0.4, 0.2], "upper": [0.6, 0.3]}
+    >>> frame = pd.DataFrame({"run_id": ["a", "b"], **values})
+    >>> view = View(title="Two runs", names=("run_id",), columns=("value", Ends(label="interval")))
+    >>> text = Table("scores", "Scores", frame, views=(view,)).read()[0]
+    >>> text.header, text.rows[0]
+    (('run', 'estimate', 'interval'), ('a', '0.5000', '0.4000–0.6000'))
+    """
+
+    name: str
+    caption: str
+    frame: pd.DataFrame = field(repr=False)
+    columns: Mapping[str, Column] = field(default_factory=dict, repr=False)
+    views: tuple[View, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        if unknown := [
+            name for name in map(str, self.frame) if name not in self.columns and name not in COLUMNS
+        ]:
+            hint = "give the table a Column(label, kind, help) for it"
+            raise InputError(
+                f"the column {unknown[0]!r} of the table {self.name!r} has no description", hint=hint
+            )
+
+    def column(self, name: str) -> Column:
+        """Description of a column."""
+        return self.columns.get(name) or COLUMNS[name]
+
+    def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
+        """Tables that people read, one for each view, with the columns and rows of an arrangement."""
+        return tuple(text for view in self.views if (text := _read(self, view, arrangement)) is not None)
+
+    def whole(self) -> TextTable:
+        """Columns and rows that fit on a page, for a table without views."""
+        names = [str(name) for name in self.frame][:_MAX_COLUMNS]
+        n_names = next((i for i, name in enumerate(names) if self.column(name).is_number), len(names))
+        if len(self.frame) > _MAX_ROWS:
+            n = f"{len(self.frame):,}"
+            note = f"The table has {n} rows, too many for a page; the result's own file has them."
+            header = tuple(self.column(name).label for name in names)
+            return TextTable(self.caption, header, (), n_names, notes=(note,))
+        n_more = len(self.frame.columns) - len(names)
+        view = View(
+            title=self.caption,
+            names=tuple(names[: n_names or 1]),
+            columns=tuple(names[n_names or 1 :]),
+            note=f"The file has {n_more} more columns." if n_more else "",
+        )
+        return _text(self, view, [_OneRow(row) for row in records(self.frame)])
+
+    def described(self) -> dict[str, Any]:
+        """Caption and columns, as JSON can hold them."""
+        columns = {
+            name: {key: value for key, value in vars(self.column(name)).items() if value is not None}
+            for name in map(str, self.frame)
+        }
+        return {"caption": self.caption, "columns": columns, "views": [_plain(view) for view in self.views]}
+
+
+def table_of(name: str, frame: pd.DataFrame, described: Mapping[str, Any]) -> Table:
+    """Table of a frame and what `Table.described` said of it; columns of an unknown kind are text."""
+    columns = {
+        column: Column(
+            str(each["label"]),
+            each["kind"] if each["kind"] in KINDS else "text",
+            str(each["help"]),
+            each.get("decimals"),
+        )
+        for column, each in described["columns"].items()
+    }
+    views = tuple(_of_plain(view) for view in described["views"])
+    return Table(name, str(described["caption"]), frame, columns, views)
+
+
+_PARTS = {"ends": Ends, "spread": Spread, "view": View}
+
+
+def _plain(part: Part | View) -> Any:
+    """A part of a view in the types of JSON."""
+    if isinstance(part, str):
+        return part
+    kind = next(name for name, cls in _PARTS.items() if isinstance(part, cls))
+    values = {each.name: getattr(part, each.name) for each in fields(part)}
+    return {
+        kind: {
+            name: [_plain(one) for one in value]
+            if name == "columns"
+            else dict(value)
+            if isinstance(value, Mapping)
+            else value
+            for name, value in values.items()
+        }
+    }
+
+
+def _of_plain(plain: Any) -> Any:
+    """Part of a view as `_plain` wrote it."""
+    if isinstance(plain, str):
+        return plain
+    ((kind, values),) = plain.items()
+    made = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    if "columns" in made:
+        made["columns"] = tuple(_of_plain(one) for one in made["columns"])
+    return _PARTS[kind](**made)
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """A column of text: its name, heading, group, cells and the numbers to sort by."""
+
+    name: str
+    heading: str
+    group: str
+    texts: tuple[str, ...]
+    values: tuple[float | None, ...]
+
+
+class _OneRow(dict[str, Any]):
+    """Values of the rows of one name, by column; those of a `Spread` in ``rows``."""
+
+    def __init__(self, first: Mapping[str, Any], rows: Sequence[Mapping[str, Any]] | None = None) -> None:
+        super().__init__(first)
+        self.rows = [first] if rows is None else rows
+
+
+def _read(table: Table, view: View, arrangement: Arrangement | None) -> TextTable | None:
+    """Text of a view; None where it has no rows."""
+    rows = table.frame
+    for name, value in view.where.items():
+        rows = rows[rows[name] == value]
+    if rows.empty:
+        return None
+    column = view.sort.removeprefix("-")
+    if column in rows:
+        rows = rows.sort_values(column, ascending=column == view.sort, kind="stable")
+    by_name: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in records(rows):
+        by_name.setdefault(tuple(row[name] for name in view.names), []).append(row)
+    named = [_OneRow(group[0], group) for group in by_name.values()]
+    return _text(table, view, named[: view.top], arrangement)
+
+
+def _text(table: Table, view: View, rows: list[_OneRow], arrangement: Arrangement | None = None) -> TextTable:
+    names = list(_cells(table, view.names, rows))
+    made = list(_cells(table, view.columns, rows))
+    if not view.keep_empty:
+        made = [c for c in made if set(c.texts) - {"–", ""}] or made
+    order = list(range(len(rows)))
+    for key in made:  # such as that of an estimator
+        if view.sort == f"-{key.name}":
+            order = _from_the_highest(order, key)
+    if arrangement is not None:
+        made, order = _arranged(made, names, order, arrangement)
+    all_cells = [*names, *made]
+    is_grouped = any(c.group for c in made)
+    return TextTable(
+        caption=view.title,
+        header=tuple(c.heading for c in all_cells),
+        rows=tuple(tuple(c.texts[i] for c in all_cells) for i in order),
+        n_names=len(names),
+        groups=groups_of([c.group for c in made]) if is_grouped else (),
+        label=" ".join([table.name, *map(str, view.where.values())]),
+        notes=(view.note,) if view.note else (),
+        values=tuple(tuple(c.values[i] for c in all_cells) for i in order),
+        spare=tuple(i for name in view.spare for i, c in enumerate(all_cells) if c.name == name),
+        medium=view.medium,
+    )
+
+
+def _arranged(
+    made: list[_Cells], names: list[_Cells], order: list[int], arrangement: Arrangement
+) -> tuple[list[_Cells], list[int]]:
+    """Columns and rows as asked for; names of columns may have hyphens for underscores."""
+    known = {c.name.replace("_", "-"): c for c in [*names, *made]}
+
+    def named(name: str, what: str) -> _Cells:
+        key = name.replace("_", "-")
+        if key not in known:
+            raise InputError(f"{what} {name!r}", hint=known_names(key, list(known), before="there are "))
+        return known[key]
+
+    if arrangement.sort is not None:
+        key = named(arrangement.sort, "cannot sort by")
+        if any(v is not None for v in key.values):
+            order = _from_the_highest(order, key)
+        else:
+            order = sorted(order, key=lambda i: key.texts[i])
+    if arrangement.columns is not None:
+        made = [named(name, "no column") for name in arrangement.columns]
+    return made, order[: arrangement.top]
+
+
+def _from_the_highest(order: list[int], key: _Cells) -> list[int]:
+    """Rows by a column of numbers, missing ones last."""
+    return sorted(order, key=lambda i: float("inf") if (v := key.values[i]) is None else -v)
+
+
+def _cells(table: Table, parts: Iterable[Part], rows: Sequence[_OneRow]) -> Iterator[_Cells]:
+    """Columns of text of the parts of a view."""
+    for part in parts:
+        if isinstance(part, Spread):
+            yield from _spread(table, part, rows)
+        elif isinstance(part, Ends):
+            column = table.column(part.lower)
+            digits = next(
+                d for d in (part.decimals, column.decimals, KINDS[column.kind].decimals) if d is not None
+            )
+            ends = [(row.get(part.lower), row.get(part.upper)) for row in rows]
+            shown = [
+                "–"
+                if low is None or low != low or high is None
+                else interval(low, high, digits, signed=part.signed)
+                for low, high in ends
+            ]
+            prob = next(
+                (row["ci_prob"] for row in rows if row.get("ci_prob", float("nan")) == row.get("ci_prob")),
+                0.95,
+            )
+            heading = part.label.format(level=level(prob))
+            name = "interval" if part.lower == "lower" else part.lower
+            yield _Cells(name, heading, "", tuple(shown), tuple(_number(low) for low, _ in ends))
+        else:
+            column = table.column(part)
+            values = [row.get(part) for row in rows]
+            numbers = tuple(_number(v) if column.is_number else None for v in values)
+            yield _Cells(part, column.label, "", tuple(map(column.text, values)), numbers)
+
+
+def _spread(table: Table, part: Spread, rows: Sequence[_OneRow]) -> Iterator[_Cells]:
+    column = table.column(part.across)
+    known = dict.fromkeys(row[part.across] for one in rows for row in one.rows)
+    for value in known if part.values is None else [value for value in part.values if value in known]:
+        text = part.labels.get(str(value), column.text(value))
+        inner = []
+        for one in rows:
+            mine = [row for row in one.rows if row[part.across] == value]
+            inner.append(_OneRow(mine[0] if mine else {}, mine))
+        for i, cells in enumerate(_cells(table, part.columns, inner)):
+            name = str(value) if i == 0 else f"{value} {cells.name}"
+            if part.grouped:
+                yield _Cells(name, cells.heading, text, cells.texts, cells.values)
+            else:
+                heading = part.label.format(text) if i == 0 else cells.heading
+                yield _Cells(name, heading, cells.group, cells.texts, cells.values)
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None or value != value else float(value)

@@ -1,0 +1,139 @@
+"""Options of the commands say what their settings say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from commands import Outcome
+
+from bayespool.cli import commands
+from bayespool.cli.help import group_of
+from bayespool.cli.parameters import _judges as named_files, _with_threshold as with_threshold
+from bayespool.errors import InputError
+
+COMMANDS = commands()
+CHECKS = {f"check {name}" for name in ("predictions", "simulation", "engines", "unexplained")}
+
+
+def test_an_option_says_the_same_in_every_command() -> None:
+    said: dict[str, set[str]] = {}
+    for command in COMMANDS.values():
+        for parameter in command.params:
+            if parameter.param_type_name == "option":
+                said.setdefault(parameter.opts[0], set()).add(parameter.help.strip())
+    different = {flag for flag, helps in said.items() if len(helps) > 1}
+    # what pools are drawn from is not what is left out of one; one measure or several; a file or a folder;
+    # the draws of a posterior or those of them that are written
+    shared = {"--by", "--measure", "--output", "--qrels", "--table", "--control", "--draws", "--columns"}
+    # a strategy's budget or that of what to judge next; the posterior that is written or that chooses; what
+    # an experiment on pools takes for true, and whom it reports; rows of runs or of pairs
+    assert different <= shared | {"--budget", "--estimator", "--estimators", "--truth", "--top", "--sort"}
+
+
+@pytest.mark.parametrize(
+    ("flag", "default"),
+    [
+        *(("--seed", 1), ("--max-holes", None), ("--pooled-runs", None), ("--pool-rule", "leading")),
+        *(
+            ("--known-depth", None),
+            ("--pool-strategy", None),
+            ("--pool-seed", 1),
+            ("--pool-depth", None),
+            ("--jobs", -1),
+            ("--top", 100),
+            ("--engine", "laplace"),
+        ),
+    ],
+)
+def test_an_option_has_one_default(flag: str, default: object) -> None:
+    # budgets reports on the best 75 %, as its paper does; where it is output, it is of the rows to print
+    found = [
+        p.default
+        for n, c in COMMANDS.items()
+        for p in c.params
+        if flag in p.opts and not (flag == "--top" and (n == "budgets" or group_of(p) == "Output"))
+    ]
+    assert set(found) == {default}
+
+
+def test_depths_mean_one_thing() -> None:
+    with_pools = {"leave-out", "pool-width", "common-topics", "run-types", "score", "compare", "impute"}
+    with_pools |= {"judge-next", "budgets", "judges"}
+    found = {n for n, c in COMMANDS.items() if any("--pool-depth" in p.opts for p in c.params)}
+    assert found == with_pools
+    reading = {n for n, c in COMMANDS.items() if any("--known-depth" in p.opts for p in c.params)}
+    assert reading == with_pools | {"reversals", *CHECKS}
+
+
+@pytest.mark.parametrize("command", ["leave-out", "pool-width", "common-topics", "run-types"])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--estimators", "oracle"), "no estimator 'oracle'"),
+        (("-m", "MAP"), "MAP"),
+        (("--known-depth", 0), "--known-depth"),
+        (("--pool-depth", 0), "--pool-depth"),
+        (("--prior", "mu"), "prior 'mu' is not of the form"),
+    ],
+)
+def test_wrong_options_are_told_before_anything_is_read(
+    run: Callable[..., Outcome], tmp_path: Path, command: str, options: tuple[object, ...], message: str
+) -> None:
+    (tmp_path / "types.csv").write_text("run_id,type\na,x\n")
+    more = ("--run-types", tmp_path / "types.csv") if command == "run-types" else ()
+    done = run(command, "--qrels", tmp_path / "nowhere", "--pool", tmp_path / "nowhere", *more, *options)
+    assert done.status in (1, 2)
+    assert message in done.err
+    assert "nowhere" not in done.err
+
+
+def test_a_cutoff_below_the_pool_is_told_before_anything_is_read(
+    run: Callable[..., Outcome], tmp_path: Path
+) -> None:
+    done = run("pool-width", "--qrels", tmp_path / "no", "--pool", tmp_path / "no", "--pool-depth", 5)
+    assert done.status == 1
+    assert "P@10 looks deeper than the pools, which are judged to depth 5" in done.err
+
+
+# --- labels of second judges --------------------------------------------------------------------------------
+
+
+def test_every_command_that_estimates_takes_judges() -> None:
+    found = {n for n, c in COMMANDS.items() if any("--judge" in p.opts for p in c.params)}
+    assert {"score", "compare", "impute", "judge-next", "leave-out", *CHECKS} <= found
+
+
+def test_a_judge_is_named_by_its_file_or_before_it(tmp_path: Path) -> None:
+    file, odd = tmp_path / "input.llm.txt.gz", tmp_path / "a=b.txt"
+    assert named_files((str(file),)) == {"llm": file}
+    assert named_files(
+        (
+            f"gpt={file}",
+            str(file),
+        )
+    ) == {"gpt": file, "llm": file}
+    assert named_files((f"gpt-4=x={file}",)) == {"gpt-4": Path(f"x={file}")}
+    # a file that is there may have = in its name
+    assert named_files((str(odd),)) == {str(tmp_path / "a"): Path("b.txt")}
+    odd.write_text("1 0 a 1\n")
+    assert named_files((str(odd),)) == {"a=b": odd}
+    assert named_files((f"named={odd}",)) == {"named": odd}
+    assert named_files(()) == {}
+
+
+@pytest.mark.parametrize("given", [["x=a.txt", "x=b.txt"], ["a.txt", "more/a.txt"], ["x=a.txt", "x"]])
+def test_two_judges_of_one_name_are_refused(given: list[str]) -> None:
+    with pytest.raises(InputError, match=r"two judges are called '[ax]'; --judge NAME=FILE"):
+        named_files(tuple(given))
+
+
+def test_a_measure_that_says_its_threshold_keeps_it() -> None:
+    assert [with_threshold(text, 2) for text in ("P@5", "P(rel=1)@5", "P(rel=3)@5", "nDCG@10")] == [
+        "P(rel=2)@5",
+        "P@5",
+        "P(rel=3)@5",
+        "nDCG(rel=2)@10",
+    ]
+    assert with_threshold("P@5", None) == "P@5"

@@ -1,0 +1,99 @@
+"""Sentences on pairs of runs."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from compared import NEW, compared, printed
+from toys import from_rankings
+
+from bayespool.comparisons import compare, comparison_sentence
+from bayespool.errors import InputError
+from bayespool.experiments import load_example
+from bayespool.report.terminal import print_result
+from bayespool.tables.formatting import interval
+from bayespool.tables.markup import Arrangement
+
+pytestmark = [
+    pytest.mark.usefixtures("fits_of_all_tests"),
+    # runs of the pool are compared beside new ones
+    pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning"),
+]
+
+
+def test_sentence_says_the_better_one_first_and_what_may_change() -> None:
+    found = compared()
+    said = comparison_sentence(found, "new-b", "new-a")
+    assert said == comparison_sentence(
+        found, "new-a", "new-b", "P@10", method="posterior-ratio", test="paired-t"
+    )
+    row = found.differences().iloc[1]
+    assert said.startswith(
+        f"On these 20 topics the P@10 of new-a is higher than that of new-b by {row['difference']:.3f} (95 % "
+        f"interval {interval(row['lower'], row['upper'], 3, signed=True)} over what the unjudged documents "
+    )
+    assert "For the population of topics that they are a sample of" in said
+    assert "is significant at 0.05 (paired t test, one pair: p < 0.0001)" in said
+    assert said.endswith("takes it back is under 0.001.")
+    assert "Tukey's HSD, one pair" in comparison_sentence(found, *NEW, test="tukey-hsd")
+
+
+def test_sentence_of_a_pair_that_is_not_significant() -> None:
+    said = comparison_sentence(compared("new-a", "north-1"), "new-a", "north-1")
+    assert "is not significant at 0.05 (paired t test, one pair: p = 0.2063)" in said
+    assert "with all documents judged it would be with a chance of" in said
+
+
+def test_sentence_of_a_pair_that_is_judged_has_no_interval() -> None:
+    """Nothing of the two is unjudged: nothing may change, and the topics alone are uncertain."""
+    found = compared("north-1", "north-2")
+    said = comparison_sentence(found, "north-1", "north-2")
+    assert said.startswith(
+        "On these 20 topics the P@10 of north-1 is higher than that of north-2 by 0.065: nothing of either "
+        "is unjudged. For the population of topics that they are a sample of the interval is "
+    )
+    assert said.endswith("is significant at 0.05 (paired t test, one pair: p = 0.0115).")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keywords", "message"),
+    [
+        (("new-a", "nobody"), {}, "no run 'nobody' in the comparison"),
+        (NEW, {"measure": "P@5"}, "no measure 'P@5'"),
+        (NEW, {"method": "as-judged"}, "no method with draws 'as-judged'"),
+        (NEW, {"test": "wilcoxon"}, "no test 'wilcoxon'"),
+    ],
+)
+def test_sentence_of_nothing(arguments: tuple[str, str], keywords: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        comparison_sentence(compared(), *arguments, **keywords)
+
+
+def test_sentence_needs_draws() -> None:
+    found = compare(load_example(), NEW, estimators=[])
+    with pytest.raises(InputError, match="no method has draws"):
+        comparison_sentence(found, *NEW)
+    text = printed(lambda console: print_result(found, console))
+    assert "as-judged" in text
+    assert "a population of topics: the" not in text
+
+
+def test_runs_that_are_equal_whatever_is_judged_are_said_to_be() -> None:
+    """Copies of one run: every draw completes both alike."""
+    runs = {"a": {"q": "abx", "r": "dcy"}, "b": {"q": "abx", "r": "dcy"}, "c": {"q": "abc", "r": "dca"}}
+    judged = {"q": {"a": 1, "b": 0, "c": 1}, "r": {"a": 0, "c": 1, "d": 1}}
+    collection = from_rankings(runs, judged, {"c": "o"}, pooled_run_ids=("c",), pool_depth=3)
+    found = compare(collection, ["a", "b"], "P@3", draws=50)
+    assert comparison_sentence(found, "a", "b") == (
+        "On these 2 topics the P@3 of a and b is the same, whatever the unjudged documents are "
+        "(posterior-combined)."
+    )
+
+
+def test_the_summary_has_a_sentence_for_each_of_few_pairs() -> None:
+    found = compared("new-a", "new-b", "north-1")
+    assert len(found.summary()) == 3
+    assert found.summary()[0] == comparison_sentence(found, "new-a", "new-b")
+    one = dataclasses.replace(found, arrangement=Arrangement(sort="difference", top=1))
+    assert one.summary() == found.summary()[:1]

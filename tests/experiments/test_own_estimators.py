@@ -1,0 +1,185 @@
+"""Estimators of one's own in experiments and their stored folds."""
+
+from __future__ import annotations
+
+import dataclasses
+import runpy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from left_out import shapes, stored
+
+from bayespool.collection import Collection
+from bayespool.corrections import AsJudged, Background
+from bayespool.corrections.base import Corrected
+from bayespool.errors import ExperimentChangedWarning, InputError
+from bayespool.experiments import leave_out, vary_pool_width
+from bayespool.measures import Values
+
+
+@dataclass(frozen=True)
+class Own(AsJudged):
+    """Answers like the lower bound, changed by ``how``."""
+
+    how: str = "as it stands"
+
+    @property
+    def name(self) -> str:
+        return "own"
+
+    def estimate(self, collection: Collection, run_ids: Any = None, measures: Any = "P@10") -> Any:
+        found = super().estimate(collection, run_ids, measures)
+        first = found[0]
+        shape = (5, *first.per_topic.shape)
+        if self.how == "other order of measures":
+            return found[::-1]
+        if self.how == "one measure":
+            return found[:1]
+        if self.how == "a list":
+            return list(found)
+        if self.how == "one run":
+            return super().estimate(collection, first.run_ids[:1], measures)
+        if self.how == "shape":
+            return (dataclasses.replace(first, value=first.value[:1]), *found[1:])
+        if self.how == "no array":
+            return (dataclasses.replace(first, value=first.value.tolist()), *found[1:])
+        if self.how == "scores for draws":
+            return (dataclasses.replace(first, draws=Values(np.full(shape, 0.5))), *found[1:])
+        if self.how == "bare draws":
+            return (dataclasses.replace(first, draws=np.full(shape, 1)), *found[1:])
+        if self.how == "another unit":
+            return (dataclasses.replace(first, draws=Values(np.full(shape, 1), 7)), *found[1:])
+        if self.how == "too many":
+            return (dataclasses.replace(first, draws=Values(np.full(shape, 6))), *found[1:])
+        if self.how == "an exception":
+            raise ZeroDivisionError("a bug")
+        if self.how == "writes":
+            collection.relevance[:] = 1
+        return found
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("other order of measures", "'own' does not answer for P@1, P@2 in this order"),
+        ("one measure", "'own' does not answer for P@1, P@2"),
+        ("a list", "'own' does not return a tuple of Estimates"),
+        ("one run", "'own' does not speak of the runs asked about"),
+        ("shape", r"value has the shape \(1,\), not \(2,\)"),
+        ("scores for draws", "draws are not amounts of P@1"),
+        ("bare draws", "draws are no Values"),
+        ("another unit", "draws are not amounts of P@1"),
+        ("too many", "draws are not amounts of P@1"),
+        ("no array", "own: value is no array|as-judged: value is no array"),
+    ],
+)
+def test_an_answer_to_another_question_is_refused(how: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        leave_out(shapes(), ["P@1", "P@2"], estimators=[Own(how=how)])
+    assert caught.value.__notes__ == ["by estimator 'own', 'one' left out"]
+
+
+def test_an_estimator_s_own_error_says_where() -> None:
+    with pytest.raises(ZeroDivisionError, match="a bug") as caught:
+        leave_out(shapes(), "P@1", estimators=[Own(how="an exception")])
+    assert caught.value.__notes__ == ["by estimator 'own', 'one' left out"]
+    with pytest.raises(ValueError, match="read-only"):
+        leave_out(shapes(), "P@1", estimators=[Own(how="writes")])
+    with pytest.raises(ZeroDivisionError) as caught:
+        vary_pool_width(shapes(), "P@1", widths=[2], n_samples=1, estimators=[Own(how="an exception")])
+    assert caught.value.__notes__ == ["by estimator 'own', pool 0 of width 2"]
+
+
+@pytest.mark.parametrize("thing", [3, Own, object()])
+def test_what_is_no_estimator(thing: Any) -> None:
+    with pytest.raises(InputError, match="neither the name of an estimator nor one"):
+        leave_out(shapes(), "P@1", estimators=[thing])
+
+
+def test_the_estimator_of_the_documentation(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
+    code = page.split("## Estimators of your own")[1].split("```python\n")[1].split("```")[0]
+    (tmp_path / "page.py").write_text(code)
+    made = runpy.run_path(str(tmp_path / "page.py"))
+    found = made["result"].to_frame().set_index(["estimator", "run_id"])
+    stands, corrected = found.loc["as-judged"], found.loc["share-of-residual"]
+    residual = stands["bound_upper"] - stands["bound_lower"]
+    np.testing.assert_allclose(corrected["value"], stands["value"] + 0.05 * residual)
+
+
+def shift(version: str | int | None, by: float = 0.1, *, below: type = object) -> Any:
+    """An estimator of a class that is made anew, as by a module that is loaded again."""
+
+    @dataclass(frozen=True)
+    class Shift(below):  # type: ignore[misc]
+        by: float = 0.1
+        name = "shift"
+
+        def estimate(self, collection: Collection, run_ids: Any = None, measures: Any = "P@10") -> Any:
+            estimates = AsJudged().estimate(collection, run_ids, measures)
+            by = self.by
+            return tuple(
+                dataclasses.replace(e, value=e.value + by, per_topic=e.per_topic + by) for e in estimates
+            )
+
+    if version is not None:
+        Shift.version = version  # type: ignore[attr-defined]
+    return Shift(by)
+
+
+def mae_of(estimator: Any, folder: Path) -> float:
+    found = leave_out(shapes(), "P@2", estimators=[estimator], folder=folder)
+    return float(found.to_frame("summary")["mae"].iloc[0])
+
+
+@pytest.mark.parametrize("version", ["1", 2])
+def test_the_same_version_goes_on(version: str | int, tmp_path: Path) -> None:
+    first = mae_of(shift(version), tmp_path)
+    before = stored(tmp_path)
+    assert mae_of(shift(version), tmp_path) == first
+    assert stored(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("other", "what"),
+    [
+        (shift("2"), "own estimators"),
+        (shift("1", by=0.2), "estimators"),
+        (shift(None), "own estimators"),
+        (shift(""), "own estimators"),
+        (shift(None, below=type(shift("1"))), "own estimators"),  # a version is not inherited
+    ],
+)
+def test_another_version_or_none_starts_afresh(other: Any, what: str, tmp_path: Path) -> None:
+    mae_of(shift("1"), tmp_path)
+    with pytest.warns(ExperimentChangedWarning, match=f"differs in {what};"):
+        mae_of(other, tmp_path)
+
+
+def test_without_a_version_nothing_is_the_same(tmp_path: Path) -> None:
+    mae_of(shift(None), tmp_path)
+    with pytest.warns(ExperimentChangedWarning, match="differs in own estimators;"):
+        mae_of(shift(None), tmp_path)
+
+
+def test_a_class_below_a_dataclass_keeps_what_it_was_made_with(tmp_path: Path) -> None:
+    """It has another ``__init__`` than the fields say, and attributes that no field describes."""
+
+    class Below(Background):
+        def __init__(self, by: float, **settings: Any) -> None:
+            super().__init__(**settings)
+            object.__setattr__(self, "by", by)
+
+        def correct(self, collection: Collection, bounds: Any) -> Any:
+            return Corrected(bounds.lower + self.by)  # type: ignore[attr-defined]
+
+    values = [
+        leave_out(shapes(), "P@2", estimators=[Below(by)]).to_frame()["value"].tolist() for by in (0, 0.2)
+    ]
+    np.testing.assert_allclose(values[1], np.add(values[0], 0.2))
+    mae_of(Below(0.1), tmp_path)
+    with pytest.warns(ExperimentChangedWarning, match="own estimators"):
+        mae_of(Below(0.2), tmp_path)

@@ -1,0 +1,136 @@
+"""What follows from a result for all of them: print, seven formats, reading back, notebook, report."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from rich.console import Console
+from toy_result import Toy
+
+from bayespool import load_example, score
+from bayespool.errors import InputError, OutputError
+from bayespool.report.page import page_html
+from bayespool.report.reading import StoredResult, read_result
+from bayespool.report.result import Result
+from bayespool.report.saving import content
+from bayespool.report.terminal import print_result
+from bayespool.tables import formatting
+
+TOY = Toy({"a": (0.5, 0.4, 0.6), "b<i>": (0.25, 0.125, 0.375)})
+SUFFIXES = (".csv", ".json", ".parquet", ".tex", ".md", ".html", "")
+
+
+def printed(result: Result) -> str:
+    console = Console(file=io.StringIO(), width=200)
+    print_result(result, console)
+    return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
+
+
+def test_a_result_is_a_class_of_at_most_forty_lines() -> None:
+    assert len(inspect.getsource(Toy).splitlines()) <= 40
+
+
+def test_the_terminal_has_the_table_and_the_sentence() -> None:
+    lines = [line.split() for line in printed(TOY).splitlines() if line.strip()]
+    assert lines[0] == ["Toy", "of", "runs"]
+    assert ["a", "0.5000", "0.4000–0.6000"] in lines
+    assert lines[-1] == ["The", "best", "is", "a."]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_it_is_saved_in_seven_formats(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"toy{suffix}"
+    TOY.save(path)
+    if suffix == "":
+        names = {file.name for file in path.iterdir()}
+        assert names == {"toy.csv", "toy.parquet", "values.png", "settings.json"}
+    elif suffix == ".csv":
+        pd.testing.assert_frame_equal(pd.read_csv(path), TOY.to_frame())
+    elif suffix in (".tex", ".md", ".html"):
+        shown = {".tex": "b\\textless{}i\\textgreater{} & 0.2500", ".md": "| b&lt;i&gt; | ", ".html": "<td"}
+        assert shown[suffix] in path.read_text("utf-8")
+        assert "b<i>" not in path.read_text("utf-8")
+    else:
+        assert path.stat().st_size > 0
+
+
+@pytest.mark.parametrize("suffix", [".json", ".parquet", ""])
+def test_it_is_read_back_with_the_same_six_methods(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"toy{suffix}"
+    TOY.save(path)
+    stored = read_result(path)
+    assert isinstance(stored, StoredResult)
+    pd.testing.assert_frame_equal(stored.to_frame(), TOY.to_frame())
+    assert stored.read() == TOY.read()
+    assert (stored.notes(), stored.summary()) == (TOY.notes(), TOY.summary())
+    assert stored.citations() == TOY.citations()
+    assert (stored.command, stored.title) == ("toy", "A toy")
+    assert stored.metadata["fingerprint"] == "ab"
+    assert [figure.name for figure in stored.figures()] == (["values"] if suffix == "" else [])
+    assert printed(stored) == printed(TOY)
+
+
+def test_what_is_read_back_is_saved_again_as_it_was(tmp_path: Path) -> None:
+    TOY.save(tmp_path / "once")
+    read_result(tmp_path / "once").save(tmp_path / "twice")
+    for file in (tmp_path / "once").iterdir():
+        assert (tmp_path / "twice" / file.name).read_bytes() == file.read_bytes(), file.name
+
+
+def test_a_notebook_shows_it() -> None:
+    html = TOY._repr_html_()
+    assert "0.4000–0.6000" in html
+    assert "b&lt;i&gt;" in html
+    assert "b<i>" not in html
+
+
+def test_a_report_has_its_parts(tmp_path: Path) -> None:
+    TOY.write_report(tmp_path / "toy.html")
+    page = (tmp_path / "toy.html").read_text("utf-8")
+    for part in (
+        "<title>A toy</title>",
+        "The best is a.",
+        "Values of runs",
+        "0.4000–0.6000",
+        "background: ",
+        "<svg",
+    ):
+        assert part in page
+    assert "b<i>" not in page
+
+
+def test_the_citations_are_those_of_the_estimators_and_of_bayespool() -> None:
+    assert {citation.key for citation in TOY.citations()} == {"bayespool", "ravana-moffat-2010"}
+
+
+def test_an_object_of_another_kind_has_no_report(tmp_path: Path) -> None:
+    from bayespool.report.page import write_report
+
+    with pytest.raises(InputError, match="no report can be made of a dict"):
+        write_report({}, tmp_path / "page.html")  # type: ignore[arg-type]
+    with pytest.raises(OutputError, match=r"a report is an \.html file"):
+        TOY.write_report(tmp_path / "page.pdf")
+
+
+def test_an_interval_has_one_notation_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one line that says how an interval looks is changed, and every output follows."""
+    source = inspect.getsource(formatting.interval)
+    line = 'return f"{text(lower, digits)}{between}{text(upper, digits)}"'
+    assert source.count(line) == 1
+    changed = dict(vars(formatting))
+    exec(source.replace(line, 'return f"<{text(lower, digits)} | {text(upper, digits)}>"'), changed)
+    monkeypatch.setattr(formatting.interval, "__code__", changed["interval"].__code__)
+    scores = score(load_example(), "new-a", "P@10", estimators="posterior-ratio", draws=100)
+    low, high = (end[0] for end in scores["posterior-ratio", "P@10"].interval())
+    assert f"<{low:.4f} | {high:.4f}>" in printed(scores)
+    assert rf"\textless{{}}{low:.4f} \textbar{{}} {high:.4f}\textgreater{{}}" in scores.to_latex()
+    assert f"&lt;{low:.4f} | {high:.4f}&gt;" in scores.to_html()
+    assert f"&lt;{low:.4f} | {high:.4f}&gt;" in page_html(scores)
+    sentence = f"95 % interval <{low:.3f} | {high:.3f}>"
+    assert sentence in scores.summary()[0]
+    assert sentence in json.loads(content(scores, ".json"))["metadata"]["summary"][0]

@@ -1,0 +1,313 @@
+"""Tables of scores in the terminal."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import re
+
+import numpy as np
+import pytest
+from known_scores import POINT, with_posterior
+from rich.console import Console
+from toys import toy_collection
+from wide import wide
+
+from bayespool.errors import InputError
+from bayespool.experiments import load_example
+from bayespool.measures import Values
+from bayespool.report.terminal import print_result
+from bayespool.scoring import Scores, score
+from bayespool.tables.markup import Arrangement
+
+pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
+
+
+def toy_scores(*measures: str) -> Scores:
+    return score(toy_collection(), ["u", "s2"], measures or ("P@3",), estimators=["as-judged", *POINT])
+
+
+def printed(
+    scores: Scores,
+    *,
+    width: int = 80,
+    terminal: bool = False,
+    per_topic: bool = False,
+    arrangement: Arrangement | None = None,
+) -> str:
+    file = io.StringIO()
+    console = Console(
+        file=file, width=width, force_terminal=terminal, color_system=None, legacy_windows=False
+    )
+    print_result(scores.per_topic() if per_topic else scores, console, arrangement=arrangement)
+    return "".join(f"{line.rstrip()}\n" for line in file.getvalue().splitlines())
+
+
+WIDE = """\
+P@3, mean over 3 topics
+
+                      resid-     un-      as   back-   inter-  smooth-  systems   anti-    con-
+ run   lower   upper     ual  judged  judged  ground  polated       ed  adjust.   prec.  densed
+ ──────────────────────────────────────────────────────────────────────────────────────────────
+ u    0.3333  0.8889  0.5556  55.6 %  0.3333  0.3500   0.4733   0.4848   0.3889  0.3488  0.4444
+ s2   0.1111  0.1111  0.0000   0.0 %  0.1111  0.1111   0.1111   0.1111   0.1111  0.1111  0.1111
+
+"""
+
+
+NARROW = """\
+P@3, mean over 3 topics
+
+                 un-      as   back-   inter-  smooth-  systems   anti-    con-
+ run   lower  judged  judged  ground  polated       ed  adjust.   prec.  densed
+ ──────────────────────────────────────────────────────────────────────────────
+ u    0.3333  55.6 %  0.3333  0.3500   0.4733   0.4848   0.3889  0.3488  0.4444
+ s2   0.1111   0.0 %  0.1111  0.1111   0.1111   0.1111   0.1111  0.1111  0.1111
+
+"""
+LEGEND = (
+    "As judged: unjudged documents are nonrelevant, as trec_eval has it. Lower: unjudged documents are "
+    "nonrelevant. Unjudged: share of the ranks that the measure looks at."
+)
+NOTE = "note: s2: 1 of 3 topics missing from the run; nothing unjudged"
+
+
+def below(table: str, text: str) -> str:
+    """What is printed below a table, in one line."""
+    assert text.startswith(table)
+    return " ".join(text.removeprefix(table).split())
+
+
+def test_numbers_of_the_snapshots_are_those_of_the_toy() -> None:
+    """Topic 1: a1 l? d?; topic 2: v1 p1 z?; topic 3: e? f? and no third document."""
+    lower, residual = np.array([1, 2, 0]) / 3, np.array([2, 1, 2]) / 3
+    judged = 1 - residual
+    expected = {
+        "bound_lower": lower.mean(),
+        "bound_upper": (lower + residual).mean(),
+        "residual": residual.mean(),
+        "as-judged": lower.mean(),
+        # held out alone with u in their place, n1 loses c and n2 loses f, the others nothing of relevance
+        "systems-adjustment": lower.mean() + 2 / 9 / 4,
+        "background": (lower + 0.03 * residual).mean(),
+        "interpolated": (lower + 0.42 * residual * lower / judged).mean(),
+        "smoothed": (lower + 0.91 * residual * lower + 0.05 * residual**2).mean(),
+        "condensed-list": (2 / 3 + 2 / 3 + 0) / 3,  # a h, v p, nothing
+    }
+    row = wide(toy_scores()).iloc[0]
+    assert {name: row[name] for name in expected} == pytest.approx(expected)
+    for name, value in expected.items():
+        assert f" {value:.4f}" in WIDE.split("\n u ")[1].split("\n")[0], name
+
+
+def test_pipe_gets_one_row_per_run() -> None:
+    sentences = " ".join(toy_scores().summary())
+    assert below(WIDE, printed(toy_scores())) == f"{LEGEND} {NOTE} {sentences}"
+
+
+def test_wide_terminal_gets_one_row_per_run() -> None:
+    assert NOTE in below(WIDE, printed(toy_scores(), width=120, terminal=True))
+
+
+def test_narrow_terminal_gets_the_columns_that_fit() -> None:
+    text = below(NARROW, printed(toy_scores(), width=80, terminal=True))
+    assert text.startswith(
+        f"{LEGEND} note: too narrow for residual, upper; the result's files have them {NOTE}"
+    )
+
+
+def test_posterior_stands_with_its_interval() -> None:
+    wide = printed(
+        with_posterior(score(toy_collection(), "u", "P@3", estimators=["background"]))
+    ).splitlines()
+    assert wide[2:4] == [
+        "                      resid-     un-   back-  posterior           90 %",
+        " run   lower   upper     ual  judged  ground      known       interval",
+    ]
+    assert wide[5] == " u    0.3333  0.8889  0.5556  55.6 %  0.3500     0.6111  0.3333–0.8889"
+    narrow = printed(with_posterior(toy_scores(), ci_prob=0.5), width=50, terminal=True).splitlines()
+    assert narrow[2:6] == [
+        "                 un-  posterior           50 %",
+        " run   lower  judged      known       interval",
+        " ─────────────────────────────────────────────",
+        " u    0.3333  55.6 %     0.6111  0.3333–0.8889",
+    ]
+
+
+def test_a_pipe_is_as_wide_as_the_variable_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert NOTE in below(NARROW, printed(toy_scores()))
+    assert NOTE in below(WIDE, printed(toy_scores(), width=120))
+
+
+def test_columns_order_and_rows_are_as_asked() -> None:
+    scores = with_posterior(toy_scores())
+    asked = Arrangement(["unjudged", "background", "mean", "interval"], sort="lower", top=1)
+    lines = printed(scores, arrangement=asked).splitlines()
+    assert lines[0] == "P@3, mean over 3 topics, 1 of 2 runs"
+    assert lines[5].split() == ["u", "55.6", "%", "0.3500", "0.6111", "0.3333–0.8889"]
+    by_name = printed(scores, arrangement=Arrangement(["lower"], sort="run")).splitlines()
+    assert [line.split()[0] for line in by_name[4:6]] == ["s2", "u"]
+    with pytest.raises(InputError, match="no column 'posterior-none'") as refused:
+        printed(scores, arrangement=Arrangement(["posterior-none"]))
+    assert "posterior-known" in (refused.value.hint or "")
+
+
+def test_many_runs_fit_147_lines_of_80_columns() -> None:
+    """129 runs, each with a note of its own: the longest lists of runs and of notes are shortened."""
+    one = score(toy_collection(), ["u"], ["P@3"], estimators=POINT)
+    ids = tuple(f"run-with-a-name-{i}" for i in range(129))
+
+    def often(values: Values) -> Values:
+        return Values(np.repeat(values.amount, 129, axis=0), values.unit)
+
+    (found,) = one.bounds
+    names = ("low", "high", "least", "most")
+    counts = ("n_judged", "n_unjudged", "n_missing")
+    found = dataclasses.replace(
+        found,
+        run_ids=ids,
+        **{name: often(getattr(found, name)) for name in names},
+        **{name: np.repeat(getattr(found, name), 129, axis=0) for name in counts},
+    )
+    noted = tuple(f"this run is number {i} of a campaign with many runs and more to say" for i in range(129))
+    estimates = tuple(
+        dataclasses.replace(
+            e,
+            run_ids=ids,
+            value=np.repeat(e.value, 129),
+            per_topic=np.repeat(e.per_topic, 129, axis=0),
+            notes=noted,
+            std=None,
+        )
+        for e in one.estimates
+    )
+    scores = with_posterior(dataclasses.replace(one, run_ids=ids, bounds=(found,), estimates=estimates))
+    *points, posterior = scores.estimates  # notes of points have no column here
+    scores = dataclasses.replace(scores, estimates=(*points, dataclasses.replace(posterior, notes=noted)))
+    lines = printed(scores, terminal=True).splitlines()
+    assert len(lines) <= 147
+    assert max(map(len, lines)) <= 80
+    (counted,) = [line for line in lines if "more to note" in line]
+    assert counted.endswith("and the result's notes()")
+    assert sum(line.startswith(" run-with") for line in lines) == 129
+
+
+NDCG = "nDCG(ideal='shared')@10"
+
+
+def test_over_an_ideal_ranking_the_score_as_judged_stands_before_the_bounds() -> None:
+    scores = score(
+        load_example(),
+        None,
+        ["P@10", NDCG, "R(ideal='judged')@10"],
+        estimators=["as-judged"],
+    )
+    frame = wide(scores).set_index(["run_id", "measure"])
+    text = printed(scores)
+    row = frame.loc[("new-a", NDCG)]  # the other run may find what it lacks
+    assert row["bound_lower"] < row["as_judged"] == row["as-judged"] < row["bound_upper"]
+    names = ["as_judged", "bound_lower", "bound_upper", "residual"]
+    cells = [line.split() for line in text.splitlines() if line.startswith(" new-a")]
+    assert cells[1] == ["new-a", *(f"{row[name]:.4f}" for name in names), f"{100 * row['unjudged']:.1f}", "%"]
+    assert [len(line) for line in cells] == [7, 7, 7]
+    assert len(re.findall(r"judged +lower", text)) == 1
+    notes = [line for line in text.splitlines() if line.startswith("note: ")]
+    assert notes[:2] == [
+        f"note: {NDCG}: ideal ranking and number of relevant documents are of the judged documents and, in "
+        "each draw, the completed ones in reach of any of these runs",
+        "note: R(ideal='judged')@10: ideal ranking and number of relevant documents are of the judged "
+        "documents alone, as trec_eval has it",
+    ]
+    assert (
+        "As judged: unjudged documents are nonrelevant, as trec_eval has it. Lower and upper: no comp" in text
+    )
+    assert scores.metadata["ideals"] == {NDCG: "shared", "R(ideal='judged')@10": "judged"}
+
+
+def test_the_legend_is_of_columns_that_are_shown() -> None:
+    scores = score(load_example(), ["new-a", "new-b"], NDCG, estimators=["background", "anti-precision"])
+    undefined = "note: all runs: anti-precision: defined for P@n alone"
+    assert undefined in printed(scores)
+    assert "As judged: " in printed(scores)
+    few = printed(scores, arrangement=Arrangement(columns=("lower", "background")))
+    assert "As judged: " not in few
+    assert undefined in few
+    assert f"note: {NDCG}: ideal ranking" in few
+    assert "As judged: " in printed(scores, arrangement=Arrangement(columns=("as-judged", "lower")))
+
+
+def test_each_measure_has_its_table_and_a_note_the_measures_it_is_of() -> None:
+    text = printed(score(load_example(), "north-1", ["P@10", "P@20", "P@5"], estimators=["background"]))
+    assert [line for line in text.splitlines() if line.startswith("P@")] == [
+        f"{m}, mean over 20 topics" for m in ("P@10", "P@20", "P@5")
+    ]
+    notes = [line for line in text.splitlines() if line.startswith("note: ")]
+    assert notes == [
+        "note: north-1: nothing unjudged (P@10, P@5)",
+        "note: north-1: ranks below the pool depth of 10 are extrapolated (P@20)",
+    ]
+
+
+def test_estimand_is_said_where_it_is_not_the_usual_one() -> None:
+    scores = score(load_example(), "new-a", "P@20", estimators=["background"], estimand="pooled")
+    first = printed(scores).splitlines()[0]
+    assert first == "P@20, mean over 20 topics, unjudged documents below the pool depth nonrelevant"
+
+
+def test_missing_value_is_a_dash_and_a_column_of_them_is_left_out() -> None:
+    nobody = load_example().with_pool(np.zeros(23, dtype=bool), 0)
+    asked = ["systems-adjustment", "background"]
+    scores = score(nobody, ["new-a", "new-b"], "P@10", estimators=asked)
+    row = printed(scores).splitlines()[5]
+    assert row.split() == ["new-a", "0.5950", "0.6850", "0.0900", "9.0", "%", "0.5977"]
+    adjustment, background = scores.estimates
+    known = dataclasses.replace(adjustment, value=np.array([np.nan, 0.5]))
+    lines = printed(dataclasses.replace(scores, estimates=(known, background))).splitlines()
+    assert [line.split()[6:] for line in lines[5:7]] == [["–", "0.5977"], ["0.5000", "0.3566"]]
+
+
+def test_names_are_printed_as_they_are() -> None:
+    """Brackets are markup in rich, and a word such as 3.14 is colored."""
+    scores = dataclasses.replace(toy_scores(), run_ids=("[bold]u[/bold]", "3.14"))
+    scores = dataclasses.replace(
+        scores, estimates=tuple(dataclasses.replace(e, run_ids=scores.run_ids) for e in scores.estimates)
+    )
+    text = printed(scores)
+    assert " [bold]u[/bold]  0.3333" in text
+    assert "note: 3.14: 1 of 3 topics" in text
+
+
+def numbers_in(text: str) -> list[str]:
+    return [word for word in text.split() if word.replace(".", "").isdigit() and "." in word]
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 132])
+@pytest.mark.parametrize("per_topic", [False, True])
+def test_no_number_is_cut_short_however_narrow_the_terminal(width: int, per_topic: bool) -> None:
+    """All 23 runs of the example, or two runs on 20 topics: more columns than fit side by side."""
+    example = load_example()
+    scores = score(example, None if per_topic else example.run_ids, "P@15", estimators=POINT)
+    whole = Arrangement(["all"])
+    text = printed(scores, width=width, terminal=True, per_topic=per_topic, arrangement=whole)
+    assert "…" not in text
+    if width >= 40:
+        assert max(map(len, text.splitlines())) <= width
+    frame = wide(scores, per_topic=per_topic)
+    values = frame[["bound_lower", "bound_upper", "residual", *POINT]].to_numpy().ravel()
+    shares = [f"{100 * share:.1f}" for share in frame["unjudged"]]
+    in_table = text.partition("Lower: ")[0]
+    assert sorted(numbers_in(in_table)) == sorted([*(f"{value:.4f}" for value in values), *shares])
+
+
+def test_per_topic_table_has_a_row_per_topic() -> None:
+    lines = printed(toy_scores(), per_topic=True).splitlines()
+    rows = [line.split()[:5] for line in lines[5:11]]
+    assert rows == [
+        ["u", "1", "0.3333", "1.0000", "0.6667"],
+        ["u", "2", "0.6667", "1.0000", "0.3333"],
+        ["u", "3", "0.0000", "0.6667", "0.6667"],
+        ["s2", "1", "0.3333", "0.3333", "0.0000"],
+        ["s2", "2", "0.0000", "0.0000", "0.0000"],
+        ["s2", "3", "0.0000", "0.0000", "0.0000"],
+    ]
