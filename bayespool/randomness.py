@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["document_keys", "key_of", "normals", "scrambled"]
+__all__ = ["document_keys", "key_of", "normals", "scrambled", "seed_of"]
 
 KeyArray = npt.NDArray[np.uint64]
 
@@ -17,6 +17,11 @@ def key_of(*names: object, n_bytes: int = 8) -> int:
     """Integer of ``n_bytes`` bytes from names, the same on every machine."""
     text = "\0".join(map(str, names))
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=n_bytes).digest(), "little")
+
+
+def seed_of(*names: object) -> int:
+    """Seed of 32 bits from names."""
+    return key_of(*names, n_bytes=4)
 
 
 def document_keys(random_seed: int, query_id: str, doc_ids: Iterable[str]) -> KeyArray:

@@ -24,7 +24,7 @@ from bayespool.collection import Collection
 from bayespool.errors import BayespoolWarning
 from bayespool.experiments import LeaveOutResult, LeaveOutSettings
 from bayespool.experiments.error_measures import mean_absolute_error, passed_over
-from bayespool.experiments.folds import best_runs
+from bayespool.experiments.leaving_out import best_runs
 from bayespool.measures import Estimator
 
 CUTOFFS = (5, 10, 20, 30, 100)

@@ -23,6 +23,10 @@ from .check_tables import (
     stack as stack,
 )
 from .checks import ModelChecks as ModelChecks, check_models as check_models
+from .clusters import (
+    RunCluster as RunCluster,
+    cluster_runs as cluster_runs,
+)
 from .common_topics import CommonTopicsResult as CommonTopicsResult, vary_common_topics as vary_common_topics
 from .containers import (
     fit_container as fit_container,
@@ -35,10 +39,6 @@ from .error_measures import (
     passed_over as passed_over,
     root_mean_squared_error as root_mean_squared_error,
     system_rank_error as system_rank_error,
-)
-from .folds import (
-    RunCluster as RunCluster,
-    cluster_runs as cluster_runs,
 )
 from .judge_checks import JudgeCheck as JudgeCheck, check_judges as check_judges
 from .judging_rounds import JudgingRounds as JudgingRounds, judge_in_rounds as judge_in_rounds

@@ -18,7 +18,6 @@ from bayespool.experiments.base import (
     reported_rows,
     summary_of,
 )
-from bayespool.experiments.budget_folds import unpacked
 from bayespool.experiments.calibration import interval_summary
 from bayespool.experiments.error_measures import errors_of, system_rank_error
 from bayespool.experiments.settings import BudgetSettings
@@ -384,3 +383,20 @@ def _spearman(rows: pd.DataFrame) -> float:
     if len(np.unique(share)) < 2 or len(np.unique(bias)) < 2:
         return float("nan")
     return float(np.corrcoef(share, bias)[0, 1])
+
+
+def packed(pairs: npt.NDArray[np.bool_]) -> str:
+    """Pairs of runs as hexadecimal text, one bit each."""
+    return np.packbits(pairs).tobytes().hex()
+
+
+def unpacked(text: str, n_runs: int) -> npt.NDArray[np.bool_]:
+    """Decode the string that `packed` makes into a matrix of pairs, shape (run, run).
+
+    Examples
+    --------
+    >>> unpacked(packed(np.eye(3, dtype=bool)), 3).astype(int).tolist()
+    [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    """
+    bits = np.unpackbits(np.frombuffer(bytes.fromhex(text), dtype=np.uint8), count=n_runs * n_runs)
+    return bits.reshape(n_runs, n_runs).astype(bool)

@@ -12,33 +12,34 @@ significance of document adjudication methods. CIKM 2023, 1960–1970.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
+import numpy.typing as npt
 
-from bayespool.collection import Collection
+from bayespool.collection import Collection, IntArray
 from bayespool.errors import InputError
-from bayespool.evidence.ideals import n_relevant_documents
+from bayespool.evidence.ideals import n_relevant_documents, ranked_levels, relevance_levels, tally_of
 from bayespool.experiments.base import fields_of, in_order
-from bayespool.experiments.budget_folds import (
-    BudgetPart,
-    estimate_rows,
-    run_part,
-    scores_of,
-    significant_pairs,
-)
-from bayespool.experiments.budget_results import Budgets
-from bayespool.experiments.folds import best_scores, n_best
-from bayespool.experiments.parallel import Design, run_parts
-from bayespool.experiments.preparing import versions_of_own, warn_of_measures, warn_once
+from bayespool.experiments.budget_results import Budgets, packed
+from bayespool.experiments.calibration import INTERVAL_COLUMNS, with_missing_flags
+from bayespool.experiments.design import Design, Graded, Part
+from bayespool.experiments.error_measures import kendall_tau_b, significant_pairs
+from bayespool.experiments.leaving_out import best_scores, n_best
+from bayespool.experiments.preparing import versions_of_own
 from bayespool.experiments.resampling import contributors, whole_pool
+from bayespool.experiments.running import Running, experiment
 from bayespool.experiments.settings import BudgetSettings
-from bayespool.experiments.storage import PartResult
-from bayespool.options import describe_estimator, takes
-from bayespool.pooling import STRATEGIES, Strategy, parse_strategy
+from bayespool.experiments.storage import Columns, PartResult, add_rows
+from bayespool.measures import Measure, Values
+from bayespool.options import describe_estimator
+from bayespool.pooling import STRATEGIES, Membership, Strategy, order_of_topic, parse_strategy
+from bayespool.pooling.choosing import shares_of
+from bayespool.pooling.pools import with_strategy_pool
 from bayespool.pooling.registry import strategy_text
+from bayespool.pooling.strategy import retrieved_by
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,21 +60,150 @@ PAPER_STRATEGIES = (
 PAPER_BUDGETS = tuple(range(5_000, 80_001, 5_000))
 """Budgets of Lipani et al. (2017)."""
 
+BoolArray = npt.NDArray[np.bool_]
 Strategies = str | Strategy | Iterable[str | Strategy]
 
 _SMALL_POOL_DOCUMENTS = 20_000  # below it too few of the paper's budgets fit
 _N_BUDGETS_OF_SMALL_POOL = 10
 
 
-@takes(BudgetSettings)
-def budgets(
-    collection: Collection,
-    *,
-    settings: BudgetSettings,
-    n_jobs: int | None = None,
-    folder: str | Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> Budgets:
+@dataclass(frozen=True, kw_only=True)
+class BudgetPart(Part):
+    """A strategy and the organization or run left out (empty: none), with the runs to score; without a
+    budget, scores as judged at every budget, with one, estimates from its pool.
+    """
+
+    strategy: Strategy
+    left_out: str
+    budget: int | None = None
+
+
+class PoolsOfBudgets(Design):
+    """Pools that strategies make with a budget, from all runs and without each contributor."""
+
+    name: ClassVar[str] = "budgets"
+    parts_name: ClassVar[str] = "pools"
+    same_columns: ClassVar[bool] = False
+
+    def parts(self, collection: Collection, settings: BudgetSettings) -> tuple[BudgetPart, ...]:
+        """Each strategy with all runs and without each contributor; then, with estimators, each budget
+        without each contributor.
+        """
+        n_best(len(collection.pooled_run_ids), settings.top)
+        units = contributors(collection, settings.by)
+        if len(units) < 2:
+            raise InputError(
+                f"only one {settings.by} was pooled: nothing is left once it is left out",
+                hint="give more runs, or the organizations of the runs",
+            )
+        parts = []
+        for budget in (None, *(settings.budgets if settings.estimators else ())):
+            everybody = {} if budget else {"": collection.pooled_run_ids}
+            parts += [
+                self._part(collection, settings, strategy, left_out, run_ids, budget)
+                for strategy in settings.strategies
+                for left_out, run_ids in (everybody | units).items()
+            ]
+        return tuple(parts)
+
+    def _part(
+        self,
+        collection: Collection,
+        settings: BudgetSettings,
+        strategy: Strategy,
+        left_out: str,
+        run_ids: tuple[str, ...],
+        budget: int | None,
+    ) -> BudgetPart:
+        gone = set(run_ids) if left_out else set()
+        name = (strategy.name, *([] if budget is None else [str(budget)]), left_out or "everybody")
+        return BudgetPart(
+            name="-".join(name),
+            run_ids=run_ids,
+            pool_run_ids=tuple(run for run in collection.pooled_run_ids if run not in gone),
+            measures=settings.measures,
+            seeds=(strategy_text(strategy), left_out, budget),
+            strategy=strategy,
+            left_out=left_out,
+            budget=budget,
+        )
+
+    def conceal(self, collection: Collection, part: BudgetPart, settings: BudgetSettings) -> Collection:
+        """The budget's judgments, and a pool that the strategy can choose again without further runs."""
+        budget = cast("int", part.budget)
+        order = order_of(collection, part, dataclasses.replace(settings, budgets=(budget,)))
+        reduced = collection.without_judgments(~order.judged(collection, 0))
+        pooled = reduced.pooled.copy()
+        pooled[reduced.run_index(part.run_ids)] = False
+        return with_strategy_pool(
+            reduced.with_pool(pooled, reduced.pool),
+            part.strategy,
+            budget,
+            run_depth=settings.pool_depth,
+            shares=settings.shares,
+            rel=settings.rel,
+            random_seed=settings.random_seed,
+        )
+
+    def seeds(self, part: BudgetPart, settings: BudgetSettings) -> tuple[object, ...]:
+        """Strategy, what is left out, and budget."""
+        return part.seeds
+
+    def grade(self, graded: Graded, settings: BudgetSettings) -> Mapping[str, Any]:
+        """Estimates with their intervals, and whether anything is unjudged."""
+        rows = graded.rows() | {"open": graded.bounds.has_unjudged}
+        names = ("measure", "estimator", "run_id", "truth", "value", "open", *INTERVAL_COLUMNS)
+        return {name: rows[name] for name in names}
+
+    def work(self, collection: Collection, part: BudgetPart, settings: BudgetSettings) -> PartResult:
+        """Estimates on a budget's pool; or scores of the part's runs at every budget, with tables of the
+        pools where no run is left out.
+        """
+        if part.budget is not None:
+            return super().work(collection, part, settings)
+        index = collection.run_index(part.run_ids)
+        order = order_of(collection, part, settings)
+        rows: Columns = {}
+        pools = None if part.left_out else _Pools(collection, index, settings)
+        for b, budget in enumerate(settings.budgets):
+            inside = order.judged(collection, b)
+            reduced = collection.without_judgments(~inside)
+            scores = scores_of(collection, reduced, index, settings.measures)
+            for measure, values in zip(settings.measures, scores, strict=True):
+                row = {"measure": str(measure), "budget": budget, "run_id": list(part.run_ids)}
+                add_rows(rows, row | {"value": values.means()})
+            if pools is not None:
+                pools.add(budget, inside, reduced, scores)
+        return PartResult(part, rows, {"pools": {} if pools is None else pools.columns, "warnings": ()})
+
+    def identity(self, part: BudgetPart, settings: BudgetSettings) -> tuple[str, list[Any]]:
+        """Also the estimators, so that some can be added to a finished experiment, and the code of the
+        user's own strategies.
+        """
+        text, strategy = strategy_text(part.strategy), cast("Any", part.strategy)
+        identity = [text, versions_of_own([(text, strategy)]), part.left_out, list(part.run_ids)]
+        if part.budget is None:
+            return part.name, identity
+        estimators = [[label, describe_estimator(estimator)] for label, estimator in settings.estimators]
+        return part.name, [*identity, part.budget, estimators, versions_of_own(settings.estimators)]
+
+    def describe(self, settings: BudgetSettings) -> dict[str, Any]:
+        """Settings that all parts depend on."""
+        return settings.describe_parts() | versions_of_own((), settings.measures)
+
+    def accepts(self, result: PartResult) -> bool:
+        """Whether the rows are of the part."""
+        if result.part.budget is None:
+            return isinstance(result.rest.get("pools"), dict)
+        return super().accepts(result)
+
+    def warn(self, results: Sequence[PartResult]) -> None:
+        """Warnings of estimates."""
+        super().warn([result for result in results if result.part.budget])
+
+
+@experiment(BudgetSettings, PoolsOfBudgets)
+def budgets(collection: Collection, *, settings: BudgetSettings, running: Running) -> Budgets:
     """Measure how biased pools of different strategies and budgets are against runs that did not contribute.
 
     Parameters
@@ -81,15 +211,7 @@ def budgets(
     collection : Collection
         With a known pool; with scores (``read_collection(scores=True)``) for strategies that read them.
     {options}
-    n_jobs : int, optional
-        Processes; −1 for one per core, None for 1 or the setting of a ``joblib.parallel_config`` around the
-        call. Results are the same to the byte.
-    folder : path, optional
-        Each strategy's pools are stored in its subfolder ``budgets/`` as soon as they are finished and not
-        computed again, even if you request more strategies.
-    progress : callable, optional
-        Called with the number of finished parts and their total: each strategy with all runs, and without
-        each organization (or run); with estimators also each budget.
+    {running}
 
     Returns
     -------
@@ -100,19 +222,11 @@ def budgets(
     InputError
         Unknown measure, strategy, estimator or setting, no pool, a pool of one organization (or run), a
         cutoff below the pool depth, runs without the scores that a strategy reads.
-    OutputError
-        ``folder`` cannot be written.
-    WorkerError
-        A worker process died. With a folder the same call continues from the stored parts.
+    {errors}
 
     Warns
     -----
-    ExperimentChangedWarning
-        ``folder`` holds results of other settings, or unreadable files.
-    InputWarning
-        No document has the relevance that a measure asks for.
-    JudgeWarning
-        Labels of a second judge are not used, for all runs or an organization's.
+    {warnings}
 
     Notes
     -----
@@ -138,7 +252,6 @@ def budgets(
         take     200 0.216 122.0
         take     600 0.068  81.0
     """
-    warn_of_measures(collection, settings.measures)
     whole = _depth_pool(collection, settings.pool_depth)
     n_documents = int(whole.in_pool().sum())
     resolved = dataclasses.replace(
@@ -149,11 +262,8 @@ def budgets(
             "a strategy reads the scores of the runs, which the collection does not have",
             hint="read it with scores=True",
         )
-    parts = _parts(whole, resolved)
-    results = run_parts(
-        _DESIGN, collection, whole, parts, resolved, folder=folder, n_jobs=n_jobs, progress=progress
-    )
-    warn_once([result.warnings for result in results if result.part.budget], "pools")
+    design = PoolsOfBudgets()
+    results = design.run(whole, design.parts(whole, resolved), resolved, running, given=collection)
     return _result_of(collection, whole, resolved, results, n_documents)
 
 
@@ -195,52 +305,113 @@ def _fitting_budgets(requested: tuple[int, ...], n_documents: int) -> tuple[int,
     return tuple(budget for budget in PAPER_BUDGETS if budget <= n_documents)
 
 
-def _parts(whole: Collection, settings: BudgetSettings) -> list[BudgetPart]:
-    """All parts: each strategy with all runs and without each contributor; then, with estimators, each budget
-    without each contributor.
+@dataclass(frozen=True, eq=False)
+class Order:
+    """Place of each document in its topic's order from 0, shape (pair,), large where it has none, and the
+    number judged by each budget, shape (budget, topic).
     """
-    n_best(len(whole.pooled_run_ids), settings.top)
-    units = contributors(whole, settings.by)
-    if len(units) < 2:
-        raise InputError(
-            f"only one {settings.by} was pooled: nothing is left once it is left out",
-            hint="give more runs, or the organizations of the runs",
+
+    place: IntArray
+    share: npt.NDArray[np.int64]
+
+    def judged(self, collection: Collection, b: int) -> BoolArray:
+        """Documents that budget number `b` judges, shape (pair,)."""
+        inside: BoolArray = self.place < self.share[b][collection.pair_topic]
+        return inside
+
+
+def order_of(whole: Collection, part: BudgetPart, settings: BudgetSettings) -> Order:
+    """The order in which a strategy judges the documents that the pool's runs retrieved down to its depth."""
+    strategy, seed, run_index = part.strategy, settings.random_seed, whole.run_index(part.pool_run_ids)
+    topics = list(retrieved_by(whole, run_index, depth=settings.pool_depth, random_seed=seed))
+    share = np.array([shares_of(strategy, topics, n, settings.shares) for n in settings.budgets])
+    place = np.full(len(whole.relevance), np.iinfo(np.int32).max, dtype=np.int32)
+    for topic, n in zip(topics, share.max(axis=0).tolist(), strict=True):
+        order = order_of_topic(strategy, topic, whole.relevance, n, rel=settings.rel, random_seed=seed)
+        place[order] = np.arange(len(order), dtype=np.int32)
+    return Order(place, share)
+
+
+def scores_of(
+    whole: Collection, judged: Collection, index: npt.NDArray[np.intp], measures: Sequence[Measure]
+) -> list[Values]:
+    """Scores as trec_eval gives them with the judgments of `judged`, by measure, each of shape (run, topic);
+    the levels of relevance are those of `whole`.
+    """
+    scores = []
+    for measure in measures:
+        tally = tally_of(judged, relevance_levels(whole, measure))
+        scores.append(measure.values(measure.read(ranked_levels(judged, index, measure.cutoff)), tally))
+    return scores
+
+
+class _Pools:
+    """Columns that describe the pools of a strategy with all runs, budget by budget."""
+
+    def __init__(self, whole: Collection, index: npt.NDArray[np.intp], settings: BudgetSettings) -> None:
+        self.columns: dict[str, Columns] = {"pools": {}, "contributors": {}, "agreement": {}}
+        self._whole, self._settings = whole, settings
+        self._in_truth = scores_of(whole, whole, index, settings.measures)
+        runs = [whole.run_ids[i] for i in index]
+        organizations = [whole.organizations[o] for o in whole.organization[index]]
+        units = runs if settings.by == "run" else organizations
+        self._of_runs = Membership.of(whole, index, runs, settings.pool_depth)
+        self._of_units = Membership.of(whole, index, units, settings.pool_depth)
+
+    def add(self, budget: int, inside: BoolArray, reduced: Collection, scores: Sequence[Values]) -> None:
+        """Add the rows of one budget's pool."""
+        runs, units = (m.contributions(self._whole, inside) for m in (self._of_runs, self._of_units))
+        of_topic = runs.n_of_topic
+        n_documents = int(of_topic.sum())
+        self._note(
+            "pools",
+            budget=budget,
+            n_documents=n_documents,
+            n_judged=int(reduced.judged.sum()),
+            n_relevant=n_relevant_documents(reduced, self._settings.rel),
+            topic_least=int(of_topic.min()),
+            topic_most=int(of_topic.max()),
+            run_least=int(runs.n_documents.min()),
+            run_mean=float(runs.n_documents.mean()),
+            run_most=int(runs.n_documents.max()),
         )
-    parts = [
-        BudgetPart(strategy, left_out, run_ids)
-        for strategy in settings.strategies
-        for left_out, run_ids in (("", whole.pooled_run_ids), *units.items())
-    ]
-    sizes = settings.budgets if settings.estimators else ()
-    return parts + [
-        dataclasses.replace(part, budget=budget) for budget in sizes for part in parts if part.left_out
-    ]
+        for name, n_runs, n, alone in zip(
+            units.names,
+            units.n_runs.tolist(),
+            units.n_documents.tolist(),
+            units.n_alone.tolist(),
+            strict=True,
+        ):
+            share = n / n_documents if n_documents else 0.0
+            self._note(
+                "contributors",
+                budget=budget, contributor=name, n_pooled_runs=n_runs, n_documents=n, share=share,
+                n_alone=alone,
+            )  # fmt: skip
+        for measure, before, after in zip(self._settings.measures, self._in_truth, scores, strict=True):
+            self._note("agreement", budget=budget, measure=str(measure), **self._agreement(before, after))
 
+    def _agreement(self, before: Values, after: Values) -> dict[str, Any]:
+        """Agreement of the runs' comparisons on a pool with those on the whole depth pool."""
+        test = self._settings.test
+        before_significant, after_significant = (
+            significant_pairs(values.scores(), test) for values in (before, after)
+        )
+        before_ahead, after_ahead = (values.totals()[:, None] > values.totals() for values in (before, after))
+        above_diagonal = np.triu(np.ones(before_significant.shape, dtype=bool), 1)
+        both, same = before_significant & after_significant & above_diagonal, before_ahead == after_ahead
+        return {
+            "kendall_tau_b": kendall_tau_b(before.means(), after.means()),
+            "n_significant": int((before_significant & above_diagonal).sum()),
+            "n_preserved": int((both & same).sum()),
+            "n_reversed": int((both & ~same).sum()),
+            "n_new": int((after_significant & ~before_significant & above_diagonal).sum()),
+            "significant": packed(after_significant),
+        }
 
-def _identity(part: BudgetPart, settings: BudgetSettings) -> tuple[str, list[Any]]:
-    """Name of a part, and what tells it from the others: also the estimators, so that some can be added to a
-    finished experiment, and the code of the user's own strategies.
-    """
-    text, strategy = strategy_text(part.strategy), cast("Any", part.strategy)
-    identity = [text, versions_of_own([(text, strategy)]), part.left_out, list(part.run_ids)]
-    left_out = part.left_out or "everybody"
-    if part.budget is None:
-        return f"{part.strategy.name}-{left_out}", identity
-    estimators = [[label, describe_estimator(estimator)] for label, estimator in settings.estimators]
-    name = f"{part.strategy.name}-{part.budget}-{left_out}"
-    return name, [*identity, part.budget, estimators, versions_of_own(settings.estimators)]
-
-
-def _describe(settings: BudgetSettings) -> dict[str, Any]:
-    """Settings that the parts depend on."""
-    return settings.describe_parts() | versions_of_own((), settings.measures)
-
-
-def _is_of(result: PartResult) -> bool:
-    return isinstance(result.rest.get("pools"), dict)
-
-
-_DESIGN = Design("budgets", run_part, _identity, describe=_describe, is_of=_is_of)
+    def _note(self, table: str, **row: Any) -> None:
+        for name, value in row.items():
+            self.columns[table].setdefault(name, []).append(value)
 
 
 def _result_of(
@@ -262,7 +433,6 @@ def _result_of(
         whole, settings, [result for result in results if result.part.budget is None], means, best, labels
     )
     with_estimators = [result for result in results if result.part.budget is not None]
-    estimates = [(labels[r.part.strategy], r.part.budget or 0, r.rows) for r in with_estimators]
     tables = {name: _table(everybody, name, labels) for name in ("pools", "contributors", "agreement")}
     return Budgets(
         **fields_of(collection, whole, settings, with_estimators),
@@ -273,7 +443,7 @@ def _result_of(
             measure: significant_pairs(values.scores(), settings.test) for measure, values in in_truth.items()
         },
         _rows=rows,
-        _estimates=estimate_rows(estimates, rows, settings) if with_estimators else None,
+        _estimates=_estimate_rows(with_estimators, rows, settings, labels) if with_estimators else None,
         _pools=tables["pools"],
         _contributors=tables["contributors"],
         _agreement=tables["agreement"],
@@ -331,3 +501,31 @@ def _table(results: Sequence[PartResult], name: str, labels: Mapping[Strategy, s
         frame.insert(0, "strategy", labels[result.part.strategy])
         frames.append(frame)
     return pd.concat(frames, ignore_index=True)
+
+
+def _estimate_rows(
+    results: Sequence[PartResult],
+    rows: pd.DataFrame,
+    settings: BudgetSettings,
+    labels: Mapping[Strategy, str],
+) -> pd.DataFrame:
+    """Table of estimates in the order of measures, strategies, budgets, estimators and runs."""
+    import pandas as pd
+
+    keys = ["measure", "strategy", "budget", "run_id"]
+    frames = [
+        pd.DataFrame(r.rows).assign(strategy=labels[r.part.strategy], budget=r.part.budget) for r in results
+    ]
+    known = rows[[*keys, "organization", "left_out", "reported", "full", "value"]]
+    known = known.rename(columns={"value": "as_judged"}).assign(place=np.arange(len(known)))
+    table = pd.concat(frames).merge(known, on=keys, validate="many_to_one")
+    table["error"] = table["value"] - table["truth"]
+    table = with_missing_flags(table)
+    # rows are sorted except for the estimator, which precedes the run
+    estimator = table["estimator"].map({label: i for i, (label, _) in enumerate(settings.estimators)})
+    group = table["place"].groupby([table[name] for name in keys[:3]]).transform("min")
+    order = np.lexsort([table["place"], estimator, group])
+    first = ["measure", "strategy", "budget", "estimator", "run_id", "organization", "left_out", "reported"]
+    first += ["full", "truth", "as_judged", "value", "error", "open"]
+    others = [name for name in table if name not in {*first, "place"}]
+    return table[first + others].iloc[order].reset_index(drop=True)

@@ -278,6 +278,14 @@ COVERAGE_LEVELS = (50, 80, 95)
 """Levels, in percent, at which coverage is checked whatever ``ci_prob`` is."""
 
 
+INTERVAL_COLUMNS = (
+    *("lower", "upper", "ci_prob", "std"),
+    *(f"covered_{level}" for level in COVERAGE_LEVELS),
+    *("pit", "pit_lower", "pit_upper", "crps"),
+)
+"""Columns on the interval of a run."""
+
+
 def interval_columns(
     estimates: Estimates,
     truth: Values,
@@ -287,10 +295,8 @@ def interval_columns(
     seed: int,
     n_topics: npt.NDArray[np.intp] | int | None = None,
 ) -> dict[str, Any]:
-    """Columns on the intervals of runs, one entry per run: ``lower``, ``upper``, ``ci_prob``, ``std``,
-    ``covered_50``, ``covered_80``, ``covered_95``, ``pit``, ``pit_lower``, ``pit_upper`` and ``crps``.
-    Coverage is None and PIT NaN for runs not `open_`, whose intervals are points; `n_topics` is the number of
-    topics in each mean.
+    """`INTERVAL_COLUMNS`, an entry per run. Coverage is None and PIT NaN for runs not `open_`, whose
+    intervals are points; `n_topics` is the number of topics in each mean.
     """
     draws, n_runs = estimates.draws, len(open_)
     n_all = len(estimates.query_ids)

@@ -11,18 +11,16 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments.base import (
     POOL_COLUMNS,
     ExperimentResult,
@@ -31,20 +29,16 @@ from bayespool.experiments.base import (
     pools_scope,
     summary_of,
 )
-from bayespool.experiments.folds import seed_of
-from bayespool.experiments.preparing import warn_of_measures
+from bayespool.experiments.design import Graded
 from bayespool.experiments.resampling import (
-    RandomPool,
+    RandomPools,
     distinct_sizes,
-    estimates_on_pool,
-    on_random_pools,
     settings_for_collection,
     whole_pool,
-    with_drawn_pool,
 )
+from bayespool.experiments.running import Running, experiment
 from bayespool.experiments.settings import CommonTopicsSettings
-from bayespool.experiments.storage import Columns, PartResult, add_rows
-from bayespool.options import takes
+from bayespool.randomness import seed_of
 from bayespool.report.result import Figure
 from bayespool.tables.columns import Column
 from bayespool.tables.table import Spread, Table, View
@@ -167,14 +161,43 @@ class CommonTopicsResult(ExperimentResult):
         return summary_of(rows, keys, partial(_summarize, n_topics=len(self.query_ids)))
 
 
-@takes(CommonTopicsSettings)
+class TopicsInCommon(RandomPools):
+    """Pools, and sets of topics on which a run outside them is judged in full."""
+
+    name: ClassVar[str] = "common-topics"
+
+    def grade(self, graded: Graded, settings: CommonTopicsSettings) -> Mapping[str, Any]:
+        """Errors of the run by kind of score and number of common topics, one below the other."""
+        truth, unpooled = graded.truth.values.scores()[0], graded.estimates.per_topic[0]
+        n_topics, n_common = len(truth), np.array(settings.n_common)
+        rng = np.random.default_rng(seed_of(settings.random_seed, "topics", *graded.part.seeds))
+        order = np.argsort(rng.random((settings.n_topic_samples, n_topics)), axis=1)
+        errors = common_topics_errors(truth, unpooled, settings.n_common, order)
+        spread = np.sqrt((n_topics - n_common) / (n_common * n_topics))
+        std = {"adjusted": (truth - unpooled).std(ddof=1), "common-only": truth.std(ddof=1)}
+        return {
+            "measure": str(graded.bounds.measure),
+            **dict(graded.part.columns),
+            "run_id": graded.part.run_ids[0],
+            "organization": graded.organizations[0],
+            "estimator": graded.label,
+            "truth": float(truth.mean()),
+            "value": float(unpooled.mean()),
+            "std_difference": float(std["adjusted"]),
+            "std_truth": float(std["common-only"]),
+            "one_sided": bool((truth >= unpooled).all() or (truth <= unpooled).all()),
+            "score": [score for score in errors for _ in n_common],
+            "n_common": np.tile(n_common, len(errors)),
+            "mae": np.concatenate([np.abs(error).mean(axis=0) for error in errors.values()]),
+            "mse": np.concatenate([(error**2).mean(axis=0) for error in errors.values()]),
+            "bias": np.concatenate([error.mean(axis=0) for error in errors.values()]),
+            "law": np.concatenate([spread * std.get(score, np.nan) for score in errors]),
+        }
+
+
+@experiment(CommonTopicsSettings, TopicsInCommon)
 def vary_common_topics(
-    collection: Collection,
-    *,
-    settings: CommonTopicsSettings,
-    folder: str | Path | None = None,
-    n_jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    collection: Collection, *, settings: CommonTopicsSettings, running: Running
 ) -> CommonTopicsResult:
     """Draw pools and common topics at random, and adjust scores of runs outside the pools from these topics.
 
@@ -183,12 +206,7 @@ def vary_common_topics(
     collection : Collection
         With a known pool.
     {options}
-    folder : path, optional
-        Store finished pools there, and continue from stored pools.
-    n_jobs : int, optional
-        Processes, as of `bayespool.leave_out`.
-    progress : callable, optional
-        Called with the numbers of finished pools and of all.
+    {running}
 
     Returns
     -------
@@ -199,19 +217,11 @@ def vary_common_topics(
     InputError
         Unknown measure, estimator, setting or type; no pool; a cutoff below the pool depth; a pool so wide
         that no run is outside it; more common topics than topics; fewer than two topics.
-    OutputError
-        ``folder`` cannot be written.
-    WorkerError
-        A worker process died. With a folder the same call continues from the stored pools.
+    {errors}
 
     Warns
     -----
-    ExperimentChangedWarning
-        ``folder`` holds pools of other settings, or unreadable ones.
-    InputWarning
-        No document has the relevance that a measure asks for.
-    JudgeWarning
-        Labels of a second judge are not used, for all runs or an organization's.
+    {warnings}
 
     Notes
     -----
@@ -243,7 +253,6 @@ def vary_common_topics(
     common-only         5 0.087    0.085
     common-only        20 0.000    0.000
     """
-    warn_of_measures(collection, settings.measures)
     whole = whole_pool(collection, settings.runs, settings.pool_depth)
     sizes = _sizes(settings.n_common or None, len(whole.query_ids))
     resolved = dataclasses.replace(settings_for_collection(settings, whole), n_common=sizes)
@@ -255,18 +264,7 @@ def vary_common_topics(
         "n_common": None,
         "sample": None,
     }
-    fields = on_random_pools(
-        "common-topics",
-        _adjust_outside,
-        collection,
-        whole,
-        resolved,
-        order,
-        folder=folder,
-        n_jobs=n_jobs,
-        progress=progress,
-    )
-    return CommonTopicsResult(**fields)
+    return CommonTopicsResult(**TopicsInCommon().fields(collection, whole, resolved, order, running))
 
 
 def common_topics_errors(
@@ -308,47 +306,6 @@ def _sizes(n_common: Sequence[int] | None, n_topics: int) -> tuple[int, ...]:
             f"{max(chosen, default=0)} common topics: there are {n_topics} topics", hint=f"1 to {n_topics}"
         )
     return chosen
-
-
-def _adjust_outside(whole: Collection, pool: RandomPool, settings: CommonTopicsSettings) -> PartResult:
-    """Rows of one pool: errors of the adjusted scores of the run outside it."""
-    reduced = with_drawn_pool(whole, pool)
-    estimates, caught = estimates_on_pool(reduced, pool, settings)
-    (run,) = pool.target_run_ids
-    n_topics = len(whole.query_ids)
-    rng = np.random.default_rng(seed_of(settings.random_seed, "topics", pool.width, pool.sample))
-    order = np.argsort(rng.random((settings.n_topic_samples, n_topics)), axis=1)
-    n_common = np.array(settings.n_common)
-    spread = np.sqrt((n_topics - n_common) / (n_common * n_topics))
-    columns: Columns = {}
-    for m, measure in enumerate(settings.measures):
-        truth = values_on_fuller(reduced, whole, (run,), measure).scores()[0]
-        for label in settings.labels:
-            unpooled = estimates[label][m].per_topic[0]
-            errors = common_topics_errors(truth, unpooled, settings.n_common, order)
-            std = {"adjusted": (truth - unpooled).std(ddof=1), "common-only": truth.std(ddof=1)}
-            for score, error in errors.items():
-                row = {
-                    "measure": str(measure),
-                    "pool_width": pool.width,
-                    "sample": pool.sample,
-                    "run_id": run,
-                    "organization": whole.organizations[int(whole.organization[whole.run_index(run)[0]])],
-                    "estimator": label,
-                    "truth": float(truth.mean()),
-                    "value": float(unpooled.mean()),
-                    "std_difference": float(std["adjusted"]),
-                    "std_truth": float(std["common-only"]),
-                    "one_sided": bool((truth >= unpooled).all() or (truth <= unpooled).all()),
-                    "score": score,
-                    "n_common": n_common,
-                    "mae": np.abs(error).mean(axis=0),
-                    "mse": (error**2).mean(axis=0),
-                    "bias": error.mean(axis=0),
-                    "law": (spread * std.get(score, np.nan)),
-                }
-                add_rows(columns, len(n_common), row)
-    return PartResult(pool, columns, {"warnings": caught})
 
 
 def _summarize(rows: pd.DataFrame, n_topics: int) -> dict[str, Any]:

@@ -17,7 +17,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.comparisons import paired_t
+from bayespool.comparisons.significance import tukey_significant
 from bayespool.errors import InputError
+from bayespool.experiments.settings import Test
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -176,3 +179,18 @@ def _pair(truth: npt.ArrayLike, value: npt.ArrayLike) -> tuple[FloatArray, Float
     if true.ndim != 1 or true.shape != estimate.shape:
         raise InputError(f"truth of shape {true.shape} and estimates of shape {estimate.shape}")
     return true, estimate
+
+
+SIGNIFICANCE_LEVEL = 0.05
+
+
+def significant_pairs(scores: npt.NDArray[np.float64], test: Test) -> BoolArray:
+    """Pairs of runs that differ significantly at 5 %, shape (run, run); none where there is only one topic or
+    run.
+    """
+    if min(scores.shape) < 2:
+        return np.zeros((len(scores), len(scores)), dtype=bool)
+    if test == "tukey-hsd":
+        return tukey_significant(scores, SIGNIFICANCE_LEVEL)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(paired_t(scores) < SIGNIFICANCE_LEVEL)

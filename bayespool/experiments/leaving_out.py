@@ -2,44 +2,141 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
+from bayespool.evidence import score_bounds
+from bayespool.evidence.ideals import reach_of_ideal, values_on_fuller
 from bayespool.experiments.base import RowOrder, fields_of, ordered_table
 from bayespool.experiments.calibration import with_missing_flags
-from bayespool.experiments.fold_results import identity_of_fold, is_of_fold, run_fold
-from bayespool.experiments.folds import best_scores, cluster_runs, make_folds
-from bayespool.experiments.parallel import Design, run_parts
-from bayespool.experiments.preparing import warn_of_measures, warn_once
+from bayespool.experiments.clusters import RunCluster, cluster_runs
+from bayespool.experiments.design import Design, Graded, Part, Truth
 from bayespool.experiments.results import LeaveOutResult
+from bayespool.experiments.running import Running, experiment
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.experiments.storage import PartResult
-from bayespool.options import takes
+from bayespool.measures import Measure, Normalized, Values
 
 if TYPE_CHECKING:
     import pandas as pd
 
-DESIGN: Design = Design(
-    "leave-out", run_fold, identity_of_fold, "folds", is_of=is_of_fold, fixed_columns=True
-)
-"""How folds are run and stored."""
+
+@dataclass(frozen=True)
+class RunsLeftOut(Design):
+    """Runs left out of the pool together: those of an organization, a run alone, or those of a cluster."""
+
+    name: ClassVar[str] = "leave-out"
+    parts_name: ClassVar[str] = "folds"
+    folder: ClassVar[str] = "folds"
+    clusters: tuple[RunCluster, ...] = ()
+
+    def parts(self, collection: Collection, settings: LeaveOutSettings) -> tuple[Part, ...]:
+        """Folds, the largest first; by cluster, those that can be left out."""
+        if settings.by == "cluster":
+            return self._clusters(collection, settings)
+        n_best(len(collection.pooled_run_ids), settings.top)
+        groups: dict[tuple[str, ...], list[Measure]] = {}
+        for measure in settings.measures:
+            kept = collection.pooled_run_ids
+            if settings.top_pool == "kept":
+                kept = best_runs(collection, measure, settings)
+            groups.setdefault(kept, []).append(measure)
+        folds = []
+        for pooled_run_ids, measures in groups.items():
+            units: dict[str, list[str]] = {}
+            _refuse_runs_without_topics(collection, pooled_run_ids, settings)
+            for run in pooled_run_ids:
+                own = collection.organization[collection.run_index(run)[0]]
+                unit = collection.organizations[own] if settings.by == "organization" else run
+                units.setdefault(unit, []).append(run)
+            if len(units) < 2:
+                raise InputError(
+                    f"only one {settings.by} was pooled: nothing is left once it is left out",
+                    hint="give more runs, or the organizations of the runs",
+                )
+            folds += [fold_of("fold", name, runs, pooled_run_ids, measures) for name, runs in units.items()]
+        return tuple(sorted(folds, key=lambda fold: -len(fold.run_ids) * len(fold.measures)))
+
+    def _clusters(self, collection: Collection, settings: LeaveOutSettings) -> tuple[Part, ...]:
+        runs, measures = collection.pooled_run_ids, settings.measures
+        folds = [fold_of("fold", c.name, c.run_ids, runs, measures) for c in self.clusters if not c.stays]
+        if not folds:
+            sizes = ", ".join(str(len(cluster.run_ids)) for cluster in self.clusters)
+            raise InputError(
+                f"none of the clusters (of {sizes} runs) can be left out: {self.clusters[0].stays}",
+                hint="ask for another number of clusters, or leave out organizations",
+            )
+        n_best(sum(len(fold.run_ids) for fold in folds), settings.top)
+        _refuse_runs_without_topics(collection, runs, settings)
+        return tuple(folds)
+
+    def seeds(self, part: Part, settings: LeaveOutSettings) -> tuple[object, ...]:
+        """What is left out at a time, and its name."""
+        return (settings.by, part.name)
+
+    def topics(self, collection: Collection, part: Part, settings: LeaveOutSettings) -> npt.NDArray[np.bool_]:
+        """All topics, or those that the run has documents for."""
+        return topics_of(collection, part.run_ids, settings)
+
+    def truth(
+        self,
+        collection: Collection,
+        concealed: Collection,
+        part: Part,
+        measure: Measure,
+        settings: LeaveOutSettings,
+    ) -> Truth:
+        """Values on the judgments of the collection. With ``truth="repooled"`` each run is put back into the
+        pool alone, without judgments that only the other runs of the fold contributed; runs that share an
+        ideal ranking are put back together.
+        """
+        gone = set(collection.pooled_run_ids) - set(part.pool_run_ids) - set(part.run_ids)
+        depth = int(collection.depth_of(collection.run_index(part.run_ids)).min())
+        deeper, shares = measure.cutoff, False
+        if isinstance(measure, Normalized):
+            deeper, shares = reach_of_ideal(concealed, measure), measure.ideal == "shared"
+        each = settings.truth == "repooled" and len(part.run_ids) > 1 and deeper > depth and not shares
+        together = [(run,) for run in part.run_ids] if each else [part.run_ids]
+        values, n_unjudged = [], []
+        for runs in together:
+            away = [*gone, *(set(part.run_ids) - set(runs))]
+            back = collection.unpool(away) if away else collection
+            values.append(values_on_fuller(concealed, back, runs, measure, settings.estimand).amount)
+            n_unjudged.append(score_bounds(back, runs, measure, estimand=settings.estimand).n_unjudged)
+        return Truth(Values(np.concatenate(values), measure.unit), np.concatenate(n_unjudged))
+
+    def grade(self, graded: Graded, settings: LeaveOutSettings) -> Mapping[str, Any]:
+        """Rows with means over the topics of the run, if scores are."""
+        rows = graded.rows()
+        if settings.denominator == "run":
+            # from the mean of B, so that an estimate without a correction is the float of an equal truth
+            added = np.where(graded.counted, graded.estimates.per_topic - graded.bounds.lower, 0)
+            rows["value"] = rows["as_judged"] + added.sum(axis=1) / graded.n_topics
+        return rows
 
 
-@takes(LeaveOutSettings)
-def leave_out(
-    collection: Collection,
-    *,
-    settings: LeaveOutSettings,
-    n_jobs: int | None = None,
-    folder: str | Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> LeaveOutResult:
+def fold_of(
+    column: str, name: str, runs: Sequence[str], pooled_run_ids: tuple[str, ...], measures: Sequence[Measure]
+) -> Part:
+    """Some runs left out of the pool of others, under a name in this column."""
+    kept = tuple(run for run in pooled_run_ids if run not in set(runs))
+    return Part(
+        name=name,
+        run_ids=tuple(runs),
+        pool_run_ids=kept,
+        measures=tuple(measures),
+        columns=((column, name),),
+    )
+
+
+@experiment(LeaveOutSettings, RunsLeftOut)
+def leave_out(collection: Collection, *, settings: LeaveOutSettings, running: Running) -> LeaveOutResult:
     """Leave each organization (run, cluster of runs) out of the pool, and compare estimates with the truth.
 
     Parameters
@@ -47,13 +144,7 @@ def leave_out(
     collection : Collection
         With a known pool. Its pooled runs are left out and estimated.
     {options}
-    n_jobs : int, optional
-        Processes; −1 for one per core; default 1, or as set by a ``joblib.parallel_config`` around the call.
-        It does not change results, nor does a Dask cluster.
-    folder : path, optional
-        Store finished folds there, in ``folds/``, and continue from stored folds.
-    progress : callable, optional
-        Called with the number of finished folds, stored ones included, and their total.
+    {running}
 
     Returns
     -------
@@ -64,19 +155,11 @@ def leave_out(
     InputError
         Unknown measure, estimator or setting; no pool; a pool of one organization (or run), or none of whose
         clusters can be left out.
-    OutputError
-        ``folder`` cannot be written.
-    WorkerError
-        A worker process died. With a folder the same call continues from the stored folds.
+    {errors}
 
     Warns
     -----
-    ExperimentChangedWarning
-        ``folder`` holds another experiment's folds, or unreadable ones.
-    InputWarning
-        No document has the relevance that a measure asks for.
-    JudgeWarning
-        Labels of a second judge are not used, for all runs or an organization's.
+    {warnings}
 
     Notes
     -----
@@ -98,34 +181,36 @@ def leave_out(
        as-judged 0.0233 -0.0233 35.0
     interpolated 0.0166  0.0147 23.0
     """
-    warn_of_measures(collection, settings.measures)
     if not collection.pooled.any():
         raise InputError(
             "no pooled run to leave out", hint="give the campaign's runs as the pool, or name those pooled"
         )
     pooled = collection if settings.pool_depth is None else collection.truncate_pool(settings.pool_depth)
     clusters = () if settings.n_clusters is None else cluster_runs(pooled, settings.n_clusters)
-    folds = make_folds(pooled, settings, clusters)
-    results = run_parts(
-        DESIGN, collection, pooled, folds, settings, folder=folder, n_jobs=n_jobs, progress=progress
-    )
-    warn_once([result.warnings for result in results], "folds")
-    true_scores: dict[tuple[str, str], npt.NDArray[np.float64]] = {}
+    design = RunsLeftOut(clusters)
+    results = design.run(pooled, design.parts(pooled, settings), settings, running, given=collection)
     seconds: dict[str, float] = {}
     for result in results:
-        for measure, scores in result.rest["true_scores"].items():
-            of_runs = zip(result.part.run_ids, np.array(scores), strict=True)
-            true_scores |= {(measure, run): of_run for run, of_run in of_runs}
         for stage, spent in result.rest["seconds"].items():
             seconds[stage] = seconds.get(stage, 0.0) + spent
     return LeaveOutResult(
         **fields_of(collection, pooled, settings, results),
         n_pooled_runs={str(m): len(pooled.pooled_run_ids) for m in settings.measures},
-        scores_in_truth=true_scores,
+        scores_in_truth=true_scores_of(results),
         seconds=seconds,
         clusters=clusters,
-        _rows=_table(pooled, settings, results),
+        _rows=_with_reported(table_of_runs(pooled, settings, results), settings),
     )
+
+
+def true_scores_of(results: Sequence[PartResult]) -> dict[tuple[str, str], npt.NDArray[np.float64]]:
+    """True values of each measure and run, shape (topic,)."""
+    return {
+        (measure, run): of_run
+        for result in results
+        for measure, scores in result.rest["true_scores"].items()
+        for run, of_run in zip(result.part.run_ids, np.array(scores), strict=True)
+    }
 
 
 def table_of_runs(
@@ -134,20 +219,14 @@ def table_of_runs(
     results: Sequence[PartResult],
     first: RowOrder | None = None,
 ) -> pd.DataFrame:
-    """Rows by the columns in `first`, measure, estimator and run, whatever order the folds came in, with each
-    run's organization.
-    """
+    """Rows by the columns in `first`, measure, estimator and run, whatever order the folds came in."""
     order: RowOrder = {"measure": [str(m) for m in settings.measures], "estimator": settings.labels}
     order = {**(first or {}), **order, "run_id": collection.run_ids}
-    frame = ordered_table(results, order)
-    index = collection.run_index(frame["run_id"])
-    frame["organization"] = np.array(collection.organizations, dtype=object)[collection.organization[index]]
-    return with_missing_flags(frame)
+    return with_missing_flags(ordered_table(results, order))
 
 
-def _table(collection: Collection, settings: LeaveOutSettings, results: Sequence[PartResult]) -> pd.DataFrame:
+def _with_reported(frame: pd.DataFrame, settings: LeaveOutSettings) -> pd.DataFrame:
     """Rows of all runs with the column ``reported``."""
-    frame = table_of_runs(collection, settings, results)
     reported = np.zeros(len(frame), dtype=bool)
     for _, rows in frame.groupby(["measure", "estimator"], sort=False):
         all_ = settings.top_pool == "kept"  # runs were chosen before they were left out
@@ -155,3 +234,43 @@ def _table(collection: Collection, settings: LeaveOutSettings, results: Sequence
         reported[rows.index[best]] = True
     frame.insert(list(frame.columns).index("truth"), "reported", reported)
     return frame
+
+
+def _refuse_runs_without_topics(
+    collection: Collection, run_ids: tuple[str, ...], settings: LeaveOutSettings
+) -> None:
+    if not topics_of(collection, run_ids, settings).any(axis=1).all():
+        raise InputError("a pooled run has no topic of the qrels", hint='take denominator="qrels"')
+
+
+def best_runs(collection: Collection, measure: Measure, settings: LeaveOutSettings) -> tuple[str, ...]:
+    """The best ``top`` % of the pooled runs by their score on all judgments, in the collection's order."""
+    runs = collection.pooled_run_ids
+    n_topics = topics_of(collection, runs, settings).sum(axis=1)
+    score = score_bounds(collection, runs, measure).low.means(n_topics)
+    return tuple(runs[i] for i in best_scores(score, settings.top))
+
+
+def best_scores(score: npt.NDArray[np.float64], top: float) -> npt.NDArray[np.intp]:
+    """Positions of the best ``top`` % of some scores, ascending; ties go to the earlier position."""
+    return np.sort(np.argsort(-score, kind="stable")[: n_best(len(score), top)])
+
+
+def n_best(n_runs: int, top: float) -> int:
+    """Number of the best ``top`` % of some runs, rounded half up; `InputError` if it is 0."""
+    n_kept = int(top / 100 * n_runs + 0.5)
+    if n_kept == 0:
+        raise InputError(
+            f"the best {top:g} % of {n_runs} runs are no run at all", hint="report on more of them"
+        )
+    return n_kept
+
+
+def topics_of(
+    collection: Collection, run_ids: tuple[str, ...], settings: LeaveOutSettings
+) -> npt.NDArray[np.bool_]:
+    """Topics that each run's score is the mean over, shape (run, topic)."""
+    index = collection.run_index(run_ids)
+    if settings.denominator == "qrels":
+        return np.ones((len(index), len(collection.query_ids)), dtype=bool)
+    return np.asarray(collection.length[index] > 0)

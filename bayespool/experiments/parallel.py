@@ -13,13 +13,10 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass
-from functools import partial
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -30,8 +27,6 @@ from bayespool.collection import Collection
 from bayespool.compiled import has_cache, say_no_cache
 from bayespool.errors import InputError, WorkerError
 from bayespool.evidence import PREDICTORS
-from bayespool.experiments.preparing import parts_description
-from bayespool.experiments.storage import PartResult, PartStore, description_of
 from bayespool.inference import ENGINES
 from bayespool.models import MODELS
 
@@ -40,77 +35,6 @@ Result = TypeVar("Result")
 
 _REGISTRIES: tuple[dict[str, Any], ...] = (PREDICTORS, MODELS, ENGINES)
 _collections: dict[str, Collection] = {}  # of the current tasks, by fingerprint; at most one
-
-
-@dataclass(frozen=True)
-class Design:
-    """What the runner knows of an experiment.
-
-    Attributes
-    ----------
-    name : str
-        As in the description of stored parts.
-    work : callable
-        Pure and importable function of the collection, a part and the settings, which gives a `PartResult`.
-    identity : callable
-        Function of a part and the settings: name of the part's file, and what tells it from the others.
-    folder : str
-        Subfolder of finished parts; default: the name.
-    describe : callable
-        Function of the settings that gives those whose change invalidates finished parts.
-    is_of : callable
-        Whether a stored result is of its part.
-    fixed_columns : bool
-        Whether all parts have the same columns.
-    """
-
-    name: str
-    work: Callable[..., PartResult]
-    identity: Callable[[Any, Any], tuple[str, list[Any]]]
-    folder: str = ""
-    describe: Callable[[Any], dict[str, Any]] = parts_description
-    is_of: Callable[[PartResult], bool] = lambda result: True
-    fixed_columns: bool = False
-
-
-def run_parts(
-    design: Design,
-    collection: Collection,
-    pooled: Collection,
-    parts: Sequence[Any],
-    settings: Any,
-    *,
-    folder: str | Path | None,
-    n_jobs: int | None,
-    progress: Callable[[int, int], None] | None,
-) -> list[PartResult]:
-    """Results of all parts in their order, loaded from the folder or computed from `pooled` and stored; the
-    description of stored parts names the collection as the user gave it.
-    """
-    store = None
-    if folder is not None:
-        description = description_of(design.name, collection, design.describe(settings))
-        place = Path(folder) / (design.folder or design.name)
-        store = PartStore(place, description, fixed_columns=design.fixed_columns)
-    results: dict[Any, PartResult] = {}
-
-    def report() -> None:
-        if progress is not None:
-            progress(len(results), len(parts))
-
-    with nullcontext() if store is None else closing(store):
-        for part in parts:
-            stored = None if store is None else store.load(*design.identity(part, settings))
-            if stored is not None and design.is_of(result := PartResult(part, *stored)):
-                results[part] = result
-        report()
-        left = [part for part in parts if part not in results]
-        for result in completed(partial(design.work, settings=settings), pooled, left, n_jobs=n_jobs):
-            if store is not None:
-                store.save(*design.identity(result.part, settings), result.rows, result.rest)
-            results[result.part] = result
-            report()
-    return [results[part] for part in parts]
 
 
 def completed(

@@ -7,17 +7,14 @@ W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling b
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.evidence import score_bounds
-from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments.base import (
     POOL_COLUMNS,
     ExperimentResult,
@@ -26,20 +23,12 @@ from bayespool.experiments.base import (
     pools_scope,
     summary_of,
 )
+from bayespool.experiments.design import Graded
 from bayespool.experiments.error_measures import errors_of
-from bayespool.experiments.preparing import warn_of_measures
-from bayespool.experiments.resampling import (
-    RandomPool,
-    estimates_on_pool,
-    on_random_pools,
-    settings_for_collection,
-    whole_pool,
-    with_drawn_pool,
-)
+from bayespool.experiments.resampling import RandomPools, settings_for_collection, whole_pool
 from bayespool.experiments.results import notes_of_truth
+from bayespool.experiments.running import Running, experiment
 from bayespool.experiments.settings import PoolWidthSettings
-from bayespool.experiments.storage import Columns, PartResult, add_rows
-from bayespool.options import takes
 from bayespool.report.result import Figure
 from bayespool.tables.columns import Column
 from bayespool.tables.formatting import level
@@ -52,6 +41,10 @@ WIDTH_ESTIMATORS = ("as-judged", "condensed-list", "systems-adjustment")
 """Estimators of figure 1 and table 1 of Webber & Park."""
 
 
+_ROWS = (
+    *("measure", "pool_width", "sample", "n_pool_runs", "run_id", "organization", "estimator"),
+    *("truth", "value", "error", "topic_rmse", "unjudged", "n_unknown", "lower", "upper", "ci_prob"),
+)
 _QUARTILES = {
     "quartile_1": Column("1st\nquartile", "difference", "First quartile of estimate − truth."),
     "median": Column("median", "difference", "Median of estimate − truth."),
@@ -136,14 +129,24 @@ class PoolWidthResult(ExperimentResult):
         return summary_of(self._rows, ("measure", "pool_width", "estimator"), _summarize)
 
 
-@takes(PoolWidthSettings)
+class PoolsOfWidths(RandomPools):
+    """Pools of several widths, and the scores of runs outside them."""
+
+    name: ClassVar[str] = "pool-width"
+
+    def grade(self, graded: Graded, settings: PoolWidthSettings) -> Mapping[str, Any]:
+        """Errors, and what the pool leaves unjudged."""
+        rows = graded.rows() | {
+            "n_pool_runs": len(graded.part.pool_run_ids),
+            "unjudged": graded.bounds.unjudged_share,
+        }
+        rows["error"] = rows["value"] - rows["truth"]
+        return {name: rows[name] for name in _ROWS}
+
+
+@experiment(PoolWidthSettings, PoolsOfWidths)
 def vary_pool_width(
-    collection: Collection,
-    *,
-    settings: PoolWidthSettings,
-    folder: str | Path | None = None,
-    n_jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    collection: Collection, *, settings: PoolWidthSettings, running: Running
 ) -> PoolWidthResult:
     """Draw random pools of different widths, and estimate runs outside them.
 
@@ -152,12 +155,7 @@ def vary_pool_width(
     collection : Collection
         With a known pool.
     {options}
-    folder : path, optional
-        Store finished pools there, and continue from stored pools, also with more pools or widths.
-    n_jobs : int, optional
-        Processes, as of `bayespool.leave_out`.
-    progress : callable, optional
-        Called with the numbers of finished pools and of all.
+    {running}
 
     Returns
     -------
@@ -168,19 +166,11 @@ def vary_pool_width(
     InputError
         Unknown measure, estimator, setting or type; no pool; a cutoff below the pool depth; a pool so wide
         that no run is outside it.
-    OutputError
-        ``folder`` cannot be written.
-    WorkerError
-        A worker process died. With a folder the same call continues from the stored pools.
+    {errors}
 
     Warns
     -----
-    ExperimentChangedWarning
-        ``folder`` holds pools of other settings, or unreadable ones.
-    InputWarning
-        No document has the relevance that a measure asks for.
-    JudgeWarning
-        Labels of a second judge are not used, for all runs or an organization's.
+    {warnings}
 
     Notes
     -----
@@ -198,7 +188,6 @@ def vary_pool_width(
               2     0.511 -0.140
               8     0.234 -0.049
     """
-    warn_of_measures(collection, settings.measures)
     whole = whole_pool(collection, settings.runs, settings.pool_depth)
     resolved = settings_for_collection(settings, whole)
     order = {
@@ -207,55 +196,7 @@ def vary_pool_width(
         "estimator": resolved.labels,
         "sample": None,
     }
-    fields = on_random_pools(
-        "pool-width",
-        _score_outside,
-        collection,
-        whole,
-        resolved,
-        order,
-        n_targets=settings.n_targets,
-        folder=folder,
-        n_jobs=n_jobs,
-        progress=progress,
-    )
-    return PoolWidthResult(**fields)
-
-
-def _score_outside(whole: Collection, pool: RandomPool, settings: PoolWidthSettings) -> PartResult:
-    """Rows of one pool: every estimator on every measure for the runs to score."""
-    reduced = with_drawn_pool(whole, pool)
-    estimates, caught = estimates_on_pool(reduced, pool, settings)
-    names = np.array(whole.organizations)[whole.organization[whole.run_index(pool.target_run_ids)]]
-    columns: Columns = {}
-    for m, measure in enumerate(settings.measures):
-        of_whole = score_bounds(whole, pool.target_run_ids, measure)
-        of_drawn = score_bounds(reduced, pool.target_run_ids, measure)
-        true = values_on_fuller(reduced, whole, pool.target_run_ids, measure)
-        for label in settings.labels:
-            estimated = estimates[label][m]
-            lower, upper = estimated.interval(settings.ci_prob)
-            truth = true.means()
-            row = {
-                "measure": str(measure),
-                "pool_width": pool.width,
-                "sample": pool.sample,
-                "n_pool_runs": len(pool.pool_run_ids),
-                "run_id": list(pool.target_run_ids),
-                "organization": names,
-                "estimator": label,
-                "truth": truth,
-                "value": estimated.value,
-                "error": (estimated.value - truth),
-                "topic_rmse": np.sqrt(((estimated.per_topic - true.scores()) ** 2).mean(axis=1)),
-                "unjudged": of_drawn.unjudged_share,
-                "n_unknown": of_whole.n_unjudged.sum(axis=1),
-                "lower": lower,
-                "upper": upper,
-                "ci_prob": np.nan if estimated.draws is None else settings.ci_prob,
-            }
-            add_rows(columns, len(truth), row)
-    return PartResult(pool, columns, {"warnings": caught})
+    return PoolWidthResult(**PoolsOfWidths().fields(collection, whole, resolved, order, running))
 
 
 def _summarize(rows: pd.DataFrame) -> dict[str, Any]:

@@ -136,11 +136,15 @@ def labeled_estimators(
     return tuple(zip(labels, parsed, strict=True))
 
 
-def parts_description(settings: ExperimentSettings) -> dict[str, Any]:
+def parts_description(settings: ExperimentSettings, design: object) -> dict[str, Any]:
     """Settings that the parts of an experiment (folds, pools) depend on, with the versions of the
-    user's own estimators.
+    user's own estimators and design.
     """
-    return settings.describe_parts() | versions_of_own(settings.estimators, settings.measures)
+    described = settings.describe_parts() | versions_of_own(settings.estimators, settings.measures)
+    if _is_built_in(type(design)):
+        return described
+    own = {"own design": _named_version(type(design), vars(type(design)).get("version"))}
+    return described | own | dict(vars(design))
 
 
 def _parsed(estimator: str | Estimator, settings: ExperimentSettings) -> Estimator:

@@ -8,43 +8,25 @@ W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling b
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal, TypeVar
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.experiments.base import RowOrder, fields_of, ordered_table
-from bayespool.experiments.fold_results import estimates_of
-from bayespool.experiments.folds import seed_of
-from bayespool.experiments.parallel import Design, run_parts
-from bayespool.experiments.preparing import CaughtWarnings, warn_once
+from bayespool.experiments.design import Design, Part
+from bayespool.experiments.running import Running
 from bayespool.experiments.settings import PoolSettings, Runs
-from bayespool.experiments.storage import PartResult
-from bayespool.measures import Estimates
+from bayespool.randomness import seed_of
 
 PAPER_WIDTHS = (2, 4, 10, 20, 40)
 """Pool widths of Webber & Park (2009)."""
 
 Unit = Literal["run", "organization"]
 Kind = TypeVar("Kind", bound=PoolSettings)
-
-
-@dataclass(frozen=True, slots=True)
-class RandomPool:
-    """A random pool and the runs scored outside it, both in tuples of run ids.
-
-    ``sample`` is the pool's number among those of its width, from 0. Pooled runs are in the collection's
-    order, targets in the order drawn.
-    """
-
-    width: int
-    sample: int
-    pool_run_ids: tuple[str, ...]
-    target_run_ids: tuple[str, ...]
 
 
 def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Collection:
@@ -146,72 +128,59 @@ def settings_for_collection(requested: Kind, whole: Collection) -> Kind:
     return dataclasses.replace(known, widths=widths)
 
 
-def draw_pools(whole: Collection, settings: PoolSettings, n_targets: int, name: str) -> list[RandomPool]:
-    """All pools of an experiment with the runs scored on them, determined by the seed."""
-    types = dict(settings.run_types)
-    unit_of = {run: unit for unit, runs in contributors(whole, settings.by).items() for run in runs}
-    drawn_from = contributors(whole, settings.by, settings.run_types, settings.pool_type)
-    kind = settings.target_type
-    scored = [run for run in whole.pooled_run_ids if kind is None or types[run] == kind]
-    pools = []
-    for width in settings.widths:
-        for sample in range(settings.n_samples):
-            # a target first, then the pool among other contributors than its own, then further targets
-            rng = np.random.default_rng(seed_of(settings.random_seed, name, width, sample))
+class RandomPools(Design):
+    """Pools drawn at random from the contributors, and runs outside each that are scored."""
+
+    parts_name: ClassVar[str] = "pools"
+
+    def parts(self, collection: Collection, settings: PoolSettings) -> tuple[Part, ...]:
+        """All pools, determined by the seed: a target is drawn first, then the pool among other contributors
+        than its own, then further targets.
+        """
+        whole, n_targets = collection, getattr(settings, "n_targets", 1)
+        types = dict(settings.run_types)
+        unit_of = {run: unit for unit, runs in contributors(whole, settings.by).items() for run in runs}
+        drawn_from = contributors(whole, settings.by, settings.run_types, settings.pool_type)
+        kind = settings.target_type
+        scored = [run for run in whole.pooled_run_ids if kind is None or types[run] == kind]
+        pools = []
+        for width, sample in itertools.product(settings.widths, range(settings.n_samples)):
+            seed = seed_of(settings.random_seed, self.name.replace("-", " "), width, sample)
+            rng = np.random.default_rng(seed)
             first = scored[rng.integers(len(scored))]
             others = [unit for unit in drawn_from if unit != unit_of[first]]
             drawn = {others[i] for i in rng.permutation(len(others))[:width]}
             pool = {run for unit in drawn for run in drawn_from[unit]}
             outside = [run for run in scored if run != first and unit_of[run] not in drawn]
             further = [outside[i] for i in rng.permutation(len(outside))[: n_targets - 1]]
-            kept = tuple(run for run in whole.pooled_run_ids if run in pool)
-            pools.append(RandomPool(width, sample, kept, (first, *further)))
-    return pools
+            pools.append(
+                Part(
+                    name=f"width-{width}-sample-{sample}",
+                    run_ids=(first, *further),
+                    pool_run_ids=tuple(run for run in whole.pooled_run_ids if run in pool),
+                    measures=settings.measures,
+                    columns=(("pool_width", width), ("sample", sample)),
+                    seeds=(width, sample),
+                )
+            )
+        return tuple(pools)
 
+    def seeds(self, part: Part, settings: PoolSettings) -> tuple[object, ...]:
+        """Width and number of the pool: experiments on the same pools draw alike."""
+        return ("random pool", *part.seeds)
 
-def with_drawn_pool(whole: Collection, pool: RandomPool) -> Collection:
-    """The collection as if the drawn runs alone had been pooled: all that an estimator gets."""
-    inside = set(pool.pool_run_ids)
-    return whole.unpool([run for run in whole.pooled_run_ids if run not in inside])
-
-
-def estimates_on_pool(
-    reduced: Collection, pool: RandomPool, settings: PoolSettings
-) -> tuple[dict[str, tuple[Estimates, ...]], CaughtWarnings]:
-    """Estimates of a pool's runs to score by label, one per measure, and bayespool's own warnings."""
-    part, seeds = f"pool {pool.sample} of width {pool.width}", ("random pool", pool.width, pool.sample)
-    return estimates_of(settings.estimators, reduced, pool.target_run_ids, settings.measures, part, seeds)
-
-
-def on_random_pools(
-    name: str,
-    work: Callable[[Collection, RandomPool, Any], PartResult],
-    collection: Collection,
-    whole: Collection,
-    settings: PoolSettings,
-    order: RowOrder,
-    *,
-    n_targets: int = 1,
-    folder: str | Path | None,
-    n_jobs: int | None,
-    progress: Callable[[int, int], None] | None,
-) -> dict[str, Any]:
-    """Draw the pools of an experiment, work on each, and gather the fields of its result; rows are in
-    this order.
-    """
-    pools = draw_pools(whole, settings, n_targets, name.replace("-", " "))
-    design = Design(name, work, _identity)
-    results = run_parts(
-        design, collection, whole, pools, settings, folder=folder, n_jobs=n_jobs, progress=progress
-    )
-    warn_once([result.warnings for result in results], "pools")
-    drawn_from = contributors(whole, settings.by, settings.run_types, settings.pool_type)
-    return fields_of(collection, whole, settings) | {
-        "n_contributors": len(drawn_from),
-        "_rows": ordered_table(results, order),
-    }
-
-
-def _identity(pool: RandomPool, _: object) -> tuple[str, list[Any]]:
-    name = f"width-{pool.width}-sample-{pool.sample}"
-    return name, [pool.width, pool.sample, list(pool.pool_run_ids), list(pool.target_run_ids)]
+    def fields(
+        self,
+        collection: Collection,
+        whole: Collection,
+        settings: PoolSettings,
+        order: RowOrder,
+        running: Running,
+    ) -> dict[str, Any]:
+        """Fields of the experiment's result, with rows in this order."""
+        results = self.run(whole, self.parts(whole, settings), settings, running, given=collection)
+        drawn_from = contributors(whole, settings.by, settings.run_types, settings.pool_type)
+        return fields_of(collection, whole, settings) | {
+            "n_contributors": len(drawn_from),
+            "_rows": ordered_table(results, order),
+        }

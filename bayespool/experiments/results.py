@@ -23,10 +23,14 @@ from bayespool.experiments.base import (
     summary_of,
     width_column,
 )
-from bayespool.experiments.budget_folds import significant_pairs
 from bayespool.experiments.calibration import interval_summary
-from bayespool.experiments.error_measures import errors_of, system_rank_error
-from bayespool.experiments.folds import RunCluster
+from bayespool.experiments.clusters import RunCluster
+from bayespool.experiments.error_measures import (
+    SIGNIFICANCE_LEVEL,
+    errors_of,
+    significant_pairs,
+    system_rank_error,
+)
 from bayespool.experiments.reliability import Reliability, reliability
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure, parse_measure
@@ -121,7 +125,6 @@ def leave_out_sentence(rows: Sequence[Mapping[str, Any]]) -> str:
     return text
 
 
-_ALPHA = 0.05
 _CLUSTERS = {
     "cluster": Column("cluster", "text", "Name of the cluster; the first is the largest."),
     "n_runs": Column("runs", "count", "Number of runs of the cluster."),
@@ -297,7 +300,7 @@ class LeaveOutResult(ExperimentResult):
         legend = (
             "SRE: by how many places estimates miss their runs' true ranks, summed over runs. SRE* counts "
             "only runs passed over that differ significantly in truth "
-            f"({TESTS[self.settings.test]}, {level(_ALPHA)})."
+            f"({TESTS[self.settings.test]}, {level(SIGNIFICANCE_LEVEL)})."
         )
         errors = ("mae", "rmse", "bias", "topic_rmse", "sre", "sre_star", "kendall_tau_b", "crps")
         intervals = [f"{name}_{share}" for name in ("coverage", "pit") for share in (50, 80, 95)]
@@ -374,7 +377,7 @@ class LeaveOutResult(ExperimentResult):
                 if u != v and pair.shape[1] > 1:
                     p[u, v] = p[v, u] = paired_t(pair)[0, 1]
         with np.errstate(invalid="ignore"):
-            return np.asarray(p < _ALPHA)
+            return np.asarray(p < SIGNIFICANCE_LEVEL)
 
     def n_shared_topics(self, measure: object) -> int:
         """Number of topics of all reported runs, which Tukey's test and `reliability` use."""

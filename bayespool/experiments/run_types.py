@@ -9,11 +9,10 @@ W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling b
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -29,17 +28,14 @@ from bayespool.experiments.base import (
     width_column,
 )
 from bayespool.experiments.calibration import interval_summary
+from bayespool.experiments.design import Part
 from bayespool.experiments.error_measures import errors_of, system_rank_error
-from bayespool.experiments.fold_results import run_fold
-from bayespool.experiments.folds import Fold
-from bayespool.experiments.leaving_out import DESIGN, table_of_runs
-from bayespool.experiments.parallel import run_parts
-from bayespool.experiments.preparing import warn_of_measures, warn_once
+from bayespool.experiments.leaving_out import RunsLeftOut, fold_of, table_of_runs
 from bayespool.experiments.resampling import run_types_of, whole_pool
 from bayespool.experiments.results import notes_of_runs
+from bayespool.experiments.running import Running, experiment
 from bayespool.experiments.settings import RunTypesSettings
 from bayespool.experiments.storage import PartResult
-from bayespool.options import takes
 from bayespool.report.result import Figure
 from bayespool.tables.columns import Column
 from bayespool.tables.formatting import some_of
@@ -160,14 +156,31 @@ class RunTypesResult(ExperimentResult):
         }
 
 
-@takes(RunTypesSettings)
+class TypesLeftOut(RunsLeftOut):
+    """All runs of a type left out of the pool together."""
+
+    name: ClassVar[str] = "run-types"
+    parts_name: ClassVar[str] = "types"
+    folder: ClassVar[str] = ""
+
+    def parts(self, collection: Collection, settings: RunTypesSettings) -> tuple[Part, ...]:  # type: ignore[override] # its own
+        """A part for each type to leave out."""
+        runs = collection.pooled_run_ids
+        return tuple(
+            fold_of(
+                "type", kind, [run for run, own in settings.run_types if own == kind], runs, settings.measures
+            )
+            for kind in settings.types
+        )
+
+    def work(self, collection: Collection, part: Part, settings: RunTypesSettings) -> PartResult:
+        """As runs are left out in general."""
+        return super().work(collection, part, settings.shared)
+
+
+@experiment(RunTypesSettings, TypesLeftOut)
 def leave_types_out(
-    collection: Collection,
-    *,
-    settings: RunTypesSettings,
-    folder: str | Path | None = None,
-    n_jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    collection: Collection, *, settings: RunTypesSettings, running: Running
 ) -> RunTypesResult:
     """Leave all runs of a type out of the pool, estimate them from the runs of other types, and compare.
 
@@ -176,12 +189,7 @@ def leave_types_out(
     collection : Collection
         With a known pool.
     {options}
-    folder : path, optional
-        Store finished types there, and continue from stored types.
-    n_jobs : int, optional
-        Processes, as of `leave_out`.
-    progress : callable, optional
-        Called with the number of finished types and their total.
+    {running}
 
     Returns
     -------
@@ -191,19 +199,11 @@ def leave_types_out(
     ------
     InputError
         Unknown measure, estimator, setting or type; a run without a type; no pool; a single type.
-    OutputError
-        ``folder`` cannot be written.
-    WorkerError
-        A worker process died. With a folder the same call continues from the stored types.
+    {errors}
 
     Warns
     -----
-    ExperimentChangedWarning
-        ``folder`` holds types of other settings, or unreadable ones.
-    InputWarning
-        No document has the relevance that a measure asks for.
-    JudgeWarning
-        Labels of a second judge are not used, for all runs or an organization's.
+    {warnings}
 
     Notes
     -----
@@ -222,7 +222,6 @@ def leave_types_out(
     type  n_runs  n_pool_runs  bias
      odd       2           19 -0.02
     """
-    warn_of_measures(collection, settings.measures)
     whole = whole_pool(collection, settings.runs, settings.pool_depth)
     pairs = run_types_of(whole, dict(settings.run_types), whole.pooled_run_ids)
     known = sorted({kind for _, kind in pairs})
@@ -237,27 +236,13 @@ def leave_types_out(
             f"no run of the pool has the type {unknown[0]!r}", hint=known_names(unknown[0], known)
         )
     resolved = dataclasses.replace(settings, pool_depth=whole.pool_depth, run_types=pairs, types=wanted)
-    shared = resolved.shared
-    of_type = {kind: tuple(run for run, other in pairs if other == kind) for kind in known}
-    folds = [Fold(k, "", of_type[k], resolved.measures, whole.pooled_run_ids) for k in wanted]
-    results = run_parts(
-        _DESIGN, collection, whole, folds, resolved, folder=folder, n_jobs=n_jobs, progress=progress
-    )
-    warn_once([result.warnings for result in results], "types")
+    design = TypesLeftOut()
+    results = design.run(whole, design.parts(whole, resolved), resolved, running, given=collection)
     runs = whole.pooled_run_ids
     means = {str(m): score_bounds(whole, runs, m).low.means().tolist() for m in resolved.measures}
-    true_scores = {measure: dict(zip(runs, scores, strict=True)) for measure, scores in means.items()}
-    rows = table_of_runs(whole, shared, results, {"fold": wanted})
     return RunTypesResult(
         **fields_of(collection, whole, resolved, results),
-        n_runs={kind: len(members) for kind, members in of_type.items()},
-        true_scores=true_scores,
-        _rows=rows.rename(columns={"fold": "type"}),
+        n_runs={kind: len([own for _, own in pairs if own == kind]) for kind in known},
+        true_scores={measure: dict(zip(runs, scores, strict=True)) for measure, scores in means.items()},
+        _rows=table_of_runs(whole, resolved.shared, results, {"type": wanted}),
     )
-
-
-def _run_type(whole: Collection, fold: Fold, settings: RunTypesSettings) -> PartResult:
-    return run_fold(whole, fold, settings.shared)
-
-
-_DESIGN = dataclasses.replace(DESIGN, name="run-types", work=_run_type, folder="")

@@ -51,14 +51,15 @@ class PartResult:
         return tuple((name, text) for name, text in self.rest["warnings"])
 
 
-def add_rows(columns: Columns, n_rows: int, row: Mapping[str, Any]) -> None:
+def add_rows(columns: Columns, row: Mapping[str, Any]) -> None:
     """Add rows to columns: arrays and lists have a value for each row, other values are the same in all."""
-    for name, value in row.items():
-        values = value.tolist() if isinstance(value, np.ndarray) else value
-        columns.setdefault(name, []).extend(values if isinstance(values, list) else [values] * n_rows)
+    values = {n: value.tolist() if isinstance(value, np.ndarray) else value for n, value in row.items()}
+    n_rows = max((len(value) for value in values.values() if isinstance(value, list)), default=1)
+    for name, value in values.items():
+        columns.setdefault(name, []).extend(value if isinstance(value, list) else [value] * n_rows)
 
 
-_FORMAT = 7  # of the files and of the engines' results in them
+_FORMAT = 8  # of the files and of the engines' results in them
 _NAME = re.compile(r".*-[0-9a-f]{12}\.parquet")
 
 
@@ -90,11 +91,11 @@ class PartStore:
 
     Opening removes parts of another experiment or unreadable ones, with an `ExperimentChangedWarning`, and
     leaves other files alone. Raises `InputError` for a description that is not JSON, `OutputError` where the
-    folder cannot be written or another process works in its parent. `fixed_columns` says that all parts have
+    folder cannot be written or another process works in its parent. `same_columns` says that all parts have
     the same columns.
     """
 
-    def __init__(self, folder: Path, description: dict[str, Any], *, fixed_columns: bool = False) -> None:
+    def __init__(self, folder: Path, description: dict[str, Any], *, same_columns: bool = False) -> None:
         self._folder = folder
         try:
             self._description: dict[str, Any] = json.loads(json.dumps(description, default=_plain))
@@ -118,7 +119,7 @@ class PartStore:
         forms = Counter(_form(part["rows"]) for part in ours.values())
         for path, part in parts.items():
             mine = ours.get(path)
-            if mine and not (fixed_columns and forms[_form(mine["rows"])] < max(forms.values())):
+            if mine and not (same_columns and forms[_form(mine["rows"])] < max(forms.values())):
                 self._parts[path] = mine
                 continue
             remove(path)

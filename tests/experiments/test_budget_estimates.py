@@ -14,8 +14,8 @@ from drawn_pools import Spy
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.experiments import Budgets, BudgetSettings, budgets, leave_out
-from bayespool.experiments.budget_folds import seen_by_estimators
-from bayespool.pooling import StrategyPool, choose, parse_strategy
+from bayespool.experiments.budgeting import PoolsOfBudgets
+from bayespool.pooling import StrategyPool, choose
 
 ASKED: dict[str, Any] = {"measures": ["P@10", "nDCG@10"], "strategies": "take", "budgets": [200, 500]}
 KEYS = ["measure", "strategy", "budget", "run_id"]
@@ -37,8 +37,13 @@ def test_an_estimator_sees_what_the_budget_bought_and_nothing_else(
 ) -> None:
     expected = judged_by(example, strategy, 300, "west")
     west = tuple(r for r in example.pooled_run_ids if r.startswith("west"))
-    settings = BudgetSettings.of(measures="P@10", strategies=strategy, budgets=[300], pool_depth=10)
-    seen = seen_by_estimators(expected, parse_strategy(strategy), 300, west, settings)
+    settings = BudgetSettings.of(
+        measures="P@10", strategies=strategy, budgets=[300], pool_depth=10, estimators="as-judged"
+    )
+    design = PoolsOfBudgets()
+    (part,) = (p for p in design.parts(example, settings) if p.left_out == "west" and p.budget)
+    assert part.run_ids == west
+    seen = design.conceal(example, part, settings)
     assert seen.relevance.tolist() == expected.relevance.tolist()
     assert set(seen.pooled_run_ids) == set(example.pooled_run_ids) - set(west)
     assert isinstance(seen.pool, StrategyPool)

@@ -15,8 +15,7 @@ from bayespool.collection import Collection
 from bayespool.corrections import TopicsAdjustment
 from bayespool.errors import InputError
 from bayespool.experiments import vary_common_topics
-from bayespool.experiments.common_topics import common_topics_errors
-from bayespool.experiments.resampling import draw_pools, with_drawn_pool
+from bayespool.experiments.common_topics import TopicsInCommon, common_topics_errors
 from bayespool.scoring import parse_estimator
 
 
@@ -70,9 +69,9 @@ def test_rows_of_the_toy() -> None:
         toy(), "P@2", estimators="as-judged", widths=[1], n_common=[1, 2], n_samples=20, n_topic_samples=50
     )
     rows = result.to_frame()
-    for pool in draw_pools(toy(), result.settings, 1, "common topics"):
-        lost = np.array(LOST["".join(pool.pool_run_ids), pool.target_run_ids[0]])
-        of_pool = rows[rows["sample"] == pool.sample].set_index(["score", "n_common"])
+    for pool in TopicsInCommon().parts(toy(), result.settings):
+        lost = np.array(LOST["".join(pool.pool_run_ids), pool.run_ids[0]])
+        of_pool = rows[rows["sample"] == dict(pool.columns)["sample"]].set_index(["score", "n_common"])
         assert of_pool.loc[("unadjusted", 1), "mae"] == pytest.approx(lost.mean())
         # whichever topic is common, the adjusted score is off by half the difference of the two
         assert of_pool.loc[("adjusted", 1), "mae"] == pytest.approx(abs(lost[0] - lost[1]) / 2)
@@ -86,10 +85,10 @@ def test_rows_of_the_toy() -> None:
 def test_adjusting_is_what_the_topics_adjustment_does(example: Collection) -> None:
     """The shipped correction on a collection where the run is judged on the common topics."""
     result = vary_common_topics(example, estimators="as-judged", widths=[5], n_common=[6], n_samples=4)
-    for pool in draw_pools(example, result.settings, 1, "common topics"):
-        (run,) = pool.target_run_ids
-        reduced = with_drawn_pool(example, pool)
-        order = np.argsort(np.random.default_rng(pool.sample).random(20))
+    for sample, pool in enumerate(TopicsInCommon().parts(example, result.settings)):
+        (run,) = pool.run_ids
+        reduced = TopicsInCommon().conceal(example, pool, result.settings)
+        order = np.argsort(np.random.default_rng(sample).random(20))
         common = tuple(example.query_ids[t] for t in order[:6])
         own = example.in_pool(example.run_index(run)) & np.isin(example.pair_topic, order[:6])
         judged = dataclasses.replace(reduced, relevance=np.where(own, example.relevance, reduced.relevance))

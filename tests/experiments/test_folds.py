@@ -17,10 +17,10 @@ from small import small
 from bayespool.collection import UNJUDGED, Collection
 from bayespool.corrections import AsJudged
 from bayespool.experiments import LeaveOutSettings, leave_out, load_example
-from bayespool.experiments.fold_results import run_fold
-from bayespool.experiments.folds import make_folds, n_best, seed_of
+from bayespool.experiments.leaving_out import RunsLeftOut, n_best
 from bayespool.measures import Estimates
 from bayespool.posterior import PosteriorEstimator
+from bayespool.randomness import seed_of
 from bayespool.scoring import ESTIMATOR_NAMES
 
 POSTERIORS = [name for name in ESTIMATOR_NAMES if name.startswith("posterior")]
@@ -50,11 +50,15 @@ def test_estimates_do_not_depend_on_what_is_hidden(by: Any) -> None:
         random_seed=1,
         draws=50,
     )
-    folds = [f for f in make_folds(original, settings) if f.organization == organization]
+    folds = [
+        fold
+        for fold in RunsLeftOut().parts(original, settings)
+        if fold.run_ids[0].startswith(f"{organization}-")
+    ]
     assert len(folds) == {"organization": 1, "run": 2}[by]
     if by == "run":  # what one run alone brought is less than what its organization did
         turned = turn(original, original.relevance != original.unpool(folds[0].run_ids).relevance)
-    one, other = (run_fold(collection, folds[0], settings) for collection in (original, turned))
+    one, other = (RunsLeftOut().work(collection, folds[0], settings) for collection in (original, turned))
     assert len(one.rows["value"]) == (len(POINTS) + len(posteriors)) * len(folds[0].run_ids)
     for name in known:
         np.testing.assert_array_equal(one.rows[name], other.rows[name], err_msg=name)

@@ -79,18 +79,18 @@ class Own(AsJudged):
 def test_an_answer_to_another_question_is_refused(how: str, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         leave_out(shapes(), ["P@1", "P@2"], estimators=[Own(how=how)])
-    assert caught.value.__notes__ == ["by estimator 'own', 'one' left out"]
+    assert caught.value.__notes__ == ["by estimator 'own', leave-out of 'one'"]
 
 
 def test_an_estimator_s_own_error_says_where() -> None:
     with pytest.raises(ZeroDivisionError, match="a bug") as caught:
         leave_out(shapes(), "P@1", estimators=[Own(how="an exception")])
-    assert caught.value.__notes__ == ["by estimator 'own', 'one' left out"]
+    assert caught.value.__notes__ == ["by estimator 'own', leave-out of 'one'"]
     with pytest.raises(ValueError, match="read-only"):
         leave_out(shapes(), "P@1", estimators=[Own(how="writes")])
     with pytest.raises(ZeroDivisionError) as caught:
         vary_pool_width(shapes(), "P@1", widths=[2], n_samples=1, estimators=[Own(how="an exception")])
-    assert caught.value.__notes__ == ["by estimator 'own', pool 0 of width 2"]
+    assert caught.value.__notes__ == ["by estimator 'own', pool-width of 'width-2-sample-0'"]
 
 
 @pytest.mark.parametrize("thing", [3, Own, object()])

@@ -53,7 +53,7 @@ def test_a_dask_cluster_gives_the_same_bytes(tmp_path: Path) -> None:
     ):
         with joblib.parallel_config(backend="dask"):
             found = leave_out(load_example(), **FEW)
-        worked = client.run(lambda: "bayespool.experiments.fold_results" in sys.modules)
+        worked = client.run(lambda: "bayespool.experiments.design" in sys.modules)
     assert len(worked) == 2
     assert all(worked.values()), "a worker had nothing to do"
     assert tables(found) == tables(few_result())

@@ -20,8 +20,8 @@ from bayespool.collection import Collection
 from bayespool.collection.pools import DepthPool
 from bayespool.errors import InputError, PoolWarning
 from bayespool.experiments import leave_out, leave_types_out, load_example, vary_pool_width
-from bayespool.experiments.pool_width import _score_outside
-from bayespool.experiments.resampling import contributors, draw_pools, whole_pool
+from bayespool.experiments.pool_width import PoolsOfWidths
+from bayespool.experiments.resampling import contributors, whole_pool
 from bayespool.measures import Estimates
 
 TRUTH = {"a": 0.75, "b": 0.5, "c": 0.75}
@@ -41,18 +41,18 @@ def test_bias_of_every_pool_of_the_toy(by: str) -> None:
         n_targets=2,
         by=by,  # type: ignore[arg-type]
     )
-    pools = draw_pools(toy(), result.settings, 2, "pool width")
+    pools = PoolsOfWidths().parts(toy(), result.settings)
     rows = {(r.pool_width, r.sample, r.run_id): r for r in result.to_frame().itertuples()}
     met = set()
     for pool in pools:
         drawn = "".join(pool.pool_run_ids)
-        assert len(drawn) == pool.width
-        assert len(pool.target_run_ids) == 3 - pool.width
-        for run in pool.target_run_ids:
-            row = rows.pop((pool.width, pool.sample, run))
+        assert len(drawn) == pool.seeds[0]
+        assert len(pool.run_ids) == 3 - pool.seeds[0]
+        for run in pool.run_ids:
+            row = rows.pop((pool.seeds[0], pool.seeds[1], run))
             assert row.truth == TRUTH[run]
             assert row.error == -sum(LOST[drawn, run]) / 2
-            assert row.n_pool_runs == pool.width
+            assert row.n_pool_runs == pool.seeds[0]
             assert row.topic_rmse == pytest.approx(np.sqrt(np.mean(np.square(LOST[drawn, run]))))
             met.add((drawn, run))
     assert not rows
@@ -61,8 +61,8 @@ def test_bias_of_every_pool_of_the_toy(by: str) -> None:
 
 def test_summary_of_the_toy_is_worked_out_from_its_rows() -> None:
     result = vary_pool_width(toy(), "P@2", estimators="as-judged", widths=[1], n_samples=4, n_targets=2)
-    pools = draw_pools(toy(), result.settings, 2, "pool width")
-    errors = [[-sum(LOST["".join(p.pool_run_ids), run]) / 2 for run in p.target_run_ids] for p in pools]
+    pools = PoolsOfWidths().parts(toy(), result.settings)
+    errors = [[-sum(LOST["".join(p.pool_run_ids), run]) / 2 for run in p.run_ids] for p in pools]
     (row,) = result.to_frame("summary").to_dict("records")
     flat = np.ravel(errors)
     assert row["n_scored"] == 8
@@ -143,16 +143,16 @@ def test_nothing_but_the_drawn_pool_is_judged(seed: int, width: int, by: str) ->
         pool_depth=10,
         random_seed=seed,
     )
-    for pool, given_ in zip(draw_pools(example, result.settings, 3, "pool width"), seen, strict=True):
+    for pool, given_ in zip(PoolsOfWidths().parts(example, result.settings), seen, strict=True):
         inside = example.in_pool(example.run_index(pool.pool_run_ids))
         assert np.array_equal(given_.relevance >= 0, inside & (example.relevance >= 0))
         assert given_.pooled_run_ids == pool.pool_run_ids
-        assert not set(pool.pool_run_ids) & set(pool.target_run_ids)
+        assert not set(pool.pool_run_ids) & set(pool.run_ids)
         organization = dict(zip(example.run_ids, example.organization, strict=True))
         if by == "organization":
             of_pool = {organization[run] for run in pool.pool_run_ids}
             assert len(of_pool) == width
-            assert not of_pool & {organization[run] for run in pool.target_run_ids}
+            assert not of_pool & {organization[run] for run in pool.run_ids}
 
 
 def test_hidden_relevance_reaches_no_estimate(example: Collection) -> None:
@@ -165,11 +165,11 @@ def test_hidden_relevance_reaches_no_estimate(example: Collection) -> None:
         "posterior-background",
     ]
     result = vary_pool_width(example, estimators=estimators, widths=[6], n_samples=3, draws=40)
-    for pool in draw_pools(example, result.settings, 1, "pool width"):
+    for pool in PoolsOfWidths().parts(example, result.settings):
         hidden = ~example.in_pool(example.run_index(pool.pool_run_ids)) & (example.relevance >= 0)
         turned = np.where(hidden, 1 - np.minimum(example.relevance, 1), example.relevance).astype(np.int16)
         other = dataclasses.replace(example, relevance=turned)
-        one, two = (_score_outside(c, pool, result.settings).rows for c in (example, other))
+        one, two = (PoolsOfWidths().work(c, pool, result.settings).rows for c in (example, other))
         assert one["value"] == two["value"]
         assert [x for x in one["lower"] if x == x] == [x for x in two["lower"] if x == x]
         assert one["truth"] != two["truth"]
@@ -233,7 +233,7 @@ def test_types_of_pool_and_of_what_is_scored(example: Collection) -> None:
         pool_type="automatic", target_type="manual",
     )  # fmt: skip
     assert {kinds[run] for run in result.to_frame()["run_id"]} == {"manual"}
-    for pool in draw_pools(example, result.settings, 2, "pool width"):
+    for pool in PoolsOfWidths().parts(example, result.settings):
         assert {kinds[run] for run in pool.pool_run_ids} == {"automatic"}
     assert result.n_contributors == sum(kinds[run] == "automatic" for run in example.pooled_run_ids)
 

@@ -65,7 +65,7 @@ FAULTS = (
     ),
     Fault(
         "best runs rounded down",
-        "experiments/folds.py",
+        "experiments/leaving_out.py",
         "n_kept = int(top / 100 * n_runs + 0.5)",
         "n_kept = int(top / 100 * n_runs)",
         "experiments/test_folds.py",

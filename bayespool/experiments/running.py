@@ -1,0 +1,169 @@
+"""The one runner of experiments and checks: parts are worked on, stored, resumed and distributed."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+from bayespool.collection import Collection
+from bayespool.experiments.parallel import completed
+from bayespool.experiments.preparing import warn_of_measures, warn_once
+from bayespool.experiments.storage import PartResult, PartStore, description_of
+from bayespool.options import Settings, takes
+
+Returned = TypeVar("Returned")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """Where finished parts are kept, how many processes work, and who is told of progress."""
+
+    folder: str | Path | None = None
+    n_jobs: int | None = None
+    progress: Callable[[int, int], None] | None = None
+
+
+class Work(ABC):
+    """What the runner knows of an experiment or a check: a pure and importable function of its parts.
+
+    Attributes
+    ----------
+    name : str
+        As in the description of stored parts.
+    parts_name : str
+        What its parts are called, in the plural.
+    folder : str
+        Subfolder of finished parts; default: the name.
+    same_columns : bool
+        Whether the rows of all parts have the same columns.
+    """
+
+    name: ClassVar[str]
+    parts_name: ClassVar[str] = "parts"
+    folder: ClassVar[str] = ""
+    same_columns: ClassVar[bool] = True
+
+    @abstractmethod
+    def work(self, collection: Collection, part: Any, settings: Any) -> PartResult:
+        """Rows of a part, from the collection and the settings alone."""
+
+    @abstractmethod
+    def identity(self, part: Any, settings: Any) -> tuple[str, list[Any]]:
+        """Name of a part's file, and what tells the part from the others, in the types of JSON."""
+
+    def describe(self, settings: Any) -> dict[str, Any]:
+        """Settings whose change invalidates finished parts, in the types of JSON."""
+        described: dict[str, Any] = settings.describe()
+        return described
+
+    def accepts(self, result: PartResult) -> bool:
+        """Whether a stored result is of its part."""
+        return True
+
+    def warn(self, results: Sequence[PartResult]) -> None:
+        """Issue the warnings of all parts, alike ones once."""
+        warn_once([result.warnings for result in results], self.parts_name)
+
+    def run(
+        self,
+        collection: Collection,
+        parts: Sequence[Any],
+        settings: Any,
+        running: Running,
+        *,
+        given: Collection | None = None,
+    ) -> list[PartResult]:
+        """Results of all parts in their order, loaded from the folder or worked out and stored; their
+        description names the collection as it was `given`.
+        """
+        store, progress = None, running.progress or (lambda done, n: None)
+        if running.folder is not None:
+            description = description_of(self.name, given or collection, self.describe(settings))
+            folder = Path(running.folder) / (self.folder or self.name)
+            store = PartStore(folder, description, same_columns=self.same_columns)
+        results: dict[Any, PartResult] = {}
+        with nullcontext() if store is None else closing(store):
+            for part in parts:
+                stored = None if store is None else store.load(*self.identity(part, settings))
+                if stored is not None and self.accepts(result := PartResult(part, *stored)):
+                    results[part] = result
+            progress(len(results), len(parts))
+            left = [part for part in parts if part not in results]
+            work = partial(self.work, settings=settings)
+            for result in completed(work, collection, left, n_jobs=running.n_jobs):
+                if store is not None:
+                    store.save(*self.identity(result.part, settings), result.rows, result.rest)
+                results[result.part] = result
+                progress(len(results), len(parts))
+        in_order = [results[part] for part in parts]
+        self.warn(in_order)
+        return in_order
+
+
+_RUNNING = """folder : path, optional
+    Finished {parts} are stored in its subfolder ``{folder}``, and not worked out again by a later call.
+n_jobs : int, optional
+    Processes; −1 for one per core; default 1, or as set by a ``joblib.parallel_config`` around the call.
+    Results are the same to the byte for any number, and on a Dask cluster.
+progress : callable, optional
+    Called with the number of finished {parts}, stored ones included, and their total."""
+_ERRORS = """OutputError
+    ``folder`` cannot be written.
+WorkerError
+    A worker process died. With a folder the same call goes on from the stored {parts}."""
+_WARNINGS = """ExperimentChangedWarning
+    ``folder`` holds {parts} of other settings, or unreadable ones.
+InputWarning
+    No document has the relevance that a measure asks for.
+JudgeWarning
+    Labels of a second judge are not used, for all runs or an organization's."""
+
+
+def experiment(
+    cls: type[Settings], work: type[Work], **positional: str
+) -> Callable[[Callable[..., Returned]], Callable[..., Returned]]:
+    """Decorator of an experiment's function of a collection, ``settings`` and ``running``.
+
+    The function is called as `takes` has it, with the fields of `Running` as further keywords. They take the
+    place of ``{running}`` in its docstring; ``{errors}`` and ``{warnings}`` are those of every experiment.
+    """
+
+    def decorate(function: Callable[..., Returned]) -> Callable[..., Returned]:
+        of_running = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+            for name, annotation in Running.__annotations__.items()
+        ]
+        own = [p for p in inspect.signature(function).parameters.values() if p.name != "running"]
+
+        @functools.wraps(function)
+        def with_running(
+            collection: Collection,
+            *args: Any,
+            settings: Any,
+            folder: str | Path | None = None,
+            n_jobs: int | None = None,
+            progress: Callable[[int, int], None] | None = None,
+            **keywords: Any,
+        ) -> Returned:
+            warn_of_measures(collection, settings.measures)
+            running = Running(folder=folder, n_jobs=n_jobs, progress=progress)
+            return function(collection, *args, settings=settings, running=running, **keywords)
+
+        signature = inspect.signature(function)
+        with_running.__signature__ = signature.replace(parameters=[*own, *of_running])  # type: ignore[attr-defined]
+        if function.__doc__ is not None:  # python -OO has none
+            text = inspect.cleandoc(function.__doc__)
+            names = {"parts": work.parts_name, "folder": f"{work.folder or work.name}/"}
+            for place, template in (("running", _RUNNING), ("errors", _ERRORS), ("warnings", _WARNINGS)):
+                text = text.replace(f"{{{place}}}", template.format(**names))
+            with_running.__doc__ = text
+        return takes(cls, **positional)(with_running)
+
+    return decorate
