@@ -18,7 +18,7 @@ from bayespool.experiments.calibration import with_missing_flags
 from bayespool.experiments.clusters import RunCluster, cluster_runs
 from bayespool.experiments.design import Design, Graded, Part, Truth
 from bayespool.experiments.results import LeaveOutResult
-from bayespool.experiments.running import Running, experiment
+from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.experiments.storage import PartResult
 from bayespool.measures import Measure, Normalized, Values
@@ -135,7 +135,7 @@ def fold_of(
     )
 
 
-@experiment(LeaveOutSettings, RunsLeftOut)
+@in_parts(LeaveOutSettings, RunsLeftOut)
 def leave_out(collection: Collection, *, settings: LeaveOutSettings, running: Running) -> LeaveOutResult:
     """Leave each organization (run, cluster of runs) out of the pool, and compare estimates with the truth.
 
@@ -160,6 +160,10 @@ def leave_out(collection: Collection, *, settings: LeaveOutSettings, running: Ru
     Warns
     -----
     {warnings}
+    InputWarning
+        No document has the relevance that a measure asks for.
+    JudgeWarning
+        Labels of a second judge are not used, for all runs or an organization's.
 
     Notes
     -----
