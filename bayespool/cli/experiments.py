@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bayespool.collection import Collection
     from bayespool.report.result import Result
 
-_jobs = own_option(
+jobs_option = own_option(
     "--jobs",
     type=int,
     default=-1,
@@ -67,7 +67,7 @@ def _experiment(
     def decorate(work: Callable[..., Result]) -> Command:
         @campaign_files
         @settings_option(cls)
-        @_jobs
+        @jobs_option
         @_cluster
         @_folder
         @functools.wraps(work)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -39,8 +40,9 @@ class Part:
     pool_run_ids : tuple of str
         Pooled runs whose judgments estimators get.
     measures : tuple of Measure
+        Default: those of the settings.
     columns : tuple of (str, object)
-        First columns of its rows.
+        First columns of its rows; default: its name as ``part``.
     seeds : tuple
         Names that its random numbers depend on; default: the name.
     """
@@ -48,12 +50,15 @@ class Part:
     name: str
     run_ids: tuple[str, ...]
     pool_run_ids: tuple[str, ...]
-    measures: tuple[Measure, ...]
+    measures: tuple[Measure, ...] = ()
     columns: tuple[tuple[str, object], ...] = ()
     seeds: tuple[object, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "seeds", self.seeds or (self.name,))
+        defaults = {"columns": (("part", self.name),), "seeds": (self.name,)}
+        for field in dataclasses.fields(Part)[1:]:
+            value = tuple(getattr(self, field.name)) or defaults.get(field.name, ())
+            object.__setattr__(self, field.name, value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +145,7 @@ class Design(Work):
     methods say what is usual. `run_design` runs it.
     """
 
-    def parts(self, collection: Collection, settings: Any) -> tuple[Part, ...]:
+    def parts(self, collection: Collection, settings: Any) -> Iterable[Part]:
         """The parts, in the order in which they are worked on."""
         raise NotImplementedError
 

@@ -13,10 +13,10 @@ from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.evidence.ideals import reach_of_ideal, values_on_fuller
-from bayespool.experiments.base import RowOrder, fields_of, ordered_table
-from bayespool.experiments.calibration import with_missing_flags
+from bayespool.experiments.base import fields_of
 from bayespool.experiments.clusters import RunCluster, cluster_runs
 from bayespool.experiments.design import Design, Graded, Part, Truth
+from bayespool.experiments.graded_runs import seconds_of, table_of_runs
 from bayespool.experiments.results import LeaveOutResult
 from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.settings import LeaveOutSettings
@@ -193,15 +193,11 @@ def leave_out(collection: Collection, *, settings: LeaveOutSettings, running: Ru
     clusters = () if settings.n_clusters is None else cluster_runs(pooled, settings.n_clusters)
     design = RunsLeftOut(clusters)
     results = design.run(pooled, design.parts(pooled, settings), settings, running, given=collection)
-    seconds: dict[str, float] = {}
-    for result in results:
-        for stage, spent in result.rest["seconds"].items():
-            seconds[stage] = seconds.get(stage, 0.0) + spent
     return LeaveOutResult(
         **fields_of(collection, pooled, settings, results),
         n_pooled_runs={str(m): len(pooled.pooled_run_ids) for m in settings.measures},
         scores_in_truth=true_scores_of(results),
-        seconds=seconds,
+        seconds=seconds_of(results),
         clusters=clusters,
         _rows=_with_reported(table_of_runs(pooled, settings, results), settings),
     )
@@ -215,18 +211,6 @@ def true_scores_of(results: Sequence[PartResult]) -> dict[tuple[str, str], npt.N
         for measure, scores in result.rest["true_scores"].items()
         for run, of_run in zip(result.part.run_ids, np.array(scores), strict=True)
     }
-
-
-def table_of_runs(
-    collection: Collection,
-    settings: LeaveOutSettings,
-    results: Sequence[PartResult],
-    first: RowOrder | None = None,
-) -> pd.DataFrame:
-    """Rows by the columns in `first`, measure, estimator and run, whatever order the folds came in."""
-    order: RowOrder = {"measure": [str(m) for m in settings.measures], "estimator": settings.labels}
-    order = {**(first or {}), **order, "run_id": collection.run_ids}
-    return with_missing_flags(ordered_table(results, order))
 
 
 def _with_reported(frame: pd.DataFrame, settings: LeaveOutSettings) -> pd.DataFrame:

@@ -30,9 +30,9 @@ from bayespool.experiments.base import (
 from bayespool.experiments.calibration import interval_summary
 from bayespool.experiments.design import Part
 from bayespool.experiments.error_measures import errors_of, system_rank_error
-from bayespool.experiments.leaving_out import RunsLeftOut, fold_of, table_of_runs
+from bayespool.experiments.graded_runs import notes_of_runs, table_of_runs
+from bayespool.experiments.leaving_out import RunsLeftOut, fold_of
 from bayespool.experiments.resampling import run_types_of, whole_pool
-from bayespool.experiments.results import notes_of_runs
 from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.settings import RunTypesSettings
 from bayespool.experiments.storage import Columns

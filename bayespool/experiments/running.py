@@ -162,7 +162,8 @@ def in_parts(
         with_running.__signature__ = signature.replace(parameters=[*own, *of_running])  # type: ignore[attr-defined]
         if function.__doc__ is not None:  # python -OO has none
             text = inspect.cleandoc(function.__doc__)
-            names = {"parts": work.parts_name, "folder": f"{work.folder or work.name}/"}
+            folder = work.folder or getattr(work, "name", "NAME")
+            names = {"parts": work.parts_name, "folder": f"{folder}/"}
             for place, template in (("running", _RUNNING), ("errors", _ERRORS), ("warnings", _WARNINGS)):
                 text = text.replace(f"{{{place}}}", template.format(**names))
             with_running.__doc__ = text
