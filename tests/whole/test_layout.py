@@ -29,7 +29,6 @@ TESTED_IN = {
     "experiments/budget_results": "experiments/test_budgeting",
     "experiments/containers": "experiments/test_fitted experiments/test_check_containers",
     "experiments/design": "experiments/test_folds",
-    "experiments/running": "experiments/test_storage experiments/test_resampling",
     "experiments/judge_tables": "experiments/test_judge_checks experiments/test_judge_intervals",
     "inference/fit": "inference/test_nuts inference/test_diagnostics",
     "measures/base": "whole/test_own_measures",

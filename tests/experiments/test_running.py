@@ -1,0 +1,205 @@
+"""Every experiment and check on the one runner: cut off and gone on, in processes, with other settings."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+from labeled import right_labels, with_judge
+from unexplained import with_found
+
+from bayespool import budgets, check_judges, leave_out
+from bayespool.collection import Collection
+from bayespool.errors import ExperimentChangedWarning
+from bayespool.experiments import (
+    Design,
+    Part,
+    check_unexplained_judgments,
+    compare_engines,
+    judge_in_rounds,
+    leave_types_out,
+    load_example,
+    run_design,
+    self_calibrate,
+    simulate_example,
+    vary_common_topics,
+    vary_pool_width,
+)
+from bayespool.report import Result
+
+DRAWN: dict[str, Any] = {"estimators": ["as-judged", "posterior-background"], "draws": 20}
+FEW: dict[str, Any] = {"draws": 20, "chains": 2}
+
+
+class Pairs(Design):
+    """Two of three organizations left out at a time."""
+
+    name, version = "pairs", "1"
+
+    def parts(self, collection: Collection, settings: Any) -> tuple[Part, ...]:
+        runs = collection.pooled_run_ids
+        pairs = [tuple(run for run in runs if run.startswith(two)) for two in combinations("elr", 2)]
+        return tuple(
+            Part(name=str(i), run_ids=pair, pool_run_ids=tuple(run for run in runs if run not in pair))
+            for i, pair in enumerate(pairs)
+        )
+
+
+def left_out(**more: Any) -> Result:
+    return leave_out(load_example(), "P@10", **DRAWN | more)
+
+
+def of_types(**more: Any) -> Result:
+    types = {run: ("x", "y", "z")[i % 3] for i, run in enumerate(load_example().pooled_run_ids)}
+    return leave_types_out(load_example(), run_types=types, **DRAWN | more)
+
+
+def of_widths(**more: Any) -> Result:
+    return vary_pool_width(load_example(), **DRAWN | {"widths": [4], "n_samples": 3} | more)
+
+
+def of_common_topics(**more: Any) -> Result:
+    asked: dict[str, Any] = {"widths": [4], "n_common": [5], "n_samples": 3, "n_topic_samples": 10}
+    return vary_common_topics(load_example(), **asked | more)
+
+
+def of_budgets(**more: Any) -> Result:
+    asked: dict[str, Any] = {"strategies": ["take", "borda"], "budgets": [200], "estimators": "interpolated"}
+    return budgets(load_example(), "P@10", **asked | more)
+
+
+def of_pairs(**more: Any) -> Result:
+    return run_design(load_example(), Pairs(), "P@10", **DRAWN | more)
+
+
+def simulations(**more: Any) -> Result:
+    return self_calibrate("background", n_simulations=50, n_draws=9, **more)
+
+
+def engines(**more: Any) -> Result:
+    return compare_engines(load_example(), models=["background", "smoothed"], tune=50, **FEW | more)
+
+
+def unexplained(**more: Any) -> Result:
+    return check_unexplained_judgments(with_found(0.5, 0.2), ["P@5", "P@10"], model="ratio", **FEW | more)
+
+
+def with_labels(**more: Any) -> Result:
+    return check_judges(judged(), run_ids=(), intervals=True, model="ratio", **FEW | more)
+
+
+def judged() -> Collection:
+    return with_judge(load_example(), right_labels(), "good")
+
+
+def rounds(**more: Any) -> Result:
+    example, asked = simulate_example(), {"estimator": "posterior-ratio", "n_rounds": 1, **FEW}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return judge_in_rounds(example.collection, "new-a", answers=example.truth, **asked | more)
+
+
+QUICK = [left_out, of_types, of_widths, of_common_topics, of_pairs]
+SLOW = [of_budgets, simulations, engines, unexplained, with_labels, rounds]
+every = pytest.mark.parametrize(
+    "run",
+    [*QUICK, *(pytest.param(run, marks=pytest.mark.slow) for run in SLOW)],
+    ids=lambda run: run.__name__,
+)
+
+
+class _Stopped(Exception):
+    pass
+
+
+def stop_after(n: int) -> Callable[[int, int], None]:
+    """A progress display at which the experiment is cut off, as Ctrl-C does."""
+
+    def show(done: int, _: int) -> None:
+        if done == n:
+            raise _Stopped
+
+    return show
+
+
+def assert_same(result: Result, expected: Result) -> None:
+    """The same tables to the last digit, and the same notes."""
+    for table, other in zip(result.tables(), expected.tables(), strict=True):
+        pd.testing.assert_frame_equal(table.frame, other.frame, check_exact=True)
+    assert result.notes() == expected.notes()
+
+
+def kept_in(folder: Path) -> dict[Path, int]:
+    """Finished parts, and when they were written."""
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*.parquet")}
+
+
+@every
+def test_work_that_was_cut_off_goes_on_with_the_same_warnings(
+    run: Callable[..., Result], tmp_path: Path
+) -> None:
+    with warnings.catch_warnings(record=True) as expected:
+        warnings.simplefilter("always")
+        whole = run()
+    with pytest.raises(_Stopped):
+        run(folder=tmp_path, progress=stop_after(1))
+    before = kept_in(tmp_path)
+    assert len(before) == 1
+    done: list[tuple[int, int]] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = run(folder=tmp_path, progress=lambda *counts: done.append(counts))
+    n = len(kept_in(tmp_path))
+    assert n > 1
+    assert done == [(i, n) for i in range(1, n + 1)]
+    assert before.items() <= kept_in(tmp_path).items(), "a finished part was worked out again"
+    assert_same(found, whole)
+    assert [str(w.message) for w in caught] == [str(w.message) for w in expected]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("run", [*QUICK, *SLOW], ids=lambda run: run.__name__)
+def test_processes_change_nothing(run: Callable[..., Result]) -> None:
+    assert_same(run(n_jobs=2), run())
+
+
+@every
+def test_another_seed_starts_over(run: Callable[..., Result], tmp_path: Path) -> None:
+    run(folder=tmp_path)
+    before = kept_in(tmp_path)
+    with pytest.warns(ExperimentChangedWarning, match=r"differs in .*random_seed.*; removing its"):
+        found = run(folder=tmp_path, random_seed=2)
+    assert not before.items() & kept_in(tmp_path).items()
+    assert_same(found, run(random_seed=2))
+
+
+@every
+def test_damage_inside_a_file_is_seen(run: Callable[..., Result], tmp_path: Path) -> None:
+    whole = run(folder=tmp_path)
+    path = min(kept_in(tmp_path))
+    table = pq.read_table(path)
+    numbers = (field.name for field in table.schema if pa.types.is_primitive(field.type))
+    name = next(name for name in numbers if table[name].null_count == 0)
+    changed = table.set_column(table.column_names.index(name), name, pc.add(table[name], 1))
+    pq.write_table(changed, path)
+    with pytest.warns(ExperimentChangedWarning, match="1 file of finished work cannot be read"):
+        assert_same(run(folder=tmp_path), whole)
+
+
+def test_experiments_keep_their_work_apart(tmp_path: Path) -> None:
+    of_widths(folder=tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ExperimentChangedWarning)
+        for run in (of_common_topics, of_types, left_out, of_pairs):
+            run(folder=tmp_path)
+        done: list[int] = []
+        of_widths(folder=tmp_path, progress=lambda n, _: done.append(n))
+    assert done == [3]
