@@ -299,3 +299,11 @@ def test_draws_that_take_too_much_memory_are_refused() -> None:
         with pytest.raises(InputError, match="ask for fewer draws"):
             refuse_too_many_draws([parse_estimator(estimator)], **many)
     refuse_too_many_draws([parse_estimator("judge-rates")], **many)
+
+
+def test_a_text_may_have_several_estimators() -> None:
+    """As on the command line."""
+    given = "background(e=0.05), as-judged"
+    found = score(load_example(), "new-b", "P@10", estimators=given).to_frame()
+    assert found["estimator"].tolist() == ["background", "as-judged"]
+    assert found["value"].tolist() == pytest.approx([0.35 + 0.05 * 0.22, 0.35])
