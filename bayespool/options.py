@@ -424,7 +424,7 @@ class FilesSettings(Settings):
     )
     max_file_size: int = option(
         MAX_FILE_SIZE,
-        "Most MiB of text in one file, decompressed: what is larger is refused.",
+        "Largest decompressed size of one file, in MiB.",
         group="Input",
         least=1,
     )

@@ -1,4 +1,4 @@
-"""What every result says of itself, and what follows from it for all of them."""
+"""Base class of results: what a result says of itself, and the outputs that follow from it."""
 
 from __future__ import annotations
 
