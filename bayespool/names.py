@@ -24,6 +24,7 @@ __all__ = [
     "description_of",
     "name_in",
     "settings_in",
+    "split_list",
 ]
 
 POINT_ESTIMATORS = {
@@ -165,6 +166,24 @@ def name_in(text: str) -> str:
     'rrf'
     """
     return text.partition("(")[0].strip()
+
+
+def split_list(text: str) -> list[str]:
+    """Split at commas outside parentheses.
+
+    Examples
+    --------
+    >>> split_list("rrf(k=60,depth=5), take")
+    ['rrf(k=60,depth=5)', 'take']
+    """
+    parts, depth = [""], 0
+    for char in text:
+        depth += (char == "(") - (char == ")")
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [part.strip() for part in parts if part.strip()]
 
 
 def settings_in(

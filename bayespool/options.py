@@ -366,9 +366,22 @@ def _parameters(cls: type, options: Mapping[str, tuple[Option, Any]]) -> str:
         ends = "" if default is ... else ", optional" if default is None else f", default {default!r}"
         lines.append(f"{name} : {spec.docstring_type or _type(spec)}{ends}".replace("'", '"'))
         lines += textwrap.wrap(
-            f"{spec.help} {spec.details}", 106, initial_indent="    ", subsequent_indent="    "
+            f"{_in_python(spec.help)} {spec.details}", 106, initial_indent="    ", subsequent_indent="    "
         )
     return "\n".join([*lines, f"settings : {cls.__name__}, optional", "    In place of all these."])
+
+
+def _in_python(help: str) -> str:
+    """Help of an option without what it says of a command line.
+
+    Examples
+    --------
+    >>> _in_python("Comma-separated tests of a pair."), _in_python("Size of a set; may be repeated.")
+    ('Tests of a pair.', 'Size of a set.')
+    """
+    text = help.replace("; may be repeated.", ".")
+    listed = text.removeprefix("Comma-separated ")
+    return text if listed == text else listed[0].upper() + listed[1:]
 
 
 def _type(spec: Option) -> str:
@@ -411,7 +424,7 @@ class FilesSettings(Settings):
     )
     max_file_size: int = option(
         MAX_FILE_SIZE,
-        "Most MiB of text in one file, decompressed: what is larger is refused.",
+        "Largest decompressed size of one file, in MiB.",
         group="Input",
         least=1,
     )

@@ -579,12 +579,15 @@ def _of_parquet(call: str, file: str, data: bytes) -> Iterator[Column]:
 
     table = pq.read_table(io.BytesIO(data))
     rows = table.to_pylist()
-    if (wide := _widened(rows)) is not rows:
-        yield from _of_json(call, file, wide)
-    else:
-        for name in table.column_names:
-            kind = str(table.schema.field(name).type)
-            yield _column(call, file, (name,), table.column(name).to_pylist(), kind)
+    wide, types = _widened(rows), {name: str(table.schema.field(name).type) for name in table.column_names}
+    if wide is not rows:
+        estimators = {row["estimator"] for row in rows}
+        types |= {name: types["value"] for name in estimators}
+        types |= {
+            f"{name}_{part}": types[part] for name in estimators for part in _OF_ESTIMATES if part in types
+        }
+    for name in wide[0] if wide else table.column_names:
+        yield _column(call, file, (name,), [row.get(name) for row in wide], types[name])
     for key, value in (table.schema.metadata or {}).items():
         if key not in (b"pandas", b"ARROW:schema"):
             yield from _of_json(call, file, json.loads(value), ("metadata",))
@@ -636,6 +639,8 @@ def _widened(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         left_out = ("estimator", "value", "note", *_OF_ESTIMATES)
         kept = wide.setdefault(key, {name: value for name, value in row.items() if name not in left_out})
         kept[row["estimator"]] = row["value"]
+        if kept.get("ci_prob") in ("", None):  # a point correction has none
+            kept["ci_prob"] = row.get("ci_prob")
         kept |= {
             f"{row['estimator']}_{name}": row[name]
             for name in _OF_ESTIMATES

@@ -38,6 +38,7 @@ from bayespool.options import (
     ReadingRunsSettings,
     SamplingSettings,
     Settings,
+    _in_python,
     option,
     options_of,
     takes,
@@ -104,7 +105,7 @@ def test_help_of_functions_describes_every_option(cls: type) -> None:
     for name, (what, _) in options_of(cls).items():
         (described,) = re.findall(rf"^ *{name} : .*\n((?: +.*\n)+)", text, flags=re.MULTILINE)[:1]
         if name != "progress":
-            assert " ".join(described.split()).startswith(" ".join(what.help.split())[:60]), name
+            assert " ".join(described.split()).startswith(_in_python(what.help)[:60]), name
 
 
 def test_settings_of_posteriors_are_theirs() -> None:

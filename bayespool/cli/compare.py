@@ -6,10 +6,11 @@ import dataclasses
 from collections.abc import Callable
 
 from bayespool.cli.options import Files, campaign_files, files_to_score, stage_progress
-from bayespool.cli.parameters import Command, own_option, settings_option, split_list
+from bayespool.cli.parameters import Command, own_option, settings_option
 from bayespool.cli.results import Outputs, figure_files, output_files, report_file
 from bayespool.comparisons.settings import ComparingSettings, ReversalSettings
 from bayespool.errors import InputError
+from bayespool.names import split_list
 
 
 def _table(*names: str) -> Callable[[Command], Command]:

@@ -48,9 +48,7 @@ _NAMES: dict[str, Callable[[], list[str]]] = {
 
 
 def completion_of(kind: str) -> Offer | None:
-    """Completion of an option that takes names of this kind, the last of several with commas between; None
-    without one.
-    """
+    """Shell completion of the last name of an option, such as of a measure; None for a kind without names."""
     if kind not in _NAMES:
         return None
     return lambda _, __, typed: [CompletionItem(text) for text in offered(kind, typed)]

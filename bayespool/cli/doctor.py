@@ -38,7 +38,7 @@ def doctor(*, quick: bool) -> None:
     if is_as_json():
         tables = {
             "packages": [asdict(package) for package in installation.packages],
-            "machine": [{"name": name, "value": value} for name, value in installation.machine.items()],
+            "machine": [{"name": name, "state": state} for name, state in installation.machine.items()],
             "timings": [asdict(timing) for timing in installation.timings],
         }
         print_document(tables, notes=installation.problems)

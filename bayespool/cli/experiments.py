@@ -107,8 +107,8 @@ def leave_out(collection: Collection, **keywords: Any) -> Result:
 
 @_experiment(PoolWidthSettings, "pool-width", "pools")
 def pool_width(collection: Collection, **keywords: Any) -> Result:
-    """How biased pools of different widths are against runs outside them: pools drawn at random, as in the
-    figure 1 of Webber & Park (2009), with any estimator.
+    """Show how biased pools of different widths are against runs outside them: pools drawn at random, as in
+    the figure 1 of Webber & Park (2009), with any estimator.
     """
     from bayespool.experiments import vary_pool_width
 
@@ -117,7 +117,7 @@ def pool_width(collection: Collection, **keywords: Any) -> Result:
 
 @_experiment(CommonTopicsSettings, "common-topics", "pools")
 def common_topics(collection: Collection, **keywords: Any) -> Result:
-    """What judging a new run in full on some common topics is worth for its score on all of them: pools and
+    """Show what judging a new run in full on some common topics is worth for its score on all: pools and
     topics drawn at random, as in the tables 2 to 4 of Webber & Park (2009).
     """
     from bayespool.experiments import vary_common_topics
@@ -135,8 +135,8 @@ def run_types(collection: Collection, **keywords: Any) -> Result:
 
 @_experiment(BudgetSettings, "budgets", "pools")
 def budgets(collection: Collection, **keywords: Any) -> Result:
-    """How biased pools of different strategies and budgets are against runs that did not contribute: each
-    organization left out in turn, as in the figures of Lipani et al. (2017).
+    """Show how biased pools of different strategies and budgets are against runs that did not contribute:
+    each organization left out in turn, as in the figures of Lipani et al. (2017).
     """
     from bayespool.experiments import budgets
 

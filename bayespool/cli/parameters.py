@@ -12,6 +12,7 @@ import click
 
 from bayespool.cli.completion import completion_of
 from bayespool.errors import InputError
+from bayespool.names import split_list
 from bayespool.options import Group, Option, Settings, options_of
 
 GROUPS: tuple[Group, ...] = get_args(Group)
@@ -188,18 +189,6 @@ _threshold = own_option(
     least=1,
     help="Smallest relevance that counts, for measures that do not say rel= themselves.",
 )
-
-
-def split_list(text: str) -> list[str]:
-    """Split at commas outside parentheses."""
-    parts, depth = [""], 0
-    for char in text:
-        depth += (char == "(") - (char == ")")
-        if char == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += char
-    return [part.strip() for part in parts if part.strip()]
 
 
 def _value(name: str, option: Option, value: Any) -> Any:

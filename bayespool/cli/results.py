@@ -15,8 +15,9 @@ import click
 
 from bayespool import __version__
 from bayespool.cli.messages import quietly
-from bayespool.cli.parameters import Command, gathered, own_option, split_list
+from bayespool.cli.parameters import Command, gathered, own_option
 from bayespool.errors import InputError
+from bayespool.names import split_list
 from bayespool.tables.formatting import printable
 
 if TYPE_CHECKING:

@@ -184,7 +184,7 @@ class Comparison(Result):
         return pd.concat(frames, ignore_index=True).reindex(columns=columns)
 
     def pairs(self) -> pd.DataFrame:
-        """What a paper has of each pair: as judged, and by the posterior on these topics.
+        """Table of pairs for a paper: as judged, and by the posterior on these topics.
 
         Returns
         -------

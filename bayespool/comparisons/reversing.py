@@ -164,14 +164,13 @@ def reversals(
             "bayespool": __version__,
             "fingerprint": collection.fingerprint,
             "measure": str(parsed),
-            "estimators": list(chosen),
             "judgments": [*sizes, n_all],
             "test": test,
             "level": level,
             "control": control,
             "announce": list(settings.announce),
             "random_seed": random_seed,
-            "settings": {name: str(value) for name, value in settings.of_posteriors().items()},
+            "settings": settings.describe(),
         },
     )
 

@@ -71,7 +71,7 @@ def comparison_sentence(
     if draws.prob_equal[a, b] == 1:
         return f"{value} and {worse} is the same, whatever the unjudged documents are ({chosen_method})."
     chance = _chance(draws.prob_greater[a, b])
-    text = f"{value} is higher than that of {worse} by {draws.difference[a, b]:.3f}"
+    text = f"{value} is higher than that of {worse} by {_amount(draws.difference[a, b])}"
     if is_certain := _is_fully_judged(comparison, chosen_measure, a, b):
         text += ": nothing of either is unjudged."
     else:
@@ -83,8 +83,8 @@ def comparison_sentence(
         population = comparison.draws[chosen_measure, chosen_method, "population"]
         ends = interval(population.lower[a, b], population.upper[a, b], 3, signed=True)
         text += (
-            f" For the population of topics that they are a sample of the interval is {ends} (chance that it "
-            f"is higher {_chance(population.prob_greater[a, b])})."
+            f" For the population of topics that these are sampled from, the interval is {ends} "
+            f"(chance that it is higher {_chance(population.prob_greater[a, b])})."
         )
     return text + _significance_clause(
         comparison, chosen_measure, chosen_method, chosen_test, a, b, is_certain=is_certain
@@ -133,7 +133,7 @@ def _significance_clause(
     significant = p <= comparison.level
     shown = f"p {'' if p_value(p).startswith('<') else '= '}{p_value(p)}"
     text = (
-        f" On the existing judgments the difference of {value[a] - value[b]:.3f} is "
+        f" On the existing judgments the difference of {_amount(value[a] - value[b])} is "
         f"{'' if significant else 'not '}significant at {comparison.level:g} ({named}: {shown})"
     )
     draws = comparison.significant.get((measure, method, test))
@@ -155,6 +155,12 @@ def _position(known: Sequence[str], wanted: object | None, kind: str) -> int:
             hint=known_names(str(wanted), known, before="it has "),
         )
     return list(known).index(str(wanted))
+
+
+def _amount(x: float) -> str:
+    """A difference to three decimals, one that is not 0 never as 0."""
+    written = f"{x:.3f}"
+    return {"0.000": "under 0.001", "-0.000": "above -0.001"}.get(written, written) if x else written
 
 
 def _chance(x: float) -> str:

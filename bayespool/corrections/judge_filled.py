@@ -70,7 +70,7 @@ class JudgeFilled(LabelCorrection):
         is_open = np.asarray(opened.any(axis=(1, 2)))
         notes = tuple(
             joined(
-                n and f"unjudged documents without a label count as not relevant: {n}", has_unjudged and scale
+                n and f"unjudged documents without a label count as nonrelevant: {n}", has_unjudged and scale
             )
             for n, has_unjudged in zip(n_left.tolist(), is_open.tolist(), strict=True)
         )

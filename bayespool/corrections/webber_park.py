@@ -27,6 +27,7 @@ from bayespool.evidence import Bounds
 from bayespool.evidence.held_out import held_out_levels
 from bayespool.evidence.ideals import ranked_levels, relevance_levels, tally_of
 from bayespool.measures import Measure, Normalized, Tally
+from bayespool.tables.formatting import some_of
 
 
 @register_estimator(
@@ -131,7 +132,11 @@ class TopicsAdjustment(PointCorrection):
         named = self.common_query_ids
         unknown = [q for q in named if q not in collection.query_ids]
         if unknown or not named:
-            raise InputError(f"common topics {unknown or 'none'} are not among the topics of the qrels")
+            known = some_of(map(repr, collection.query_ids), 3)
+            raise InputError(
+                f"common topics {unknown or 'none'} are not among the topics of the qrels",
+                hint=f"the qrels have {known}",
+            )
         common = np.array([q in named for q in collection.query_ids])
         n_common, n_topics = int(common.sum()), len(common)
         adjustment, std = np.zeros(len(bounds.run_ids)), np.full(len(bounds.run_ids), np.nan)

@@ -85,7 +85,11 @@ class EngineComparison(Result):
     metadata: Mapping[str, Any]
 
     command = "check engines"
-    title = "Laplace against NUTS"
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """Engines compared."""
+        return f"{str(self.metadata['engine']).capitalize()} against NUTS"
 
     def __repr__(self) -> str:
         models, measures = (some_of(self.metadata[name], 3) for name in ("models", "measures"))

@@ -29,7 +29,7 @@ def integrate_cells(
     modes: FloatArray,
     at_mode: bool,
 ) -> tuple[float, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Fields of `Integrated` for binomial counts whose log odds share an effect N(0, τ²) within each cell."""
+    """Fields of `IntegratedLikelihood`: binomial counts whose log odds share an effect N(0, τ²) in a cell."""
     # By Gauss–Hermite nodes about the mode of each cell, of observations ``start[c]`` to ``start[c + 1]``;
     # ``modes`` has the starting points of the modes and holds the modes afterwards. With one node and
     # ``at_mode`` the Hessian is that of Laplace's approximation with the mode's curvature, which is never
@@ -239,7 +239,7 @@ NODES, SHARES = np.polynomial.hermite_e.hermegauss(5)
 SHARES = SHARES / SHARES.sum()
 
 
-class Integrated(NamedTuple):
+class IntegratedLikelihood(NamedTuple):
     """Log likelihood with the effects of cells integrated, and its derivatives."""
 
     log_likelihood: float
@@ -262,12 +262,12 @@ def integrate(
     modes: FloatArray,
     *,
     at_modes: bool = False,
-) -> Integrated:
+) -> IntegratedLikelihood:
     """Integrate the effect N(0, τ²) of each cell over binomial counts by five nodes, or one ``at_modes``."""
     # Liu & Pierce 1994, Biometrika 81(3), 624–629, or Laplace's approximation
     nodes, log_weights = (np.zeros(1), np.zeros(1)) if at_modes else (NODES, np.log(SHARES))
     counts = log_odds, successes, trials, start
-    return Integrated(
+    return IntegratedLikelihood(
         *integrate_cells(*counts, tau, nodes, log_weights, matrix, owner, n_owners, modes, at_modes)
     )
 

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 
 from bayespool.errors import InputError
 from bayespool.inference.arrow import Arrow, Factor, Layout, ParameterPositions
-from bayespool.inference.cells import NODES, SHARES, Integrated, add_cells, draw_effects, integrate
+from bayespool.inference.cells import NODES, SHARES, IntegratedLikelihood, add_cells, draw_effects, integrate
 from bayespool.inference.kernels import (
     Design,
     add_own,
@@ -228,7 +228,7 @@ class PreparedBlock:
                 add_product(self.designs[k], design, bend[k, m], outer, at.n_global)
         return value
 
-    def _integrate(self, log_odds: FloatArray, tau: float, at_modes: bool = False) -> Integrated:
+    def _integrate(self, log_odds: FloatArray, tau: float, at_modes: bool = False) -> IntegratedLikelihood:
         counts, design = (self.successes, self.trials, self.start), self.designs[0]
         own = design.matrix, self.owner, len(design.own)
         return integrate(log_odds, *counts, tau, *own, self.modes, at_modes=at_modes)

@@ -154,7 +154,9 @@ class Estimates(Shown):
         least, most = (end * self.draws.unit for end in self.measure.range)
         odd = self.draws.unit != self.measure.unit or self.measure.is_exact > self.draws.is_exact
         if odd or amount.min(initial=least) < least - 1e-9 or amount.max(initial=least) > most + 1e-9:
-            raise InputError(f"{self.method}: draws are not amounts of {self.measure}")
+            low, high = self.measure.range
+            hint = None if odd else f"its values are from {low:g} to {high:g}, by its range"
+            raise InputError(f"{self.method}: draws are not amounts of {self.measure}", hint=hint)
 
     def __repr__(self) -> str:
         n, drawn = len(self.run_ids), self.draws

@@ -347,7 +347,8 @@ def _plan(
     if strategy is not None:
         for idle in (name for name, value in excludes.items() if value is not None):
             raise InputError(
-                f"a pool made by a strategy is not discovered ({_flag(idle)})", hint="leave it out"
+                f"{_flag(idle)} is of a pool that is discovered, and pool_strategy is given",
+                hint="leave one of the two out",
             )
         return PoolPlan.of(strategy, budget, **options)
     defaults = {f.name: f.default for f in dataclasses.fields(PoolPlan)}
@@ -355,13 +356,14 @@ def _plan(
         if value != defaults[name]:
             idle = "pool_seed" if name == "random_seed" else f"pool_{name}"
             raise InputError(
-                f"a pool was made by no strategy ({_flag(idle)})", hint="give pool_strategy, too"
+                f"{_flag(idle)} is of a pool that a strategy made, and none is named",
+                hint="give pool_strategy (--pool-strategy), too",
             )
     return None
 
 
 def _flag(name: str) -> str:
-    return f"{name}, --{name.replace('_', '-')}"
+    return f"{name} (--{name.replace('_', '-')})"
 
 
 def _organization_by_run(

@@ -93,7 +93,7 @@ class RBPC(Adaptive):
         _check(self.p)
 
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """The first ``n`` documents, each that of the largest sum after the judgments before."""
+        """Choose ``n`` documents one by one, each time that of the largest sum given the judgments so far."""
         return _one_by_one(topic, self.p, relevant, n, True)[0]
 
 

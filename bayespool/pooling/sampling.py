@@ -113,8 +113,8 @@ class Stratified(Sampling):
         """The first ``n`` documents, strata in turns, each in the order of its lots."""
         stratum = self.stratum(topic)
         by_stratum = np.lexsort((topic.lot, stratum))
-        turns = self._turns(stratum)
-        return by_stratum[turns[:n]].astype(np.int32)
+        places = self._judging_order(stratum)
+        return by_stratum[places[:n]].astype(np.int32)
 
     def inclusion(
         self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator
@@ -122,11 +122,11 @@ class Stratified(Sampling):
         """Share of each document's stratum that is judged, shape (document,)."""
         stratum = self.stratum(topic)
         size = np.bincount(stratum, minlength=len(self.rates))
-        judged = np.sort(stratum)[self._turns(stratum)[:n]]
+        judged = np.sort(stratum)[self._judging_order(stratum)[:n]]
         share = np.bincount(judged, minlength=len(self.rates)) / np.maximum(size, 1)
         return share[stratum]
 
-    def _turns(self, stratum: IntArray) -> npt.NDArray[np.int64]:
+    def _judging_order(self, stratum: IntArray) -> npt.NDArray[np.int64]:
         """Order in which places of documents sorted by stratum are judged, shape (document,)."""
         size = np.bincount(stratum, minlength=len(self.rates))
         n_before = np.concatenate([np.arange(s) for s in size])

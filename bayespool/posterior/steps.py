@@ -69,7 +69,7 @@ def _needed(level: int, levels: tuple[int, ...], measure: Measure) -> bool:
 
 
 def ladder_of(collection: Collection, measures: Iterable[Measure]) -> tuple[Rung, ...]:
-    """The longest ladder of some measures; the others are its beginnings."""
+    """Rungs of the measure that needs most; any other measure needs the first of these."""
     return max((rungs_of(collection, measure) for measure in measures), key=len)
 
 

@@ -163,7 +163,8 @@ def stored_result(
     described = settings["tables"]
     tables = tuple(table_of(name, frame, described[name]) for name, frame in frames.items())
     command = str(settings["experiment"])
-    import_module(_MODULES.get(command, _ESTIMATORS))
+    for module in (_ESTIMATORS, *([_MODULES[command]] if command in _MODULES else [])):
+        import_module(module)
     return _CLASSES.get(command, StoredResult)(
         command,
         str(settings["title"]),

@@ -1,4 +1,4 @@
-"""What every result says of itself, and what follows from it for all of them."""
+"""Base class of results: what a result says of itself, and the outputs that follow from it."""
 
 from __future__ import annotations
 
@@ -161,8 +161,20 @@ class Result(ABC):
         return self.text(".html", Arrangement(columns, sort, top))
 
     def text(self, suffix: str, arrangement: Arrangement | None = None) -> str:
-        """Text of the tables for a file that ends in .tex, .md or .html, notes below the last one."""
+        """Text of the tables for a file that ends in .tex, .md or .html, notes below the last one.
+
+        Raises
+        ------
+        InputError
+            Another ending, or an arrangement that the tables do not have.
+        """
+        from bayespool.report.saving import PAPER_FORMATS
+
+        if suffix not in PAPER_FORMATS:
+            raise InputError(f"no text of tables for {suffix!r}", hint=f"use {', '.join(PAPER_FORMATS)}")
         tables, notes = self._of_papers(arrangement), self.notes()
+        if not tables and arrangement in (None, Arrangement()):  # as a report and a notebook have it
+            tables = tuple(table.whole() for table in self.tables()[:1])
         quoted = [f"{name} {self.metadata[key]}" for name, key in _QUOTED.items() if self.metadata.get(key)]
         comments = [", ".join(quoted)] if quoted else []
         if suffix == ".tex":

@@ -110,7 +110,7 @@ def _rich_table(text: TextTable) -> Table:
     for i, name in enumerate(text.header):
         heading = f"{firsts.get(i, '')}\n{name}" if text.groups else name
         shown = Text(printable(broken_heading(heading.strip("\n"))))
-        justify: Literal["left", "right"] = "left" if i < text.n_names else "right"
+        justify: Literal["left", "right"] = "left" if text.is_text(i) else "right"
         table.add_column(shown, justify=justify, no_wrap=True, vertical="bottom")
     for row in text.rows:
         table.add_row(*(Text(printable(cell, one_line=True)) for cell in row))

@@ -18,7 +18,7 @@ from bayespool.measures import Estimator
 from bayespool.models import MODELS, ModelSpec, Prior, model_named, parse_prior
 from bayespool.models.priors import refuse_no_density
 from bayespool.models.registry import add_model
-from bayespool.names import name_in, settings_in
+from bayespool.names import name_in, settings_in, split_list
 from bayespool.options import PosteriorSettings, SamplingSettings, options_of
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.preparation import COMBINED, models_of, prior_names
@@ -155,21 +155,25 @@ or second judge."""
 def named_estimators(given: str | Estimator | Iterable[str | Estimator]) -> tuple[str | Estimator, ...]:
     """List estimators, with ``"default"`` replaced by `DEFAULT_ESTIMATORS` and ``"all"`` by `ALL_ESTIMATORS`.
 
+    A text may have several, separated by commas.
+
     Examples
     --------
-    >>> named_estimators("background")
-    ('background',)
+    >>> named_estimators("background(e=0.05),smoothed")
+    ('background(e=0.05)', 'smoothed')
     >>> named_estimators(["all", "posterior-ratio"])[-2:]
     ('posterior-combined', 'posterior-ratio')
     """
-    listed: Iterable[str | Estimator]
     listed = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else given
     several = {"default": DEFAULT_ESTIMATORS, "all": ALL_ESTIMATORS}
-    return tuple(
-        estimator
-        for e in listed
-        for estimator in (several[e] if isinstance(e, str) and e in several else (e,))
-    )
+    named: list[str | Estimator] = []
+    for estimator in listed:
+        if isinstance(estimator, str):
+            for text in split_list(estimator) or [estimator]:
+                named += several.get(text, (text,))
+        else:
+            named.append(estimator)
+    return tuple(named)
 
 
 def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:

@@ -66,7 +66,7 @@ class Plan(NamedTuple):
 
     ``unknown``: positions among the completion's unknowns, shape (document,). ``expected``: expected total
     after each, shape (document,). ``left``: each interval or chance expected after all, shape (sum,).
-    ``n_needed``: judgments expected to reach the target, None without one or beyond the steps looked ahead.
+    ``n_needed``: judgments expected to reach the target; None without one, or if the planned ones do not.
     """
 
     unknown: npt.NDArray[np.intp]
@@ -346,7 +346,7 @@ def judge_next(
     if is_own.any():
         say("completing without the judgments of your own")
         before = chosen.complete(collection.without_judgments(is_own), targets, measure)
-        afterwards = _afterwards(
+        afterwards = _effect_of_own_judgments(
             _find_target_and_influence(before, measure, goal, ci_prob), before, is_own, target, until
         )
     say("choosing")
@@ -420,7 +420,7 @@ def _find_target_and_influence(
     )
 
 
-def _afterwards(
+def _effect_of_own_judgments(
     at_start: tuple[Target, Influence],
     before: Completion,
     is_own: npt.NDArray[np.bool_],

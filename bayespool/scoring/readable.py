@@ -1,4 +1,4 @@
-"""What scores and stored scores share: tables arranged for readers, and figures."""
+"""Base class of scores and of stored scores: tables arranged for readers, and figures."""
 
 from __future__ import annotations
 

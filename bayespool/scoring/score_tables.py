@@ -195,7 +195,7 @@ def _order(rows: pd.DataFrame, keys: list[str], arrangement: Arrangement) -> pd.
 
 
 def _some(order: pd.DataFrame, rows: pd.DataFrame, keys: list[str]) -> str:
-    """How many rows a view has, where it has not all."""
+    """Note on the number of rows that are shown, where some are not."""
     n_all = len(rows[keys].drop_duplicates())
     if len(order) == n_all:
         return ""

@@ -1,4 +1,4 @@
-"""What methods cite, as data beside them: keys of one bibliography."""
+"""Bibliography of the methods, which name their papers by key."""
 
 from __future__ import annotations
 

@@ -72,7 +72,9 @@ class TextTable:
         One cell per column.
     n_names : int, default 1
         Number of first columns that hold names, aligned left; the others hold numbers, aligned right, with
-        equal decimals within a column.
+        equal decimals within a column, but for `texts`.
+    texts : tuple of int
+        Places of columns of text after the names, aligned left and sorted as text.
     groups : tuple of (str, int)
         Headings over the columns after the names: text and number of columns, covering all or none.
     label : str
@@ -91,12 +93,17 @@ class TextTable:
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     n_names: int = 1
+    texts: tuple[int, ...] = ()
     groups: tuple[tuple[str, int], ...] = ()
     label: str = ""
     notes: tuple[str, ...] = ()
     values: tuple[tuple[float | None, ...], ...] = ()
     spare: tuple[int, ...] = ()
     medium: str = ""
+
+    def is_text(self, place: int) -> bool:
+        """Whether a column is aligned left and sorted as text, others being numbers."""
+        return place < self.n_names or place in self.texts
 
     def group_names(self) -> list[str]:
         """Heading of the group of each column; empty for names and without groups."""
@@ -116,6 +123,7 @@ class TextTable:
             self,
             header=tuple(self.header[i] for i in kept),
             rows=tuple(tuple(row[i] for i in kept) for row in self.rows),
+            texts=tuple(place for place, i in enumerate(kept) if i in self.texts),
             groups=groups_of([names[i] for i in kept if i >= self.n_names]) if self.groups else (),
         )
 
@@ -235,7 +243,8 @@ def latex_tables(tables: Sequence[TextTable], comments: Sequence[str] = (), note
             labels.append(_label(table.label))
             times = labels.count(labels[-1])
             lines.append(rf"  \label{{tab:{labels[-1]}{f'-{times}' if times > 1 else ''}}}")
-        columns = "l" * n + "r" * (len(table.header) - n)
+        sides = ["l" if table.is_text(i) else "r" for i in range(len(table.header))]
+        columns = "".join(sides)
         lines += [rf"  \begin{{tabular}}{{@{{}}{columns}@{{}}}}", r"    \toprule"]
         if table.groups:
             place, cells, rules = n + 1, [" & " * (n - 1)], []
@@ -244,10 +253,10 @@ def latex_tables(tables: Sequence[TextTable], comments: Sequence[str] = (), note
                 rules.append(rf"\cmidrule(lr){{{place}-{place + width - 1}}}")
                 place += width
             lines += [f"    {' & '.join(cells).strip()} \\\\", f"    {' '.join(rules)}"]
-        header = [_tex_heading(name, "l" if i < n else "r") for i, name in enumerate(table.header)]
+        header = [_tex_heading(name, side) for name, side in zip(table.header, sides, strict=True)]
         lines += [f"    {' & '.join(header)} \\\\", r"    \midrule"]
         for row in table.rows:
-            cells = [(_tex if i < n else _tex_number)(cell) for i, cell in enumerate(row)]
+            cells = [(_tex if table.is_text(i) else _tex_number)(cell) for i, cell in enumerate(row)]
             lines.append(f"    {' & '.join(cells)} \\\\")
         lines += [r"    \bottomrule", r"  \end{tabular}", r"\end{table}"]
     return "\n".join([*lines, *(f"% note: {_line(note)}" for note in notes)]) + "\n"
@@ -288,13 +297,13 @@ def markdown_tables(tables: Sequence[TextTable]) -> str:
         ]
         widths = [max(3, *(len(row[i]) for row in rows)) for i in range(len(table.header))]
         rule = [
-            ":" + "-" * (width - 1) if i < table.n_names else "-" * (width - 1) + ":"
+            ":" + "-" * (width - 1) if table.is_text(i) else "-" * (width - 1) + ":"
             for i, width in enumerate(widths)
         ]
         lines = [f"**{_markdown(table.caption)}**", ""]
         for row in (rows[0], rule, *rows[1:]):
             padded = [
-                cell.ljust(width) if i < table.n_names else cell.rjust(width)
+                cell.ljust(width) if table.is_text(i) else cell.rjust(width)
                 for i, (cell, width) in enumerate(zip(row, widths, strict=True))
             ]
             lines.append(f"| {' | '.join(padded)} |")
@@ -313,7 +322,7 @@ def html_table(table: TextTable) -> str:
     """
     n = table.n_names
     left, right = (f' style="text-align:{side};padding:.2em .5em"' for side in ("left", "right"))
-    sides = [left if i < n else right for i in range(len(table.header))]
+    sides = [left if table.is_text(i) else right for i in range(len(table.header))]
     head = ""
     if table.groups:
         over = "".join(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from bayespool.errors import InputError, known_names
@@ -231,13 +231,14 @@ def _of_plain(plain: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Cells:
-    """A column of text: its name, heading, group, cells and the numbers to sort by."""
+    """A column of text: its name, heading, group, cells and the numbers to sort by, None for text."""
 
     name: str
     heading: str
     group: str
     texts: tuple[str, ...]
     values: tuple[float | None, ...]
+    is_text: bool = False
 
 
 class _OneRow(dict[str, Any]):
@@ -283,6 +284,7 @@ def _text(table: Table, view: View, rows: list[_OneRow], arrangement: Arrangemen
         header=tuple(c.heading for c in all_cells),
         rows=tuple(tuple(c.texts[i] for c in all_cells) for i in order),
         n_names=len(names),
+        texts=tuple(i for i, c in enumerate(all_cells) if c.is_text and i >= len(names)),
         groups=groups_of([c.group for c in made]) if is_grouped else (),
         label=" ".join([table.name, *map(str, view.where.values())]),
         notes=(view.note,) if view.note else (),
@@ -348,7 +350,8 @@ def _cells(table: Table, parts: Iterable[Part], rows: Sequence[_OneRow]) -> Iter
             column = table.column(part)
             values = [row.get(part) for row in rows]
             numbers = tuple(_number(v) if column.is_number else None for v in values)
-            yield _Cells(part, column.label, "", tuple(map(column.text, values)), numbers)
+            texts = tuple(map(column.text, values))
+            yield _Cells(part, column.label, "", texts, numbers, not column.is_number)
 
 
 def _spread(table: Table, part: Spread, rows: Sequence[_OneRow]) -> Iterator[_Cells]:
@@ -363,10 +366,10 @@ def _spread(table: Table, part: Spread, rows: Sequence[_OneRow]) -> Iterator[_Ce
         for i, cells in enumerate(_cells(table, part.columns, inner)):
             name = str(value) if i == 0 else f"{value} {cells.name}"
             if part.grouped:
-                yield _Cells(name, cells.heading, text, cells.texts, cells.values)
+                yield replace(cells, name=name, group=text)
             else:
                 heading = part.label.format(text) if i == 0 else cells.heading
-                yield _Cells(name, heading, cells.group, cells.texts, cells.values)
+                yield replace(cells, name=name, heading=heading)
 
 
 def _number(value: Any) -> float | None:

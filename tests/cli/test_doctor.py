@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import jsonschema
 import pytest
 from commands import Outcome
 
 from bayespool.cli import installation
 from bayespool.cli.installation import Installation, Package, Timing
+from bayespool.report.schema import json_schema
 
 MACHINE = {
     "system": "Linux x86_64",
@@ -69,13 +71,15 @@ def test_what_is_broken_ends_with_status_1(
     assert found["tables"]["timings"] == [
         {"name": "short fit, NUTS", "seconds": None, "problem": "RuntimeError: no compiler"}
     ]
-    assert {"name": "cores", "value": 2} in found["tables"]["machine"]
+    assert {"name": "cores", "state": 2} in found["tables"]["machine"]
 
 
 def test_a_quick_look_at_this_installation(run: Callable[..., Outcome]) -> None:
     done = run("doctor", "--quick", "--json", "-q")
     assert done.status == 0, done.out
-    tables = json.loads(done.out)["tables"]
+    document = json.loads(done.out)
+    jsonschema.validate(document, json_schema())
+    tables = document["tables"]
     assert tables["timings"] == []
     assert {"Python", "numpy", "pymc", "click"} <= {row["name"] for row in tables["packages"]}
     assert max(map(len, run("doctor", "--quick").out.splitlines())) <= 200

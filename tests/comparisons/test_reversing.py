@@ -16,11 +16,13 @@ from bayespool.collection import Collection
 from bayespool.comparisons import Reversals, judgment_subset, reversals
 from bayespool.comparisons.comparison import AS_JUDGED
 from bayespool.comparisons.outcomes import Outcome
+from bayespool.comparisons.settings import ReversalSettings
 from bayespool.corrections import fit_constants
 from bayespool.errors import InputError
 from bayespool.evidence import judgment_counts, score_bounds
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments import load_example
+from bayespool.report.result import estimator_names
 from bayespool.scoring import score
 
 # runs of the pool are compared beside new ones
@@ -300,3 +302,19 @@ def test_a_posterior_is_graded_over_the_ideal_ranking_that_it_has() -> None:
     assert trends.loc[(400, "posterior-ratio"), "rmse"] == pytest.approx(rmse)
     as_judged = score_bounds(example, runs, found.measure).low.means()
     assert rmse < np.sqrt(np.mean((value - as_judged) ** 2)) / 2
+
+
+def test_its_settings_are_stored_as_those_of_other_results() -> None:
+    found = example_reversals()
+    settings = ReversalSettings.of(
+        judgments=(150, 500, 10**6),
+        estimators=["interpolated", "smoothed", "posterior-ratio"],
+        announce=(0.5, 0.9),
+        draws=50,
+    )
+    stored = found.metadata["settings"]
+    assert stored == settings.describe()
+    assert (stored["engine"], stored["draws"], stored["tune"], stored["chains"]) == ("laplace", 50, 1000, 4)
+    names = [AS_JUDGED, "interpolated", "smoothed", "posterior-ratio"]
+    assert [entry["name"] for entry in stored["estimators"]] == names == estimator_names(found.metadata)
+    assert "rue-martino-chopin-2009" in [citation.key for citation in found.citations()]  # of its engine

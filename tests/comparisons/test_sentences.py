@@ -9,6 +9,7 @@ from compared import NEW, compared, printed
 from toys import from_rankings
 
 from bayespool.comparisons import compare, comparison_sentence
+from bayespool.comparisons.sentences import _amount
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
 from bayespool.report.terminal import print_result
@@ -33,7 +34,7 @@ def test_sentence_says_the_better_one_first_and_what_may_change() -> None:
         f"On these 20 topics the P@10 of new-a is higher than that of new-b by {row['difference']:.3f} (95 % "
         f"interval {interval(row['lower'], row['upper'], 3, signed=True)} over what the unjudged documents "
     )
-    assert "For the population of topics that they are a sample of" in said
+    assert "For the population of topics that these are sampled from" in said
     assert "is significant at 0.05 (paired t test, one pair: p < 0.0001)" in said
     assert said.endswith("takes it back is under 0.001.")
     assert "Tukey's HSD, one pair" in comparison_sentence(found, *NEW, test="tukey-hsd")
@@ -51,7 +52,7 @@ def test_sentence_of_a_pair_that_is_judged_has_no_interval() -> None:
     said = comparison_sentence(found, "north-1", "north-2")
     assert said.startswith(
         "On these 20 topics the P@10 of north-1 is higher than that of north-2 by 0.065: nothing of either "
-        "is unjudged. For the population of topics that they are a sample of the interval is "
+        "is unjudged. For the population of topics that these are sampled from, the interval is "
     )
     assert said.endswith("is significant at 0.05 (paired t test, one pair: p = 0.0115).")
 
@@ -97,3 +98,17 @@ def test_the_summary_has_a_sentence_for_each_of_few_pairs() -> None:
     assert found.summary()[0] == comparison_sentence(found, "new-a", "new-b")
     one = dataclasses.replace(found, arrangement=Arrangement(sort="difference", top=1))
     assert one.summary() == found.summary()[:1]
+
+
+@pytest.mark.parametrize(
+    ("difference", "text"),
+    [
+        (0.0, "0.000"),
+        (0.0004, "under 0.001"),
+        (-0.0004, "above -0.001"),
+        (0.0006, "0.001"),
+        (-0.25, "-0.250"),
+    ],
+)
+def test_a_difference_that_is_not_0_is_not_printed_as_0(difference: float, text: str) -> None:
+    assert _amount(difference) == text

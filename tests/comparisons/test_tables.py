@@ -233,5 +233,5 @@ def test_the_report_has_the_sentence_on_the_population_and_the_figure(stored: bo
     found = read_result(tmp_path / "a.json") if stored else compared()
     found.write_report(tmp_path / "a.html")
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
-    assert "For the population of topics that they are a sample of" in page
+    assert "For the population of topics that these are sampled from" in page
     assert "<figure" in page.split('id="figures"')[1].split("</section>")[0]

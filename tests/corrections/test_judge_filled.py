@@ -31,10 +31,10 @@ def test_labels_count_as_judgments() -> None:
 
 def test_of_documents_without_a_label_their_number_is_told() -> None:
     found = estimate(JudgeFilled(), "P@5", collection=with_labels(LABELS))
-    assert found.notes == ("unjudged documents without a label count as not relevant: 2",)  # x and f
+    assert found.notes == ("unjudged documents without a label count as nonrelevant: 2",)  # x and f
     assert found.draws is None
     assert estimate(JudgeFilled(), "P@2", collection=with_labels(LABELS)).notes == (
-        "unjudged documents without a label count as not relevant: 1",
+        "unjudged documents without a label count as nonrelevant: 1",
     )
     all_labeled = with_labels({**LABELS, "2": {"z": 2, "x": 0}, "3": {"e": 0, "f": 1}})
     assert estimate(JudgeFilled(), "P@5", collection=all_labeled).notes == ("",)
@@ -44,7 +44,7 @@ def test_below_the_pool_depth_labels_wait_for_the_estimand() -> None:
     pooled = JudgeFilled(estimand="pooled")
     assert topics_of("P@5", pooled) == close(3 / 5, 3 / 5, 0)  # m stands at rank 5
     found = estimate(pooled, "P@5", collection=with_labels(LABELS))
-    assert found.notes == ("unjudged documents without a label count as not relevant: 1",)
+    assert found.notes == ("unjudged documents without a label count as nonrelevant: 1",)
 
 
 def test_ideal_rankings_have_labeled_documents_in_reach() -> None:

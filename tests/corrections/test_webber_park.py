@@ -224,7 +224,7 @@ def test_topics_adjustment_beyond_the_residual() -> None:
 
 @pytest.mark.parametrize("common", [("9",), ("1", "9"), ()])
 def test_common_topics_are_topics(common: tuple[str, ...]) -> None:
-    with pytest.raises(InputError, match="are not among the topics of the qrels"):
+    with pytest.raises(InputError, match=r"are not among the topics of the qrels; the qrels have '"):
         estimate(TopicsAdjustment(common_query_ids=common))
 
 

@@ -70,7 +70,8 @@ def test_a_new_predictor_is_in_tables_and_in_both_engines_evidence(toy_predictor
     assert prepared.evidence.expected[-1] == pytest.approx(0.5 / 0.4)
     slopes = prepared.structure().coefficients["beta"]
     graph = prepared.graph()
-    assert slopes.size == len(graph.coords["predictor"]) == 9
+    assert slopes.size == len(graph.coords["predictor"]) == len(dict(EVIDENCE_SLOPES))
+    assert list(dict(EVIDENCE_SLOPES))[-1] == "half"
     np.testing.assert_array_equal(graph["hidden_predictors"].get_value(), prepared.evidence.predictors)
     counted = ScoringProblem(collection, ("new-a",), parse_measure("P@10"), "complete").prepare("ratio", {})
     assert counted.evidence.predictor_names == ("precision", "run_precision")  # ratio has slopes of its own

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from checked import every_model
 from real import read_real
 
-from bayespool.experiments import compare_engines, load_example
+from bayespool.experiments import EngineComparison, compare_engines, load_example
 from bayespool.experiments.engine_checks import _compare
 from bayespool.experiments.hidden import Fitting
 from bayespool.models import MODEL_NAMES
@@ -98,3 +99,12 @@ def test_laplace_agrees_with_nuts_on_trec_2(
     model: str, collections: Path, repetitions: Callable[[int, int], int]
 ) -> None:
     agrees(collections / "trec2-adhoc", model, draws=repetitions(3000, 1000))
+
+
+@pytest.mark.parametrize(
+    ("engine", "title"), [("laplace", "Laplace against NUTS"), ("own", "Own against NUTS")]
+)
+def test_the_title_names_the_engine(engine: str, title: str) -> None:
+    compared = EngineComparison(pd.DataFrame(), {"engine": engine})
+    assert compared.title == title
+    assert compared.figures()[0].caption == title

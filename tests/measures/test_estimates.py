@@ -101,7 +101,10 @@ def test_columns_are_named_after_the_method_and_each_end() -> None:
         ({"draws": Values(DRAWS.amount[:0], 5)}, r"draws have the shape \(0, 1, 2\)"),
         ({"draws": Values(DRAWS.amount, 10)}, "draws are not amounts of P@5"),
         ({"draws": Values(DRAWS.amount / 1, 5)}, "draws are not amounts of P@5"),
-        ({"draws": Values(DRAWS.amount + 1, 5)}, "draws are not amounts of P@5"),  # six of five
+        (
+            {"draws": Values(DRAWS.amount + 1, 5)},
+            "not amounts of P@5; its values are from 0 to 1, by its range",
+        ),  # six of five
         ({"draws": Values(DRAWS.amount - 2, 5)}, "draws are not amounts of P@5"),
     ],
 )

@@ -243,13 +243,28 @@ def test_what_a_strategy_does_not_explain_is_told(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"pool_budget": 5}, r"no strategy \(pool_budget, --pool-budget\)"),
-        ({"pool_run_depth": 5}, r"no strategy \(pool_run_depth, --pool-run-depth\)"),
-        ({"pool_shares": "global"}, r"no strategy \(pool_shares, --pool-shares\)"),
-        ({"pool_rel": 2}, r"no strategy \(pool_rel, --pool-rel\)"),
-        ({"pool_seed": 2}, r"no strategy \(pool_seed, --pool-seed\)"),
-        ({"pool_strategy": "take", "pool_budget": 5, "known_depth": 3}, "not discovered .known_depth"),
-        ({"pool_strategy": "take", "pool_budget": 5, "max_holes": 0}, "not discovered .max_holes"),
+        (
+            {"pool_budget": 5},
+            r"pool_budget \(--pool-budget\) is of a pool that a strategy made, and none is named",
+        ),
+        (
+            {"pool_run_depth": 5},
+            r"pool_run_depth \(--pool-run-depth\) is of a pool that a strategy made, and none is named",
+        ),
+        (
+            {"pool_shares": "global"},
+            r"pool_shares \(--pool-shares\) is of a pool that a strategy made, and none is named",
+        ),
+        ({"pool_rel": 2}, r"pool_rel \(--pool-rel\) is of a pool that a strategy made, and none is named"),
+        ({"pool_seed": 2}, r"pool_seed \(--pool-seed\) is of a pool that a strategy made, and none is named"),
+        (
+            {"pool_strategy": "take", "pool_budget": 5, "known_depth": 3},
+            r"known_depth \(--[\w-]+\) is of a pool that is discovered",
+        ),
+        (
+            {"pool_strategy": "take", "pool_budget": 5, "max_holes": 0},
+            r"max_holes \(--[\w-]+\) is of a pool that is discovered",
+        ),
         ({"pool_strategy": "take"}, "'take' does not say how much to judge; give a budget"),
         ({"pool_strategy": "give", "pool_budget": 5}, "no strategy 'give'"),
         ({"pool_strategy": "take", "pool_budget": 5, "pooled_run_ids": ["x"]}, "no run 'x'"),

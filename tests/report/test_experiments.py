@@ -82,7 +82,7 @@ def test_clusters_are_told_and_written(tmp_path: Path) -> None:
         assert ", ".join(map(repr, cluster.run_ids)) in line
     alone = result.clusters[-1]
     assert told[-1] == f"cluster 8: runs of 1 organization: {alone.run_ids[0]!r}"
-    assert " cluster 8     1        no  a single run " in lines
+    assert " cluster 8     1  no        a single run " in lines
     (n_runs,) = set(result.to_frame("summary")["n_runs"])
     assert f"P@10, the best {n_runs} of 20 runs left out, of 21 pooled runs" in lines
     result.save(tmp_path / "one", figures="none")

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
+
 from bayespool.options import describe_estimator
 from bayespool.report.page import Section, _methods
 from bayespool.report.result import Result
@@ -90,9 +92,10 @@ def test_what_nobody_published_cites_bayespool_alone() -> None:
     assert to_cite(methods({"estimators": odd})) == ["bayespool"]
 
 
-def test_a_result_that_is_read_back_knows_the_posteriors() -> None:
+@pytest.mark.parametrize("command", ["leave-out", "reversals"])
+def test_a_result_that_is_read_back_knows_the_posteriors(command: str) -> None:
     """A page made in a new process took them for estimators of the user's own."""
-    settings = {"experiment": "leave-out", "title": "", "estimators": ["posterior-combined"], "tables": {}}
+    settings = {"experiment": command, "title": "", "estimators": ["posterior-combined"], "tables": {}}
     document = json.dumps({"metadata": settings | {"notes": [], "summary": [], "citations": []}})
     code = f"""
 from bayespool.report.reading import result_of_json

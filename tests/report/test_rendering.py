@@ -141,3 +141,26 @@ def test_a_table_of_very_many_rows_is_left_out_and_says_so() -> None:
 def test_a_script_or_style_that_would_end_early_is_found(text: str) -> None:
     assert pages._ENDS_EARLY.search(text)
     assert not pages._ENDS_EARLY.search("a <script> <!-- </styleSheet>")
+
+
+def test_a_page_sorts_columns_by_their_kind() -> None:
+    """Numbers by size, those that name a row, too; text as text, that after a number, too."""
+    frame = pd.DataFrame({"width": [10, 3], "value": [0.5, None], "estimator": ["b", "a"]})
+    columns = {"width": Column("width", "count", "Runs.")}
+    view = View(title="Widths", names=("width",), columns=("value", "estimator"))
+
+    class Widths(Page):
+        def tables(self) -> tuple[Table, ...]:
+            return (Table("widths", "Widths", frame, columns, (view,)),)
+
+    page = page_html(Widths("widths"))
+    assert re.findall(r'<th scope="col"( class="number")? data-type="(\w+)">', page)[:3] == [
+        ("", "num"),
+        (' class="number"', "num"),
+        ("", "string"),
+    ]
+    first = (
+        '<th scope="row" data-order="10.0">10</th><td class="number" data-order="0.5">0.5000</td><td>b</td>'
+    )
+    assert f"<tr>{first}</tr>" in page
+    assert '<td class="number" data-order="">–</td><td>a</td>' in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import io
 import json
@@ -20,6 +21,7 @@ from bayespool.report.result import Result
 from bayespool.report.saving import content
 from bayespool.report.terminal import print_result
 from bayespool.tables import formatting
+from bayespool.tables.table import Table
 
 TOY = Toy({"a": (0.5, 0.4, 0.6), "b<i>": (0.25, 0.125, 0.375)})
 SUFFIXES = (".csv", ".json", ".parquet", ".tex", ".md", ".html", "")
@@ -134,3 +136,20 @@ def test_an_interval_has_one_notation_everywhere(monkeypatch: pytest.MonkeyPatch
     sentence = f"95 % interval <{low:.3f} | {high:.3f}>"
     assert sentence in scores.summary()[0]
     assert sentence in json.loads(content(scores, ".json"))["metadata"]["summary"][0]
+
+
+def test_text_for_another_ending_is_refused() -> None:
+    with pytest.raises(InputError, match=r"no text of tables for '\.txt'; use \.tex, \.md, \.html"):
+        TOY.text(".txt")
+
+
+def test_a_result_without_views_is_written_whole() -> None:
+    class Plain(Toy):
+        def tables(self) -> tuple[Table, ...]:
+            (table,) = super().tables()
+            return (dataclasses.replace(table, views=()),)
+
+    plain = Plain(TOY.rows)
+    assert "| a          |   0.5000 |" in plain.to_markdown()
+    assert "a & 0.5000 & 0.4000 & 0.6000 & 95 \\% \\\\" in plain.to_latex()
+    assert "0.5000</td>" in plain.to_html()

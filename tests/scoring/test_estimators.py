@@ -154,7 +154,8 @@ def test_every_entry_says_what_it_is() -> None:
 
 def test_a_new_correction_is_scored_compared_and_left_out_by_name() -> None:
     half = define_half()
-    assert (ESTIMATOR_NAMES[16], ALL_ESTIMATORS[-2]) == ("half", "half")
+    before_posteriors = ESTIMATOR_NAMES.index("posterior-combined") - 1
+    assert (ESTIMATOR_NAMES[before_posteriors], ALL_ESTIMATORS[-2]) == ("half", "half")
     assert "half" not in DEFAULT_ESTIMATORS
     collection = load_example()
     scores = score(collection, ["new-a", "new-b"], "P@10", estimators=["half", "as-judged"])
@@ -299,3 +300,11 @@ def test_draws_that_take_too_much_memory_are_refused() -> None:
         with pytest.raises(InputError, match="ask for fewer draws"):
             refuse_too_many_draws([parse_estimator(estimator)], **many)
     refuse_too_many_draws([parse_estimator("judge-rates")], **many)
+
+
+def test_a_text_may_have_several_estimators() -> None:
+    """As on the command line."""
+    given = "background(e=0.05), as-judged"
+    found = score(load_example(), "new-b", "P@10", estimators=given).to_frame()
+    assert found["estimator"].tolist() == ["background", "as-judged"]
+    assert found["value"].tolist() == pytest.approx([0.35 + 0.05 * 0.22, 0.35])

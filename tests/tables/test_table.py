@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 
 import pandas as pd
 import pytest
+from rich.console import Console
 
 from bayespool.errors import InputError
+from bayespool.report.terminal import print_text_table
 from bayespool.tables.columns import COLUMNS, KINDS, Column
-from bayespool.tables.markup import Arrangement, TextTable
+from bayespool.tables.markup import Arrangement, TextTable, html_table, latex_tables, markdown_tables
 from bayespool.tables.table import Ends, Spread, Table, View, table_of
 
 FRAME = pd.DataFrame(
@@ -157,3 +161,19 @@ def test_every_column_of_the_vocabulary_is_described() -> None:
         assert column.kind in KINDS, name
         assert column.help.endswith("."), name
         assert column.label, name
+
+
+def test_the_kind_of_a_column_decides_how_it_is_aligned() -> None:
+    """Text after a number is aligned left, in every format."""
+    view = View(title="Mixed", names=("run_id",), columns=("n", "estimator", "value"))
+    text = read(view)
+    assert [text.is_text(i) for i in range(4)] == [True, False, True, False]
+    assert text.without([1]).texts == (1,)
+    assert "{@{}lrlr@{}}" in latex_tables([text])
+    assert markdown_tables([text]).splitlines()[3] == "| :-- | --------: | :-------- | -------: |"
+    sides = re.findall(r'<th scope="col" style="text-align:(\w+);', html_table(text))
+    assert sides == ["left", "right", "left", "right"]
+    console = Console(file=io.StringIO(), width=80)
+    print_text_table(console, text)
+    shown = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert " a     1,200  point        0.2500 " in shown
