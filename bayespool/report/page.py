@@ -20,7 +20,7 @@ from bayespool.report.provenance import MADE_BY, made_by
 from bayespool.report.result import Figure, Result, estimator_entries, estimator_names
 from bayespool.report.saving import check_place
 from bayespool.tables.files import PathLike, atomic_write
-from bayespool.tables.markup import TextTable
+from bayespool.tables.markup import TextTable, templates
 
 _MAX_ROWS_WITHOUT_SCROLLING, _MAX_COLUMNS_UPRIGHT, _MAX_NAMES = 40, 10, 12
 _ENDS_EARLY = re.compile(r"</(script|style)[\s/>]|<!--.*<script[\s/>]", flags=re.IGNORECASE | re.DOTALL)
@@ -122,7 +122,7 @@ def page_html(result: Result) -> str:
     """HTML of a result; texts are escaped, and its security policy allows its own script and styles alone."""
     from markupsafe import Markup
 
-    environment, styles = _environment(), Styles()
+    environment, styles = templates("bayespool.report"), Styles()
     sections = _sections(result, styles)
     style = environment.get_template("page.css").render() + styles.sheet()
     # text that would end a style or script element early, or keep a script from ending at its end tag
@@ -299,23 +299,11 @@ def _digest(text: str) -> str:
 
 
 @cache
-def _environment() -> Any:
-    from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-
-    return Environment(
-        loader=PackageLoader("bayespool.report", "page"),
-        autoescape=select_autoescape(["html"]),
-        undefined=StrictUndefined,
-        keep_trailing_newline=False,
-    )
-
-
-@cache
 def _tables_script() -> str:
     """DataTables as itables ships it, with its exported class, and the script of the page."""
     from jinja2 import PackageLoader
 
-    environment = _environment()
+    environment = templates("bayespool.report")
     bundle = PackageLoader("itables", "html").get_source(environment, "dt_bundle.js")[0]
     exports = _LAST_EXPORT.findall(bundle)
     export = re.search(r"([\w$]+)\s+as\s+default\b", exports[-1] if exports else "")
