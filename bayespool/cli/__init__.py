@@ -13,9 +13,9 @@ from bayespool import __version__
 from bayespool.cli.check import check_engines, check_predictions, check_simulation, check_unexplained
 from bayespool.cli.compare import compare, reversals
 from bayespool.cli.completion import install_completion, show_completion
-from bayespool.cli.doctor import doctor
 from bayespool.cli.experiments import budgets, common_topics, leave_out, pool_width, run_types
 from bayespool.cli.help import HELP_NAMES, GroupedCommand, GroupedCommands
+from bayespool.cli.installation import doctor
 from bayespool.cli.judging import impute, judge_next, judges
 from bayespool.cli.messages import discard_streams, is_output_error, prepare_streams, quietly, tell
 from bayespool.cli.options import is_interruption

@@ -8,7 +8,7 @@ import click
 
 from bayespool.cli.options import campaign_runs, reading_progress, stage_progress
 from bayespool.cli.parameters import own_option, settings_option
-from bayespool.cli.results import Outputs, output_files, print_document
+from bayespool.cli.results import Outputs, is_as_json, output_files, print_document
 from bayespool.errors import InputError
 from bayespool.experiments.settings import StrategySettings
 from bayespool.options import FilesSettings
@@ -24,10 +24,10 @@ def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -
     from bayespool.report.terminal import print_table
 
     entries = STRATEGIES.values()
-    if context.params.get("as_json"):
+    if is_as_json():
         names = ("name", "settings", "needs", "description")
         rows = [{name: getattr(entry, name) for name in names} for entry in entries]
-        print_document({"strategies": rows}, listed_by="pool")
+        print_document({"strategies": rows}, settings={"list": True})
     else:
         header = ("name", "settings", "needs", "documents judged first")
         settings = [", ".join(f"{name}={default!r}" for name, default in e.settings.items()) for e in entries]
