@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from bayespool import experiments
 from bayespool.cli.options import Files, campaign_files, pool_runs, stage_progress
 from bayespool.cli.parameters import gathered, own_option, settings_option
 from bayespool.cli.results import Outputs, output_folder
@@ -18,9 +19,6 @@ from bayespool.experiments.check_settings import (
 )
 from bayespool.options import ReadingSettings
 
-if TYPE_CHECKING:
-    from bayespool.report.result import Result
-
 _folder = output_folder("Folder for tables and figures.")
 
 
@@ -32,9 +30,7 @@ def check_predictions(*, settings: CheckingSettings, files: Files, outputs: Outp
 
     Nothing but the pool's own judgments takes part.
     """
-    from bayespool.experiments import check_models
-
-    _check(check_models, files, outputs, settings=settings, containers=outputs.folder is not None)
+    _check(experiments.check_models, files, outputs, settings=settings, containers=outputs.folder is not None)
 
 
 @gathered(
@@ -65,8 +61,6 @@ def check_simulation(
 
     On the design of the pool if one is given, else on a small one.
     """
-    from bayespool import experiments
-
     if files.pool and files.qrels is None:
         raise InputError("--pool without judgments", hint="give --qrels, or neither for a small design")
     calibrate = experiments.self_calibrate_kinds if new_kind else experiments.self_calibrate
@@ -78,9 +72,7 @@ def check_simulation(
 @_folder
 def check_engines(*, settings: EngineCheckSettings, files: Files, outputs: Outputs) -> None:
     """Compare the fast engine with the reference, NUTS, on organizations that are held out."""
-    from bayespool.experiments import compare_engines
-
-    _check(compare_engines, files, outputs, settings=settings)
+    _check(experiments.compare_engines, files, outputs, settings=settings)
 
 
 @campaign_files
@@ -91,12 +83,10 @@ def check_unexplained(*, settings: UnexplainedSettings, files: Files, outputs: O
 
     Down to the cutoff of each measure.
     """
-    from bayespool.experiments import check_unexplained_judgments
-
-    _check(check_unexplained_judgments, files, outputs, settings=settings)
+    _check(experiments.check_unexplained_judgments, files, outputs, settings=settings)
 
 
-def _check(check: Callable[..., Result], files: Files, outputs: Outputs, **keywords: Any) -> None:
+def _check(check: Callable[..., Any], files: Files, outputs: Outputs, **keywords: Any) -> None:
     """Read the files if there are any, check, and write the result."""
     outputs.check()
     with stage_progress() as say:

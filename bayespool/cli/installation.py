@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from bayespool import __version__
+from bayespool import __version__, experiments, scoring
 from bayespool.cli.messages import tell
 from bayespool.cli.options import stage_progress
 from bayespool.cli.parameters import own_option
@@ -221,11 +221,8 @@ def _timed(name: str, say: Callable[[str], None], work: Callable[[], object]) ->
 
 
 def _fit(estimator: str, **settings: Any) -> object:
-    from bayespool.experiments import simulate_example
-    from bayespool.scoring import score
-
-    example = simulate_example()
-    return score(example.collection, example.new_run_ids, "P@10", estimators=estimator, **settings)
+    example = experiments.simulate_example()
+    return scoring.score(example.collection, example.new_run_ids, "P@10", estimators=estimator, **settings)
 
 
 def _n_cores() -> int:

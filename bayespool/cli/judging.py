@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bayespool import experiments, scoring
 from bayespool.cli.options import Files, files_to_score, stage_progress
 from bayespool.cli.parameters import own_option, settings_option
 from bayespool.cli.results import Outputs, figure_files, output_files, output_folder
@@ -16,8 +17,6 @@ from bayespool.scoring.settings import ImputeSettings, JudgeNextSettings
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from bayespool.scoring import Imputations, NextJudgments
 
 _N_PRINTED = 20  # documents
 
@@ -49,20 +48,19 @@ def judge_next(*, settings: JudgeNextSettings, files: Files, outputs: Outputs) -
 
     Judge them, and ask again with --judged.
     """
-    from bayespool.scoring import NextJudgments, judge_next as choose_next
     from bayespool.scoring.judging_influence import check_goal
 
-    outputs.check(NextJudgments.formats)
+    outputs.check(scoring.NextJudgments.formats)
     files.check_runs(settings, "judge for")
     if not settings.unpool:
         check_goal(settings.goal, files.n_runs())
     with stage_progress() as say:
         collection, targets = files.read(say, settings)
-        result = choose_next(collection, targets, settings=settings, report=say)
+        result = scoring.judge_next(collection, targets, settings=settings, report=say)
     outputs.write(result, show=lambda console: _print_first(result, console))
 
 
-def _print_first(result: NextJudgments, console: Console) -> None:
+def _print_first(result: scoring.NextJudgments, console: Console) -> None:
     """Print a result with its first documents."""
     from bayespool.report.terminal import print_line, print_result
     from bayespool.tables.markup import Arrangement
@@ -81,8 +79,6 @@ def judges(*, settings: JudgesSettings, files: Files, outputs: Outputs) -> None:
 
     Give labels with --judge. Runs to score there may be, and need not.
     """
-    from bayespool.experiments import check_judges
-
     if not files.reading.judges:
         raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
     if not files.runs and not files.pool:
@@ -90,7 +86,7 @@ def judges(*, settings: JudgesSettings, files: Files, outputs: Outputs) -> None:
     outputs.check()
     with stage_progress() as say:
         collection, targets = files.read(say, settings)
-        result = check_judges(collection, run_ids=targets, settings=settings, report=say)
+        result = experiments.check_judges(collection, run_ids=targets, settings=settings, report=say)
     outputs.write(result)
 
 
@@ -104,7 +100,6 @@ def impute(*, settings: ImputeSettings, files: Files, output: Path) -> None:
     The mean of what a tool prints with each of them is the estimate, the spread its uncertainty.
     """
     from bayespool.collection import read_qrels
-    from bayespool.scoring import impute as complete_qrels
 
     Outputs(folder=output).check()
     files.check_runs(settings, "complete")
@@ -114,14 +109,14 @@ def impute(*, settings: ImputeSettings, files: Files, output: Path) -> None:
             warnings.simplefilter("ignore", InputWarning)  # given by the first reading
             reading = files.reading
             lines = read_qrels(str(files.qrels), strict=reading.strict, max_file_size=reading.max_file_size)
-        result = complete_qrels(collection, targets, qrels=lines, settings=settings, report=say)
+        result = scoring.impute(collection, targets, qrels=lines, settings=settings, report=say)
         say(f"writing {output}")
         result.save(output)
     run = _path_of(result.run_ids, [*files.runs, *files.pool])
     Outputs().print(result, lambda console: _print_imputations(result, output, run, console))
 
 
-def _print_imputations(imputations: Imputations, folder: Path, run: str, console: Console) -> None:
+def _print_imputations(imputations: scoring.Imputations, folder: Path, run: str, console: Console) -> None:
     """Print what was written where, and a command line that uses it."""
     from bayespool.report.terminal import print_line, print_result
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from bayespool import scoring
 from bayespool.cli.options import campaign_runs, reading_progress, stage_progress
 from bayespool.cli.parameters import own_option, settings_option
 from bayespool.cli.results import Outputs, is_as_json, output_files, print_document
@@ -79,11 +80,10 @@ def pool(
     """
     from bayespool.pooling import choose, read_contributors
     from bayespool.pooling.choosing import check_budget
-    from bayespool.scoring import DocumentsToJudge
 
     strategy = settings.strategy
     check_budget(strategy, settings.budget)
-    outputs.check(DocumentsToJudge.formats)
+    outputs.check(scoring.DocumentsToJudge.formats)
     if strategy.is_adaptive and qrels is None:
         raise InputError(
             f"strategy {strategy.name!r} learns from each judgment, and there is none",
@@ -99,4 +99,4 @@ def pool(
         )
         say("choosing documents")
         chosen = choose(collection, **settings.keywords())
-    outputs.write(DocumentsToJudge(collection, chosen, settings.describe()))
+    outputs.write(scoring.DocumentsToJudge(collection, chosen, settings.describe()))
