@@ -62,12 +62,13 @@ def judge_next(*, settings: JudgeNextSettings, files: Files, outputs: Outputs) -
 
 def _print_first(result: scoring.NextJudgments, console: Console) -> None:
     """Print a result with its first documents."""
-    from bayespool.report.terminal import print_line, print_result
+    from bayespool.report.terminal import print_result, print_words
     from bayespool.tables.markup import Arrangement
 
     print_result(result, console, arrangement=Arrangement(top=_N_PRINTED))
     if len(result) > _N_PRINTED:
-        print_line(console, f"the table has {_N_PRINTED} of {len(result)} documents; --output writes all")
+        text = f"the table has {_N_PRINTED} of {len(result)} documents; --output writes all"
+        print_words(console, text, wrap=False)
 
 
 @files_to_score()
@@ -118,10 +119,10 @@ def impute(*, settings: ImputeSettings, files: Files, output: Path) -> None:
 
 def _print_imputations(imputations: scoring.Imputations, folder: Path, run: str, console: Console) -> None:
     """Print what was written where, and a command line that uses it."""
-    from bayespool.report.terminal import print_line, print_result
+    from bayespool.report.terminal import print_result, print_words
 
     print_result(imputations, console)
-    print_line(console, f"here: {imputations.evaluation(folder, run)}")
+    print_words(console, f"here: {imputations.evaluation(folder, run)}", wrap=False)
 
 
 def _path_of(run_ids: Iterable[str], sources: Sequence[Path]) -> str:

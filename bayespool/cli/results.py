@@ -109,18 +109,12 @@ class Outputs:
         A result may have formats of its own, besides those of every result.
         """
         from bayespool.report.page import check_report
-        from bayespool.report.saving import (
-            PAPER_FORMATS,
-            TABLE_FORMATS,
-            check_figures,
-            check_folder,
-            check_output,
-        )
+        from bayespool.report.saving import FORMATS, TABLE_FORMATS, check_figures, check_folder, check_output
 
         check_figures(self.figure)
         for path in self.files:
             if path != _STANDARD_OUTPUT:
-                check_output(path, (*TABLE_FORMATS, *PAPER_FORMATS, *own_formats))
+                check_output(path, (*FORMATS, *own_formats))
         if self.folder is not None:
             check_folder(self.folder, _command())
         if self.report is not None:

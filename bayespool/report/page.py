@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bayespool import __version__
+from bayespool import __version__, plots
 from bayespool.corrections import ESTIMATORS
-from bayespool.errors import OutputError
+from bayespool.errors import InputError, OutputError
 from bayespool.models import MODELS
 from bayespool.report.drawing import Styles, page_svg
 from bayespool.report.provenance import MADE_BY, made_by
@@ -99,8 +99,6 @@ def write_report(result: Result, path: PathLike) -> None:
     >>> with TemporaryDirectory() as folder:
     ...     write_report(scores, f"{folder}/report.html")
     """
-    from bayespool.errors import InputError
-
     if not isinstance(result, Result):
         raise InputError(
             f"no report can be made of a {type(result).__name__}",
@@ -171,14 +169,8 @@ def _drawn(figure: Figure, styles: Styles) -> Drawn:
     if content.startswith(b"\x89PNG"):
         image = f"data:image/png;base64,{base64.b64encode(content).decode()}"
         return Drawn(figure.caption, alternative, image=image)
-    narrow = "" if figure.narrow is None else page_svg(_svg(figure.narrow), styles)
+    narrow = "" if figure.narrow is None else page_svg(plots.render(figure.narrow(), "svg"), styles)
     return Drawn(figure.caption, alternative, page_svg(content, styles), narrow)
-
-
-def _svg(draw: Any) -> bytes:
-    from bayespool.plots.style import render
-
-    return render(draw(), "svg")
 
 
 def _pool(metadata: Mapping[str, Any]) -> Section | None:
