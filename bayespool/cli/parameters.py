@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 import click
+from click.shell_completion import CompletionItem
 
-from bayespool.cli.completion import completion_of
+from bayespool.cli.completion import offered
 from bayespool.errors import InputError
 from bayespool.options import Group, Option, Settings, options_of
 
@@ -25,9 +26,14 @@ class GroupedOption(click.Option):
     """Option of a command with its heading in the help, and the names that it takes."""
 
     def __init__(self, *args: Any, group: Group, names: str = "", **attributes: Any) -> None:
-        super().__init__(*args, shell_complete=completion_of(names), **attributes)
+        super().__init__(*args, **attributes)
         self.group = group
         self.names = names
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Names that the option takes, or what click offers."""
+        names = [CompletionItem(text) for text in offered(self.names, incomplete)]
+        return names or super().shell_complete(ctx, incomplete)
 
     def make_metavar(self, ctx: click.Context) -> str:
         """``<int>``, ``<path>`` or ``<one|other>``."""

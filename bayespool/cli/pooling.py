@@ -22,7 +22,8 @@ def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -
     from rich.console import Console
 
     from bayespool.pooling import STRATEGIES
-    from bayespool.report.terminal import print_table
+    from bayespool.report.terminal import print_text_table
+    from bayespool.tables import TextTable
 
     entries = STRATEGIES.values()
     if is_as_json():
@@ -32,10 +33,10 @@ def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -
     else:
         header = ("name", "settings", "needs", "documents judged first")
         settings = [", ".join(f"{name}={default!r}" for name, default in e.settings.items()) for e in entries]
-        cells = [
+        cells = tuple(
             (e.name, s, ", ".join(e.needs), e.description) for e, s in zip(entries, settings, strict=True)
-        ]
-        print_table(Console(), header, cells, n_names=4)
+        )
+        print_text_table(Console(), TextTable("", header, cells, n_names=4))
     context.exit()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from bayespool.tables.formatting import printable
@@ -68,13 +68,6 @@ def print_text_table(console: Console, text: TextTable) -> list[str]:
     for block in _blocks(fewer, console, room or 0):
         _print_full_width(console, _rich_table(block))
     return [text.headings()[i] for i in text.spare]
-
-
-def print_table(
-    console: Console, header: Sequence[str], rows: Iterable[Sequence[str]], *, n_names: int = 1
-) -> None:
-    """Print a table in full width; the first ``n_names`` columns are names, the others numbers."""
-    _print_full_width(console, _rich_table(TextTable("", tuple(header), tuple(map(tuple, rows)), n_names)))
 
 
 def _blocks(text: TextTable, console: Console, room: int) -> list[TextTable]:

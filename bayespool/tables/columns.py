@@ -27,27 +27,19 @@ class Kind:
     text: Callable[[Any, int], str]
     decimals: int = 0
 
-    @property
-    def is_number(self) -> bool:
-        """Whether values are aligned at the right and sorted by size."""
-        return self.json_type in ("number", "integer")
-
-
-def _plain(value: Any, _: int) -> str:
-    return str(value)
-
 
 KINDS: dict[str, Kind] = {
     **dict.fromkeys(
-        ("run", "topic", "document", "organization", "measure", "method", "text"), Kind("string", _plain)
+        ("run", "topic", "document", "organization", "measure", "method", "text"),
+        Kind("string", lambda value, _: str(value)),
     ),
     "flag": Kind("boolean", lambda value, _: "yes" if value else "no"),
     "count": Kind("integer", lambda value, _: f"{value:,.0f}"),
-    "size": Kind("number", lambda value, decimals: number(value, decimals), 2),
-    "score": Kind("number", lambda value, decimals: number(value, decimals), 4),
-    "difference": Kind("number", lambda value, decimals: difference(value, decimals), 4),
-    "chance": Kind("number", lambda value, decimals: number(value, decimals), 3),
-    "coefficient": Kind("number", lambda value, decimals: number(value, decimals), 3),
+    "size": Kind("number", number, 2),
+    "score": Kind("number", number, 4),
+    "difference": Kind("number", difference, 4),
+    "chance": Kind("number", number, 3),
+    "coefficient": Kind("number", number, 3),
     "share": Kind("number", lambda value, _: percent(value)),
     "level": Kind("number", lambda value, _: level(value)),
     "threshold": Kind("number", lambda value, _: f"{value:g}"),
@@ -93,7 +85,7 @@ class Column:
     @property
     def is_number(self) -> bool:
         """Whether values are aligned at the right and sorted by size."""
-        return KINDS[self.kind].is_number
+        return KINDS[self.kind].json_type in ("number", "integer")
 
 
 COLUMNS: dict[str, Column] = {
