@@ -47,18 +47,9 @@ _folder = output_folder(
 def _experiment(
     cls: Any, parts: str, label: str, *, n_lines: int | None = 10
 ) -> Callable[[Callable[..., Any]], Command]:
-    """Decorator that makes a command of an experiment.
+    """Decorator that makes a command of an experiment, which keeps finished parts in the folder ``parts``.
 
-    Parameters
-    ----------
-    cls : type
-        Its settings.
-    parts : str
-        Folder of the finished parts, within that of the results.
-    label : str
-        What is counted; it may name a field of the settings, in braces.
-    n_lines : int, optional
-        Lines of progress where there is no terminal; None for one of each part.
+    ``label`` says what is counted, with fields of the settings in braces, in ``n_lines`` lines or one a part.
     """
 
     def decorate(work: Callable[..., Any]) -> Command:

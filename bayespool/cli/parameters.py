@@ -108,17 +108,9 @@ def files_argument(name: str, *, help: str, nargs: int = -1) -> Callable[[Comman
 def settings_option(
     cls: type[Settings], argument: str = "settings", *, only: tuple[str, ...] = (), **defaults: Any
 ) -> Callable[[Command], Command]:
-    """Decorator that gives a command the options of a settings class, and hands it an object of the class.
+    """Decorator that gives a command the options of a settings class, or ``only`` some of them.
 
-    Parameters
-    ----------
-    cls : type
-    argument : str
-        The command's argument.
-    only : tuple of str
-        The options to give; default: all.
-    **defaults
-        Other defaults than those of the class.
+    The command's ``argument`` is an object of the class; ``defaults`` replace those of the class.
     """
     options = {
         name: (option, defaults.get(name, default))

@@ -11,21 +11,11 @@ from bayespool.tables.formatting import difference, level, number, p_value, perc
 
 @dataclass(frozen=True)
 class Kind:
-    """What a column holds, and how its values are printed.
+    """What a column holds, and how its values are printed."""
 
-    Attributes
-    ----------
-    json_type : str
-        Type of a value in a JSON document, besides null.
-    text : callable
-        Text of a value that is not missing, from the value and a number of decimals.
-    decimals : int
-        Decimals unless a column asks for others.
-    """
-
-    json_type: str
-    text: Callable[[Any, int], str]
-    decimals: int = 0
+    json_type: str  # in a JSON document, besides null
+    text: Callable[[Any, int], str]  # of a value that is not missing and a number of decimals
+    decimals: int = 0  # unless a column asks for others
 
 
 KINDS: dict[str, Kind] = {

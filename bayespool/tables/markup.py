@@ -20,26 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Arrangement:
-    """Columns, order and number of the rows of a table.
+    """Columns, order and number of the rows of a table; `InputError` for none of them, or a column twice."""
 
-    Parameters
-    ----------
-    columns : sequence of str, optional
-        Names of columns, in the order shown. Default: those that fit.
-    sort : str, optional
-        Column to sort rows by: text ascending, numbers descending. Default: the order of the table.
-    top : int, optional
-        Number of rows shown, the first ones; without ``sort`` the best ones.
-
-    Raises
-    ------
-    InputError
-        No columns, one of them twice, or fewer than one row.
-    """
-
-    columns: Sequence[str] | None = None
-    sort: str | None = None
-    top: int | None = None
+    columns: Sequence[str] | None = None  # in the order shown; by default those that fit
+    sort: str | None = None  # a column: text ascending, numbers descending; by default as in the table
+    top: int | None = None  # the first rows; without ``sort`` the best ones
 
     def __post_init__(self) -> None:
         if self.top is not None and self.top < 1:
