@@ -231,7 +231,7 @@ def is_as_json() -> bool:
 def collect_warning(text: str) -> None:
     """Keep a warning for the notes of the document."""
     if (context := click.get_current_context(silent=True)) is not None:
-        context.meta.setdefault("warnings", []).append(text)
+        context.meta.setdefault("warnings", []).append(f"warning: {text}")
 
 
 def _settings() -> dict[str, Any]:
@@ -253,16 +253,14 @@ def print_document(
     """Print the JSON document: command, version, settings (default: those of the command), metadata, …."""
     from bayespool.report.saving import json_value
 
-    metadata = dict(metadata or {})
-    noted = metadata.pop("notes", [])
     document = {
         "command": _command(),
         "version": __version__,
         "settings": json_value(_settings() if settings is None else settings),
-        "metadata": json_value(metadata),
+        "metadata": json_value(metadata or {}),
         "tables": json_value(tables),
         "columns": json_value(columns or {}),
-        "notes": [*(f"warning: {text}" for text in _kept("warnings") or ()), *noted, *notes],
+        "notes": [*(_kept("warnings") or ()), *notes],
         "summary": list(summary),
     }
     _print_bytes((json.dumps(document, indent=1, allow_nan=False) + "\n").encode())

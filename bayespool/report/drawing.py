@@ -37,7 +37,7 @@ class Styles:
 
     def name_of(self, style: str) -> str:
         """Class of a style, in the colors of the page."""
-        themed = re.sub("#[0-9a-f]{6}", lambda color: _color(color[0]), style.lower())
+        themed = re.sub("#[0-9a-f]{6}", _themed, style.lower())
         return self._names.setdefault(themed, f"s{len(self._names)}")
 
     def next_prefix(self) -> str:
@@ -50,8 +50,8 @@ class Styles:
         return "\n".join(f".{name} {{{style}}}" for style, name in self._names.items())
 
 
-def _color(color: str) -> str:
-    return f"var(--{COLORS[color]})" if color in COLORS else color
+def _themed(color: re.Match[str]) -> str:
+    return f"var(--{COLORS[color[0]]})" if color[0] in COLORS else color[0]
 
 
 def page_svg(svg: bytes, styles: Styles) -> str:

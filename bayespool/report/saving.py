@@ -138,15 +138,9 @@ def _replace(folder: Path, settings: Mapping[str, Any], files: Mapping[str, byte
     _, before = _earlier_result(folder)
     atomic_write_all({folder / name: each for name, each in (*files.items(), (_SETTINGS, text))})
     for name, former in before.items():
-        if name not in files:
-            _remove_former(folder / name, former)
-
-
-def _remove_former(path: Path, former: str) -> None:
-    """Remove a file of an earlier result unless it was changed since."""
-    held = read_bytes_back(path)
-    if held is not None and digest(held) == former:
-        remove(path)
+        held = None if name in files else read_bytes_back(folder / name)
+        if held is not None and digest(held) == former:  # not changed since
+            remove(folder / name)
 
 
 def _earlier_result(folder: Path) -> tuple[str | None, dict[str, str]]:
