@@ -67,13 +67,13 @@ _TABLE_COMMANDS = (score, demo, compare, reversals, pool, judge_next)  # take --
 _OPTIONS: tuple[Any, ...] = (
     own_option(
         "--csv-for-spreadsheets",
-        is_flag=True,
+        type=bool,
         help="Put an apostrophe before texts in CSV files that a spreadsheet would take for formulas.",
     ),
-    own_option("--quiet", "-q", is_flag=True, help="Print results and errors alone; also after the command."),
+    own_option("--quiet", "-q", type=bool, help="Print results and errors alone; also after the command."),
     own_option(
         "--install-completion",
-        is_flag=True,
+        type=bool,
         is_eager=True,
         expose_value=False,
         callback=install_completion,
@@ -82,7 +82,7 @@ _OPTIONS: tuple[Any, ...] = (
     ),
     own_option(
         "--show-completion",
-        is_flag=True,
+        type=bool,
         is_eager=True,
         expose_value=False,
         callback=show_completion,

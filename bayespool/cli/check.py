@@ -48,7 +48,7 @@ def check_predictions(*, settings: CheckingSettings, files: Files, outputs: Outp
 @settings_option(SelfCalibrationSettings)
 @own_option(
     "--new-kind",
-    is_flag=True,
+    type=bool,
     group="Design",
     help="Of a run that may be of a kind that the pool does not have, as posterior-combined scores it.",
 )

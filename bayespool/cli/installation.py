@@ -67,7 +67,7 @@ class Installation:
         return tuple(f"{item.name}: {item.problem}" for item in checked if item.problem)
 
 
-@own_option("--quick", is_flag=True, group="Design", help="Fit nothing: a look at packages and machine.")
+@own_option("--quick", type=bool, group="Design", help="Fit nothing: a look at packages and machine.")
 def doctor(*, quick: bool) -> None:
     """Say what is installed, whether it works, and how fast it is.
 

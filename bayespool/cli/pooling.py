@@ -60,7 +60,7 @@ def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -
 )
 @own_option(
     "--list",
-    is_flag=True,
+    type=bool,
     expose_value=False,
     callback=_list_strategies,
     help="List the strategies with their settings, and do nothing else.",

@@ -34,7 +34,7 @@ def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> Non
 _QUIET = own_option(
     "--quiet",
     "-q",
-    is_flag=True,
+    type=bool,
     expose_value=False,
     callback=lambda context, _, quiet: context.with_resource(quietly(quiet)),
     help="Print results and errors alone: no progress, no warnings.",
@@ -42,7 +42,7 @@ _QUIET = own_option(
 _JSON = own_option(
     "--json",
     "as_json",
-    is_flag=True,
+    type=bool,
     is_eager=True,  # pool --list asks for it
     expose_value=False,
     callback=_keep,

@@ -14,7 +14,7 @@ from bayespool.cli.results import Outputs, figure_files, is_as_json, output_file
 from bayespool.options import SamplingSettings, options_of
 from bayespool.scoring.settings import ScoreSettings
 
-_per_topic = own_option("--per-topic", is_flag=True, help="One row per run and topic.")
+_per_topic = own_option("--per-topic", type=bool, help="One row per run and topic.")
 _TABLE = (
     own_option(
         "--columns",
