@@ -162,7 +162,7 @@ class Outputs:
         """Print a result, a table of it, or JSON; ``show`` prints, by default `print_result`."""
         from bayespool.report.saving import content
         from bayespool.report.terminal import print_result
-        from bayespool.tables.files import records
+        from bayespool.tables.files import as_bytes, records
 
         if is_as_json():
             tables = result.tables()
@@ -172,7 +172,7 @@ class Outputs:
         elif _STANDARD_OUTPUT in self.files:
             suffix = f".{_kept('table_format') or 'csv'}"
             text = content(result, suffix, table=self.table, arrangement=self.arrangement)
-            _print_bytes(text.encode() if isinstance(text, str) else text)
+            _print_bytes(as_bytes(text))
         else:
             from rich.console import Console
 
