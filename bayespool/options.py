@@ -409,9 +409,7 @@ class FilesSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingSettings(FilesSettings):
-    """How files are read and the pool is found: arguments of `read_collection` and options of its
-    commands.
-    """
+    """How files are read and the pool is found, in `read_collection` and on the command line."""
 
     judges: tuple[tuple[str, str], ...] | None = option(
         None,

@@ -316,7 +316,7 @@ def templates(package: str) -> Any:
     from markupsafe import Markup
 
     environment = Environment(loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined)
-    environment.filters["text"] = lambda text: Markup(_html(text))  # nosec B704 # escaped there
+    environment.filters["text"] = lambda text: Markup(_html(text))  # nosec B704 # of `_html`, which escapes
     environment.filters["lines"] = lambda name: broken_heading(name).split("\n")
     return environment
 
