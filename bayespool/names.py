@@ -22,6 +22,7 @@ __all__ = [
     "check_types",
     "describe_estimator",
     "description_of",
+    "hints_of",
     "name_in",
     "settings_in",
     "split_list",
@@ -247,7 +248,7 @@ def settings_in(
                 hint="write a number, a text in quotes, True or False",
             ) from None
     try:
-        check_types(settings, _hints(make))
+        check_types(settings, hints_of(make))
     except ValueError as error:
         raise InputError(f"{subject}: {error}") from None
     return settings
@@ -269,8 +270,11 @@ def _example(make: type[Any], fixed: Collection[str]) -> str:
     return "setting=value"
 
 
-def _hints(make: type[Any]) -> dict[str, Any]:
-    try:
-        return get_type_hints(make)
-    except NameError:  # a user's own class whose annotations are only for readers
-        return {}
+def hints_of(cls: Any) -> dict[str, Any]:
+    """Type of each field; a name that only type checkers or readers know stands for an object."""
+    unknown: dict[str, Any] = {}
+    while True:
+        try:
+            return get_type_hints(cls, localns=unknown)
+        except NameError as error:
+            unknown[str(error.name)] = object

@@ -15,10 +15,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType
-from typing import Any, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Self, TypeVar, get_args, get_origin
 
 from bayespool.errors import InputError, did_you_mean, known_names
-from bayespool.names import describe_estimator as describe_estimator
+from bayespool.names import describe_estimator as describe_estimator, hints_of
 
 __all__ = [
     "MAX_FILE_SIZE",
@@ -182,7 +182,7 @@ def _options_of(cls: Any) -> Mapping[str, tuple[Option, Any]]:
     if cls is not PosteriorSettings and issubclass(cls, PosteriorSettings):
         last += [f.name for f in dataclasses.fields(PosteriorSettings) if not _is_own(cls, f.name)]
     places = {"measures": -3, "measure": -3, "estimators": -2} | {name: k for k, name in enumerate(last)}
-    hints = _hints(cls)
+    hints = hints_of(cls)
     fields = sorted(dataclasses.fields(cls), key=lambda f: places.get(f.name, -1))
     return {
         f.name: (_completed(spec, hints[f.name]), f.metadata["default"])
@@ -194,16 +194,6 @@ def _options_of(cls: Any) -> Mapping[str, tuple[Option, Any]]:
 def _is_own(cls: Any, name: str) -> bool:
     """Whether a class of settings for posteriors has its own option of this name."""
     return cls.__dataclass_fields__[name] is not PosteriorSettings.__dataclass_fields__[name]
-
-
-def _hints(cls: type) -> dict[str, Any]:
-    """Type of each field; a name that only type checkers know stands for an object."""
-    unknown: dict[str, Any] = {}
-    while True:
-        try:
-            return get_type_hints(cls, localns=unknown)
-        except NameError as error:
-            unknown[str(error.name)] = object
 
 
 def _completed(spec: Option, hint: Any) -> Option:
@@ -432,9 +422,7 @@ class FilesSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingSettings(FilesSettings):
-    """How files are read and the pool is found: arguments of `read_collection` and options of its
-    commands.
-    """
+    """How files are read and the pool is found, in `read_collection` and on the command line."""
 
     judges: tuple[tuple[str, str], ...] | None = option(
         None,

@@ -13,9 +13,9 @@ from bayespool import __version__
 from bayespool.cli.check import check_engines, check_predictions, check_simulation, check_unexplained
 from bayespool.cli.compare import compare, reversals
 from bayespool.cli.completion import install_completion, show_completion
-from bayespool.cli.doctor import doctor
 from bayespool.cli.experiments import budgets, common_topics, leave_out, pool_width, run_types
 from bayespool.cli.help import HELP_NAMES, GroupedCommand, GroupedCommands
+from bayespool.cli.installation import doctor
 from bayespool.cli.judging import impute, judge_next, judges
 from bayespool.cli.messages import discard_streams, is_output_error, prepare_streams, quietly, tell
 from bayespool.cli.options import is_interruption
@@ -67,13 +67,13 @@ _TABLE_COMMANDS = (score, demo, compare, reversals, pool, judge_next)  # take --
 _OPTIONS: tuple[Any, ...] = (
     own_option(
         "--csv-for-spreadsheets",
-        is_flag=True,
+        type=bool,
         help="Put an apostrophe before texts in CSV files that a spreadsheet would take for formulas.",
     ),
-    own_option("--quiet", "-q", is_flag=True, help="Print results and errors alone; also after the command."),
+    own_option("--quiet", "-q", type=bool, help="Print results and errors alone; also after the command."),
     own_option(
         "--install-completion",
-        is_flag=True,
+        type=bool,
         is_eager=True,
         expose_value=False,
         callback=install_completion,
@@ -82,7 +82,7 @@ _OPTIONS: tuple[Any, ...] = (
     ),
     own_option(
         "--show-completion",
-        is_flag=True,
+        type=bool,
         is_eager=True,
         expose_value=False,
         callback=show_completion,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from bayespool import experiments
 from bayespool.cli.experiments import jobs_option
 from bayespool.cli.options import (
     Files,
@@ -27,9 +28,6 @@ from bayespool.experiments.check_settings import (
 )
 from bayespool.options import ReadingSettings
 
-if TYPE_CHECKING:
-    from bayespool.report.result import Result
-
 _folder = output_folder(
     "Folder for tables and figures. Finished work is kept there: a command that was interrupted goes on."
 )
@@ -44,10 +42,8 @@ def check_predictions(*, settings: CheckingSettings, files: Files, jobs: int, ou
 
     Nothing but the pool's own judgments takes part.
     """
-    from bayespool.experiments import check_models
-
     containers = outputs.folder is not None
-    _check(check_models, "fits", files, outputs, jobs, settings=settings, containers=containers)
+    _check(experiments.check_models, "fits", files, outputs, jobs, settings=settings, containers=containers)
 
 
 @gathered(
@@ -65,7 +61,7 @@ def check_predictions(*, settings: CheckingSettings, files: Files, jobs: int, ou
 @settings_option(SelfCalibrationSettings)
 @own_option(
     "--new-kind",
-    is_flag=True,
+    type=bool,
     group="Design",
     help="Of a run that may be of a kind that the pool does not have, as posterior-combined scores it.",
 )
@@ -79,8 +75,6 @@ def check_simulation(
 
     On the design of the pool if one is given, else on a small one.
     """
-    from bayespool import experiments
-
     if files.pool and files.qrels is None:
         raise InputError("--pool without judgments", hint="give --qrels, or neither for a small design")
     calibrate = experiments.self_calibrate_kinds if new_kind else experiments.self_calibrate
@@ -93,9 +87,9 @@ def check_simulation(
 @_folder
 def check_engines(*, settings: EngineCheckSettings, files: Files, jobs: int, outputs: Outputs) -> None:
     """Compare the fast engine with the reference, NUTS, on organizations that are held out."""
-    from bayespool.experiments import compare_engines
-
-    _check(compare_engines, "engines", files, outputs, jobs, folder=outputs.folder, settings=settings)
+    _check(
+        experiments.compare_engines, "engines", files, outputs, jobs, folder=outputs.folder, settings=settings
+    )
 
 
 @campaign_files
@@ -107,14 +101,12 @@ def check_unexplained(*, settings: UnexplainedSettings, files: Files, jobs: int,
 
     Down to the cutoff of each measure.
     """
-    from bayespool.experiments import check_unexplained_judgments
-
-    check, folder = check_unexplained_judgments, outputs.folder
+    check, folder = experiments.check_unexplained_judgments, outputs.folder
     _check(check, "unexplained", files, outputs, jobs, folder=folder, settings=settings)
 
 
 def _check(
-    check: Callable[..., Result], parts: str, files: Files, outputs: Outputs, jobs: int, **keywords: Any
+    check: Callable[..., Any], parts: str, files: Files, outputs: Outputs, jobs: int, **keywords: Any
 ) -> None:
     """Read the files if there are any, check, and write the result; `parts` is the folder of finished work,
     if a folder is among the keywords.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
+from bayespool import comparisons
 from bayespool.cli.options import Files, campaign_files, files_to_score, stage_progress
 from bayespool.cli.parameters import Command, own_option, settings_option
 from bayespool.cli.results import Outputs, figure_files, output_files, report_file
@@ -58,7 +59,6 @@ def compare(*, settings: ComparingSettings, files: Files, outputs: Outputs) -> N
     """Compare runs: differences with intervals, chances and ranks, significance tests, and the chance that
     judging the unjudged documents takes a significant difference back.
     """
-    from bayespool.comparisons import compare as compare_runs
     from bayespool.comparisons.tables import PAIR_COLUMNS, PAIR_KEYS
 
     outputs.check()
@@ -67,7 +67,7 @@ def compare(*, settings: ComparingSettings, files: Files, outputs: Outputs) -> N
         raise InputError("one run cannot be compared", hint="name two or more")
     with stage_progress() as say:
         collection, targets = files.read(say, settings)
-        comparison = compare_runs(collection, targets, settings=settings, report=say)
+        comparison = comparisons.compare(collection, targets, settings=settings, report=say)
     outputs.write(dataclasses.replace(comparison, arrangement=outputs.arrangement))
 
 
@@ -79,13 +79,11 @@ def reversals(*, settings: ReversalSettings, files: Files, exclude: str | None, 
     """Count the significant differences under few judgments that all judgments take back, by method, among
     runs that contributed to the pool and among those that did not.
     """
-    from bayespool.comparisons import reversals as find_reversals
-
     outputs.check()
     with stage_progress() as say:
         collection, _ = files.read(say)
         aside = split_list(exclude or "")
         collection.run_index(aside)
         runs = [run for run in collection.run_ids if run not in aside]
-        result = find_reversals(collection, runs, settings=settings, report=say)
+        result = comparisons.reversals(collection, runs, settings=settings, report=say)
     outputs.write(result)

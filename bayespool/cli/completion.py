@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem, get_completion_class
+from click.shell_completion import get_completion_class
 
 from bayespool import names
 from bayespool.errors import InputError
 from bayespool.tables.files import atomic_write, read_back
 
-Offer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 _STARTING_FILES = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/completions/bayespool.fish"}
 
 
@@ -47,15 +46,8 @@ _NAMES: dict[str, Callable[[], list[str]]] = {
 }
 
 
-def completion_of(kind: str) -> Offer | None:
-    """Shell completion of the last name of an option, such as of a measure; None for a kind without names."""
-    if kind not in _NAMES:
-        return None
-    return lambda _, __, typed: [CompletionItem(text) for text in offered(kind, typed)]
-
-
 def offered(kind: str, typed: str) -> list[str]:
-    """Texts that the shell offers.
+    """Texts that the shell offers for the last of several names with commas between.
 
     Examples
     --------
@@ -65,7 +57,9 @@ def offered(kind: str, typed: str) -> list[str]:
     before, comma, last = typed.rpartition(",")
     taken = before.split(",")
     return [
-        f"{before}{comma}{name}" for name in _NAMES[kind]() if name.startswith(last) and name not in taken
+        f"{before}{comma}{name}"
+        for name in _NAMES.get(kind, list)()
+        if name.startswith(last) and name not in taken
     ]
 
 

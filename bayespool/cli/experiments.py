@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from bayespool import experiments
 from bayespool.cli.options import (
     Files,
     campaign_files,
@@ -23,10 +24,6 @@ from bayespool.experiments.settings import (
     PoolWidthSettings,
     RunTypesSettings,
 )
-
-if TYPE_CHECKING:
-    from bayespool.collection import Collection
-    from bayespool.report.result import Result
 
 jobs_option = own_option(
     "--jobs",
@@ -49,22 +46,13 @@ _folder = output_folder(
 
 def _experiment(
     cls: Any, parts: str, label: str, *, n_lines: int | None = 10
-) -> Callable[[Callable[..., Result]], Command]:
-    """Decorator that makes a command of an experiment.
+) -> Callable[[Callable[..., Any]], Command]:
+    """Decorator that makes a command of an experiment, which keeps finished parts in the folder ``parts``.
 
-    Parameters
-    ----------
-    cls : type
-        Its settings.
-    parts : str
-        Folder of the finished parts, within that of the results.
-    label : str
-        What is counted; it may name a field of the settings, in braces.
-    n_lines : int, optional
-        Lines of progress where there is no terminal; None for one of each part.
+    ``label`` says what is counted, with fields of the settings in braces, in ``n_lines`` lines or one a part.
     """
 
-    def decorate(work: Callable[..., Result]) -> Command:
+    def decorate(work: Callable[..., Any]) -> Command:
         @campaign_files
         @settings_option(cls)
         @jobs_option
@@ -94,50 +82,40 @@ def _experiment(
 
 
 @_experiment(LeaveOutSettings, "folds", "{by}s left out", n_lines=None)
-def leave_out(collection: Collection, **keywords: Any) -> Result:
+def leave_out(*arguments: Any, **keywords: Any) -> Any:
     """Leave each organization (or run, or cluster of runs) out of the pool, estimate its runs, and compare
     with the truth.
 
     It tells how biased the collection is, and how good every estimator is on it.
     """
-    from bayespool.experiments import leave_out
-
-    return leave_out(collection, **keywords)
+    return experiments.leave_out(*arguments, **keywords)
 
 
 @_experiment(PoolWidthSettings, "pool-width", "pools")
-def pool_width(collection: Collection, **keywords: Any) -> Result:
+def pool_width(*arguments: Any, **keywords: Any) -> Any:
     """Show how biased pools of different widths are against runs outside them: pools drawn at random, as in
     the figure 1 of Webber & Park (2009), with any estimator.
     """
-    from bayespool.experiments import vary_pool_width
-
-    return vary_pool_width(collection, **keywords)
+    return experiments.vary_pool_width(*arguments, **keywords)
 
 
 @_experiment(CommonTopicsSettings, "common-topics", "pools")
-def common_topics(collection: Collection, **keywords: Any) -> Result:
+def common_topics(*arguments: Any, **keywords: Any) -> Any:
     """Show what judging a new run in full on some common topics is worth for its score on all: pools and
     topics drawn at random, as in the tables 2 to 4 of Webber & Park (2009).
     """
-    from bayespool.experiments import vary_common_topics
-
-    return vary_common_topics(collection, **keywords)
+    return experiments.vary_common_topics(*arguments, **keywords)
 
 
 @_experiment(RunTypesSettings, "run-types", "types left out")
-def run_types(collection: Collection, **keywords: Any) -> Result:
+def run_types(*arguments: Any, **keywords: Any) -> Any:
     """Leave all runs of a type (manual, say) out of the pool, estimate them from the others, and compare."""
-    from bayespool.experiments import leave_types_out
-
-    return leave_types_out(collection, **keywords)
+    return experiments.leave_types_out(*arguments, **keywords)
 
 
 @_experiment(BudgetSettings, "budgets", "pools")
-def budgets(collection: Collection, **keywords: Any) -> Result:
+def budgets(*arguments: Any, **keywords: Any) -> Any:
     """Show how biased pools of different strategies and budgets are against runs that did not contribute:
     each organization left out in turn, as in the figures of Lipani et al. (2017).
     """
-    from bayespool.experiments import budgets
-
-    return budgets(collection, **keywords)
+    return experiments.budgets(*arguments, **keywords)

@@ -1,4 +1,4 @@
-"""Checks of the installation: packages, machine, and time of short fits."""
+"""The command ``doctor``: packages, machine, and time of short fits."""
 
 from __future__ import annotations
 
@@ -9,18 +9,28 @@ import platform
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from bayespool import __version__
-from bayespool.collection.memory import free_memory
+from bayespool import __version__, experiments, scoring
+from bayespool.cli.messages import tell
+from bayespool.cli.options import stage_progress
+from bayespool.cli.parameters import own_option
+from bayespool.cli.results import is_as_json, print_document
+from bayespool.errors import BayespoolError
 
 COLLECTIONS = "BAYESPOOL_COLLECTIONS"
 """Environment variable with a folder of real collections, for tests and benchmarks."""
 
-_DISTRIBUTION = "bayespool"
 _SHORT_SAMPLING = {"draws": 50, "tune": 50, "chains": 1}
+_NAMES = {
+    "system": "system",
+    "cores": "cores",
+    "memory_free_mib": "free memory",
+    "compiled_loops": "compiled loops",
+    "collections": "collections",
+}
 
 
 @dataclass(frozen=True)
@@ -57,6 +67,60 @@ class Installation:
         return tuple(f"{item.name}: {item.problem}" for item in checked if item.problem)
 
 
+@own_option("--quick", type=bool, group="Design", help="Fit nothing: a look at packages and machine.")
+def doctor(*, quick: bool) -> None:
+    """Say what is installed, whether it works, and how fast it is.
+
+    It imports every package that bayespool needs, fits the embedded example with both engines, and ends with
+    status 1 if something is broken. Without --quick it takes up to a minute, most of which NUTS takes to
+    compile.
+    """
+    with stage_progress() as say:
+        installation = examine(quick=quick, report=say)
+    if is_as_json():
+        tables = {
+            "packages": [asdict(package) for package in installation.packages],
+            "machine": [{"name": name, "state": state} for name, state in installation.machine.items()],
+            "timings": [asdict(timing) for timing in installation.timings],
+        }
+        print_document(tables, notes=installation.problems)
+    else:
+        tell("\n".join(_lines(installation)), err=False)
+    if installation.problems:
+        n = len(installation.problems)
+        raise BayespoolError(f"{n} {'thing is' if n == 1 else 'things are'} broken; see above")
+
+
+def _lines(installation: Installation) -> list[str]:
+    width = max(len(name) for name in ("package", *(package.name for package in installation.packages)))
+    lines = [f"{'package':<{width}}  {'installed':<14}  needed"]
+    for package in installation.packages:
+        state = f"  BROKEN: {package.problem}" if package.problem else ""
+        lines.append(
+            f"{package.name:<{width}}  {package.version or '–':<14}  {package.declared}{state}".rstrip()
+        )
+    lines += ["", "machine"]
+    width = max(map(len, _NAMES.values()))
+    lines += [f"{text:<{width}}  {_value(name, installation.machine[name])}" for name, text in _NAMES.items()]
+    if installation.timings:
+        width = max(len(timing.name) for timing in installation.timings)
+        lines += ["", "fits of the embedded example"]
+        for timing in installation.timings:
+            took = f"BROKEN: {timing.problem}" if timing.seconds is None else f"{timing.seconds:.1f} s"
+            lines.append(f"{timing.name:<{width}}  {took}")
+    return [*lines, "", "something is broken" if installation.problems else "everything works"]
+
+
+def _value(name: str, value: str | int | None) -> str:
+    if value is None:
+        return {"compiled_loops": "kept nowhere: name a folder in NUMBA_CACHE_DIR"}.get(name, "–")
+    texts = {
+        "memory_free_mib": f"{value:,} MiB" if isinstance(value, int) else "",
+        "compiled_loops": f"kept in {value}",
+    }
+    return texts.get(name, str(value))
+
+
 def examine(*, quick: bool = False, report: Callable[[str], None] | None = None) -> Installation:
     """Check packages and machine, and time short fits unless ``quick``; broken parts raise nothing."""
     say = report or (lambda stage: None)
@@ -74,8 +138,8 @@ def packages() -> tuple[Package, ...]:
     ['Python', 'bayespool']
     """
     try:
-        about = importlib.metadata.metadata(_DISTRIBUTION)
-        needed = importlib.metadata.requires(_DISTRIBUTION) or []
+        about = importlib.metadata.metadata("bayespool")
+        needed = importlib.metadata.requires("bayespool") or []
     except importlib.metadata.PackageNotFoundError:
         reason = "is not installed, only on the path: which packages it needs is not known"
         return (_package("Python", ""), Package("bayespool", __version__, "", reason))
@@ -123,6 +187,8 @@ def _import_problem(name: str) -> str:
 
 def machine() -> dict[str, str | int | None]:
     """System, usable cores, free MiB, folder of compiled loops and of real collections (None without one)."""
+    from bayespool.collection.memory import free_memory
+
     return {
         "system": f"{platform.system()} {platform.machine()}",
         "cores": _n_cores(),
@@ -155,11 +221,8 @@ def _timed(name: str, say: Callable[[str], None], work: Callable[[], object]) ->
 
 
 def _fit(estimator: str, **settings: Any) -> object:
-    from bayespool.experiments import simulate_example
-    from bayespool.scoring import score
-
-    example = simulate_example()
-    return score(example.collection, example.new_run_ids, "P@10", estimators=estimator, **settings)
+    example = experiments.simulate_example()
+    return scoring.score(example.collection, example.new_run_ids, "P@10", estimators=estimator, **settings)
 
 
 def _n_cores() -> int:

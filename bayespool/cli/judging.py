@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bayespool import experiments, scoring
 from bayespool.cli.experiments import jobs_option
 from bayespool.cli.options import (
     Files,
@@ -24,8 +25,6 @@ from bayespool.scoring.settings import ImputeSettings, JudgeNextSettings
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from bayespool.scoring import Imputations, NextJudgments
 
 _N_PRINTED = 20  # documents
 
@@ -57,27 +56,27 @@ def judge_next(*, settings: JudgeNextSettings, files: Files, outputs: Outputs) -
 
     Judge them, and ask again with --judged.
     """
-    from bayespool.scoring import NextJudgments, judge_next as choose_next
     from bayespool.scoring.judging_influence import check_goal
 
-    outputs.check(NextJudgments.formats)
+    outputs.check(scoring.NextJudgments.formats)
     files.check_runs(settings, "judge for")
     if not settings.unpool:
         check_goal(settings.goal, files.n_runs())
     with stage_progress() as say:
         collection, targets = files.read(say, settings)
-        result = choose_next(collection, targets, settings=settings, report=say)
+        result = scoring.judge_next(collection, targets, settings=settings, report=say)
     outputs.write(result, show=lambda console: _print_first(result, console))
 
 
-def _print_first(result: NextJudgments, console: Console) -> None:
+def _print_first(result: scoring.NextJudgments, console: Console) -> None:
     """Print a result with its first documents."""
-    from bayespool.report.terminal import print_line, print_result
+    from bayespool.report.terminal import print_result, print_words
     from bayespool.tables.markup import Arrangement
 
     print_result(result, console, arrangement=Arrangement(top=_N_PRINTED))
     if len(result) > _N_PRINTED:
-        print_line(console, f"the table has {_N_PRINTED} of {len(result)} documents; --output writes all")
+        text = f"the table has {_N_PRINTED} of {len(result)} documents; --output writes all"
+        print_words(console, text, wrap=False)
 
 
 @files_to_score()
@@ -90,8 +89,6 @@ def judges(*, settings: JudgesSettings, files: Files, jobs: int, outputs: Output
 
     Give labels with --judge. Runs to score there may be, and need not.
     """
-    from bayespool.experiments import check_judges
-
     if not files.reading.judges:
         raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
     if not files.runs and not files.pool:
@@ -103,7 +100,7 @@ def judges(*, settings: JudgesSettings, files: Files, jobs: int, outputs: Output
     folder = outputs.folder
     with report_interruption(folder, "judges"), count_progress("scores with and without labels") as show:
         work = {"folder": folder, "n_jobs": jobs, "progress": show}
-        result = check_judges(collection, run_ids=targets, settings=settings, **work)
+        result = experiments.check_judges(collection, run_ids=targets, settings=settings, **work)
     outputs.write(result)
 
 
@@ -117,7 +114,6 @@ def impute(*, settings: ImputeSettings, files: Files, output: Path) -> None:
     The mean of what a tool prints with each of them is the estimate, the spread its uncertainty.
     """
     from bayespool.collection import read_qrels
-    from bayespool.scoring import impute as complete_qrels
 
     Outputs(folder=output).check()
     files.check_runs(settings, "complete")
@@ -127,19 +123,19 @@ def impute(*, settings: ImputeSettings, files: Files, output: Path) -> None:
             warnings.simplefilter("ignore", InputWarning)  # given by the first reading
             reading = files.reading
             lines = read_qrels(str(files.qrels), strict=reading.strict, max_file_size=reading.max_file_size)
-        result = complete_qrels(collection, targets, qrels=lines, settings=settings, report=say)
+        result = scoring.impute(collection, targets, qrels=lines, settings=settings, report=say)
         say(f"writing {output}")
         result.save(output)
     run = _path_of(result.run_ids, [*files.runs, *files.pool])
     Outputs().print(result, lambda console: _print_imputations(result, output, run, console))
 
 
-def _print_imputations(imputations: Imputations, folder: Path, run: str, console: Console) -> None:
+def _print_imputations(imputations: scoring.Imputations, folder: Path, run: str, console: Console) -> None:
     """Print what was written where, and a command line that uses it."""
-    from bayespool.report.terminal import print_line, print_result
+    from bayespool.report.terminal import print_result, print_words
 
     print_result(imputations, console)
-    print_line(console, f"here: {imputations.evaluation(folder, run)}")
+    print_words(console, f"here: {imputations.evaluation(folder, run)}", wrap=False)
 
 
 def _path_of(run_ids: Iterable[str], sources: Sequence[Path]) -> str:

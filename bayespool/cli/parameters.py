@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 import click
+from click.shell_completion import CompletionItem
 
-from bayespool.cli.completion import completion_of
+from bayespool.cli.completion import offered
 from bayespool.errors import InputError
 from bayespool.names import split_list
 from bayespool.options import Group, Option, Settings, options_of
@@ -26,9 +27,14 @@ class GroupedOption(click.Option):
     """Option of a command with its heading in the help, and the names that it takes."""
 
     def __init__(self, *args: Any, group: Group, names: str = "", **attributes: Any) -> None:
-        super().__init__(*args, shell_complete=completion_of(names), **attributes)
+        super().__init__(*args, **{"show_default": True, **attributes})
         self.group = group
         self.names = names
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Names that the option takes, or what click offers."""
+        names = [CompletionItem(text) for text in offered(self.names, incomplete)]
+        return names or super().shell_complete(ctx, incomplete)
 
     def make_metavar(self, ctx: click.Context) -> str:
         """``<int>``, ``<path>`` or ``<one|other>``."""
@@ -39,15 +45,19 @@ class GroupedOption(click.Option):
 
 
 def own_option(
-    *flags: str, group: Group = "Output", type: Any = str, **attributes: Any
+    *flags: str,
+    group: Group = "Output",
+    type: Any = str,
+    least: float | None = None,
+    most: float | None = None,
+    **attributes: Any,
 ) -> Callable[[Command], Command]:
-    """Decorator that gives a command an option of its own; ``type`` as in a settings class, or choices."""
-    least = attributes.pop("least", None)
-    kind = click.Choice(type) if isinstance(type, tuple) else _type(Option(help="", type=type, least=least))
-    if attributes.get("is_flag"):
-        kind, attributes["default"] = click.BOOL, False
-    elif "default" in attributes:
-        attributes["show_default"] = True
+    """Decorator that gives a command an option of its own; ``type`` is a type or the choices."""
+    kind: Any = click.Choice(type) if isinstance(type, tuple) else _PATH if type is Path else type
+    if least is not None or most is not None:
+        kind = (click.IntRange if type is int else click.FloatRange)(least, most)  # type: ignore[arg-type]
+    if type is bool:
+        attributes = {"is_flag": True, "default": False} | attributes
     return click.option(*flags, cls=GroupedOption, group=group, type=kind, **attributes)
 
 
@@ -103,17 +113,9 @@ def files_argument(name: str, *, help: str, nargs: int = -1) -> Callable[[Comman
 def settings_option(
     cls: type[Settings], argument: str = "settings", *, only: tuple[str, ...] = (), **defaults: Any
 ) -> Callable[[Command], Command]:
-    """Decorator that gives a command the options of a settings class, and hands it an object of the class.
+    """Decorator that gives a command the options of a settings class, or ``only`` some of them.
 
-    Parameters
-    ----------
-    cls : type
-    argument : str
-        The command's argument.
-    only : tuple of str
-        The options to give; default: all.
-    **defaults
-        Other defaults than those of the class.
+    The command's ``argument`` is an object of the class; ``defaults`` replace those of the class.
     """
     options = {
         name: (option, defaults.get(name, default))
@@ -141,45 +143,27 @@ def settings_option(
 
 
 def _click_option(name: str, option: Option, default: Any) -> Callable[[Command], Command]:
-    flags = option.flags(name)
-    attributes: dict[str, Any] = {}
-    if option.multiple == "listed" and isinstance(default, tuple):
+    flags, is_listed = option.flags(name), option.multiple == "listed"
+    if is_listed and isinstance(default, tuple):
         default = ",".join(map(str, default))
-    if option.multiple == "repeated":
-        attributes["multiple"] = True
-        default = [default] if isinstance(default, str) else default
+    if option.multiple == "repeated" and isinstance(default, str):
+        default = [default]
     if name == "strict":
         default = False
-    if option.type is bool:
-        flags = [f"{flags[0]}/--no-{flags[0].removeprefix('--')}"] if default else flags
-        attributes["is_flag"] = True
-    if default is ...:
-        attributes["required"] = True
-    else:
-        attributes["default"] = default
-    return click.option(
+    if option.type is bool and default:
+        flags = [f"{flags[0]}/--no-{flags[0].removeprefix('--')}"]
+    limits = {} if is_listed else {"least": option.least, "most": option.most}
+    return own_option(
         *flags,
         name,
-        cls=GroupedOption,
         group=option.group,
         names=option.names,
-        type=_type(option),
+        type=str if is_listed else option.choices or option.type,
+        multiple=option.multiple == "repeated",
         help=option.help,
-        show_default=True,
-        **attributes,
+        **limits,
+        **({"required": True} if default is ... else {"default": default}),
     )
-
-
-def _type(option: Option) -> Any:
-    """Type of click for one option; of several values in one text a text."""
-    if option.multiple == "listed":
-        return click.STRING
-    if option.choices:
-        return click.Choice(option.choices)
-    if option.least is None and option.most is None:
-        return _PATH if option.type is Path else option.type
-    limited: Any = click.IntRange if option.type is int else click.FloatRange
-    return limited(option.least, option.most)
 
 
 _threshold = own_option(

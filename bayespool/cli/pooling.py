@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
+from bayespool import scoring
 from bayespool.cli.options import campaign_runs, reading_progress, stage_progress
 from bayespool.cli.parameters import own_option, settings_option
-from bayespool.cli.results import Outputs, output_files, print_document
+from bayespool.cli.results import Outputs, is_as_json, output_files, print_document
 from bayespool.errors import InputError
 from bayespool.experiments.settings import StrategySettings
 from bayespool.options import FilesSettings
@@ -21,20 +22,21 @@ def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -
     from rich.console import Console
 
     from bayespool.pooling import STRATEGIES
-    from bayespool.report.terminal import print_table
+    from bayespool.report.terminal import print_text_table
+    from bayespool.tables import TextTable
 
     entries = STRATEGIES.values()
-    if context.params.get("as_json"):
+    if is_as_json():
         names = ("name", "settings", "needs", "description")
         rows = [{name: getattr(entry, name) for name in names} for entry in entries]
-        print_document({"strategies": rows}, listed_by="pool")
+        print_document({"strategies": rows}, settings={"list": True})
     else:
         header = ("name", "settings", "needs", "documents judged first")
         settings = [", ".join(f"{name}={default!r}" for name, default in e.settings.items()) for e in entries]
-        cells = [
+        cells = tuple(
             (e.name, s, ", ".join(e.needs), e.description) for e, s in zip(entries, settings, strict=True)
-        ]
-        print_table(Console(), header, cells, n_names=4)
+        )
+        print_text_table(Console(), TextTable("", header, cells, n_names=4))
     context.exit()
 
 
@@ -58,7 +60,7 @@ def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -
 )
 @own_option(
     "--list",
-    is_flag=True,
+    type=bool,
     expose_value=False,
     callback=_list_strategies,
     help="List the strategies with their settings, and do nothing else.",
@@ -79,11 +81,10 @@ def pool(
     """
     from bayespool.pooling import choose, read_contributors
     from bayespool.pooling.choosing import check_budget
-    from bayespool.scoring import DocumentsToJudge
 
     strategy = settings.strategy
     check_budget(strategy, settings.budget)
-    outputs.check(DocumentsToJudge.formats)
+    outputs.check(scoring.DocumentsToJudge.formats)
     if strategy.is_adaptive and qrels is None:
         raise InputError(
             f"strategy {strategy.name!r} learns from each judgment, and there is none",
@@ -99,4 +100,4 @@ def pool(
         )
         say("choosing documents")
         chosen = choose(collection, **settings.keywords())
-    outputs.write(DocumentsToJudge(collection, chosen, settings.describe()))
+    outputs.write(scoring.DocumentsToJudge(collection, chosen, settings.describe()))

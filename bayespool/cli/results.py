@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextvars
 import functools
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,19 +27,33 @@ if TYPE_CHECKING:
 
 _STANDARD_OUTPUT = Path("-")
 
+
+def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+    context.meta[str(parameter.name)] = value
+
+
 _QUIET = own_option(
-    "--quiet", "-q", is_flag=True, help="Print results and errors alone: no progress, no warnings."
+    "--quiet",
+    "-q",
+    type=bool,
+    expose_value=False,
+    callback=lambda context, _, quiet: context.with_resource(quietly(quiet)),
+    help="Print results and errors alone: no progress, no warnings.",
 )
 _JSON = own_option(
     "--json",
     "as_json",
-    is_flag=True,
+    type=bool,
     is_eager=True,  # pool --list asks for it
+    expose_value=False,
+    callback=_keep,
     help="Print the result as one JSON document, and nothing else with it.",
 )
 _FORMAT = own_option(
     "--format",
     "table_format",
+    expose_value=False,
+    callback=_keep,
     help="Format of a table on standard output (-o -): csv, json, …; default: csv.",
 )
 _OUTPUT = own_option(
@@ -97,31 +110,25 @@ class Outputs:
         A result may have formats of its own, besides those of every result.
         """
         from bayespool.report.page import check_report
-        from bayespool.report.saving import (
-            PAPER_FORMATS,
-            TABLE_FORMATS,
-            check_figures,
-            check_folder,
-            check_output,
-        )
+        from bayespool.report.saving import FORMATS, TABLE_FORMATS, check_figures, check_folder, check_output
 
         check_figures(self.figure)
         for path in self.files:
             if path != _STANDARD_OUTPUT:
-                check_output(path, (*TABLE_FORMATS, *PAPER_FORMATS, *own_formats))
+                check_output(path, (*FORMATS, *own_formats))
         if self.folder is not None:
             check_folder(self.folder, _command())
         if self.report is not None:
             check_report(self.report)
-        asked = _current()
-        if self.files.count(_STANDARD_OUTPUT) + asked.as_json > 1:
+        asked = _kept("table_format")
+        if self.files.count(_STANDARD_OUTPUT) + is_as_json() > 1:
             raise InputError("standard output is asked for twice", hint="give one of -o - and --json, once")
-        if asked.format is None:
+        if asked is None:
             return
         printed = (*TABLE_FORMATS, ".qrels") if ".qrels" in own_formats else TABLE_FORMATS
         known = [suffix.removeprefix(".") for suffix in printed]
-        if asked.format not in known:
-            raise InputError(f"--format {asked.format}: no such format", hint=f"known: {', '.join(known)}")
+        if asked not in known:
+            raise InputError(f"--format {asked}: no such format", hint=f"known: {', '.join(known)}")
         if _STANDARD_OUTPUT not in self.files:
             hint = "add -o -, or name a file's ending"
             raise InputError("--format is of a table on standard output", hint=hint)
@@ -156,18 +163,17 @@ class Outputs:
         """Print a result, a table of it, or JSON; ``show`` prints, by default `print_result`."""
         from bayespool.report.saving import content
         from bayespool.report.terminal import print_result
-        from bayespool.tables.files import records
+        from bayespool.tables.files import as_bytes, records
 
-        asked = _current()
-        if asked.as_json:
+        if is_as_json():
             tables = result.tables()
             rows = {table.name: records(table.frame) for table in tables}
             columns = {table.name: table.described()["columns"] for table in tables}
             print_document(rows, result.metadata, result.notes(), result.summary(), columns)
         elif _STANDARD_OUTPUT in self.files:
-            suffix = f".{asked.format or 'csv'}"
+            suffix = f".{_kept('table_format') or 'csv'}"
             text = content(result, suffix, table=self.table, arrangement=self.arrangement)
-            _print_bytes(text.encode() if isinstance(text, str) else text)
+            _print_bytes(as_bytes(text))
         else:
             from rich.console import Console
 
@@ -194,36 +200,8 @@ def output_folder(
     return gathered(Outputs, "outputs", folder, *after)
 
 
-@dataclass
-class _Invocation:
-    """Command with its settings and output options, and the warnings so far."""
-
-    command: str = ""
-    settings: dict[str, Any] = field(default_factory=dict)
-    as_json: bool = False
-    format: str | None = None
-    warnings: list[str] = field(default_factory=list)
-
-
-_invocation = contextvars.ContextVar[_Invocation]("answer")
-
-
 def with_output_options(command: click.Command, *, tables: bool) -> click.Command:
     """Add the options ``--json`` and ``--quiet`` to a command, and ``--format`` where it writes tables."""
-    work, own = command.callback, list(command.params)
-    assert work is not None
-
-    @functools.wraps(work)
-    def answering(as_json: bool, quiet: bool, table_format: str | None = None, **values: Any) -> None:
-        settings = {_flag(p): _given(values[str(p.name)]) for p in own if p.expose_value}
-        token = _invocation.set(_Invocation(_command(), settings, as_json, table_format))
-        try:
-            with quietly(quiet):
-                work(**values)
-        finally:
-            _invocation.reset(token)
-
-    command.callback = answering
     for add in (*([_FORMAT] if tables else []), _JSON, _QUIET):
         add(command)
     return command
@@ -234,25 +212,34 @@ def _command() -> str:
     return click.get_current_context().command_path.partition(" ")[2]
 
 
-def _given(value: Any) -> Any:
-    """The value of an option; None where a repeated one is not given."""
-    return (list(value) or None) if isinstance(value, tuple) else value
-
-
 def _flag(parameter: click.Parameter) -> str:
     """Name of an option on the command line, with underscores: ``seed`` for ``random_seed``."""
     first = next((name for name in parameter.opts if name.startswith("--")), str(parameter.name))
     return first.removeprefix("--").replace("-", "_")
 
 
+def _kept(name: str) -> Any:
+    """What is kept under a name while a command is at work."""
+    context = click.get_current_context(silent=True)
+    return None if context is None else context.meta.get(name)
+
+
 def is_as_json() -> bool:
     """Whether standard output is one JSON document."""
-    return _current().as_json
+    return bool(_kept("as_json"))
 
 
 def collect_warning(text: str) -> None:
     """Keep a warning for the notes of the document."""
-    _current().warnings.append(text)
+    if (context := click.get_current_context(silent=True)) is not None:
+        context.meta.setdefault("warnings", []).append(f"warning: {text}")
+
+
+def _settings() -> dict[str, Any]:
+    """Options of the current command; None where a repeated one is not given."""
+    context = click.get_current_context()
+    values = {_flag(p): context.params[str(p.name)] for p in context.command.params if p.expose_value}
+    return {name: (value or None) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def print_document(
@@ -262,33 +249,22 @@ def print_document(
     summary: Sequence[str] = (),
     columns: Mapping[str, Any] | None = None,
     *,
-    listed_by: str = "",
+    settings: Mapping[str, Any] | None = None,
 ) -> None:
-    """Print the JSON document: command, version, settings, metadata, tables, columns, notes and summary.
-
-    ``listed_by`` is a command that prints a list in place of its result.
-    """
+    """Print the JSON document: command, version, settings (default: those of the command), metadata, …."""
     from bayespool.report.saving import json_value
 
-    invocation = _Invocation(listed_by, {"list": True}) if listed_by else _current()
-    metadata = dict(metadata or {})
-    noted = metadata.pop("notes", [])
     document = {
-        "command": invocation.command,
+        "command": _command(),
         "version": __version__,
-        "settings": json_value(invocation.settings),
-        "metadata": json_value(metadata),
+        "settings": json_value(_settings() if settings is None else settings),
+        "metadata": json_value(metadata or {}),
         "tables": json_value(tables),
         "columns": json_value(columns or {}),
-        "notes": [*(f"warning: {text}" for text in invocation.warnings), *noted, *notes],
+        "notes": [*(_kept("warnings") or ()), *notes],
         "summary": list(summary),
     }
     _print_bytes((json.dumps(document, indent=1, allow_nan=False) + "\n").encode())
-
-
-def _current() -> _Invocation:
-    """The current invocation; an empty one outside of commands."""
-    return _invocation.get(None) or _Invocation()
 
 
 def _print_bytes(content: bytes) -> None:

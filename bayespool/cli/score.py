@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from bayespool import experiments, plots, scoring
 from bayespool.cli.messages import tell
 from bayespool.cli.options import Files, files_to_score, stage_progress
 from bayespool.cli.parameters import files_argument, own_option, settings_option
@@ -13,10 +14,7 @@ from bayespool.cli.results import Outputs, figure_files, is_as_json, output_file
 from bayespool.options import SamplingSettings, options_of
 from bayespool.scoring.settings import ScoreSettings
 
-if TYPE_CHECKING:
-    from bayespool.scoring import Scores
-
-_per_topic = own_option("--per-topic", is_flag=True, help="One row per run and topic.")
+_per_topic = own_option("--per-topic", type=bool, help="One row per run and topic.")
 _TABLE = (
     own_option(
         "--columns",
@@ -38,13 +36,11 @@ def score(*, settings: ScoreSettings, files: Files, per_topic: bool, outputs: Ou
 
     Without --pool the posterior rests on informative priors alone, and the notes say so.
     """
-    from bayespool.scoring import score
-
     _check(outputs, settings)
     files.check_runs(settings, "score")
     with stage_progress() as say:
         collection, targets = files.read(say, settings)
-        scores = score(collection, targets, settings=settings, report=say)
+        scores = scoring.score(collection, targets, settings=settings, report=say)
     _write(scores, outputs, per_topic=per_topic)
 
 
@@ -60,11 +56,9 @@ def score(*, settings: ScoreSettings, files: Files, per_topic: bool, outputs: Ou
 )
 def demo(*, settings: ScoreSettings, per_topic: bool, outputs: Outputs, write: Path | None) -> None:
     """Score the two unpooled runs of the embedded example, a simulated collection whose truth is known."""
-    from bayespool.experiments import simulate_example
     from bayespool.pooling import describe_pool
-    from bayespool.scoring import score
 
-    example = simulate_example()
+    example = experiments.simulate_example()
     if write is not None:
         example.write(write)
         message = (
@@ -77,7 +71,7 @@ def demo(*, settings: ScoreSettings, per_topic: bool, outputs: Outputs, write: P
     _check(outputs, settings)
     with stage_progress() as say:
         tell(f"pool: {describe_pool(example.collection)}")
-        scores = score(example.collection, example.new_run_ids, settings=settings, report=say)
+        scores = scoring.score(example.collection, example.new_run_ids, settings=settings, report=say)
     truth = {str(m): dict(example.true_values(m, scores.run_ids)) for m in scores.measures}
     scores = replace(scores, metadata={**scores.metadata, "truth": truth})
     _write(scores, outputs, per_topic=per_topic)
@@ -91,11 +85,11 @@ def _check(outputs: Outputs, settings: ScoreSettings) -> None:
     check_arrangement(outputs.arrangement, [estimator.name for estimator in settings.estimators])
 
 
-def _write(scores: Scores, outputs: Outputs, *, per_topic: bool) -> None:
+def _write(scores: scoring.Scores, outputs: Outputs, *, per_topic: bool) -> None:
     def draw() -> Any:
-        from bayespool.plots import draw_forest, draw_topics
-
-        return draw_topics(scores) if per_topic else draw_forest(scores, truth=scores.metadata.get("truth"))
+        if per_topic:
+            return plots.draw_topics(scores)
+        return plots.draw_forest(scores, truth=scores.metadata.get("truth"))
 
     outputs.write(scores.per_topic() if per_topic else scores, draw=draw)
 
@@ -112,10 +106,9 @@ def report(*, result: Path, output: Path) -> None:
     """
     from bayespool.report import read_result
     from bayespool.report.page import check_report
-    from bayespool.scoring import read_scores
 
     check_report(output)
-    stored = read_scores(result) if result.suffix == ".nc" else read_result(result)
+    stored = scoring.read_scores(result) if result.suffix == ".nc" else read_result(result)
     stored.write_report(output)
     if is_as_json():
         print_document({"files": [{"file": str(output)}]})

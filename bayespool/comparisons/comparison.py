@@ -29,7 +29,7 @@ from bayespool.comparisons.tables import (
     pair_frame,
 )
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
-from bayespool.report.reading import StoredResult, stored_as
+from bayespool.report.reading import StoredResult
 from bayespool.report.result import Figure, Result
 from bayespool.scoring import Scores
 from bayespool.scoring.score_tables import ideal_lines, note_lines
@@ -427,7 +427,6 @@ class Comparison(Result):
         return pair_frame(self.run_ids, {"measure": str(e.measure), "method": e.method, **named}, matrices)
 
 
-@stored_as("compare")
 @dataclass(frozen=True, eq=False, repr=False)
 class StoredComparison(StoredResult):
     """A comparison of an earlier call, as it was written, whose figure is drawn from its tables."""

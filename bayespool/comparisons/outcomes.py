@@ -17,7 +17,7 @@ from bayespool.comparisons.tables import AS_JUDGED, cited_with_tests, count_pair
 from bayespool.corrections import Constants
 from bayespool.errors import InputError
 from bayespool.measures import Measure
-from bayespool.report.reading import StoredResult, stored_as
+from bayespool.report.reading import StoredResult
 from bayespool.report.result import Figure, Result
 from bayespool.tables import Citation
 from bayespool.tables.formatting import number, percent, some_of
@@ -421,7 +421,6 @@ class Reversals(Result):
         return {"measure": str(self.measure), "group": group, "method": method, "judgments": n}
 
 
-@stored_as("reversals")
 @dataclass(frozen=True, eq=False, repr=False)
 class StoredReversals(StoredResult):
     """Reversals of an earlier call, as they were written, whose figure is drawn from their tables."""

@@ -50,11 +50,7 @@ _RUN_TYPES = Option(
 class ExperimentSettings(PosteriorSettings):
     """Settings common to all experiments.
 
-    Attributes
-    ----------
-    measures : tuple of Measure
-    estimators : tuple of (str, Estimator)
-        Estimators under their labels: their names, or the texts given where two share a name.
+    Estimators stand under their labels: their names, or the texts given where two share a name.
     """
 
     measures: tuple[Measure, ...] = option("P@10", MEASURES_OF_RANKINGS)

@@ -106,6 +106,8 @@ def bar_limits(n: int, n_bins: int, prob: float = 0.95) -> tuple[float, float]:
 def plot_elpd(frame: pd.DataFrame, measure: object, *, ax: Axes | None = None) -> Axes:
     """Difference of each model's log predictive density on held-out organizations from the best one's.
 
+    Bars are plus and minus one standard error of the difference.
+
     Parameters
     ----------
     frame : pandas.DataFrame
@@ -113,11 +115,6 @@ def plot_elpd(frame: pd.DataFrame, measure: object, *, ax: Axes | None = None) -
     measure : measure
         One of the frame's.
     ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Bars are plus and minus one standard error of the difference.
     """
     name, axes = str(parse_measure(measure)), axes_of(ax)
     table = frame[frame["measure"] == name]
@@ -168,6 +165,8 @@ def _under(checks: Any, measure: object) -> list[Any]:
 def plot_ranks(calibration: Any, quantity: str, *, prob: float = 0.95, ax: Axes | None = None) -> Axes:
     """Simulation-based calibration of one quantity: the distribution of ranks minus the uniform one.
 
+    Above zero on the left: true values are low among the draws too often.
+
     Parameters
     ----------
     calibration : bayespool.experiments.SelfCalibration
@@ -176,11 +175,6 @@ def plot_ranks(calibration: Any, quantity: str, *, prob: float = 0.95, ax: Axes 
     prob : float in (0, 1)
         Probability that the band holds the whole line of a calibrated model.
     ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Above zero on the left: true values are low among the draws too often.
     """
     frame, axes = calibration.rank_frame(quantity, prob=prob), axes_of(ax)
     axes.fill_between(frame["expected"], frame["band_lower"], frame["band_upper"], color="0.88", lw=0)
@@ -207,17 +201,14 @@ def draw_ranks(calibration: Any) -> Figure:
 def plot_engines(comparison: Any, what: Literal["mean", "lower", "upper"], *, ax: Axes | None = None) -> Axes:
     """Difference of an engine from NUTS in shares of the interval's width, a mark per run.
 
+    Bars are two Monte-Carlo errors; the band is what is tolerated, 2 % for means and 5 % for ends.
+
     Parameters
     ----------
     comparison : bayespool.EngineComparison
     what : {"mean", "lower", "upper"}
         Posterior means, or an end of the intervals.
     ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Bars are two Monte-Carlo errors; the band is what is tolerated, 2 % for means and 5 % for ends.
     """
     frame, metadata = comparison.to_frame("engines"), comparison.metadata
     axes, models = axes_of(ax), list(dict.fromkeys(frame["model"]))
@@ -261,6 +252,9 @@ def plot_labels(
 ) -> Axes:
     """Share of relevant documents among those of each label, with intervals.
 
+    Hidden documents, which only one organization contributed, beside other judged ones: where the two differ,
+    labels of judged documents do not carry over. A label without documents has no mark.
+
     Parameters
     ----------
     check : bayespool.experiments.JudgeCheck
@@ -271,12 +265,6 @@ def plot_labels(
     relevant_from : int, optional
         Lowest relevant level; default: the first of the measure.
     ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Hidden documents, which only one organization contributed, beside other judged ones: where the two
-        differ, labels of judged documents do not carry over. A label without documents has no mark.
 
     Raises
     ------
@@ -315,6 +303,8 @@ def plot_judged_runs(
 ) -> Axes:
     """Intervals of runs without the labels of a judge, and with them, a row per run.
 
+    Runs are in the order of the table ``runs``. Dots are posterior means.
+
     Parameters
     ----------
     check : bayespool.experiments.JudgeCheck
@@ -328,11 +318,6 @@ def plot_judged_runs(
     marks : mapping of str to mapping of str to float, optional
         Further values by name and run, such as scores with labels as judgments.
     ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Runs are in the order of the table ``runs``. Dots are posterior means.
 
     Raises
     ------
@@ -382,18 +367,14 @@ def plot_judging(
 ) -> Axes:
     """Width of the runs' intervals by the number of judgments, a line for each order of judging.
 
+    Crosses are the mean widths expected when a round's documents were chosen; the widest interval has none.
+
     Parameters
     ----------
     rounds : bayespool.experiments.JudgingRounds
     column : {"width", "widest"}
         The mean over the runs, or the widest interval.
     ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Crosses are the mean widths expected when a round's documents were chosen; the widest interval has
-        none.
 
     Raises
     ------

@@ -49,6 +49,8 @@ def plot_differences(
 ) -> Axes:
     """Differences of pairs of runs, a row each, with intervals of these topics and of a population of topics.
 
+    With a shaded range of negligible differences (``rope``), if there is one.
+
     Parameters
     ----------
     comparison : bayespool.comparisons.Comparison
@@ -63,11 +65,6 @@ def plot_differences(
     ax : matplotlib.axes.Axes, optional
         Default: a new figure, higher for more pairs. From seven runs on `plot_rank_probabilities` is easier
         to read.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        With a shaded range of negligible differences (``rope``), if there is one.
 
     Raises
     ------
@@ -117,6 +114,8 @@ def plot_rank_probabilities(
 ) -> Axes:
     """Chances of ranks: a row per run, the best by expected rank at the top, and a column per rank.
 
+    Darker is likelier; for up to twelve runs cells show percentages. Diamonds are expected ranks.
+
     Parameters
     ----------
     comparison : bayespool.comparisons.Comparison
@@ -128,11 +127,6 @@ def plot_rank_probabilities(
     scope : {"these-topics", "population"}
         Whether only the unjudged documents are uncertain, or the topics are a sample, too.
     ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Darker is likelier; for up to twelve runs cells show percentages. Diamonds are expected ranks.
 
     Raises
     ------
@@ -219,7 +213,9 @@ def plot_p_values(
     """P-values under few judgments against those under all, a point per pair of runs, with four quadrants.
 
     Figure 5 of Ravana & Moffat (2010). Pairs at the lower left are significant under both; all judgments take
-    back those at the upper left, and make those at the lower right significant.
+    back those at the upper left, and make those at the lower right significant. Both axes are logarithmic and
+    begin at 10⁻⁶, where smaller values are drawn. Corners show numbers of pairs, with the names of
+    `Reversals.rates`: *kept* is significant in the same direction under both, *swapped* in opposite ones.
 
     Parameters
     ----------
@@ -232,13 +228,6 @@ def plot_p_values(
     method : str, optional
         One with p-values; default: the scores as judged.
     ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Both axes are logarithmic and begin at 10⁻⁶, where smaller values are drawn. Corners show numbers of
-        pairs, with the names of `Reversals.rates`: *kept* is significant in the same direction under both,
-        *swapped* in opposite ones.
 
     Raises
     ------
@@ -284,7 +273,7 @@ def plot_separability(
 ) -> Axes:
     """Share of pairs that are significantly different against the number of judgments, a line per method.
 
-    Figure 4 of Ravana & Moffat (2010).
+    Figure 4 of Ravana & Moffat (2010). Numbers of judgments are on a logarithmic scale.
 
     Parameters
     ----------
@@ -294,11 +283,6 @@ def plot_separability(
         Of runs; default: the first with two.
     legend : bool
     ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Numbers of judgments are on a logarithmic scale.
     """
     _, group = chosen_rows(reversals.to_frame("rates"), "group", group, "pairs of runs")
     trends = reversals.to_frame("trends")
@@ -327,6 +311,8 @@ def plot_reversal_calibration(
 ) -> Axes:
     """Announced chances against outcomes under all judgments, a line per number of judgments.
 
+    As `plot_calibration`.
+
     Parameters
     ----------
     reversals : bayespool.comparisons.Reversals
@@ -341,11 +327,6 @@ def plot_reversal_calibration(
     n_bins : int, default 10
         A result that is read back has ten.
     ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        As `plot_calibration`.
 
     Raises
     ------
@@ -395,6 +376,8 @@ def draw_reversals(reversals: Any) -> Figure:
 def plot_calibration(table: pd.DataFrame, *, label: str | None = None, ax: Axes | None = None) -> Axes:
     """Reliability plot: share that happened against announced probability.
 
+    A mark per bin, larger for more cases; perfect calibration is on the diagonal.
+
     Parameters
     ----------
     table : pandas.DataFrame
@@ -402,11 +385,6 @@ def plot_calibration(table: pd.DataFrame, *, label: str | None = None, ax: Axes 
         group, method, judgment set and statement.
     label : str, optional
     ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        A mark per bin, larger for more cases; perfect calibration is on the diagonal.
     """
     axes, filled = axes_of(ax), table[table["n"] > 0]
     if not axes.lines:

@@ -247,18 +247,13 @@ _STYLES = {
 def plot_pool_width(result: Any, measure: object, *, ax: Axes | None = None) -> Axes:
     """Error of runs outside the pool against the width of the pool: means, and quartiles as bars.
 
-    Figure 1 of Webber & Park (2009).
+    Figure 1 of Webber & Park (2009). Widths are on a logarithmic scale, with estimators slightly apart.
 
     Parameters
     ----------
     result : PoolWidthResult
     measure : measure
     ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Widths are on a logarithmic scale, with estimators slightly apart.
     """
     rows = of_measure(result.to_frame("summary"), measure)
     axes = axes_of(ax)
@@ -283,6 +278,8 @@ def plot_common_topics(
     """Mean absolute error against the number of common topics, and its prediction by sampling theory
     (dashed).
 
+    Numbers of topics are on a logarithmic scale.
+
     Parameters
     ----------
     result : CommonTopicsResult
@@ -292,11 +289,6 @@ def plot_common_topics(
     width : int
         A pool width of the result's.
     ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Numbers of topics are on a logarithmic scale.
     """
     rows = of_measure(result.to_frame("summary"), measure)
     rows = rows[(rows["estimator"] == estimator) & (rows["pool_width"] == width)]
@@ -405,15 +397,12 @@ def draw_budgets(result: Any) -> Figure:
 def plot_ranking(result: Any, *, ax: Axes | None = None) -> Axes:
     """Ranks of strategies by their mean bias over budgets, as in figure 2 of Lipani et al. (2017).
 
+    A column for each measure and bias measure, a line per strategy, the least biased at the bottom.
+
     Parameters
     ----------
     result : Budgets
     ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        A column for each measure and bias measure, a line per strategy, the least biased at the bottom.
     """
     ranking, axes = result.to_frame("ranking"), axes_of(ax)
     places = [(str(m), bias) for m in result.settings.measures for bias in _BIAS]
@@ -487,7 +476,7 @@ def plot_topics_surface(
     """Root mean squared error by pool width and number of common topics, darker for larger.
 
     It shows whether one more run in the pool or topics judged in full reduce errors more (Webber & Park 2009,
-    §4).
+    §4). A column per number of topics, a row per width, with errors written into up to 150 cells.
 
     Parameters
     ----------
@@ -499,11 +488,6 @@ def plot_topics_surface(
     score : str
         One of `bayespool.experiments.SCORES`.
     ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        A column per number of topics, a row per width, with errors written into up to 150 cells.
 
     Raises
     ------

@@ -105,6 +105,8 @@ def plot_forest(
 ) -> Axes:
     """Bounds of runs, a row each, the point corrections as marks, and the posterior with its interval.
 
+    Axes too low for all names show every other one or fewer.
+
     Parameters
     ----------
     scores : bayespool.scoring.scores.Scores
@@ -123,11 +125,6 @@ def plot_forest(
     ax : matplotlib.axes.Axes, optional
         Default: a new figure, with a line for each correction of up to twelve runs, else a quarter of an
         inch per run (33 inches for 129 runs).
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Axes too low for all names show every other one or fewer.
 
     Raises
     ------
@@ -241,6 +238,10 @@ def plot_distance(
 ) -> Axes:
     """Distance of each run from the pool, and the chance that it is of a kind that the pool does not have.
 
+    A row per run, the farthest at the top, with its chance at the right end. The line is the distance from
+    which a run is called unlike the pool if it is also more likely of a new kind than not; such runs are
+    orange diamonds.
+
     Parameters
     ----------
     scores : bayespool.scoring.scores.Scores
@@ -249,13 +250,6 @@ def plot_distance(
     method : str, optional
         A posterior; default: the first one with distances from the pool.
     ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        A row per run, the farthest at the top, with its chance at the right end. The line is the distance
-        from which a run is called unlike the pool if it is also more likely of a new kind than not; such
-        runs are orange diamonds.
 
     Raises
     ------

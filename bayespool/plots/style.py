@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -30,7 +30,6 @@ MARKS = "osD^vXP*<>hp"
 """Marks of lines and points, by their number."""
 
 ImageFormat = Literal["pdf", "png", "svg"]
-IMAGE_FORMATS: tuple[ImageFormat, ...] = get_args(ImageFormat)
 """Image files that `render` makes."""
 
 _LABEL_SIZE, _SMALLEST_LABEL = 8.0, 4.5  # points

@@ -5,32 +5,21 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree  # nosec B405 # parses only output of matplotlib
 
-# Colors of figures and their names in the style sheet, which has a light and a dark color of each.
-COLORS = {
-    "#000000": "ink",
-    "#ffffff": "paper",
-    "#0072b2": "blue",
-    "#e69f00": "orange",
-    "#009e73": "green",
-    "#d55e00": "red",
-    "#56b4e9": "sky",
-    "#cc79a7": "pink",
-    "#1f77b4": "blue",
-    "#ff7f0e": "orange",
-    "#2ca02c": "green",
-    "#d62728": "red",
-    "#bfbfbf": "gray",
-    "#cccccc": "line",
-    "#d9d9d9": "line",
-    "#e0e0e0": "line",
-    "#e6e6e6": "line",
-    "#882255": "wine",
-    "#ebebeb": "line",
-    "#f0f0f0": "line",
-    "#999999": "gray",
-    "#737373": "gray",
-    "#808080": "gray",
+# Names in the style sheet, which has a light and a dark color of each, and the colors of figures.
+_NAMES = {
+    "ink": "#000000",
+    "paper": "#ffffff",
+    "blue": "#0072b2 #1f77b4",
+    "orange": "#e69f00 #ff7f0e",
+    "green": "#009e73 #2ca02c",
+    "red": "#d55e00 #d62728",
+    "sky": "#56b4e9",
+    "pink": "#cc79a7",
+    "wine": "#882255",
+    "gray": "#737373 #808080 #999999 #bfbfbf",
+    "line": "#cccccc #d9d9d9 #e0e0e0 #e6e6e6 #ebebeb #f0f0f0",
 }
+COLORS = {color: name for name, colors in _NAMES.items() for color in colors.split()}
 # fmt: off
 _KEPT_ELEMENTS = {"svg", "g", "defs", "clipPath", "use", "path", "rect", "circle", "ellipse", "line",
                   "polyline", "polygon", "image"}
@@ -48,7 +37,7 @@ class Styles:
 
     def name_of(self, style: str) -> str:
         """Class of a style, in the colors of the page."""
-        themed = re.sub("#[0-9a-f]{6}", lambda color: _color(color[0]), style.lower())
+        themed = re.sub("#[0-9a-f]{6}", _themed, style.lower())
         return self._names.setdefault(themed, f"s{len(self._names)}")
 
     def next_prefix(self) -> str:
@@ -61,8 +50,8 @@ class Styles:
         return "\n".join(f".{name} {{{style}}}" for style, name in self._names.items())
 
 
-def _color(color: str) -> str:
-    return f"var(--{COLORS[color]})" if color in COLORS else color
+def _themed(color: re.Match[str]) -> str:
+    return f"var(--{COLORS[color[0]]})" if color[0] in COLORS else color[0]
 
 
 def page_svg(svg: bytes, styles: Styles) -> str:

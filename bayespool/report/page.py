@@ -11,16 +11,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bayespool import __version__
+from bayespool import __version__, plots
 from bayespool.corrections import ESTIMATORS
-from bayespool.errors import OutputError
+from bayespool.errors import InputError, OutputError
 from bayespool.models import MODELS
 from bayespool.report.drawing import Styles, page_svg
 from bayespool.report.provenance import MADE_BY, made_by
 from bayespool.report.result import Figure, Result, estimator_entries, estimator_names
 from bayespool.report.saving import check_place
 from bayespool.tables.files import PathLike, atomic_write
-from bayespool.tables.markup import TextTable
+from bayespool.tables.markup import TextTable, templates
 
 _MAX_ROWS_WITHOUT_SCROLLING, _MAX_COLUMNS_UPRIGHT, _MAX_NAMES = 40, 10, 12
 _ENDS_EARLY = re.compile(r"</(script|style)[\s/>]|<!--.*<script[\s/>]", flags=re.IGNORECASE | re.DOTALL)
@@ -99,8 +99,6 @@ def write_report(result: Result, path: PathLike) -> None:
     >>> with TemporaryDirectory() as folder:
     ...     write_report(scores, f"{folder}/report.html")
     """
-    from bayespool.errors import InputError
-
     if not isinstance(result, Result):
         raise InputError(
             f"no report can be made of a {type(result).__name__}",
@@ -122,7 +120,7 @@ def page_html(result: Result) -> str:
     """HTML of a result; texts are escaped, and its security policy allows its own script and styles alone."""
     from markupsafe import Markup
 
-    environment, styles = _environment(), Styles()
+    environment, styles = templates("bayespool.report"), Styles()
     sections = _sections(result, styles)
     style = environment.get_template("page.css").render() + styles.sheet()
     # text that would end a style or script element early, or keep a script from ending at its end tag
@@ -171,14 +169,8 @@ def _drawn(figure: Figure, styles: Styles) -> Drawn:
     if content.startswith(b"\x89PNG"):
         image = f"data:image/png;base64,{base64.b64encode(content).decode()}"
         return Drawn(figure.caption, alternative, image=image)
-    narrow = "" if figure.narrow is None else page_svg(_svg(figure.narrow), styles)
+    narrow = "" if figure.narrow is None else page_svg(plots.render(figure.narrow(), "svg"), styles)
     return Drawn(figure.caption, alternative, page_svg(content, styles), narrow)
-
-
-def _svg(draw: Any) -> bytes:
-    from bayespool.plots.style import render
-
-    return render(draw(), "svg")
 
 
 def _pool(metadata: Mapping[str, Any]) -> Section | None:
@@ -299,23 +291,11 @@ def _digest(text: str) -> str:
 
 
 @cache
-def _environment() -> Any:
-    from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-
-    return Environment(
-        loader=PackageLoader("bayespool.report", "page"),
-        autoescape=select_autoescape(["html"]),
-        undefined=StrictUndefined,
-        keep_trailing_newline=False,
-    )
-
-
-@cache
 def _tables_script() -> str:
     """DataTables as itables ships it, with its exported class, and the script of the page."""
     from jinja2 import PackageLoader
 
-    environment = _environment()
+    environment = templates("bayespool.report")
     bundle = PackageLoader("itables", "html").get_source(environment, "dt_bundle.js")[0]
     exports = _LAST_EXPORT.findall(bundle)
     export = re.search(r"([\w$]+)\s+as\s+default\b", exports[-1] if exports else "")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from bayespool.errors import InputError
@@ -97,24 +98,12 @@ class StoredResult(Result):
             raise InputError("holds no container", path=self.paths[name]) from None
 
 
-_CLASSES: dict[str, Callable[..., StoredResult]] = {}
-_MODULES = {
-    "compare": "bayespool.comparisons.comparison",
-    "reversals": "bayespool.comparisons.outcomes",
-    "score": "bayespool.scoring.stored",
+_CLASSES = {
+    "compare": "bayespool.comparisons.comparison:StoredComparison",
+    "reversals": "bayespool.comparisons.outcomes:StoredReversals",
+    "score": "bayespool.scoring.stored:StoredScores",
 }
-"""By command: the module to import, which registers the class of such a result."""
-_ESTIMATORS = "bayespool.scoring.estimators"  # registers those that a report describes and cites
-
-
-def stored_as(command: str) -> Callable[[type[StoredResult]], type[StoredResult]]:
-    """Class decorator: results of this command are read back as this class."""
-
-    def register(cls: type[StoredResult]) -> type[StoredResult]:
-        _CLASSES[command] = cls
-        return cls
-
-    return register
+"""By command: the class of its results that are read back, if it has one."""
 
 
 def read_result(path: PathLike) -> StoredResult:
@@ -163,9 +152,9 @@ def stored_result(
     described = settings["tables"]
     tables = tuple(table_of(name, frame, described[name]) for name, frame in frames.items())
     command = str(settings["experiment"])
-    for module in (_ESTIMATORS, *([_MODULES[command]] if command in _MODULES else [])):
-        import_module(module)
-    return _CLASSES.get(command, StoredResult)(
+    import_module("bayespool.scoring.estimators")  # registers those that a report describes and cites
+    cls: type[StoredResult] = resolve_name(_CLASSES[command]) if command in _CLASSES else StoredResult
+    return cls(
         command,
         str(settings["title"]),
         {name: value for name, value in settings.items() if name not in _OF_FILES},

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from bayespool import plots
 from bayespool.errors import InputError, known_names
 from bayespool.tables.citations import Citation, cite
 from bayespool.tables.files import PathLike
@@ -56,9 +57,7 @@ class Figure:
 
     def render(self, file_format: Literal["pdf", "png", "svg"] = "svg") -> bytes:
         """Content of an image file; that of a stored image in its own format."""
-        from bayespool.plots.style import render
-
-        return self.image if self.draw is None else render(self.draw(), file_format)
+        return self.image if self.draw is None else plots.render(self.draw(), file_format)
 
 
 class Result(ABC):

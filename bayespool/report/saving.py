@@ -6,11 +6,11 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
 
-from bayespool import __version__
+from bayespool import __version__, plots
 from bayespool.errors import OutputError
 from bayespool.report.provenance import with_provenance
 from bayespool.tables import csv_text, json_text
@@ -28,27 +28,23 @@ from bayespool.tables.files import (
 from bayespool.tables.markup import Arrangement
 
 if TYPE_CHECKING:
-    from bayespool.plots import ImageFormat
     from bayespool.report.result import FigureFormat, Result
 
 TABLE_FORMATS = (".csv", ".json", ".parquet")
 PAPER_FORMATS = (".tex", ".md", ".html")
 """Endings of files with the tables that people read."""
+FORMATS = (*TABLE_FORMATS, *PAPER_FORMATS)
+"""Endings of the files that every result can be written to."""
 _SETTINGS = "settings.json"
 _ENDINGS = (".csv", ".parquet", ".png", ".svg", ".nc", ".txt")  # of files of a folder
 
 
-def check_output(path: Path, formats: Sequence[str] = (*TABLE_FORMATS, *PAPER_FORMATS)) -> None:
+def check_output(path: Path, formats: Sequence[str] = FORMATS, verb: str = "write") -> None:
     """Raise for a file that cannot be written, because of its ending or its folder."""
     if path.suffix not in formats:
         known = ", ".join(ending or "no ending" for ending in formats)
-        raise OutputError(f"{path}: cannot write {path.suffix or 'a file without ending'}; use {known}")
+        raise OutputError(f"{path}: cannot {verb} {path.suffix or 'a file without ending'}; use {known}")
     check_place(path)
-
-
-def formats_of(result: Result | type[Result]) -> tuple[str, ...]:
-    """Endings of the files that a result can be written to."""
-    return (*TABLE_FORMATS, *PAPER_FORMATS, *result.formats)
 
 
 def check_place(path: Path) -> None:
@@ -89,7 +85,7 @@ def described(result: Result) -> dict[str, Any]:
 def content(
     result: Result, suffix: str, *, table: str | None = None, arrangement: Arrangement | None = None
 ) -> bytes | str:
-    """Content of a file of a result that ends in one of `formats_of` it."""
+    """Content of a file of a result that ends in one of `FORMATS` or of its own."""
     if suffix in result.formats:
         return result.in_format(suffix)
     if suffix in PAPER_FORMATS:
@@ -113,7 +109,7 @@ def save(
     if not place.suffix and "" not in result.formats:
         save_folder(result, place, figures=figures)
         return
-    check_output(place, formats_of(result))
+    check_output(place, (*FORMATS, *result.formats))
     atomic_write(place, content(result, place.suffix, table=table, arrangement=arrangement))
 
 
@@ -142,15 +138,9 @@ def _replace(folder: Path, settings: Mapping[str, Any], files: Mapping[str, byte
     _, before = _earlier_result(folder)
     atomic_write_all({folder / name: each for name, each in (*files.items(), (_SETTINGS, text))})
     for name, former in before.items():
-        if name not in files:
-            _remove_former(folder / name, former)
-
-
-def _remove_former(path: Path, former: str) -> None:
-    """Remove a file of an earlier result unless it was changed since."""
-    held = read_bytes_back(path)
-    if held is not None and digest(held) == former:
-        remove(path)
+        held = None if name in files else read_bytes_back(folder / name)
+        if held is not None and digest(held) == former:  # not changed since
+            remove(folder / name)
 
 
 def _earlier_result(folder: Path) -> tuple[str | None, dict[str, str]]:
@@ -183,22 +173,14 @@ def json_value(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
-def check_figures(paths: Iterable[Path] | None) -> None:
+def check_figures(paths: Iterable[Path]) -> None:
     """Raise for figures that cannot be written, because of their ending or folder."""
-    from bayespool.plots.style import IMAGE_FORMATS
-
-    for path in paths or ():
-        if path.suffix[1:] not in IMAGE_FORMATS:
-            known = ", ".join(f".{name}" for name in IMAGE_FORMATS)
-            raise OutputError(f"{path}: cannot draw {path.suffix or 'a file without ending'}; use {known}")
-        check_place(path)
+    for path in paths:
+        check_output(path, [f".{name}" for name in get_args(plots.ImageFormat)], "draw")
 
 
-def write_figures(paths: Iterable[Path], draw: Callable[[], Any]) -> None:
+def write_figures(paths: Sequence[Path], draw: Callable[[], Any]) -> None:
     """Draw a figure once for each file, in its format, so that no file's bytes depend on another."""
-    from bayespool.plots.style import render
-
-    files = list(paths)
-    check_figures(files)
-    for path in files:
-        atomic_write(path, render(draw(), cast("ImageFormat", path.suffix[1:])))
+    check_figures(paths)
+    for path in paths:
+        atomic_write(path, plots.render(draw(), cast("plots.ImageFormat", path.suffix[1:])))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from bayespool.tables.formatting import printable
@@ -29,7 +29,7 @@ def print_result(result: Result, console: Console, *, arrangement: Arrangement |
     for text in tables:
         if text.caption and text.caption != heading:
             heading = text.caption
-            print_heading(console, heading)
+            print_words(console, heading, style="bold", wrap=False)
         missing = print_text_table(console, text)
         for note in text.notes:
             print_words(console, note)
@@ -68,13 +68,6 @@ def print_text_table(console: Console, text: TextTable) -> list[str]:
     for block in _blocks(fewer, console, room or 0):
         _print_full_width(console, _rich_table(block))
     return [text.headings()[i] for i in text.spare]
-
-
-def print_table(
-    console: Console, header: Sequence[str], rows: Iterable[Sequence[str]], *, n_names: int = 1
-) -> None:
-    """Print a table in full width; the first ``n_names`` columns are names, the others numbers."""
-    _print_full_width(console, _rich_table(TextTable("", tuple(header), tuple(map(tuple, rows)), n_names)))
 
 
 def _blocks(text: TextTable, console: Console, room: int) -> list[TextTable]:
@@ -137,22 +130,12 @@ def table_width(table: Table, console: Console) -> int:
     return Measurement.get(console, console.options.update(max_width=10_000), table).maximum
 
 
-def print_heading(console: Console, text: str) -> None:
-    """Print a line in bold letters."""
-    console.print(printable(text), style="bold", highlight=False, markup=False, soft_wrap=True)
-
-
 def print_note(console: Console, text: str) -> None:
     """Print a note, wrapped at words on a terminal."""
     print_words(console, f"note: {text}")
 
 
-def print_words(console: Console, text: str) -> None:
-    """Print sentences, wrapped at words on a terminal."""
-    wrapped = available_columns(console) is not None
-    console.print(printable(text), highlight=False, markup=False, soft_wrap=not wrapped)
-
-
-def print_line(console: Console, text: str) -> None:
-    """Print a line without wrapping it."""
-    console.print(printable(text), highlight=False, markup=False, soft_wrap=True)
+def print_words(console: Console, text: str, *, style: str | None = None, wrap: bool = True) -> None:
+    """Print text, on a terminal wrapped at words."""
+    soft_wrap = not wrap or available_columns(console) is None
+    console.print(printable(text), style=style, highlight=False, markup=False, soft_wrap=soft_wrap)

@@ -16,7 +16,6 @@ from bayespool.report.reading import (
     StoredResult,
     read_result,
     result_of_json,
-    stored_as,
 )
 from bayespool.scoring.readable import ReadableScores
 from bayespool.tables.containers import container_of_bytes
@@ -42,7 +41,6 @@ _NUMBERS = {
 }
 
 
-@stored_as("score")
 @dataclass(frozen=True, eq=False, repr=False)
 class StoredScores(ReadableScores, StoredResult):
     """Scores of an earlier call, as they were written.

@@ -11,43 +11,25 @@ from bayespool.tables.formatting import difference, level, number, p_value, perc
 
 @dataclass(frozen=True)
 class Kind:
-    """What a column holds, and how its values are printed.
+    """What a column holds, and how its values are printed."""
 
-    Attributes
-    ----------
-    json_type : str
-        Type of a value in a JSON document, besides null.
-    text : callable
-        Text of a value that is not missing, from the value and a number of decimals.
-    decimals : int
-        Decimals unless a column asks for others.
-    """
-
-    json_type: str
-    text: Callable[[Any, int], str]
-    decimals: int = 0
-
-    @property
-    def is_number(self) -> bool:
-        """Whether values are aligned at the right and sorted by size."""
-        return self.json_type in ("number", "integer")
-
-
-def _plain(value: Any, _: int) -> str:
-    return str(value)
+    json_type: str  # in a JSON document, besides null
+    text: Callable[[Any, int], str]  # of a value that is not missing and a number of decimals
+    decimals: int = 0  # unless a column asks for others
 
 
 KINDS: dict[str, Kind] = {
     **dict.fromkeys(
-        ("run", "topic", "document", "organization", "measure", "method", "text"), Kind("string", _plain)
+        ("run", "topic", "document", "organization", "measure", "method", "text"),
+        Kind("string", lambda value, _: str(value)),
     ),
     "flag": Kind("boolean", lambda value, _: "yes" if value else "no"),
     "count": Kind("integer", lambda value, _: f"{value:,.0f}"),
-    "size": Kind("number", lambda value, decimals: number(value, decimals), 2),
-    "score": Kind("number", lambda value, decimals: number(value, decimals), 4),
-    "difference": Kind("number", lambda value, decimals: difference(value, decimals), 4),
-    "chance": Kind("number", lambda value, decimals: number(value, decimals), 3),
-    "coefficient": Kind("number", lambda value, decimals: number(value, decimals), 3),
+    "size": Kind("number", number, 2),
+    "score": Kind("number", number, 4),
+    "difference": Kind("number", difference, 4),
+    "chance": Kind("number", number, 3),
+    "coefficient": Kind("number", number, 3),
     "share": Kind("number", lambda value, _: percent(value)),
     "level": Kind("number", lambda value, _: level(value)),
     "threshold": Kind("number", lambda value, _: f"{value:g}"),
@@ -93,7 +75,7 @@ class Column:
     @property
     def is_number(self) -> bool:
         """Whether values are aligned at the right and sorted by size."""
-        return KINDS[self.kind].is_number
+        return KINDS[self.kind].json_type in ("number", "integer")
 
 
 COLUMNS: dict[str, Column] = {

@@ -104,7 +104,5 @@ def container_of_bytes(data: bytes) -> Any:
 
 
 def variable_name(text: object) -> str:
-    """Name that ArviZ's plots, ``tree.posterior.<name>`` and any file system accept: ``P_rel_2_10`` for
-    P(rel=2)@10.
-    """
+    """Name for ArviZ's plots, ``tree.posterior.<name>`` and files: ``P_rel_2_10`` for P(rel=2)@10."""
     return re.sub(r"[^A-Za-z0-9]+", "_", str(text)).strip("_")

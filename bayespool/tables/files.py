@@ -75,9 +75,7 @@ def _beside(target: Path) -> Path:
 
 
 def _swap(staged: Mapping[Path, Path], former: dict[Path, Path]) -> None:
-    """Move all staged files to their places, or, if one fails, restore the former ones, linked in
-    ``former``.
-    """
+    """Move staged files to their places or, if one fails, restore the former ones, linked in ``former``."""
     done: list[Path] = []
     try:
         for target, temporary in staged.items():
@@ -141,9 +139,7 @@ def read_back(path: PathLike) -> str | None:
 
 
 def read_bytes_back(path: PathLike) -> bytes | None:
-    """Bytes of a file written here before; None if it cannot be read or is no regular file, such as a
-    pipe.
-    """
+    """Bytes of a file written here before; None if it cannot be read or is no regular file but a pipe."""
     try:
         if not os.path.isfile(path):
             return None
@@ -252,9 +248,7 @@ def json_text(tables: Mapping[str, pd.DataFrame], metadata: Mapping[str, Any]) -
 def parquet_bytes(
     table: pd.DataFrame | Mapping[str, Any], metadata: Mapping[str, Any] | None = None
 ) -> bytes:
-    """A table (frames without index) as a Parquet file with metadata in JSON; the same table gives the
-    same bytes.
-    """
+    """A table (frames without index) as Parquet, with metadata in JSON; equal tables give equal bytes."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -7,6 +7,7 @@ import numbers
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -19,26 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Arrangement:
-    """Columns, order and number of the rows of a table.
+    """Columns, order and number of the rows of a table; `InputError` for none of them, or a column twice."""
 
-    Parameters
-    ----------
-    columns : sequence of str, optional
-        Names of columns, in the order shown. Default: those that fit.
-    sort : str, optional
-        Column to sort rows by: text ascending, numbers descending. Default: the order of the table.
-    top : int, optional
-        Number of rows shown, the first ones; without ``sort`` the best ones.
-
-    Raises
-    ------
-    InputError
-        No columns, one of them twice, or fewer than one row.
-    """
-
-    columns: Sequence[str] | None = None
-    sort: str | None = None
-    top: int | None = None
+    columns: Sequence[str] | None = None  # in the order shown; by default those that fit
+    sort: str | None = None  # a column: text ascending, numbers descending; by default as in the table
+    top: int | None = None  # the first rows; without ``sort`` the best ones
 
     def __post_init__(self) -> None:
         if self.top is not None and self.top < 1:
@@ -320,59 +306,28 @@ def html_table(table: TextTable) -> str:
     >>> "&lt;img&gt;</td>" in html_table(TextTable("One", ("run",), (("<img>",),)))
     True
     """
-    n = table.n_names
-    left, right = (f' style="text-align:{side};padding:.2em .5em"' for side in ("left", "right"))
-    sides = [left if table.is_text(i) else right for i in range(len(table.header))]
-    head = ""
-    if table.groups:
-        over = "".join(
-            f'<th scope="colgroup" colspan="{width}" style="text-align:center">{_html(name)}</th>'
-            for name, width in table.groups
-        )
-        head = f"<tr>{'<td></td>' * n}{over}</tr>\n"
-    names = "".join(
-        f'<th scope="col"{side}>{"<br>".join(map(_html, broken_heading(name).split(chr(10))))}</th>'
-        for side, name in zip(sides, table.header, strict=True)
-    )
-    head += f"<tr>{names}</tr>"
-    body = "\n".join(
-        "<tr>"
-        + "".join(f"<td{side}>{_html(cell)}</td>" for side, cell in zip(sides, row, strict=True))
-        + "</tr>"
-        for row in table.rows
-    )
-    notes = "".join(f"\n<p>Note: {_html(note)}</p>" for note in table.notes)
-    return (
-        '<figure style="margin:1em 0">\n'
-        f"<figcaption>{_html(table.caption)}</figcaption>\n"
-        '<div style="overflow-x:auto" tabindex="0">\n'
-        '<table style="border-collapse:collapse;font-variant-numeric:tabular-nums;white-space:nowrap">\n'
-        f"<thead>\n{head}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>\n</div>{notes}\n</figure>"
-    )
-
-
-_STYLE = """\
-:root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 78rem; padding: 0 1rem; }
-figure { margin: 0 0 2.5rem !important; }
-figcaption { margin-bottom: .6rem; max-width: 44rem; }
-table { font-size: .9375rem; }
-th { vertical-align: bottom; }
-thead { border-top: 2px solid; border-bottom: 1px solid; }
-tbody { border-bottom: 2px solid; }
-footer, p { font-size: .875rem; }"""
+    return _rendered("table.html", table=table)
 
 
 def html_page(title: str, tables: Sequence[TextTable], comments: Sequence[str] = ()) -> str:
     """Tables as a page that loads nothing from elsewhere, with comments as lines below them."""
-    body = "\n".join(html_table(table) for table in tables)
-    footer = "<br>\n".join(map(_html, comments))
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{_html(title)}</title>\n<style>\n{_STYLE}\n</style>\n</head>\n<body>\n"
-        f"<main>\n{body}\n</main>\n<footer>{footer}</footer>\n</body>\n</html>\n"
-    )
+    return _rendered("page.html", title=title, tables=tables, comments=comments) + "\n"
+
+
+def _rendered(name: str, **values: Any) -> str:
+    return str(templates("bayespool.tables").get_template(name).render(values))
+
+
+@cache
+def templates(package: str) -> Any:
+    """Jinja2's environment of the folder ``templates`` of a package, in which every text is escaped."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined)
+    environment.filters["text"] = lambda text: Markup(_html(text))  # nosec B704 # of `_html`, which escapes
+    environment.filters["lines"] = lambda name: broken_heading(name).split("\n")
+    return environment
 
 
 def broken_heading(name: str) -> str:

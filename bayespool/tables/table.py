@@ -171,7 +171,7 @@ class Table:
             columns=tuple(names[n_names or 1 :]),
             note=f"The file has {n_more} more columns." if n_more else "",
         )
-        return _text(self, view, [_OneRow(row) for row in records(self.frame)])
+        return _text(self, view, [[row] for row in records(self.frame)])
 
     def described(self) -> dict[str, Any]:
         """Caption and columns, as JSON can hold them."""
@@ -241,12 +241,7 @@ class _Cells:
     is_text: bool = False
 
 
-class _OneRow(dict[str, Any]):
-    """Values of the rows of one name, by column; those of a `Spread` in ``rows``."""
-
-    def __init__(self, first: Mapping[str, Any], rows: Sequence[Mapping[str, Any]] | None = None) -> None:
-        super().__init__(first)
-        self.rows = [first] if rows is None else rows
+_Group = list[dict[str, Any]]  # rows of the frame that have one name, and are one row of the text
 
 
 def _read(table: Table, view: View, arrangement: Arrangement | None) -> TextTable | None:
@@ -259,14 +254,13 @@ def _read(table: Table, view: View, arrangement: Arrangement | None) -> TextTabl
     column = view.sort.removeprefix("-")
     if column in rows:
         rows = rows.sort_values(column, ascending=column == view.sort, kind="stable")
-    by_name: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    by_name: dict[tuple[Any, ...], _Group] = {}
     for row in records(rows):
         by_name.setdefault(tuple(row[name] for name in view.names), []).append(row)
-    named = [_OneRow(group[0], group) for group in by_name.values()]
-    return _text(table, view, named[: view.top], arrangement)
+    return _text(table, view, list(by_name.values())[: view.top], arrangement)
 
 
-def _text(table: Table, view: View, rows: list[_OneRow], arrangement: Arrangement | None = None) -> TextTable:
+def _text(table: Table, view: View, rows: list[_Group], arrangement: Arrangement | None = None) -> TextTable:
     names = list(_cells(table, view.names, rows))
     made = list(_cells(table, view.columns, rows))
     if not view.keep_empty:
@@ -322,11 +316,12 @@ def _from_the_highest(order: list[int], key: _Cells) -> list[int]:
     return sorted(order, key=lambda i: float("inf") if (v := key.values[i]) is None else -v)
 
 
-def _cells(table: Table, parts: Iterable[Part], rows: Sequence[_OneRow]) -> Iterator[_Cells]:
+def _cells(table: Table, parts: Iterable[Part], groups: Sequence[_Group]) -> Iterator[_Cells]:
     """Columns of text of the parts of a view."""
+    rows = [group[0] if group else {} for group in groups]
     for part in parts:
         if isinstance(part, Spread):
-            yield from _spread(table, part, rows)
+            yield from _spread(table, part, groups)
         elif isinstance(part, Ends):
             column = table.column(part.lower)
             digits = next(
@@ -354,15 +349,12 @@ def _cells(table: Table, parts: Iterable[Part], rows: Sequence[_OneRow]) -> Iter
             yield _Cells(part, column.label, "", texts, numbers, not column.is_number)
 
 
-def _spread(table: Table, part: Spread, rows: Sequence[_OneRow]) -> Iterator[_Cells]:
+def _spread(table: Table, part: Spread, groups: Sequence[_Group]) -> Iterator[_Cells]:
     column = table.column(part.across)
-    known = dict.fromkeys(row[part.across] for one in rows for row in one.rows)
+    known = dict.fromkeys(row[part.across] for group in groups for row in group)
     for value in known if part.values is None else [value for value in part.values if value in known]:
         text = part.labels.get(str(value), column.text(value))
-        inner = []
-        for one in rows:
-            mine = [row for row in one.rows if row[part.across] == value]
-            inner.append(_OneRow(mine[0] if mine else {}, mine))
+        inner = [[row for row in group if row[part.across] == value] for group in groups]
         for i, cells in enumerate(_cells(table, part.columns, inner)):
             name = str(value) if i == 0 else f"{value} {cells.name}"
             if part.grouped:

@@ -122,8 +122,8 @@ FAULTS = (
     Fault(
         "types of settings in texts",
         "names.py",
-        "check_types(settings, _hints(make))",
-        "check_types({}, _hints(make))",
+        "check_types(settings, hints_of(make))",
+        "check_types({}, hints_of(make))",
         "test_texts.py scoring/test_estimators.py",
         "a text where a number belongs ends in a traceback, or is taken",
     ),

@@ -185,8 +185,8 @@ FAULTS = (
     ),
     Fault(
         "names as they are in a page",
-        "report/page.py",
-        'autoescape=select_autoescape(["html"]),',
+        "tables/markup.py",
+        "autoescape=True,",
         "autoescape=False,",
         "report/test_rendering.py",
         "the name of a run runs a script in the reader's browser",

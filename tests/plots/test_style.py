@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from io import BytesIO
 from itertools import combinations
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +14,8 @@ from matplotlib.colors import to_rgb
 from PIL import Image
 
 from bayespool.errors import InputError
-from bayespool.plots import PALETTE, figure_grid, render
+from bayespool.plots import PALETTE, ImageFormat, figure_grid, render
 from bayespool.plots.style import (
-    IMAGE_FORMATS,
     available_name,
     color_of,
     count_axis,
@@ -31,7 +31,7 @@ SEEN = {
     "no green": [[0.3673, 0.8606, -0.228], [0.2801, 0.6725, 0.0474], [-0.0118, 0.0429, 0.9689]],
     "no blue": [[1.2555, -0.0767, -0.1788], [-0.0784, 0.9308, 0.1476], [0.0047, 0.6914, 0.3039]],
 }
-IMAGES = list(zip(IMAGE_FORMATS, (b"%PDF", b"\x89PNG", b"<?xml"), strict=True))
+IMAGES = list(zip(get_args(ImageFormat), (b"%PDF", b"\x89PNG", b"<?xml"), strict=True))
 TO_XYZ = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
 WHITE = np.array([0.9505, 1.0, 1.089])
 

@@ -43,13 +43,13 @@ from bayespool.experiments import (
 )
 from bayespool.pooling import choose
 from bayespool.report.result import Result
-from bayespool.report.schema import json_schema
 from bayespool.report.terminal import print_result
 from bayespool.scoring import DocumentsToJudge
 from bayespool.tables import read_parquet
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
+SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "_static" / "result.schema.json"
 NOTE = "planted (distance 2.5; 0.3 if so, 0.4 if not); and more (e; f)"
 POINT = {"estimators": "as-judged"}
 RATIO: dict[str, Any] = {"estimator": "posterior-ratio"}
@@ -161,7 +161,7 @@ def document(result: Result, capfd: pytest.CaptureFixture[str]) -> Sequence[str]
     answering = click.Command("answer", callback=partial(Outputs().write, result))
     with_output_options(answering, tables=False).main(["--json"], standalone_mode=False)
     printed_document = json.loads(capfd.readouterr().out)
-    jsonschema.validate(printed_document, json_schema())
+    jsonschema.validate(printed_document, json.loads(SCHEMA.read_text("utf-8")))
     notes: Sequence[str] = printed_document["notes"]
     return notes
 
