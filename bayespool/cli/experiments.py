@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayespool.cli.options import (
     Files,
     campaign_files,
     check_jobs,
+    collection_files,
     count_progress,
     report_interruption,
     stage_progress,
@@ -48,7 +49,12 @@ _folder = output_folder(
 
 
 def _experiment(
-    cls: Any, parts: str, label: str, *, n_lines: int | None = 10
+    cls: Any,
+    parts: str,
+    label: str,
+    *,
+    n_lines: int | None = 10,
+    files_option: Callable[[Command], Command] = campaign_files,
 ) -> Callable[[Callable[..., Result]], Command]:
     """Decorator that makes a command of an experiment.
 
@@ -62,10 +68,12 @@ def _experiment(
         What is counted; it may name a field of the settings, in braces.
     n_lines : int, optional
         Lines of progress where there is no terminal; None for one of each part.
+    files_option : callable
+        Decorator that gives the command its files.
     """
 
     def decorate(work: Callable[..., Result]) -> Command:
-        @campaign_files
+        @files_option
         @settings_option(cls)
         @_jobs
         @_cluster
@@ -76,12 +84,16 @@ def _experiment(
 
             check_jobs(jobs, cluster)
             outputs.check()
+            files.check_campaign()
             strategies = getattr(settings, "strategies", ())
             with stage_progress() as say:
-                collection, _ = files.read(say, scores=any(each.needs_scores for each in strategies))
+                if files.collections:
+                    collection: Any = files.read_collections(say)
+                else:
+                    collection, _ = files.read(say, scores=any(each.needs_scores for each in strategies))
             counted, folder = label.format(**vars(settings)), outputs.folder
             with (
-                report_interruption(folder, parts),
+                report_interruption(folder, "" if files.collections else parts),
                 on_cluster(cluster),
                 count_progress(counted, n_lines=n_lines) as show,
             ):
@@ -93,15 +105,18 @@ def _experiment(
     return decorate
 
 
-@_experiment(LeaveOutSettings, "folds", "{by}s left out", n_lines=None)
-def leave_out(collection: Collection, **keywords: Any) -> Result:
+@_experiment(LeaveOutSettings, "folds", "{by}s left out", n_lines=None, files_option=collection_files)
+def leave_out(collection: Collection | Mapping[str, Collection], **keywords: Any) -> Result:
     """Leave each organization (or run, or cluster of runs) out of the pool, estimate its runs, and compare
     with the truth.
 
-    It tells how biased the collection is, and how good every estimator is on it.
+    It tells how biased the collection is, and how good every estimator is on it; of several collections
+    (--collection), which estimator is best on how many of them.
     """
-    from bayespool.experiments import leave_out
+    from bayespool.experiments import leave_out, leave_out_several
 
+    if isinstance(collection, Mapping):
+        return leave_out_several(collection, **keywords)
     return leave_out(collection, **keywords)
 
 
