@@ -96,7 +96,7 @@ class Files:
         from bayespool.pooling import describe_pool, read_collections
 
         collections = read_collections(
-            self.collections, progress=reading_progress(say), **self.reading.keywords()
+            self.collections, settings=self.reading, progress=reading_progress(say)
         )
         for name, collection in collections.items():
             tell(f"{name}, pool: {describe_pool(collection).text()}")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from bayespool.collection import Collection
-from bayespool.collection.files import find_files, read_text
+from bayespool.collection.files import find_files, read_toml
 from bayespool.collection.sources import irds_name
 from bayespool.errors import InputError, known_names
 from bayespool.options import Option, ReadingSettings, options_of
@@ -32,8 +31,8 @@ _WANTED = {str: "a text in quotes", int: "a whole number", bool: "true or false"
 def read_collections(
     paths: PathLike | Iterable[PathLike],
     *,
+    settings: ReadingSettings | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **reading: Any,
 ) -> dict[str, Collection]:
     """Read the collections that TOML files describe, one in each.
 
@@ -43,10 +42,10 @@ def read_collections(
         The keys of a file are arguments of `bayespool.read_collection`: ``qrels`` and ``pool``, and where
         needed ``organizations``, ``judges``, ``order``, ``strict``, ``known_depth`` and so on. Its paths are
         relative to it. ``name`` is by default the name of the file without its ending.
+    settings : ReadingSettings, optional
+        How all collections are read, where a file has no other value.
     progress : callable, optional
         Called with the number of run files of a collection that are read, and their total.
-    **reading
-        Such arguments for all collections; those of a file come first.
 
     Returns
     -------
@@ -82,8 +81,7 @@ def read_collections(
     files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     described = [_described(Path(path)) for path in files]
     check_collection_names(name for name, _ in described)
-    shared = ReadingSettings.of(function="read_collections", **reading).keywords()
-    collections = {}
+    shared, collections = (settings or ReadingSettings()).keywords(), {}
     for path, (name, arguments) in zip(files, described, strict=True):
         try:
             collections[name] = read_collection(progress=progress, **(shared | arguments))
@@ -110,14 +108,7 @@ def check_collection_names(names: Iterable[str]) -> None:
 
 def _described(path: Path) -> tuple[str, dict[str, Any]]:
     """Name and arguments in a file."""
-    text = read_text(path).decode()
-    try:
-        given = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        place = re.search(r"at line (\d+)", str(error))
-        number = int(place[1]) if place else None
-        hint = 'write lines such as qrels = "qrels.txt"'
-        raise InputError(f"is no TOML: {error}", path=path, line=number, hint=hint) from None
+    given, line_of = read_toml(path)
     for key, example in _NEEDED.items():
         if key not in given:
             raise InputError(f"{key} is missing", path=path, hint=f"add a line {example}")
@@ -126,8 +117,7 @@ def _described(path: Path) -> tuple[str, dict[str, Any]]:
         try:
             arguments[key] = _argument(key, value, path.parent)
         except InputError as error:
-            line = _line_of(key, text)
-            raise InputError(error.reason, path=path, line=line, hint=error.hint) from None
+            raise InputError(error.reason, path=path, line=line_of(key), hint=error.hint) from None
     return arguments.pop("name", path.stem), arguments
 
 
@@ -169,9 +159,3 @@ def _path(key: str, value: str, folder: Path) -> str:
             hint=f"paths are relative to the folder of this file, {folder}",
         ) from None
     return path
-
-
-def _line_of(key: str, text: str) -> int | None:
-    """Line of a key or of its table, if it is written plainly."""
-    plain = re.compile(rf"""\s*\[?\s*["']?{re.escape(key)}["']?\s*[]=.]""")
-    return next((i for i, line in enumerate(text.splitlines(), 1) if plain.match(line)), None)

@@ -9,6 +9,7 @@ import pytest
 
 from bayespool.errors import InputError
 from bayespool.experiments import simulate_example
+from bayespool.options import ReadingSettings
 from bayespool.pooling import read_collection, read_collections
 
 LINES = ['qrels = "qrels.txt"', 'pool = "pool"', 'organizations = "organizations.csv"']
@@ -60,10 +61,8 @@ def test_several_runs_and_judges_may_be_named(toml: Callable[..., Path], folder:
 @pytest.mark.filterwarnings("ignore::bayespool.errors.PoolWarning")
 def test_options_hold_for_files_that_say_nothing(toml: Callable[..., Path]) -> None:
     plain, other = toml(), toml("known_depth = 7", name="other.toml")
-    read = read_collections([plain, other], known_depth=4)
+    read = read_collections([plain, other], settings=ReadingSettings(known_depth=4))
     assert [collection.pool_depth for collection in read.values()] == [4, 7]
-    with pytest.raises(InputError, match="unknown settings"):
-        read_collections(plain, know_depth=4)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +85,7 @@ def test_options_hold_for_files_that_say_nothing(toml: Callable[..., Path]) -> N
             r"line 4: judges cannot be 'no\.txt': .*no\.txt: no such file or folder; paths are",
         ),
         ("[judges]\nllm = 3", r"line 4: judges cannot be 3; a text in quotes"),
-        ("known_depth 10", r"example\.toml, line 4: is no TOML: .*; write lines such as qrels"),
+        ("known_depth 10", r"example\.toml, line 4: is no TOML: .*; write lines such as key"),
     ],
 )
 def test_what_a_file_cannot_say_is_told_with_its_line(
