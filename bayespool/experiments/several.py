@@ -144,7 +144,8 @@ class LeaveOutSeveralResult(Result):
         """``summary``, ``overall``, ``correlations``, ``reliability``, ``collections``, ``runs`` and, where
         clusters are left out, ``clusters``.
         """
-        reliability = replace(self._first.table("reliability").views[0], names=("collection", "measure"))
+        one = self._first.table("reliability").views[0]
+        reliability = replace(one, names=("collection", "measure"), columns=("n_runs", *one.columns))
         overall = tuple(self._overall_views())
         stacked = ("runs", "clusters") if self.settings.by == "cluster" else ("runs",)
         return (
