@@ -6,7 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayespool.cli.options import Files, campaign_files, pool_runs, stage_progress
+from bayespool.cli.experiments import jobs_option
+from bayespool.cli.options import (
+    Files,
+    campaign_files,
+    check_jobs,
+    count_progress,
+    pool_runs,
+    report_interruption,
+    stage_progress,
+)
 from bayespool.cli.parameters import gathered, own_option, settings_option
 from bayespool.cli.results import Outputs, output_folder
 from bayespool.errors import InputError
@@ -21,20 +30,24 @@ from bayespool.options import ReadingSettings
 if TYPE_CHECKING:
     from bayespool.report.result import Result
 
-_folder = output_folder("Folder for tables and figures.")
+_folder = output_folder(
+    "Folder for tables and figures. Finished work is kept there: a command that was interrupted goes on."
+)
 
 
 @campaign_files
 @settings_option(CheckingSettings)
+@jobs_option
 @output_folder("Folder for tables, figures and the draws of each model as NetCDF for ArviZ.")
-def check_predictions(*, settings: CheckingSettings, files: Files, outputs: Outputs) -> None:
+def check_predictions(*, settings: CheckingSettings, files: Files, jobs: int, outputs: Outputs) -> None:
     """Check the models on a pool: predict organizations that are held out, calibration, comparison of models.
 
     Nothing but the pool's own judgments takes part.
     """
     from bayespool.experiments import check_models
 
-    _check(check_models, files, outputs, settings=settings, containers=outputs.folder is not None)
+    containers = outputs.folder is not None
+    _check(check_models, "fits", files, outputs, jobs, settings=settings, containers=containers)
 
 
 @gathered(
@@ -56,9 +69,10 @@ def check_predictions(*, settings: CheckingSettings, files: Files, outputs: Outp
     group="Design",
     help="Of a run that may be of a kind that the pool does not have, as posterior-combined scores it.",
 )
+@jobs_option
 @_folder
 def check_simulation(
-    *, settings: SelfCalibrationSettings, files: Files, new_kind: bool, outputs: Outputs
+    *, settings: SelfCalibrationSettings, files: Files, new_kind: bool, jobs: int, outputs: Outputs
 ) -> None:
     """Simulation-based calibration of the models and the engine: do fits to simulated judgments know what
     they were simulated from?
@@ -70,38 +84,45 @@ def check_simulation(
     if files.pool and files.qrels is None:
         raise InputError("--pool without judgments", hint="give --qrels, or neither for a small design")
     calibrate = experiments.self_calibrate_kinds if new_kind else experiments.self_calibrate
-    _check(calibrate, files, outputs, settings=settings)
+    _check(calibrate, "simulations", files, outputs, jobs, folder=outputs.folder, settings=settings)
 
 
 @campaign_files
 @settings_option(EngineCheckSettings)
+@jobs_option
 @_folder
-def check_engines(*, settings: EngineCheckSettings, files: Files, outputs: Outputs) -> None:
+def check_engines(*, settings: EngineCheckSettings, files: Files, jobs: int, outputs: Outputs) -> None:
     """Compare the fast engine with the reference, NUTS, on organizations that are held out."""
     from bayespool.experiments import compare_engines
 
-    _check(compare_engines, files, outputs, settings=settings)
+    _check(compare_engines, "engines", files, outputs, jobs, folder=outputs.folder, settings=settings)
 
 
 @campaign_files
 @settings_option(UnexplainedSettings)
+@jobs_option
 @_folder
-def check_unexplained(*, settings: UnexplainedSettings, files: Files, outputs: Outputs) -> None:
+def check_unexplained(*, settings: UnexplainedSettings, files: Files, jobs: int, outputs: Outputs) -> None:
     """Predict the judgments that no pooled run explains: were relevant documents looked for?
 
     Down to the cutoff of each measure.
     """
     from bayespool.experiments import check_unexplained_judgments
 
-    _check(check_unexplained_judgments, files, outputs, settings=settings)
+    check, folder = check_unexplained_judgments, outputs.folder
+    _check(check, "unexplained", files, outputs, jobs, folder=folder, settings=settings)
 
 
-def _check(check: Callable[..., Result], files: Files, outputs: Outputs, **keywords: Any) -> None:
-    """Read the files if there are any, check, and write the result."""
+def _check(
+    check: Callable[..., Result], parts: str, files: Files, outputs: Outputs, jobs: int, **keywords: Any
+) -> None:
+    """Read the files if there are any, check, and write the result; `parts` is the folder of finished work,
+    if a folder is among the keywords.
+    """
+    check_jobs(jobs, None)
     outputs.check()
     with stage_progress() as say:
         collection = None if files.qrels is None else files.read(say)[0]
-        result = check(collection=collection, report=say, **keywords)
-        if outputs.folder is not None:
-            say(f"writing {outputs.folder}")
+    with report_interruption(keywords.get("folder"), parts), count_progress("parts", n_lines=10) as show:
+        result = check(collection=collection, n_jobs=jobs, progress=show, **keywords)
     outputs.write(result)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bayespool.collection import Collection
     from bayespool.report.result import Result
 
-_jobs = own_option(
+jobs_option = own_option(
     "--jobs",
     type=int,
     default=-1,
@@ -75,7 +75,7 @@ def _experiment(
     def decorate(work: Callable[..., Result]) -> Command:
         @files_option
         @settings_option(cls)
-        @_jobs
+        @jobs_option
         @_cluster
         @_folder
         @functools.wraps(work)

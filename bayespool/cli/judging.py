@@ -7,7 +7,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayespool.cli.options import Files, files_to_score, stage_progress
+from bayespool.cli.experiments import jobs_option
+from bayespool.cli.options import (
+    Files,
+    check_jobs,
+    count_progress,
+    files_to_score,
+    report_interruption,
+    stage_progress,
+)
 from bayespool.cli.parameters import own_option, settings_option
 from bayespool.cli.results import Outputs, figure_files, output_files, output_folder
 from bayespool.errors import InputError, InputWarning
@@ -74,8 +82,9 @@ def _print_first(result: NextJudgments, console: Console) -> None:
 
 @files_to_score()
 @settings_option(JudgesSettings)
+@jobs_option
 @output_folder("Folder for the tables, as CSV and Parquet files.", after=(figure_files,))
-def judges(*, settings: JudgesSettings, files: Files, outputs: Outputs) -> None:
+def judges(*, settings: JudgesSettings, files: Files, jobs: int, outputs: Outputs) -> None:
     """Say what labels of second judges are worth: how they agree with the judgments on hidden documents, whom
     they favor, what they do not label, and with --intervals how much narrower intervals are with them.
 
@@ -87,10 +96,14 @@ def judges(*, settings: JudgesSettings, files: Files, outputs: Outputs) -> None:
         raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
     if not files.runs and not files.pool:
         raise InputError("no runs given", hint="--pool, or run files")
+    check_jobs(jobs, None)
     outputs.check()
     with stage_progress() as say:
         collection, targets = files.read(say, settings)
-        result = check_judges(collection, run_ids=targets, settings=settings, report=say)
+    folder = outputs.folder
+    with report_interruption(folder, "judges"), count_progress("scores with and without labels") as show:
+        work = {"folder": folder, "n_jobs": jobs, "progress": show}
+        result = check_judges(collection, run_ids=targets, settings=settings, **work)
     outputs.write(result)
 
 

@@ -31,6 +31,7 @@ from .common_topics import CommonTopicsResult as CommonTopicsResult, vary_common
 from .containers import (
     fit_container as fit_container,
 )
+from .design import Design as Design, Graded as Graded, Part as Part, Truth as Truth
 from .engine_checks import EngineComparison as EngineComparison, compare_engines as compare_engines
 from .error_measures import (
     kendall_tau_b as kendall_tau_b,
@@ -40,6 +41,7 @@ from .error_measures import (
     root_mean_squared_error as root_mean_squared_error,
     system_rank_error as system_rank_error,
 )
+from .graded_runs import DesignResult as DesignResult, run_design as run_design
 from .judge_checks import JudgeCheck as JudgeCheck, check_judges as check_judges
 from .judging_rounds import JudgingRounds as JudgingRounds, judge_in_rounds as judge_in_rounds
 from .kind_calibration import self_calibrate_kinds as self_calibrate_kinds
@@ -74,6 +76,7 @@ from .self_calibration import (
 from .settings import (
     BudgetSettings as BudgetSettings,
     CommonTopicsSettings as CommonTopicsSettings,
+    DesignSettings as DesignSettings,
     LeaveOutSettings as LeaveOutSettings,
     PoolWidthSettings as PoolWidthSettings,
     RunTypesSettings as RunTypesSettings,

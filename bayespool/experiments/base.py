@@ -141,8 +141,8 @@ def width_column(ci_prob: float) -> dict[str, Column]:
 
 
 def reported_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the runs that the experiment reports on."""
-    return frame[frame["reported"]].reset_index(drop=True)
+    """Rows of the runs that the experiment reports on; all where it does not choose."""
+    return frame[frame["reported"]].reset_index(drop=True) if "reported" in frame else frame
 
 
 POOL_COLUMNS = {

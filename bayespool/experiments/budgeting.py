@@ -30,7 +30,7 @@ from bayespool.experiments.error_measures import kendall_tau_b, significant_pair
 from bayespool.experiments.leaving_out import best_scores, n_best
 from bayespool.experiments.preparing import versions_of_own
 from bayespool.experiments.resampling import contributors, whole_pool
-from bayespool.experiments.running import Running, experiment
+from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.settings import BudgetSettings
 from bayespool.experiments.storage import Columns, PartResult, add_rows
 from bayespool.measures import Measure, Values
@@ -155,12 +155,14 @@ class PoolsOfBudgets(Design):
         names = ("measure", "estimator", "run_id", "truth", "value", "open", *INTERVAL_COLUMNS)
         return {name: rows[name] for name in names}
 
-    def work(self, collection: Collection, part: BudgetPart, settings: BudgetSettings) -> PartResult:
+    def compute(
+        self, collection: Collection, part: BudgetPart, settings: BudgetSettings
+    ) -> tuple[Columns, dict[str, Any]]:
         """Estimates on a budget's pool; or scores of the part's runs at every budget, with tables of the
         pools where no run is left out.
         """
         if part.budget is not None:
-            return super().work(collection, part, settings)
+            return super().compute(collection, part, settings)
         index = collection.run_index(part.run_ids)
         order = order_of(collection, part, settings)
         rows: Columns = {}
@@ -174,7 +176,7 @@ class PoolsOfBudgets(Design):
                 add_rows(rows, row | {"value": values.means()})
             if pools is not None:
                 pools.add(budget, inside, reduced, scores)
-        return PartResult(part, rows, {"pools": {} if pools is None else pools.columns, "warnings": ()})
+        return rows, {"pools": {} if pools is None else pools.columns}
 
     def identity(self, part: BudgetPart, settings: BudgetSettings) -> tuple[str, list[Any]]:
         """Also the estimators, so that some can be added to a finished experiment, and the code of the
@@ -202,7 +204,7 @@ class PoolsOfBudgets(Design):
         super().warn([result for result in results if result.part.budget])
 
 
-@experiment(BudgetSettings, PoolsOfBudgets)
+@in_parts(BudgetSettings, PoolsOfBudgets)
 def budgets(collection: Collection, *, settings: BudgetSettings, running: Running) -> Budgets:
     """Measure how biased pools of different strategies and budgets are against runs that did not contribute.
 
@@ -227,6 +229,10 @@ def budgets(collection: Collection, *, settings: BudgetSettings, running: Runnin
     Warns
     -----
     {warnings}
+    InputWarning
+        No document has the relevance that a measure asks for.
+    JudgeWarning
+        Labels of a second judge are not used, for all runs or an organization's.
 
     Notes
     -----

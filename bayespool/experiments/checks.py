@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import functools
+import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bayespool import __version__
 from bayespool.collection import Collection
@@ -17,10 +19,11 @@ from bayespool.experiments.check_settings import CheckingSettings
 from bayespool.experiments.check_tables import CI_PROBS, calibration_frame, elpd_frame, stack
 from bayespool.experiments.containers import gather_container
 from bayespool.experiments.hidden import Fitting, HiddenDocuments, pool_alone
+from bayespool.experiments.parallel import completed
 from bayespool.experiments.predictions import (
     HeldOutPrediction,
     check_pool,
-    fit_folds,
+    fit_fold,
     predict_held_out,
     predict_mixture,
 )
@@ -170,13 +173,13 @@ class ModelChecks(Result):
         elpd = Figure(
             "elpd",
             "How well each model predicts held-out organizations; higher is better",
-            functools.partial(draw_elpd, self),
+            partial(draw_elpd, self),
         )
         predictive = "Predictions of held-out organizations and what was observed"
         figures = [elpd]
         for measure in self.measures:
             for name, caption, draw in (("predictive", predictive, draw_predictive), ("pit", PIT, draw_pit)):
-                figures.append(figure_of(name, caption, functools.partial(draw, self, measure), [measure]))
+                figures.append(figure_of(name, caption, partial(draw, self, measure), [measure]))
         return tuple(figures)
 
     def files(self) -> Mapping[str, bytes | str]:
@@ -241,7 +244,8 @@ def check_models(
     *,
     settings: CheckingSettings,
     containers: bool = True,
-    report: Callable[[str], None] | None = None,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> ModelChecks:
     """Check models on the pool at hand: hold organizations out, predict their runs, compare.
 
@@ -257,8 +261,10 @@ def check_models(
     {options}
     containers : bool, default True
         Whether to fit each model to the whole pool, too, and gather containers for ArviZ.
-    report : callable, optional
-        Called with a line on the current step.
+    n_jobs : int, optional
+        Processes, as of `bayespool.leave_out`.
+    progress : callable, optional
+        Called with the number of finished fits and their total.
 
     Returns
     -------
@@ -281,44 +287,43 @@ def check_models(
     >>> checks["ratio", "P@10"].draws.shape
     (200, 21)
     """
-    names, n_folds, random_seed = settings.models or MODEL_NAMES, settings.n_folds, settings.random_seed
-    fitting = Fitting.of(settings)
-    parsed, replaced_priors, collection = settings.measures, dict(settings.priors), pool_alone(collection)
-    warn_of_judges(collection, (), parsed)
-    fits = _Fits(collection, parsed, replaced_priors, fitting, n_folds, random_seed, report, containers)
+    names, priors, fitting = settings.models or MODEL_NAMES, dict(settings.priors), Fitting.of(settings)
+    shared: dict[str, int] = {"n_folds": settings.n_folds, "random_seed": settings.random_seed}
+    collection = pool_alone(collection)
+    warn_of_judges(collection, (), settings.measures)
+    fits = _fit_all(collection, names, settings, containers, n_jobs, progress)
     predictions: list[HeldOutPrediction] = []
     gathered = {}
-    for measure in parsed:
+    for measure in settings.measures:
         steps: dict[str, tuple[list[PreparedModel], list[tuple[Fit, ...]]]] = {}
         of_measure = []
         for name in names:
-            of_rungs = [fits.on(name, measure, rung) for rung in rungs_of(collection, measure)]
-            first = of_rungs[0].hidden(measure)
-            steps[name] = [fitted.prepared for fitted in of_rungs], [fitted.fits for fitted in of_rungs]
-            predicted = predict_held_out(
-                steps[name][0], first, fitting, n_folds=n_folds, random_seed=random_seed, fits=steps[name][1]
-            )
+            rungs = rungs_of(collection, measure)
+            of_rungs = [_fitted_part(collection, name, measure, rung, settings) for rung in rungs]
+            problems = [part.problem(collection) for part in of_rungs]
+            prepared = [problem.prepare(name, priors) for problem in problems]
+            steps[name] = prepared, [fits[part] for part in of_rungs]
+            first = HiddenDocuments(problems[0], measure)
+            predicted = predict_held_out(prepared, first, fitting, **shared, fits=steps[name][1])
             of_measure.append(predicted)
-            for fitted in of_rungs if containers else ():
-                hidden = fitted.hidden(measure)
+            for part, problem, model in zip(of_rungs, problems, prepared, strict=True) if containers else ():
+                hidden = HiddenDocuments(problem, measure)
                 if not hidden.counts.n_hidden.any():  # no document has reached the rung below
                     continue
-                gathered[str(measure), fitted.name] = gather_container(
-                    fitted.prepared,
+                gathered[str(measure), part.name] = gather_container(
+                    model,
                     hidden,
                     fitting,
                     predicted,
-                    random_seed=random_seed,
-                    fit=fitted.whole,
+                    random_seed=settings.random_seed,
+                    fit=fits[dataclasses.replace(part, whole=True)][0],
                 )
         members = [p for p in of_measure if p.model in COMBINED]
         if len(members) == len(COMBINED) and len(members[0].densities) == 1:
-            of_measure.append(stack(members, random_seed=random_seed))
+            of_measure.append(stack(members, random_seed=settings.random_seed))
         elif len(members) == len(COMBINED):
             both = {p.model: steps[p.model] for p in members}
-            of_measure.append(
-                predict_mixture(both, members, first, fitting, n_folds=n_folds, random_seed=random_seed)
-            )
+            of_measure.append(predict_mixture(both, members, first, fitting, **shared))
         predictions += of_measure
     return ModelChecks(
         tuple(predictions),
@@ -327,85 +332,99 @@ def check_models(
             {
                 "version": __version__,
                 "collection_fingerprint": collection.fingerprint,
-                "measures": [str(m) for m in parsed],
+                "measures": [str(m) for m in settings.measures],
                 "models": list(names),
                 "engine": settings.engine,
-                "priors": replaced_priors,
+                "priors": priors,
                 "draws": settings.draws,
                 "tune": settings.tune,
                 "chains": settings.chains,
-                "n_folds": n_folds,
-                "random_seed": random_seed,
+                **shared,
             }
         ),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _ModelOnRung:
-    """One model on one rung, fitted to the evidence that measures of some depth share."""
+@dataclass(frozen=True)
+class _FittedPart:
+    """One model on one rung, fitted to the evidence that measures of some depth share: to all folds but one
+    each, or to the whole pool.
+    """
 
-    problem: ScoringProblem
-    prepared: PreparedModel
-    fits: tuple[Fit, ...]
-    whole: Fit | None
+    model: str
+    measure: Measure
+    rung: Rung
+    whole: bool = False
 
     @property
     def name(self) -> str:
         """The model's name, with the rung above the first."""
-        rung = self.problem.asked
-        return f"{self.prepared.model}-{rung.rel}-of-{rung.given}" if rung.given else self.prepared.model
+        rung = self.rung
+        return f"{self.model}-{rung.rel}-of-{rung.given}" if rung.given else self.model
 
-    def hidden(self, measure: Measure) -> HiddenDocuments:
-        """The rung's hidden documents within the cutoff of a measure."""
-        return HiddenDocuments(self.problem, measure)
+    def problem(self, collection: Collection) -> ScoringProblem:
+        """The problem of the rung without runs to score."""
+        return ScoringProblem(collection, (), self.measure, "pooled", rung=self.rung)
 
 
-@dataclass
-class _Fits:
-    """Fits of models on rungs, each made once for the measures that share it."""
+def _fitted_part(
+    collection: Collection, model: str, measure: Measure, rung: Rung, settings: CheckingSettings
+) -> _FittedPart:
+    """The model on a rung, with the deepest of the measures that share its evidence."""
+    depth = evidence_depth(model, measure.cutoff)
+    sharing = [
+        other
+        for other in settings.measures
+        if evidence_depth(model, other.cutoff) == depth and rung in rungs_of(collection, other)
+    ]
+    return _FittedPart(model, max(sharing, key=lambda other: other.cutoff), rung)
 
-    collection: Collection
-    measures: Sequence[Measure]
-    priors: dict[str, str]
-    fitting: Fitting
-    n_folds: int
-    random_seed: int
-    report: Callable[[str], None] | None
-    containers: bool
-    _made: dict[tuple[str, Rung, int], _ModelOnRung] = field(default_factory=dict)
 
-    def on(self, model: str, measure: Measure, rung: Rung) -> _ModelOnRung:
-        """The model on a rung with the evidence for a measure, fitted on first use."""
-        depth = evidence_depth(model, measure.cutoff)
-        key = model, rung, depth
-        if key not in self._made:
-            sharing = [
-                other
-                for other in self.measures
-                if evidence_depth(model, other.cutoff) == depth and rung in rungs_of(self.collection, other)
-            ]
-            deepest = max(sharing, key=lambda other: other.cutoff)
-            problem = ScoringProblem(self.collection, (), deepest, "pooled", rung=rung)
-            hidden = HiddenDocuments(problem)
-            if not rung.given:
-                for other in sharing:
-                    check_pool(HiddenDocuments(problem, other), self.n_folds)
-            prepared, whole = problem.prepare(model, self.priors), None
-            fits = fit_folds(
-                prepared,
-                hidden,
-                self.fitting,
-                n_folds=self.n_folds,
-                random_seed=self.random_seed,
-                report=self.report,
-            )
-            if self.containers:
-                if self.report is not None:
-                    self.report(f"{', '.join(map(str, sharing))}, {model}: the whole pool")
-                whole = self.fitting.fit(prepared, prepared.evidence, self.random_seed, ())
-            self._made[key] = _ModelOnRung(problem, prepared, fits, whole)
-        return self._made[key]
+def _fit_all(
+    collection: Collection,
+    models: Sequence[str],
+    settings: CheckingSettings,
+    whole: bool,
+    n_jobs: int | None,
+    progress: Callable[[int, int], None] | None,
+) -> dict[_FittedPart, tuple[Fit, ...]]:
+    """Fits of every model on every rung of every measure, by fold, and to the whole pool."""
+    for measure in settings.measures:
+        first = ScoringProblem(collection, (), measure, "pooled", rung=rungs_of(collection, measure)[0])
+        check_pool(HiddenDocuments(first), settings.n_folds)
+    parts = dict.fromkeys(
+        _fitted_part(collection, model, measure, rung, settings)
+        for measure in settings.measures
+        for model in models
+        for rung in rungs_of(collection, measure)
+    )
+    n_folds = min(settings.n_folds, len(np.unique(collection.organization[collection.pooled])))
+    tasks = [(part, f) for part in parts for f in range(n_folds)]
+    if whole:
+        tasks += [(dataclasses.replace(part, whole=True), 0) for part in parts]
+    fits: dict[tuple[_FittedPart, int], Fit] = {}
+    for task, fit in completed(partial(_fit, settings=settings), collection, tasks, n_jobs=n_jobs):
+        fits[task] = fit
+        if progress is not None:
+            progress(len(fits), len(tasks))
+    by_part: dict[_FittedPart, tuple[Fit, ...]] = {}
+    for part, f in tasks:
+        by_part[part] = (*by_part.get(part, ()), fits[part, f])
+    return by_part
+
+
+def _fit(
+    collection: Collection, task: tuple[_FittedPart, int], settings: CheckingSettings
+) -> tuple[tuple[_FittedPart, int], Fit]:
+    """Fit of one fold or the whole pool."""
+    part, f = task
+    problem = part.problem(collection)
+    prepared, fitting = problem.prepare(part.model, dict(settings.priors)), Fitting.of(settings)
+    if part.whole:
+        return task, fitting.fit(prepared, prepared.evidence, settings.random_seed, ())
+    hidden = HiddenDocuments(problem)
+    shared: dict[str, int] = {"n_folds": settings.n_folds, "random_seed": settings.random_seed}
+    return task, fit_fold(prepared, hidden, fitting, f, **shared)
 
 
 def checked_models(models: str | Iterable[str]) -> tuple[str, ...]:

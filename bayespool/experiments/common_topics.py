@@ -36,7 +36,7 @@ from bayespool.experiments.resampling import (
     settings_for_collection,
     whole_pool,
 )
-from bayespool.experiments.running import Running, experiment
+from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.settings import CommonTopicsSettings
 from bayespool.randomness import seed_of
 from bayespool.report.result import Figure
@@ -195,7 +195,7 @@ class TopicsInCommon(RandomPools):
         }
 
 
-@experiment(CommonTopicsSettings, TopicsInCommon)
+@in_parts(CommonTopicsSettings, TopicsInCommon)
 def vary_common_topics(
     collection: Collection, *, settings: CommonTopicsSettings, running: Running
 ) -> CommonTopicsResult:
@@ -222,6 +222,10 @@ def vary_common_topics(
     Warns
     -----
     {warnings}
+    InputWarning
+        No document has the relevance that a measure asks for.
+    JudgeWarning
+        Labels of a second judge are not used, for all runs or an organization's.
 
     Notes
     -----

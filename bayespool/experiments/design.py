@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import time
-import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -18,8 +18,8 @@ from bayespool.collection import Collection
 from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments.calibration import interval_columns
-from bayespool.experiments.preparing import CaughtWarnings, changed, own_warnings, parts_description
-from bayespool.experiments.running import Work
+from bayespool.experiments.preparing import changed, parts_description, warn_of_measures
+from bayespool.experiments.running import Running, Work
 from bayespool.experiments.storage import Columns, PartResult, add_rows
 from bayespool.measures import Estimates, Estimator, Measure, Values
 from bayespool.measures.estimates import estimate_checked
@@ -40,8 +40,9 @@ class Part:
     pool_run_ids : tuple of str
         Pooled runs whose judgments estimators get.
     measures : tuple of Measure
+        Default: those of the settings.
     columns : tuple of (str, object)
-        First columns of its rows.
+        First columns of its rows; default: its name as ``part``.
     seeds : tuple
         Names that its random numbers depend on; default: the name.
     """
@@ -49,12 +50,15 @@ class Part:
     name: str
     run_ids: tuple[str, ...]
     pool_run_ids: tuple[str, ...]
-    measures: tuple[Measure, ...]
+    measures: tuple[Measure, ...] = ()
     columns: tuple[tuple[str, object], ...] = ()
     seeds: tuple[object, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "seeds", self.seeds or (self.name,))
+        defaults = {"columns": (("part", self.name),), "seeds": (self.name,)}
+        for field in dataclasses.fields(Part)[1:]:
+            value = tuple(getattr(self, field.name)) or defaults.get(field.name, ())
+            object.__setattr__(self, field.name, value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +145,7 @@ class Design(Work):
     methods say what is usual. `run_design` runs it.
     """
 
-    def parts(self, collection: Collection, settings: Any) -> tuple[Part, ...]:
+    def parts(self, collection: Collection, settings: Any) -> Iterable[Part]:
         """The parts, in the order in which they are worked on."""
         raise NotImplementedError
 
@@ -172,14 +176,27 @@ class Design(Work):
 
     # --- what the runner asks ---
 
-    def work(self, collection: Collection, part: Any, settings: Any) -> PartResult:
+    def run(
+        self,
+        collection: Collection,
+        parts: Sequence[Any],
+        settings: Any,
+        running: Running,
+        *,
+        given: Collection | None = None,
+    ) -> list[PartResult]:
+        """As the runner does, after a warning of relevance that no document has and of labels not used."""
+        warn_of_measures(given or collection, settings.measures)
+        return super().run(collection, parts, settings, running, given=given)
+
+    def compute(self, collection: Collection, part: Any, settings: Any) -> tuple[Columns, dict[str, Any]]:
         """Conceal, estimate and grade; also stored are true values by measure, shape (run, topic), NaN on
         topics that a score does not count, and processor seconds by stage.
         """
         clock = _Clock()
         with clock.timed("concealing"):
             concealed = self.conceal(collection, part, settings)
-        estimates, caught = self._estimates(concealed, part, settings, clock)
+        estimates = self._estimates(concealed, part, settings, clock)
         rows: Columns = {}
         scores: dict[str, list[Any]] = {}
         with clock.timed("comparing with the truth"):
@@ -205,8 +222,7 @@ class Design(Work):
                         random_seed=settings.random_seed,
                     )
                     add_rows(rows, self.grade(graded, settings))
-        rest = {"true_scores": scores, "warnings": caught, "seconds": clock.seconds}
-        return PartResult(part, rows, rest)
+        return rows, {"true_scores": scores, "seconds": clock.seconds}
 
     def identity(self, part: Any, settings: Any) -> tuple[str, list[Any]]:
         """Name of the part, its runs, pool, measures and columns."""
@@ -238,24 +254,18 @@ class Design(Work):
 
     def _estimates(
         self, concealed: Collection, part: Any, settings: Any, clock: _Clock
-    ) -> tuple[dict[str, tuple[Estimates, ...]], CaughtWarnings]:
-        """Estimates by label, one per measure, and bayespool's own warnings; errors have a note that names
-        the estimator and the part.
-        """
+    ) -> dict[str, tuple[Estimates, ...]]:
+        """Estimates by label, one per measure; errors have a note that names the estimator and the part."""
         estimates: dict[str, tuple[Estimates, ...]] = {}
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            for label, estimator in settings.estimators:
-                seeded_estimator = seeded(estimator, *self.seeds(part, settings))
-                with clock.timed(label):
-                    try:
-                        estimates[label] = estimate_checked(
-                            seeded_estimator, concealed, part.run_ids, part.measures
-                        )
-                    except Exception as error:
-                        error.add_note(f"by estimator {label!r}, {self.name} of {part.name!r}")
-                        raise
-        return estimates, own_warnings(caught)
+        for label, estimator in settings.estimators:
+            own = seeded(estimator, *self.seeds(part, settings))
+            with clock.timed(label):
+                try:
+                    estimates[label] = estimate_checked(own, concealed, part.run_ids, part.measures)
+                except Exception as error:
+                    error.add_note(f"by estimator {label!r}, {self.name} of {part.name!r}")
+                    raise
+        return estimates
 
 
 class _Clock:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +18,10 @@ from bayespool.experiments.check_settings import EngineCheckSettings
 from bayespool.experiments.hidden import Fitting, HiddenDocuments, pool_alone, without_organizations
 from bayespool.experiments.predictions import beyond, check_pool, deal_folds
 from bayespool.experiments.questions import HeldOutRankings, Question, draw_levels, questions_of
+from bayespool.experiments.running import Running, Work, in_parts
+from bayespool.experiments.storage import Columns, add_rows
+from bayespool.measures import Measure
 from bayespool.models import MODEL_NAMES
-from bayespool.options import takes
 from bayespool.posterior import ScoringProblem
 from bayespool.posterior.steps import rungs_of
 from bayespool.report.result import Figure, Result
@@ -144,12 +147,45 @@ class EngineComparison(Result):
         return pd.DataFrame(rows)
 
 
-@takes(EngineCheckSettings)
+class EnginesCompared(Work):
+    """Both engines on each measure and model."""
+
+    name: ClassVar[str] = "check engines"
+    parts_name: ClassVar[str] = "fits"
+    folder: ClassVar[str] = "engines"
+
+    def compute(
+        self, collection: Collection, part: tuple[Measure, str], settings: EngineCheckSettings
+    ) -> tuple[Columns, dict[str, Any]]:
+        """Differences of the engines on the runs of the first fold."""
+        measure, model = part
+        of_rungs = [
+            ScoringProblem(collection, (), measure, "pooled", rung=rung)
+            for rung in rungs_of(collection, measure)
+        ]
+        hidden = HiddenDocuments(of_rungs[0])
+        rankings = HeldOutRankings(hidden)
+        prepared = [problem.prepare(model, dict(settings.priors)) for problem in of_rungs]
+        questions = questions_of(prepared, rankings)
+        problems: list[str] = []
+        drawn = {}
+        for engine in (settings.engine, REFERENCE):
+            fitting = Fitting.of(settings, engine=engine, target_accept=_TARGET_ACCEPT)
+            runs, drawn[engine], of_fits = _predict(
+                questions, rankings, fitting, settings.n_folds, settings.random_seed
+            )
+            problems += [f"{engine}: {text}" for text in of_fits]
+        per_mean = measure.unit * len(collection.query_ids)
+        rows: Columns = {}
+        row = {"measure": str(measure), "model": model, "run_id": [hidden.counts.run_ids[r] for r in runs]}
+        compared = _compare(drawn, rankings.known(runs).totals(), per_mean, settings.ci_prob)
+        add_rows(rows, row | compared | {"problems": "; ".join(problems)})
+        return rows, {}
+
+
+@in_parts(EngineCheckSettings, EnginesCompared)
 def compare_engines(
-    collection: Collection,
-    *,
-    settings: EngineCheckSettings,
-    report: Callable[[str], None] | None = None,
+    collection: Collection, *, settings: EngineCheckSettings, running: Running
 ) -> EngineComparison:
     """Compare an engine with NUTS on the scores of runs whose organizations are held out.
 
@@ -161,12 +197,21 @@ def compare_engines(
     collection : Collection
         Judgments of your own are left out.
     {options}
-    report : callable, optional
-        Called with a line on the current step.
+    {running}
 
     Returns
     -------
     EngineComparison
+
+    Raises
+    ------
+    InputError
+        NUTS compared with itself; a pool from which no fold can be held out.
+    {errors}
+
+    Warns
+    -----
+    {warnings}
 
     Notes
     -----
@@ -177,40 +222,14 @@ def compare_engines(
 
     if settings.engine == REFERENCE:
         raise InputError(f"{REFERENCE} is what engines are compared with", hint="compare another")
-    names, n_folds = settings.models or MODEL_NAMES, settings.n_folds
-    fittings = {
-        name: Fitting.of(settings, engine=name, target_accept=_TARGET_ACCEPT)
-        for name in (settings.engine, REFERENCE)
-    }
-    frames, collection = [], pool_alone(collection)
+    names, collection = settings.models or MODEL_NAMES, pool_alone(collection)
     for measure in settings.measures:
-        of_rungs = [
-            ScoringProblem(collection, (), measure, "pooled", rung=rung)
-            for rung in rungs_of(collection, measure)
-        ]
-        hidden = HiddenDocuments(of_rungs[0])
-        check_pool(hidden, n_folds)
-        rankings = HeldOutRankings(hidden)
-        for name in names:
-            prepared = [problem.prepare(name, dict(settings.priors)) for problem in of_rungs]
-            questions = questions_of(prepared, rankings)
-            columns: dict[str, Any] = {"measure": str(measure), "model": name}
-            problems: list[str] = []
-            drawn = {}
-            for engine_name, fitting in fittings.items():
-                if report is not None:
-                    report(f"{measure}, {name}: {engine_name}")
-                runs, drawn[engine_name], problem = _predict(
-                    questions, rankings, fitting, n_folds, settings.random_seed
-                )
-                problems += [f"{engine_name}: {text}" for text in problem]
-            columns["run_id"] = [hidden.counts.run_ids[r] for r in runs]
-            per_mean = measure.unit * len(collection.query_ids)
-            known = rankings.known(runs).totals()
-            columns |= _compare(drawn, known, per_mean, settings.ci_prob)
-            frames.append(pd.DataFrame(columns | {"problems": "; ".join(problems)}))
+        first = ScoringProblem(collection, (), measure, "pooled", rung=rungs_of(collection, measure)[0])
+        check_pool(HiddenDocuments(first), settings.n_folds)
+    parts = list(itertools.product(settings.measures, names))
+    results = EnginesCompared().run(collection, parts, settings, running)
     return EngineComparison(
-        pd.concat(frames, ignore_index=True),
+        pd.concat([pd.DataFrame(result.rows) for result in results], ignore_index=True),
         metadata_of(
             collection, settings, models=list(names), mean_within=MEAN_WITHIN, ends_within=ENDS_WITHIN
         ),

@@ -4,7 +4,7 @@ and narrower intervals.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -17,6 +17,7 @@ from bayespool.errors import InputError
 from bayespool.experiments.check_settings import JudgesSettings
 from bayespool.experiments.judge_tables import (
     Confusions,
+    IntervalsWithLabels,
     Row,
     agreement_rows,
     calibration_rows,
@@ -28,8 +29,8 @@ from bayespool.experiments.judge_tables import (
     organization_rows,
     relevant_from,
 )
+from bayespool.experiments.running import Running, in_parts
 from bayespool.measures import Measure
-from bayespool.options import takes
 from bayespool.posterior.second_judges import judge_problems
 from bayespool.report.result import Figure, Result
 from bayespool.scoring import find_targets
@@ -291,13 +292,13 @@ def _agreement_view(measures: list[Measure]) -> View:
     )
 
 
-@takes(JudgesSettings)
+@in_parts(JudgesSettings, IntervalsWithLabels)
 def check_judges(
     collection: Collection,
     *,
     settings: JudgesSettings,
+    running: Running,
     run_ids: str | Iterable[str] | None = None,
-    report: Callable[[str], None] | None = None,
 ) -> JudgeCheck:
     """Check the labels of a collection's second judges.
 
@@ -308,8 +309,7 @@ def check_judges(
     {options}
     run_ids : str or iterable of str, optional
         The runs to score, possibly none; default: as of `bayespool.score`.
-    report : callable, optional
-        Called with a line on the current step.
+    {running}
 
     Returns
     -------
@@ -320,6 +320,11 @@ def check_judges(
     InputError
         No judge; unknown run or setting; intervals without a run to score or a second organization in the
         pool.
+    {errors}
+
+    Warns
+    -----
+    {warnings}
 
     Notes
     -----
@@ -352,9 +357,7 @@ def check_judges(
     confusions = find_confusions(collection, parsed)
     runs: tuple[Row, ...] = ()
     if settings.intervals:
-        runs = compare_intervals(
-            collection, targets, parsed, settings.posterior(), ci_prob=ci_prob, report=report
-        )
+        runs = compare_intervals(collection, targets, settings, running)
     problems = judge_problems(collection, targets, parsed, estimand=estimand)
     return JudgeCheck(
         judges=collection.judges,

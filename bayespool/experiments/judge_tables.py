@@ -3,66 +3,93 @@
 from __future__ import annotations
 
 import dataclasses
-import re
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, Judge
-from bayespool.errors import InputError, warn_caller
+from bayespool.errors import InputError
 from bayespool.evidence import Estimand, GradeCounts, LabelConfusion, auc, kappas, label_lift
 from bayespool.evidence.bounds import unjudged_documents
 from bayespool.evidence.labels import KINDS_OF_DOCUMENTS, grade_names
+from bayespool.experiments.check_settings import JudgesSettings
+from bayespool.experiments.running import Running, Work
+from bayespool.experiments.storage import Columns, add_rows
 from bayespool.measures import Measure
-from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.preparation import DEPTHS
 from bayespool.posterior.steps import rungs_of
 
 Row = dict[str, Any]
-_Floats = npt.NDArray[np.float64]
-IntervalsByJudge = Mapping[tuple[Measure, str], tuple[_Floats, _Floats, _Floats]]
-"""Values and ends of intervals of runs, by measure and judge; the empty name means no judge."""
-
 ALL_JUDGES = "all judges"
 """Name of all judges together."""
 
 
+class IntervalsWithLabels(Work):
+    """Intervals without labels, with those of each judge, and with all, of runs that are scored together."""
+
+    name: ClassVar[str] = "judges"
+    parts_name: ClassVar[str] = "scores"
+
+    def compute(
+        self, collection: Collection, part: tuple[str, ...], settings: JudgesSettings
+    ) -> tuple[Columns, dict[str, Any]]:
+        """Rows of the table ``runs`` of `JudgeCheck`, of runs that leave the pool if they are in it."""
+        judges: dict[str, tuple[Judge, ...]] = {judge.name: (judge,) for judge in collection.judges}
+        if len(judges) > 1:
+            judges[ALL_JUDGES] = collection.judges
+        reduced, estimator = collection.unpool(part), settings.posterior()
+        intervals: dict[tuple[Measure, str], tuple[Any, ...]] = {}
+        for name, with_judges in {"": (), **judges}.items():
+            labeled = dataclasses.replace(reduced, judges=with_judges)
+            for estimates in estimator.estimate(labeled, part, settings.measures):
+                ends = estimates.interval(settings.ci_prob)
+                intervals[estimates.measure, name] = (estimates.value, *ends)
+        own = collection.organization[collection.run_index(part)]
+        rows: Columns = {}
+        for measure, name in itertools.product(settings.measures, judges):
+            row = {
+                "measure": str(measure),
+                "judge": name,
+                "organization": [collection.organizations[o] for o in own],
+                "run_id": list(part),
+            }
+            for which, of_labels in (("without", ""), ("with", name)):
+                value, lower, upper = intervals[measure, of_labels]
+                of_runs = {"value": value, "lower": lower, "upper": upper, "width": upper - lower}
+                row |= {f"{column}_{which}": each for column, each in of_runs.items()}
+            add_rows(rows, row | {"ci_prob": settings.ci_prob})
+        return rows, {}
+
+    def parts(self, collection: Collection, run_ids: tuple[str, ...]) -> list[tuple[str, ...]]:
+        """The runs to score; or without any, those of each organization in turn."""
+        if run_ids:
+            return [run_ids]
+        pooled = np.flatnonzero(collection.pooled)
+        own = collection.organization[pooled]
+        if len(np.unique(own)) < 2:
+            raise InputError(
+                "intervals: no run to score, and no second organization in the pool to leave out",
+                hint="name runs, or do without intervals",
+            )
+        return [tuple(collection.run_ids[r] for r in pooled[own == o]) for o in np.unique(own)]
+
+
 def compare_intervals(
-    collection: Collection,
-    run_ids: tuple[str, ...],
-    measures: tuple[Measure, ...],
-    estimator: PosteriorEstimator,
-    *,
-    ci_prob: float,
-    report: Callable[[str], None] | None = None,
+    collection: Collection, run_ids: tuple[str, ...], settings: JudgesSettings, running: Running
 ) -> tuple[Row, ...]:
-    """Rows of the table ``runs`` of `JudgeCheck`: values and intervals without labels, with those of
-    each judge, and with all; without runs to score, each organization is left out in turn.
-    """
-    parts = _parts(collection, run_ids)
-    judges: dict[str, tuple[Judge, ...]] = {judge.name: (judge,) for judge in collection.judges}
-    if len(judges) > 1:
-        judges[ALL_JUDGES] = collection.judges
-    label_sets = {"": (), **judges}
-    rows: dict[tuple[Measure, str], list[Row]] = {(m, name): [] for m in measures for name in judges}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for number, (reduced, runs) in enumerate(parts, 1):
-            intervals = {}
-            part = "" if run_ids else f": organization {number} of {len(parts)} left out"
-            for name, with_judges in label_sets.items():
-                if report is not None:
-                    report(f"estimating {f'with {name}' if name else 'without labels'}{part}")
-                labeled = dataclasses.replace(reduced, judges=with_judges)
-                for estimates in estimator.estimate(labeled, runs, measures):
-                    intervals[estimates.measure, name] = (estimates.value, *estimates.interval(ci_prob))
-            for measure, name in rows:
-                rows[measure, name] += _rows(collection, runs, measure, name, intervals, ci_prob)
-    _warn_once(caught)
-    return tuple(row for group in rows.values() for row in group)
+    """Rows of the table ``runs``, by measure and judge."""
+    work = IntervalsWithLabels()
+    results = work.run(collection, work.parts(collection, run_ids), settings, running)
+    rows = [
+        dict(zip(result.rows, values, strict=True))
+        for result in results
+        for values in zip(*result.rows.values(), strict=True)
+    ]
+    order = {key: i for i, key in enumerate(dict.fromkeys((row["measure"], row["judge"]) for row in rows))}
+    return tuple(sorted(rows, key=lambda row: order[row["measure"], row["judge"]]))
 
 
 def interval_rows(rows: Sequence[Row]) -> list[Row]:
@@ -85,61 +112,6 @@ def interval_rows(rows: Sequence[Row]) -> list[Row]:
             }
         )
     return table
-
-
-def _parts(collection: Collection, run_ids: tuple[str, ...]) -> list[tuple[Collection, tuple[str, ...]]]:
-    """Groups of runs to score together, each with the pool without them."""
-    if run_ids:
-        return [(collection, run_ids)]
-    pooled = np.flatnonzero(collection.pooled)
-    own = collection.organization[pooled]
-    if len(np.unique(own)) < 2:
-        raise InputError(
-            "intervals: no run to score, and no second organization in the pool to leave out",
-            hint="name runs, or do without intervals",
-        )
-    groups = [tuple(collection.run_ids[r] for r in pooled[own == o]) for o in np.unique(own)]
-    return [(collection.unpool(runs), runs) for runs in groups]
-
-
-def _rows(
-    collection: Collection,
-    run_ids: Sequence[str],
-    measure: Measure,
-    judge: str,
-    intervals: IntervalsByJudge,
-    ci_prob: float,
-) -> list[Row]:
-    of_runs = collection.organization[collection.run_index(run_ids)]
-    before_and_after = (zip(*intervals[measure, name], strict=True) for name in ("", judge))
-    columns = zip(run_ids, of_runs, *before_and_after, strict=True)
-    return [
-        {
-            "measure": str(measure),
-            "judge": judge,
-            "organization": collection.organizations[o],
-            "run_id": run,
-            **_columns("without", *before),
-            **_columns("with", *after),
-            "ci_prob": ci_prob,
-        }
-        for run, o, before, after in columns
-    ]
-
-
-def _columns(suffix: str, value: float, lower: float, upper: float) -> Row:
-    values = {"value": value, "lower": lower, "upper": upper, "width": upper - lower}
-    return {f"{name}_{suffix}": float(x) for name, x in values.items()}
-
-
-def _warn_once(caught: Sequence[warnings.WarningMessage]) -> None:
-    """Issue warnings again, one for those that differ in numbers only."""
-    texts = {
-        (warning.category, re.sub(r"\d+", "0", str(warning.message))): str(warning.message)
-        for warning in caught
-    }
-    for (category, _), text in texts.items():
-        warn_caller(text, category)
 
 
 Confusions = Mapping[tuple[Measure, str], LabelConfusion]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +15,9 @@ from bayespool import __version__
 from bayespool.collection import Collection, IntArray, Qrels
 from bayespool.errors import InputError, InputWarning
 from bayespool.experiments.check_settings import JudgingOrder, JudgingRoundsSettings
+from bayespool.experiments.running import Running, Work, in_parts
+from bayespool.experiments.storage import Columns, add_rows
 from bayespool.measures import Measure
-from bayespool.options import takes
 from bayespool.posterior import Completion
 from bayespool.randomness import document_keys
 from bayespool.report.result import Figure, Result
@@ -32,7 +34,6 @@ from bayespool.tables.table import Table, View
 JUDGING_ORDERS: tuple[JudgingOrder, ...] = get_args(JudgingOrder)
 """How documents are chosen: by `bayespool.judge_next` in each round, or at random."""
 
-_Row = dict[str, Any]
 _COLUMNS = {
     "order": Column("order", "method", "How documents are chosen."),
     "n_judgments": Column("judgments", "count", "Judgments so far, for all runs."),
@@ -66,13 +67,13 @@ class JudgingRounds(Result):
     orders: tuple[JudgingOrder, ...]
     ci_prob: float
     metadata: Mapping[str, Any]
-    _rows: tuple[_Row, ...]
+    _rows: Columns
 
     command = "judging rounds"
     title = "Judging in rounds"
 
     def __repr__(self) -> str:
-        most = max(row["n_judgments"] for row in self._rows)
+        most = max(self._rows["n_judgments"])
         text = f"{self.measure} of {some_of(self.run_ids, 3)}, {most} judgments by {some_of(self.orders, 3)}"
         return one_line("JudgingRounds", text)
 
@@ -80,7 +81,7 @@ class JudgingRounds(Result):
         """Runs after each round, and means over them."""
         import pandas as pd
 
-        runs = pd.DataFrame(list(self._rows)).assign(ci_prob=self.ci_prob)
+        runs = pd.DataFrame(self._rows).assign(ci_prob=self.ci_prob)
         groups = runs.groupby(["order", "n_judgments"], sort=False)
         rounds = groups[["width", "expected"]].mean().assign(widest=groups["width"].max()).reset_index()
         view = View(
@@ -100,14 +101,50 @@ class JudgingRounds(Result):
         return (Figure("judging", caption, lambda: plot_judging(self).figure),)
 
 
-@takes(JudgingRoundsSettings)
+@dataclass(frozen=True, eq=False)
+class RoundsOfJudging(Work):
+    """Rounds of judging with known answers, by the order in which documents are chosen."""
+
+    name: ClassVar[str] = "judging rounds"
+    parts_name: ClassVar[str] = "orders"
+    folder: ClassVar[str] = "rounds"
+    run_ids: tuple[str, ...]
+    answers: npt.NDArray[np.int16]
+
+    def compute(
+        self, collection: Collection, part: tuple[JudgingOrder], settings: JudgingRoundsSettings
+    ) -> tuple[Columns, dict[str, Any]]:
+        """Intervals of the runs after each round; answers are the relevance of documents, shape (pair,)."""
+        (order,), measure, ci_prob = part, settings.measures, settings.ci_prob
+        judged, expected = collection, np.full(len(self.run_ids), np.nan)
+        rows: Columns = {}
+        for round_ in range(settings.n_rounds + 1):
+            completion = settings.estimator.complete(judged, self.run_ids, measure)
+            n_judgments = int((judged.judged & ~collection.judged).sum())
+            add_rows(rows, _row(order, n_judgments, completion, measure, expected, ci_prob))
+            if round_ == settings.n_rounds or not len(completion.unknowns):
+                break
+            pairs, expected = _choose(
+                order, completion, measure, settings.budget, ci_prob, settings.random_seed
+            )
+            judged = judged.with_added(pairs, _answers(collection, self.answers, pairs))
+        return rows, {}
+
+    def describe(self, settings: JudgingRoundsSettings) -> dict[str, Any]:
+        """Runs and answers, too; but not the orders, to which more may be added."""
+        described = {name: value for name, value in super().describe(settings).items() if name != "orders"}
+        known = hashlib.blake2b(self.answers.tobytes(), digest_size=8).hexdigest()
+        return described | {"runs": list(self.run_ids), "answers": known}
+
+
+@in_parts(JudgingRoundsSettings, RoundsOfJudging)
 def judge_in_rounds(
     collection: Collection,
     run_ids: str | Iterable[str] | None = None,
     *,
     settings: JudgingRoundsSettings,
+    running: Running,
     answers: Qrels,
-    report: Callable[[str], None] | None = None,
 ) -> JudgingRounds:
     """Judge some runs' documents in rounds with known answers, and score the runs after each round.
 
@@ -120,8 +157,7 @@ def judge_in_rounds(
     answers : Qrels
         Judgments of every document that may be chosen: those of a simulation, or of a collection whose runs
         were left out of the pool.
-    report : callable, optional
-        Called with a line on the current step.
+    {running}
 
     Returns
     -------
@@ -131,6 +167,11 @@ def judge_in_rounds(
     ------
     InputError
         Several measures; an unknown run, order or setting; the answers lack a document that was chosen.
+    {errors}
+
+    Warns
+    -----
+    {warnings}
 
     Examples
     --------
@@ -143,77 +184,57 @@ def judge_in_rounds(
     >>> bool(widths[1] < widths[0])
     True
     """
-    measure, posterior, chosen = settings.measures, settings.estimator, settings.orders
-    budget, n_rounds, ci_prob = settings.budget, settings.n_rounds, settings.ci_prob
+    measure, orders = settings.measures, settings.orders
     expect_collection(collection)
     collection, targets, _ = find_targets(collection, run_ids, TargetSettings())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)  # for answers on documents that no run has
         answered = collection.add_judgments(answers)
-    report_step = report or (lambda line: None)
-    rows: list[_Row] = []
-    report_step("completing")
-    start = posterior.complete(collection, targets, measure)
-    for order in chosen:
-        judged, completion = collection, start
-        expected = np.full(len(targets), np.nan)
-        for round_ in range(n_rounds + 1):
-            n_judgments = int((judged.judged & ~collection.judged).sum())
-            rows += _rows(order, n_judgments, completion, measure, expected, ci_prob)
-            if round_ == n_rounds or not len(completion.unknowns):
-                break
-            pairs, expected = _choose(order, completion, measure, budget, ci_prob, settings.random_seed)
-            judged = judged.with_added(pairs, _answers(answered, pairs))
-            report_step(f"completing: {order}, {n_judgments + len(pairs)} judgments")
-            completion = posterior.complete(judged, targets, measure)
+    relevance = np.where(answered.judged, answered.relevance, np.int16(-1))
+    parts = [(order,) for order in orders]
+    results = RoundsOfJudging(targets, relevance).run(collection, parts, settings, running)
     return JudgingRounds(
         measure=measure,
         run_ids=targets,
-        orders=chosen,
-        ci_prob=ci_prob,
+        orders=orders,
+        ci_prob=settings.ci_prob,
         metadata={
             "version": __version__,
             "collection_fingerprint": collection.fingerprint,
             "measure": str(measure),
             "runs": list(targets),
-            "orders": list(chosen),
-            "estimator": posterior.name,
-            "budget": budget,
-            "n_rounds": n_rounds,
-            "ci_prob": ci_prob,
+            "orders": list(orders),
+            "estimator": settings.estimator.name,
+            "budget": settings.budget,
+            "n_rounds": settings.n_rounds,
+            "ci_prob": settings.ci_prob,
             "random_seed": settings.random_seed,
         },
-        _rows=tuple(rows),
+        _rows={name: [x for result in results for x in result.rows[name]] for name in results[0].rows},
     )
 
 
-def _rows(
+def _row(
     order: JudgingOrder,
     n_judgments: int,
     completion: Completion,
     measure: Measure,
     expected: npt.NDArray[np.float64],
     ci_prob: float,
-) -> list[_Row]:
+) -> dict[str, Any]:
     """Estimates and intervals of the runs after a round."""
     values = completion.evaluate(measure)[0]
     lower, upper = values.interval(ci_prob)
-    columns = zip(
-        completion.unknowns.run_ids, values.means().mean(axis=0), lower, upper, expected, strict=True
-    )
-    return [
-        {
-            "order": order,
-            "n_judgments": n_judgments,
-            "run_id": run,
-            "value": float(value),
-            "lower": float(low),
-            "upper": float(high),
-            "width": float(high - low),
-            "expected": float(before),
-        }
-        for run, value, low, high, before in columns
-    ]
+    return {
+        "order": order,
+        "n_judgments": n_judgments,
+        "run_id": list(completion.unknowns.run_ids),
+        "value": values.means().mean(axis=0),
+        "lower": lower,
+        "upper": upper,
+        "width": upper - lower,
+        "expected": expected,
+    }
 
 
 def _choose(
@@ -241,14 +262,16 @@ def _choose(
     return most_informative, planned.left
 
 
-def _answers(answered: Collection, pairs: IntArray) -> npt.NDArray[np.int16]:
+def _answers(
+    collection: Collection, answers: npt.NDArray[np.int16], pairs: IntArray
+) -> npt.NDArray[np.int16]:
     """Relevance of documents; `InputError` if the answers lack one."""
-    known = answered.judged[pairs]
+    known = answers[pairs] >= 0
     if not known.all():
         pair = int(pairs[int((~known).argmax())])
-        topic = answered.query_ids[answered.pair_topic[pair]]
+        topic = collection.query_ids[collection.pair_topic[pair]]
         raise InputError(
-            f"the answers lack document {answered.doc_id(pair)} of topic {topic}, which was chosen"
+            f"the answers lack document {collection.doc_id(pair)} of topic {topic}, which was chosen"
         )
-    levels: npt.NDArray[np.int16] = answered.relevance[pairs]
+    levels: npt.NDArray[np.int16] = answers[pairs]
     return levels

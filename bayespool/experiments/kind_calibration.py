@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 
@@ -16,18 +16,18 @@ from bayespool.experiments.check_settings import SelfCalibrationSettings
 from bayespool.experiments.checks import refuse_priors_of_no_model
 from bayespool.experiments.hidden import pool_alone
 from bayespool.experiments.priors import simulate_counts
+from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.self_calibration import (
     DESIGN,
     DRAWS_PER_RANK,
     SelfCalibrations,
     Simulation,
-    calibrate,
+    Simulations,
 )
 from bayespool.experiments.simulation import SimulationSettings, simulate
 from bayespool.inference.engines import is_independent, make_engine
 from bayespool.measures import Diagnostics
 from bayespool.models import LinearEvidence
-from bayespool.options import takes
 from bayespool.posterior import Completion, PreparedModel, ScoringProblem, distance_from_pool
 from bayespool.posterior.distance import with_kinds
 from bayespool.posterior.mixtures import OF_KINDS, fit_prepared
@@ -41,12 +41,49 @@ _SEED_OF_KINDS = 5  # its run is of a new kind with a chance of .58
 _NEW_ORGANIZATION = "new"
 
 
-@takes(SelfCalibrationSettings, positional="models")
+class _SimulationsOfKinds(Simulations):
+    name: ClassVar[str] = "check simulation --new-kind"
+
+    def simulation(self, collection: Collection, model: str, settings: SelfCalibrationSettings) -> Simulation:
+        """Two sets of hidden documents, and a run that is of a new kind with its chance."""
+        n_draws, engine, priors = settings.n_draws, settings.engine, dict(settings.priors)
+        runs, rung = collection.unpooled_run_ids[:1], rungs_of(collection, settings.measure)[0]
+        problem = ScoringProblem(collection, runs, settings.measure, "complete", rung=rung)
+        of_kinds = dataclasses.replace(problem, collection=with_kinds(collection))
+        chance = distance_from_pool(collection, runs, rel=problem.asked.rel).new_kind
+        kept = n_draws if is_independent(engine) else n_draws * DRAWS_PER_RANK
+        fit_engine = make_engine(engine, draws=kept, tune=500, chains=1, target_accept=0.95)
+        usual, others = problem.prepare(model, priors), of_kinds.prepare(model, {**OF_KINDS, **priors})
+
+        def simulate_once(rng: np.random.Generator) -> tuple[dict[str, int], list[Diagnostics]]:
+            simulated = [_simulated(prepared, problem, rng) for prepared in (usual, others)]
+            truth = simulated[int(rng.random() < chance[0])][1]
+            (usual_simulated, _), (others_simulated, _) = simulated
+            seed = int(rng.integers(2**31))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DiagnosticsWarning)
+                posterior, _ = fit_prepared(
+                    (problem, {model: usual_simulated}),
+                    (of_kinds, {model: others_simulated}),
+                    fit_engine,
+                    kept,
+                    seed,
+                    new_kind=chance,
+                )
+            fits = [component.fit.diagnostics for component in posterior.components]
+            known = np.full(len(problem.unknowns), -1, dtype=np.int16)
+            completion = Completion(problem.unknowns, kept, (posterior,), (problem.asked,), known, {}, seed)
+            draws = np.zeros(kept)
+            for topic in range(len(collection.query_ids)):
+                draws += completion.block(topic).sum(axis=1)
+            return {"new_run": randomized_rank(draws[:: kept // n_draws], truth, rng)}, fits
+
+        return simulate_once
+
+
+@in_parts(SelfCalibrationSettings, Simulations, positional="models")
 def self_calibrate_kinds(
-    *,
-    settings: SelfCalibrationSettings,
-    collection: Collection | None = None,
-    report: Callable[[str], None] | None = None,
+    *, settings: SelfCalibrationSettings, running: Running, collection: Collection | None = None
 ) -> SelfCalibrations:
     """Simulation-based calibration of the score of a run that is of a new kind with a known chance.
 
@@ -63,8 +100,7 @@ def self_calibrate_kinds(
     collection : Collection, optional
         With a pool and runs outside it, the first of which is scored. Default: a small simulated one, see
         `DESIGN_OF_KINDS`. The relevance of hidden documents is not used.
-    report : callable, optional
-        Called with a line on the current step.
+    {running}
 
     Returns
     -------
@@ -75,53 +111,21 @@ def self_calibrate_kinds(
     ------
     InputError
         A model of counts, or a collection without a pool of two organizations or without a run outside it.
+    {errors}
+
+    Warns
+    -----
+    {warnings}
     """
-    names, engine = settings.models or COMBINED, settings.engine
-    parsed, n_draws = settings.measure, settings.n_draws
-    replaced_priors = dict(settings.priors)
-    refuse_priors_of_no_model(replaced_priors, names, engine)
+    names = settings.models or COMBINED
+    refuse_priors_of_no_model(dict(settings.priors), names, settings.engine)
     if collection is None:
         collection = simulate(DESIGN_OF_KINDS, random_seed=_SEED_OF_KINDS).collection
     collection = pool_alone(collection)
-    runs, pooled = collection.unpooled_run_ids[:1], np.flatnonzero(collection.pooled)
-    if not runs or len(np.unique(collection.organization[pooled])) < 2:
+    pooled = np.flatnonzero(collection.pooled)
+    if not collection.unpooled_run_ids or len(np.unique(collection.organization[pooled])) < 2:
         raise InputError("a chance of a new kind needs a pool of two organizations and a run outside it")
-    problem = ScoringProblem(collection, runs, parsed, "complete", rung=rungs_of(collection, parsed)[0])
-    of_kinds = dataclasses.replace(problem, collection=with_kinds(collection))
-    chance = distance_from_pool(collection, runs, rel=problem.asked.rel).new_kind
-    kept = n_draws if is_independent(engine) else n_draws * DRAWS_PER_RANK
-    fit_engine = make_engine(engine, draws=kept, tune=500, chains=1, target_accept=0.95)
-
-    def simulation(name: str) -> Simulation:
-        usual = problem.prepare(name, replaced_priors)
-        others = of_kinds.prepare(name, {**OF_KINDS, **replaced_priors})
-
-        def simulate_once(rng: np.random.Generator) -> tuple[dict[str, int], list[Diagnostics]]:
-            simulated = [_simulated(prepared, problem, rng) for prepared in (usual, others)]
-            truth = simulated[int(rng.random() < chance[0])][1]
-            (usual_simulated, _), (others_simulated, _) = simulated
-            seed = int(rng.integers(2**31))
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DiagnosticsWarning)
-                posterior, _ = fit_prepared(
-                    (problem, {name: usual_simulated}),
-                    (of_kinds, {name: others_simulated}),
-                    fit_engine,
-                    kept,
-                    seed,
-                    new_kind=chance,
-                )
-            fits = [component.fit.diagnostics for component in posterior.components]
-            known = np.full(len(problem.unknowns), -1, dtype=np.int16)
-            completion = Completion(problem.unknowns, kept, (posterior,), (problem.asked,), known, {}, seed)
-            draws = np.zeros(kept)
-            for topic in range(len(collection.query_ids)):
-                draws += completion.block(topic).sum(axis=1)
-            return {"new_run": randomized_rank(draws[:: kept // n_draws], truth, rng)}, fits
-
-        return simulate_once
-
-    done = tuple(calibrate(name, simulation(name), settings, report, ", new kind") for name in names)
+    done = _SimulationsOfKinds().calibrations(collection, names, settings, running)
     return SelfCalibrations(done, metadata_of(collection, settings, models=list(names), new_kind=True))
 
 

@@ -13,12 +13,12 @@ from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.evidence.ideals import reach_of_ideal, values_on_fuller
-from bayespool.experiments.base import RowOrder, fields_of, ordered_table
-from bayespool.experiments.calibration import with_missing_flags
+from bayespool.experiments.base import fields_of
 from bayespool.experiments.clusters import RunCluster, cluster_runs
 from bayespool.experiments.design import Design, Graded, Part, Truth
+from bayespool.experiments.graded_runs import seconds_of, table_of_runs
 from bayespool.experiments.results import LeaveOutResult
-from bayespool.experiments.running import Running, experiment
+from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.experiments.storage import PartResult
 from bayespool.measures import Measure, Normalized, Values
@@ -135,7 +135,7 @@ def fold_of(
     )
 
 
-@experiment(LeaveOutSettings, RunsLeftOut)
+@in_parts(LeaveOutSettings, RunsLeftOut)
 def leave_out(collection: Collection, *, settings: LeaveOutSettings, running: Running) -> LeaveOutResult:
     """Leave each organization (run, cluster of runs) out of the pool, and compare estimates with the truth.
 
@@ -160,6 +160,10 @@ def leave_out(collection: Collection, *, settings: LeaveOutSettings, running: Ru
     Warns
     -----
     {warnings}
+    InputWarning
+        No document has the relevance that a measure asks for.
+    JudgeWarning
+        Labels of a second judge are not used, for all runs or an organization's.
 
     Notes
     -----
@@ -183,15 +187,11 @@ def leave_out(collection: Collection, *, settings: LeaveOutSettings, running: Ru
     """
     pooled, design, folds = design_of(collection, settings)
     results = design.run(pooled, folds, settings, running, given=collection)
-    seconds: dict[str, float] = {}
-    for result in results:
-        for stage, spent in result.rest["seconds"].items():
-            seconds[stage] = seconds.get(stage, 0.0) + spent
     return LeaveOutResult(
         **fields_of(collection, pooled, settings, results),
         n_pooled_runs={str(m): len(pooled.pooled_run_ids) for m in settings.measures},
         scores_in_truth=true_scores_of(results),
-        seconds=seconds,
+        seconds=seconds_of(results),
         clusters=design.clusters,
         _rows=_with_reported(table_of_runs(pooled, settings, results), settings),
     )
@@ -219,18 +219,6 @@ def true_scores_of(results: Sequence[PartResult]) -> dict[tuple[str, str], npt.N
         for measure, scores in result.rest["true_scores"].items()
         for run, of_run in zip(result.part.run_ids, np.array(scores), strict=True)
     }
-
-
-def table_of_runs(
-    collection: Collection,
-    settings: LeaveOutSettings,
-    results: Sequence[PartResult],
-    first: RowOrder | None = None,
-) -> pd.DataFrame:
-    """Rows by the columns in `first`, measure, estimator and run, whatever order the folds came in."""
-    order: RowOrder = {"measure": [str(m) for m in settings.measures], "estimator": settings.labels}
-    order = {**(first or {}), **order, "run_id": collection.run_ids}
-    return with_missing_flags(ordered_table(results, order))
 
 
 def _with_reported(frame: pd.DataFrame, settings: LeaveOutSettings) -> pd.DataFrame:

@@ -25,9 +25,9 @@ from bayespool.experiments.base import (
 )
 from bayespool.experiments.design import Graded
 from bayespool.experiments.error_measures import errors_of
+from bayespool.experiments.graded_runs import notes_of_truth
 from bayespool.experiments.resampling import RandomPools, settings_for_collection, whole_pool
-from bayespool.experiments.results import notes_of_truth
-from bayespool.experiments.running import Running, experiment
+from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.settings import PoolWidthSettings
 from bayespool.report.result import Figure
 from bayespool.tables.columns import Column
@@ -144,7 +144,7 @@ class PoolsOfWidths(RandomPools):
         return {name: rows[name] for name in _ROWS}
 
 
-@experiment(PoolWidthSettings, PoolsOfWidths)
+@in_parts(PoolWidthSettings, PoolsOfWidths)
 def vary_pool_width(
     collection: Collection, *, settings: PoolWidthSettings, running: Running
 ) -> PoolWidthResult:
@@ -171,6 +171,10 @@ def vary_pool_width(
     Warns
     -----
     {warnings}
+    InputWarning
+        No document has the relevance that a measure asks for.
+    JudgeWarning
+        Labels of a second judge are not used, for all runs or an organization's.
 
     Notes
     -----

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -162,29 +162,22 @@ def deal_folds(n_organizations: int, n_folds: int) -> IndexArray:
     return np.arange(n_organizations) % min(n_folds, n_organizations)
 
 
-def fit_folds(
+def fit_fold(
     prepared: PreparedModel,
     hidden: HiddenDocuments,
     fitting: Fitting,
+    f: int,
     *,
     n_folds: int = 5,
     random_seed: int = 1,
-    report: Callable[[str], None] | None = None,
-) -> tuple[Fit, ...]:
-    """Fits of a model on one rung, for each fold to the hidden documents of the others; measures of the same
-    evidence share them.
+) -> Fit:
+    """Fit of a model on one rung to the hidden documents of all folds but one; measures of the same evidence
+    share it.
     """
-    fold = deal_folds(len(hidden.organizations), n_folds)
-    rung, fits = hidden.problem.asked, []
-    above = f", {rung.rel} of {rung.given}" if rung.given else ""
-    for f in range(int(fold.max()) + 1):
-        if report is not None:
-            report(f"{hidden.measure}, {prepared.model}{above}: fold {f + 1} of {fold.max() + 1}")
-        seen = without_organizations(prepared.evidence, fold != f)
-        depth = evidence_depth(prepared.model, hidden.measure.cutoff)
-        seeds = np.random.SeedSequence([random_seed, depth, rung.rel, f, 1])
-        fits.append(fitting.fit(prepared, seen, int(seeds.generate_state(1)[0]), ()))
-    return tuple(fits)
+    seen = without_organizations(prepared.evidence, deal_folds(len(hidden.organizations), n_folds) != f)
+    depth = evidence_depth(prepared.model, hidden.measure.cutoff)
+    seeds = np.random.SeedSequence([random_seed, depth, hidden.problem.asked.rel, f, 1])
+    return fitting.fit(prepared, seen, int(seeds.generate_state(1)[0]), ())
 
 
 def predict_held_out(
@@ -194,7 +187,6 @@ def predict_held_out(
     *,
     n_folds: int = 5,
     random_seed: int = 1,
-    report: Callable[[str], None] | None = None,
     fits: Fits | None = None,
 ) -> HeldOutPrediction:
     """Predict the hidden documents of each fold of organizations from the other folds.
@@ -214,10 +206,8 @@ def predict_held_out(
     n_folds : int, default 5
         At least 2; as many as organizations leaves one out at a time.
     random_seed : int
-    report : callable, optional
-        Called with a line on the current step.
     fits : sequence of sequences of Fit, optional
-        For each rung those of `fit_folds` with the same arguments; fitted if missing.
+        For each rung those of `fit_fold` with the same arguments, fold by fold; fitted if missing.
 
     Returns
     -------
@@ -235,12 +225,11 @@ def predict_held_out(
     steps = (prepared,) if isinstance(prepared, PreparedModel) else tuple(prepared)
     rankings = HeldOutRankings(hidden)
     questions = questions_of(steps, rankings)
-    if fits is None:
-        fits = [
-            fit_folds(q.prepared, q.hidden, fitting, n_folds=n_folds, random_seed=random_seed, report=report)
-            for q in questions
-        ]
     fold = deal_folds(len(hidden.organizations), n_folds)
+    if fits is None:
+        each = range(int(fold.max()) + 1)
+        shared: dict[str, int] = {"n_folds": n_folds, "random_seed": random_seed}
+        fits = [[fit_fold(q.prepared, q.hidden, fitting, f, **shared) for f in each] for q in questions]
     drawn = _Drawn(rankings, fitting.draws * fitting.chains)
     densities, problems = np.full((len(questions), len(hidden.organization)), np.nan), []
     for f in range(int(fold.max()) + 1):

@@ -57,7 +57,10 @@ def warn_once(warnings_of_parts: Sequence[CaughtWarnings], parts: str) -> None:
             n_parts[kind] = n_parts.get(kind, 0) + 1
     for kind, of_kind in texts.items():
         more = " and the like" if len(of_kind) > 1 else ""
-        text = f"in {n_parts[kind]} of {len(warnings_of_parts)} {parts}: {next(iter(of_kind))}{more}"
+        where = (
+            f"in {n_parts[kind]} of {len(warnings_of_parts)} {parts}: " if len(warnings_of_parts) > 1 else ""
+        )
+        text = f"{where}{next(iter(of_kind))}{more}"
         category = getattr(bayespool.errors, kind[0], BayespoolWarning)
         warn_caller(text, category)
 

@@ -30,12 +30,12 @@ from bayespool.experiments.base import (
 from bayespool.experiments.calibration import interval_summary
 from bayespool.experiments.design import Part
 from bayespool.experiments.error_measures import errors_of, system_rank_error
-from bayespool.experiments.leaving_out import RunsLeftOut, fold_of, table_of_runs
+from bayespool.experiments.graded_runs import notes_of_runs, table_of_runs
+from bayespool.experiments.leaving_out import RunsLeftOut, fold_of
 from bayespool.experiments.resampling import run_types_of, whole_pool
-from bayespool.experiments.results import notes_of_runs
-from bayespool.experiments.running import Running, experiment
+from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.settings import RunTypesSettings
-from bayespool.experiments.storage import PartResult
+from bayespool.experiments.storage import Columns
 from bayespool.report.result import Figure
 from bayespool.tables.columns import Column
 from bayespool.tables.formatting import some_of
@@ -173,12 +173,14 @@ class TypesLeftOut(RunsLeftOut):
             for kind in settings.types
         )
 
-    def work(self, collection: Collection, part: Part, settings: RunTypesSettings) -> PartResult:
+    def compute(
+        self, collection: Collection, part: Part, settings: RunTypesSettings
+    ) -> tuple[Columns, dict[str, Any]]:
         """As runs are left out in general."""
-        return super().work(collection, part, settings.shared)
+        return super().compute(collection, part, settings.shared)
 
 
-@experiment(RunTypesSettings, TypesLeftOut)
+@in_parts(RunTypesSettings, TypesLeftOut)
 def leave_types_out(
     collection: Collection, *, settings: RunTypesSettings, running: Running
 ) -> RunTypesResult:
@@ -204,6 +206,10 @@ def leave_types_out(
     Warns
     -----
     {warnings}
+    InputWarning
+        No document has the relevance that a measure asks for.
+    JudgeWarning
+        Labels of a second judge are not used, for all runs or an organization's.
 
     Notes
     -----

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
@@ -14,8 +15,8 @@ from typing import Any, ClassVar, TypeVar
 
 from bayespool.collection import Collection
 from bayespool.experiments.parallel import completed
-from bayespool.experiments.preparing import warn_of_measures, warn_once
-from bayespool.experiments.storage import PartResult, PartStore, description_of
+from bayespool.experiments.preparing import own_warnings, warn_once
+from bayespool.experiments.storage import Columns, PartResult, PartStore, description_of
 from bayespool.options import Settings, takes
 
 Returned = TypeVar("Returned")
@@ -51,12 +52,20 @@ class Work(ABC):
     same_columns: ClassVar[bool] = True
 
     @abstractmethod
-    def work(self, collection: Collection, part: Any, settings: Any) -> PartResult:
-        """Rows of a part, from the collection and the settings alone."""
+    def compute(self, collection: Collection, part: Any, settings: Any) -> tuple[Columns, dict[str, Any]]:
+        """Rows of a part and what else is stored of it, from the collection and the settings alone."""
 
-    @abstractmethod
+    def work(self, collection: Collection, part: Any, settings: Any) -> PartResult:
+        """A part's rows, with bayespool's own warnings."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            rows, rest = self.compute(collection, part, settings)
+        return PartResult(part, rows, rest | {"warnings": own_warnings(caught)})
+
     def identity(self, part: Any, settings: Any) -> tuple[str, list[Any]]:
         """Name of a part's file, and what tells the part from the others, in the types of JSON."""
+        texts = [str(value) for value in part]
+        return "-".join(texts), texts
 
     def describe(self, settings: Any) -> dict[str, Any]:
         """Settings whose change invalidates finished parts, in the types of JSON."""
@@ -119,20 +128,16 @@ _ERRORS = """OutputError
 WorkerError
     A worker process died. With a folder the same call goes on from the stored {parts}."""
 _WARNINGS = """ExperimentChangedWarning
-    ``folder`` holds {parts} of other settings, or unreadable ones.
-InputWarning
-    No document has the relevance that a measure asks for.
-JudgeWarning
-    Labels of a second judge are not used, for all runs or an organization's."""
+    ``folder`` holds {parts} of other settings, or unreadable ones."""
 
 
-def experiment(
+def in_parts(
     cls: type[Settings], work: type[Work], **positional: str
 ) -> Callable[[Callable[..., Returned]], Callable[..., Returned]]:
-    """Decorator of an experiment's function of a collection, ``settings`` and ``running``.
+    """Decorator of a function whose ``settings`` and ``running`` are made of its keywords, as of `takes`.
 
-    The function is called as `takes` has it, with the fields of `Running` as further keywords. They take the
-    place of ``{running}`` in its docstring; ``{errors}`` and ``{warnings}`` are those of every experiment.
+    In its docstring the fields of `Running` take the place of ``{running}``; ``{errors}`` and ``{warnings}``
+    are what its parts raise and warn of.
     """
 
     def decorate(function: Callable[..., Returned]) -> Callable[..., Returned]:
@@ -144,23 +149,21 @@ def experiment(
 
         @functools.wraps(function)
         def with_running(
-            collection: Collection,
             *args: Any,
-            settings: Any,
             folder: str | Path | None = None,
             n_jobs: int | None = None,
             progress: Callable[[int, int], None] | None = None,
             **keywords: Any,
         ) -> Returned:
-            warn_of_measures(collection, settings.measures)
             running = Running(folder=folder, n_jobs=n_jobs, progress=progress)
-            return function(collection, *args, settings=settings, running=running, **keywords)
+            return function(*args, running=running, **keywords)
 
         signature = inspect.signature(function)
         with_running.__signature__ = signature.replace(parameters=[*own, *of_running])  # type: ignore[attr-defined]
         if function.__doc__ is not None:  # python -OO has none
             text = inspect.cleandoc(function.__doc__)
-            names = {"parts": work.parts_name, "folder": f"{work.folder or work.name}/"}
+            folder = work.folder or getattr(work, "name", "NAME")
+            names = {"parts": work.parts_name, "folder": f"{folder}/"}
             for place, template in (("running", _RUNNING), ("errors", _ERRORS), ("warnings", _WARNINGS)):
                 text = text.replace(f"{{{place}}}", template.format(**names))
             with_running.__doc__ = text

@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -36,11 +36,12 @@ from bayespool.experiments.hidden import (
     without_organizations,
 )
 from bayespool.experiments.priors import block_log_odds, simulate_counts
+from bayespool.experiments.running import Running, Work, in_parts
 from bayespool.experiments.simulation import SimulationSettings, simulate
+from bayespool.experiments.storage import Columns, add_rows
 from bayespool.inference.engines import is_independent
 from bayespool.measures import Diagnostics
 from bayespool.models import MODEL_NAMES, Evidence, LinearEvidence, Structure
-from bayespool.options import takes
 from bayespool.posterior import (
     PreparedModel,
     ScoringProblem,
@@ -247,13 +248,115 @@ class SelfCalibrations(Result):
         )
 
 
-@takes(SelfCalibrationSettings, positional="models")
+Simulation = Callable[[np.random.Generator], tuple[dict[str, int], list[Diagnostics]]]
+"""Simulates and fits once: ranks of the true values by quantity, and diagnostics of the fits."""
+
+_SIMULATIONS_PER_PART = 20
+
+
+class Simulations(Work):
+    """Simulations of each model, some in each part, with the ranks of true values in fits to them."""
+
+    name: ClassVar[str] = "check simulation"
+    parts_name: ClassVar[str] = "parts"
+    folder: ClassVar[str] = "simulations"
+    same_columns: ClassVar[bool] = False
+
+    def simulation(self, collection: Collection, model: str, settings: SelfCalibrationSettings) -> Simulation:
+        """Function that simulates a model and fits it."""
+        raise NotImplementedError
+
+    def parts(self, models: Sequence[str], settings: SelfCalibrationSettings) -> list[tuple[str, int, int]]:
+        """Model, first simulation, and the one after the last."""
+        n, step = settings.n_simulations, _SIMULATIONS_PER_PART
+        return [(model, s, min(s + step, n)) for model in models for s in range(0, n, step)]
+
+    def compute(
+        self, collection: Collection, part: tuple[str, int, int], settings: SelfCalibrationSettings
+    ) -> tuple[Columns, dict[str, Any]]:
+        """Ranks by quantity; besides, whether a fit failed, and the effective number of draws."""
+        model, first, end = part
+        simulate_once = self.simulation(collection, model, settings)
+        ranks: Columns = {}
+        failed, ess = [], []
+        for s in range(first, end):
+            of_quantities, fits = simulate_once(np.random.default_rng([settings.random_seed, s]))
+            add_rows(ranks, of_quantities)
+            failed.append(any(has_failed(diagnostics, settings.engine) for diagnostics in fits))
+            ess.append(float(min(settings.n_draws, *(diagnostics.min_ess_bulk for diagnostics in fits))))
+        return ranks, {"failed": failed, "ess": ess}
+
+    def calibrations(
+        self,
+        collection: Collection,
+        models: Sequence[str],
+        settings: SelfCalibrationSettings,
+        running: Running,
+    ) -> tuple[SelfCalibration, ...]:
+        """Calibration of each model by as many simulations as the settings ask for."""
+        results = self.run(collection, self.parts(models, settings), settings, running)
+        calibrations = []
+        for model in models:
+            of_model = [result for result in results if result.part[0] == model]
+            quantities = tuple(of_model[0].rows)
+            ranks = [[x for r in of_model for x in r.rows[q]] for q in quantities]
+            calibrations.append(
+                SelfCalibration(
+                    model=model,
+                    engine=settings.engine,
+                    quantities=quantities,
+                    ranks=np.array(ranks, dtype=np.int64).T,
+                    n_draws=settings.n_draws,
+                    n_failed_fits=sum(sum(result.rest["failed"]) for result in of_model),
+                    ess=float(np.median([x for result in of_model for x in result.rest["ess"]])),
+                )
+            )
+        return tuple(calibrations)
+
+    def describe(self, settings: SelfCalibrationSettings) -> dict[str, Any]:
+        """Settings but the models and the number of simulations, to which more may be added."""
+        described = super().describe(settings)
+        return {n: value for n, value in described.items() if n not in ("models", "n_simulations")}
+
+
+@dataclass(frozen=True)
+class _SimulationsOfPools(Simulations):
+    rung: int = 0
+
+    def simulation(self, collection: Collection, model: str, settings: SelfCalibrationSettings) -> Simulation:
+        """Parameters, hidden documents and a new run's, on a rung of the measure's ladder."""
+        rung, n_draws, engine = (
+            rungs_of(collection, settings.measure)[self.rung],
+            settings.n_draws,
+            settings.engine,
+        )
+        problem = ScoringProblem(collection, (), settings.measure, "pooled", rung=rung)
+        kept = n_draws if is_independent(engine) else n_draws * DRAWS_PER_RANK
+        fitting = Fitting(engine=engine, draws=kept, tune=500, chains=1, target_accept=0.95)
+        prepared = problem.prepare(model, dict(settings.priors))
+        process = _Process(prepared, HiddenDocuments(problem))
+
+        def simulate_once(rng: np.random.Generator) -> tuple[dict[str, int], list[Diagnostics]]:
+            truth, evidence = process.simulate(rng)
+            fit = fitting.fit(prepared, evidence, int(rng.integers(2**31)))
+            draws = {v: values[:: kept // n_draws] for v, values in fit.draws().items()}
+            posterior = process.quantities(draws, evidence, rng)
+            return {q: randomized_rank(posterior[q], truth[q], rng) for q in truth}, [fit.diagnostics]
+
+        return simulate_once
+
+    def describe(self, settings: SelfCalibrationSettings) -> dict[str, Any]:
+        """The rung, too."""
+        return super().describe(settings) | {"rung": self.rung}
+
+
+@in_parts(SelfCalibrationSettings, Simulations, positional="models")
 def self_calibrate(
     *,
     settings: SelfCalibrationSettings,
+    running: Running,
     collection: Collection | None = None,
     rung: int = 0,
-    report: Callable[[str], None] | None = None,
 ) -> SelfCalibrations:
     """Simulation-based calibration of models under an engine.
 
@@ -265,75 +368,33 @@ def self_calibrate(
         Default: a small simulated pool, see `DESIGN`.
     rung : int, default 0
         0 for the first, relevance of any level; higher rungs need a collection with levels of relevance.
-    report : callable, optional
-        Called with a line on the current step.
+    {running}
 
     Returns
     -------
     SelfCalibrations
         With a `SelfCalibration` for each model.
+
+    Raises
+    ------
+    InputError
+        No such rung; a pool of fewer than three organizations with hidden documents.
+    {errors}
+
+    Warns
+    -----
+    {warnings}
     """
-    names, engine = settings.models or MODEL_NAMES, settings.engine
-    parsed, n_draws = settings.measure, settings.n_draws
+    names = settings.models or MODEL_NAMES
     if collection is None:
         collection = simulate(DESIGN, random_seed=_DESIGN_SEED).collection
     collection = pool_alone(collection)
-    rungs = rungs_of(collection, parsed)
-    if not 0 <= rung < len(rungs):
-        raise InputError(f"{parsed} asks {len(rungs)} questions of a document here, and there is no {rung}")
-    problem = ScoringProblem(collection, (), parsed, "pooled", rung=rungs[rung])
-    hidden = HiddenDocuments(problem)
-    kept = n_draws if is_independent(engine) else n_draws * DRAWS_PER_RANK
-    fitting = Fitting(engine=engine, draws=kept, tune=500, chains=1, target_accept=0.95)
-
-    def simulation(name: str) -> Simulation:
-        prepared = problem.prepare(name, dict(settings.priors))
-        process = _Process(prepared, hidden)
-
-        def simulate_once(rng: np.random.Generator) -> tuple[dict[str, int], list[Diagnostics]]:
-            truth, evidence = process.simulate(rng)
-            fit = fitting.fit(prepared, evidence, int(rng.integers(2**31)))
-            draws = {v: values[:: kept // n_draws] for v, values in fit.draws().items()}
-            posterior = process.quantities(draws, evidence, rng)
-            return {q: randomized_rank(posterior[q], truth[q], rng) for q in truth}, [fit.diagnostics]
-
-        return simulate_once
-
-    done = tuple(calibrate(name, simulation(name), settings, report) for name in names)
+    if not 0 <= rung < (n_rungs := len(rungs_of(collection, settings.measure))):
+        raise InputError(
+            f"{settings.measure} asks {n_rungs} questions of a document here, and there is no {rung}"
+        )
+    done = _SimulationsOfPools(rung).calibrations(collection, names, settings, running)
     return SelfCalibrations(done, metadata_of(collection, settings, models=list(names), rung=rung))
-
-
-Simulation = Callable[[np.random.Generator], tuple[dict[str, int], list[Diagnostics]]]
-"""Simulates and fits once: ranks of the true values by quantity, and diagnostics of the fits."""
-
-
-def calibrate(
-    model: str,
-    simulate_once: Simulation,
-    settings: SelfCalibrationSettings,
-    report: Callable[[str], None] | None,
-    what: str = "",
-) -> SelfCalibration:
-    """Calibration of a model by as many simulations as the settings ask for."""
-    engine, n = settings.engine, settings.n_simulations
-    ranks, n_failed, ess = [], 0, []
-    for s in range(n):
-        if report is not None and s % 20 == 0:
-            report(f"{model} ({engine}){what}: simulation {s + 1} of {n}")
-        of_quantities, fits = simulate_once(np.random.default_rng([settings.random_seed, s]))
-        ranks.append(of_quantities)
-        n_failed += any(has_failed(diagnostics, engine) for diagnostics in fits)
-        ess.append(min(settings.n_draws, *(diagnostics.min_ess_bulk for diagnostics in fits)))
-    quantities = tuple(ranks[0])
-    return SelfCalibration(
-        model=model,
-        engine=engine,
-        quantities=quantities,
-        ranks=np.array([[r[q] for q in quantities] for r in ranks], dtype=np.int64),
-        n_draws=settings.n_draws,
-        n_failed_fits=n_failed,
-        ess=float(np.median(ess)),
-    )
 
 
 def self_calibration_frame(calibrations: Sequence[SelfCalibration], *, alpha: float = 0.01) -> pd.DataFrame:

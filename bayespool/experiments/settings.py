@@ -96,6 +96,19 @@ class ExperimentSettings(PosteriorSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DesignSettings(ExperimentSettings):
+    """Settings for `bayespool.experiments.run_design`."""
+
+    estimand: Estimand = option("pooled", ESTIMAND)
+    ci_prob: float = option(0.95, CI_PROB, details="Coverage is told at 50, 80 and 95 % besides.")
+
+    @property
+    def estimand_of_estimators(self) -> Estimand:
+        """That of the experiment."""
+        return self.estimand
+
+
+@dataclass(frozen=True, kw_only=True)
 class LeaveOutSettings(ExperimentSettings):
     """Settings for `bayespool.leave_out`."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import dataclasses
+import itertools
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +16,9 @@ from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.experiments.base import metadata_of
 from bayespool.experiments.check_settings import UnexplainedSettings
+from bayespool.experiments.running import Running, Work, in_parts
+from bayespool.experiments.storage import Columns, add_rows
 from bayespool.measures import Measure
-from bayespool.options import takes
 from bayespool.posterior import Completion
 from bayespool.posterior.steps import rungs_of
 from bayespool.randomness import key_of
@@ -303,12 +306,34 @@ class UnexplainedJudgments(Result):
         )
 
 
-@takes(UnexplainedSettings)
+class UnexplainedPredicted(Work):
+    """Judgments that no pooled run explains, predicted for each measure and kind of runs."""
+
+    name: ClassVar[str] = "check unexplained"
+    parts_name: ClassVar[str] = "predictions"
+    folder: ClassVar[str] = "unexplained"
+    same_columns: ClassVar[bool] = False
+
+    def compute(
+        self, collection: Collection, part: tuple[Measure, str], settings: UnexplainedSettings
+    ) -> tuple[Columns, dict[str, Any]]:
+        """Bands of ranks."""
+        measure, runs = part
+        unexplained = _unexplained(collection)
+        chosen = collection.pooled if runs == "pooled" else ~collection.pooled
+        names = tuple(collection.run_ids[r] for r in np.flatnonzero(chosen))
+        without = collection.without_judgments(unexplained)
+        completion = settings.posterior().complete(without, names, measure)
+        rows: Columns = {}
+        for band in _bands(collection, completion, unexplained, measure, runs, settings.ci_prob):
+            fields = {field.name: getattr(band, field.name) for field in dataclasses.fields(band)}
+            add_rows(rows, fields | {"measure": str(measure)})
+        return rows, {}
+
+
+@in_parts(UnexplainedSettings, UnexplainedPredicted)
 def check_unexplained_judgments(
-    collection: Collection,
-    *,
-    settings: UnexplainedSettings,
-    report: Callable[[str], None] | None = None,
+    collection: Collection, *, settings: UnexplainedSettings, running: Running
 ) -> UnexplainedJudgments:
     """Predict the judgments that no pooled run explains.
 
@@ -316,8 +341,7 @@ def check_unexplained_judgments(
     ----------
     collection : Collection
     {options}
-    report : callable, optional
-        Called with a line on the current step.
+    {running}
 
     Returns
     -------
@@ -327,6 +351,11 @@ def check_unexplained_judgments(
     ------
     InputError
         Fewer than 20 judgments are unexplained by the pooled runs.
+    {errors}
+
+    Warns
+    -----
+    {warnings}
 
     Notes
     -----
@@ -343,24 +372,25 @@ def check_unexplained_judgments(
     Traceback (most recent call last):
     bayespool.errors.InputError: 0 judgments are not explained by the pooled runs: too few to say anything
     """
-    unexplained = collection.judged & ~collection.in_pool() & ~collection.is_own
-    if unexplained.sum() < _MIN_JUDGMENTS:
-        raise InputError(
-            f"{unexplained.sum()} judgments are not explained by the pooled runs: too few to say anything"
-        )
-    without = collection.without_judgments(unexplained)
-    estimator = settings.posterior()
-    bands: list[UnexplainedBand] = []
-    for measure in settings.measures:
-        for runs, chosen in (("pooled", collection.pooled), ("other", ~collection.pooled)):
-            if not chosen.any():
-                continue
-            if report is not None:
-                report(f"predicting for {measure}: {runs} runs")
-            names = tuple(collection.run_ids[r] for r in np.flatnonzero(chosen))
-            completion = estimator.complete(without, names, measure)
-            bands += _bands(collection, completion, unexplained, measure, runs, settings.ci_prob)
+    n = int(_unexplained(collection).sum())
+    if n < _MIN_JUDGMENTS:
+        raise InputError(f"{n} judgments are not explained by the pooled runs: too few to say anything")
+    of_kind = {"pooled": collection.pooled, "other": ~collection.pooled}
+    kinds = [runs for runs, chosen in of_kind.items() if chosen.any()]
+    parts = list(itertools.product(settings.measures, kinds))
+    bands = []
+    for result in UnexplainedPredicted().run(collection, parts, settings, running):
+        rows = result.rows | {"measure": [result.part[0]] * len(result.rows.get("measure", ()))}
+        bands += [
+            UnexplainedBand(**dict(zip(rows, values, strict=True)))
+            for values in zip(*rows.values(), strict=True)
+        ]
     return UnexplainedJudgments(tuple(bands), metadata_of(collection, settings))
+
+
+def _unexplained(collection: Collection) -> npt.NDArray[np.bool_]:
+    """Judged documents that are neither the pool's nor the user's own, shape (pair,)."""
+    return np.asarray(collection.judged & ~collection.in_pool() & ~collection.is_own)
 
 
 def _bands(

@@ -240,7 +240,7 @@ def _rows(result: Any, measure: object, estimator: str) -> pd.DataFrame:
 
 def _reported(result: Any) -> pd.DataFrame:
     frame: pd.DataFrame = result.to_frame("runs")
-    return frame[frame["reported"]]
+    return frame[frame["reported"]] if "reported" in frame else frame
 
 
 def _is_posterior(result: Any, label: str) -> bool:

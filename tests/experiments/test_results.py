@@ -27,7 +27,7 @@ from bayespool.experiments import (
     load_example,
     simulate,
 )
-from bayespool.experiments.results import leave_out_sentence
+from bayespool.experiments.graded_runs import leave_out_sentence
 from bayespool.measures import Estimates
 from bayespool.posterior import PosteriorEstimator
 from bayespool.report.terminal import print_result

@@ -29,7 +29,7 @@ from bayespool.experiments import (
     vary_common_topics,
     vary_pool_width,
 )
-from bayespool.experiments.results import n_outside_bounds
+from bayespool.experiments.graded_runs import n_outside_bounds
 from bayespool.measures import parse_measure
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")

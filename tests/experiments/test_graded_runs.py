@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from bayespool.experiments import leave_out, load_example
-from bayespool.experiments.results import n_outside_bounds, n_unknown_documents
+from bayespool.experiments.graded_runs import n_outside_bounds, n_unknown_documents
 
 
 def test_errors_by_cutoff_rise_with_it_in_each_family() -> None:

@@ -1,0 +1,343 @@
+"""Runs of an experiment beside their truth: the result of any design, with errors and calibration."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bayespool.collection import Collection
+from bayespool.experiments.base import (
+    PIT,
+    ExperimentResult,
+    RowOrder,
+    fields_of,
+    ordered_table,
+    panel_figure,
+    reported_rows,
+    summary_of,
+    width_column,
+)
+from bayespool.experiments.calibration import COVERAGE_LEVELS, interval_summary, with_missing_flags
+from bayespool.experiments.design import Design
+from bayespool.experiments.error_measures import errors_of
+from bayespool.experiments.running import Running, in_parts
+from bayespool.experiments.settings import DesignSettings
+from bayespool.experiments.storage import PartResult
+from bayespool.measures import Measure
+from bayespool.report.result import Figure
+from bayespool.tables.columns import Column
+from bayespool.tables.files import records
+from bayespool.tables.formatting import level, number, percent
+from bayespool.tables.table import Table, View
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+_ROUNDING = 1e-12
+
+
+def n_unknown_documents(frame: pd.DataFrame, measure: object) -> int:
+    """Documents in the runs' top n that are unjudged in the truth, too, each run counted once."""
+    return int(_one_row_per_run(frame, measure)["n_unknown"].sum())
+
+
+def n_outside_bounds(frame: pd.DataFrame, measure: object) -> int:
+    """Runs whose truth is outside their bounds, possible only where the truth has other judgments than the
+    estimates.
+    """
+    rows = _one_row_per_run(frame, measure)
+    above = rows["truth"] > rows["bound_upper"] + _ROUNDING
+    return int((above | (rows["truth"] < rows["bound_lower"] - _ROUNDING)).sum())
+
+
+def notes_of_truth(frame: pd.DataFrame, measure: Measure) -> list[str]:
+    """Note that documents of the runs are unjudged in the truth, too; none without such documents."""
+    unknown = n_unknown_documents(frame, measure)
+    message = (
+        f"{unknown} documents of these runs' top {measure.cutoff} are unjudged in truth, too, and count as "
+        f"{'unjudged' if measure.reads_unjudged else 'nonrelevant'} there"
+    )
+    return [message] if unknown else []
+
+
+def notes_of_runs(frame: pd.DataFrame) -> list[str]:
+    """Notes on runs left out, from ``estimator`` and ``note`` of one measure, each once with the number of
+    runs.
+    """
+    notes: dict[tuple[str, str], int] = {}
+    for estimator, note in zip(frame["estimator"], frame["note"], strict=True):
+        if isinstance(note, str) and note:
+            without_numbers = re.sub(r"(?<=unlike the pool) \([^)]*\)", "", note)  # which differ between runs
+            notes[estimator, without_numbers] = notes.get((estimator, without_numbers), 0) + 1
+    return [f"{estimator}, {n} run{'s' * (n > 1)}: {note}" for (estimator, note), n in notes.items()]
+
+
+def _one_row_per_run(frame: pd.DataFrame, measure: object) -> pd.DataFrame:
+    """The rows of a measure, one per run."""
+    return frame[frame["measure"] == str(measure)].drop_duplicates("run_id")
+
+
+def leave_out_sentence(rows: Sequence[Mapping[str, Any]], where: str = " left out of the pool") -> str:
+    """Sentences on the bias as judged and the best estimator, from the rows of one measure of the table
+    ``summary``; `where` says which runs they are of.
+
+    Examples
+    --------
+    >>> plain = {"measure": "P@10", "estimator": "as-judged", "n_runs": 20, "bias": -0.03, "rmse": 0.04}
+    >>> best = {"estimator": "posterior-combined", "bias": 0.001, "rmse": 0.01, "coverage_95": 0.95}
+    >>> rows = [plain | {"coverage_95": float("nan")}, plain | best]
+    >>> for clause in leave_out_sentence(rows).split(". "):
+    ...     print(clause)
+    P@10, over 20 runs left out of the pool: as judged a run is underestimated by 0.0300 on average
+    posterior-combined comes nearest to the truth (root mean square error 0.0100 against 0.0400 as judged)
+    The 95 % intervals of posterior-combined hold the truth of 95.0 % of the runs with anything unjudged.
+    """
+    best = min(rows, key=lambda row: float(row["rmse"]))
+    plain = [row for row in rows if row["estimator"] == "as-judged"]
+    text = f"{best['measure']}, over {best['n_runs']} runs{where}:"
+    if plain:
+        side = "underestimated" if plain[0]["bias"] < 0 else "overestimated"
+        text += f" as judged a run is {side} by {number(abs(plain[0]['bias']))} on average."
+    if plain and best is plain[0]:
+        text += f" No estimator comes nearer to the truth (root mean square error {number(best['rmse'])})."
+    else:
+        text += (
+            f" {best['estimator']} comes nearest to the truth (root mean square error {number(best['rmse'])}"
+        )
+        text += f" against {number(plain[0]['rmse'])} as judged)." if plain else ")."
+    covered = [row for row in rows if row["coverage_95"] == row["coverage_95"]]
+    for row in covered[:1]:
+        text += (
+            f" The {level(0.95)} intervals of {row['estimator']} hold the truth of "
+            f"{percent(row['coverage_95'])} of the runs with anything unjudged."
+        )
+    return text
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class DesignResult(ExperimentResult):
+    """Result of `run_design`: estimates of runs beside their truth.
+
+    Its tables are ``runs``, a row per part, measure, estimator and run, and ``summary``, a row per measure
+    and estimator.
+
+    Attributes
+    ----------
+    settings : DesignSettings
+    design : str
+        Name of the design.
+    seconds : mapping of str to float
+        Processor time by stage, summed over parts; stored parts count with their original time.
+    """
+
+    title = "Runs estimated while judgments are concealed"
+    settings: Any
+    design: str
+    seconds: Mapping[str, float]
+    _rows: pd.DataFrame
+
+    _where: ClassVar[str] = ""
+    _errors: ClassVar[tuple[str, ...]] = ("mae", "rmse", "bias", "topic_rmse", "sre", "kendall_tau_b", "crps")
+
+    @property
+    def command(self) -> str:  # type: ignore[override] # a name, where others have a constant
+        """Name of the design."""
+        return self.design
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self._counted()}>"
+
+    def _counted(self) -> str:
+        s, rows = self.settings, self._rows
+        return f"{rows['run_id'].nunique()} runs, {len(s.measures)} measures, {len(s.estimators)} estimators"
+
+    def tables(self) -> tuple[Table, ...]:
+        """``runs`` and ``summary``."""
+        of_runs = {
+            "part": Column("part", "text", "The part of the experiment."),
+            "fold": Column("left out", "text", "The organization, run or cluster that was left out."),
+        }
+        width, views = width_column(self.settings.ci_prob), tuple(self._summary_views())
+        return (
+            Table("runs", "Run by run", self._rows.copy(), of_runs),
+            Table("summary", "Summary", self._summary.copy(), width, views),
+        )
+
+    def notes(self) -> tuple[str, ...]:
+        """Notes on the reported runs, by measure."""
+        return tuple(f"{m}: {note}" for m in self.settings.measures for note in self._notes_of(m))
+
+    def summary(self) -> tuple[str, ...]:
+        """By measure the bias as judged and the best estimator."""
+        rows = records(self._summary)
+        return tuple(
+            leave_out_sentence([row for row in rows if row["measure"] == str(measure)], self._where)
+            for measure in self.settings.measures
+        )
+
+    def figures(self) -> tuple[Figure, ...]:
+        """For each measure ``truth`` and, of posteriors, ``pit``."""
+        from bayespool.plots import plot_pit, plot_truth
+
+        posteriors = self._summary.loc[self._summary["ci_prob"].notna(), "estimator"].unique()
+        truth = "Estimates against true scores; on the diagonal an estimate is right"
+        figures = []
+        for m in self.settings.measures:
+            panels = [partial(plot_truth, self, m, label) for label in self.settings.labels]
+            figures.append(panel_figure("truth", truth, panels, of=[m]))
+            if len(posteriors):
+                panels = [partial(plot_pit, self, m, label) for label in posteriors]
+                figures.append(panel_figure("pit", PIT, panels, of=[m], height=3))
+        return tuple(figures)
+
+    @property
+    def _reported(self) -> pd.DataFrame:
+        return reported_rows(self._rows)
+
+    def _notes_of(self, measure: Measure) -> tuple[str, ...]:
+        frame = self._reported
+        frame = frame[frame["measure"] == str(measure)]
+        return (*notes_of_truth(frame, measure), *notes_of_runs(frame))
+
+    def _summary_views(self) -> Iterator[View]:
+        """Errors, and intervals where there are posteriors, by measure; the last has the legend."""
+        intervals = [f"{name}_{share}" for name in ("coverage", "pit") for share in COVERAGE_LEVELS]
+        measures = [str(measure) for measure in self.settings.measures]
+        for measure in measures:
+            rows = self._summary[self._summary["measure"] == measure]
+            posteriors = rows[rows["ci_prob"].notna()]
+            yield View(
+                title=f"{measure}, {self._runs_clause(measure, int(rows['n_runs'].iloc[0]))}",
+                names=("estimator",),
+                columns=self._errors,
+                where={"measure": measure},
+                note=self._legend() if measure == measures[-1] else "",
+            )
+            if len(posteriors):
+                n_open = int(posteriors["n_open"].iloc[0])
+                yield View(
+                    title=f"{measure}, intervals of {n_open} runs with anything unjudged",
+                    names=("estimator",),
+                    columns=(*intervals, "width"),
+                    where={"measure": measure, "ci_prob": self.settings.ci_prob},
+                )
+
+    def _legend(self) -> str:
+        return "SRE: by how many places estimates miss their runs' true ranks, summed over runs."
+
+    def _runs_clause(self, measure: str, n_runs: int) -> str:
+        """Clause on the runs that a table summarizes."""
+        return f"{n_runs} runs of {self.design}"
+
+    @cached_property
+    def _summary(self) -> pd.DataFrame:
+        return summary_of(self._reported, ("measure", "estimator"), self._summarize)
+
+    def _summarize(self, rows: pd.DataFrame) -> dict[str, Any]:
+        posterior = bool(rows["ci_prob"].notna().any())
+        graded = interval_summary(rows, rows["n_unjudged"] > 0)
+        return {
+            "n_runs": len(rows),
+            **errors_of(rows, "mae", "rmse", "bias"),
+            "topic_rmse": float(np.sqrt((rows["topic_rmse"].to_numpy() ** 2).mean())),
+            **self._rank_errors(rows),
+            **{name: value for name, value in graded.items() if name != "crps"},
+            "ci_prob": self.settings.ci_prob if posterior else np.nan,
+            "crps": graded["crps"],
+        }
+
+    def _rank_errors(self, rows: pd.DataFrame) -> dict[str, float]:
+        return errors_of(rows, "sre", "kendall_tau_b")
+
+
+def table_of_runs(
+    collection: Collection, settings: Any, results: Sequence[PartResult], first: RowOrder | None = None
+) -> pd.DataFrame:
+    """Rows by the columns in `first`, measure, estimator and run, whatever order the parts came in."""
+    order: RowOrder = {"measure": [str(m) for m in settings.measures], "estimator": settings.labels}
+    order = {**(first or {}), **order, "run_id": collection.run_ids}
+    return with_missing_flags(ordered_table(results, order))
+
+
+def seconds_of(results: Sequence[PartResult]) -> dict[str, float]:
+    """Processor time by stage, summed over parts."""
+    seconds: dict[str, float] = {}
+    for result in results:
+        for stage, spent in result.rest["seconds"].items():
+            seconds[stage] = seconds.get(stage, 0.0) + spent
+    return seconds
+
+
+@in_parts(DesignSettings, Design)
+def run_design(
+    collection: Collection, design: Design, *, settings: DesignSettings, running: Running
+) -> DesignResult:
+    """Run an experiment of your own: conceal, estimate, and compare with what was concealed.
+
+    Parameters
+    ----------
+    collection : Collection
+        The truth.
+    design : Design
+        What is concealed, and which runs are estimated then.
+    {options}
+    {running}
+
+    Returns
+    -------
+    DesignResult
+
+    Raises
+    ------
+    InputError
+        Unknown measure, estimator or setting.
+    {errors}
+
+    Warns
+    -----
+    {warnings}
+    InputWarning
+        No document has the relevance that a measure asks for.
+    JudgeWarning
+        Labels of a second judge are not used, for all runs or an organization's.
+
+    Examples
+    --------
+    Two organizations left out at a time:
+
+    >>> from itertools import combinations
+    >>> from bayespool import load_example
+    >>> from bayespool.experiments import Design, Part, run_design
+    >>> class Pairs(Design):
+    ...     name, version = "pairs", "1"
+    ...
+    ...     def parts(self, collection, settings):
+    ...         for pair in combinations(["east", "lake", "north"], 2):
+    ...             out = [r for r in collection.pooled_run_ids if r.startswith(pair)]
+    ...             kept = [r for r in collection.pooled_run_ids if r not in out]
+    ...             yield Part(name=" and ".join(pair), run_ids=out, pool_run_ids=kept)
+    >>> result = run_design(load_example(), Pairs(), "P@10", estimators=["as-judged", "interpolated"])
+    >>> print(result.to_frame("summary")[["estimator", "n_runs", "mae"]].round(4).to_string(index=False))
+       estimator  n_runs    mae
+       as-judged      16 0.0253
+    interpolated      16 0.0165
+    """
+    parts = [
+        part if part.measures else dataclasses.replace(part, measures=settings.measures)
+        for part in design.parts(collection, settings)
+    ]
+    results = design.run(collection, parts, settings, running)
+    order: RowOrder = {"part": [part.name for part in parts]}
+    return DesignResult(
+        **fields_of(collection, collection, settings, results),
+        design=design.name,
+        seconds=seconds_of(results),
+        _rows=table_of_runs(collection, settings, results, order),
+    )
