@@ -41,6 +41,7 @@ _COEFFICIENTS = {
 }
 _ROUNDING = 1e-12
 _MAX_EXACT = 7  # collections whose orders are all gone through: 5,040
+_MAX_COLORS = 6  # estimators in a figure
 _MIN_SIGNIFICANT = 5  # of four collections no order is rarer than 2 in 24
 
 _COLUMNS = {
@@ -181,22 +182,27 @@ class LeaveOutSeveralResult(Result):
         return (first, *(self._sentence(str(measure)) for measure in s.measures))
 
     def figures(self) -> tuple[Figure, ...]:
-        """``gain`` of each measure, where it is known of two collections or more."""
+        """``gain`` of each measure and six estimators, where it is known of two collections or more."""
         from bayespool.plots import plot_gain
 
         caption = "Change of the MAE against the reliability of the true scores, a mark for each collection"
-        reliable, figures = self._stacked("reliability"), []
+        reliable, correlations, figures = self._stacked("reliability"), self._correlations, []
         for measure in self.settings.measures:
             names = reliable.loc[reliable["measure"] == str(measure), "collection"]
-            rows = self._correlations[self._correlations["measure"] == str(measure)]
-            if not (rows["n_collections"] > 1).any():
-                continue
-            results, panels = {name: self.results[name] for name in names}, []
-            for coefficient, group in rows.groupby("coefficient", sort=False):
-                texts = {row["estimator"]: _legend(row) for row in records(group)}
-                options: dict[str, Any] = {"coefficient": coefficient, "texts": texts}
-                panels.append(partial(plot_gain, results, measure, list(texts), **options))
-            figures.append(panel_figure("gain", caption, panels, of=[measure], width=7, height=3.6))
+            results = {name: self.results[name] for name in names}
+            known = correlations[
+                (correlations["measure"] == str(measure)) & (correlations["n_collections"] > 1)
+            ]
+            labels = list(known["estimator"].unique())
+            parts = [labels[i : i + _MAX_COLORS] for i in range(0, len(labels), _MAX_COLORS)]
+            for i, part in enumerate(parts, 1):
+                rows, panels = known[known["estimator"].isin(part)], []
+                for coefficient, group in rows.groupby("coefficient", sort=False):
+                    texts = {row["estimator"]: _legend(row) for row in records(group)}
+                    options: dict[str, Any] = {"coefficient": coefficient, "texts": texts}
+                    panels.append(partial(plot_gain, results, measure, part, **options))
+                of = [measure, f"{i} of {len(parts)}"] if len(parts) > 1 else [measure]
+                figures.append(panel_figure("gain", caption, panels, of=of, width=7, height=3.6))
         return tuple(figures)
 
     @property

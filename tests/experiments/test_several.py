@@ -155,6 +155,19 @@ def test_gain_is_correlated_with_reliability(pools: LeaveOutSeveralResult) -> No
     assert alone.figures() == ()
 
 
+def test_estimators_in_a_figure_have_colors_of_their_own() -> None:
+    collections = {"one": load_example(), "other": load_example().unpool(["lake-1", "lake-2"])}
+    labels = {"as-judged": "as-judged"} | {f"e = .{i}": f"background(e=0.{i})" for i in range(1, 9)}
+    result = leave_out_several(collections, "P@5", estimators=labels)
+    assert [figure.name for figure in result.figures()] == ["gain-P_5-1_of_2", "gain-P_5-2_of_2"]
+    figure = result.figures()[1].draw()  # type: ignore[misc]
+    for panel in figure.axes:
+        texts = [text.get_text() for text in panel.get_legend().get_texts()]
+        assert [text.partition(":")[0] for text in texts] == ["e = .7", "e = .8", "one", "other"]
+        assert "ρ = " in texts[0]
+        assert "p = 1.0000" in texts[0]
+
+
 def test_clusters_of_each_collection_are_listed() -> None:
     collections = {"one": load_example(), "other": load_example().truncate_pool(5)}
     result = leave_out_several(collections, "P@5", estimators="as-judged", by="cluster", n_clusters=3)
