@@ -33,6 +33,7 @@ from .experiments import (
     EngineComparison as EngineComparison,
     JudgeCheck as JudgeCheck,
     LeaveOutResult as LeaveOutResult,
+    LeaveOutSeveralResult as LeaveOutSeveralResult,
     ModelChecks as ModelChecks,
     SelfCalibrations as SelfCalibrations,
     SimulationSettings as SimulationSettings,
@@ -42,6 +43,7 @@ from .experiments import (
     compare_engines as compare_engines,
     fit_container as fit_container,
     leave_out as leave_out,
+    leave_out_several as leave_out_several,
     load_example as load_example,
     self_calibrate as self_calibrate,
     simulate as simulate,
@@ -58,6 +60,7 @@ from .pooling import (
     describe_pool as describe_pool,
     discover_pool as discover_pool,
     read_collection as read_collection,
+    read_collections as read_collections,
 )
 from .posterior import (
     Completion as Completion,

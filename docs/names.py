@@ -9,8 +9,8 @@ import bayespool
 
 GROUPS = {
     "Read runs and judgments": (
-        "read_collection build_collection read_run read_runs read_qrels read_organizations run_from_frame "
-        "qrels_from_frame describe_pool discover_pool Collection"
+        "read_collection read_collections build_collection read_run read_runs read_qrels read_organizations "
+        "run_from_frame qrels_from_frame describe_pool discover_pool Collection"
     ),
     "Score and compare": (
         "score Scores Estimates Values read_scores StoredScores compare Comparison reversals Reversals "
@@ -19,8 +19,9 @@ GROUPS = {
     "Complete the judgments": "impute Imputations complete Completion",
     "Organize a campaign": "budgets Budgets judge_next NextJudgments check_judges JudgeCheck",
     "Study estimators": (
-        "leave_out LeaveOutResult check_models ModelChecks compare_engines EngineComparison self_calibrate "
-        "SelfCalibrations fit_container load_example simulate SimulationSettings"
+        "leave_out LeaveOutResult leave_out_several LeaveOutSeveralResult check_models ModelChecks "
+        "compare_engines EngineComparison self_calibrate SelfCalibrations fit_container load_example "
+        "simulate SimulationSettings"
     ),
     "Measures, estimators and predictors of your own": (
         "Measure Precision parse_measure register_measure register_estimator register_model Predictor "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from bayespool import experiments
@@ -11,6 +11,7 @@ from bayespool.cli.options import (
     Files,
     campaign_files,
     check_jobs,
+    collection_files,
     count_progress,
     report_interruption,
     stage_progress,
@@ -45,15 +46,21 @@ _folder = output_folder(
 
 
 def _experiment(
-    cls: Any, parts: str, label: str, *, n_lines: int | None = 10
+    cls: Any,
+    parts: str,
+    label: str,
+    *,
+    n_lines: int | None = 10,
+    files_option: Callable[[Command], Command] = campaign_files,
 ) -> Callable[[Callable[..., Any]], Command]:
     """Decorator that makes a command of an experiment, which keeps finished parts in the folder ``parts``.
 
-    ``label`` says what is counted, with fields of the settings in braces, in ``n_lines`` lines or one a part.
+    ``label`` says what is counted, with fields of the settings in braces, in ``n_lines`` lines or one a part;
+    ``files_option`` gives the command its files.
     """
 
     def decorate(work: Callable[..., Any]) -> Command:
-        @campaign_files
+        @files_option
         @settings_option(cls)
         @jobs_option
         @_cluster
@@ -64,12 +71,16 @@ def _experiment(
 
             check_jobs(jobs, cluster)
             outputs.check()
+            files.check_campaign()
             strategies = getattr(settings, "strategies", ())
             with stage_progress() as say:
-                collection, _ = files.read(say, scores=any(each.needs_scores for each in strategies))
+                if files.collections:
+                    collection: Any = files.read_collections(say)
+                else:
+                    collection, _ = files.read(say, scores=any(each.needs_scores for each in strategies))
             counted, folder = label.format(**vars(settings)), outputs.folder
             with (
-                report_interruption(folder, parts),
+                report_interruption(folder, "" if files.collections else parts),
                 on_cluster(cluster),
                 count_progress(counted, n_lines=n_lines) as show,
             ):
@@ -81,14 +92,17 @@ def _experiment(
     return decorate
 
 
-@_experiment(LeaveOutSettings, "folds", "{by}s left out", n_lines=None)
-def leave_out(*arguments: Any, **keywords: Any) -> Any:
+@_experiment(LeaveOutSettings, "folds", "{by}s left out", n_lines=None, files_option=collection_files)
+def leave_out(collection: Any, **keywords: Any) -> Any:
     """Leave each organization (or run, or cluster of runs) out of the pool, estimate its runs, and compare
     with the truth.
 
-    It tells how biased the collection is, and how good every estimator is on it.
+    It tells how biased the collection is, and how good every estimator is on it; of several collections
+    (--collection), which estimator is best on how many of them.
     """
-    return experiments.leave_out(*arguments, **keywords)
+    if isinstance(collection, Mapping):
+        return experiments.leave_out_several(collection, **keywords)
+    return experiments.leave_out(collection, **keywords)
 
 
 @_experiment(PoolWidthSettings, "pool-width", "pools")

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from bayespool.scoring import TargetSettings
 
 _OF_CAMPAIGN = "Runs of the campaign: folder, glob or file; may be repeated."
-qrels_file = own_option("--qrels", type=Path, required=True, group="Input", help="Relevance judgments.")
+_JUDGMENTS = "Relevance judgments."
+qrels_file = own_option("--qrels", type=Path, required=True, group="Input", help=_JUDGMENTS)
 campaign_runs = own_option(
     "--pool", type=Path, multiple=True, required=True, group="Input", help=_OF_CAMPAIGN
 )
@@ -46,6 +47,16 @@ class Files:
     runs: tuple[Path, ...] = ()
     pool: tuple[Path, ...] = ()
     own_judgments: Path | None = None
+    collections: tuple[Path, ...] = ()
+
+    def check_campaign(self) -> None:
+        """Raise `InputError` unless there is one campaign, or files that describe collections."""
+        if self.collections and (self.qrels or self.pool):
+            raise InputError(
+                "--collection beside --qrels or --pool", hint="name judgments and runs in the file alone"
+            )
+        if not self.collections and not (self.qrels and self.pool):
+            raise InputError("no collection", hint="give --qrels and --pool, or --collection FILE")
 
     def n_runs(self) -> int:
         """Number of files of runs that are named beside the pool."""
@@ -80,11 +91,40 @@ class Files:
             _say_unpooled(collection, settings)
         return collection, collection.given_run_ids
 
+    def read_collections(self, say: Callable[[str], None]) -> dict[str, Collection]:
+        """Read the collections that files describe; print their pools."""
+        from bayespool.pooling import describe_pool, read_collections
+
+        collections = read_collections(
+            self.collections, settings=self.reading, progress=reading_progress(say)
+        )
+        for name, collection in collections.items():
+            tell(f"{name}, pool: {describe_pool(collection).text()}")
+        return collections
+
 
 campaign_files = gathered(
     Files, "files", qrels_file, campaign_runs, settings_option(ReadingSettings, "reading")
 )
 """Decorator that gives a command the judgments and runs of a campaign, and how they are read."""
+
+collection_files = gathered(
+    Files,
+    "files",
+    own_option("--qrels", type=Path, group="Input", help=_JUDGMENTS),
+    pool_runs,
+    own_option(
+        "--collection",
+        "collections",
+        type=Path,
+        multiple=True,
+        group="Input",
+        help="TOML file that names judgments, runs and how they are read, in place of --qrels and --pool; "
+        "may be repeated.",
+    ),
+    settings_option(ReadingSettings, "reading"),
+)
+"""Decorator that gives a command the files of a campaign, or files that describe several collections."""
 
 
 def files_to_score(

@@ -6,10 +6,13 @@ import contextlib
 import glob
 import lzma
 import os
+import re
 import stat
+import tomllib
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from bayespool.errors import InputError
 from bayespool.options import MAX_FILE_SIZE
@@ -164,6 +167,24 @@ def read_bytes(path: Path, *, max_size: int = MAX_FILE_SIZE) -> bytes:
 def read_text(path: Path, *, max_size: int = MAX_FILE_SIZE) -> bytes:
     r"""Text of a file as UTF-8 with ``\n`` line ends; `read_bytes`, then `as_text`."""
     return as_text(read_bytes(path, max_size=max_size))
+
+
+def read_toml(path: Path) -> tuple[dict[str, Any], Callable[[str], int | None]]:
+    """Content of a TOML file, and the line of a key or its table at the top, where it is written plainly."""
+    text = read_text(path).decode()
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        place = re.search(r"at line (\d+)", str(error))
+        number = int(place[1]) if place else None
+        hint = 'write lines such as key = "value"'
+        raise InputError(f"is no TOML: {error}", path=path, line=number, hint=hint) from None
+
+    def line_of(key: str) -> int | None:
+        plain = re.compile(rf"""\s*\[?\s*["']?{re.escape(key)}["']?\s*[]=.]""")
+        return next((i for i, line in enumerate(text.splitlines(), 1) if plain.match(line)), None)
+
+    return content, line_of
 
 
 @contextlib.contextmanager

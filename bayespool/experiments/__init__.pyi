@@ -82,6 +82,7 @@ from .settings import (
     RunTypesSettings as RunTypesSettings,
     StrategySettings as StrategySettings,
 )
+from .several import LeaveOutSeveralResult as LeaveOutSeveralResult, leave_out_several as leave_out_several
 from .simulation import (
     Simulation as Simulation,
     SimulationSettings as SimulationSettings,

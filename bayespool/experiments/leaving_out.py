@@ -185,6 +185,22 @@ def leave_out(collection: Collection, *, settings: LeaveOutSettings, running: Ru
        as-judged 0.0233 -0.0233 35.0
     interpolated 0.0166  0.0147 23.0
     """
+    pooled, design, folds = design_of(collection, settings)
+    results = design.run(pooled, folds, settings, running, given=collection)
+    return LeaveOutResult(
+        **fields_of(collection, pooled, settings, results),
+        n_pooled_runs={str(m): len(pooled.pooled_run_ids) for m in settings.measures},
+        scores_in_truth=true_scores_of(results),
+        seconds=seconds_of(results),
+        clusters=design.clusters,
+        _rows=_with_reported(table_of_runs(pooled, settings, results), settings),
+    )
+
+
+def design_of(
+    collection: Collection, settings: LeaveOutSettings
+) -> tuple[Collection, RunsLeftOut, tuple[Part, ...]]:
+    """The collection re-pooled to the depth asked for, and what is left out of its pool."""
     if not collection.pooled.any():
         raise InputError(
             "no pooled run to leave out", hint="give the campaign's runs as the pool, or name those pooled"
@@ -192,15 +208,7 @@ def leave_out(collection: Collection, *, settings: LeaveOutSettings, running: Ru
     pooled = collection if settings.pool_depth is None else collection.truncate_pool(settings.pool_depth)
     clusters = () if settings.n_clusters is None else cluster_runs(pooled, settings.n_clusters)
     design = RunsLeftOut(clusters)
-    results = design.run(pooled, design.parts(pooled, settings), settings, running, given=collection)
-    return LeaveOutResult(
-        **fields_of(collection, pooled, settings, results),
-        n_pooled_runs={str(m): len(pooled.pooled_run_ids) for m in settings.measures},
-        scores_in_truth=true_scores_of(results),
-        seconds=seconds_of(results),
-        clusters=clusters,
-        _rows=_with_reported(table_of_runs(pooled, settings, results), settings),
-    )
+    return pooled, design, design.parts(pooled, settings)
 
 
 def true_scores_of(results: Sequence[PartResult]) -> dict[tuple[str, str], npt.NDArray[np.float64]]:

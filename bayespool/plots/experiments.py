@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -175,39 +175,55 @@ def draw_mae(result: Any) -> Figure:
 def plot_gain(
     results: Mapping[str, Any],
     measure: object,
-    estimator: str,
+    estimator: str | Sequence[str],
     *,
     reference: str = "as-judged",
     coefficient: Literal["generalizability", "dependability"] = "generalizability",
+    texts: Mapping[str, str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Change of the MAE by a correction against the reliability of the true scores, a point per collection.
+    """Change of the MAE by corrections against the reliability of the true scores, a point per collection.
 
     Figure 2 of Lipani et al. (2015) asks whether a correction helps where a collection is unreliable.
 
     Parameters
     ----------
     results : mapping of str to LeaveOutResult
-        By the name of the collection.
+        By the name of the collection, which has a mark of its own.
     measure : measure
-    estimator, reference : str
-        Labels of every result's: the correction, and the runs as judged.
+    estimator : str or sequence of str
+        Labels of every result's: a correction, or several, each in a color of its own.
+    reference : str
+        Label of the runs as judged.
     coefficient : {"generalizability", "dependability"}
         Eρ² or Φ, with its interval.
+    texts : mapping of str to str, optional
+        Texts of several corrections in the legend, such as with a rank correlation; default: their labels.
     ax : matplotlib.axes.Axes, optional
     """
     axes = axes_of(ax)
     axes.axhline(0, color="0.8", lw=1, zorder=0)
+    labels = [estimator] if isinstance(estimator, str) else list(estimator)
+    single = isinstance(estimator, str)
+    for label in () if single else labels:
+        text = (texts or {}).get(label, label)
+        axes.plot([], [], "-", color=color_of(labels, label), lw=4, label=literal(text))
     for i, (name, result) in enumerate(results.items()):
-        reliability = result.reliability(measure)
-        x, y = getattr(reliability, coefficient), result.mae_change(measure, estimator, reference=reference)
+        reliability, mark = result.reliability(measure), MARKS[i % len(MARKS)]
+        look: dict[str, Any] = {} if single or i < len(MARKS) else {"mfc": "none"}  # marks come again
+        x = getattr(reliability, coefficient)
         ends = getattr(reliability, f"{coefficient}_lower"), getattr(reliability, f"{coefficient}_upper")
-        color, mark = PALETTE[i % len(PALETTE)], MARKS[i % len(MARKS)]
-        axes.hlines(y, *ends, color=color, lw=1.2, alpha=0.6)
-        axes.plot(x, y, mark, color=color, ms=6, label=literal(name))
+        for label in labels:
+            y = result.mae_change(measure, label, reference=reference)
+            color = PALETTE[i % len(PALETTE)] if single else color_of(labels, label)
+            axes.hlines(y, *ends, color=color, lw=1.2, alpha=0.6)
+            axes.plot(x, y, mark, color=color, ms=6, label=literal(name) if single else None, **look)
+        if not single:
+            axes.plot([], [], mark, color="0.3", ms=6, label=literal(name), **look)
     axes.set_xlabel({"generalizability": "Eρ²", "dependability": "Φ"}[coefficient])
     axes.set_ylabel("change of the MAE, %")
-    axes.set_title(f"{literal(estimator)}, {parse_measure(measure)}", fontsize="medium")
+    of_one = f"{literal(labels[0])}, " if single else ""
+    axes.set_title(f"{of_one}{parse_measure(measure)}", fontsize="medium")
     axes.margins(0.15)
     legend_beside(axes)
     return axes

@@ -18,6 +18,7 @@ from bayespool.pooling.choosing import (
     order_of_topic,
     qrels_of_choice,
 )
+from bayespool.pooling.collection_files import read_collections
 from bayespool.pooling.discovery import PoolReport, describe_pool, discover_pool
 from bayespool.pooling.front import MoveToFront
 from bayespool.pooling.fusion import CombAnz, CombMax, CombMed, CombMin, CombMnz, CombSum
@@ -82,6 +83,7 @@ __all__ = [
     "pool_of_strategy",
     "qrels_of_choice",
     "read_collection",
+    "read_collections",
     "read_contributors",
     "register_strategy",
 ]

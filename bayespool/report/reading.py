@@ -207,7 +207,7 @@ def _of_folder(folder: Path) -> StoredResult:
         settings = json.loads(read_back(folder / "settings.json") or "")
         digests = dict(settings["digests"])
     except (ValueError, KeyError, TypeError, RecursionError):
-        if (folder / _FOLDS).is_dir():
+        if (folder / _FOLDS).is_dir() or any(folder.glob(f"*/{_FOLDS}")):  # of one collection, or of several
             raise InputError(
                 "holds no results yet: the experiment was interrupted",
                 path=folder,

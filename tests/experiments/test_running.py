@@ -102,13 +102,13 @@ def judged() -> Collection:
 
 def rounds(**more: Any) -> Result:
     example, asked = simulate_example(), {"estimator": "posterior-ratio", "n_rounds": 1, **FEW}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return judge_in_rounds(example.collection, "new-a", answers=example.truth, **asked | more)
+    return judge_in_rounds(example.collection, "new-a", answers=example.truth, **asked | more)
 
 
 QUICK = [left_out, of_types, of_widths, of_common_topics, of_pairs]
-SLOW = [of_budgets, simulations, engines, unexplained, with_labels, rounds]
+SLOW = [of_budgets, simulations, unexplained, with_labels, rounds]
+LONG = pytest.param(engines, marks=[pytest.mark.slow, pytest.mark.at_a_desk])  # NUTS
+ALL = [*QUICK, *(pytest.param(run, marks=pytest.mark.slow) for run in SLOW), LONG]
 every = pytest.mark.parametrize(
     "run",
     [*QUICK, *(pytest.param(run, marks=pytest.mark.slow) for run in SLOW)],
@@ -166,7 +166,7 @@ def test_work_that_was_cut_off_goes_on_with_the_same_warnings(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("run", [*QUICK, *SLOW], ids=lambda run: run.__name__)
+@pytest.mark.parametrize("run", [*QUICK, *SLOW, LONG], ids=lambda run: run.__name__)
 def test_processes_change_nothing(run: Callable[..., Result]) -> None:
     assert_same(run(n_jobs=2), run())
 

@@ -75,6 +75,28 @@ def test_names_of_collections_with_one_point_do_not_collide(result: LeaveOutResu
     assert not cut_off(axes.figure)
 
 
+def test_several_estimators_have_colors_and_collections_marks() -> None:
+    labels = ["as-judged", "background", "smoothed"]
+    one = leave_out(load_example(), measures="P@10", estimators=labels)
+    names = [f"collection {i}" for i in range(14)]
+    texts = {"background": "background: ρ = 0.5"}
+    axes = plot_gain(dict.fromkeys(names, one), "P@10", labels[1:], coefficient="dependability", texts=texts)
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["background: ρ = 0.5", "smoothed", *names]
+    points = [line for line in axes.lines[1:] if len(line.get_xdata())]  # type: ignore[arg-type]
+    assert len(points) == 2 * len(names)
+    assert [line.get_ydata()[0] for line in points[:2]] == [
+        one.mae_change("P@10", name) for name in labels[1:]
+    ]  # type: ignore[index]
+    assert {line.get_xdata()[0] for line in points} == {one.reliability("P@10").dependability}  # type: ignore[index]
+    assert len({line.get_color() for line in points}) == 2
+    looks = {(line.get_marker(), line.get_markerfacecolor() == "none") for line in points}
+    assert len(looks) == len(names)
+    assert axes.get_title() == "P@10"
+    assert not cut_off(axes.figure)
+
+
 @pytest.mark.slow
 def test_estimators_have_lines_of_their_own(result: LeaveOutResult) -> None:
     axes = plot_mae(result)

@@ -1,0 +1,269 @@
+"""Leave-out experiments on several collections."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from left_out import stored
+from real import read_real
+from scipy import stats
+from toys import from_rankings
+
+from bayespool.collection import Collection
+from bayespool.corrections import Background
+from bayespool.errors import InputError
+from bayespool.experiments import LeaveOutSeveralResult, leave_out, leave_out_several, load_example
+from bayespool.experiments.several import over_collections, rank_correlation
+from bayespool.measures import Estimates
+from bayespool.pooling import read_collections
+from bayespool.report.reading import read_result
+
+NAN = float("nan")
+POINTS = ["as-judged", "background", "systems-adjustment"]
+
+
+def two_runs(relevant: str) -> Collection:
+    """Runs of two organizations with documents of their own on two topics; all of some runs' are relevant."""
+    runs = {run: {topic: f"{run}{run.upper()}" for topic in "12"} for run in "xy"}
+    levels = {topic: {doc: int(doc.lower() in relevant) for doc in "xXyY"} for topic in "12"}
+    levels["1"]["z"] = 1  # that no run has
+    return from_rankings(
+        runs, levels, organizations={"x": "one", "y": "two"}, pooled_run_ids=("x", "y"), pool_depth=2
+    )
+
+
+@pytest.fixture(scope="module")
+def by_hand() -> LeaveOutSeveralResult:
+    """True scores are 1 and 0, 1 and 1, 0 and 0; as judged they are 0, and by the background one half."""
+    collections = {"half": two_runs("x"), "all": two_runs("xy"), "none": two_runs("")}
+    return leave_out_several(collections, "P@2", estimators=["as-judged", "background(e=0.5)"])
+
+
+@pytest.fixture(scope="module")
+def pools() -> LeaveOutSeveralResult:
+    """Three pools of the example's runs, one of them shallow, whose runs differ in reliability."""
+    example = load_example()
+    collections = {"shallow": example.truncate_pool(5), "whole": example}
+    collections["narrow"] = example.unpool(["lake-1", "lake-2", "lake-3", "lake-4"])
+    return leave_out_several(collections, ["P@3", "P@2"], estimators=POINTS)
+
+
+def test_counts_and_means_are_those_worked_out_by_hand(by_hand: LeaveOutSeveralResult) -> None:
+    mae = by_hand.to_frame("summary").pivot(index="collection", columns="estimator", values="mae")
+    assert mae["as-judged"].to_dict() == {"half": 0.5, "all": 1.0, "none": 0.0}
+    assert set(mae["background"]) == {0.5}
+    rows = by_hand.to_frame("overall").set_index(["error_measure", "estimator"])
+    columns = ["n_collections", "n_best", "n_best_alone", "n_worst", "n_worst_alone", "n_averaged"]
+    assert rows.loc[("mae", "as-judged"), columns].tolist() == [3, 2, 1, 2, 1, 2]
+    assert rows.loc[("mae", "background"), columns].tolist() == [3, 2, 1, 2, 1, 2]
+    assert rows.loc[("mae", "as-judged"), "geometric_mean"] == pytest.approx(np.sqrt(0.5))
+    assert rows.loc[("mae", "background"), "geometric_mean"] == pytest.approx(0.5)
+    change = by_hand.to_frame("summary").set_index(["collection", "estimator"])["mae_change"]
+    assert change["half", "background"] == 0
+    assert change["all", "background"] == -50
+    assert np.isnan(change["none", "background"])  # of an error of 0
+    assert (
+        "P@2: the geometric mean of the MAE leaves out 1 of 3 collections, where it is 0 for an estimator"
+        in (by_hand.notes())
+    )
+    assert by_hand.summary()[0] == "Each organization left out in turn, of 3 collections: half, all, none."
+    assert by_hand.summary()[1].startswith("P@2: background has the smallest MAE in 2 of 3 collections, the ")
+    assert by_hand.summary()[1].endswith("geometric mean of its MAE is 0.5000 against 0.7071 as judged.")
+
+
+def test_ties_count_for_each_estimator_and_for_none_alone() -> None:
+    errors = np.array([[1.0, 1.0, 3.0], [2.0, 4.0, 8.0], [0.0, 1.0, 1.0], [NAN, 4.0, 2.0], [NAN, NAN, NAN]])
+    columns = over_collections(errors)
+    assert {name: list(values) for name, values in columns.items() if name != "geometric_mean"} == {
+        "n_collections": [3, 4, 4],
+        "n_best": [3, 1, 1],
+        "n_best_alone": [2, 0, 1],
+        "n_worst": [0, 2, 3],
+        "n_worst_alone": [0, 1, 2],
+        "n_averaged": [2, 3, 3],
+    }
+    np.testing.assert_allclose(columns["geometric_mean"], [np.sqrt(2), 16 ** (1 / 3), 48 ** (1 / 3)])
+    assert np.isnan(over_collections(np.zeros((2, 1)))["geometric_mean"]).all()
+
+
+def p_over_all_orders(x: Sequence[float], y: Sequence[float]) -> float:
+    """Share of the orders of y whose rank correlation is as strong, as scipy has it."""
+    every = np.abs([stats.spearmanr(x, order).statistic for order in itertools.permutations(y)])
+    return float(np.mean(every >= every[0] - 1e-9))
+
+
+def test_p_values_of_few_pairs_are_over_all_orders() -> None:
+    x = np.array([0.7, 0.8, 0.9])
+    assert rank_correlation(x, np.array([-3.0, -2.0, -1.0])) == pytest.approx((1, 2 / 6))
+    assert rank_correlation(x, np.array([-3.0, -1.0, -2.0])) == pytest.approx((0.5, 1))
+    assert rank_correlation(x[:2], np.array([2.0, 1.0])) == pytest.approx((-1, 1))
+    rng = np.random.default_rng(1)
+    x, y = rng.random(6), rng.random(6)
+    rho, p = rank_correlation(x, y)
+    assert rho == pytest.approx(stats.spearmanr(x, y).statistic)
+    assert p == pytest.approx(p_over_all_orders(x.tolist(), y.tolist()))
+
+
+def test_p_values_of_many_pairs_are_those_of_scipy() -> None:
+    rng = np.random.default_rng(2)
+    x = rng.random(15).round(1)  # with ties
+    y = x + rng.random(15)
+    known = stats.spearmanr(x, y)
+    assert rank_correlation(x, y) == pytest.approx((known.statistic, known.pvalue))
+    assert np.isnan(rank_correlation(x, np.ones(15))).all()
+    assert np.isnan(rank_correlation(x[:1], y[:1])).all()
+    nearly = np.array([0.3, 0.1 + 0.2, 0.5])  # the first two are equal but for rounding
+    assert rank_correlation(nearly, np.array([1.0, 2.0, 3.0]))[0] == pytest.approx(np.sqrt(3) / 2)
+
+
+def test_each_collection_has_the_numbers_of_its_own_experiment(pools: LeaveOutSeveralResult) -> None:
+    one = leave_out(load_example().truncate_pool(5), ["P@3", "P@2"], estimators=POINTS)
+    for name in ("summary", "reliability", "runs"):
+        rows = pools.to_frame(name)
+        rows = rows[rows["collection"] == "shallow"].drop(
+            columns=["collection", "mae_change"], errors="ignore"
+        )
+        pd.testing.assert_frame_equal(rows.reset_index(drop=True), one.to_frame(name))
+    change = pools.to_frame().set_index(["collection", "measure", "estimator"])["mae_change"]
+    assert change["shallow", "P@3", "background"] == one.mae_change("P@3", "background")
+    listed = pools.to_frame("collections").set_index("collection")
+    assert listed.loc["shallow", ["n_topics", "n_pooled_runs", "n_organizations"]].tolist() == [20, 21, 8]
+    assert listed.loc["shallow", "fingerprint"] == one.fingerprint
+    assert repr(pools) == "<LeaveOutSeveralResult: 3 collections, 2 measures, 3 estimators>"
+
+
+def test_gain_is_correlated_with_reliability(pools: LeaveOutSeveralResult) -> None:
+    rows = pools.to_frame("correlations")
+    assert rows["estimator"].unique().tolist() == POINTS[1:]  # not as judged, which gains nothing
+    assert len(rows) == 2 * 2 * 2
+    for row in rows.to_dict("records"):
+        x = [getattr(one.reliability(row["measure"]), row["coefficient"]) for one in pools.results.values()]
+        y = [one.mae_change(row["measure"], row["estimator"]) for one in pools.results.values()]
+        assert row["n_collections"] == 3
+        assert row["rho"] == pytest.approx(stats.spearmanr(x, y).statistic)
+        assert row["p_value"] == pytest.approx(p_over_all_orders(x, y))
+    assert "with fewer than 5 collections no rank correlation is significant at 5 %" in pools.notes()
+    alone = leave_out_several({"example": load_example()}, "P@5", estimators="background")
+    assert "no change of the MAE: as-judged is not among the estimators" in alone.notes()
+    assert alone.figures() == ()
+
+
+def test_estimators_in_a_figure_have_colors_of_their_own() -> None:
+    collections = {"one": load_example(), "other": load_example().unpool(["lake-1", "lake-2"])}
+    labels = {"as-judged": "as-judged"} | {f"e = .{i}": f"background(e=0.{i})" for i in range(1, 9)}
+    result = leave_out_several(collections, "P@5", estimators=labels)
+    assert [figure.name for figure in result.figures()] == ["gain-P_5-1_of_2", "gain-P_5-2_of_2"]
+    figure = result.figures()[1].draw()  # type: ignore[misc]
+    for panel in figure.axes:
+        texts = [text.get_text() for text in panel.get_legend().get_texts()]
+        assert [text.partition(":")[0] for text in texts] == ["e = .7", "e = .8", "one", "other"]
+        assert "ρ = " in texts[0]
+        assert "p = 1.0000" in texts[0]
+
+
+def test_clusters_of_each_collection_are_listed() -> None:
+    collections = {"one": load_example(), "other": load_example().truncate_pool(5)}
+    result = leave_out_several(collections, "P@5", estimators="as-judged", by="cluster", n_clusters=3)
+    listed = result.to_frame("clusters")
+    assert listed["collection"].value_counts().to_dict() == {"one": 21, "other": 21}
+
+
+def test_what_is_read_back_says_the_same(pools: LeaveOutSeveralResult, tmp_path: Path) -> None:
+    assert [figure.name for figure in pools.figures()] == ["gain-P_3", "gain-P_2"]
+    pools.save(tmp_path / "folder")
+    pools.save(tmp_path / "file.json")
+    for path in (tmp_path / "folder", tmp_path / "file.json"):
+        again = read_result(path)
+        assert again.read() == pools.read()
+        assert (again.notes(), again.summary(), again.title) == (
+            pools.notes(),
+            pools.summary(),
+            pools.title,
+        )
+        assert again.metadata["collections"] == json.loads(json.dumps(pools.metadata["collections"]))
+    assert [figure.name for figure in read_result(tmp_path / "folder").figures()] == ["gain-P_2", "gain-P_3"]
+    for ending in ("csv", "parquet", "tex", "md", "html"):
+        pools.save(tmp_path / f"file.{ending}")
+    again.write_report(tmp_path / "report.html")
+    assert "number of collections where an estimator is best" in (tmp_path / "report.html").read_text("utf-8")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stopping(Background):
+    """It stops where there is a file."""
+
+    version = "1"
+
+    file: str
+
+    def estimate(
+        self, collection: Collection, run_ids: object = None, measures: object = "P@10"
+    ) -> tuple[Estimates, ...]:
+        if collection.pool_depth == 5 and Path(self.file).exists():
+            raise KeyboardInterrupt
+        return super().estimate(collection, run_ids, measures)  # type: ignore[arg-type]
+
+
+def test_an_interrupted_experiment_goes_on_from_its_folds(tmp_path: Path) -> None:
+    collections = {"ten": load_example(), "five": load_example().truncate_pool(5)}
+    asked = {"measures": "P@5", "estimators": ["as-judged", Stopping(file=str(tmp_path / "stop"))]}
+    folder, steps = tmp_path / "result", list[tuple[int, int]]()
+    (tmp_path / "stop").touch()
+    with pytest.raises(KeyboardInterrupt):
+        leave_out_several(collections, **asked, folder=folder)  # type: ignore[arg-type]
+    before = stored(folder / "ten")
+    assert len(before) == 8
+    with pytest.raises(InputError, match="the experiment was interrupted"):
+        read_result(folder)
+    (tmp_path / "stop").unlink()
+    result = leave_out_several(  # type: ignore[call-overload]
+        collections, **asked, folder=folder, progress=lambda *done: steps.append(done)
+    )
+    assert stored(folder / "ten") == before
+    assert steps == [(8, 16), *((n, 16) for n in range(8, 17))]
+    whole = leave_out_several(collections, **asked)  # type: ignore[arg-type]
+    pd.testing.assert_frame_equal(result.to_frame("runs"), whole.to_frame("runs"))
+
+
+def test_what_cannot_be_left_out_is_told_with_its_collection(tmp_path: Path) -> None:
+    example, alone = load_example(), two_runs("x").unpool(["x"])
+    with pytest.raises(InputError, match="only one organization was pooled") as caught:
+        leave_out_several({"fine": example, "narrow": alone}, "P@2", folder=tmp_path)
+    assert caught.value.__notes__ == ["in the collection 'narrow'"]
+    assert not list(tmp_path.iterdir())  # told before the first fold
+    with pytest.raises(InputError, match=r"a collection cannot be called '\.\./x'; take letters"):
+        leave_out_several({"../x": example})
+    with pytest.raises(InputError, match="two collections are called 'A'"):
+        leave_out_several({"a": example, "A": example})
+    with pytest.raises(InputError, match="no collection; give a mapping"):
+        leave_out_several({})
+
+
+@pytest.mark.slow
+def test_two_real_collections(collections: Path, tmp_path: Path) -> None:
+    names = {"medical": "trec2011-medical", "trec-2": "trec2-adhoc"}
+    for name, folder in names.items():
+        lines = [f'{key} = "{collections / folder / file}"' for key, file in FILES.items()]
+        (tmp_path / f"{name}.toml").write_text("\n".join([*lines, "strict = false"]))
+    with pytest.warns():  # of lines that are skipped
+        read = read_collections([tmp_path / f"{name}.toml" for name in names])
+    asked = {"estimators": ["as-judged", "anti-precision"], "top": 75}
+    result = leave_out_several(read, "P@10", **asked)  # type: ignore[arg-type]
+    summary = result.to_frame().set_index(["collection", "estimator"])
+    for name, folder in names.items():
+        one = leave_out(read_real(collections / folder), "P@10", **asked)  # type: ignore[arg-type]
+        assert result.results[name].fingerprint == one.fingerprint
+        expected = one.to_frame("summary").set_index("estimator")["mae"]
+        assert summary.loc[name, "mae"].to_dict() == expected.to_dict()
+    rows = result.to_frame("overall").set_index(["error_measure", "estimator"])
+    assert rows.loc[("mae", "anti-precision"), ["n_best_alone", "n_worst"]].tolist() == [2, 0]
+
+
+FILES = {"qrels": "qrels.txt", "pool": "runs", "organizations": "organizations.csv"}
