@@ -16,7 +16,7 @@ from bayespool.collection import Collection
 from bayespool.corrections import AsJudged, Background
 from bayespool.corrections.base import Corrected
 from bayespool.errors import ExperimentChangedWarning, InputError
-from bayespool.experiments import leave_out, vary_pool_width
+from bayespool.experiments import leave_out, load_example, vary_pool_width
 from bayespool.measures import Values
 
 
@@ -108,6 +108,25 @@ def test_the_estimator_of_the_documentation(tmp_path: Path) -> None:
     stands, corrected = found.loc["as-judged"], found.loc["share-of-residual"]
     residual = stands["bound_upper"] - stands["bound_lower"]
     np.testing.assert_allclose(corrected["value"], stands["value"] + 0.05 * residual)
+
+
+def test_the_design_of_the_documentation(tmp_path: Path) -> None:
+    """Judged to half the depth newcomers lose more; the posterior sees it, and its intervals hold."""
+    page = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
+    code = page.split("## An experiment of your own")[1].split("```{code-cell} ipython3\n")[1].split("```")[0]
+    assert len(code.splitlines()) <= 50
+    (tmp_path / "page.py").write_text(code)
+    made = runpy.run_path(str(tmp_path / "page.py"))
+    errors = made["result"].to_frame("summary").set_index("estimator")
+    whole = leave_out(load_example(), "P@10", estimators="as-judged").to_frame("summary")["bias"][0]
+    assert errors.loc["as-judged", "n_runs"] == 21
+    assert errors.loc["as-judged", "bias"] < 2 * whole
+    assert errors.loc["posterior-ratio", "mae"] < errors.loc["as-judged", "mae"] / 2
+    assert errors.loc["posterior-ratio", "coverage_95"] > 0.9
+    design, collection = made["JudgedToDepth"](depth=5), load_example()
+    (north,) = (p for p in design.parts(collection, None) if p.name == "north")
+    judged = design.conceal(collection, north, None)
+    assert judged.judged.tolist() == collection.unpool(organization="north").truncate_pool(5).judged.tolist()
 
 
 def shift(version: str | int | None, by: float = 0.1, *, below: type = object) -> Any:

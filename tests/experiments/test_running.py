@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +13,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from labeled import right_labels, with_judge
+from pairs import Pairs
 from unexplained import with_found
 
 from bayespool import budgets, check_judges, leave_out
 from bayespool.collection import Collection
 from bayespool.errors import ExperimentChangedWarning
 from bayespool.experiments import (
-    Design,
-    Part,
     check_unexplained_judgments,
     compare_engines,
     judge_in_rounds,
@@ -37,20 +35,6 @@ from bayespool.report import Result
 
 DRAWN: dict[str, Any] = {"estimators": ["as-judged", "posterior-background"], "draws": 20}
 FEW: dict[str, Any] = {"draws": 20, "chains": 2}
-
-
-class Pairs(Design):
-    """Two of three organizations left out at a time."""
-
-    name, version = "pairs", "1"
-
-    def parts(self, collection: Collection, settings: Any) -> tuple[Part, ...]:
-        runs = collection.pooled_run_ids
-        pairs = [tuple(run for run in runs if run.startswith(two)) for two in combinations("elr", 2)]
-        return tuple(
-            Part(name=str(i), run_ids=pair, pool_run_ids=tuple(run for run in runs if run not in pair))
-            for i, pair in enumerate(pairs)
-        )
 
 
 def left_out(**more: Any) -> Result:

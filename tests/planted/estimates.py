@@ -346,8 +346,8 @@ FAULTS = (
     Fault(
         "folds that see what they predict",
         "experiments/predictions.py",
-        "seen = without_organizations(prepared.evidence, fold != f)",
-        "seen = without_organizations(prepared.evidence, fold != -1)",
+        "deal_folds(len(hidden.organizations), n_folds) != f)",
+        "deal_folds(len(hidden.organizations), n_folds) != -1)",
         "experiments/test_predictions.py",
         "models are graded on judgments that they were fitted to",
     ),
@@ -362,8 +362,8 @@ FAULTS = (
     Fault(
         "judgments of one's own as found ones",
         "experiments/unexplained.py",
-        "unexplained = collection.judged & ~collection.in_pool() & ~collection.is_own",
-        "unexplained = collection.judged & ~collection.in_pool()",
+        "np.asarray(collection.judged & ~collection.in_pool() & ~collection.is_own)",
+        "np.asarray(collection.judged & ~collection.in_pool())",
         "experiments/test_unexplained.py",
         "the check of found judgments is done on the user's own",
     ),

@@ -14,6 +14,7 @@ import pytest
 from compared import compared
 from known_scores import example_scores
 from labeled import labeled_toy
+from pairs import Pairs
 
 import bayespool
 from bayespool import load_example
@@ -30,7 +31,9 @@ from bayespool.experiments import (
     check_models,
     judge_in_rounds,
     leave_out,
+    leave_out_several,
     leave_types_out,
+    run_design,
     simulate,
     simulate_example,
     vary_common_topics,
@@ -125,6 +128,8 @@ MADE: dict[str, Callable[[], Any]] = {
     "Reversals": fewer_judgments,
     "StoredReversals": lambda: stored(fewer_judgments()),
     "LeaveOutResult": lambda: leave_out(load_example(), "P@5", **ONE),
+    "LeaveOutSeveralResult": lambda: leave_out_several({"a": load_example()}, "P@5", **ONE),
+    "DesignResult": lambda: run_design(load_example(), Pairs(), "P@5", **ONE),
     "PoolWidthResult": lambda: vary_pool_width(load_example(), "P@5", n_targets=1, **POOLS),
     "CommonTopicsResult": lambda: vary_common_topics(
         load_example(), "P@5", n_common=[4], n_topic_samples=2, widths=[3], n_samples=2
