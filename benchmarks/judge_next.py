@@ -43,7 +43,7 @@ from bayespool import Collection, parse_measure
 from bayespool.collection import read_run_types
 from bayespool.errors import BayespoolWarning
 from bayespool.evidence import score_bounds
-from bayespool.experiments.calibration import central_share, pit_range
+from bayespool.experiments.grading import central_share, pit_range
 from bayespool.experiments.parallel import completed
 from bayespool.measures import Measure
 from bayespool.pooling import TopicRankings, equal_shares, order_of_topic, parse_strategy

@@ -32,8 +32,7 @@ from scipy.special import expit
 
 from bayespool import Collection, parse_measure, score
 from bayespool.collection import read_run_types
-from bayespool.evidence import score_bounds
-from bayespool.experiments import cluster_runs
+from bayespool.evidence import cluster_runs, score_bounds
 from bayespool.inference import Laplace
 from bayespool.measures import Measure
 from bayespool.posterior import PosteriorEstimator, ScoringProblem

@@ -23,7 +23,7 @@ from bayespool import leave_out, read_collection
 from bayespool.collection import Collection
 from bayespool.errors import BayespoolWarning
 from bayespool.experiments import LeaveOutResult, LeaveOutSettings
-from bayespool.experiments.error_measures import mean_absolute_error, passed_over
+from bayespool.experiments.grading import mean_absolute_error, passed_over
 from bayespool.experiments.leaving_out import best_runs
 from bayespool.measures import Estimator
 

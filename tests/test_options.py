@@ -31,7 +31,7 @@ from bayespool.experiments import (
     SelfCalibrationSettings,
     UnexplainedSettings,
 )
-from bayespool.experiments.check_settings import JudgingRoundsSettings
+from bayespool.experiments.settings import JudgingRoundsSettings
 from bayespool.options import (
     Option,
     PosteriorSettings,

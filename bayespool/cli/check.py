@@ -20,7 +20,7 @@ from bayespool.cli.options import (
 from bayespool.cli.parameters import gathered, own_option, settings_option
 from bayespool.cli.results import Outputs, output_folder
 from bayespool.errors import InputError
-from bayespool.experiments.check_settings import (
+from bayespool.experiments.settings import (
     CheckingSettings,
     EngineCheckSettings,
     SelfCalibrationSettings,

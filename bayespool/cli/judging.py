@@ -20,7 +20,7 @@ from bayespool.cli.options import (
 from bayespool.cli.parameters import own_option, settings_option
 from bayespool.cli.results import Outputs, figure_files, output_files, output_folder
 from bayespool.errors import InputError, InputWarning
-from bayespool.experiments.check_settings import JudgesSettings
+from bayespool.experiments.settings import JudgesSettings
 from bayespool.scoring.settings import ImputeSettings, JudgeNextSettings
 
 if TYPE_CHECKING:

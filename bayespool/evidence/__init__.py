@@ -14,7 +14,7 @@ from bayespool.evidence.labels import (
     kappas,
     label_lift,
 )
-from bayespool.evidence.overlap import run_overlap
+from bayespool.evidence.overlap import RunCluster, cluster_runs, run_overlap
 from bayespool.evidence.predictor_table import (
     DocumentTable,
     document_table,
@@ -39,7 +39,9 @@ __all__ = [
     "LabelConfusion",
     "LabelLift",
     "Predictor",
+    "RunCluster",
     "auc",
+    "cluster_runs",
     "composition_effects",
     "condensed_counts",
     "document_table",

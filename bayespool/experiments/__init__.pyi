@@ -1,47 +1,34 @@
 from .budget_results import Budgets as Budgets
 from .budgeting import budgets as budgets
-from .calibration import (
-    central_share as central_share,
-    covered as covered,
-    crps as crps,
-    ecdf_band as ecdf_band,
-    holm as holm,
-    pit_range as pit_range,
-    randomized_pit as randomized_pit,
-    uniformity_p_value as uniformity_p_value,
-)
-from .check_settings import (
-    CheckingSettings as CheckingSettings,
-    EngineCheckSettings as EngineCheckSettings,
-    JudgesSettings as JudgesSettings,
-    SelfCalibrationSettings as SelfCalibrationSettings,
-    UnexplainedSettings as UnexplainedSettings,
-)
 from .check_tables import (
     calibration_frame as calibration_frame,
     elpd_frame as elpd_frame,
     stack as stack,
 )
 from .checks import ModelChecks as ModelChecks, check_models as check_models
-from .clusters import (
-    RunCluster as RunCluster,
-    cluster_runs as cluster_runs,
-)
 from .common_topics import CommonTopicsResult as CommonTopicsResult, vary_common_topics as vary_common_topics
 from .containers import (
     fit_container as fit_container,
 )
 from .design import Design as Design, Graded as Graded, Part as Part, Truth as Truth
 from .engine_checks import EngineComparison as EngineComparison, compare_engines as compare_engines
-from .error_measures import (
+from .graded_runs import DesignResult as DesignResult, run_design as run_design
+from .grading import (
+    central_share as central_share,
+    covered as covered,
+    crps as crps,
+    ecdf_band as ecdf_band,
+    holm as holm,
     kendall_tau_b as kendall_tau_b,
     mean_absolute_error as mean_absolute_error,
     mean_error as mean_error,
     passed_over as passed_over,
+    pit_range as pit_range,
+    randomized_pit as randomized_pit,
     root_mean_squared_error as root_mean_squared_error,
     system_rank_error as system_rank_error,
+    uniformity_p_value as uniformity_p_value,
 )
-from .graded_runs import DesignResult as DesignResult, run_design as run_design
 from .judge_checks import JudgeCheck as JudgeCheck, check_judges as check_judges
 from .judging_rounds import JudgingRounds as JudgingRounds, judge_in_rounds as judge_in_rounds
 from .kind_calibration import self_calibrate_kinds as self_calibrate_kinds
@@ -56,10 +43,7 @@ from .predictions import (
     HeldOutPrediction as HeldOutPrediction,
     predict_held_out as predict_held_out,
 )
-from .reliability import (
-    Reliability as Reliability,
-    reliability as reliability,
-)
+from .reliability import Reliability as Reliability, reliability as reliability
 from .results import (
     LeaveOutResult as LeaveOutResult,
 )
@@ -75,12 +59,17 @@ from .self_calibration import (
 )
 from .settings import (
     BudgetSettings as BudgetSettings,
+    CheckingSettings as CheckingSettings,
     CommonTopicsSettings as CommonTopicsSettings,
     DesignSettings as DesignSettings,
+    EngineCheckSettings as EngineCheckSettings,
+    JudgesSettings as JudgesSettings,
     LeaveOutSettings as LeaveOutSettings,
     PoolWidthSettings as PoolWidthSettings,
     RunTypesSettings as RunTypesSettings,
+    SelfCalibrationSettings as SelfCalibrationSettings,
     StrategySettings as StrategySettings,
+    UnexplainedSettings as UnexplainedSettings,
 )
 from .several import LeaveOutSeveralResult as LeaveOutSeveralResult, leave_out_several as leave_out_several
 from .simulation import (

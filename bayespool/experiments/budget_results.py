@@ -18,8 +18,7 @@ from bayespool.experiments.base import (
     reported_rows,
     summary_of,
 )
-from bayespool.experiments.calibration import interval_summary
-from bayespool.experiments.error_measures import errors_of, system_rank_error
+from bayespool.experiments.grading import errors_of, interval_summary, system_rank_error
 from bayespool.experiments.settings import BudgetSettings
 from bayespool.report.result import Figure
 from bayespool.tables.columns import COLUMNS, Column

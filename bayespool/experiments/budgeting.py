@@ -24,9 +24,13 @@ from bayespool.errors import InputError
 from bayespool.evidence.ideals import n_relevant_documents, ranked_levels, relevance_levels, tally_of
 from bayespool.experiments.base import fields_of, in_order
 from bayespool.experiments.budget_results import Budgets, packed
-from bayespool.experiments.calibration import INTERVAL_COLUMNS, with_missing_flags
 from bayespool.experiments.design import Design, Graded, Part
-from bayespool.experiments.error_measures import kendall_tau_b, significant_pairs
+from bayespool.experiments.grading import (
+    INTERVAL_COLUMNS,
+    kendall_tau_b,
+    significant_pairs,
+    with_missing_flags,
+)
 from bayespool.experiments.leaving_out import best_scores, n_best
 from bayespool.experiments.preparing import versions_of_own
 from bayespool.experiments.resampling import contributors, whole_pool

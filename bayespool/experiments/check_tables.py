@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
-from bayespool.experiments.calibration import randomized_pit
+from bayespool.experiments.grading import randomized_pit
 from bayespool.experiments.predictions import HeldOutPrediction
 from bayespool.measures import Precision
 from bayespool.posterior import stacking_weights

@@ -15,7 +15,6 @@ from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.errors import InputError, known_names
 from bayespool.experiments.base import PIT, figure_of
-from bayespool.experiments.check_settings import CheckingSettings
 from bayespool.experiments.check_tables import CI_PROBS, calibration_frame, elpd_frame, stack
 from bayespool.experiments.containers import gather_container
 from bayespool.experiments.hidden import Fitting, HiddenDocuments, pool_alone
@@ -27,6 +26,7 @@ from bayespool.experiments.predictions import (
     predict_held_out,
     predict_mixture,
 )
+from bayespool.experiments.settings import CheckingSettings
 from bayespool.measures import Measure
 from bayespool.models import MODEL_NAMES, MODELS, model_named, parse_prior
 from bayespool.models.priors import refuse_no_density
@@ -87,7 +87,7 @@ _RUNS = {
 class ModelChecks(Result):
     """Predictions of held-out organizations by several models under several measures.
 
-    Its tables are `calibration`, `elpd` (see `bayespool.experiments.calibration_frame` and `elpd_frame`) and
+    Its tables are `calibration`, `elpd` (see `bayespool.experiments.grading_frame` and `elpd_frame`) and
     `runs`, a row per measure, model and run with hidden documents.
 
     Attributes

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.ideals import values_on_fuller
-from bayespool.experiments.calibration import interval_columns
+from bayespool.experiments.grading import interval_columns
 from bayespool.experiments.preparing import changed, parts_description, warn_of_measures
 from bayespool.experiments.running import Running, Work
 from bayespool.experiments.storage import Columns, PartResult, add_rows

@@ -14,11 +14,11 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.experiments.base import metadata_of
-from bayespool.experiments.check_settings import EngineCheckSettings
 from bayespool.experiments.hidden import Fitting, HiddenDocuments, pool_alone, without_organizations
 from bayespool.experiments.predictions import beyond, check_pool, deal_folds
 from bayespool.experiments.questions import HeldOutRankings, Question, draw_levels, questions_of
 from bayespool.experiments.running import Running, Work, in_parts
+from bayespool.experiments.settings import EngineCheckSettings
 from bayespool.experiments.storage import Columns, add_rows
 from bayespool.measures import Measure
 from bayespool.models import MODEL_NAMES

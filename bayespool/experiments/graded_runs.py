@@ -23,9 +23,8 @@ from bayespool.experiments.base import (
     summary_of,
     width_column,
 )
-from bayespool.experiments.calibration import COVERAGE_LEVELS, interval_summary, with_missing_flags
 from bayespool.experiments.design import Design
-from bayespool.experiments.error_measures import errors_of
+from bayespool.experiments.grading import COVERAGE_LEVELS, errors_of, interval_summary, with_missing_flags
 from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.settings import DesignSettings
 from bayespool.experiments.storage import PartResult

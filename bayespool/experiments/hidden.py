@@ -25,7 +25,7 @@ from bayespool.posterior.steps import rungs_of
 from bayespool.scoring.settings import refuse_of_judgments
 
 if TYPE_CHECKING:
-    from bayespool.experiments.check_settings import CheckingSettings
+    from bayespool.experiments.settings import CheckingSettings
 
 
 @dataclass(frozen=True, kw_only=True)

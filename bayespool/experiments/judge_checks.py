@@ -14,7 +14,6 @@ from bayespool import __version__
 from bayespool.collection import Collection, Judge
 from bayespool.collection.own import check_own_judgments
 from bayespool.errors import InputError
-from bayespool.experiments.check_settings import JudgesSettings
 from bayespool.experiments.judge_tables import (
     Confusions,
     IntervalsWithLabels,
@@ -30,6 +29,7 @@ from bayespool.experiments.judge_tables import (
     relevant_from,
 )
 from bayespool.experiments.running import Running, in_parts
+from bayespool.experiments.settings import JudgesSettings
 from bayespool.measures import Measure
 from bayespool.posterior.second_judges import judge_problems
 from bayespool.report.result import Figure, Result

@@ -15,8 +15,8 @@ from bayespool.errors import InputError
 from bayespool.evidence import Estimand, GradeCounts, LabelConfusion, auc, kappas, label_lift
 from bayespool.evidence.bounds import unjudged_documents
 from bayespool.evidence.labels import KINDS_OF_DOCUMENTS, grade_names
-from bayespool.experiments.check_settings import JudgesSettings
 from bayespool.experiments.running import Running, Work
+from bayespool.experiments.settings import JudgesSettings
 from bayespool.experiments.storage import Columns, add_rows
 from bayespool.measures import Measure
 from bayespool.posterior.preparation import DEPTHS

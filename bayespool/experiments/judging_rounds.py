@@ -14,8 +14,8 @@ import numpy.typing as npt
 from bayespool import __version__
 from bayespool.collection import Collection, IntArray, Qrels
 from bayespool.errors import InputError, InputWarning
-from bayespool.experiments.check_settings import JudgingOrder, JudgingRoundsSettings
 from bayespool.experiments.running import Running, Work, in_parts
+from bayespool.experiments.settings import JudgingOrder, JudgingRoundsSettings
 from bayespool.experiments.storage import Columns, add_rows
 from bayespool.measures import Measure
 from bayespool.posterior import Completion

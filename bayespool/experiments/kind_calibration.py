@@ -11,9 +11,8 @@ import numpy as np
 from bayespool.collection import Collection
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.experiments.base import metadata_of
-from bayespool.experiments.calibration import randomized_rank
-from bayespool.experiments.check_settings import SelfCalibrationSettings
 from bayespool.experiments.checks import refuse_priors_of_no_model
+from bayespool.experiments.grading import randomized_rank
 from bayespool.experiments.hidden import pool_alone
 from bayespool.experiments.priors import simulate_counts
 from bayespool.experiments.running import Running, in_parts
@@ -24,6 +23,7 @@ from bayespool.experiments.self_calibration import (
     Simulation,
     Simulations,
 )
+from bayespool.experiments.settings import SelfCalibrationSettings
 from bayespool.experiments.simulation import SimulationSettings, simulate
 from bayespool.inference.engines import is_independent, make_engine
 from bayespool.measures import Diagnostics

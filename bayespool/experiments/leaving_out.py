@@ -13,8 +13,8 @@ from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.evidence.ideals import reach_of_ideal, values_on_fuller
+from bayespool.evidence.overlap import RunCluster, cluster_runs
 from bayespool.experiments.base import fields_of
-from bayespool.experiments.clusters import RunCluster, cluster_runs
 from bayespool.experiments.design import Design, Graded, Part, Truth
 from bayespool.experiments.graded_runs import seconds_of, table_of_runs
 from bayespool.experiments.results import LeaveOutResult
@@ -172,7 +172,7 @@ def leave_out(collection: Collection, *, settings: LeaveOutSettings, running: Ru
     Over an ideal ranking (R, AP, nDCG) the true scores of a fold also count the relevant documents that its
     runs have within reach.
 
-    Clusters are those of `bayespool.experiments.cluster_runs`; runs of clusters that cannot be left out are
+    Clusters are those of `bayespool.evidence.cluster_runs`; runs of clusters that cannot be left out are
     neither estimated nor reported. An organization with runs inside and outside a cluster stays in the pool
     with the latter.
 

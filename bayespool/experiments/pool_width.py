@@ -24,8 +24,8 @@ from bayespool.experiments.base import (
     summary_of,
 )
 from bayespool.experiments.design import Graded
-from bayespool.experiments.error_measures import errors_of
 from bayespool.experiments.graded_runs import notes_of_truth
+from bayespool.experiments.grading import errors_of
 from bayespool.experiments.resampling import RandomPools, settings_for_collection, whole_pool
 from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.settings import PoolWidthSettings

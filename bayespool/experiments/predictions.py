@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy.special import expit, logsumexp
 
 from bayespool.errors import InputError
-from bayespool.experiments.calibration import randomized_pit
+from bayespool.experiments.grading import randomized_pit
 from bayespool.experiments.hidden import Fitting, HiddenDocuments, HiddenRows, without_organizations
 from bayespool.experiments.priors import draw_priors
 from bayespool.experiments.questions import HeldOutRankings, Question, draw_levels, questions_of

@@ -13,15 +13,15 @@ import numpy.typing as npt
 from bayespool.collection.contents import some
 from bayespool.comparisons import paired_t
 from bayespool.errors import InputError, known_names
+from bayespool.evidence.overlap import RunCluster
 from bayespool.experiments.base import TESTS, reported_rows
-from bayespool.experiments.clusters import RunCluster
-from bayespool.experiments.error_measures import (
+from bayespool.experiments.graded_runs import DesignResult, n_outside_bounds, notes_of_runs, notes_of_truth
+from bayespool.experiments.grading import (
     SIGNIFICANCE_LEVEL,
     errors_of,
     significant_pairs,
     system_rank_error,
 )
-from bayespool.experiments.graded_runs import DesignResult, n_outside_bounds, notes_of_runs, notes_of_truth
 from bayespool.experiments.reliability import Reliability, reliability
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure, parse_measure

@@ -27,10 +27,9 @@ from bayespool.experiments.base import (
     summary_of,
     width_column,
 )
-from bayespool.experiments.calibration import interval_summary
 from bayespool.experiments.design import Part
-from bayespool.experiments.error_measures import errors_of, system_rank_error
 from bayespool.experiments.graded_runs import notes_of_runs, table_of_runs
+from bayespool.experiments.grading import errors_of, interval_summary, system_rank_error
 from bayespool.experiments.leaving_out import RunsLeftOut, fold_of
 from bayespool.experiments.resampling import run_types_of, whole_pool
 from bayespool.experiments.running import Running, in_parts

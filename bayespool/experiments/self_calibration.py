@@ -25,8 +25,7 @@ from scipy.special import expit
 from bayespool.collection import Collection
 from bayespool.errors import InputError, known_names
 from bayespool.experiments.base import metadata_of
-from bayespool.experiments.calibration import ecdf_band, holm, randomized_rank, uniformity_p_value
-from bayespool.experiments.check_settings import SelfCalibrationSettings
+from bayespool.experiments.grading import ecdf_band, holm, randomized_rank, uniformity_p_value
 from bayespool.experiments.hidden import (
     Fitting,
     HiddenDocuments,
@@ -37,6 +36,7 @@ from bayespool.experiments.hidden import (
 )
 from bayespool.experiments.priors import block_log_odds, simulate_counts
 from bayespool.experiments.running import Running, Work, in_parts
+from bayespool.experiments.settings import SelfCalibrationSettings
 from bayespool.experiments.simulation import SimulationSettings, simulate
 from bayespool.experiments.storage import Columns, add_rows
 from bayespool.inference.engines import is_independent

@@ -17,7 +17,7 @@ from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.experiments.base import TESTS, panel_figure
-from bayespool.experiments.error_measures import SIGNIFICANCE_LEVEL
+from bayespool.experiments.grading import SIGNIFICANCE_LEVEL
 from bayespool.experiments.leaving_out import design_of, leave_out
 from bayespool.experiments.results import LeaveOutResult
 from bayespool.experiments.settings import LeaveOutSettings

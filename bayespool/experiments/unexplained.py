@@ -15,8 +15,8 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.experiments.base import metadata_of
-from bayespool.experiments.check_settings import UnexplainedSettings
 from bayespool.experiments.running import Running, Work, in_parts
+from bayespool.experiments.settings import UnexplainedSettings
 from bayespool.experiments.storage import Columns, add_rows
 from bayespool.measures import Measure
 from bayespool.posterior import Completion

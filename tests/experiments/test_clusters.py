@@ -15,7 +15,8 @@ from toys import from_rankings
 
 from bayespool.collection import Collection
 from bayespool.errors import ExperimentChangedWarning, InputError
-from bayespool.experiments import LeaveOutResult, RunCluster, cluster_runs, leave_out, leave_types_out
+from bayespool.evidence import RunCluster, cluster_runs
+from bayespool.experiments import LeaveOutResult, leave_out, leave_types_out
 
 # Two kinds of runs, and one like none. b3 has a document of the a's, and is of the organization of one.
 RUNS = {"a1": "abcd", "a2": "abce", "b1": "pqrs", "b2": "pqrt", "b3": "paqm", "z": "wxyv"}

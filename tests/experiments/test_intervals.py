@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayespool.experiments.calibration import interval_columns, interval_summary
+from bayespool.experiments.grading import interval_columns, interval_summary
 from bayespool.measures import Estimates, Values, parse_measure
 
 MEASURE = parse_measure("P@10")

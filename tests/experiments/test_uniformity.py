@@ -11,7 +11,7 @@ from checked import with_the_first_arviz_stats
 from scipy import stats
 
 from bayespool.experiments import ecdf_band, holm, randomized_pit, uniformity_p_value
-from bayespool.experiments.calibration import randomized_rank
+from bayespool.experiments.grading import randomized_rank
 
 
 def test_pit_of_what_was_drawn_is_uniform_over_its_step() -> None:

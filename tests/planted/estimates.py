@@ -329,7 +329,7 @@ FAULTS = (
     ),
     Fault(
         "equal draws count as below",
-        "experiments/calibration.py",
+        "experiments/grading.py",
         "below, equal = (draws < observed).mean(axis=0),",
         "below, equal = (draws <= observed).mean(axis=0),",
         "experiments/test_uniformity.py",
@@ -337,7 +337,7 @@ FAULTS = (
     ),
     Fault(
         "adjusted p-values that fall",
-        "experiments/calibration.py",
+        "experiments/grading.py",
         "np.minimum(1.0, np.maximum.accumulate(scaled))",
         "np.minimum(1.0, scaled)",
         "experiments/test_uniformity.py",

@@ -57,7 +57,7 @@ FAULTS = (
     ),
     Fault(
         "equal estimates pass nobody",
-        "experiments/error_measures.py",
+        "experiments/grading.py",
         "((u < v) & (v <= e))",
         "((u < v) & (v < e))",
         "experiments/test_error_measures.py",
@@ -73,7 +73,7 @@ FAULTS = (
     ),
     Fault(
         "pairs of draws",
-        "experiments/calibration.py",
+        "experiments/grading.py",
         "distance / n_draws - spread / n_draws**2",
         "distance / n_draws - spread / (n_draws * max(n_draws - 1, 1))",
         "experiments/test_calibration.py",
@@ -113,7 +113,7 @@ FAULTS = (
     ),
     Fault(
         "standard error over all topics",
-        "experiments/calibration.py",
+        "experiments/grading.py",
         "estimates.std * n_all / n_topics",
         "estimates.std",
         "experiments/test_intervals.py",
