@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.errors import InputError, known_names
-from bayespool.experiments.base import PIT, figure_of
+from bayespool.experiments.base import PIT, figure_of, metadata_of
 from bayespool.experiments.check_tables import CI_PROBS, calibration_frame, elpd_frame, stack
 from bayespool.experiments.containers import gather_container
 from bayespool.experiments.hidden import Fitting, HiddenDocuments, pool_alone
@@ -328,20 +327,7 @@ def check_models(
     return ModelChecks(
         tuple(predictions),
         MappingProxyType(gathered),
-        MappingProxyType(
-            {
-                "version": __version__,
-                "collection_fingerprint": collection.fingerprint,
-                "measures": [str(m) for m in settings.measures],
-                "models": list(names),
-                "engine": settings.engine,
-                "priors": priors,
-                "draws": settings.draws,
-                "tune": settings.tune,
-                "chains": settings.chains,
-                **shared,
-            }
-        ),
+        MappingProxyType(metadata_of(collection, settings, models=list(names))),
     )
 
 

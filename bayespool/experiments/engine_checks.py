@@ -26,7 +26,7 @@ from bayespool.posterior import ScoringProblem
 from bayespool.posterior.steps import rungs_of
 from bayespool.report.result import Figure, Result
 from bayespool.tables.columns import Column
-from bayespool.tables.formatting import level, some_of
+from bayespool.tables.formatting import level, percent, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Table, View
 
@@ -113,6 +113,16 @@ class EngineComparison(Result):
         return (
             Table("engines", "Engines run by run", self._runs, _OF_RUNS | of_engines),
             Table("summary", "Agreement of the engines", self._summary(), _OF_SUMMARY, (view,)),
+        )
+
+    def summary(self) -> tuple[str, ...]:
+        """How often the engine agrees with NUTS."""
+        frame, engine = self._summary(), self.metadata["engine"]
+        weights = frame["n_runs"]
+        means, ends = (percent(np.average(frame[n], weights=weights)) for n in ("mean_agrees", "ends_agree"))
+        return (
+            f"{means} of the means of {engine} agree with NUTS' within {level(MEAN_WITHIN)} of the interval's "
+            f"width, and {ends} of the ends within {level(ENDS_WITHIN)}.",
         )
 
     def notes(self) -> tuple[str, ...]:

@@ -10,10 +10,10 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from bayespool import __version__
 from bayespool.collection import Collection, Judge
 from bayespool.collection.own import check_own_judgments
 from bayespool.errors import InputError
+from bayespool.experiments.base import metadata_of
 from bayespool.experiments.judge_tables import (
     Confusions,
     IntervalsWithLabels,
@@ -351,7 +351,7 @@ def check_judges(
     """
     if not collection.judges:
         raise InputError("the collection has no judge", hint="--judge FILE, or judges= of read_collection")
-    parsed, estimand, ci_prob = settings.measures, settings.estimand, settings.ci_prob
+    parsed, estimand = settings.measures, settings.estimand
     collection, targets = _targets(collection, run_ids, settings)
     warn_of_unused_relevance(collection, parsed)
     confusions = find_confusions(collection, parsed)
@@ -365,18 +365,14 @@ def check_judges(
         run_ids=targets,
         confusions=confusions,
         problems=problems,
-        metadata={
-            "version": __version__,
-            "collection_fingerprint": collection.fingerprint,
-            "measures": [str(measure) for measure in parsed],
-            "judges": [judge.name for judge in collection.judges],
-            "runs": list(targets),
-            "passed_over": list(collection.passed_over),
-            "problems": list(problems),
-            "estimand": estimand,
-            "ci_prob": ci_prob,
-            "random_seed": settings.random_seed,
-        },
+        metadata=metadata_of(
+            collection,
+            settings,
+            judges=[judge.name for judge in collection.judges],
+            runs=list(targets),
+            passed_over=list(collection.passed_over),
+            problems=list(problems),
+        ),
         _coverage=tuple(coverage_rows(collection, targets, confusions, estimand)),
         _organizations=tuple(organization_rows(collection, parsed)),
         _runs=runs,

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 import numpy.typing as npt
 
-from bayespool import __version__
 from bayespool.collection import Collection, IntArray, Qrels
 from bayespool.errors import InputError, InputWarning
+from bayespool.experiments.base import metadata_of
 from bayespool.experiments.running import Running, Work, in_parts
 from bayespool.experiments.settings import JudgingOrder, JudgingRoundsSettings
 from bayespool.experiments.storage import Columns, add_rows
@@ -198,18 +198,7 @@ def judge_in_rounds(
         run_ids=targets,
         orders=orders,
         ci_prob=settings.ci_prob,
-        metadata={
-            "version": __version__,
-            "collection_fingerprint": collection.fingerprint,
-            "measure": str(measure),
-            "runs": list(targets),
-            "orders": list(orders),
-            "estimator": settings.estimator.name,
-            "budget": settings.budget,
-            "n_rounds": settings.n_rounds,
-            "ci_prob": settings.ci_prob,
-            "random_seed": settings.random_seed,
-        },
+        metadata=metadata_of(collection, settings, runs=list(targets)),
         _rows={name: [x for result in results for x in result.rows[name]] for name in results[0].rows},
     )
 

@@ -226,6 +226,13 @@ class SelfCalibrations(Result):
             Table("models", "Models", models, _COLUMNS, (view,)),
         )
 
+    def summary(self) -> tuple[str, ...]:
+        """How many models know what they were simulated from."""
+        frame = self_calibration_frame(self.calibrations)
+        n_uniform = int(frame.groupby("model")["uniform"].all().sum())
+        n_models, engine = len(self.calibrations), self.calibrations[0].engine
+        return (f"{engine}: the ranks of all quantities are uniform under {n_uniform} of {n_models} models.",)
+
     def notes(self) -> tuple[str, ...]:
         """What few simulations show."""
         fewest = min(self.calibrations, key=lambda c: len(c.ranks))

@@ -24,7 +24,7 @@ from bayespool.posterior.steps import rungs_of
 from bayespool.randomness import key_of
 from bayespool.report.result import Result
 from bayespool.tables.columns import Column
-from bayespool.tables.formatting import difference, interval, level, some_of
+from bayespool.tables.formatting import difference, interval, level, number, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Ends, Table, View
 
@@ -292,6 +292,15 @@ class UnexplainedJudgments(Result):
             for measure in self._measures
         ]
         return (Table("unexplained", "Judgments that no pooled run explains", frame, _COLUMNS, tuple(views)),)
+
+    def summary(self) -> tuple[str, ...]:
+        """Relevant ones and those expected, by measure and kind of runs."""
+        return tuple(
+            f"{band.measure}, {band.runs} runs: of {band.n_unexplained} judged documents outside the pool "
+            f"{band.n_relevant} are relevant; {number(band.expected, 1)} are expected."
+            for band in self.bands
+            if band.is_whole
+        )
 
     def notes(self) -> tuple[str, ...]:
         """Whether judging depended on relevance, by measure and kind of runs."""

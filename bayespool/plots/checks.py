@@ -396,7 +396,7 @@ def plot_judging(
         )
     axes.set_ylim(bottom=0)
     axes.set_xlabel("judgments")
-    axes.set_ylabel(f"{_AXES[column]}, {rounds.metadata['measure']}")
+    axes.set_ylabel(f"{_AXES[column]}, {rounds.measure}")
     axes.locator_params(axis="x", integer=True)
     grid_behind(axes)
     legend_above(axes, n_columns=2)

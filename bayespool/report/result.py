@@ -247,9 +247,10 @@ def cited_by(metadata: Mapping[str, Any]) -> list[str]:
     from bayespool.inference import ENGINES
 
     keys = ["bayespool"]
-    for name in estimator_names(metadata):
+    models = [f"posterior-{model}" for model in metadata.get("models") or ()]
+    for name in (*estimator_names(metadata), *models):
         keys += ESTIMATORS[name].citations if name in ESTIMATORS else ()
-    for entry in estimator_entries(metadata):
+    for entry in (*estimator_entries(metadata), metadata):
         engine = ENGINES.get(str(entry.get("engine"))) if isinstance(entry, Mapping) else None
         keys += getattr(engine, "citations", ())
     return keys

@@ -102,7 +102,7 @@ def test_folder_holds_tables_figures_containers_and_settings(check: Check, tmp_p
         assert (out / name).read_bytes().startswith(b"\x89PNG")
         assert (out / name).stat().st_size > 5000
     with xr.open_datatree(out / "P_10-ratio.nc", engine="h5netcdf") as tree:
-        assert tree.attrs["collection_fingerprint"] == settings["collection_fingerprint"]
+        assert tree.attrs["collection_fingerprint"] == settings["fingerprint"]
         assert tree["posterior"].sizes["draw"] == 240
     runs = pd.read_parquet(out / "runs.parquet")
     pd.testing.assert_frame_equal(runs, pd.read_csv(out / "runs.csv"), check_dtype=False)

@@ -170,7 +170,7 @@ def test_tables_and_what_the_result_must_be_quoted_with() -> None:
     described = json.loads(json.dumps(dict(check.metadata)))
     assert described["measures"] == ["P@3", "P@1"]
     assert described["judges"] == ["llm"]
-    assert described["collection_fingerprint"] == labeled_toy().fingerprint
+    assert described["fingerprint"] == labeled_toy().fingerprint
 
 
 def test_runs_may_be_taken_out_of_the_pool_first() -> None:
