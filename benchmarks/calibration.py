@@ -36,7 +36,7 @@ import numpy as np
 import pandas as pd
 
 from bayespool.experiments import central_share
-from bayespool.experiments.grading import passed_over
+from bayespool.measures import passed_over
 
 AS_IT_STANDS = "as-judged"
 TABLE_2 = ("systems-adjustment", "anti-precision")

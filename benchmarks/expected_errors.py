@@ -34,8 +34,7 @@ from published_experiments import AS_PUBLISHED, CUTOFFS, PAPER
 from bayespool import leave_out
 from bayespool.collection import Collection
 from bayespool.errors import BayespoolWarning
-from bayespool.experiments import passed_over
-from bayespool.measures import Estimates, Measure
+from bayespool.measures import Estimates, Measure, passed_over
 from bayespool.posterior import PosteriorEstimator
 from bayespool.scoring import ALL_ESTIMATORS
 

@@ -23,9 +23,8 @@ from bayespool import leave_out, read_collection
 from bayespool.collection import Collection
 from bayespool.errors import BayespoolWarning
 from bayespool.experiments import LeaveOutResult, LeaveOutSettings
-from bayespool.experiments.grading import mean_absolute_error, passed_over
 from bayespool.experiments.leaving_out import best_runs
-from bayespool.measures import Estimator
+from bayespool.measures import Estimator, mean_absolute_error, passed_over
 
 CUTOFFS = (5, 10, 20, 30, 100)
 MEASURES = [f"P@{n}" for n in CUTOFFS]

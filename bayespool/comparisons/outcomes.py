@@ -17,6 +17,7 @@ from bayespool.comparisons.tables import AS_JUDGED, cited_with_tests, count_pair
 from bayespool.corrections import Constants
 from bayespool.errors import InputError
 from bayespool.measures import Measure
+from bayespool.measures.errors import root_mean_squared_error
 from bayespool.report.reading import StoredResult
 from bayespool.report.result import Figure, Result
 from bayespool.tables import Citation
@@ -243,7 +244,7 @@ class Reversals(Result):
         for (group, n, method), outcome in self.outcomes.items():
             all_judged = self.outcomes[group, self.n_judgments[-1], AS_JUDGED].value
             true = self.truth[group, n] if (group, n, method.partition(">=")[0]) in self.draws else all_judged
-            rmse = float(np.sqrt(np.mean((outcome.value - true) ** 2)))
+            rmse = root_mean_squared_error(true, outcome.value)
             separability = outcome.better.sum() / count_pairs(outcome.better)
             row = (str(self.measure), group, n, self.pool_depth[n], self.residual[group, n], method)
             rows.append((*row, float(outcome.value.mean()), rmse, separability))

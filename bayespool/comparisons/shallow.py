@@ -14,6 +14,7 @@ from bayespool.collection.rankings import ranked
 from bayespool.corrections.ravana_moffat import interpolated, smoothed
 from bayespool.errors import InputError
 from bayespool.evidence import JudgmentCounts
+from bayespool.measures.errors import root_mean_squared_error
 
 _RANK_OF_UNEXPLAINED = np.iinfo(np.int32).max
 
@@ -179,7 +180,7 @@ def rmse_surface(
     target = np.tile(truth.lower.ravel(), len(tables))
     c_values, e_values = np.atleast_1d(np.asarray(c, float)), np.atleast_1d(np.asarray(e, float))
     rows = [
-        [np.sqrt(np.mean((correct(lower, residual, one_c, one_e) - target) ** 2)) for one_e in e_values]
+        [root_mean_squared_error(target, correct(lower, residual, one_c, one_e)) for one_e in e_values]
         for one_c in c_values
     ]
     return np.array(rows)

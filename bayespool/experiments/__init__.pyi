@@ -19,14 +19,8 @@ from .grading import (
     crps as crps,
     ecdf_band as ecdf_band,
     holm as holm,
-    kendall_tau_b as kendall_tau_b,
-    mean_absolute_error as mean_absolute_error,
-    mean_error as mean_error,
-    passed_over as passed_over,
     pit_range as pit_range,
     randomized_pit as randomized_pit,
-    root_mean_squared_error as root_mean_squared_error,
-    system_rank_error as system_rank_error,
     uniformity_p_value as uniformity_p_value,
 )
 from .judge_checks import JudgeCheck as JudgeCheck, check_judges as check_judges

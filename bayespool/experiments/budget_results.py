@@ -18,8 +18,9 @@ from bayespool.experiments.base import (
     reported_rows,
     summary_of,
 )
-from bayespool.experiments.grading import errors_of, interval_summary, system_rank_error
+from bayespool.experiments.grading import errors_of, interval_summary
 from bayespool.experiments.settings import BudgetSettings
+from bayespool.measures.errors import system_rank_error
 from bayespool.report.result import Figure
 from bayespool.tables.columns import COLUMNS, Column
 from bayespool.tables.formatting import level, number

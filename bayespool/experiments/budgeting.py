@@ -25,12 +25,7 @@ from bayespool.evidence.ideals import n_relevant_documents, ranked_levels, relev
 from bayespool.experiments.base import fields_of, in_order
 from bayespool.experiments.budget_results import Budgets, packed
 from bayespool.experiments.design import Design, Graded, Part
-from bayespool.experiments.grading import (
-    INTERVAL_COLUMNS,
-    kendall_tau_b,
-    significant_pairs,
-    with_missing_flags,
-)
+from bayespool.experiments.grading import INTERVAL_COLUMNS, significant_pairs, with_missing_flags
 from bayespool.experiments.leaving_out import best_scores, n_best
 from bayespool.experiments.preparing import versions_of_own
 from bayespool.experiments.resampling import contributors, whole_pool
@@ -38,6 +33,7 @@ from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.settings import BudgetSettings
 from bayespool.experiments.storage import Columns, PartResult, add_rows
 from bayespool.measures import Measure, Values
+from bayespool.measures.errors import kendall_tau_b
 from bayespool.options import describe_estimator
 from bayespool.pooling import STRATEGIES, Membership, Strategy, order_of_topic, parse_strategy
 from bayespool.pooling.choosing import shares_of

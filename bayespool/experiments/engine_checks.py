@@ -121,8 +121,8 @@ class EngineComparison(Result):
         weights = frame["n_runs"]
         means, ends = (percent(np.average(frame[n], weights=weights)) for n in ("mean_agrees", "ends_agree"))
         return (
-            f"{means} of the means of {engine} agree with NUTS' within {level(MEAN_WITHIN)} of the interval's "
-            f"width, and {ends} of the ends within {level(ENDS_WITHIN)}.",
+            f"{means} of the means of {engine} agree with NUTS' within {level(MEAN_WITHIN)} of the width of "
+            f"the interval, and {ends} of the ends within {level(ENDS_WITHIN)}.",
         )
 
     def notes(self) -> tuple[str, ...]:

@@ -1,16 +1,9 @@
 """Grading of estimates against a known truth: errors over runs, calibration of draws, tests of uniformity.
 
-Equal scores must be equal floats, as they are if each is one division of two integers.
-
 References
 ----------
 T. Gneiting and A. E. Raftery (2007). Strictly proper scoring rules, prediction, and estimation. Journal of
 the American Statistical Association 102, 359–378.
-
-A. Lipani, M. Lupu and A. Hanbury (2015). Splitting water: precision and anti-precision to reduce pool bias.
-SIGIR 2015, 103–112.
-
-W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling bias. SIGIR 2009, 444–451.
 """
 
 from __future__ import annotations
@@ -28,6 +21,13 @@ from bayespool.comparisons.significance import tukey_significant
 from bayespool.errors import InputError
 from bayespool.experiments.settings import Test
 from bayespool.measures import Estimates, Values, equal_tailed_interval
+from bayespool.measures.errors import (
+    kendall_tau_b,
+    mean_absolute_error,
+    mean_error,
+    root_mean_squared_error,
+    system_rank_error,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,125 +36,6 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 IndexArray = npt.NDArray[np.int64]
 IntDraws = npt.NDArray[Any]
-
-
-def mean_absolute_error(truth: npt.ArrayLike, value: npt.ArrayLike) -> float:
-    """MAE: the mean of ``|estimate − truth|`` over all entries; NaN where an estimate is NaN.
-
-    Examples
-    --------
-    >>> round(mean_absolute_error([0.5, 0.25], [0.25, 0.375]), 4)
-    0.1875
-    """
-    return float(np.abs(_error(truth, value)).mean())
-
-
-def mean_error(truth: npt.ArrayLike, value: npt.ArrayLike) -> float:
-    """Bias: the mean of estimate − truth; negative where the estimates are too low.
-
-    Examples
-    --------
-    >>> mean_error([0.5, 0.25], [0.25, 0.375])
-    -0.0625
-    """
-    return float(_error(truth, value).mean())
-
-
-def root_mean_squared_error(truth: npt.ArrayLike, value: npt.ArrayLike) -> float:
-    """RMSE: the root of the mean squared error over all entries, (run,) or (run, topic).
-
-    Examples
-    --------
-    >>> root_mean_squared_error([0.5, 0.5], [0.5, 1.0]) ** 2
-    0.12500000000000003
-    """
-    return float(np.sqrt((_error(truth, value) ** 2).mean()))
-
-
-def passed_over(truth: npt.ArrayLike, value: npt.ArrayLike) -> BoolArray:
-    """Runs that each run passes when its estimate replaces its true score among the *true* scores of the
-    others.
-
-    Run u passes v upwards if truth of u < truth of v ≤ estimate of u, and downwards if estimate of u < truth
-    of v ≤ truth of u.
-
-    Parameters
-    ----------
-    truth, value : array_like of float, shape (run,)
-
-    Returns
-    -------
-    ndarray of bool, shape (run, run)
-        ``[u, v]``: u passes v.
-
-    Examples
-    --------
-    The second run's estimate overtakes the first; the third run's estimate reaches it, which suffices:
-
-    >>> passed_over([0.5, 0.3, 0.4], [0.5, 0.6, 0.5]).astype(int)
-    array([[0, 0, 0],
-           [1, 0, 1],
-           [1, 0, 0]])
-    """
-    true, estimate = _pair(truth, value)
-    u, e, v = true[:, None], estimate[:, None], true[None, :]
-    passed: BoolArray = ((u < v) & (v <= e)) | ((e < v) & (v <= u))
-    np.fill_diagonal(passed, False)
-    return passed
-
-
-def system_rank_error(
-    truth: npt.ArrayLike, value: npt.ArrayLike, significant: npt.NDArray[np.bool_] | None = None
-) -> float:
-    """SRE: ranks that each run moves when its estimate replaces its true score, summed over runs; with
-    ``significant`` SRE*.
-
-    The sum over runs u of ``|rank(t_u among t) − rank(e_u among t_v, v ≠ u)|`` with rank(x) = 1 + the number
-    of scores above x, which is the number of runs passed over. Equal true scores share a rank and never
-    differ significantly.
-
-    Parameters
-    ----------
-    truth, value : array_like of float, shape (run,)
-    significant : ndarray of bool, shape (run, run), optional
-        Whether two runs differ significantly in the truth. Only passing such a run then counts (Lipani et al.
-        2015, §5.1).
-
-    Returns
-    -------
-    float
-        A whole number, NaN where an estimate is NaN. SRE* is at most SRE.
-
-    Examples
-    --------
-    >>> system_rank_error([0.5, 0.3, 0.4], [0.5, 0.6, 0.5])
-    3.0
-    """
-    if np.isnan(np.asarray(value, dtype=float)).any():
-        return float("nan")
-    passed = passed_over(truth, value)
-    if significant is not None:
-        if significant.shape != passed.shape:
-            raise InputError(f"significant has the shape {significant.shape}, not {passed.shape}")
-        passed &= significant
-    return float(passed.sum())
-
-
-def kendall_tau_b(truth: npt.ArrayLike, value: npt.ArrayLike) -> float:
-    """Kendall's τ_b between true scores and estimates; NaN for fewer than two distinct scores on either side,
-    or where an estimate is NaN.
-
-    Examples
-    --------
-    >>> round(kendall_tau_b([0.5, 0.3, 0.4, 0.4], [0.5, 0.6, 0.4, 0.1]), 4)
-    -0.1826
-    """
-    from scipy.stats import kendalltau
-
-    true, estimate = _pair(truth, value)
-    if np.isnan(estimate).any() or len(np.unique(true)) < 2 or len(np.unique(estimate)) < 2:
-        return float("nan")
-    return float(kendalltau(true, estimate, variant="b").statistic)
 
 
 ERRORS: dict[str, Callable[[npt.ArrayLike, npt.ArrayLike], float]] = {
@@ -173,21 +54,6 @@ def errors_of(
     """Errors of `ERRORS` of a column of estimates, by name."""
     true, estimate = rows[truth].to_numpy(), rows[value].to_numpy()
     return {name: ERRORS[name](true, estimate) for name in names}
-
-
-def _error(truth: npt.ArrayLike, value: npt.ArrayLike) -> FloatArray:
-    true, estimate = np.asarray(truth, dtype=float), np.asarray(value, dtype=float)
-    if true.shape != estimate.shape or not true.size:
-        raise InputError(f"truth of shape {true.shape} and estimates of shape {estimate.shape}")
-    difference: FloatArray = estimate - true
-    return difference
-
-
-def _pair(truth: npt.ArrayLike, value: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    true, estimate = np.asarray(truth, dtype=float), np.asarray(value, dtype=float)
-    if true.ndim != 1 or true.shape != estimate.shape:
-        raise InputError(f"truth of shape {true.shape} and estimates of shape {estimate.shape}")
-    return true, estimate
 
 
 SIGNIFICANCE_LEVEL = 0.05

@@ -16,15 +16,11 @@ from bayespool.errors import InputError, known_names
 from bayespool.evidence.overlap import RunCluster
 from bayespool.experiments.base import TESTS, reported_rows
 from bayespool.experiments.graded_runs import DesignResult, n_outside_bounds, notes_of_runs, notes_of_truth
-from bayespool.experiments.grading import (
-    SIGNIFICANCE_LEVEL,
-    errors_of,
-    significant_pairs,
-    system_rank_error,
-)
+from bayespool.experiments.grading import SIGNIFICANCE_LEVEL, errors_of, significant_pairs
 from bayespool.experiments.reliability import Reliability, reliability
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure, parse_measure
+from bayespool.measures.errors import system_rank_error
 from bayespool.report.result import Figure
 from bayespool.tables.columns import Column
 from bayespool.tables.formatting import level

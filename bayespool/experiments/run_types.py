@@ -29,12 +29,13 @@ from bayespool.experiments.base import (
 )
 from bayespool.experiments.design import Part
 from bayespool.experiments.graded_runs import notes_of_runs, table_of_runs
-from bayespool.experiments.grading import errors_of, interval_summary, system_rank_error
+from bayespool.experiments.grading import errors_of, interval_summary
 from bayespool.experiments.leaving_out import RunsLeftOut, fold_of
 from bayespool.experiments.resampling import run_types_of, whole_pool
 from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.settings import RunTypesSettings
 from bayespool.experiments.storage import Columns
+from bayespool.measures.errors import system_rank_error
 from bayespool.report.result import Figure
 from bayespool.tables.columns import Column
 from bayespool.tables.formatting import some_of

@@ -4,6 +4,14 @@ from bayespool.measures.anti_precision import NonrelevantShare
 from bayespool.measures.average_precision import AveragePrecision
 from bayespool.measures.base import MEASURES, Additive, Measure, Tally, register_measure
 from bayespool.measures.err import ERR
+from bayespool.measures.errors import (
+    kendall_tau_b,
+    mean_absolute_error,
+    mean_error,
+    passed_over,
+    root_mean_squared_error,
+    system_rank_error,
+)
 from bayespool.measures.estimates import Diagnostics, Estimates, Estimator, side_by_side
 from bayespool.measures.gain import DCG, NDCG, SDCG
 from bayespool.measures.inst import INST
@@ -42,8 +50,14 @@ __all__ = [
     "Tally",
     "Values",
     "equal_tailed_interval",
+    "kendall_tau_b",
+    "mean_absolute_error",
+    "mean_error",
     "parse_measure",
     "parse_measures",
+    "passed_over",
     "register_measure",
+    "root_mean_squared_error",
     "side_by_side",
+    "system_rank_error",
 ]

@@ -16,9 +16,9 @@ from bayespool.collection import Collection
 from bayespool.comparisons import paired_t
 from bayespool.errors import ExperimentChangedWarning, InputError
 from bayespool.evidence import score_bounds
-from bayespool.experiments import Budgets, budgets, kendall_tau_b
+from bayespool.experiments import Budgets, budgets
 from bayespool.experiments.budgeting import PAPER_BUDGETS, PAPER_STRATEGIES, _fitting_budgets, strategies_of
-from bayespool.measures import parse_measure
+from bayespool.measures import kendall_tau_b, parse_measure
 from bayespool.pooling import FixedOrder, TopicRankings, choose
 
 

@@ -22,13 +22,12 @@ from bayespool.experiments import (
     LeaveOutResult,
     SimulationSettings,
     central_share,
-    kendall_tau_b,
     leave_out,
     load_example,
     simulate,
 )
 from bayespool.experiments.graded_runs import leave_out_sentence
-from bayespool.measures import Estimates
+from bayespool.measures import Estimates, kendall_tau_b
 from bayespool.posterior import PosteriorEstimator
 from bayespool.report.terminal import print_result
 from bayespool.scoring import ALL_ESTIMATORS

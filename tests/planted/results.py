@@ -57,10 +57,10 @@ FAULTS = (
     ),
     Fault(
         "equal estimates pass nobody",
-        "experiments/grading.py",
+        "measures/errors.py",
         "((u < v) & (v <= e))",
         "((u < v) & (v < e))",
-        "experiments/test_error_measures.py",
+        "measures/test_errors.py",
         "the system rank error is not that of the paper where scores tie",
     ),
     Fault(

@@ -46,7 +46,7 @@ TESTED_IN = {
     "pooling/active": "pooling/test_sampling",
     "pooling/by_rank": "pooling/test_by_weight pooling/test_orders",
     "pooling/strategy": "pooling/test_choosing",
-    "experiments/grading": "experiments/test_error_measures experiments/test_calibration"
+    "experiments/grading": "experiments/test_calibration"
     " experiments/test_intervals experiments/test_uniformity",
     "posterior/preparation": "posterior/test_estimator",
     "posterior/steps": "posterior/test_completion posterior/test_ladder posterior/test_effects",

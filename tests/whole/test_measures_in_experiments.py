@@ -25,12 +25,11 @@ from bayespool.experiments import (
     leave_out,
     leave_types_out,
     load_example,
-    mean_absolute_error,
     vary_common_topics,
     vary_pool_width,
 )
 from bayespool.experiments.graded_runs import n_outside_bounds
-from bayespool.measures import parse_measure
+from bayespool.measures import mean_absolute_error, parse_measure
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bayespool.errors import InputError
-from bayespool.experiments import (
+from bayespool.measures import (
     kendall_tau_b,
     mean_absolute_error,
     mean_error,
