@@ -234,6 +234,7 @@ def test_what_is_added_is_shown_by_tests_that_are_there() -> None:
         "A model",
         "An engine",
         "A pooling strategy",
+        "An experiment",
         "An estimator",
     ]
     for entry in entries:
