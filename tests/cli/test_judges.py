@@ -89,7 +89,7 @@ def test_without_a_run_to_score_intervals_are_of_organizations_left_out(run: Run
     pooled = made.collection.pooled_run_ids
     assert sorted(rows["run_id"]) == sorted(pooled)
     heading = f"P@5: mean width of 95 % intervals of {len(pooled)} pooled runs, each organization left out\n"
-    assert "estimating with friend: organization 3 of 3 left out" in done.err
+    assert "scores with and without labels: 3 of 3\n" in done.err
     _, _, shown = done.out.partition(heading)
     line = next(line for line in shown.splitlines() if line.startswith(" friend "))
     assert float(line.split()[1]) == pytest.approx(rows["width_without"].mean(), abs=6e-5)
