@@ -1,14 +1,18 @@
-"""Compilation of loops by numba at their first call."""
+"""Compilation of loops by numba at their first call, and linear algebra in one thread."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import cache, wraps
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from bayespool.errors import CacheWarning, warn_caller
 
-__all__ = ["cache_folder", "compiled", "has_cache", "say_no_cache"]
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
+
+__all__ = ["cache_folder", "compiled", "has_cache", "one_thread", "say_no_cache"]
 
 _Loop = TypeVar("_Loop", bound=Callable[..., Any])
 
@@ -81,3 +85,17 @@ def say_no_cache() -> None:
         "seconds; name a folder that is writable in NUMBA_CACHE_DIR",
         CacheWarning,
     )
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """A context in which linear algebra has one thread: more threads mostly wait on such small systems."""
+    limited: AbstractContextManager[Any] = _threads().limit(limits=1)
+    return limited
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    """Control of the loaded BLAS libraries; finding them takes longer than a small fit."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

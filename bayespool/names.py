@@ -55,6 +55,7 @@ POSTERIOR_ESTIMATORS = {
     "posterior-ratio": "a share that depends on how good the run's judged documents are",
     "posterior-anti-precision": "by how composing with the run changes the pooled runs",
     "posterior-evidence": "document by document: which runs rank it where, and the judgments around it",
+    "posterior-rankings": "document by document: what the judged documents teach of the runs that rank it",
 }
 DEFAULT_ESTIMATORS = (
     "background",
@@ -91,7 +92,10 @@ STRATEGIES = {
     "borda": "by the sum of ranks",
     "condorcet": "by majorities over pairs of documents",
 }
-MODELS = ("background", "interpolated", "smoothed", "odds_ratio", "ratio", "anti_precision", "evidence")
+MODELS = (
+    *("background", "interpolated", "smoothed", "odds_ratio", "ratio", "anti_precision", "evidence"),
+    "rankings",
+)
 MEASURES = (
     "P@5",
     "P@10",

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from commands import Outcome
 from small import small_simulation
+from threadpoolctl import threadpool_info
 
-from bayespool.compiled import cache_folder, compiled, say_no_cache
+from bayespool.compiled import cache_folder, compiled, one_thread, say_no_cache
 from bayespool.errors import CacheWarning
 
 
@@ -147,3 +148,8 @@ def test_the_folder_of_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(numba, "njit", refuse)
     assert cache_folder() is None
+
+
+def test_linear_algebra_has_one_thread() -> None:
+    with one_thread():
+        assert {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"} == {1}

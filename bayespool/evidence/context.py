@@ -13,6 +13,7 @@ from bayespool.collection import Collection, IntArray
 from bayespool.collection.rankings import ranked
 from bayespool.evidence.composition import composition_effects
 from bayespool.evidence.held_out import states_without_own
+from bayespool.evidence.learned_fusion import LearnedFusion, learned_fusion
 from bayespool.evidence.states import BELOW, MISSING, NONRELEVANT, RELEVANT, UNJUDGED_STATE
 
 FloatArray = npt.NDArray[np.float64]
@@ -153,6 +154,20 @@ class DocumentContext:
             fusion += gain[rank] * precision[self.topic]
             best = np.where(rank > 0, np.minimum(best, rank), best)
         return AmongOthers(np.maximum(n_runs, 1), n_retrieving, best, fusion)
+
+    @cached_property
+    def learned_odds(self) -> FloatArray:
+        """Log odds that the judged documents teach of the pooled runs of other organizations."""
+        return self._learned.log_odds(self.run, self.topic, self.pair)
+
+    @cached_property
+    def own_lines(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Shift, slope and mean of `learned_odds` at which they fit each run's judged documents, by row."""
+        return self._learned.own_lines(self.runs)
+
+    @property
+    def _learned(self) -> LearnedFusion:
+        return learned_fusion(self.collection, rel=self.rel, given=self.given)
 
     @cached_property
     def composition(self) -> tuple[FloatArray, FloatArray]:

@@ -1,4 +1,4 @@
-"""The class of a predictor, the package's ten, and the registry that lists them."""
+"""The class of a predictor, the package's thirteen, and the registry that lists them."""
 
 from __future__ import annotations
 
@@ -204,8 +204,46 @@ DELTA_ANTIPRECISION: Predictor = Predictor(
 )
 
 
+def _learned_fusion(documents: DocumentContext) -> FloatArray:
+    return documents.learned_odds
+
+
+def _run_skill(documents: DocumentContext) -> FloatArray:
+    return documents.own_lines[0][documents.row]
+
+
+def _run_slope(documents: DocumentContext) -> FloatArray:
+    _, slope, mean = documents.own_lines
+    return slope[documents.row] * (documents.learned_odds - mean[documents.row])
+
+
+LEARNED_FUSION: Predictor = Predictor(
+    name="learned_fusion",
+    description="log odds of relevance that the judged documents teach of the pooled runs of other "
+    "organizations that retrieve the document: by weights of runs, by documents that the same runs retrieve, "
+    "by its support and best rank ({doc}`statistics`, *Learned fusion*)",
+    per="document",
+    compute=_learned_fusion,
+)
+RUN_SKILL: Predictor = Predictor(
+    name="run_skill",
+    description="shift of these log odds at which they fit the run's own judged documents in its top 30: "
+    "what the run knows beyond the others",
+    per="ranking",
+    compute=_run_skill,
+)
+RUN_SLOPE: Predictor = Predictor(
+    name="run_slope",
+    description="slope of these log odds, less 1, at which they fit the run's own judged documents, times "
+    "the document's less their mean: whether the run finds relevant documents that others pass over",
+    per="document",
+    compute=_run_slope,
+)
+
+
 _PACKAGE_PREDICTORS = [LOG_RANK, PRECISION, RUN_PRECISION, SUPPORT, LOG_BEST_RANK, FUSION, LOCAL_PRECISION]
 _PACKAGE_PREDICTORS += [RUN_UNJUDGED, DELTA_PRECISION, DELTA_ANTIPRECISION]
+_PACKAGE_PREDICTORS += [LEARNED_FUSION, RUN_SKILL, RUN_SLOPE]
 PREDICTORS: dict[str, Predictor] = {predictor.name: predictor for predictor in _PACKAGE_PREDICTORS}
 """Every registered predictor by name; their order is that of columns in tables and of slopes in models."""
 

@@ -13,16 +13,16 @@ cells are integrated (`bayespool.inference.cells`), and drawn at the end where n
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import LinAlgError
 from scipy.special import expit, ndtri
 
+from bayespool.compiled import one_thread
 from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
 from bayespool.inference.arrow import Arrow, Factor
 from bayespool.inference.density import Density
@@ -44,8 +44,6 @@ from bayespool.measures import Diagnostics
 from bayespool.models.priors import draw_prior
 
 if TYPE_CHECKING:
-    from threadpoolctl import ThreadpoolController
-
     from bayespool.models import Evidence, ModelSpec
 
 FloatArray = npt.NDArray[np.float64]
@@ -332,17 +330,3 @@ def _quantile_error(log_height: FloatArray) -> float:
     share = np.cumsum(np.exp(log_density - log_density.max()))
     ends = np.interp([0.025, 0.975], share / share[-1], s)
     return float(np.abs(ends - ndtri([0.025, 0.975])).max() / (2 * ndtri(0.975)))
-
-
-def one_thread() -> AbstractContextManager[Any]:
-    """A context in which linear algebra has one thread: more threads mostly wait on such small systems."""
-    limited: AbstractContextManager[Any] = _threads().limit(limits=1)
-    return limited
-
-
-@cache
-def _threads() -> ThreadpoolController:
-    """Control of the loaded BLAS libraries; finding them takes longer than a small fit."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()

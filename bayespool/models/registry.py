@@ -8,11 +8,12 @@ from bayespool.models.background import BACKGROUND
 from bayespool.models.document import EVIDENCE
 from bayespool.models.interpolated import INTERPOLATED
 from bayespool.models.odds_ratio import ODDS_RATIO
+from bayespool.models.rankings import RANKINGS
 from bayespool.models.ratio import RATIO
 from bayespool.models.smoothed import SMOOTHED
 from bayespool.models.spec import ModelSpec
 
-_MODELS = (BACKGROUND, INTERPOLATED, SMOOTHED, ODDS_RATIO, RATIO, ANTI_PRECISION, EVIDENCE)
+_MODELS = (BACKGROUND, INTERPOLATED, SMOOTHED, ODDS_RATIO, RATIO, ANTI_PRECISION, EVIDENCE, RANKINGS)
 _PACKAGE_MODELS = {spec.name: spec for spec in _MODELS}
 
 MODELS: dict[str, ModelSpec] = dict(_PACKAGE_MODELS)

@@ -58,10 +58,10 @@ class PosteriorEstimator:
     ----------
     model : str
         ``"combined"``, or a model out of `bayespool.models.MODELS`: ``"background"``, ``"interpolated"``,
-        ``"smoothed"``, ``"ratio"``, ``"anti_precision"``, ``"evidence"``, or a registered one. ``"combined"``
-        mixes ``ratio`` and ``evidence`` with weights by their log predictive density on held-out
-        organizations, and the same fitted to held-out kinds of organizations in the share of draws in which a
-        run is of a new kind (`distance_from_pool`); without hidden documents to learn from it is
+        ``"smoothed"``, ``"ratio"``, ``"anti_precision"``, ``"evidence"``, ``"rankings"``, or a registered
+        one. ``"combined"`` mixes ``ratio`` and ``evidence`` with weights by their log predictive density on
+        held-out organizations, and the same fitted to held-out kinds of organizations in the share of draws
+        in which a run is of a new kind (`distance_from_pool`); without hidden documents to learn from it is
         ``odds_ratio``.
     engine : str
         Out of `bayespool.inference.ENGINES`: ``"laplace"`` takes about a second, ``"nuts"`` is the reference,

@@ -13,8 +13,9 @@ import numpy.typing as npt
 from scipy.special import logsumexp
 
 from bayespool.collection import Collection
+from bayespool.compiled import one_thread
 from bayespool.inference import Density, Engine, Fit, Rows
-from bayespool.inference.laplace import approximate, one_thread
+from bayespool.inference.laplace import approximate
 from bayespool.posterior.preparation import PreparedModel, ScoringProblem, evidence_depth
 from bayespool.posterior.steps import (
     FittedModel,

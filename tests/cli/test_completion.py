@@ -43,7 +43,7 @@ def test_measures_models_and_strategies_are_completed() -> None:
 @pytest.mark.parametrize(
     ("typed", "expected"),
     [
-        ("score --estimators posterior-r", ["posterior-ratio"]),
+        ("score --estimators posterior-ra", ["posterior-ratio", "posterior-rankings"]),
         ("score -m nDCG@2", ["nDCG@20"]),
         ("jud", ["judge-next", "judges"]),
         ("score --engine n", ["nuts"]),

@@ -16,6 +16,9 @@ from bayespool.evidence.predictor_table import unjudged_document_table, with_pre
 from bayespool.evidence.predictors import COMPOSITION_PREDICTORS, evidence_predictors
 from bayespool.experiments import load_example
 
+OTHERS = tuple(name for name in PREDICTORS if name not in evidence_predictors())
+ALL = (*evidence_predictors(), *(name for name in OTHERS if name not in COMPOSITION_PREDICTORS))  # any cutoff
+
 
 def toy():
     """Two pooled runs to depth 2 and one to score, on one topic.
@@ -78,18 +81,14 @@ def test_what_is_hidden_tells_nothing_of_itself(depths):
         collection = collection.with_pool(collection.pooled, DepthPool(10, tuple(own.tolist())))
     elif depths < collection.pool_depth:
         collection = collection.truncate_pool(depths)
-    before = with_predictors(
-        collection, hidden_document_table(collection, cutoff=10), COMPOSITION_PREDICTORS, cutoff=10
-    )
+    before = with_predictors(collection, hidden_document_table(collection, cutoff=10), OTHERS, cutoff=10)
     for o in np.unique(collection.organization[collection.pooled]):
         own = sole_contributor(collection) == o
         turned = np.where(
             own & (collection.relevance >= 0), 1 - collection.relevance.clip(0, 1), collection.relevance
         )
         changed = dataclasses.replace(collection, relevance=turned.astype(np.int16))
-        after = with_predictors(
-            changed, hidden_document_table(changed, cutoff=10), COMPOSITION_PREDICTORS, cutoff=10
-        )
+        after = with_predictors(changed, hidden_document_table(changed, cutoff=10), OTHERS, cutoff=10)
         rows = collection.organization[before.run] == o
         assert rows.any()
         assert (after.relevant[rows] == 1 - before.relevant[rows]).all()
@@ -123,9 +122,10 @@ def test_nothing_hidden_and_nothing_unjudged_are_empty_tables():
 def test_values_do_not_depend_on_the_depth_nor_on_what_else_is_asked(depth):
     collection = load_example()
     run, topic, rank, pair = documents_of(collection, ("new-a", "new-b"), 100)
-    everything = document_table(collection, run, topic, rank, pair, depth=100)
+    everything = document_table(collection, run, topic, rank, pair, depth=100, names=ALL)
     within = (rank <= depth) & (collection.run_index("new-a")[0] == run)
-    alone = document_table(collection, run[within], topic[within], rank[within], pair[within], depth=depth)
+    some = run[within], topic[within], rank[within], pair[within]
+    alone = document_table(collection, *some, depth=depth, names=ALL)
     assert len(alone) == 20 * depth
     np.testing.assert_array_equal(alone, everything[within])
 
@@ -141,18 +141,16 @@ def test_a_longer_ranking_that_was_not_pooled_changes_nothing():
         ]
         qrels = qrels_from_frame({"q": {"d1": 1, "d2": 0, "d4": 1}})
         collection = build_collection(runs, qrels, pooled_run_ids=["a", "b"], pool_depth=2)
-        return unjudged_document_table(collection, ("t",), cutoff=2)
+        return unjudged_document_table(collection, ("t",), cutoff=2, names=ALL)
 
     np.testing.assert_array_equal(table(True).predictors, table(False).predictors)
-    absent = evidence_predictors().index("log_best_rank")
+    absent = ALL.index("log_best_rank")
     assert table(True).predictors[0, absent] == np.log(6)  # twice the three of a, not the eight of u
 
 
 def test_predictors_of_rankings_have_one_value_per_run_and_topic():
     collection = load_example()
-    table = with_predictors(
-        collection, hidden_document_table(collection, cutoff=30), COMPOSITION_PREDICTORS, cutoff=30
-    )
+    table = with_predictors(collection, hidden_document_table(collection, cutoff=30), OTHERS, cutoff=30)
     ranking = table.run * len(collection.query_ids) + table.topic
     varies = {
         name: any(len(set(values[ranking == r])) > 1 for r in np.unique(ranking))

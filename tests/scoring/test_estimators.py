@@ -42,6 +42,7 @@ POSTERIORS = (
     "ratio",
     "anti-precision",
     "evidence",
+    "rankings",
 )
 
 
@@ -144,8 +145,9 @@ def test_every_entry_says_what_it_is() -> None:
         assert entry.name == name
         assert 0 < len(entry.description) < 80
         assert entry.label.count("\n") == 1
-        assert entry.source or name in ("judge-rates", "posterior-combined", "posterior-evidence")
-        assert bool(entry.citations) == (name not in ("judge-rates", "posterior-evidence"))
+        own = ("judge-rates", "posterior-evidence", "posterior-rankings")
+        assert entry.source or name in (*own, "posterior-combined")
+        assert bool(entry.citations) == (name not in own)
         assert entry.needs_settings == (name == "topics-adjustment")
         assert entry.needs_sample == (name in ("horvitz-thompson", "inferred-ap", "stat-ap"))
         assert entry.needs_judge == (name in BY_LABELS)

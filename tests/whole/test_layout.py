@@ -38,6 +38,7 @@ TESTED_IN = {
     "models/formulas": "models/test_graphs",
     "models/interpolated": "models/test_graphs",
     "models/odds_ratio": "models/test_graphs",
+    "models/rankings": "evidence/test_learned_fusion inference/test_density",
     "models/ratio": "inference/test_density",
     "models/registry": "models/test_spec",
     "models/smoothed": "models/test_graphs",

@@ -1,0 +1,172 @@
+"""Learned fusion: closed forms against the plain ones, leaks, and pools that teach little or nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from toys import documents_of
+
+from bayespool.collection import Collection, build_collection, qrels_from_frame, run_from_frame
+from bayespool.collection.pools import sole_contributor
+from bayespool.evidence.learned_fusion import (
+    _RIDGE,
+    NOBODY,
+    LearnedFusion,
+    Teachers,
+    _processes,
+    _Regression,
+    _Shares,
+    gains,
+    learned_fusion,
+)
+from bayespool.evidence.predictor_table import hidden_document_table
+from bayespool.experiments import load_example
+
+
+def without(fusion: LearnedFusion, which: int) -> tuple[int, np.ndarray, np.ndarray]:
+    """An organization to hold out, the documents that teach without it, and the columns of the others."""
+    teachers = fusion.teachers
+    organization = NOBODY if which < 0 else int(np.unique(teachers.organization)[which])
+    kept = teachers.without(organization)
+    return organization, np.flatnonzero(kept), teachers.organization != organization
+
+
+def ridge_weights(teachers: Teachers, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Ridge regression of relevance on gains, both less their means on the topic, the plain way."""
+    gain, relevant = teachers.gain[np.ix_(rows, columns)], teachers.relevant[rows].copy()
+    for topic in np.unique(teachers.topic[rows]):
+        same = teachers.topic[rows] == topic
+        gain[same] -= gain[same].mean(axis=0)
+        relevant[same] -= relevant[same].mean()
+    return np.linalg.solve(gain.T @ gain + _RIDGE * np.eye(gain.shape[1]), gain.T @ relevant)
+
+
+def predicted(teachers: Teachers, rows: np.ndarray, columns: np.ndarray, gain: np.ndarray) -> float:
+    """Mean of a Gaussian process given documents of one topic at another's features, the plain way."""
+    length = np.sqrt((teachers.gain**2).sum(axis=1))[rows]
+    seen, n_runs = teachers.gain[rows] * columns, teachers.gain.shape[1]
+    kernel = seen @ seen.T * (1 / np.outer(length, length) + 2 / n_runs)
+    relevant = teachers.relevant[rows]
+    at = seen @ gain[:-1] * (1 / (length * gain[-1]) + 2 / n_runs)
+    return float(at @ np.linalg.solve(kernel + np.eye(len(rows)), relevant - relevant.mean()))
+
+
+@pytest.mark.parametrize("which", [-1, 0, 3])
+def test_closed_forms_are_those_of_each_document_left_out(which: int) -> None:
+    fusion = learned_fusion(load_example())
+    teachers = fusion.teachers
+    organization, rows, columns = without(fusion, which)
+    shares = _Shares.of(teachers, teachers.without(organization))
+    weight, _, of_ridge = _Regression.of(teachers).without(
+        organization, teachers.without(organization), shares
+    )
+    np.testing.assert_allclose(weight[columns], ridge_weights(teachers, rows, columns), atol=1e-12)
+    assert not weight[~columns].any()
+    kept = {organization: teachers.without(organization)}
+    _, _, of_process = _processes(teachers, kept, {organization: shares})[organization]
+    for i in np.random.default_rng(1).choice(rows, 10, replace=False):
+        others = rows[rows != i]
+        same = others[teachers.topic[others] == teachers.topic[i]]
+        mean = teachers.gain[same].mean(axis=0)
+        left_out = ridge_weights(teachers, others, columns) @ (teachers.gain[i] - mean)[columns]
+        assert of_ridge[i] == pytest.approx(left_out, abs=1e-10)
+        length = np.sqrt((teachers.gain[i] ** 2).sum())
+        gain = np.append(teachers.gain[i] * columns, length)
+        assert of_process[i] == pytest.approx(predicted(teachers, same, columns, gain), abs=1e-10)
+
+
+def test_log_odds_of_hidden_documents_the_plain_way() -> None:
+    collection = load_example()
+    fusion, table = learned_fusion(collection), hidden_document_table(collection, cutoff=30)
+    teachers, found = fusion.teachers, fusion.log_odds(table.run, table.topic, table.pair)
+    organization, rows, columns = without(fusion, 3)
+    lesson, longest = fusion.lessons[organization], collection.length[fusion.pooled].max()
+    for d in np.flatnonzero(collection.organization[table.run] == organization)[::7]:
+        gain = gains(collection, fusion.pooled, table.pair[[d]])[0] * columns
+        same = rows[teachers.topic[rows] == table.topic[d]]
+        length = np.sqrt((gain**2).sum())
+        process = predicted(teachers, same, columns, np.append(gain, length)) if length else 0.0
+        mean = teachers.gain[same].mean(axis=0)
+        ridge = ridge_weights(teachers, rows, columns) @ (gain - mean)[columns]
+        best = 2 ** (1 / gain.max()) - 1 if gain.any() else 2 * longest
+        support = np.log(((gain > 0).sum() + 0.5) / (columns.sum() + 1))
+        signs = [1, lesson.base[table.topic[d]], support, np.log(best), ridge, process]
+        assert found[d] == pytest.approx(lesson.coefficients @ signs, abs=2e-9)
+
+
+@pytest.mark.parametrize(("rel", "given"), [(1, 0), (2, 1)])
+def test_what_an_organization_alone_contributed_touches_nothing_of_its_own(rel: int, given: int) -> None:
+    """Weights, calibration and the runs' own lines stay to the bit."""
+    collection, rng = load_example(), np.random.default_rng(2)
+    relevance = np.where(
+        collection.relevance > 0, rng.integers(1, 3, len(collection.relevance)), collection.relevance
+    )
+    collection = dataclasses.replace(collection, relevance=relevance.astype(np.int16))
+    before, sole = learned_fusion(collection, rel=rel, given=given), sole_contributor(collection)
+    for o in np.unique(collection.organization[collection.pooled]):
+        own = (sole == o) & collection.judged
+        turned = np.where(own, rng.integers(0, 3, len(own)), collection.relevance).astype(np.int16)
+        changed = dataclasses.replace(collection, relevance=turned)
+        after = learned_fusion(changed, rel=rel, given=given)
+        runs = np.flatnonzero(collection.organization == o)
+        for line, other in zip(before.own_lines(runs), after.own_lines(runs), strict=True):
+            np.testing.assert_array_equal(other, line)
+        run, topic, _, pair = documents_of(collection, tuple(collection.run_ids[r] for r in runs), 100)
+        np.testing.assert_array_equal(after.log_odds(run, topic, pair), before.log_odds(run, topic, pair))
+
+
+def test_a_run_outside_the_pool_is_seen_as_if_its_organization_were_held_out() -> None:
+    """Nearly: lengths of gains are those of the pool as it is."""
+    collection = load_example()
+    whole, table = learned_fusion(collection), hidden_document_table(collection, cutoff=10)
+    for o in np.unique(collection.organization[collection.pooled])[:3]:
+        smaller = learned_fusion(collection.unpool(organization=collection.organizations[o]))
+        rows = np.flatnonzero(collection.organization[table.run] == o)
+        documents = table.run[rows], table.topic[rows], table.pair[rows]
+        assert np.abs(smaller.log_odds(*documents) - whole.log_odds(*documents)).mean() < 0.15
+
+
+def chosen(n_topics: int, skill: dict[str, float], seed: int = 1) -> Collection:
+    """Runs that rank twenty of sixty documents by relevance with noise, the less the more skilled."""
+    rng, runs, judged = np.random.default_rng(seed), [], {}
+    rankings: dict[str, dict[str, dict[str, float]]] = {name: {} for name in skill}
+    for q in range(n_topics):
+        relevant = rng.random(60) < 0.3
+        judged[f"q{q}"] = {f"d{d}": int(relevant[d]) for d in range(60)}
+        for name, much in skill.items():
+            score = much * relevant + rng.normal(size=60)
+            top = np.argsort(-score)[:20]
+            rankings[name][f"q{q}"] = {f"d{d}": float(-k) for k, d in enumerate(top)}
+    runs = [run_from_frame(ranking, name) for name, ranking in rankings.items()]
+    return build_collection(runs, qrels_from_frame(judged), pooled_run_ids=list(skill), pool_depth=10)
+
+
+def test_good_runs_weigh_more_and_log_odds_are_calibrated() -> None:
+    collection = chosen(60, {"best": 3.0, "good": 1.5, "fair": 0.7, "noise": 0.0})
+    fusion = learned_fusion(collection)
+    weight = dict(zip(collection.pooled_run_ids, fusion.lessons[NOBODY].weight, strict=True))
+    assert weight["best"] > weight["good"] > weight["fair"] > abs(weight["noise"])
+    shift, _, _ = fusion.own_lines(collection.run_index(["best", "noise"]))
+    assert shift[0] > 0.5 > 0 > shift[1]  # beyond what the others say, the best run knows much
+    left_out = fusion.lessons[NOBODY].left_out
+    order = np.argsort(left_out)
+    for part in np.array_split(order, 4):
+        chance = (1 / (1 + np.exp(-left_out[part]))).mean()
+        assert chance == pytest.approx(fusion.teachers.relevant[part].mean(), abs=0.06)
+
+
+@pytest.mark.parametrize("names", [(), ("a",), ("a", "b")])
+def test_a_small_pool_or_none_is_no_obstacle(names: tuple[str, ...]) -> None:
+    rankings = {"a": "d1 d2 d3", "b": "d2 d4 d1", "t": "d5 d1 d4"}
+    runs = [
+        run_from_frame({"q": {doc: -i for i, doc in enumerate(docs.split())}}, run)
+        for run, docs in rankings.items()
+    ]
+    qrels = qrels_from_frame({"q": {"d1": 1, "d2": 0, "d4": 1}, "empty": {"d1": 0}})
+    collection = build_collection(runs, qrels, pooled_run_ids=list(names), pool_depth=2 if names else 0)
+    fusion = learned_fusion(collection)
+    run, topic, _, pair = documents_of(collection, ("a", "t"), 3)
+    assert np.isfinite(fusion.log_odds(run, topic, pair)).all()
+    assert all(np.isfinite(line).all() for line in fusion.own_lines(np.arange(3)))
