@@ -51,7 +51,7 @@ def offered(kind: str, typed: str) -> list[str]:
 
     Examples
     --------
-    >>> offered("estimators", "background,posterior-r")
+    >>> offered("estimators", "background,posterior-rat")
     ['background,posterior-ratio']
     """
     before, comma, last = typed.rpartition(",")
