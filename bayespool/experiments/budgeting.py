@@ -229,10 +229,6 @@ def budgets(collection: Collection, *, settings: BudgetSettings, running: Runnin
     Warns
     -----
     {warnings}
-    InputWarning
-        No document has the relevance that a measure asks for.
-    JudgeWarning
-        Labels of a second judge are not used, for all runs or an organization's.
 
     Notes
     -----

@@ -222,10 +222,6 @@ def vary_common_topics(
     Warns
     -----
     {warnings}
-    InputWarning
-        No document has the relevance that a measure asks for.
-    JudgeWarning
-        Labels of a second judge are not used, for all runs or an organization's.
 
     Notes
     -----

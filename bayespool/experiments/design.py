@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +19,7 @@ from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments.grading import interval_columns
 from bayespool.experiments.preparing import changed, parts_description, warn_of_measures
-from bayespool.experiments.running import Running, Work
+from bayespool.experiments.running import Work
 from bayespool.experiments.storage import Columns, PartResult, add_rows
 from bayespool.measures import Estimates, Estimator, Measure, Values
 from bayespool.measures.estimates import estimate_checked
@@ -145,6 +145,11 @@ class Design(Work):
     methods say what is usual. `run_design` runs it.
     """
 
+    warns = (
+        "\nInputWarning\n    No document has the relevance that a measure asks for."
+        "\nJudgeWarning\n    Labels of a second judge are not used, for all runs or an organization's."
+    )
+
     def parts(self, collection: Collection, settings: Any) -> Iterable[Part]:
         """The parts, in the order in which they are worked on."""
         raise NotImplementedError
@@ -176,18 +181,9 @@ class Design(Work):
 
     # --- what the runner asks ---
 
-    def run(
-        self,
-        collection: Collection,
-        parts: Sequence[Any],
-        settings: Any,
-        running: Running,
-        *,
-        given: Collection | None = None,
-    ) -> list[PartResult]:
-        """As the runner does, after a warning of relevance that no document has and of labels not used."""
-        warn_of_measures(given or collection, settings.measures)
-        return super().run(collection, parts, settings, running, given=given)
+    def prepare(self, collection: Collection, settings: Any) -> None:
+        """Warn of relevance that no document has, and of labels that are not used."""
+        warn_of_measures(collection, settings.measures)
 
     def compute(self, collection: Collection, part: Any, settings: Any) -> tuple[Columns, dict[str, Any]]:
         """Conceal, estimate and grade; also stored are true values by measure, shape (run, topic), NaN on

@@ -302,10 +302,6 @@ def run_design(
     Warns
     -----
     {warnings}
-    InputWarning
-        No document has the relevance that a measure asks for.
-    JudgeWarning
-        Labels of a second judge are not used, for all runs or an organization's.
 
     Examples
     --------

@@ -160,10 +160,6 @@ def leave_out(collection: Collection, *, settings: LeaveOutSettings, running: Ru
     Warns
     -----
     {warnings}
-    InputWarning
-        No document has the relevance that a measure asks for.
-    JudgeWarning
-        Labels of a second judge are not used, for all runs or an organization's.
 
     Notes
     -----

@@ -171,10 +171,6 @@ def vary_pool_width(
     Warns
     -----
     {warnings}
-    InputWarning
-        No document has the relevance that a measure asks for.
-    JudgeWarning
-        Labels of a second judge are not used, for all runs or an organization's.
 
     Notes
     -----

@@ -206,10 +206,6 @@ def leave_types_out(
     Warns
     -----
     {warnings}
-    InputWarning
-        No document has the relevance that a measure asks for.
-    JudgeWarning
-        Labels of a second judge are not used, for all runs or an organization's.
 
     Notes
     -----

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
@@ -31,7 +30,7 @@ class Running:
     progress: Callable[[int, int], None] | None = None
 
 
-class Work(ABC):
+class Work:
     """What the runner knows of an experiment or a check: a pure and importable function of its parts.
 
     Attributes
@@ -44,16 +43,19 @@ class Work(ABC):
         Subfolder of finished parts; default: the name.
     same_columns : bool
         Whether the rows of all parts have the same columns.
+    warns : str
+        What its functions warn of besides, as in a docstring.
     """
 
     name: ClassVar[str]
     parts_name: ClassVar[str] = "parts"
     folder: ClassVar[str] = ""
     same_columns: ClassVar[bool] = True
+    warns: ClassVar[str] = ""
 
-    @abstractmethod
     def compute(self, collection: Collection, part: Any, settings: Any) -> tuple[Columns, dict[str, Any]]:
         """Rows of a part and what else is stored of it, from the collection and the settings alone."""
+        raise NotImplementedError
 
     def work(self, collection: Collection, part: Any, settings: Any) -> PartResult:
         """A part's rows, with bayespool's own warnings."""
@@ -76,6 +78,9 @@ class Work(ABC):
         """Whether a stored result is of its part."""
         return True
 
+    def prepare(self, collection: Collection, settings: Any) -> None:
+        """Look at the collection as it was given, before any part."""
+
     def warn(self, results: Sequence[PartResult]) -> None:
         """Issue the warnings of all parts, alike ones once."""
         warn_once([result.warnings for result in results], self.parts_name)
@@ -92,6 +97,7 @@ class Work(ABC):
         """Results of all parts in their order, loaded from the folder or worked out and stored; their
         description names the collection as it was `given`.
         """
+        self.prepare(given or collection, settings)
         store, progress = None, running.progress or (lambda done, n: None)
         if running.folder is not None:
             description = description_of(self.name, given or collection, self.describe(settings))
@@ -128,7 +134,7 @@ _ERRORS = """OutputError
 WorkerError
     A worker process died. With a folder the same call goes on from the stored {parts}."""
 _WARNINGS = """ExperimentChangedWarning
-    ``folder`` holds {parts} of other settings, or unreadable ones."""
+    ``folder`` holds {parts} of other settings, or unreadable ones.{warns}"""
 
 
 def in_parts(
@@ -163,7 +169,7 @@ def in_parts(
         if function.__doc__ is not None:  # python -OO has none
             text = inspect.cleandoc(function.__doc__)
             folder = work.folder or getattr(work, "name", "NAME")
-            names = {"parts": work.parts_name, "folder": f"{folder}/"}
+            names = {"parts": work.parts_name, "folder": f"{folder}/", "warns": work.warns}
             for place, template in (("running", _RUNNING), ("errors", _ERRORS), ("warnings", _WARNINGS)):
                 text = text.replace(f"{{{place}}}", template.format(**names))
             with_running.__doc__ = text
