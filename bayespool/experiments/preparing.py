@@ -72,17 +72,22 @@ def warn_of_measures(collection: Collection, measures: Sequence[Measure]) -> Non
 
 
 def versions_of_own(
-    estimators: Iterable[tuple[str, Estimator]], measures: Iterable[Measure] = ()
+    estimators: Iterable[tuple[str, Estimator]],
+    measures: Iterable[Measure] = (),
+    *,
+    models: Iterable[str] = (),
+    engine: str = "",
 ) -> dict[str, Any]:
-    """Versions of the estimators, measures, engines, predictors and models of the user, by kind
-    and label; empty without any. What has no ``version`` gets a new random one, equal to no other.
+    """Versions of the estimators, measures, engines, predictors and models of the user, those that a check
+    names among them, by kind and label; empty without any. What has no ``version`` gets a new random one,
+    equal to no other.
     """
     estimators = tuple(estimators)
     classes: list[tuple[str, str, type]] = [
         ("estimators", label, type(estimator)) for label, estimator in estimators
     ]
     classes += [("measures", str(measure), type(measure)) for measure in measures]
-    engines = [getattr(estimator, "engine", None) for _, estimator in estimators]
+    engines = [engine, *(getattr(estimator, "engine", None) for _, estimator in estimators)]
     classes += [("engines", name, engine) for name, engine in ENGINES.items() if name in engines]
     by_kind: dict[str, Any] = {}
     for kind, label, cls in classes:
@@ -93,7 +98,7 @@ def versions_of_own(
         by_kind["own predictors"] = {
             p.name: f"{_named_version(p.compute, p.version)} {p.per} {p.slope}" for p in own
         }
-    used = {getattr(estimator, "model", None) for _, estimator in estimators}
+    used = {*models, *(getattr(estimator, "model", None) for _, estimator in estimators)}
     if models := {name: spec for name, spec in own_models().items() if name in used}:
         by_kind["own models"] = {name: repr(spec) for name, spec in models.items()}
     return by_kind

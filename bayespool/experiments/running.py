@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeVar
 
 from bayespool.collection import Collection
 from bayespool.experiments.parallel import completed
-from bayespool.experiments.preparing import own_warnings, warn_once
+from bayespool.experiments.preparing import own_warnings, versions_of_own, warn_once
 from bayespool.experiments.storage import Columns, PartResult, PartStore, description_of
 from bayespool.options import Settings, takes
 
@@ -70,9 +70,16 @@ class Work:
         return "-".join(texts), texts
 
     def describe(self, settings: Any) -> dict[str, Any]:
-        """Settings whose change invalidates finished parts, in the types of JSON."""
-        described: dict[str, Any] = settings.describe()
-        return described
+        """Settings whose change invalidates finished parts, in the types of JSON, with the versions of the
+        user's own measures, models and so on.
+        """
+        named = getattr(settings, "estimator", settings)
+        models = getattr(settings, "models", ()) or (getattr(named, "model", ""),)
+        measures = getattr(settings, "measures", None) or settings.measure
+        own = versions_of_own(
+            (), measures if isinstance(measures, tuple) else (measures,), models=models, engine=named.engine
+        )
+        return dict(settings.describe()) | own
 
     def accepts(self, result: PartResult) -> bool:
         """Whether a stored result is of its part."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -187,3 +188,23 @@ def test_experiments_keep_their_work_apart(tmp_path: Path) -> None:
         done: list[int] = []
         of_widths(folder=tmp_path, progress=lambda n, _: done.append(n))
     assert done == [3]
+
+
+def test_a_model_of_ones_own_is_part_of_what_a_check_stores() -> None:
+    """A changed declaration under the same name must not go on from parts of the former."""
+    from bayespool.experiments import SelfCalibrationSettings
+    from bayespool.experiments.self_calibration import Simulations
+    from bayespool.models import MODELS, model_named
+    from bayespool.scoring import register_model
+
+    spec = dataclasses.replace(model_named("background"), name="mine", description="mine")
+    described = []
+    try:
+        for scale in (1.0, 2.0):
+            register_model(dataclasses.replace(spec, source=f"version {scale}"))
+            settings = SelfCalibrationSettings.of(models="mine")
+            described.append(Simulations().describe(settings))
+    finally:
+        MODELS.pop("mine", None)
+    assert described[0]["own models"].keys() == {"mine"}
+    assert described[0] != described[1]
