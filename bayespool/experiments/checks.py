@@ -86,7 +86,7 @@ _RUNS = {
 class ModelChecks(Result):
     """Predictions of held-out organizations by several models under several measures.
 
-    Its tables are `calibration`, `elpd` (see `bayespool.experiments.grading_frame` and `elpd_frame`) and
+    Its tables are `calibration`, `elpd` (see `bayespool.experiments.calibration_frame` and `elpd_frame`) and
     `runs`, a row per measure, model and run with hidden documents.
 
     Attributes

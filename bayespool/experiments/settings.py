@@ -138,7 +138,7 @@ class LeaveOutSettings(ExperimentSettings):
     top: float = option(
         100,
         "Report on this percentage of the runs left out, the best by true score.",
-        details="They are chosen for each measure anew, their number rounded half up, the earlier of equal "
+        details="They are chosen measure by measure, their number rounded half up, the earlier of equal "
         "ones taken; buggy runs are then left aside, as in earlier work. The others still make the pool.",
         above=0,
         most=100,
@@ -407,7 +407,7 @@ class BudgetSettings(ExperimentSettings):
     top: float = option(
         75,
         "Report the bias against this percentage of the pooled runs, the best by true score.",
-        details="They are chosen for each measure anew, by their scores on the whole depth pool. The others "
+        details="They are chosen measure by measure, by their scores on the whole depth pool. The others "
         "still contribute documents.",
         above=0,
         most=100,
