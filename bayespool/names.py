@@ -16,6 +16,7 @@ __all__ = [
     "DEFAULT_ESTIMATORS",
     "MEASURES",
     "MODELS",
+    "PAIRS",
     "POINT_ESTIMATORS",
     "POSTERIOR_ESTIMATORS",
     "STRATEGIES",
@@ -57,6 +58,14 @@ POSTERIOR_ESTIMATORS = {
     "posterior-evidence": "document by document: which runs rank it where, and the judgments around it",
     "posterior-rankings": "document by document: what the judged documents teach of the runs that rank it",
 }
+PAIRS = {
+    "background": "posterior-background",
+    "interpolated": "posterior-interpolated",
+    "smoothed": "posterior-smoothed",
+    "systems-adjustment": "posterior-ratio",
+    "anti-precision": "posterior-anti-precision",
+}
+"""Published point corrections, each with the posterior of its hierarchical form."""
 DEFAULT_ESTIMATORS = (
     "background",
     "interpolated",
