@@ -2,9 +2,10 @@
 
     python benchmarks/nuts_check.py [COLLECTION] [--models ratio,evidence] [--seeds 10] [-m P@10]
 
-Every model is fitted by NUTS, with the seeds 1, 2, …, to the hidden documents of the embedded example, or of a
-collection at hand (a folder with ``runs/`` and ``qrels.txt``) whose first organization is left out of the pool.
-Printed are the checks of each fit, the variable with the fewest effective draws, and how many fits pass.
+Every model is fitted by NUTS, with the seeds 1, 2, …, to the hidden documents of the embedded example, or
+of a collection at hand (a folder with ``runs/`` and ``qrels.txt``) whose first organization is left out of
+the pool. Printed are the checks of each fit, the variable with the fewest effective draws, and how many fits
+pass.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def main() -> None:
         collection = load_example()
         runs = collection.unpooled_run_ids
     else:
-        whole = read(asked.collection, **({"order": "rank"} if asked.collection.name.startswith("dl") else {}))
+        whole = read(
+            asked.collection, **({"order": "rank"} if asked.collection.name.startswith("dl") else {})
+        )
         first = whole.organizations[whole.organization[whole.pooled].min()]
         collection = whole.unpool(organization=first)
         runs = collection.unpooled_run_ids[:1]
@@ -57,7 +60,7 @@ def main() -> None:
             print(", ".join(f"{name} {value}" for name, value in rows[-1].items()), flush=True)
     frame = pd.DataFrame(rows)
     worst = {"passed": "sum", "r_hat": "max", "ess_bulk": "min", "ess_tail": "min", "divergences": "sum"}
-    print(f"\n{int(frame['passed'].sum())} of {len(frame)} fits pass their checks; the worst of each model:\n")
+    print(f"\n{frame['passed'].sum()} of {len(frame)} fits pass their checks; the worst of each model:\n")
     print(frame.groupby("model", sort=False).agg({**worst, "seconds": "median"}).to_string())
 
 

@@ -15,8 +15,7 @@ from bayespool.models.formulas import Chances, Formula, Linear
 from bayespool.models.priors import PARAMETERS, Prior
 from bayespool.models.spec import OBSERVED, Evidence, ModelSpec
 
-
-_TWO_SIDED = MappingProxyType({"HalfCauchy": "Cauchy", "HalfNormal": "Normal", "HalfStudentT": "StudentT"})
+_TWO_SIDED = MappingProxyType({"HalfCauchy": "Cauchy", "HalfNormal": "Normal"})
 
 
 def group_effect(name: str, scale: Prior, dims: str, *, centered: bool) -> Any:
@@ -39,12 +38,12 @@ def group_effect(name: str, scale: Prior, dims: str, *, centered: bool) -> Any:
 
 def _scale_or_its_negative(name: str, scale: Prior) -> Any:
     """Factor of standardized effects, whose absolute value is the scale ``sigma_name``."""
-    # With either sign the effects have the same distribution. A scale that may be near zero is then the middle
-    # of what is sampled, which the sampler passes through; log σ has a long tail there, which it seldom leaves.
+    # With either sign the effects have the same distribution. A scale near zero is then the middle of what is
+    # sampled, which the sampler passes through; log σ has a long tail there, which it seldom leaves.
     distribution = _TWO_SIDED.get(scale.distribution)
     if distribution is None or len(scale.args) != len(PARAMETERS[scale.distribution]):
         return scale.variable(f"sigma_{name}")
-    symmetric = Prior(distribution, (*scale.args[:-1], 0.0, scale.args[-1]))
+    symmetric = Prior(distribution, (0.0, *scale.args))
     signed = symmetric.variable(f"standard_sigma_{name}")
     pm.Deterministic(f"sigma_{name}", pt.abs(signed))
     return signed
