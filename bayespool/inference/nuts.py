@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
     from bayespool.models import Evidence, ModelSpec
 
+# Many effects turn a trajectory around long before their scale has moved far. With at least 31 steps, instead
+# of 15, there are twice as many effective draws.
+_MIN_DEPTH = 5
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NUTS:
@@ -143,6 +147,7 @@ class CompiledModel:
                 cores=min(s.cores, s.chains),
                 seed=random_seed,
                 target_accept=s.target_accept,
+                mindepth=_MIN_DEPTH,
                 save_warmup=False,
                 progress_bar=s.progress,
                 blocking=False,  # blocking, it would return after Ctrl-C with the draws made so far
