@@ -369,8 +369,8 @@ class BudgetSettings(ExperimentSettings):
     estimators: tuple[tuple[str, Estimator], ...] = option(
         None,
         ESTIMATORS,
-        help="What estimates the runs left out of each pool, too: 'default', 'all', or names with settings. "
-        "By default nothing does.",
+        help="What estimates the runs left out of each pool, too: 'default', 'all', 'pairs', or names with "
+        "settings. By default nothing does.",
         details="A posterior is fitted for each strategy, budget and organization: name few of them. In "
         "Python a name, a sequence of names and estimators, or a mapping of labels to them.",
         affects_parts=False,
@@ -490,6 +490,20 @@ class EngineCheckSettings(CheckingSettings):
     """Settings for `bayespool.compare_engines`."""
 
     draws: int = option(2000, DRAWS)
+    ci_prob: float = option(0.95, CI_PROB)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegressionCheckSettings(ModelSettings, SamplingSettings):
+    """Settings for `bayespool.compare_regression`."""
+
+    measures: tuple[Measure, ...] = option("P@10", MEASURES_OF_RANKINGS)
+    correlation: Literal["independence", "exchangeable"] = option(
+        "independence",
+        "Working correlation of the documents of an organization.",
+        details="The posterior's numbers are those of independence.",
+    )
+    draws: int = option(500, DRAWS)
     ci_prob: float = option(0.95, CI_PROB)
 
 
