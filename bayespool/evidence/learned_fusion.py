@@ -1,8 +1,8 @@
 r"""Learned fusion: what the judged documents say of the pooled runs, and so of a document that these rank.
 
 For a document :math:`d` of a topic let :math:`a_{dr} = 1/\log_2(1 + \text{rank})` in the pooled run
-:math:`r`, 0 where the run lacks it. The judged documents in the top 30 of some pooled run teach (of deep pools fewer ranks: what they teach of
-a few hundred documents on a topic, more do not change)
+:math:`r`, 0 where the run lacks it. The judged documents in the top 30 of some pooled run teach, or in a
+shallower top where they are hundreds on a topic:
 
 1. a ridge regression of relevance on :math:`a_d` over all topics, both less their means on the topic: good
    runs weigh more;

@@ -30,6 +30,7 @@ from bayespool.randomness import key_of, normals
 FloatArray = npt.NDArray[np.float64]
 
 _N_VALUES = 128  # draws of ν and ρ from their priors
+_MOST_SQUARE = 2.0  # mean of squared effects over their variance
 _N_WEIGHING = 256  # draws of the fit, at most, that these are weighted by
 
 
@@ -105,7 +106,7 @@ def new_organizations(
     standard = draws["organization_effect"] / draws["sigma_organization"][:, None]
     # an engine may draw scales that are too small for their effects, which tells nothing about tails
     square = (standard**2).sum(axis=1, keepdims=True) / max(1, len(organizations))
-    standard = standard / np.sqrt(np.maximum(1, square))
+    standard = standard / np.sqrt(np.maximum(1, square / _MOST_SQUARE))
     n, rng = len(standard), np.random.default_rng(key_of(random_seed, "new organizations", *above))
     if below is None:
         freedom = _posterior(effect.freedom, _log_ratio_of_tails(_some(standard)), n, rng)

@@ -201,8 +201,6 @@ class FittedModel:
         without effects of organizations.
     effect : ndarray of float, shape (draw, run)
         Effect of the organization of each run.
-    new : NewOrganizations
-        What the effects of new organizations are drawn from.
     cell_scale : ndarray of float, shape (draw,), or None
         Standard deviation of the effects of organization × topic; None for a model without them.
     known : ndarray of bool, shape (run,)
@@ -217,13 +215,14 @@ class FittedModel:
         Of the documents to complete, on the evidence's scale.
     shift : float
         Added to the log odds of every document.
+    new : NewOrganizations, optional
+        How the effects of new organizations are distributed; the rung above starts from it.
     """
 
     model: str
     fit: Fit
     log_odds: Callable[[npt.NDArray[np.intp], int, slice], FloatArray]
     effect: FloatArray
-    new: NewOrganizations
     cell_scale: FloatArray | None = None
     known: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
     cells: Mapping[int, FloatArray] = field(default_factory=dict)
@@ -231,6 +230,7 @@ class FittedModel:
     whose: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     predictors: FloatArray | None = None
     shift: float = 0.0
+    new: NewOrganizations | None = None
 
     def with_effects(
         self,

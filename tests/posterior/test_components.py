@@ -24,7 +24,14 @@ def test_runs_have_the_slopes_of_their_organizations() -> None:
     assert np.array_equal(component.slopes[:, component.whose[0]], known)
     a, b = (component.slopes[:, component.whose[i]] for i in (1, 2))
     assert not (a == b).any()
-    assert a.std(axis=0) == pytest.approx(np.full(2, np.sqrt((fit["sigma_slope"] ** 2).mean())), rel=0.1)
+    assert component.new is not None
+    normal = (
+        a
+        / component.new.stretch(example.organizations[example.organization[example.run_index(["new-a"])[0]]])[
+            :, None
+        ]
+    )
+    assert normal.std(axis=0) == pytest.approx(np.full(2, np.sqrt((fit["sigma_slope"] ** 2).mean())), rel=0.1)
 
 
 def test_what_is_assumed_shifts_the_first_rung_alone() -> None:

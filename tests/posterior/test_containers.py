@@ -40,7 +40,7 @@ def of(model: str) -> Estimates:
 
 @pytest.mark.parametrize(
     ("estimator", "model"),
-    [(m, m) for m in MODELS if m != "combined"] + [("combined", "evidence"), ("combined", "ratio")],
+    [(m, m) for m in MODELS if m != "combined"] + [("combined", "rankings"), ("combined", "ratio")],
 )
 def test_container_is_complete(estimator: str, model: str) -> None:
     estimates = of(estimator)
@@ -105,7 +105,7 @@ def test_a_mixture_has_a_container_for_each_model_and_none_of_its_own() -> None:
         fit_container(of("combined"))
     assert refused.value.hint is not None
     assert "ratio (weight " in refused.value.hint
-    assert "evidence (weight " in refused.value.hint
+    assert "rankings (weight " in refused.value.hint
     with pytest.raises(InputError, match="no model 'background'"):
         fit_container(of("combined"), "background")
     trees = {name: fit_container(of("combined"), name) for name in of("combined").fits}
@@ -123,7 +123,7 @@ def test_a_mixture_has_a_container_for_each_model_and_none_of_its_own() -> None:
 @pytest.mark.filterwarnings("ignore:The inplace keyword", "ignore:Estimated shape parameter")
 @with_the_first_arviz_stats
 def test_arviz_compares_the_models_of_a_mixture() -> None:
-    trees = {name: fit_container(of("combined"), name) for name in ("ratio", "evidence")}
+    trees = {name: fit_container(of("combined"), name) for name in ("ratio", "rankings")}
     for tree in trees.values():
         loo = arviz_stats.loo(tree)
         in_sample = np.log(

@@ -179,7 +179,7 @@ def test_thresholds_come_from_one_fit_and_never_contradict_each_other() -> None:
     assert (two.amount < one.amount).any()
     assert scores["posterior-combined", "nDCG@10"].fits.keys() == {
         f"{model}{kind}{above}"
-        for model in ("ratio", "evidence")
+        for model in ("ratio", "rankings")
         for kind in ("", ", new kind")
         for above in ("", ", 2 of 1", ", 3 of 2")
     }

@@ -32,7 +32,7 @@ def test_container_has_the_draws_of_one_method_beside_the_bounds() -> None:
         e = scores["posterior-combined", measure]
         assert posterior[name].attrs["measure"] == measure
         assert weights[measure] == e.weights
-        assert set(weights[measure]) >= {"ratio", "evidence"}
+        assert set(weights[measure]) >= {"ratio", "rankings"}
         np.testing.assert_allclose(posterior[name].mean(("chain", "draw")), e.value, rtol=1e-12)
         on_topics = posterior[f"{name}_by_topic"].mean(("chain", "draw"))
         np.testing.assert_allclose(on_topics, e.per_topic, rtol=1e-12, atol=1e-15)
