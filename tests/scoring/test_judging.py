@@ -262,10 +262,10 @@ def answered(found: NextJudgments) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize(("goal", "budget"), [("interval", 10), ("comparison", 5), ("ranking", 10)])
 def test_what_is_expected_is_what_comes_of_answers_from_the_posterior(goal: Goal, budget: int) -> None:
-    """Standard deviations fall as expected, within 4 % of an interval and 12 % of a difference, whose effects
-    have heavier tails: an answer that surprises leaves more doubt than a normal one would. A criterion falls a little further: a width is expected to be
-    that of the mean variance over the answers, and roots lie below. So it is up to a tenth less than was
-    said, and no more than that beyond the error of 400 answers.
+    """Standard deviations fall as expected, within 4 % of an interval and 12 % of a difference: under heavy
+    tails an answer that surprises leaves more doubt. A criterion falls a little further: a width is expected
+    to be that of the mean variance over the answers, and roots lie below. So it is up to a tenth less than
+    was said, and no more than that beyond the error of 400 answers.
     """
     near, runs = load_example().unpool(organization="lake"), ("lake-1", "lake-3", "lake-2")
     found = judge_next(near, runs[: 2 if goal == "comparison" else 3], "P@20", goal=goal, budget=budget)
