@@ -168,7 +168,7 @@ class ScoreSettings(ScoringSettings):
     def _wanted(self) -> Iterable[str | Estimator]:
         from bayespool.scoring.estimators import with_common_topics
 
-        return with_common_topics(self.estimators, self.common_topics)
+        return with_common_topics(self.estimators, self.common_topics, **self.of_targets())
 
 
 @dataclass(frozen=True, kw_only=True)
