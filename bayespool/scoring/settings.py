@@ -161,7 +161,8 @@ class ScoreSettings(ScoringSettings):
 
     common_topics: tuple[str, ...] = option(
         None,
-        "Comma-separated topics on which the runs are fully judged: adds the topics adjustment.",
+        "Comma-separated topics on which the runs are fully judged: adds the topics adjustment, and "
+        "posteriors learn from the judgments there as from the runs' own.",
         group="Input",
     )
 
