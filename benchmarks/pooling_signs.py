@@ -135,7 +135,6 @@ def main() -> None:
                 print(line("what holds at most budgets", truth, of_budgets(result, BUDGETS, most=True)))
                 for budget in (5_000, 10_000, 20_000, 40_000):
                     print(line(f"{budget:,} documents alone", truth, of_budgets(result, [budget])))
-        print(line("one run left out", truth, of_means(run(PAPER, "run", truth=truth, by="run"))))
         shared = run(("take", *COMBINATIONS), "global", truth=truth, shares="global")
         print(line("budget shared by value (of 54)", truth, of_means(shared)))
     found = {truth: run(every, "equal", truth=truth) for truth in ("full", "pooled")}

@@ -83,12 +83,16 @@ def pool(
     from bayespool.pooling.choosing import check_budget
 
     strategy = settings.strategy
-    check_budget(strategy, settings.budget)
+    check_budget(strategy, settings.budget, settings.stop)
     outputs.check(scoring.DocumentsToJudge.formats)
     if strategy.is_adaptive and qrels is None:
         raise InputError(
             f"strategy {strategy.name!r} learns from each judgment, and there is none",
             hint="give --qrels, or take a strategy that knows its order beforehand",
+        )
+    if settings.stop is not None and qrels is None:
+        raise InputError(
+            f"stopping rule {settings.stop.name!r} looks at judgments, and there is none", hint="give --qrels"
         )
     with stage_progress() as say:
         collection = read_contributors(

@@ -32,7 +32,7 @@ from bayespool.scoring.settings import (
 
 if TYPE_CHECKING:
     from bayespool.measures import Estimator, Measure
-    from bayespool.pooling import Strategy
+    from bayespool.pooling import StoppingRule, Strategy
     from bayespool.posterior import PosteriorEstimator
 
 
@@ -335,6 +335,27 @@ _RELEVANT = Option(
 )
 
 
+def _stopping_rule(given: Any) -> StoppingRule | None:
+    from bayespool.pooling import parse_stopping_rule
+
+    return None if given is None else parse_stopping_rule(given)
+
+
+def _stop_text(rule: StoppingRule | None) -> str | None:
+    from bayespool.pooling.stopping import stopping_text
+
+    return None if rule is None else stopping_text(rule)
+
+
+_STOP = Option(
+    help="Rule that may end a topic before the budget does: nonrelevant(n=50), after so many nonrelevant "
+    "documents in a row; recall(target=0.9), when the estimated recall is reached; yield(share=0.05), when "
+    "fewer of the last 50 documents are relevant.",
+    docstring_type="str or StoppingRule",
+    parse=_stopping_rule,
+)
+
+
 def _strategies(given: Any) -> tuple[Strategy, ...]:
     from bayespool.experiments.budgeting import strategies_of
 
@@ -366,6 +387,16 @@ class StrategySettings(Settings):
     shares: Shares = option("equal", _SHARES)
     rel: int = option(1, _RELEVANT)
     random_seed: int = option(1, SEED)
+    stop: StoppingRule | None = option(
+        None,
+        _STOP,
+        details="A topic whose judgments end before the rule is fulfilled goes on. The rules need judgments; "
+        "none goes with a sample.",
+    )
+
+    def describe(self) -> dict[str, Any]:
+        """All settings, as values that JSON can hold."""
+        return super().describe() | {"stop": _stop_text(self.stop)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -431,6 +462,9 @@ class BudgetSettings(ExperimentSettings):
         details="It says what is significant in SRE*, and which differences a budget preserves.",
     )
     random_seed: int = option(1, SEED)
+    stop: StoppingRule | None = option(
+        None, _STOP, details="Budgets are then what is judged at most. Without estimators and samples."
+    )
 
     def __post_init__(self) -> None:
         from bayespool.experiments.resampling import distinct_sizes
@@ -438,6 +472,16 @@ class BudgetSettings(ExperimentSettings):
         super().__post_init__()
         refuse_cutoffs_below_pool(self.measures, self.pool_depth)
         self._hold("budgets", distinct_sizes(self.budgets, "budget"))
+        if self.stop is not None:
+            from bayespool.pooling.choosing import check_budget
+
+            for strategy in self.strategies:
+                check_budget(strategy, 1, self.stop)
+            if self.estimators:
+                raise InputError(
+                    "estimators need to know the pool of fewer runs, which a stopping rule does not tell",
+                    hint="estimate without stop",
+                )
 
     @property
     def estimand_of_estimators(self) -> Estimand:
@@ -453,7 +497,7 @@ class BudgetSettings(ExperimentSettings):
 
     def describe(self) -> dict[str, Any]:
         """All settings, as values that JSON can hold."""
-        return super().describe() | {"strategies": list(self.labels)}
+        return super().describe() | {"strategies": list(self.labels), "stop": _stop_text(self.stop)}
 
 
 DRAWS = dataclasses.replace(options_of(SamplingSettings)["draws"][0], type=None)
