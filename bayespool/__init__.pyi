@@ -41,7 +41,6 @@ from .experiments import (
     check_judges as check_judges,
     check_models as check_models,
     compare_engines as compare_engines,
-    fit_container as fit_container,
     leave_out as leave_out,
     leave_out_several as leave_out_several,
     load_example as load_example,
@@ -65,6 +64,7 @@ from .pooling import (
 from .posterior import (
     Completion as Completion,
     complete as complete,
+    fit_container as fit_container,
 )
 from .report import (
     StoredResult as StoredResult,

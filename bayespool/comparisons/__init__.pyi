@@ -14,9 +14,11 @@ from .outcomes import (
     calibration_table as calibration_table,
 )
 from .reliability import (
+    Reliability as Reliability,
     VarianceComponents as VarianceComponents,
     dependability as dependability,
     generalizability as generalizability,
+    reliability as reliability,
     variance_components as variance_components,
 )
 from .reversing import reversals as reversals

@@ -17,6 +17,7 @@ Control = Literal["none", "holm", "benjamini-hochberg"]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
+SIGNIFICANCE_LEVEL = 0.05
 _DECIMALS = 12
 _MAX_EXACT_WILCOXON = 50  # as SciPy's limit
 _MAX_CELLS_HELD = 1 << 24  # numbers
@@ -205,6 +206,18 @@ def tukey_significant(scores: npt.ArrayLike, level: float = 0.05) -> BoolArray:
         return np.zeros(statistic.shape, dtype=bool)
     with np.errstate(invalid="ignore"):
         return statistic >= tukey_critical(level, len(statistic), degrees)
+
+
+def significant_pairs(scores: FloatArray, test: Literal["tukey-hsd", "paired-t"]) -> BoolArray:
+    """Pairs of runs that differ significantly at 5 %, shape (run, run); none where there is only one topic or
+    run.
+    """
+    if min(scores.shape) < 2:
+        return np.zeros((len(scores), len(scores)), dtype=bool)
+    if test == "tukey-hsd":
+        return tukey_significant(scores, SIGNIFICANCE_LEVEL)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(paired_t(scores) < SIGNIFICANCE_LEVEL)
 
 
 @lru_cache(maxsize=256)

@@ -1,15 +1,6 @@
 from .budget_results import Budgets as Budgets
 from .budgeting import budgets as budgets
-from .check_tables import (
-    calibration_frame as calibration_frame,
-    elpd_frame as elpd_frame,
-    stack as stack,
-)
 from .checks import ModelChecks as ModelChecks, check_models as check_models
-from .common_topics import CommonTopicsResult as CommonTopicsResult, vary_common_topics as vary_common_topics
-from .containers import (
-    fit_container as fit_container,
-)
 from .design import Design as Design, Graded as Graded, Part as Part, Truth as Truth
 from .engine_checks import EngineComparison as EngineComparison, compare_engines as compare_engines
 from .graded_runs import DesignResult as DesignResult, run_design as run_design
@@ -26,25 +17,21 @@ from .grading import (
 from .judge_checks import JudgeCheck as JudgeCheck, check_judges as check_judges
 from .judging_rounds import JudgingRounds as JudgingRounds, judge_in_rounds as judge_in_rounds
 from .kind_calibration import self_calibrate_kinds as self_calibrate_kinds
-from .leaving_out import (
-    leave_out as leave_out,
-)
-from .pool_width import (
-    PoolWidthResult as PoolWidthResult,
-    vary_pool_width as vary_pool_width,
-)
+from .leaving_out import LeaveOutResult as LeaveOutResult, leave_out as leave_out
 from .predictions import (
     HeldOutPrediction as HeldOutPrediction,
+    calibration_frame as calibration_frame,
+    elpd_frame as elpd_frame,
     predict_held_out as predict_held_out,
+    stack as stack,
 )
-from .reliability import Reliability as Reliability, reliability as reliability
-from .results import (
-    LeaveOutResult as LeaveOutResult,
+from .random_pools import (
+    CommonTopicsResult as CommonTopicsResult,
+    PoolWidthResult as PoolWidthResult,
+    vary_common_topics as vary_common_topics,
+    vary_pool_width as vary_pool_width,
 )
-from .run_types import (
-    RunTypesResult as RunTypesResult,
-    leave_types_out as leave_types_out,
-)
+from .run_types import RunTypesResult as RunTypesResult, leave_types_out as leave_types_out
 from .self_calibration import (
     SelfCalibration as SelfCalibration,
     SelfCalibrations as SelfCalibrations,

@@ -10,6 +10,8 @@ import numpy as np
 
 from bayespool import __version__
 from bayespool.collection import Collection
+from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL
+from bayespool.experiments.settings import Test
 from bayespool.experiments.storage import PartResult
 from bayespool.pooling import describe_pool
 from bayespool.report.result import Figure, Result
@@ -73,12 +75,13 @@ def fields_of(
 
 def metadata_of(collection: Collection, settings: Any, **more: Any) -> dict[str, Any]:
     """Version, fingerprint and settings of a check, and what it resolved of them."""
-    return {
-        "bayespool": __version__,
-        "fingerprint": collection.fingerprint,
-        **settings.describe(),
-        **more,
-    }
+    return {"bayespool": __version__, "fingerprint": collection.fingerprint, **settings.describe(), **more}
+
+
+def sre_star_note(test: Test) -> str:
+    """Sentence on what SRE* counts, with the test that says which runs differ."""
+    tested = f"{TESTS[test]}, {level(SIGNIFICANCE_LEVEL)}"
+    return f"SRE* counts only runs passed over that differ significantly in truth ({tested})."
 
 
 RowOrder = Mapping[str, Sequence[object] | None]
@@ -145,19 +148,20 @@ def reported_rows(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[frame["reported"]].reset_index(drop=True) if "reported" in frame else frame
 
 
-POOL_COLUMNS = {
-    "pool_width": Column("width", "count", "Number of runs or organizations that the pool was drawn with."),
-    "sample": Column("pool", "count", "Number of the pool among those of its width."),
-}
-"""Columns of experiments on pools drawn at random."""
+class WithReportedRuns(ExperimentResult):
+    """Result with tables of runs of which summaries are over the best ``top`` %."""
 
+    def to_frame(self, table: str | None = None, *, reported_only: bool = False) -> pd.DataFrame:
+        """Data frame of one of the tables, by default the first.
 
-def pools_clause(result: Any) -> str:
-    """Clause on pools drawn at random."""
-    s = result.settings
-    kind = "" if s.pool_type is None else f"{s.pool_type} "
-    pools = f"{s.n_samples} pools of each width drawn from {result.n_contributors} {kind}{s.by}s"
-    return pools if s.target_type is None else f"{pools} for {s.target_type} runs"
+        Parameters
+        ----------
+        table : str, optional
+        reported_only : bool, default False
+            Of runs only the best ``top`` %, which summaries are over.
+        """
+        frame = super().to_frame(table)
+        return reported_rows(frame) if reported_only else frame
 
 
 def pools_scope(result: ExperimentResult) -> str:

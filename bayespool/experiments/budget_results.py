@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.experiments.base import (
-    TESTS,
-    ExperimentResult,
+    WithReportedRuns,
     in_order,
     panel_figure,
     reported_rows,
+    sre_star_note,
     summary_of,
 )
 from bayespool.experiments.grading import errors_of, interval_summary
@@ -112,7 +112,7 @@ _ESTIMATE_COLUMNS = _COLUMNS | {
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Budgets(ExperimentResult):
+class Budgets(WithReportedRuns):
     """Result of `bayespool.budgets`.
 
     Its tables are ``bias``, a row per measure, strategy, budget and run; ``by_organization``, a row per
@@ -183,18 +183,6 @@ class Budgets(ExperimentResult):
             Table("estimates", "Estimates run by run", self._estimates.copy(), _ESTIMATE_COLUMNS),
         )
 
-    def to_frame(self, table: str | None = None, *, reported_only: bool = False) -> pd.DataFrame:
-        """Data frame of one of the tables, by default ``bias``.
-
-        Parameters
-        ----------
-        table : str, optional
-        reported_only : bool, default False
-            Of ``bias`` and ``estimates`` only the best ``top`` % of the runs, which summaries are over.
-        """
-        frame = super().to_frame(table)
-        return reported_rows(frame) if reported_only else frame
-
     def notes(self) -> tuple[str, ...]:
         """Budgets larger than the depth pool."""
         beyond = [f"{budget:,}" for budget in self.settings.budgets if budget > self.n_documents]
@@ -232,11 +220,10 @@ class Budgets(ExperimentResult):
 
     def _mean_views(self) -> Iterator[View]:
         legend = (
-            f"SRE* counts only runs passed over that differ significantly in truth "
-            f"({TESTS[self.settings.test]}, {level(0.05)}). With everybody in the pool, against the whole "
-            "depth pool: τ_b of the rankings; preserved, the share of the pairs that differ significantly "
-            "there and still do; reversed and new ones. Fairness: rank correlation over contributors of "
-            "their share of the pool with the bias, positive where those who contribute least suffer most."
+            f"{sre_star_note(self.settings.test)} With everybody in the pool, against the whole depth pool: "
+            "τ_b of the rankings; preserved, the share of the pairs that differ significantly there and "
+            "still do; reversed and new ones. Fairness: rank correlation over contributors of their share of "
+            "the pool with the bias, positive where those who contribute least suffer most."
         )
         agreement = ("kendall_tau_b", "preserved", "n_reversed", "n_new", "fairness")
         measures = [str(measure) for measure in self.settings.measures]
@@ -319,12 +306,23 @@ class Budgets(ExperimentResult):
         contributors = dict(tuple(self._by_contributor.groupby(keys, sort=False)))
         agreement = self._agreement.set_index(keys)
 
+        place = {run: i for i, run in enumerate(self.run_ids)}
+
         def summarize(rows: pd.DataFrame) -> dict[str, Any]:
             key = tuple(rows[keys].iloc[0])
             agrees: Any = agreement.loc[key]
-            summary = self._errors(rows, agrees["significant"])
-            summary["fairness"] = _spearman(contributors[key])
-            return summary | {name: agrees[name] for name in _AGREEMENT_COLUMNS}
+            significant = self.significant[key[0]]
+            if self.settings.truth == "pooled":
+                significant = unpacked(agrees["significant"], len(self.run_ids))
+            index = rows["run_id"].map(place).to_numpy()
+            scores = rows["truth"].to_numpy(), rows["value"].to_numpy()
+            return {
+                "n_runs": len(rows),
+                **errors_of(rows, "mae", "bias", "sre"),
+                "sre_star": system_rank_error(*scores, significant[np.ix_(index, index)]),
+                "fairness": _spearman(contributors[key]),
+                **{name: agrees[name] for name in _AGREEMENT_COLUMNS},
+            }
 
         frame = summary_of(reported_rows(self._rows), keys, summarize)
         preserved = frame["n_preserved"] / frame["n_significant"].replace(0, np.nan)
@@ -355,20 +353,6 @@ class Budgets(ExperimentResult):
         """Errors and calibration of the estimates."""
         rows = reported_rows(cast("pd.DataFrame", self._estimates))
         return summary_of(rows, ("measure", "strategy", "budget", "estimator"), _summarize_estimates)
-
-    def _errors(self, of_runs: pd.DataFrame, in_pool: str) -> dict[str, Any]:
-        truth, value = of_runs["truth"].to_numpy(), of_runs["value"].to_numpy()
-        n_runs = len(self.run_ids)
-        significant = self.significant[of_runs["measure"].iloc[0]]
-        if self.settings.truth == "pooled":
-            significant = unpacked(in_pool, n_runs)
-        place = {run: i for i, run in enumerate(self.run_ids)}
-        index = of_runs["run_id"].map(place).to_numpy()
-        return {
-            "n_runs": len(of_runs),
-            **errors_of(of_runs, "mae", "bias", "sre"),
-            "sre_star": system_rank_error(truth, value, significant[np.ix_(index, index)]),
-        }
 
 
 _AGREEMENT_COLUMNS = ("kendall_tau_b", "n_significant", "n_preserved", "n_reversed", "n_new")

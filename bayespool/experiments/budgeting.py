@@ -11,27 +11,28 @@ significance of document adjudication methods. CIKM 2023, 1960–1970.
 
 from __future__ import annotations
 
-import dataclasses
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray
+from bayespool.comparisons.significance import significant_pairs
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import n_relevant_documents, ranked_levels, relevance_levels, tally_of
 from bayespool.experiments.base import fields_of, in_order
 from bayespool.experiments.budget_results import Budgets, packed
 from bayespool.experiments.design import Design, Graded, Part
-from bayespool.experiments.grading import INTERVAL_COLUMNS, significant_pairs, with_missing_flags
+from bayespool.experiments.grading import INTERVAL_COLUMNS, with_missing_flags
 from bayespool.experiments.leaving_out import best_scores, n_best
 from bayespool.experiments.preparing import versions_of_own
 from bayespool.experiments.resampling import contributors, whole_pool
 from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.settings import BudgetSettings
-from bayespool.experiments.storage import Columns, PartResult, add_rows
+from bayespool.experiments.storage import Columns, PartResult, Stored, add_rows
 from bayespool.measures import Measure, Values
 from bayespool.measures.errors import kendall_tau_b
 from bayespool.options import describe_estimator
@@ -100,39 +101,28 @@ class PoolsOfBudgets(Design):
         parts = []
         for budget in (None, *(settings.budgets if settings.estimators else ())):
             everybody = {} if budget else {"": collection.pooled_run_ids}
-            parts += [
-                self._part(collection, settings, strategy, left_out, run_ids, budget)
-                for strategy in settings.strategies
-                for left_out, run_ids in (everybody | units).items()
-            ]
+            cases = itertools.product(settings.strategies, (everybody | units).items())
+            for strategy, (left_out, run_ids) in cases:
+                name = strategy.name, *([] if budget is None else [str(budget)]), left_out or "everybody"
+                gone = set(run_ids) if left_out else set()
+                parts.append(
+                    BudgetPart(
+                        name="-".join(name),
+                        run_ids=run_ids,
+                        pool_run_ids=tuple(run for run in collection.pooled_run_ids if run not in gone),
+                        measures=settings.measures,
+                        seeds=(strategy_text(strategy), left_out, budget),
+                        strategy=strategy,
+                        left_out=left_out,
+                        budget=budget,
+                    )
+                )
         return tuple(parts)
-
-    def _part(
-        self,
-        collection: Collection,
-        settings: BudgetSettings,
-        strategy: Strategy,
-        left_out: str,
-        run_ids: tuple[str, ...],
-        budget: int | None,
-    ) -> BudgetPart:
-        gone = set(run_ids) if left_out else set()
-        name = (strategy.name, *([] if budget is None else [str(budget)]), left_out or "everybody")
-        return BudgetPart(
-            name="-".join(name),
-            run_ids=run_ids,
-            pool_run_ids=tuple(run for run in collection.pooled_run_ids if run not in gone),
-            measures=settings.measures,
-            seeds=(strategy_text(strategy), left_out, budget),
-            strategy=strategy,
-            left_out=left_out,
-            budget=budget,
-        )
 
     def conceal(self, collection: Collection, part: BudgetPart, settings: BudgetSettings) -> Collection:
         """The budget's judgments, and a pool that the strategy can choose again without further runs."""
         budget = cast("int", part.budget)
-        order = order_of(collection, part, dataclasses.replace(settings, budgets=(budget,)))
+        order = order_of(collection, part, replace(settings, budgets=(budget,)))
         reduced = collection.without_judgments(~order.judged(collection, 0))
         pooled = reduced.pooled.copy()
         pooled[reduced.run_index(part.run_ids)] = False
@@ -156,9 +146,7 @@ class PoolsOfBudgets(Design):
         names = ("measure", "estimator", "run_id", "truth", "value", "open", *INTERVAL_COLUMNS)
         return {name: rows[name] for name in names}
 
-    def compute(
-        self, collection: Collection, part: BudgetPart, settings: BudgetSettings
-    ) -> tuple[Columns, dict[str, Any]]:
+    def compute(self, collection: Collection, part: BudgetPart, settings: BudgetSettings) -> Stored:
         """Estimates on a budget's pool; or scores of the part's runs at every budget, with tables of the
         pools where no run is left out.
         """
@@ -257,7 +245,7 @@ def budgets(collection: Collection, *, settings: BudgetSettings, running: Runnin
     """
     whole = _depth_pool(collection, settings.pool_depth)
     n_documents = int(whole.in_pool().sum())
-    resolved = dataclasses.replace(
+    resolved = replace(
         settings, pool_depth=whole.pool_depth, budgets=_fitting_budgets(settings.budgets, n_documents)
     )
     if any(strategy.needs_scores for strategy in resolved.strategies) and whole.score is None:
@@ -267,21 +255,18 @@ def budgets(collection: Collection, *, settings: BudgetSettings, running: Runnin
         )
     design = PoolsOfBudgets()
     results = design.run(whole, design.parts(whole, resolved), resolved, running, given=collection)
-    return _result_of(collection, whole, resolved, results, n_documents)
+    return _result_of(collection, whole, resolved, results)
 
 
 def strategies_of(strategies: Strategies) -> tuple[Strategy, ...]:
     """Strategies from texts, each once; ``paper`` means `PAPER_STRATEGIES`, ``all`` every registered one."""
-    listed = [strategies] if isinstance(strategies, str | Strategy) else list(strategies)
-    names = {"paper": PAPER_STRATEGIES, "all": tuple(STRATEGIES)}
-    texts = [
-        member
-        for text in listed
-        for member in (names.get(text, (text,)) if isinstance(text, str) else (text,))
-    ]
-    if not texts:
+    sets = {"paper": PAPER_STRATEGIES, "all": tuple(STRATEGIES)}
+    chosen: list[str | Strategy] = []
+    for each in [strategies] if isinstance(strategies, str | Strategy) else strategies:
+        chosen += sets.get(each, (each,)) if isinstance(each, str) else (each,)
+    if not chosen:
         raise InputError("strategies cannot be empty", hint="leave it out, or name some")
-    return tuple(dict.fromkeys(map(parse_strategy, texts)))
+    return tuple(dict.fromkeys(map(parse_strategy, chosen)))
 
 
 def _depth_pool(collection: Collection, pool_depth: int | None) -> Collection:
@@ -297,14 +282,8 @@ def _fitting_budgets(requested: tuple[int, ...], n_documents: int) -> tuple[int,
     if requested:
         return requested
     if n_documents < _SMALL_POOL_DOCUMENTS:
-        return tuple(
-            sorted(
-                {
-                    -(-n_documents * i // _N_BUDGETS_OF_SMALL_POOL)
-                    for i in range(1, _N_BUDGETS_OF_SMALL_POOL + 1)
-                }
-            )
-        )
+        tenths = np.arange(1, _N_BUDGETS_OF_SMALL_POOL + 1) * n_documents / _N_BUDGETS_OF_SMALL_POOL
+        return tuple(np.unique(np.ceil(tenths).astype(int)).tolist())
     return tuple(budget for budget in PAPER_BUDGETS if budget <= n_documents)
 
 
@@ -381,19 +360,15 @@ class _Pools:
             run_mean=float(runs.n_documents.mean()),
             run_most=int(runs.n_documents.max()),
         )
-        for name, n_runs, n, alone in zip(
-            units.names,
-            units.n_runs.tolist(),
-            units.n_documents.tolist(),
-            units.n_alone.tolist(),
-            strict=True,
-        ):
-            share = n / n_documents if n_documents else 0.0
-            self._note(
-                "contributors",
-                budget=budget, contributor=name, n_pooled_runs=n_runs, n_documents=n, share=share,
-                n_alone=alone,
-            )  # fmt: skip
+        self._note(
+            "contributors",
+            budget=budget,
+            contributor=list(units.names),
+            n_pooled_runs=units.n_runs,
+            n_documents=units.n_documents,
+            share=units.n_documents / max(n_documents, 1),
+            n_alone=units.n_alone,
+        )
         for measure, before, after in zip(self._settings.measures, self._in_truth, scores, strict=True):
             self._note("agreement", budget=budget, measure=str(measure), **self._agreement(before, after))
 
@@ -416,64 +391,57 @@ class _Pools:
         }
 
     def _note(self, table: str, **row: Any) -> None:
-        for name, value in row.items():
-            self.columns[table].setdefault(name, []).append(value)
+        add_rows(self.columns[table], row)
 
 
 def _result_of(
-    collection: Collection,
-    whole: Collection,
-    settings: BudgetSettings,
-    results: Sequence[PartResult],
-    n_documents: int,
+    collection: Collection, whole: Collection, settings: BudgetSettings, results: Sequence[PartResult]
 ) -> Budgets:
-    index = whole.run_index(whole.pooled_run_ids)
+    index, test = whole.run_index(whole.pooled_run_ids), settings.test
     in_truth = dict(
         zip(map(str, settings.measures), scores_of(whole, whole, index, settings.measures), strict=True)
     )
-    means = {measure: values.means() for measure, values in in_truth.items()}
-    best = {measure: best_scores(of_runs, settings.top) for measure, of_runs in means.items()}
-    labels = dict(zip(settings.strategies, settings.labels, strict=True))
-    everybody = [result for result in results if not result.part.left_out]
-    rows = _rows(
-        whole, settings, [result for result in results if result.part.budget is None], means, best, labels
-    )
+    as_judged = [result for result in results if result.part.budget is None]
     with_estimators = [result for result in results if result.part.budget is not None]
-    tables = {name: _table(everybody, name, labels) for name in ("pools", "contributors", "agreement")}
+    rows = _rows(whole, settings, as_judged, {m: values.means() for m, values in in_truth.items()})
+    everybody = [result for result in as_judged if not result.part.left_out]
     return Budgets(
         **fields_of(collection, whole, settings, with_estimators),
-        n_documents=n_documents,
+        n_documents=int(whole.in_pool().sum()),
         n_relevant=n_relevant_documents(whole, settings.rel),
         run_ids=whole.pooled_run_ids,
-        significant={
-            measure: significant_pairs(values.scores(), settings.test) for measure, values in in_truth.items()
-        },
+        significant={m: significant_pairs(values.scores(), test) for m, values in in_truth.items()},
         _rows=rows,
-        _estimates=_estimate_rows(with_estimators, rows, settings, labels) if with_estimators else None,
-        _pools=tables["pools"],
-        _contributors=tables["contributors"],
-        _agreement=tables["agreement"],
+        _estimates=_estimate_rows(with_estimators, rows, settings) if with_estimators else None,
+        _pools=_stacked(everybody, ["strategy"], "pools"),
+        _contributors=_stacked(everybody, ["strategy"], "contributors"),
+        _agreement=_stacked(everybody, ["strategy"], "agreement"),
     )
+
+
+def _stacked(results: Sequence[PartResult], names: Sequence[str], pools: str = "") -> pd.DataFrame:
+    """Rows of parts, or of one of their tables of pools, after columns that tell the parts apart."""
+    import pandas as pd
+
+    frames = []
+    for result in results:
+        part, columns = result.part, result.rest["pools"][pools] if pools else result.rows
+        of_part = {"strategy": strategy_text(part.strategy), "budget": part.budget, "left_out": part.left_out}
+        frames.append(pd.DataFrame({name: of_part[name] for name in names} | columns))
+    return pd.concat(frames, ignore_index=True)
 
 
 def _rows(
-    whole: Collection,
-    settings: BudgetSettings,
-    results: Sequence[PartResult],
-    means: Mapping[str, Any],
-    best: Mapping[str, Any],
-    labels: Mapping[Strategy, str],
+    whole: Collection, settings: BudgetSettings, results: Sequence[PartResult], means: Mapping[str, Any]
 ) -> pd.DataFrame:
     """Table of runs in the order of measures, strategies, budgets and runs."""
     import pandas as pd
 
     keys = ["measure", "strategy", "budget", "run_id"]
-    frames = {True: list[pd.DataFrame](), False: list[pd.DataFrame]()}
-    for result in results:
-        frame = pd.DataFrame(result.rows).assign(strategy=labels[result.part.strategy])
-        frames[bool(result.part.left_out)].append(frame.assign(left_out=result.part.left_out))
-    inside = pd.concat(frames[False])[[*keys, "value"]].rename(columns={"value": "pooled"})
-    rows = pd.concat(frames[True]).merge(inside, on=keys, validate="one_to_one")
+    rows = _stacked(results, ["strategy", "left_out"])
+    inside, rows = rows[rows["left_out"] == ""], rows[rows["left_out"] != ""]
+    inside = inside[[*keys, "value"]].rename(columns={"value": "pooled"})
+    rows = rows.merge(inside, on=keys, validate="one_to_one")
     runs = whole.pooled_run_ids
     organizations = np.array(whole.organizations, dtype=object)[whole.organization[whole.run_index(runs)]]
     of_runs = pd.concat(
@@ -482,7 +450,7 @@ def _rows(
                 "measure": name,
                 "run_id": runs,
                 "organization": organizations,
-                "reported": np.isin(np.arange(len(runs)), best[name]),
+                "reported": np.isin(np.arange(len(runs)), best_scores(of_measure, settings.top)),
                 "full": of_measure,
             }
         )
@@ -497,34 +465,14 @@ def _rows(
     )
 
 
-def _table(results: Sequence[PartResult], name: str, labels: Mapping[Strategy, str]) -> pd.DataFrame:
-    """A table of the pools with all runs."""
-    import pandas as pd
-
-    frames = []
-    for result in results:
-        frame = pd.DataFrame(result.rest["pools"][name])
-        frame.insert(0, "strategy", labels[result.part.strategy])
-        frames.append(frame)
-    return pd.concat(frames, ignore_index=True)
-
-
 def _estimate_rows(
-    results: Sequence[PartResult],
-    rows: pd.DataFrame,
-    settings: BudgetSettings,
-    labels: Mapping[Strategy, str],
+    results: Sequence[PartResult], rows: pd.DataFrame, settings: BudgetSettings
 ) -> pd.DataFrame:
     """Table of estimates in the order of measures, strategies, budgets, estimators and runs."""
-    import pandas as pd
-
     keys = ["measure", "strategy", "budget", "run_id"]
-    frames = [
-        pd.DataFrame(r.rows).assign(strategy=labels[r.part.strategy], budget=r.part.budget) for r in results
-    ]
     known = rows[[*keys, "organization", "left_out", "reported", "full", "value"]]
     known = known.rename(columns={"value": "as_judged"}).assign(place=np.arange(len(known)))
-    table = pd.concat(frames).merge(known, on=keys, validate="many_to_one")
+    table = _stacked(results, ["strategy", "budget"]).merge(known, on=keys, validate="many_to_one")
     table["error"] = table["value"] - table["truth"]
     table = with_missing_flags(table)
     # rows are sorted except for the estimator, which precedes the run

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -14,16 +13,19 @@ import numpy as np
 from bayespool.collection import Collection
 from bayespool.errors import InputError, known_names
 from bayespool.experiments.base import PIT, figure_of, metadata_of
-from bayespool.experiments.check_tables import CI_PROBS, calibration_frame, elpd_frame, stack
 from bayespool.experiments.containers import gather_container
-from bayespool.experiments.hidden import Fitting, HiddenDocuments, pool_alone
+from bayespool.experiments.hidden import Fitting, HiddenDocuments, pool_alone, pool_problems
 from bayespool.experiments.parallel import completed
 from bayespool.experiments.predictions import (
+    CI_PROBS,
     HeldOutPrediction,
+    calibration_frame,
     check_pool,
+    elpd_frame,
     fit_fold,
     predict_held_out,
     predict_mixture,
+    stack,
 )
 from bayespool.experiments.settings import CheckingSettings
 from bayespool.measures import Measure
@@ -47,9 +49,7 @@ if TYPE_CHECKING:
 
     from bayespool.inference import Fit
 
-_OF_RUNS = {
-    "n_organizations": Column("organi\xad\nzations", "count", "Organizations of these runs."),
-}
+_OF_RUNS = {"n_organizations": Column("organi\xad\nzations", "count", "Organizations of these runs.")}
 _CALIBRATION = _OF_RUNS | {
     "pit_inside": Column(
         "PIT in", "chance", "Share of runs with a PIT in the central part of this probability."
@@ -315,7 +315,7 @@ def check_models(
                     fitting,
                     predicted,
                     random_seed=settings.random_seed,
-                    fit=fits[dataclasses.replace(part, whole=True)][0],
+                    fit=fits[replace(part, whole=True)][0],
                 )
         members = [p for p in of_measure if p.model in COMBINED]
         if len(members) == len(COMBINED) and len(members[0].densities) == 1:
@@ -376,8 +376,7 @@ def _fit_all(
 ) -> dict[_FittedPart, tuple[Fit, ...]]:
     """Fits of every model on every rung of every measure, by fold, and to the whole pool."""
     for measure in settings.measures:
-        first = ScoringProblem(collection, (), measure, "pooled", rung=rungs_of(collection, measure)[0])
-        check_pool(HiddenDocuments(first), settings.n_folds)
+        check_pool(HiddenDocuments(pool_problems(collection, measure)[0]), settings.n_folds)
     parts = dict.fromkeys(
         _fitted_part(collection, model, measure, rung, settings)
         for measure in settings.measures
@@ -387,16 +386,13 @@ def _fit_all(
     n_folds = min(settings.n_folds, len(np.unique(collection.organization[collection.pooled])))
     tasks = [(part, f) for part in parts for f in range(n_folds)]
     if whole:
-        tasks += [(dataclasses.replace(part, whole=True), 0) for part in parts]
+        tasks += [(replace(part, whole=True), 0) for part in parts]
     fits: dict[tuple[_FittedPart, int], Fit] = {}
     for task, fit in completed(partial(_fit, settings=settings), collection, tasks, n_jobs=n_jobs):
         fits[task] = fit
         if progress is not None:
             progress(len(fits), len(tasks))
-    by_part: dict[_FittedPart, tuple[Fit, ...]] = {}
-    for part, f in tasks:
-        by_part[part] = (*by_part.get(part, ()), fits[part, f])
-    return by_part
+    return {part: tuple(fits[task] for task in tasks if task[0] == part) for part, _ in tasks}
 
 
 def _fit(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -18,13 +17,15 @@ from bayespool.collection import Collection
 from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments.grading import interval_columns
-from bayespool.experiments.preparing import changed, parts_description, warn_of_measures
+from bayespool.experiments.preparing import changed, parts_description
 from bayespool.experiments.running import Work
-from bayespool.experiments.storage import Columns, PartResult, add_rows
-from bayespool.measures import Estimates, Estimator, Measure, Values
+from bayespool.experiments.storage import Columns, PartResult, Stored, add_rows
+from bayespool.measures import Estimates, Measure, Values
 from bayespool.measures.estimates import estimate_checked
 from bayespool.measures.values import DEFAULT_CI_PROB
+from bayespool.posterior.second_judges import warn_of_judges
 from bayespool.randomness import seed_of
+from bayespool.scoring.scoring import warn_of_unused_relevance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +57,7 @@ class Part:
 
     def __post_init__(self) -> None:
         defaults = {"columns": (("part", self.name),), "seeds": (self.name,)}
-        for field in dataclasses.fields(Part)[1:]:
+        for field in fields(Part)[1:]:
             value = tuple(getattr(self, field.name)) or defaults.get(field.name, ())
             object.__setattr__(self, field.name, value)
 
@@ -183,9 +184,10 @@ class Design(Work):
 
     def prepare(self, collection: Collection, settings: Any) -> None:
         """Warn of relevance that no document has, and of labels that are not used."""
-        warn_of_measures(collection, settings.measures)
+        warn_of_unused_relevance(collection, settings.measures)
+        warn_of_judges(collection, (), settings.measures)
 
-    def compute(self, collection: Collection, part: Any, settings: Any) -> tuple[Columns, dict[str, Any]]:
+    def compute(self, collection: Collection, part: Any, settings: Any) -> Stored:
         """Conceal, estimate and grade; also stored are true values by measure, shape (run, topic), NaN on
         topics that a score does not count, and processor seconds by stage.
         """
@@ -254,7 +256,8 @@ class Design(Work):
         """Estimates by label, one per measure; errors have a note that names the estimator and the part."""
         estimates: dict[str, tuple[Estimates, ...]] = {}
         for label, estimator in settings.estimators:
-            own = seeded(estimator, *self.seeds(part, settings))
+            seed = seed_of(getattr(estimator, "random_seed", None), *self.seeds(part, settings))
+            own = changed(estimator, "random_seed", seed)
             with clock.timed(label):
                 try:
                     estimates[label] = estimate_checked(own, concealed, part.run_ids, part.measures)
@@ -273,9 +276,3 @@ class _Clock:
         start = time.process_time()
         yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.process_time() - start
-
-
-def seeded(estimator: Estimator, *names: object) -> Estimator:
-    """The estimator with a seed from its own and `names`; unchanged without a seed."""
-    own = getattr(estimator, "random_seed", None)
-    return changed(estimator, "random_seed", seed_of(own, *names))

@@ -13,17 +13,23 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.experiments.base import metadata_of
-from bayespool.experiments.hidden import Fitting, HiddenDocuments, pool_alone, without_organizations
+from bayespool.experiments.base import metadata_of, summary_of
+from bayespool.experiments.hidden import (
+    Fitting,
+    HeldOutRankings,
+    HiddenDocuments,
+    Question,
+    draw_levels,
+    pool_alone,
+    pool_problems,
+    questions_of,
+)
 from bayespool.experiments.predictions import beyond, check_pool, deal_folds
-from bayespool.experiments.questions import HeldOutRankings, Question, draw_levels, questions_of
 from bayespool.experiments.running import Running, Work, in_parts
 from bayespool.experiments.settings import EngineCheckSettings
-from bayespool.experiments.storage import Columns, add_rows
+from bayespool.experiments.storage import Columns, Stored, add_rows
 from bayespool.measures import Measure
 from bayespool.models import MODEL_NAMES
-from bayespool.posterior import ScoringProblem
-from bayespool.posterior.steps import rungs_of
 from bayespool.report.result import Figure, Result
 from bayespool.tables.columns import Column
 from bayespool.tables.formatting import level, percent, some_of
@@ -39,7 +45,6 @@ REFERENCE = "nuts"
 MEAN_WITHIN, ENDS_WITHIN = 0.02, 0.05
 """Tolerated differences of the engines, as shares of the width of NUTS' interval."""
 
-_NAMES = ("mean", "lower", "upper")
 _TARGET_ACCEPT = 0.95  # short steps of NUTS, so that no transition of the reference diverges
 _N_BATCHES = 20  # batch means give the Monte-Carlo error of autocorrelated draws
 
@@ -55,15 +60,11 @@ for _name, _text in _NAMED.items():
 _OF_SUMMARY = _PROBLEMS | {
     "mean_off": Column("means off\n(mean)", "chance", "Mean absolute difference of the means, by width."),
     "mean_agrees": Column(
-        f"within\n{level(MEAN_WITHIN)}",
-        "size",
-        "Share of runs whose means do, but for Monte-Carlo error.",
+        f"within\n{level(MEAN_WITHIN)}", "size", "Share of runs whose means do, but for Monte-Carlo error."
     ),
     "ends_off": Column("ends off\n(mean)", "chance", "Mean absolute difference of the ends, by width."),
     "ends_agree": Column(
-        f"within\n{level(ENDS_WITHIN)}",
-        "size",
-        "Share of ends that do, but for Monte-Carlo error.",
+        f"within\n{level(ENDS_WITHIN)}", "size", "Share of ends that do, but for Monte-Carlo error."
     ),
 }
 
@@ -139,26 +140,22 @@ class EngineComparison(Result):
         return (Figure("engines", self.title, partial(draw_engines, self)),)
 
     def _summary(self) -> pd.DataFrame:
-        import pandas as pd
+        return summary_of(self._runs, ("measure", "model"), _agreement)
 
-        rows = []
-        for (measure, model), table in self._runs.groupby(["measure", "model"], sort=False):
-            off = {n: table[f"{n}_off"].abs() for n in _NAMES}
-            within = {n: MEAN_WITHIN if n == "mean" else ENDS_WITHIN for n in _NAMES}
-            agrees = {n: off[n] <= within[n] + 2 * table[f"{n}_off_se"] for n in _NAMES}
-            rows.append(
-                {
-                    "measure": measure,
-                    "model": model,
-                    "n_runs": len(table),
-                    "mean_off": off["mean"].mean(),
-                    "mean_agrees": agrees["mean"].mean(),
-                    "ends_off": (off["lower"].mean() + off["upper"].mean()) / 2,
-                    "ends_agree": (agrees["lower"].mean() + agrees["upper"].mean()) / 2,
-                    "problems": table["problems"].iloc[0],
-                }
-            )
-        return pd.DataFrame(rows)
+
+def _agreement(rows: pd.DataFrame) -> dict[str, Any]:
+    """Differences of the engines on the runs of a measure and model, and how often they are tolerated."""
+    off = {n: rows[f"{n}_off"].abs() for n in _NAMED}
+    within = {n: MEAN_WITHIN if n == "mean" else ENDS_WITHIN for n in _NAMED}
+    agrees = {n: off[n] <= within[n] + 2 * rows[f"{n}_off_se"] for n in _NAMED}
+    return {
+        "n_runs": len(rows),
+        "mean_off": off["mean"].mean(),
+        "mean_agrees": agrees["mean"].mean(),
+        "ends_off": (off["lower"].mean() + off["upper"].mean()) / 2,
+        "ends_agree": (agrees["lower"].mean() + agrees["upper"].mean()) / 2,
+        "problems": rows["problems"].iloc[0],
+    }
 
 
 class EnginesCompared(Work):
@@ -170,13 +167,10 @@ class EnginesCompared(Work):
 
     def compute(
         self, collection: Collection, part: tuple[Measure, str], settings: EngineCheckSettings
-    ) -> tuple[Columns, dict[str, Any]]:
+    ) -> Stored:
         """Differences of the engines on the runs of the first fold."""
         measure, model = part
-        of_rungs = [
-            ScoringProblem(collection, (), measure, "pooled", rung=rung)
-            for rung in rungs_of(collection, measure)
-        ]
+        of_rungs = pool_problems(collection, measure)
         hidden = HiddenDocuments(of_rungs[0])
         rankings = HeldOutRankings(hidden)
         prepared = [problem.prepare(model, dict(settings.priors)) for problem in of_rungs]
@@ -184,10 +178,7 @@ class EnginesCompared(Work):
         problems: list[str] = []
         drawn = {}
         for engine in (settings.engine, REFERENCE):
-            fitting = Fitting.of(settings, engine=engine, target_accept=_TARGET_ACCEPT)
-            runs, drawn[engine], of_fits = _predict(
-                questions, rankings, fitting, settings.n_folds, settings.random_seed
-            )
+            runs, drawn[engine], of_fits = _predict(questions, rankings, engine, settings)
             problems += [f"{engine}: {text}" for text in of_fits]
         per_mean = measure.unit * len(collection.query_ids)
         rows: Columns = {}
@@ -238,8 +229,7 @@ def compare_engines(
         raise InputError(f"{REFERENCE} is what engines are compared with", hint="compare another")
     names, collection = settings.models or MODEL_NAMES, pool_alone(collection)
     for measure in settings.measures:
-        first = ScoringProblem(collection, (), measure, "pooled", rung=rungs_of(collection, measure)[0])
-        check_pool(HiddenDocuments(first), settings.n_folds)
+        check_pool(HiddenDocuments(pool_problems(collection, measure)[0]), settings.n_folds)
     parts = list(itertools.product(settings.measures, names))
     results = EnginesCompared().run(collection, parts, settings, running)
     return EngineComparison(
@@ -251,34 +241,31 @@ def compare_engines(
 
 
 def _predict(
-    questions: Sequence[Question], rankings: HeldOutRankings, fitting: Fitting, n_folds: int, random_seed: int
+    questions: Sequence[Question], rankings: HeldOutRankings, engine: str, settings: EngineCheckSettings
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[Any], list[str]]:
     """Runs of the first fold with hidden documents, draws of the amounts that these add, shape (draw, run),
     and problems of the fits.
     """
-    hidden = rankings.hidden
-    held_out = deal_folds(len(hidden.organizations), n_folds) == 0
+    hidden, seed = rankings.hidden, settings.random_seed
+    fitting = Fitting.of(settings, engine=engine, target_accept=_TARGET_ACCEPT)
+    held_out = deal_folds(len(hidden.organizations), settings.n_folds) == 0
     some_hidden = hidden.counts.n_hidden.sum(axis=(1, 2)) > 0
     runs = np.flatnonzero(held_out[hidden.organization] & some_hidden)
     of_runs = np.isin(rankings.organization, hidden.organization[runs])
-    rng = np.random.default_rng([random_seed, 1])
+    rng = np.random.default_rng([seed, 1])
     log_odds, problems = [], list[str]()
     for question in questions:
-        seen = without_organizations(question.prepared.evidence, ~held_out)
-        fit = fitting.fit(question.prepared, seen, random_seed, ())
+        seen = question.prepared.evidence.of_organizations(~held_out)
+        fit = fitting.fit(question.prepared, seen, seed, ())
         problems += fit.diagnostics.problems
-        row = np.flatnonzero(held_out[question.rows.organization])
-        odds = question.log_odds(fit, seen, row, rng)
-        log_odds.append(odds[:, np.searchsorted(row, question.rows.of_document[of_runs])])
+        row, odds = question.held_out_log_odds(fit, held_out, rng)
+        log_odds.append(question.of_documents(row, odds, of_runs))
     drawn = rankings.values(runs, np.flatnonzero(of_runs), draw_levels(log_odds, rng))
     return runs, beyond(drawn, rankings.known(runs).totals()), problems
 
 
 def _compare(
-    drawn: Mapping[str, npt.NDArray[Any]],
-    known: npt.NDArray[Any],
-    per_mean: int,
-    ci_prob: float,
+    drawn: Mapping[str, npt.NDArray[Any]], known: npt.NDArray[Any], per_mean: int, ci_prob: float
 ) -> dict[str, Any]:
     """Statistics of the two engines' draws, the reference's last, and their differences."""
     tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
@@ -300,10 +287,10 @@ def _compare(
     columns: dict[str, Any] = {}
     for engine in drawn:
         columns |= {
-            f"{n}_{engine}": (known + v) / per_mean for n, v in zip(_NAMES, statistics[engine], strict=True)
+            f"{n}_{engine}": (known + v) / per_mean for n, v in zip(_NAMED, statistics[engine], strict=True)
         }
     columns["width"] = width / per_mean
-    for name, value, se in zip(_NAMES, off, off_se, strict=True):
+    for name, value, se in zip(_NAMED, off, off_se, strict=True):
         columns |= {f"{name}_off": value, f"{name}_off_se": se}
     return columns
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -104,13 +103,12 @@ def leave_out_sentence(rows: Sequence[Mapping[str, Any]], where: str = " left ou
     if plain:
         side = "underestimated" if plain[0]["bias"] < 0 else "overestimated"
         text += f" as judged a run is {side} by {number(abs(plain[0]['bias']))} on average."
+    error = f"root mean square error {number(best['rmse'])}"
     if plain and best is plain[0]:
-        text += f" No estimator comes nearer to the truth (root mean square error {number(best['rmse'])})."
+        text += f" No estimator comes nearer to the truth ({error})."
     else:
-        text += (
-            f" {best['estimator']} comes nearest to the truth (root mean square error {number(best['rmse'])}"
-        )
-        text += f" against {number(plain[0]['rmse'])} as judged)." if plain else ")."
+        against = f" against {number(plain[0]['rmse'])} as judged" if plain else ""
+        text += f" {best['estimator']} comes nearest to the truth ({error}{against})."
     covered = [row for row in rows if row["coverage_95"] == row["coverage_95"]]
     for row in covered[:1]:
         text += (
@@ -325,7 +323,7 @@ def run_design(
     interpolated      16 0.0165
     """
     parts = [
-        part if part.measures else dataclasses.replace(part, measures=settings.measures)
+        part if part.measures else replace(part, measures=settings.measures)
         for part in design.parts(collection, settings)
     ]
     results = design.run(collection, parts, settings, running)

@@ -16,10 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtr, bdtrc, gammaln
 
-from bayespool.comparisons import paired_t
-from bayespool.comparisons.significance import tukey_significant
 from bayespool.errors import InputError
-from bayespool.experiments.settings import Test
 from bayespool.measures import Estimates, Values, equal_tailed_interval
 from bayespool.measures.errors import (
     kendall_tau_b,
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 IndexArray = npt.NDArray[np.int64]
 IntDraws = npt.NDArray[Any]
 
@@ -54,21 +50,6 @@ def errors_of(
     """Errors of `ERRORS` of a column of estimates, by name."""
     true, estimate = rows[truth].to_numpy(), rows[value].to_numpy()
     return {name: ERRORS[name](true, estimate) for name in names}
-
-
-SIGNIFICANCE_LEVEL = 0.05
-
-
-def significant_pairs(scores: npt.NDArray[np.float64], test: Test) -> BoolArray:
-    """Pairs of runs that differ significantly at 5 %, shape (run, run); none where there is only one topic or
-    run.
-    """
-    if min(scores.shape) < 2:
-        return np.zeros((len(scores), len(scores)), dtype=bool)
-    if test == "tukey-hsd":
-        return tukey_significant(scores, SIGNIFICANCE_LEVEL)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(paired_t(scores) < SIGNIFICANCE_LEVEL)
 
 
 def randomized_pit(
@@ -182,11 +163,9 @@ def holm(p_values: FloatArray) -> FloatArray:
     >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
     [0.03, 0.06, 0.06]
     """
-    order = np.argsort(p_values, kind="stable")
-    scaled = p_values[order] * np.arange(len(p_values), 0, -1)
-    adjusted = np.empty_like(p_values, dtype=float)
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(scaled))
-    return adjusted
+    from statsmodels.stats.multitest import multipletests
+
+    return np.asarray(multipletests(p_values, method="holm")[1])
 
 
 def _two_sided(counts: npt.NDArray[np.integer], n: int, grid: FloatArray) -> FloatArray:
@@ -342,23 +321,21 @@ def interval_columns(
     draws, n_runs = estimates.draws, len(open_)
     n_all = len(estimates.query_ids)
     n_topics = n_all if n_topics is None else n_topics
-    nothing = np.full(n_runs, np.nan)
-    std = nothing if estimates.std is None else estimates.std * n_all / n_topics
+    columns: dict[str, Any] = dict.fromkeys(INTERVAL_COLUMNS, np.full(n_runs, np.nan))
+    if estimates.std is not None:
+        columns["std"] = estimates.std * n_all / n_topics
     if draws is None:
-        flags = {f"covered_{level}": [None] * n_runs for level in COVERAGE_LEVELS}
-        last = dict.fromkeys(("pit", "pit_lower", "pit_upper", "crps"), nothing)
-        return {**dict.fromkeys(("lower", "upper", "ci_prob"), nothing), "std": std, **flags, **last}
+        return columns | {f"covered_{level}": [None] * n_runs for level in COVERAGE_LEVELS}
     total, true_total = draws.totals(), truth.totals()
     per_mean = draws.per_mean(n_topics)
     low, high = equal_tailed_interval(total, ci_prob)
     inside = {level: covered(total, true_total, level / 100) for level in COVERAGE_LEVELS}
     pit = randomized_pit(total, true_total, np.random.default_rng(seed))
     below, up_to = pit_range(total, true_total)
-    return {
+    return columns | {
         "lower": low / per_mean,
         "upper": high / per_mean,
         "ci_prob": np.full(n_runs, ci_prob),
-        "std": std,
         **{
             f"covered_{level}": [bool(hit) if o else None for hit, o in zip(hits, open_, strict=True)]
             for level, hits in inside.items()

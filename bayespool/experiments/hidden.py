@@ -1,31 +1,50 @@
-"""Hidden documents of a pool as rows of evidence, and the engine that fits them."""
+"""Hidden documents of a pool as rows of evidence, the engine that fits them, and what a model is asked about
+them on each rung of the ladder.
+"""
 
 from __future__ import annotations
 
-import dataclasses
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection
+from bayespool.collection import Collection, IntArray
+from bayespool.collection.pools import sole_contributor
 from bayespool.errors import DiagnosticsWarning, InputError
-from bayespool.evidence import HeldOutCounts, held_out_counts
+from bayespool.evidence import DocumentTable, HeldOutCounts, document_table, held_out_counts
 from bayespool.evidence.held_out import held_out_documents
+from bayespool.evidence.ideals import ranked_levels, reach_of_ideal, tally_of
+from bayespool.evidence.predictor_table import with_predictors
+from bayespool.evidence.predictors import evidence_predictors
 from bayespool.inference import Engine, Fit
 from bayespool.inference.engines import engine_named, is_independent, make_engine
-from bayespool.measures import Measure
-from bayespool.models import Evidence, LinearEvidence, ModelSpec
-from bayespool.posterior import PreparedModel, Rung, ScoringProblem
-from bayespool.posterior.steps import rungs_of
+from bayespool.measures import Measure, Normalized, Tally, Values
+from bayespool.models import Evidence, LinearEvidence
+from bayespool.posterior import (
+    PreparedModel,
+    Rung,
+    ScoringProblem,
+    new_interaction,
+    new_organization_effect,
+    new_slope_effect,
+)
+from bayespool.posterior.drawing import completing, count_levels
+from bayespool.posterior.steps import levels_of, rungs_of
 from bayespool.scoring.settings import refuse_of_judgments
 
 if TYPE_CHECKING:
     from bayespool.experiments.settings import CheckingSettings
+
+FloatArray = npt.NDArray[np.float64]
+IndexArray = npt.NDArray[np.int64]
+Levels = npt.NDArray[np.uint8]
+
+_MAX_RANDOM_NUMBERS = 2**23  # held at a time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,15 +96,23 @@ def _shuffle(fit: Fit, random_seed: int) -> Fit:
     """The same independent draws in random order; the engine orders them by scale."""
     n_draws = next(iter(fit.variables.values())).shape[1]
     order = np.random.default_rng([random_seed, 2]).permutation(n_draws)
-    return dataclasses.replace(
+    return replace(
         fit,
         variables={name: values[:, order] for name, values in fit.variables.items()},
         sample_stats={name: values[:, order] for name, values in fit.sample_stats.items()},
     )
 
 
-FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.int64]
+class Documents(NamedTuple):
+    """Distinct hidden documents, each of the run of its organization that ranks it best: run (position in the
+    collection), topic, rank from 1, pair and whether relevant, each of shape (document,).
+    """
+
+    run: npt.NDArray[np.intp]
+    topic: npt.NDArray[np.intp]
+    rank: npt.NDArray[np.intp]
+    pair: IntArray
+    relevant: npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,26 +182,24 @@ class HiddenDocuments:
         return held_out_counts(self.collection, cutoffs=self.measure.cutoff, rel=rung.rel, given=rung.given)
 
     @cached_property
-    def _documents(self) -> _Documents:
+    def _documents(self) -> Documents:
         """The distinct hidden documents within the cutoff."""
         return self._hidden_down_to(self.measure.cutoff)
 
     @cached_property
-    def _counted(self) -> _Documents:
+    def _counted(self) -> Documents:
         """The distinct hidden documents that models of counts learn from."""
         return self._hidden_down_to(self.problem.count_depth)
 
-    def _hidden_down_to(self, depth: int) -> _Documents:
+    def _hidden_down_to(self, depth: int) -> Documents:
         rung = self.problem.asked
-        run, topic, _, pair, relevant = held_out_documents(
-            self.collection, cutoff=depth, rel=rung.rel, given=rung.given
-        )
-        return _Documents(run, topic, pair, relevant.astype(np.int64))
+        found = held_out_documents(self.collection, cutoff=depth, rel=rung.rel, given=rung.given)
+        return Documents(*found)
 
     @property
     def relevant(self) -> IndexArray:
         """Whether each distinct hidden document is relevant, 0 or 1, shape (document,)."""
-        return self._documents.relevant
+        return self._documents.relevant.astype(np.int64)
 
     @cached_property
     def places(
@@ -208,48 +233,38 @@ class HiddenDocuments:
         """
         if isinstance(evidence, LinearEvidence):
             table = self.problem.hidden
-            learned = _Documents(table.run, table.topic, table.pair, table.relevant)
+            learned = table.run, table.topic, table.pair
             run, topic, organization = evidence.run, evidence.topic, evidence.organization
         else:
-            learned = self._counted
+            learned = self._counted.run, self._counted.topic, self._counted.pair
             run = self.run_index[evidence.hidden_run].astype(np.int64)
             topic, organization = evidence.hidden_topic, evidence.hidden_organization
-        row = _rows_of(learned, run, topic)
+        row = _rows_of(*learned[:2], run, topic)
         if not np.array_equal(np.bincount(row, minlength=len(run)), evidence.n_hidden):
             raise ValueError("rows of evidence are neither hidden documents nor (run, topic) cells of them")
         position = np.zeros(len(self.collection.relevance), dtype=np.int64)
-        position[learned.pair] = row
+        position[learned[2]] = row
         within = position[self._documents.pair]
         return HiddenRows(
             run=np.searchsorted(self.run_index, run).astype(np.int64),
             topic=topic,
             organization=organization,
             n_hidden=np.bincount(within, minlength=len(run)).astype(np.int64),
-            n_hidden_relevant=np.bincount(within, self._documents.relevant, len(run)).astype(np.int64),
+            n_hidden_relevant=np.bincount(within, self.relevant, len(run)).astype(np.int64),
             of_document=within,
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _Documents:
-    """Distinct documents: the run of the collection that each is credited to, topic, pair, relevance, shape
-    (document,).
+def _rows_of(
+    credited: IndexArray, topic_of_document: IndexArray, run: IndexArray, topic: IndexArray
+) -> IndexArray:
+    """Row of each document, by its run and topic, shape (document,); rows are cells, or documents in the same
+    order within a run and topic.
     """
-
-    run: npt.NDArray[np.intp]
-    topic: npt.NDArray[np.intp]
-    pair: npt.NDArray[np.int32]
-    relevant: IndexArray
-
-
-def _rows_of(documents: _Documents, run: IndexArray, topic: IndexArray) -> IndexArray:
-    """Row of each document, shape (document,); rows are cells, or documents in the same order within a run
-    and topic.
-    """
-    if len(documents.run) == 0:
+    if len(credited) == 0:
         return np.zeros(0, dtype=np.int64)
-    n_topics = int(max(documents.topic.max(), topic.max(initial=0))) + 1
-    of_document, of_row = documents.run * n_topics + documents.topic, run * n_topics + topic
+    n_topics = int(max(topic_of_document.max(), topic.max(initial=0))) + 1
+    of_document, of_row = credited * n_topics + topic_of_document, run * n_topics + topic
     order = np.argsort(of_row, kind="stable")
     if len(of_row) == len(of_document):
         row = np.empty(len(of_row), dtype=np.int64)
@@ -262,33 +277,309 @@ def _rows_of(documents: _Documents, run: IndexArray, topic: IndexArray) -> Index
     return row.astype(np.int64)
 
 
+def pool_problems(collection: Collection, measure: Measure) -> tuple[ScoringProblem, ...]:
+    """Problems without runs to score, one for each rung of the measure's ladder."""
+    rungs = rungs_of(collection, measure)
+    return tuple(ScoringProblem(collection, (), measure, "pooled", rung=rung) for rung in rungs)
+
+
 def pool_alone(collection: Collection) -> Collection:
     """The collection without judgments of the user's own, which checks of the pool leave out."""
     if collection.own is None:
         return collection
-    return dataclasses.replace(collection.without_judgments(collection.is_own), own=None)
+    return replace(collection.without_judgments(collection.is_own), own=None)
 
 
-def without_organizations(evidence: Evidence, kept: npt.NDArray[np.bool_]) -> Evidence:
-    """Evidence with hidden documents of the kept organizations only, `kept` of shape (organization,).
-    Judgments of the other runs stay, as those of a run to score do.
+@dataclass(frozen=True, eq=False)
+class HeldOutRankings:
+    """Values of the pooled runs, each with its organization out of the pool, given its hidden documents;
+    documents unjudged with all organizations pooled count as in a score as judged. `hidden` is of the first
+    rung of the measure's ladder.
     """
+
+    hidden: HiddenDocuments
+
+    @property
+    def measure(self) -> Measure:
+        """The measure."""
+        return self.hidden.measure
+
+    @cached_property
+    def documents(self) -> Documents:
+        """The hidden documents that the values depend on: within the cutoff, or within reach of an ideal
+        ranking.
+        """
+        reach = reach_of_ideal(self.hidden.collection, self.measure)
+        return Documents(*held_out_documents(self.hidden.collection, cutoff=reach))
+
+    @cached_property
+    def organization(self) -> IndexArray:
+        """Organization of each document among those with a pooled run, shape (document,)."""
+        own = self.hidden.collection.organization
+        present = np.unique(own[self.hidden.run_index])
+        return np.searchsorted(present, own[self.documents.run]).astype(np.int64)
+
+    @cached_property
+    def levels(self) -> tuple[int, ...]:
+        """Relevance at each rung of the ladder."""
+        return levels_of(self.hidden.collection, self.hidden.rungs)
+
+    @cached_property
+    def judged(self) -> Levels:
+        """Rung that each document reached by its judgment, shape (document,)."""
+        rels = [rung.rel for rung in self.hidden.rungs]
+        relevance = self.hidden.collection.relevance[self.documents.pair]
+        return np.searchsorted(rels, relevance, side="right").astype(np.uint8)
+
+    def known(self, runs: npt.NDArray[np.intp], measure: Measure | None = None) -> Values:
+        """Values without the judgments that only the runs' organizations contributed, shape (run, topic)."""
+        return self._values(runs, np.zeros(0, dtype=np.intp), measure)
+
+    def observed(self, runs: npt.NDArray[np.intp], measure: Measure | None = None) -> Values:
+        """Values with the hidden documents as judged, shape (run, topic)."""
+        return self._values(runs, np.arange(len(self.judged)), measure)
+
+    def _values(
+        self, runs: npt.NDArray[np.intp], documents: npt.NDArray[np.intp], measure: Measure | None
+    ) -> Values:
+        """Values with some hidden documents as judged and the others unjudged, shape (run, topic)."""
+        judged = self.values(runs, documents, self.judged[documents][None], measure)
+        return Values(judged.amount[0], judged.unit)
+
+    def values(
+        self,
+        runs: npt.NDArray[np.intp],
+        documents: npt.NDArray[np.intp],
+        block: Levels,
+        measure: Measure | None = None,
+    ) -> Values:
+        """Values of some pooled runs with some hidden documents as drawn and the others unjudged, shape
+        (draw, run, topic); `runs` and `documents` are ascending positions, `block` the rung of each document,
+        shape (draw, document), and `measure` another one that looks as deep and has no ideal ranking.
+        """
+        scored_measure = measure or self.measure
+        ranked = scored_measure.read(self._ranked[runs][:, :, : scored_measure.cutoff])
+        base = scored_measure.amounts(ranked)
+        amount = np.empty((len(block), *base.shape), dtype=base.dtype)
+        amount[:] = base
+        run, topic, rank, number = self._places(self.measure.cutoff)
+        mine = np.isin(run, runs) & np.isin(number, documents)
+        run, topic, rank, number = (part[mine] for part in (run, topic, rank, number))
+        row, column = np.searchsorted(runs, run), np.searchsorted(documents, number)
+        for t in np.unique(topic):
+            on_topic = topic == t
+            distinct, which = np.unique(column[on_topic], return_inverse=True)
+            where = row[on_topic].astype(np.int32), rank[on_topic].astype(np.int32), which.astype(np.int32)
+            drawn_documents = np.ascontiguousarray(block[:, distinct])
+            completing(scored_measure, ranked[:, t], where, self.levels)(amount[:, :, t], drawn_documents)
+        if isinstance(scored_measure, Normalized):
+            self._normalize(scored_measure, amount, runs, documents, block)
+        return Values(amount, scored_measure.unit)
+
+    def _normalize(
+        self,
+        measure: Normalized,
+        amount: npt.NDArray[Any],
+        runs: npt.NDArray[np.intp],
+        documents: npt.NDArray[np.intp],
+        block: Levels,
+    ) -> None:
+        """Divide amounts by those of ideal rankings of the judgments without the organization's and of its
+        documents as drawn, those of the run alone unless runs share their ideal rankings.
+        """
+        of_run, of_document = self.hidden.organization[runs], self.organization[documents]
+        topic = self.documents.topic[documents]
+        run, _, _, number = self._places(reach_of_ideal(self.hidden.collection, measure))
+        for o in np.unique(of_run):
+            rows, judged = of_run == o, self._tally_without(int(o))
+            own = [of_document == o] * int(rows.sum())
+            if measure.ideal == "own":
+                own = [np.isin(documents, number[run == r]) for r in runs[rows]]
+            for t in range(amount.shape[2]):
+                n = np.zeros((len(block), len(own), 1, len(judged.levels)), dtype=np.int64)
+                if measure.ideal != "judged" and (mine := (of_document == o) & (topic == t)).any():
+                    drawn = np.ascontiguousarray(block[:, mine])
+                    for row, of_this in enumerate(own):
+                        count_levels(drawn, of_this[mine], n[:, row, 0])
+                tally = Tally(n + judged.n[t], judged.levels)
+                amount[:, rows, t] = measure.normalize(amount[:, rows, t][:, :, None], tally)[:, :, 0]
+
+    def _tally_without(self, organization: int) -> Tally:
+        """The judged documents of each topic without those that an organization alone contributed."""
+        collection = self.hidden.collection
+        own = np.unique(collection.organization[self.hidden.run_index])[organization]
+        gone = sole_contributor(collection) == own
+        relevance = np.where(gone, np.int16(-1), collection.relevance)
+        return tally_of(collection, self.levels, relevance=relevance)
+
+    @cached_property
+    def _ranked(self) -> npt.NDArray[np.int16]:
+        """Relevance of the first documents of the pooled runs, shape (run, topic, rank), −1 for a hidden
+        one.
+        """
+        ranked = ranked_levels(self.hidden.collection, self.hidden.run_index, self.measure.cutoff).copy()
+        run, topic, rank, _ = self._places(self.measure.cutoff)
+        ranked[run, topic, rank] = -1
+        return ranked
+
+    def _places(self, depth: int) -> tuple[npt.NDArray[np.intp], ...]:
+        """Run, topic, rank from 0 and document number wherever a run has a hidden document of its own
+        organization down to a depth.
+        """
+        if depth not in self._places_by_depth:
+            documents = self.documents
+            self._places_by_depth[depth] = self.hidden.places_of(documents.run, documents.pair, depth)
+        return self._places_by_depth[depth]
+
+    @cached_property
+    def _places_by_depth(self) -> dict[int, tuple[npt.NDArray[np.intp], ...]]:
+        return {}
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """One model on one rung, with the hidden documents of some rankings.
+
+    Attributes
+    ----------
+    prepared : PreparedModel
+    hidden : HiddenDocuments
+        On the rung.
+    evidence : LinearEvidence or ModelEvidence
+        With a row for every document; the model's own if that has them all.
+    rows : HiddenRows
+        Of that evidence; documents count as hidden within the cutoff if they reach the rung below.
+    """
+
+    prepared: PreparedModel
+    hidden: HiddenDocuments
+    evidence: Evidence
+    rows: HiddenRows
+
+    def prior_log_odds(self, draws: Mapping[str, FloatArray], rng: np.random.Generator) -> FloatArray:
+        """Log odds of all rows, every organization new, given draws from the priors, shape (draw, row)."""
+        return self._log_odds(draws, 0, np.arange(len(self.rows.organization)), rng)
+
+    def held_out_log_odds(
+        self, fit: Fit, held_out: npt.NDArray[np.bool_], rng: np.random.Generator
+    ) -> tuple[npt.NDArray[np.intp], FloatArray]:
+        """Rows of organizations that the fit has not seen, and their log odds with new effects, shape (draw,
+        row).
+        """
+        row = np.flatnonzero(held_out[self.rows.organization])
+        return row, self._log_odds(fit.draws(), int((~held_out).sum()), row, rng)
+
+    def of_documents(
+        self, row: npt.NDArray[np.intp], log_odds: FloatArray, documents: npt.NDArray[np.bool_]
+    ) -> FloatArray:
+        """Log odds of some documents from those of their rows, shape (draw, document)."""
+        return log_odds[:, np.searchsorted(row, self.rows.of_document[documents])]
+
+    def _log_odds(
+        self, draws: Mapping[str, FloatArray], n_seen: int, row: IndexArray, rng: np.random.Generator
+    ) -> FloatArray:
+        """Log odds of rows of organizations outside the evidence of the draws, which has ``n_seen``."""
+        evidence, organization = self.evidence, self.rows.organization[row]
+        effect = new_organization_effect(draws["sigma_organization"], n_seen, organization, rng)
+        log_odds = self.prepared.spec.log_odds_of_rows(evidence, draws, row) + effect
+        if "sigma_slope" in draws and isinstance(evidence, LinearEvidence):
+            predictors = evidence.predictors[row]
+            log_odds = log_odds + new_slope_effect(draws["sigma_slope"], predictors, organization, rng)
+        if "sigma_interaction" not in draws:
+            return log_odds
+        n_topics = len(self.hidden.collection.query_ids)
+        cell = organization * n_topics + self.rows.topic[row]
+        return log_odds + new_interaction(draws["sigma_interaction"], cell, rng)
+
+
+def questions_of(prepared: Sequence[PreparedModel], rankings: HeldOutRankings) -> tuple[Question, ...]:
+    """A model's questions, one for each rung of the measure's ladder; ``prepared`` has a model for each."""
+    first, rungs, documents = rankings.hidden, rankings.hidden.rungs, rankings.documents
+    if len(prepared) != len(rungs) or first.problem.asked != rungs[0]:
+        raise ValueError(f"{first.measure} asks on the rungs {rungs}, a model for each, from the first on")
+    questions = []
+    for model, rung in zip(prepared, rungs, strict=True):
+        hidden = first
+        if rung.given:
+            hidden = HiddenDocuments(replace(first.problem, rung=rung), first.of)
+        if not rung.given and documents.rank.max(initial=0) <= first.measure.cutoff:
+            questions.append(Question(model, hidden, model.evidence, hidden.rows(model.evidence)))
+        else:
+            questions.append(Question(model, hidden, *_ask_each(model, hidden, rankings, len(questions))))
+    return tuple(questions)
+
+
+def _ask_each(
+    prepared: PreparedModel, hidden: HiddenDocuments, rankings: HeldOutRankings, step: int
+) -> tuple[Evidence, HiddenRows]:
+    """Evidence with a row for each document on a step of the ladder, from 0, as in a completion."""
+    collection, documents = hidden.collection, rankings.documents
+    run, topic, rank, pair, _ = documents
+    counted = (rankings.judged >= step) & (rank <= hidden.measure.cutoff)
+    rows = HiddenRows(
+        run=np.searchsorted(hidden.run_index, run).astype(np.int64),
+        topic=topic.astype(np.int64),
+        organization=rankings.organization,
+        n_hidden=counted.astype(np.int64),
+        n_hidden_relevant=(counted & (rankings.judged > step)).astype(np.int64),
+        of_document=np.arange(len(pair)),
+    )
+    evidence = prepared.evidence
     if isinstance(evidence, LinearEvidence):
-        return evidence.of_organizations(kept)
-    rows = kept[evidence.hidden_organization]
-    names = ("hidden_topic", "hidden_run", "n_hidden", "n_hidden_relevant", "hidden_residual")
-    return dataclasses.replace(
+        return replace(
+            evidence,
+            run=run.astype(np.int64),
+            topic=rows.topic,
+            organization=rows.organization,
+            predictors=evidence.standardize(_table(prepared, hidden, documents)),
+            n_hidden=rows.n_hidden,
+            n_hidden_relevant=rows.n_hidden_relevant,
+        ), rows
+    depth = hidden.problem.count_depth
+    held_out = held_out_counts(collection, cutoffs=depth)
+    residual = (held_out.n_hidden + held_out.n_unjudged)[:, :, 0] / depth
+    return replace(
         evidence,
-        organizations=tuple(o for o, keep in zip(evidence.organizations, kept, strict=True) if keep),
-        hidden_organization=(np.cumsum(kept) - 1)[evidence.hidden_organization[rows]],
-        **{name: getattr(evidence, name)[rows] for name in names},
+        hidden_run=rows.run,
+        hidden_topic=rows.topic,
+        hidden_organization=rows.organization,
+        hidden_residual=residual[rows.run, rows.topic],
+        n_hidden=rows.n_hidden,
+        n_hidden_relevant=rows.n_hidden_relevant,
+    ), rows
+
+
+def _table(prepared: PreparedModel, hidden: HiddenDocuments, documents: Documents) -> DocumentTable:
+    """Documents with predictors, the model's among them."""
+    problem, names = hidden.problem, evidence_predictors()
+    rung, depth = problem.asked, max(problem.document_depth, int(documents.rank.max(initial=1)))
+    predictors = document_table(
+        problem.collection, *documents[:4], depth=depth, rel=rung.rel, given=rung.given, names=names
+    )
+    table = DocumentTable(*documents[:4], np.zeros(len(documents.pair), dtype=np.int64), predictors, names)
+    own_predictors, cutoff = tuple(prepared.spec.predictors), problem.document_depth
+    return with_predictors(
+        problem.collection, table, own_predictors, cutoff=cutoff, rel=rung.rel, given=rung.given
     )
 
 
-def row_log_odds(
-    spec: ModelSpec, evidence: Evidence, draws: Mapping[str, FloatArray], row: IndexArray
-) -> FloatArray:
-    """Log odds of relevance of a document of some rows without the organization's effect, shape (draw, row);
-    the draws may come from less evidence with the same topics and runs.
+def draw_levels(log_odds: Sequence[FloatArray], rng: np.random.Generator) -> Levels:
+    """Highest rung that each document reaches, shape (draw, document), from log odds of that shape for each
+    rung.
+
+    Examples
+    --------
+    >>> no, yes = np.full((1, 2), -50.0), np.full((1, 2), 50.0)
+    >>> draw_levels([yes, yes, no], np.random.default_rng(1)).tolist()
+    [[2, 2]]
+    >>> draw_levels([no, yes], np.random.default_rng(1)).tolist()
+    [[0, 0]]
     """
-    return spec.log_odds_of_rows(evidence, draws, row)
+    level: Levels = np.zeros(log_odds[0].shape, dtype=np.uint8)
+    step = max(1, _MAX_RANDOM_NUMBERS // max(1, level.shape[1]))
+    for first in range(0, len(level), step):
+        part = slice(first, first + step)
+        for k, of_rung in enumerate(log_odds):
+            log_odds_of_part = of_rung[part]
+            level[part] += (rng.logistic(size=log_odds_of_part.shape) < log_odds_of_part) & (level[part] == k)
+    return level

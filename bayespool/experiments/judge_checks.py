@@ -4,34 +4,28 @@ and narrower intervals.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
-from typing import Any
+from itertools import pairwise, product
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from bayespool.collection import Collection, Judge
 from bayespool.collection.own import check_own_judgments
 from bayespool.errors import InputError
-from bayespool.experiments.base import metadata_of
-from bayespool.experiments.judge_tables import (
-    Confusions,
-    IntervalsWithLabels,
-    Row,
-    agreement_rows,
-    calibration_rows,
-    compare_intervals,
-    confusion_rows,
-    coverage_rows,
-    find_confusions,
-    interval_rows,
-    organization_rows,
-    relevant_from,
-)
-from bayespool.experiments.running import Running, in_parts
+from bayespool.evidence import Estimand, GradeCounts, LabelConfusion, auc, kappas, label_lift
+from bayespool.evidence.bounds import unjudged_documents
+from bayespool.evidence.labels import KINDS_OF_DOCUMENTS, grade_names
+from bayespool.experiments.base import metadata_of, ordered_table, summary_of
+from bayespool.experiments.running import Running, Work, in_parts
 from bayespool.experiments.settings import JudgesSettings
+from bayespool.experiments.storage import Columns, Stored, add_rows
 from bayespool.measures import Measure
+from bayespool.posterior.preparation import DEPTHS
 from bayespool.posterior.second_judges import judge_problems
+from bayespool.posterior.steps import rungs_of
 from bayespool.report.result import Figure, Result
 from bayespool.scoring import find_targets
 from bayespool.scoring.scoring import warn_of_unused_relevance
@@ -39,6 +33,211 @@ from bayespool.tables.columns import Column
 from bayespool.tables.formatting import level, number, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Ends, Spread, Table, View
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Row = dict[str, Any]
+ALL_JUDGES = "all judges"
+"""Name of all judges together."""
+
+
+class IntervalsWithLabels(Work):
+    """Intervals without labels, with those of each judge, and with all, of runs that are scored together."""
+
+    name: ClassVar[str] = "judges"
+    parts_name: ClassVar[str] = "scores"
+
+    def compute(self, collection: Collection, part: tuple[str, ...], settings: JudgesSettings) -> Stored:
+        """Rows of the table ``runs`` of `JudgeCheck`, of runs that leave the pool if they are in it."""
+        judges: dict[str, tuple[Judge, ...]] = {judge.name: (judge,) for judge in collection.judges}
+        if len(judges) > 1:
+            judges[ALL_JUDGES] = collection.judges
+        reduced, estimator = collection.unpool(part), settings.posterior()
+        intervals: dict[tuple[Measure, str], tuple[Any, ...]] = {}
+        for name, with_judges in {"": (), **judges}.items():
+            labeled = replace(reduced, judges=with_judges)
+            for estimates in estimator.estimate(labeled, part, settings.measures):
+                ends = estimates.interval(settings.ci_prob)
+                intervals[estimates.measure, name] = (estimates.value, *ends)
+        own = collection.organization[collection.run_index(part)]
+        rows: Columns = {}
+        for measure, name in product(settings.measures, judges):
+            row = {
+                "measure": str(measure),
+                "judge": name,
+                "organization": [collection.organizations[o] for o in own],
+                "run_id": list(part),
+            }
+            for which, of_labels in (("without", ""), ("with", name)):
+                value, lower, upper = intervals[measure, of_labels]
+                of_runs = {"value": value, "lower": lower, "upper": upper, "width": upper - lower}
+                row |= {f"{column}_{which}": each for column, each in of_runs.items()}
+            add_rows(rows, row | {"ci_prob": settings.ci_prob})
+        return rows, {}
+
+    def parts(self, collection: Collection, run_ids: tuple[str, ...]) -> list[tuple[str, ...]]:
+        """The runs to score; or without any, those of each organization in turn."""
+        if run_ids:
+            return [run_ids]
+        pooled = np.flatnonzero(collection.pooled)
+        own = collection.organization[pooled]
+        if len(np.unique(own)) < 2:
+            raise InputError(
+                "intervals: no run to score, and no second organization in the pool to leave out",
+                hint="name runs, or do without intervals",
+            )
+        return [tuple(collection.run_ids[r] for r in pooled[own == o]) for o in np.unique(own)]
+
+
+def compare_intervals(
+    collection: Collection, run_ids: tuple[str, ...], settings: JudgesSettings, running: Running
+) -> pd.DataFrame:
+    """The table ``runs``, by measure and judge."""
+    work = IntervalsWithLabels()
+    results = work.run(collection, work.parts(collection, run_ids), settings, running)
+    judges = [*(judge.name for judge in collection.judges), ALL_JUDGES]
+    return ordered_table(results, {"measure": list(map(str, settings.measures)), "judge": judges})
+
+
+def _mean_widths(rows: pd.DataFrame) -> Row:
+    """Means over runs, for the table ``intervals``."""
+    without, width = (float(np.mean(rows[f"width_{w}"].to_numpy())) for w in ("without", "with"))
+    return {
+        "n_runs": len(rows),
+        "width_without": without,
+        "width_with": width,
+        "saved": 1 - width / without if without else np.nan,
+        "ci_prob": rows["ci_prob"].iloc[0],
+    }
+
+
+Confusions = Mapping[tuple[Measure, str], LabelConfusion]
+"""Judged documents by label and relevance, by measure and judge."""
+
+
+def find_confusions(collection: Collection, measures: Sequence[Measure]) -> Confusions:
+    """Judged documents by label and relevance; measures with the same levels and depth share one object."""
+    by_key: dict[tuple[str, tuple[int, ...], int], LabelConfusion] = {}
+    confusions = {}
+    for measure in measures:
+        levels = tuple(rung.rel for rung in rungs_of(collection, measure))
+        depth = max(measure.cutoff, DEPTHS["documents"])
+        for judge in collection.judges:
+            key = judge.name, levels, depth
+            if key not in by_key:
+                by_key[key] = LabelConfusion.of(collection, judge, levels, cutoff=depth)
+            confusions[measure, judge.name] = by_key[key]
+    return confusions
+
+
+def relevant_from(measure: Measure, confusion: LabelConfusion) -> tuple[int, ...]:
+    """Thresholds of relevance that a measure reads: its own, or each level for a graded one."""
+    return confusion.levels if measure.is_graded else confusion.levels[-1:]
+
+
+def confusion_rows(confusions: Confusions) -> Iterator[Row]:
+    """Rows of the table ``confusion`` of `bayespool.JudgeCheck`."""
+    for (measure, judge), confusion in confusions.items():
+        for documents in KINDS_OF_DOCUMENTS:
+            names = (*grade_names(confusion.judge), "none")
+            for name, row in zip(names, getattr(confusion, documents), strict=True):
+                for rel, n in zip((0, *confusion.levels), row.tolist(), strict=True):
+                    first = {"measure": str(measure), "judge": judge, "documents": documents}
+                    yield first | {"label": name, "relevance_from": rel, "n": n}
+
+
+def calibration_rows(confusions: Confusions, ci_prob: float) -> Iterator[Row]:
+    """Rows of the table ``calibration``, with Wilson's intervals."""
+    from statsmodels.stats.proportion import proportion_confint
+
+    for first, *both in _counted(confusions):
+        for documents, counted in zip(KINDS_OF_DOCUMENTS, both, strict=True):
+            with np.errstate(invalid="ignore", divide="ignore"):  # NaN without documents
+                ends = proportion_confint(counted.n_relevant, counted.n, alpha=1 - ci_prob, method="wilson")
+            for g, name in enumerate(grade_names(counted.judge)):
+                n, n_relevant = int(counted.n[g]), int(counted.n_relevant[g])
+                yield first | {
+                    "documents": documents,
+                    "label": name,
+                    "n": n,
+                    "n_relevant": n_relevant,
+                    "share": n_relevant / n if n else np.nan,
+                    "lower": ends[0][g],
+                    "upper": ends[1][g],
+                    "ci_prob": ci_prob,
+                }
+
+
+def agreement_rows(confusions: Confusions) -> Iterator[Row]:
+    """Rows of the table ``agreement``."""
+    for first, hidden, other in _counted(confusions):
+        known = hidden if np.isnan(auc(other)) else other
+        cut = None if np.isnan(auc(known)) or not len(kappas(known)) else int(kappas(known).argmax())
+        for documents, counted in zip(KINDS_OF_DOCUMENTS, (hidden, other), strict=True):
+            promised = float((counted.n * other.rate).sum()) if other.n.any() else np.nan
+            yield first | {
+                "documents": documents,
+                "n": int(counted.n.sum()),
+                "n_relevant": int(counted.n_relevant.sum()),
+                "promised": promised,
+                "auc": auc(counted),
+                "kappa": np.nan if cut is None else float(kappas(counted)[cut]),
+                "label_from": np.nan if cut is None else counted.judge.thresholds[cut],
+            }
+
+
+def coverage_rows(
+    collection: Collection, run_ids: Sequence[str], confusions: Confusions, estimand: Estimand
+) -> Iterator[Row]:
+    """Rows of the table ``coverage``."""
+    for (measure, judge), confusion in confusions.items():
+        unjudged = np.zeros(0, dtype=np.int32)
+        if run_ids:
+            of_runs = unjudged_documents(collection, run_ids, cutoff=measure.cutoff, estimand=estimand)
+            unjudged = np.unique(of_runs[3])
+        is_labeled, judged = confusion.judge.is_labeled, collection.judged
+        for documents, n, n_labeled in (
+            ("judged", judged.sum(), is_labeled[judged].sum()),
+            ("hidden", confusion.hidden.sum(), confusion.hidden[:-1].sum()),
+            ("unjudged", len(unjudged), is_labeled[unjudged].sum()),
+        ):
+            yield {
+                "measure": str(measure),
+                "judge": judge,
+                "documents": documents,
+                "n": int(n),
+                "n_labeled": int(n_labeled),
+                "share": float(n_labeled / n) if n else np.nan,
+            }
+
+
+def organization_rows(collection: Collection, measures: Sequence[Measure]) -> Iterator[Row]:
+    """Rows of the table ``organizations``."""
+    for measure, judge in product(measures, collection.judges):
+        for rung in rungs_of(collection, measure):
+            lifts = label_lift(collection, judge, rel=rung.rel, given=rung.given)
+            for o in np.flatnonzero(lifts.n):
+                yield {
+                    "measure": str(measure),
+                    "judge": judge.name,
+                    "relevant_from": rung.rel,
+                    "given": rung.given,
+                    "organization": collection.organizations[o],
+                    "n": int(lifts.n[o]),
+                    "lift": float(lifts.lift[o]),
+                    "se": float(lifts.error[o]),
+                    "favored": bool(lifts.is_favored[o]),
+                }
+
+
+def _counted(confusions: Confusions) -> Iterator[tuple[Row, GradeCounts, GradeCounts]]:
+    """First cells of a row, with hidden and other documents by grade."""
+    for (measure, judge), confusion in confusions.items():
+        for rel in relevant_from(measure, confusion):
+            hidden, other = (confusion.by_grade(documents, rel) for documents in KINDS_OF_DOCUMENTS)
+            yield {"measure": str(measure), "judge": judge, "relevant_from": rel}, hidden, other
+
 
 _CAPTIONS = {
     "agreement": "Agreement of labels with judgments",
@@ -63,7 +262,7 @@ _OF_ALL = {
     "n_relevant": Column("relevant", "count", "Relevant documents."),
 }
 _CONFUSION = _OF_ALL | {
-    "relevance_from": Column("relevance\nfrom", "count", "0, or where a level of relevance begins."),
+    "relevance_from": Column("relevance\nfrom", "count", "0, or where a level of relevance begins.")
 }
 _CALIBRATION = _OF_ALL | {
     "share": Column("relevant", "chance", "Share of relevant documents."),
@@ -142,7 +341,7 @@ class JudgeCheck(Result):
     metadata: Mapping[str, Any]
     _coverage: tuple[Row, ...]
     _organizations: tuple[Row, ...]
-    _runs: tuple[Row, ...]
+    _runs: pd.DataFrame | None
 
     command = "judges"
     title = "What labels of second judges are worth"
@@ -177,7 +376,7 @@ class JudgeCheck(Result):
 
     def table(self, name: str | None = None) -> Table:
         """One of the tables; `InputError` for one that there is not, or only with intervals."""
-        if name in ("intervals", "runs") and not self._runs:
+        if name in ("intervals", "runs") and self._runs is None:
             raise InputError(f"no table {name!r}", hint="ask for intervals=True")
         return super().table(name)
 
@@ -208,12 +407,13 @@ class JudgeCheck(Result):
             table("coverage", self._coverage, _COVERAGE, coverage),
             table("organizations", self._organizations, _ORGANIZATIONS),
         )
-        if not self._runs:
+        if self._runs is None:
             return tables
+        means = summary_of(self._runs, ("measure", "judge"), _mean_widths)
         return (
             *tables,
-            table("intervals", interval_rows(self._runs), _INTERVALS, intervals),
-            table("runs", self._runs, _INTERVALS),
+            Table("intervals", _CAPTIONS["intervals"], means, _INTERVALS, tuple(intervals)),
+            Table("runs", _CAPTIONS["runs"], self._runs.copy(), _INTERVALS),
         )
 
     def figures(self) -> tuple[Figure, ...]:
@@ -253,7 +453,7 @@ class JudgeCheck(Result):
         )
 
     def _interval_view(self, measure: Measure) -> View:
-        n_runs = len({row["run_id"] for row in self._runs})
+        n_runs = 0 if self._runs is None else self._runs["run_id"].nunique()
         whose = "runs to score" if self.run_ids else "pooled runs, each organization left out"
         return View(
             title=f"{measure}: mean width of {level(self.metadata['ci_prob'])} intervals of {n_runs} {whose}",
@@ -355,9 +555,7 @@ def check_judges(
     collection, targets = _targets(collection, run_ids, settings)
     warn_of_unused_relevance(collection, parsed)
     confusions = find_confusions(collection, parsed)
-    runs: tuple[Row, ...] = ()
-    if settings.intervals:
-        runs = compare_intervals(collection, targets, settings, running)
+    runs = compare_intervals(collection, targets, settings, running) if settings.intervals else None
     problems = judge_problems(collection, targets, parsed, estimand=estimand)
     return JudgeCheck(
         judges=collection.judges,
@@ -380,9 +578,7 @@ def check_judges(
 
 
 def _targets(
-    collection: Collection,
-    run_ids: str | Iterable[str] | None,
-    settings: JudgesSettings,
+    collection: Collection, run_ids: str | Iterable[str] | None, settings: JudgesSettings
 ) -> tuple[Collection, tuple[str, ...]]:
     """The pool of the requested depth and the runs to score, possibly none."""
     run_ids = (run_ids,) if isinstance(run_ids, str) else None if run_ids is None else tuple(run_ids)

@@ -6,7 +6,7 @@ import hashlib
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,8 @@ from bayespool.errors import InputError, InputWarning
 from bayespool.experiments.base import metadata_of
 from bayespool.experiments.running import Running, Work, in_parts
 from bayespool.experiments.settings import JudgingOrder, JudgingRoundsSettings
-from bayespool.experiments.storage import Columns, add_rows
-from bayespool.measures import Measure
+from bayespool.experiments.storage import Columns, Stored, add_rows
+from bayespool.measures import Measure, Values
 from bayespool.posterior import Completion
 from bayespool.randomness import document_keys
 from bayespool.report.result import Figure, Result
@@ -30,9 +30,6 @@ from bayespool.tables.columns import Column
 from bayespool.tables.formatting import level, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Table, View
-
-JUDGING_ORDERS: tuple[JudgingOrder, ...] = get_args(JudgingOrder)
-"""How documents are chosen: by `bayespool.judge_next` in each round, or at random."""
 
 _COLUMNS = {
     "order": Column("order", "method", "How documents are chosen."),
@@ -56,7 +53,7 @@ class JudgingRounds(Result):
     measure : Measure
     run_ids : tuple of str
     orders : tuple of str
-        Out of `JUDGING_ORDERS`.
+        How documents are chosen: by `bayespool.judge_next` in each round, or at random.
     ci_prob : float
     metadata : mapping
         Version, fingerprint and settings.
@@ -113,7 +110,7 @@ class RoundsOfJudging(Work):
 
     def compute(
         self, collection: Collection, part: tuple[JudgingOrder], settings: JudgingRoundsSettings
-    ) -> tuple[Columns, dict[str, Any]]:
+    ) -> Stored:
         """Intervals of the runs after each round; answers are the relevance of documents, shape (pair,)."""
         (order,), measure, ci_prob = part, settings.measures, settings.ci_prob
         judged, expected = collection, np.full(len(self.run_ids), np.nan)
@@ -121,14 +118,26 @@ class RoundsOfJudging(Work):
         for round_ in range(settings.n_rounds + 1):
             completion = settings.estimator.complete(judged, self.run_ids, measure)
             n_judgments = int((judged.judged & ~collection.judged).sum())
-            add_rows(rows, _row(order, n_judgments, completion, measure, expected, ci_prob))
+            values = completion.evaluate(measure)[0]
+            lower, upper = values.interval(ci_prob)
+            row: dict[str, Any] = {"order": order, "n_judgments": n_judgments, "run_id": list(self.run_ids)}
+            row |= {"value": values.means().mean(axis=0), "lower": lower, "upper": upper}
+            add_rows(rows, row | {"width": upper - lower, "expected": expected})
             if round_ == settings.n_rounds or not len(completion.unknowns):
                 break
-            pairs, expected = _choose(
-                order, completion, measure, settings.budget, ci_prob, settings.random_seed
-            )
-            judged = judged.with_added(pairs, _answers(collection, self.answers, pairs))
+            pairs, expected = _choose(order, completion, values, settings)
+            judged = judged.with_added(pairs, self._answers_on(collection, pairs))
         return rows, {}
+
+    def _answers_on(self, collection: Collection, pairs: IntArray) -> npt.NDArray[np.int16]:
+        """Relevance of documents; `InputError` if the answers lack one."""
+        levels = self.answers[pairs]
+        for pair in pairs[levels < 0]:
+            topic = collection.query_ids[collection.pair_topic[pair]]
+            raise InputError(
+                f"the answers lack document {collection.doc_id(pair)} of topic {topic}, which was chosen"
+            )
+        return levels
 
     def describe(self, settings: JudgingRoundsSettings) -> dict[str, Any]:
         """Runs and answers, too; but not the orders, to which more may be added."""
@@ -203,64 +212,20 @@ def judge_in_rounds(
     )
 
 
-def _row(
-    order: JudgingOrder,
-    n_judgments: int,
-    completion: Completion,
-    measure: Measure,
-    expected: npt.NDArray[np.float64],
-    ci_prob: float,
-) -> dict[str, Any]:
-    """Estimates and intervals of the runs after a round."""
-    values = completion.evaluate(measure)[0]
-    lower, upper = values.interval(ci_prob)
-    return {
-        "order": order,
-        "n_judgments": n_judgments,
-        "run_id": list(completion.unknowns.run_ids),
-        "value": values.means().mean(axis=0),
-        "lower": lower,
-        "upper": upper,
-        "width": upper - lower,
-        "expected": expected,
-    }
-
-
 def _choose(
-    order: JudgingOrder,
-    completion: Completion,
-    measure: Measure,
-    budget: int,
-    ci_prob: float,
-    random_seed: int,
+    order: JudgingOrder, completion: Completion, values: Values, settings: JudgingRoundsSettings
 ) -> tuple[IntArray, npt.NDArray[np.float64]]:
     """Pair codes of the documents of a round, and the widths expected after it, shape (run,)."""
-    unknowns = completion.unknowns
+    unknowns, budget = completion.unknowns, settings.budget
     if order == "random":
         collection, key = unknowns.collection, np.zeros(len(unknowns), dtype=np.uint64)
         for t in np.unique(unknowns.topic):
             on_topic = np.flatnonzero(unknowns.topic == t)
             doc_ids = [collection.doc_id(pair) for pair in unknowns.pair[on_topic]]
-            key[on_topic] = document_keys(random_seed, collection.query_ids[t], doc_ids)
+            key[on_topic] = document_keys(settings.random_seed, collection.query_ids[t], doc_ids)
         drawn: IntArray = unknowns.pair[np.argsort(key, kind="stable")[:budget]]
         return drawn, np.full(len(unknowns.run_ids), np.nan)
-    values = completion.evaluate(measure)[0]
-    target = find_target("interval", unknowns.run_ids, values, ci_prob)
-    planned = plan(find_influence(completion, measure, values), target, budget)
+    target = find_target("interval", unknowns.run_ids, values, settings.ci_prob)
+    planned = plan(find_influence(completion, settings.measures, values), target, budget)
     most_informative: IntArray = unknowns.pair[planned.unknown]
     return most_informative, planned.left
-
-
-def _answers(
-    collection: Collection, answers: npt.NDArray[np.int16], pairs: IntArray
-) -> npt.NDArray[np.int16]:
-    """Relevance of documents; `InputError` if the answers lack one."""
-    known = answers[pairs] >= 0
-    if not known.all():
-        pair = int(pairs[int((~known).argmax())])
-        topic = collection.query_ids[collection.pair_topic[pair]]
-        raise InputError(
-            f"the answers lack document {collection.doc_id(pair)} of topic {topic}, which was chosen"
-        )
-    levels: npt.NDArray[np.int16] = answers[pairs]
-    return levels

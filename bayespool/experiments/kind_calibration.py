@@ -14,7 +14,6 @@ from bayespool.experiments.base import metadata_of
 from bayespool.experiments.checks import refuse_priors_of_no_model
 from bayespool.experiments.grading import randomized_rank
 from bayespool.experiments.hidden import pool_alone
-from bayespool.experiments.priors import simulate_counts
 from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.self_calibration import (
     DESIGN,
@@ -22,6 +21,7 @@ from bayespool.experiments.self_calibration import (
     SelfCalibrations,
     Simulation,
     Simulations,
+    simulate_counts,
 )
 from bayespool.experiments.settings import SelfCalibrationSettings
 from bayespool.experiments.simulation import SimulationSettings, simulate

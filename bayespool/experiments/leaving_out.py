@@ -2,29 +2,322 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.errors import InputError
+from bayespool.collection.contents import some
+from bayespool.comparisons import paired_t
+from bayespool.comparisons.reliability import Reliability, reliability
+from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL, significant_pairs
+from bayespool.errors import InputError, known_names
 from bayespool.evidence import score_bounds
 from bayespool.evidence.ideals import reach_of_ideal, values_on_fuller
 from bayespool.evidence.overlap import RunCluster, cluster_runs
-from bayespool.experiments.base import fields_of
+from bayespool.experiments.base import WithReportedRuns, fields_of, sre_star_note
 from bayespool.experiments.design import Design, Graded, Part, Truth
-from bayespool.experiments.graded_runs import seconds_of, table_of_runs
-from bayespool.experiments.results import LeaveOutResult
+from bayespool.experiments.graded_runs import (
+    DesignResult,
+    n_outside_bounds,
+    notes_of_runs,
+    notes_of_truth,
+    seconds_of,
+    table_of_runs,
+)
+from bayespool.experiments.grading import errors_of
 from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.experiments.storage import PartResult
-from bayespool.measures import Measure, Normalized, Values
+from bayespool.measures import Measure, Normalized, Values, parse_measure
+from bayespool.measures.errors import system_rank_error
+from bayespool.report.result import Figure
+from bayespool.tables.columns import Column
+from bayespool.tables.table import Ends, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_CLUSTERS = {
+    "cluster": Column("cluster", "text", "Name of the cluster; the first is the largest."),
+    "n_runs": Column("runs", "count", "Number of runs of the cluster."),
+    "left_out": Column("left out", "flag", "Whether the cluster was left out of the pool."),
+    "stays": Column("why not", "text", "Why the cluster stays in the pool."),
+}
+_RELIABILITY = {
+    "n_topics": Column("topics", "count", "Number of topics that all the runs have."),
+    "generalizability": Column("Eρ²", "coefficient", "Reliability of differences between runs."),
+    "generalizability_lower": Column("from", "coefficient", "Lower end of the interval of Eρ²."),
+    "generalizability_upper": Column("to", "coefficient", "Upper end of the interval of Eρ²."),
+    "dependability": Column("Φ", "coefficient", "Reliability of the scores themselves."),
+    "dependability_lower": Column("from", "coefficient", "Lower end of the interval of Φ."),
+    "dependability_upper": Column("to", "coefficient", "Upper end of the interval of Φ."),
+}
+_RELIABILITY_VIEW = View(
+    title="reliability of the true scores",
+    names=("measure",),
+    columns=(
+        *("n_topics", "generalizability", Ends("generalizability_lower", "generalizability_upper")),
+        *("dependability", Ends("dependability_lower", "dependability_upper")),
+    ),
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class LeaveOutResult(WithReportedRuns, DesignResult):
+    """Result of `leave_out`.
+
+    Its tables are ``runs``, a row per measure, estimator and run; ``summary``, a row per measure and
+    estimator over the reported runs; ``reliability`` of the true scores by measure; and, where clusters of
+    runs are left out, ``clusters``, a row per pooled run.
+
+    Attributes
+    ----------
+    settings : LeaveOutSettings
+    n_pooled_runs : dict of str to int
+        Pooled runs by measure, before ``top`` is applied.
+    scores_in_truth : mapping of (str, str) to ndarray of float, shape (topic,)
+        True values by measure and run; NaN on topics that the run's score is not over.
+    clusters : tuple of RunCluster
+        Of all pooled runs, the largest first, also those that stay in the pool; else empty.
+    """
+
+    title = "Organizations left out of the pool"
+    settings: LeaveOutSettings
+    n_pooled_runs: Mapping[str, int]
+    scores_in_truth: Mapping[tuple[str, str], npt.NDArray[np.float64]]
+    clusters: tuple[RunCluster, ...]
+    design: str = "leave-out"
+
+    _where = " left out of the pool"
+    _errors = ("mae", "rmse", "bias", "topic_rmse", "sre", "sre_star", "kendall_tau_b", "crps")
+
+    def _counted(self) -> str:
+        return f"{self._rows['fold'].nunique()} {self.settings.by}s left out, {super()._counted()}"
+
+    def tables(self) -> tuple[Table, ...]:
+        """``runs``, ``summary``, ``reliability`` and, where clusters are left out, ``clusters``."""
+        reliability = self._reliability_frame(), _RELIABILITY, (_RELIABILITY_VIEW,)
+        tables = (*super().tables(), Table("reliability", "Reliability of the scores", *reliability))
+        if not self.clusters:
+            return tables
+        view = View(
+            title="clusters of runs",
+            names=("cluster",),
+            columns=("n_runs", "left_out", "stays"),
+            note=";\n".join(self._cluster_texts()),
+        )
+        return *tables, Table("clusters", "Clusters", self._cluster_frame(), _CLUSTERS, (view,))
+
+    def summary(self) -> tuple[str, ...]:
+        """What was left out, and by measure the bias as judged and the best estimator."""
+        sentences = [self._scope()]
+        for measure, sentence in zip(map(str, self.settings.measures), super().summary(), strict=True):
+            if min(len(self.true_scores(measure)), self.n_shared_topics(measure)) < 2:
+                missing = "– (it needs two runs and two topics that all of them have)"
+                sentences.append(f"{measure}: reliability of the true scores: {missing}")
+            sentences.append(sentence)
+        return tuple(sentences)
+
+    def figures(self) -> tuple[Figure, ...]:
+        """``mae``; for each measure ``truth`` and, of posteriors, ``pit``."""
+        from bayespool.plots.experiments import draw_mae
+
+        mae = Figure("mae", "Mean absolute error of every estimator", partial(draw_mae, self))
+        return (mae, *super().figures())
+
+    def _notes_of(self, measure: Measure) -> tuple[str, ...]:
+        frame = self._reported
+        frame = frame[frame["measure"] == str(measure)]
+        before, lines = [], notes_of_truth(frame, measure)
+        n_shared, n_topics = self.n_shared_topics(measure), len(self.query_ids)
+        if n_shared < n_topics:
+            statistics = "SRE* and reliability are" if self.settings.test == "tukey-hsd" else "reliability is"
+            before.append(f"{statistics} over the {n_shared} of {n_topics} topics that all these runs have")
+        if outside := n_outside_bounds(frame, measure):
+            lines.append(
+                f"the truth of {outside} runs is outside their bounds: all judgments count in it, and in the "
+                "estimates documents below the pool depth stay nonrelevant; take the truth of the run back "
+                "in the pool alone (repooled), or the complete estimand"
+            )
+        return (*before, *lines, *notes_of_runs(frame))
+
+    def _scope(self) -> str:
+        settings = self.settings
+        who: str = settings.by
+        if who == "organization" and (self._rows["organization"] == self._rows["run_id"]).all():
+            who = "run, of an organization of its own,"
+        if who == "cluster":
+            who = f"of {len(self.clusters)} clusters of runs that retrieve alike"
+        of_all = settings.denominator == "qrels"
+        over = f"{len(self.query_ids)} topics" if of_all else "the topics of each run"
+        parts = [f"Each {who} left out in turn, mean over {over}"]
+        if settings.pool_depth is not None:
+            parts.append(f"re-pooled to depth {settings.pool_depth}")
+        if settings.top_pool == "kept":
+            parts.append(f"pools of the best {settings.top:g} % of the runs alone")
+        parts.append(
+            "truth: the run back in the pool alone"
+            if settings.truth == "repooled"
+            else "truth: all judgments"
+        )
+        below = "stay nonrelevant" if settings.estimand == "pooled" else "are estimated, too"
+        parts.append(f"unjudged documents below the pool depth {below}")
+        return "; ".join(parts)
+
+    def _legend(self) -> str:
+        return f"{super()._legend()} {sre_star_note(self.settings.test)}"
+
+    def _runs_clause(self, measure: str, n_runs: int) -> str:
+        """Clause on the runs that a table summarizes."""
+        n_pooled = self.n_pooled_runs[measure]
+        if self.clusters:
+            n_left_out = sum(len(cluster.run_ids) for cluster in self.clusters if not cluster.stays)
+            which = f"all {n_runs}" if n_runs == n_left_out else f"the best {n_runs} of {n_left_out}"
+            return f"{which} runs left out, of {n_pooled} pooled runs"
+        which = f"all {n_runs}" if n_runs == n_pooled else f"the best {n_runs} of {n_pooled}"
+        return f"{which} pooled runs"
+
+    def _cluster_texts(self) -> Iterator[str]:
+        """Organizations and first runs of each cluster."""
+        for cluster in self.clusters:
+            others = {name for other in self.clusters if other is not cluster for name in other.organizations}
+            own = set(cluster.organizations)
+            n_both = len(own & others)
+            text = f"runs of {len(own)} organization{'s' * (len(own) > 1)}"
+            if n_both and not cluster.stays:
+                text += f" ({n_both} with other runs in the pool)"
+            yield f"{cluster.name}: {text}: {some(cluster.run_ids, 6)}"
+
+    def _cluster_frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        rows = [
+            (cluster.name, run, organization, len(cluster.run_ids), not cluster.stays, cluster.stays)
+            for cluster in self.clusters
+            for run, organization in zip(cluster.run_ids, cluster.organizations, strict=True)
+        ]
+        return pd.DataFrame(
+            rows, columns=["cluster", "run_id", "organization", "n_runs", "left_out", "stays"]
+        )
+
+    def significant(self, measure: object) -> npt.NDArray[np.bool_]:
+        """Pairs of reported runs whose true scores differ significantly at 5 %, shape (run, run).
+
+        Topics without a score (``denominator="run"``) of any run are left out of Tukey's test, those without
+        one of the pair out of the paired t test.
+        """
+        scores = self.true_scores(measure)
+        if self.settings.test == "tukey-hsd":
+            return significant_pairs(_complete_topics(scores), "tukey-hsd")
+        p = paired_t(scores) if scores.shape[1] > 1 else np.full((len(scores), len(scores)), np.nan)
+        for u in np.flatnonzero(np.isnan(scores).any(axis=1)).tolist():
+            for v in range(len(scores)):
+                pair = _complete_topics(scores[np.array([u, v])])
+                if u != v and pair.shape[1] > 1:
+                    p[u, v] = p[v, u] = paired_t(pair)[0, 1]
+        with np.errstate(invalid="ignore"):
+            return np.asarray(p < SIGNIFICANCE_LEVEL)
+
+    def n_shared_topics(self, measure: object) -> int:
+        """Number of topics of all reported runs, which Tukey's test and `reliability` use."""
+        return int(_complete_topics(self.true_scores(measure)).shape[1])
+
+    def true_scores(self, measure: object) -> npt.NDArray[np.float64]:
+        """True scores of the reported runs, shape (run, topic), in the order of the runs; NaN where none."""
+        name = self._measure(measure)
+        rows = self._reported
+        rows = rows[(rows["measure"] == name) & (rows["estimator"] == self.settings.labels[0])]
+        return np.array([self.scores_in_truth[name, run] for run in rows["run_id"]])
+
+    def mae_change(self, measure: object, estimator: str, *, reference: str = "as-judged") -> float:
+        """Change of the MAE from a reference's to an estimator's, in percent; NaN if the former is 0."""
+        name = self._measure(measure)
+        mae = self._summary.set_index(["measure", "estimator"])["mae"]
+        if unknown := [label for label in (estimator, reference) if label not in self.settings.labels]:
+            raise InputError(
+                f"the experiment has no {unknown[0]!r}",
+                hint=known_names(unknown[0], self.settings.labels, before="it has "),
+            )
+        before = float(mae[name, reference])
+        return 100 * (float(mae[name, estimator]) / before - 1) if before > 0 else float("nan")
+
+    def reliability(self, measure: object) -> Reliability:
+        """Eρ² and Φ of the true scores of the reported runs, on the topics they share."""
+        return reliability(_complete_topics(self.true_scores(measure)), ci_prob=self.settings.ci_prob)
+
+    def mae_by_cutoff(self) -> pd.DataFrame:
+        """Mean absolute errors by cutoff, for families of measures that differ in nothing else.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``family`` (the measure without its cutoff: ``P(rel=2)``), ``estimator``, ``measure``, ``cutoff``,
+            ``mae``: families in the order of the measures, within them estimators in the order of the
+            settings, and cutoffs ascending.
+        """
+        import pandas as pd
+
+        families: dict[str, list[Measure]] = {}
+        for measure in self.settings.measures:
+            families.setdefault(str(measure).partition("@")[0], []).append(measure)
+        mae = self._summary.set_index(["estimator", "measure"])["mae"]
+        rows = [
+            (family, label, str(m), m.cutoff, float(mae[label, str(m)]))
+            for family, members in families.items()
+            for label in self.settings.labels
+            for m in sorted(members, key=lambda m: m.cutoff)
+        ]
+        return pd.DataFrame(rows, columns=["family", "estimator", "measure", "cutoff", "mae"])
+
+    def _reliability_frame(self) -> pd.DataFrame:
+        """`Reliability` by measure, where there are two runs and topics."""
+        import pandas as pd
+
+        rows = []
+        columns = ["measure", "n_runs", *(f.name for f in fields(Reliability))]
+        for measure in self.settings.measures:
+            scores = self.true_scores(measure)
+            if min(_complete_topics(scores).shape) > 1:
+                coefficients = asdict(self.reliability(measure))
+                rows.append({"measure": str(measure), "n_runs": len(scores)} | coefficients)
+        return pd.DataFrame(rows, columns=columns)
+
+    def _measure(self, measure: object) -> str:
+        parsed = parse_measure(measure)
+        if parsed not in self.settings.measures:
+            known = ", ".join(map(str, self.settings.measures))
+            raise InputError(f"the experiment has no {parsed}", hint=f"it has {known}")
+        return str(parsed)
+
+    @cached_property
+    def _significant(self) -> dict[str, npt.NDArray[np.bool_] | None]:
+        """`significant` by measure; None where no two runs can be tested."""
+        return {str(m): self.significant(m) if self._is_testable(m) else None for m in self.settings.measures}
+
+    def _is_testable(self, measure: object) -> bool:
+        scores = self.true_scores(measure)
+        if self.settings.test == "tukey-hsd":
+            return bool(min(_complete_topics(scores).shape) > 1)
+        scored = (~np.isnan(scores)).astype(int)
+        n_topics = scored @ scored.T  # of each pair
+        np.fill_diagonal(n_topics, 0)
+        return bool(n_topics.max() > 1)
+
+    def _rank_errors(self, rows: pd.DataFrame) -> dict[str, float]:
+        truth, value = rows["truth"].to_numpy(), rows["value"].to_numpy()
+        significant = self._significant[rows["measure"].iloc[0]]
+        star = np.nan if significant is None else system_rank_error(truth, value, significant)
+        return {**errors_of(rows, "sre"), "sre_star": star, **errors_of(rows, "kendall_tau_b")}
+
+
+def _complete_topics(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Scores on the topics that every run has, shape (run, topic)."""
+    return scores[:, ~np.isnan(scores).any(axis=0)]
 
 
 @dataclass(frozen=True)
@@ -127,11 +420,7 @@ def fold_of(
     """Some runs left out of the pool of others, under a name in this column."""
     kept = tuple(run for run in pooled_run_ids if run not in set(runs))
     return Part(
-        name=name,
-        run_ids=tuple(runs),
-        pool_run_ids=kept,
-        measures=tuple(measures),
-        columns=((column, name),),
+        name=name, run_ids=tuple(runs), pool_run_ids=kept, measures=tuple(measures), columns=((column, name),)
     )
 
 

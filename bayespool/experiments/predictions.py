@@ -1,9 +1,11 @@
-"""Predictions of pooled runs as runs of new organizations, with the judged amounts that they predict."""
+"""Predictions of pooled runs as runs of new organizations, with the judged amounts that they predict, and
+tables of them: calibration and comparison of models.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +15,19 @@ from scipy.special import expit, logsumexp
 
 from bayespool.errors import InputError
 from bayespool.experiments.grading import randomized_pit
-from bayespool.experiments.hidden import Fitting, HiddenDocuments, HiddenRows, without_organizations
-from bayespool.experiments.priors import draw_priors
-from bayespool.experiments.questions import HeldOutRankings, Question, draw_levels, questions_of
+from bayespool.experiments.hidden import (
+    Fitting,
+    HeldOutRankings,
+    HiddenDocuments,
+    HiddenRows,
+    Question,
+    draw_levels,
+    questions_of,
+)
 from bayespool.measures import Measure, Precision, Values, equal_tailed_interval
+from bayespool.models.structure import draw_priors
 from bayespool.posterior import PreparedModel, stacking_weights
-from bayespool.posterior.mixtures import members_of_draws
+from bayespool.posterior.mixtures import members_of_draws, mix
 from bayespool.posterior.preparation import evidence_depth
 
 if TYPE_CHECKING:
@@ -29,6 +38,8 @@ if TYPE_CHECKING:
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
 CountArray = npt.NDArray[np.int32]
+
+CI_PROBS: tuple[float, ...] = (0.5, 0.8, 0.95)
 
 Fits = Sequence[Sequence["Fit"]]
 """For each rung, a fit for each fold."""
@@ -112,11 +123,8 @@ class HeldOutPrediction:
         """Table ``runs`` of `bayespool.ModelChecks` with intervals of ``ci_prob``, of this model."""
         import pandas as pd
 
-        known, ends, prior = (
-            self.known,
-            self.interval(ci_prob),
-            equal_tailed_interval(self.prior_draws, ci_prob),
-        )
+        known, ends = self.known, self.interval(ci_prob)
+        prior = equal_tailed_interval(self.prior_draws, ci_prob)
         frame = pd.DataFrame(
             {
                 "measure": str(self.measure),
@@ -174,7 +182,7 @@ def fit_fold(
     """Fit of a model on one rung to the hidden documents of all folds but one; measures of the same evidence
     share it.
     """
-    seen = without_organizations(prepared.evidence, deal_folds(len(hidden.organizations), n_folds) != f)
+    seen = prepared.evidence.of_organizations(deal_folds(len(hidden.organizations), n_folds) != f)
     depth = evidence_depth(prepared.model, hidden.measure.cutoff)
     seeds = np.random.SeedSequence([random_seed, depth, hidden.problem.asked.rel, f, 1])
     return fitting.fit(prepared, seen, int(seeds.generate_state(1)[0]), ())
@@ -236,10 +244,10 @@ def predict_held_out(
         rng, log_odds = _generator(random_seed, hidden.measure, f), []
         for k, question in enumerate(questions):
             problems += [f"fold {f + 1}: {problem}" for problem in fits[k][f].diagnostics.problems]
-            row, odds = _of_fold(question, fits[k][f], fold == f, rng)
+            row, odds = question.held_out_log_odds(fits[k][f], fold == f, rng)
             density_of_run = _log_densities(question.rows, row, odds)
             densities[k, list(density_of_run)] = list(density_of_run.values())
-            log_odds.append(_of_documents(question, row, odds, fold[rankings.organization] == f))
+            log_odds.append(question.of_documents(row, odds, fold[rankings.organization] == f))
         drawn.draw(slice(None), np.flatnonzero(fold[hidden.organization] == f), log_odds, rng)
     prior = _draw_prior(questions, rankings, len(drawn.amount), random_seed)
     return _prediction(
@@ -273,14 +281,12 @@ def predict_mixture(
         mine = of_run == f
         for k in range(len(hidden.rungs)):
             of_members = np.column_stack([p.densities[k] for p in predictions])
-            weights = _weights(of_members[~mine], predictions[0].organization[~mine])
-            with np.errstate(invalid="ignore"):
-                densities[k, mine] = logsumexp(np.log(weights) + of_members[mine], axis=1)
+            weights, densities[k, mine] = _weigh(of_members, predictions[0].organization, mine)
             which = members_of_draws(n_draws, weights, rng)
             mixed = np.zeros((n_draws, int((fold[rankings.organization] == f).sum())))
             for m, questions in enumerate(of_models):
-                row, odds = _of_fold(questions[k], fits[m][k][f], fold == f, rng)
-                odds = _of_documents(questions[k], row, odds, fold[rankings.organization] == f)
+                row, odds = questions[k].held_out_log_odds(fits[m][k][f], fold == f, rng)
+                odds = questions[k].of_documents(row, odds, fold[rankings.organization] == f)
                 mixed[which == m] = odds[which == m]
             log_odds.append(mixed)
             if k == 0:
@@ -369,25 +375,6 @@ def _prediction(
     )
 
 
-def _of_fold(
-    question: Question, fit: Fit, held_out: npt.NDArray[np.bool_], rng: np.random.Generator
-) -> tuple[npt.NDArray[np.intp], FloatArray]:
-    """Rows of the held-out organizations and their log odds, shape (draw, row)."""
-    seen = without_organizations(question.prepared.evidence, ~held_out)
-    row = np.flatnonzero(held_out[question.rows.organization])
-    return row, question.log_odds(fit, seen, row, rng)
-
-
-def _of_documents(
-    question: Question,
-    row: npt.NDArray[np.intp],
-    log_odds: FloatArray,
-    documents: npt.NDArray[np.bool_],
-) -> FloatArray:
-    """Log odds of some documents from those of their rows, shape (draw, document)."""
-    return log_odds[:, np.searchsorted(row, question.rows.of_document[documents])]
-
-
 def _draw_prior(
     questions: Sequence[Question], rankings: HeldOutRankings, n_draws: int, random_seed: int
 ) -> _Drawn:
@@ -407,11 +394,17 @@ def _draw_prior(
     return drawn
 
 
-def _weights(densities: FloatArray, organization: IndexArray) -> FloatArray:
-    """Weights of models from log densities of shape (run, model), each organization counted once."""
-    scored = np.isfinite(densities).all(axis=1)
-    organization = organization[scored]
-    return stacking_weights(densities[scored], 1 / np.bincount(organization)[organization])
+def _weigh(
+    densities: FloatArray, organization: IndexArray, mine: npt.NDArray[np.bool_]
+) -> tuple[FloatArray, FloatArray]:
+    """Weights of models from the other folds' log densities, shape (run, model), each organization counted
+    once, and the log densities of their mixture on the fold's own runs, shape (own run,).
+    """
+    others = np.flatnonzero(np.isfinite(densities).all(axis=1) & ~mine)
+    whose = organization[others]
+    weights = stacking_weights(densities[others], 1 / np.bincount(whose)[whose])
+    with np.errstate(invalid="ignore"):
+        return weights, logsumexp(np.log(weights) + densities[mine], axis=1)
 
 
 def _log_densities(rows: HiddenRows, row: npt.NDArray[np.intp], log_odds: FloatArray) -> dict[int, float]:
@@ -431,3 +424,169 @@ def _log_densities(rows: HiddenRows, row: npt.NDArray[np.intp], log_odds: FloatA
 
 def _generator(random_seed: int, measure: Measure, part: int) -> np.random.Generator:
     return np.random.default_rng([random_seed, measure.cutoff, measure.rel, part])
+
+
+def stack(predictions: Sequence[HeldOutPrediction], *, random_seed: int = 1) -> HeldOutPrediction:
+    """Mix models as the combined estimator does, each fold with weights learned from the other folds.
+
+    Parameters
+    ----------
+    predictions : sequence of HeldOutPrediction
+        Of several models under one measure whose ladder has one rung, with the same folds; with more rungs
+        see `bayespool.experiments.predictions.predict_mixture`.
+    random_seed : int
+
+    Returns
+    -------
+    HeldOutPrediction
+        Of the model ``combined``.
+    """
+    first = predictions[0]
+    densities = np.column_stack([p.log_density for p in predictions])
+    draws, prior_draws = np.zeros_like(first.draws), np.zeros_like(first.prior_draws)
+    n_predicted, log_density = np.zeros(len(first.run_ids)), np.full((1, len(first.run_ids)), np.nan)
+    for fold in np.unique(first.fold):
+        mine = first.fold == fold
+        weights, log_density[0, mine] = _weigh(densities, first.organization, mine)
+        rng = np.random.default_rng([random_seed, int(fold)])
+        draws[:, mine] = mix([p.draws[:, mine] for p in predictions], weights, rng)
+        prior_draws[:, mine] = mix([p.prior_draws[:, mine] for p in predictions], weights, rng)
+        n_predicted[mine] = weights @ np.array([p.n_predicted[mine] for p in predictions])
+    if isinstance(first.measure, Precision):
+        n_predicted = draws.mean(axis=0)
+    pit = randomized_pit(draws, first.observed, np.random.default_rng([random_seed, 2**20]))
+    return replace(
+        first,
+        model="combined",
+        draws=draws,
+        prior_draws=prior_draws,
+        pit=np.where(first.has_hidden, pit, np.nan),
+        n_predicted=n_predicted,
+        densities=log_density,
+        problems=tuple(f"{p.model}: {problem}" for p in predictions for problem in p.problems),
+    )
+
+
+def calibration_frame(
+    predictions: Sequence[HeldOutPrediction], ci_probs: Sequence[float] = CI_PROBS
+) -> pd.DataFrame:
+    """Calibration of predictions by measure, model and probability.
+
+    Parameters
+    ----------
+    predictions : sequence of HeldOutPrediction
+    ci_probs : sequence of float in (0, 1)
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per measure, model and probability: ``measure``, ``model``, ``ci_prob``; ``pit_inside``, the
+        share of runs whose randomized PIT lies in the central part, ``ci_prob`` in expectation, and ``se``,
+        its standard error clustered by organization, NaN for a share of 0 or 1; ``covered``, the share of
+        runs whose interval contains the truth, ends included, which is somewhat larger for whole documents;
+        ``width``, the mean width of the intervals of the measure; ``pit_mean``; ``mae``, the mean absolute
+        error of the predicted mean; ``n_runs`` with hidden documents and their ``n_organizations``.
+    """
+    import pandas as pd
+
+    rows = []
+    for p in predictions:
+        has = p.has_hidden
+        pit, organization = p.pit[has], p.organization[has]
+        error = np.abs(p.draws.mean(axis=0) - p.observed)[has].mean() / p.per_mean
+        for prob in ci_probs:
+            inside = np.abs(pit - 0.5) < prob / 2
+            low, high = p.interval(prob)
+            covered = (low <= p.observed) & (p.observed <= high)
+            rows.append(
+                {
+                    "measure": str(p.measure),
+                    "model": p.model,
+                    "ci_prob": prob,
+                    "pit_inside": inside.mean(),
+                    "se": _clustered_error(inside, organization),
+                    "covered": covered[has].mean(),
+                    "width": (high - low)[has].mean() / p.per_mean,
+                    "pit_mean": pit.mean(),
+                    "mae": error,
+                    "n_runs": int(has.sum()),
+                    "n_organizations": len(np.unique(organization)),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str] = ()) -> pd.DataFrame:
+    """Models by their expected log predictive density on held-out organizations.
+
+    The unit is the organization: the mean over its runs of the log predictive density of the number of
+    relevant hidden documents credited to the run; for a measure of several levels of relevance, of the
+    numbers that reach each rung of its ladder among those that reached the one below. Weights and gains of a
+    measure do not enter: P@10 and RR@10 have the same density.
+
+    Parameters
+    ----------
+    predictions : sequence of HeldOutPrediction
+        Of one measure or of several.
+    combined : sequence of str
+        The models that the combined estimator mixes.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Best first within a measure, with ArviZ's columns: ``measure``, ``model``, ``rank``, ``elpd``,
+        ``elpd_diff`` (to the best), ``weight`` (stacking over all models but ``combined``), ``se``, ``dse``
+        (of the differences by organization); then ``weight_combined``, the weights of the combined estimator
+        (on the first rung), and ``n_organizations``. The weight of a model outside the mixture is NaN.
+    """
+    import pandas as pd
+
+    rows = []
+    for measure in dict.fromkeys(p.measure for p in predictions):
+        of_measure = [p for p in predictions if p.measure == measure]
+        scored = np.flatnonzero(np.isfinite(of_measure[0].log_density))
+        densities = np.column_stack([p.log_density[scored] for p in of_measure])
+        first_rung = np.column_stack([p.densities[0, scored] for p in of_measure])
+        organization = of_measure[0].organization[scored]
+        weight = 1 / np.bincount(organization)[organization]
+        of_organizations = np.column_stack([np.bincount(organization, weight * d) for d in densities.T])
+        of_organizations = of_organizations[np.bincount(organization) > 0]
+        n = len(of_organizations)
+        elpd = of_organizations.sum(axis=0)
+        best = int(elpd.argmax())
+        stacked = _weights(densities, weight, [p.model != "combined" for p in of_measure])
+        mixed = _weights(first_rung, weight, [p.model in combined for p in of_measure])
+        for rank, i in enumerate(np.argsort(-elpd, kind="stable")):
+            rows.append(
+                {
+                    "measure": str(measure),
+                    "model": of_measure[i].model,
+                    "rank": rank,
+                    "elpd": elpd[i],
+                    "elpd_diff": elpd[best] - elpd[i],
+                    "weight": stacked[i],
+                    "se": np.sqrt(n * of_organizations[:, i].var()),
+                    "dse": np.sqrt(n * (of_organizations[:, best] - of_organizations[:, i]).var()),
+                    "weight_combined": mixed[i],
+                    "n_organizations": n,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _weights(densities: FloatArray, weight: FloatArray, is_member: list[bool]) -> FloatArray:
+    """Stacking weights of the members, NaN of other models, shape (model,)."""
+    weights = np.full(len(is_member), np.nan)
+    if any(is_member):
+        weights[is_member] = stacking_weights(densities[:, is_member], weight)
+    return weights
+
+
+def _clustered_error(inside: npt.NDArray[np.bool_], organization: npt.NDArray[np.int64]) -> float:
+    """Standard error of a share with clustered observations; NaN for a share of 0 or 1, where the estimate
+    would be 0 for any sample size.
+    """
+    if inside.all() or not inside.any():
+        return float("nan")
+    off = np.bincount(organization, inside - inside.mean())
+    return float(np.sqrt((off**2).sum()) / len(inside))

@@ -1,19 +1,15 @@
-"""Settings for an experiment from a user's arguments, and warnings of its parts."""
+"""Estimators of an experiment from a user's arguments, and the versions of what is the user's own."""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
 import os
-import re
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import bayespool.errors
-from bayespool.collection import Collection
 from bayespool.corrections import TopicsAdjustment
-from bayespool.errors import BayespoolWarning, CacheWarning, InputError, warn_caller
+from bayespool.errors import InputError
 from bayespool.evidence import PREDICTORS
 from bayespool.experiments.settings import ExperimentSettings
 from bayespool.inference import ENGINES
@@ -21,54 +17,8 @@ from bayespool.measures import Estimator, Measure
 from bayespool.models import own_models
 from bayespool.names import name_in
 from bayespool.options import options_of
-from bayespool.posterior.second_judges import warn_of_judges
 from bayespool.scoring import ESTIMATOR_NAMES, named_estimators, parse_estimator
 from bayespool.scoring.estimators import refuse_idle_priors
-from bayespool.scoring.scoring import warn_of_unused_relevance
-
-CaughtWarnings = tuple[tuple[str, str], ...]
-"""Class and text of each warning of a part."""
-
-
-def own_warnings(caught: Sequence[warnings.WarningMessage]) -> CaughtWarnings:
-    """Class and text of bayespool's own warnings, each once; all others, and those about this machine's
-    cache, are issued again.
-    """
-    ours: dict[tuple[str, str], None] = {}
-    for message in caught:
-        if issubclass(message.category, BayespoolWarning) and message.category is not CacheWarning:
-            ours[message.category.__name__, str(message.message)] = None
-        else:
-            warnings.warn_explicit(message.message, message.category, message.filename, message.lineno)
-    return tuple(ours)
-
-
-def warn_once(warnings_of_parts: Sequence[CaughtWarnings], parts: str) -> None:
-    """Issue the warnings of all parts, one for those that differ in numbers only; `parts` is the plural that
-    the text names ("folds").
-    """
-    texts: dict[tuple[str, str], dict[str, None]] = {}
-    n_parts: dict[tuple[str, str], int] = {}
-    for of_part in warnings_of_parts:
-        kinds = [(name, re.sub(r"\d+", "0", text)) for name, text in of_part]
-        for kind, (_, text) in zip(kinds, of_part, strict=True):
-            texts.setdefault(kind, {})[text] = None
-        for kind in dict.fromkeys(kinds):
-            n_parts[kind] = n_parts.get(kind, 0) + 1
-    for kind, of_kind in texts.items():
-        more = " and the like" if len(of_kind) > 1 else ""
-        where = (
-            f"in {n_parts[kind]} of {len(warnings_of_parts)} {parts}: " if len(warnings_of_parts) > 1 else ""
-        )
-        text = f"{where}{next(iter(of_kind))}{more}"
-        category = getattr(bayespool.errors, kind[0], BayespoolWarning)
-        warn_caller(text, category)
-
-
-def warn_of_measures(collection: Collection, measures: Sequence[Measure]) -> None:
-    """Warn of relevance that no document has, and of labels that are not used."""
-    warn_of_unused_relevance(collection, measures)
-    warn_of_judges(collection, (), measures)
 
 
 def versions_of_own(

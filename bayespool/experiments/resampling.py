@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -19,13 +19,12 @@ from bayespool.errors import InputError
 from bayespool.experiments.base import RowOrder, fields_of, ordered_table
 from bayespool.experiments.design import Design, Part
 from bayespool.experiments.running import Running
-from bayespool.experiments.settings import PoolSettings, Runs
+from bayespool.experiments.settings import By, PoolSettings, Runs
 from bayespool.randomness import seed_of
 
 PAPER_WIDTHS = (2, 4, 10, 20, 40)
 """Pool widths of Webber & Park (2009)."""
 
-Unit = Literal["run", "organization"]
 Kind = TypeVar("Kind", bound=PoolSettings)
 
 
@@ -72,10 +71,7 @@ def run_types_of(
 
 
 def contributors(
-    whole: Collection,
-    by: Unit,
-    run_types: tuple[tuple[str, str], ...] = (),
-    pool_type: str | None = None,
+    whole: Collection, by: By, run_types: tuple[tuple[str, str], ...] = (), pool_type: str | None = None
 ) -> dict[str, tuple[str, ...]]:
     """Contributors to the pool (runs or organizations) and the pooled runs of each, in the collection's
     order.
@@ -88,30 +84,6 @@ def contributors(
     return {name: tuple(runs) for name, runs in units.items()}
 
 
-def fitting_widths(
-    whole: Collection,
-    widths: Sequence[int] | None,
-    by: Unit,
-    run_types: tuple[tuple[str, str], ...],
-    pool_type: str | None,
-) -> tuple[int, ...]:
-    """The requested widths, checked; by default those of the paper that leave a contributor outside."""
-    n_units = len(contributors(whole, by, run_types, pool_type))
-    most = n_units - 1
-    if widths is None:
-        widths = [w for w in PAPER_WIDTHS if w <= most]
-        if not widths and most > 0:
-            widths = [most]
-    chosen = distinct_sizes(widths, "pool width")
-    if not chosen or max(chosen) > most:
-        which = "" if pool_type is None else f" of type {pool_type!r}"
-        raise InputError(
-            f"{n_units} {by}s{which} are too few for a pool of width {max(chosen, default=1)} and one more",
-            hint=f"widths from 1 to {most}" if most > 0 else "give more runs",
-        )
-    return chosen
-
-
 def distinct_sizes(sizes: Iterable[int], label: str) -> tuple[int, ...]:
     """Sizes in ascending order, each once and at least 1."""
     chosen = tuple(sorted(set(sizes)))
@@ -121,11 +93,22 @@ def distinct_sizes(sizes: Iterable[int], label: str) -> tuple[int, ...]:
 
 
 def settings_for_collection(requested: Kind, whole: Collection) -> Kind:
-    """The settings with depth, types and widths resolved for the collection that pools are drawn from."""
+    """The settings with depth, types and widths resolved for the collection that pools are drawn from; widths
+    are by default those of the paper that leave a contributor outside.
+    """
     types = run_types_of(whole, dict(requested.run_types) or None, whole.pooled_run_ids)
-    known = dataclasses.replace(requested, pool_depth=whole.pool_depth, run_types=types)
-    widths = fitting_widths(whole, requested.widths or None, requested.by, types, requested.pool_type)
-    return dataclasses.replace(known, widths=widths)
+    n_units = len(contributors(whole, requested.by, types, requested.pool_type))
+    most = n_units - 1
+    widths = requested.widths or [w for w in PAPER_WIDTHS if w <= most] or ([most] if most > 0 else [])
+    chosen = distinct_sizes(widths, "pool width")
+    if not chosen or max(chosen) > most:
+        which = "" if requested.pool_type is None else f" of type {requested.pool_type!r}"
+        width = f"a pool of width {max(chosen, default=1)} and one more"
+        raise InputError(
+            f"{n_units} {requested.by}s{which} are too few for {width}",
+            hint=f"widths from 1 to {most}" if most > 0 else "give more runs",
+        )
+    return dataclasses.replace(requested, pool_depth=whole.pool_depth, run_types=types, widths=chosen)
 
 
 class RandomPools(Design):
@@ -174,13 +157,15 @@ class RandomPools(Design):
         collection: Collection,
         whole: Collection,
         settings: PoolSettings,
-        order: RowOrder,
         running: Running,
+        order: RowOrder | None = None,
     ) -> dict[str, Any]:
-        """Fields of the experiment's result, with rows in this order."""
+        """Fields of the experiment's result, with the rows of a pool in this order."""
+        by_pool: dict[str, Sequence[object] | None] = {"measure": list(map(str, settings.measures))}
+        by_pool |= {"pool_width": None, "estimator": settings.labels, **(order or {}), "sample": None}
         results = self.run(whole, self.parts(whole, settings), settings, running, given=collection)
         drawn_from = contributors(whole, settings.by, settings.run_types, settings.pool_type)
         return fields_of(collection, whole, settings) | {
             "n_contributors": len(drawn_from),
-            "_rows": ordered_table(results, order),
+            "_rows": ordered_table(results, by_pool),
         }

@@ -8,16 +8,15 @@ W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling b
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.errors import InputError, known_names
+from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.experiments.base import (
     ExperimentResult,
@@ -34,7 +33,7 @@ from bayespool.experiments.leaving_out import RunsLeftOut, fold_of
 from bayespool.experiments.resampling import run_types_of, whole_pool
 from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.settings import RunTypesSettings
-from bayespool.experiments.storage import Columns
+from bayespool.experiments.storage import Stored
 from bayespool.measures.errors import system_rank_error
 from bayespool.report.result import Figure
 from bayespool.tables.columns import Column
@@ -88,7 +87,8 @@ class RunTypesResult(ExperimentResult):
 
     def tables(self) -> tuple[Table, ...]:
         """``runs`` and ``summary``."""
-        runs, summary = self._rows.assign(error=self._rows["value"] - self._rows["truth"]), self._summary()
+        runs = self._rows.assign(error=self._rows["value"] - self._rows["truth"])
+        summary = summary_of(self._rows, ("type", "measure", "estimator"), self._summarize)
         columns = _COLUMNS | width_column(self.settings.ci_prob)
         return (
             Table("runs", "Run by run", runs, columns),
@@ -130,9 +130,6 @@ class RunTypesResult(ExperimentResult):
                     where={"measure": measure, "type": kind},
                 )
 
-    def _summary(self) -> pd.DataFrame:
-        return summary_of(self._rows, ("type", "measure", "estimator"), self._summarize)
-
     def _summarize(self, rows: pd.DataFrame) -> dict[str, Any]:
         kind, measure = rows[["type", "measure"]].iloc[0]
         truth, value = rows["truth"].to_numpy(), rows["value"].to_numpy()
@@ -140,7 +137,7 @@ class RunTypesResult(ExperimentResult):
         others = [t for run, t in self.true_scores[measure].items() if run not in set(rows["run_id"])]
         quartiles = map(float, np.quantile(value - truth, [0.25, 0.5, 0.75]))
         graded = interval_summary(rows, rows["n_unjudged"] > 0)
-        coverage = {name: each for name, each in graded.items() if name.startswith("coverage_")}
+        intervals = {n: each for n, each in graded.items() if n != "crps" and not n.startswith("pit_")}
         return {
             "n_runs": len(rows),
             "n_pool_runs": sum(self.n_runs.values()) - self.n_runs[kind],
@@ -148,9 +145,7 @@ class RunTypesResult(ExperimentResult):
             **dict(zip(("bias_quartile_1", "bias_median", "bias_quartile_3"), quartiles, strict=True)),
             "sre": system_rank_error(np.append(truth, others), np.append(value, others)),
             **errors_of(rows, "kendall_tau_b"),
-            "n_open": graded["n_open"],
-            **coverage,
-            "width": graded["width"],
+            **intervals,
             "ci_prob": float(rows["ci_prob"].iloc[0]),
             "crps": graded["crps"],
         }
@@ -173,9 +168,7 @@ class TypesLeftOut(RunsLeftOut):
             for kind in settings.types
         )
 
-    def compute(
-        self, collection: Collection, part: Part, settings: RunTypesSettings
-    ) -> tuple[Columns, dict[str, Any]]:
+    def compute(self, collection: Collection, part: Part, settings: RunTypesSettings) -> Stored:
         """As runs are left out in general."""
         return super().compute(collection, part, settings.shared)
 
@@ -233,11 +226,7 @@ def leave_types_out(
             hint="give at least two types",
         )
     wanted = tuple(dict.fromkeys(settings.types or known))
-    if unknown := [kind for kind in wanted if kind not in known]:
-        raise InputError(
-            f"no run of the pool has the type {unknown[0]!r}", hint=known_names(unknown[0], known)
-        )
-    resolved = dataclasses.replace(settings, pool_depth=whole.pool_depth, run_types=pairs, types=wanted)
+    resolved = replace(settings, pool_depth=whole.pool_depth, run_types=pairs, types=wanted)
     design = TypesLeftOut()
     results = design.run(whole, design.parts(whole, resolved), resolved, running, given=collection)
     runs = whole.pooled_run_ids

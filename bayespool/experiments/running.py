@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
@@ -12,10 +14,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
+import bayespool.errors
 from bayespool.collection import Collection
+from bayespool.errors import BayespoolWarning, CacheWarning, warn_caller
 from bayespool.experiments.parallel import completed
-from bayespool.experiments.preparing import own_warnings, versions_of_own, warn_once
-from bayespool.experiments.storage import Columns, PartResult, PartStore, description_of
+from bayespool.experiments.preparing import versions_of_own
+from bayespool.experiments.storage import CaughtWarnings, PartResult, PartStore, Stored, description_of
 from bayespool.options import Settings, takes
 
 Returned = TypeVar("Returned")
@@ -53,7 +57,7 @@ class Work:
     same_columns: ClassVar[bool] = True
     warns: ClassVar[str] = ""
 
-    def compute(self, collection: Collection, part: Any, settings: Any) -> tuple[Columns, dict[str, Any]]:
+    def compute(self, collection: Collection, part: Any, settings: Any) -> Stored:
         """Rows of a part and what else is stored of it, from the collection and the settings alone."""
         raise NotImplementedError
 
@@ -161,15 +165,9 @@ def in_parts(
         own = [p for p in inspect.signature(function).parameters.values() if p.name != "running"]
 
         @functools.wraps(function)
-        def with_running(
-            *args: Any,
-            folder: str | Path | None = None,
-            n_jobs: int | None = None,
-            progress: Callable[[int, int], None] | None = None,
-            **keywords: Any,
-        ) -> Returned:
-            running = Running(folder=folder, n_jobs=n_jobs, progress=progress)
-            return function(*args, running=running, **keywords)
+        def with_running(*args: Any, **keywords: Any) -> Returned:
+            own = {name: keywords.pop(name) for name in Running.__annotations__ if name in keywords}
+            return function(*args, running=Running(**own), **keywords)
 
         signature = inspect.signature(function)
         with_running.__signature__ = signature.replace(parameters=[*own, *of_running])  # type: ignore[attr-defined]
@@ -183,3 +181,35 @@ def in_parts(
         return takes(cls, **positional)(with_running)
 
     return decorate
+
+
+def own_warnings(caught: Sequence[warnings.WarningMessage]) -> CaughtWarnings:
+    """Class and text of bayespool's own warnings, each once; all others, and those about this machine's
+    cache, are issued again.
+    """
+    ours: dict[tuple[str, str], None] = {}
+    for message in caught:
+        if issubclass(message.category, BayespoolWarning) and message.category is not CacheWarning:
+            ours[message.category.__name__, str(message.message)] = None
+        else:
+            warnings.warn_explicit(message.message, message.category, message.filename, message.lineno)
+    return tuple(ours)
+
+
+def warn_once(warnings_of_parts: Sequence[CaughtWarnings], parts: str) -> None:
+    """Issue the warnings of all parts, one for those that differ in numbers only; `parts` is the plural that
+    the text names ("folds").
+    """
+    texts: dict[tuple[str, str], dict[str, None]] = {}
+    n_parts = Counter[tuple[str, str]]()
+    for of_part in warnings_of_parts:
+        kinds = [(name, re.sub(r"\d+", "0", text)) for name, text in of_part]
+        for kind, (_, text) in zip(kinds, of_part, strict=True):
+            texts.setdefault(kind, {})[text] = None
+        n_parts.update(set(kinds))
+    for kind, of_kind in texts.items():
+        more = " and the like" if len(of_kind) > 1 else ""
+        n = len(warnings_of_parts)
+        where = f"in {n_parts[kind]} of {n} {parts}: " if n > 1 else ""
+        category = getattr(bayespool.errors, kind[0], BayespoolWarning)
+        warn_caller(f"{where}{next(iter(of_kind))}{more}", category)

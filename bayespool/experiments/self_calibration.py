@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,31 +24,25 @@ from scipy.special import expit
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError, known_names
-from bayespool.experiments.base import metadata_of
+from bayespool.experiments.base import metadata_of, summary_of
 from bayespool.experiments.grading import ecdf_band, holm, randomized_rank, uniformity_p_value
-from bayespool.experiments.hidden import (
-    Fitting,
-    HiddenDocuments,
-    HiddenRows,
-    pool_alone,
-    row_log_odds,
-    without_organizations,
-)
-from bayespool.experiments.priors import block_log_odds, simulate_counts
+from bayespool.experiments.hidden import Fitting, HiddenDocuments, HiddenRows, pool_alone, pool_problems
 from bayespool.experiments.running import Running, Work, in_parts
 from bayespool.experiments.settings import SelfCalibrationSettings
 from bayespool.experiments.simulation import SimulationSettings, simulate
-from bayespool.experiments.storage import Columns, add_rows
+from bayespool.experiments.storage import Columns, Stored, add_rows
 from bayespool.inference.engines import is_independent
 from bayespool.measures import Diagnostics
 from bayespool.models import MODEL_NAMES, Evidence, LinearEvidence, Structure
+from bayespool.models.structure import draw_priors
 from bayespool.posterior import (
     PreparedModel,
-    ScoringProblem,
     new_interaction,
     new_organization_effect,
     new_slope_effect,
+    new_slopes,
 )
+from bayespool.posterior.containers import block_log_odds
 from bayespool.posterior.steps import rungs_of
 from bayespool.report.result import Figure, Result
 from bayespool.tables.columns import Column
@@ -201,12 +195,9 @@ class SelfCalibrations(Result):
 
     def tables(self) -> tuple[Table, ...]:
         """Quantities with tests whether their ranks are uniform, and models."""
-        import pandas as pd
 
-        frame = self_calibration_frame(self.calibrations)
-        models = pd.DataFrame(
-            {
-                "model": model,
+        def summarize(rows: pd.DataFrame) -> dict[str, Any]:
+            return {
                 "engine": rows["engine"].iloc[0],
                 "n_simulations": rows["n_simulations"].iloc[0],
                 "n_quantities": len(rows),
@@ -214,8 +205,9 @@ class SelfCalibrations(Result):
                 "n_failed_fits": rows["n_failed_fits"].iloc[0],
                 "not_uniform": ", ".join(rows.loc[~rows["uniform"], "quantity"]) or "none",
             }
-            for model, rows in frame.groupby("model", sort=False)
-        )
+
+        frame = self_calibration_frame(self.calibrations)
+        models = summary_of(frame, ["model"], summarize)
         view = View(
             title="simulation-based calibration: ranks of true values",
             names=("model",),
@@ -280,7 +272,7 @@ class Simulations(Work):
 
     def compute(
         self, collection: Collection, part: tuple[str, int, int], settings: SelfCalibrationSettings
-    ) -> tuple[Columns, dict[str, Any]]:
+    ) -> Stored:
         """Ranks by quantity; besides, whether a fit failed, and the effective number of draws."""
         model, first, end = part
         simulate_once = self.simulation(collection, model, settings)
@@ -332,12 +324,8 @@ class _SimulationsOfPools(Simulations):
 
     def simulation(self, collection: Collection, model: str, settings: SelfCalibrationSettings) -> Simulation:
         """Parameters, hidden documents and a new run's, on a rung of the measure's ladder."""
-        rung, n_draws, engine = (
-            rungs_of(collection, settings.measure)[self.rung],
-            settings.n_draws,
-            settings.engine,
-        )
-        problem = ScoringProblem(collection, (), settings.measure, "pooled", rung=rung)
+        problem = pool_problems(collection, settings.measure)[self.rung]
+        n_draws, engine = settings.n_draws, settings.engine
         kept = n_draws if is_independent(engine) else n_draws * DRAWS_PER_RANK
         fitting = Fitting(engine=engine, draws=kept, tune=500, chains=1, target_accept=0.95)
         prepared = problem.prepare(model, dict(settings.priors))
@@ -474,7 +462,7 @@ class _Process:
         """True values of the quantities, and the evidence of the seen organizations."""
         truth, simulated = simulate_counts(self.prepared, self.prepared.evidence, self.seen, rng)
         n_new_relevant = int(simulated.n_hidden_relevant[self.new].sum())
-        seen = without_organizations(simulated, self.seen)
+        seen = simulated.of_organizations(self.seen)
         values = {name: float(v[0]) for name, v in self._parameters(truth, seen).items()}
         return values | {"new_run": float(n_new_relevant)}, seen
 
@@ -482,7 +470,7 @@ class _Process:
         self, draws: Mapping[str, FloatArray], seen: Evidence, rng: np.random.Generator
     ) -> dict[str, FloatArray]:
         """Draws of the quantities, each of shape (draw,)."""
-        log_odds = row_log_odds(self.prepared.spec, self.prepared.evidence, draws, self.new)
+        log_odds = self.prepared.spec.log_odds_of_rows(self.prepared.evidence, draws, self.new)
         effect = new_organization_effect(draws["sigma_organization"], self.n_seen, np.zeros(1), rng)
         if "sigma_interaction" in draws:
             effect = effect + new_interaction(draws["sigma_interaction"], self.rows.topic[self.new], rng)
@@ -516,3 +504,35 @@ def _log_likelihood(structure: Structure, draws: Mapping[str, FloatArray]) -> Fl
         eta = block_log_odds(structure, block, draws)
         total = total + eta @ block.successes - np.logaddexp(0, eta) @ block.trials
     return total
+
+
+def simulate_counts(
+    prepared: PreparedModel, evidence: Evidence, seen: npt.NDArray[np.bool_], rng: np.random.Generator
+) -> tuple[dict[str, FloatArray], Evidence]:
+    """Simulate a model: parameters from the priors, shape (1, ...), with effects of the seen organizations
+    alone, and evidence with simulated relevant documents of all organizations, of which the last is new.
+    """
+    truth = draw_priors(prepared.structure(evidence.of_organizations(seen)), 1, rng)
+    # the intercept is a mean over the seen organizations, itself off the population's
+    new_effect = rng.normal(scale=truth["sigma_organization"] * np.sqrt(1 + 1 / seen.sum()))
+    new = {"organization_effect": new_effect[None]}
+    if "sigma_interaction" in truth:
+        n_topics = len(evidence.query_ids)
+        new["interaction_effect"] = truth["sigma_interaction"][:, None] * rng.normal(size=(1, n_topics))
+    if "sigma_slope" in truth and isinstance(evidence, LinearEvidence):
+        new["slope_effect"] = new_slopes(truth["sigma_slope"], 1, len(evidence.predictor_names), rng)[:, 0]
+    effects = {name: np.append(truth[name], own, axis=1) for name, own in new.items()}
+    structure = prepared.structure(evidence)
+    counts: dict[str, Any] = {}
+    for block in structure.blocks:
+        p = expit(block_log_odds(structure, block, truth | effects)[0])
+        counts[_counted(evidence, block.successes)] = rng.binomial(block.trials, p)
+    return truth, replace(evidence, **counts)
+
+
+def _counted(evidence: Evidence, successes: npt.NDArray[np.int64]) -> str:
+    """Name of the evidence's field that holds a block's successes."""
+    for field in fields(evidence):
+        if getattr(evidence, field.name) is successes:
+            return field.name
+    raise ValueError("a block's successes are not a field of the evidence")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -44,7 +43,7 @@ _RUNS = Option(
     help="The pooled runs take part, or all: what is unjudged in truth is then not relevant.",
     details="The second is the rule of Webber & Park.",
 )
-WITHIN_POOL_DEPTH = dataclasses.replace(
+WITHIN_POOL_DEPTH = replace(
     POOL_DEPTH,
     details="By default the collection's own depth. Cutoffs may not be deeper: down to the pool depth a "
     "run's true score is known whatever else is in the pool.",
@@ -82,8 +81,9 @@ class ExperimentSettings(PosteriorSettings):
 
     @property
     def estimand_of_estimators(self) -> Estimand:
-        """Estimand that all estimators get."""
-        return "pooled"
+        """Estimand that all estimators get: that of the experiment, if it has one."""
+        estimand: Estimand = getattr(self, "estimand", "pooled")
+        return estimand
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -110,11 +110,6 @@ class DesignSettings(ExperimentSettings):
 
     estimand: Estimand = option("pooled", ESTIMAND)
     ci_prob: float = option(0.95, CI_PROB, details="Coverage is told at 50, 80 and 95 % besides.")
-
-    @property
-    def estimand_of_estimators(self) -> Estimand:
-        """That of the experiment."""
-        return self.estimand
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,11 +180,6 @@ class LeaveOutSettings(ExperimentSettings):
             raise InputError(
                 f"n_clusters is for clusters, and {self.by}s are left out", hint='take by="cluster"'
             )
-
-    @property
-    def estimand_of_estimators(self) -> Estimand:
-        """That of the experiment."""
-        return self.estimand
 
     def describe_parts(self) -> dict[str, Any]:
         """As in any experiment, without ``top`` if all pooled runs make the pool."""
@@ -319,7 +309,7 @@ def refuse_cutoffs_below_pool(measures: tuple[Measure, ...], pool_depth: int | N
     if pool_depth is not None and deepest.cutoff > pool_depth:
         raise InputError(
             f"{deepest} looks deeper than the pools, which are judged to depth {pool_depth}",
-            hint=f"take {dataclasses.replace(deepest, cutoff=pool_depth)}, or a deeper pool",
+            hint=f"take {replace(deepest, cutoff=pool_depth)}, or a deeper pool",
         )
 
 
@@ -500,7 +490,7 @@ class BudgetSettings(ExperimentSettings):
         return super().describe() | {"strategies": list(self.labels), "stop": _stop_text(self.stop)}
 
 
-DRAWS = dataclasses.replace(options_of(SamplingSettings)["draws"][0], type=None)
+DRAWS = replace(options_of(SamplingSettings)["draws"][0], type=None)
 MODEL = Option(help="``combined`` or a model out of `bayespool.models.MODELS`.", python_only=True)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -16,17 +16,15 @@ import numpy.typing as npt
 from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.experiments.base import TESTS, panel_figure
-from bayespool.experiments.grading import SIGNIFICANCE_LEVEL
-from bayespool.experiments.leaving_out import design_of, leave_out
-from bayespool.experiments.results import LeaveOutResult
+from bayespool.experiments.base import panel_figure, sre_star_note
+from bayespool.experiments.leaving_out import LeaveOutResult, RunsLeftOut, design_of, leave_out
+from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.settings import LeaveOutSettings
-from bayespool.options import takes
 from bayespool.pooling.collection_files import check_collection_names
 from bayespool.report.result import Figure, Result
 from bayespool.tables.columns import COLUMNS, Column
 from bayespool.tables.files import records
-from bayespool.tables.formatting import level, number
+from bayespool.tables.formatting import number
 from bayespool.tables.table import Spread, Table, View
 
 if TYPE_CHECKING:
@@ -35,10 +33,7 @@ if TYPE_CHECKING:
 _REFERENCE = "as-judged"
 _ERRORS = ("mae", "rmse", "sre", "sre_star")
 _LABELS = {name: COLUMNS[name].label for name in _ERRORS}
-_COEFFICIENTS = {
-    "generalizability": "Eρ²",
-    "dependability": "Φ",
-}
+_COEFFICIENTS = {"generalizability": "Eρ²", "dependability": "Φ"}
 _ROUNDING = 1e-12
 _MAX_EXACT = 7  # collections whose orders are all gone through: 5,040
 _MAX_COLORS = 6  # estimators in a figure
@@ -94,9 +89,7 @@ _CORRELATIONS_VIEW = View(
     ),
 )
 _COLLECTIONS_VIEW = View(
-    title="collections",
-    names=("collection",),
-    columns=("n_topics", "n_pooled_runs", "n_organizations"),
+    title="collections", names=("collection",), columns=("n_topics", "n_pooled_runs", "n_organizations")
 )
 
 
@@ -301,10 +294,8 @@ class LeaveOutSeveralResult(Result):
         """Counts, and geometric means, by measure."""
         counts = ("n_best", "n_best_alone", "n_worst", "n_worst_alone")
         compared = ("mae", "sre", "sre_star")
-        legend = (
-            "Ties count for each of the estimators; alone: without ties. SRE* counts only runs passed over "
-            f"that differ significantly in truth ({TESTS[self.settings.test]}, {level(SIGNIFICANCE_LEVEL)})."
-        )
+        ties = "Ties count for each of the estimators; alone: without ties."
+        legend = f"{ties} {sre_star_note(self.settings.test)}"
         measures = list(map(str, self.settings.measures))
         for measure in measures:
             spread = Spread(counts, across="error_measure", labels=_LABELS, grouped=True, values=compared)
@@ -385,14 +376,9 @@ def rank_correlation(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> 
     return float(tested.statistic), float(tested.pvalue)
 
 
-@takes(LeaveOutSettings)
+@in_parts(LeaveOutSettings, RunsLeftOut)
 def leave_out_several(
-    collections: Mapping[str, Collection],
-    *,
-    settings: LeaveOutSettings,
-    folder: str | Path | None = None,
-    n_jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    collections: Mapping[str, Collection], *, settings: LeaveOutSettings, running: Running
 ) -> LeaveOutSeveralResult:
     """Leave organizations (runs, clusters of runs) out of the pools of several collections.
 
@@ -470,12 +456,13 @@ def leave_out_several(
         n_before = sum(n_folds[former] for former in results)
 
         def show(n_done: int, _: int, n_before: int = n_before) -> None:
-            if progress is not None:
-                progress(n_before + n_done, sum(n_folds.values()))
+            if running.progress is not None:
+                running.progress(n_before + n_done, sum(n_folds.values()))
 
         with _named(name):
-            own = None if folder is None else Path(folder) / name
-            results[name] = leave_out(collection, settings=settings, folder=own, n_jobs=n_jobs, progress=show)
+            folder = None if running.folder is None else Path(running.folder) / name
+            own = replace(running, folder=folder, progress=show)
+            results[name] = leave_out(collection, settings=settings, **vars(own))
     return LeaveOutSeveralResult(settings=settings, results=results)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -24,10 +23,11 @@ from bayespool.collection import (
     write_run,
 )
 from bayespool.collection.judges import find_pairs
-from bayespool.errors import InputError, OutputError
+from bayespool.errors import InputError
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.measures import parse_measure
 from bayespool.randomness import document_keys, key_of
+from bayespool.tables.files import make_folder
 
 _NAMES = ("north", "south", "east", "west", "coast", "ridge", "delta", "lake")
 
@@ -142,12 +142,9 @@ class Simulation:
         {'new-a': 0.625, 'new-b': 0.355}
         """
         runs, parsed = list(self.new_run_ids if run_ids is None else run_ids), parse_measure(measure)
-        values = values_on_fuller(self.collection, self._with_truth(), runs, parsed)
+        full = replace(self.collection, relevance=self.true_relevance())
+        values = values_on_fuller(self.collection, full, runs, parsed)
         return dict(zip(runs, values.means().tolist(), strict=True))
-
-    def _with_truth(self) -> Collection:
-        """The collection with all retrieved documents judged."""
-        return dataclasses.replace(self.collection, relevance=self.true_relevance())
 
     def true_relevance(self) -> npt.NDArray[np.int16]:
         """True relevance of the retrieved documents, shape (pair,)."""
@@ -167,10 +164,7 @@ class Simulation:
         folder = Path(folder)
         for run in self.runs:
             part = folder / ("new" if run.run_id in self.new_run_ids else "pool")
-            try:
-                part.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise OutputError(f"{part}: cannot be made: {error.strerror or error}") from None
+            make_folder(part)
             write_run(run, part / f"{run.run_id}.run")
         write_qrels(self.qrels, folder / "qrels.txt")
         pooled = {run: name for run, name in self.organizations.items() if run not in self.new_run_ids}
@@ -300,9 +294,7 @@ def _run(run_id: str, documents: npt.NDArray[np.intp], score: npt.NDArray[np.flo
 def _qrels(judged: npt.NDArray[np.bool_], relevance: npt.NDArray[np.int16]) -> Qrels:
     rows, columns = np.nonzero(judged)
     return Qrels(
-        query_id=_topics(rows, judged.shape[0]),
-        doc_id=_doc_ids(columns),
-        relevance=relevance[rows, columns],
+        query_id=_topics(rows, judged.shape[0]), doc_id=_doc_ids(columns), relevance=relevance[rows, columns]
     )
 
 

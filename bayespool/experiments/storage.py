@@ -20,12 +20,16 @@ import numpy as np
 
 from bayespool import __version__
 from bayespool.collection import Collection
-from bayespool.errors import ExperimentChangedWarning, InputError, OutputError, warn_caller
-from bayespool.experiments.preparing import CaughtWarnings
+from bayespool.errors import ExperimentChangedWarning, InputError, warn_caller
 from bayespool.tables import read_parquet
-from bayespool.tables.files import atomic_write, lock, parquet_bytes, remove, unlock
+from bayespool.tables.files import atomic_write, lock, make_folder, parquet_bytes, remove, unlock
+
+CaughtWarnings = tuple[tuple[str, str], ...]
+"""Class and text of each warning of a part."""
 
 Columns = dict[str, list[Any]]
+Stored = tuple[Columns, dict[str, Any]]
+"""Rows of a part, and what else is stored of it, in the types of JSON."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,10 +106,7 @@ class PartStore:
         except (TypeError, ValueError) as error:
             hint = "give settings of text, numbers and lists of them, or leave the folder out"
             raise InputError(f"a setting cannot be stored with the results ({error})", hint=hint) from None
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise OutputError(f"{folder}: cannot be made: {error.strerror or error}") from None
+        make_folder(folder)
         lock(folder.parent)
         self._parts: dict[Path, dict[str, Any]] = {}
         others: list[str] = []
@@ -144,7 +145,7 @@ class PartStore:
         """Release the lock on the parent folder."""
         unlock(self._folder.parent)
 
-    def load(self, name: str, identity: Any) -> tuple[Columns, dict[str, Any]] | None:
+    def load(self, name: str, identity: Any) -> Stored | None:
         """Rows and other contents of a part; None if it was not stored on opening. ``identity`` (JSON) tells
         parts apart.
         """

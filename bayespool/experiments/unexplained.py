@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from itertools import pairwise
+from dataclasses import dataclass
+from itertools import pairwise, product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -17,7 +15,7 @@ from bayespool.errors import InputError
 from bayespool.experiments.base import metadata_of
 from bayespool.experiments.running import Running, Work, in_parts
 from bayespool.experiments.settings import UnexplainedSettings
-from bayespool.experiments.storage import Columns, add_rows
+from bayespool.experiments.storage import Columns, Stored, add_rows
 from bayespool.measures import Measure
 from bayespool.posterior import Completion
 from bayespool.posterior.steps import rungs_of
@@ -272,7 +270,7 @@ class UnexplainedJudgments(Result):
         import pandas as pd
 
         frame = pd.DataFrame(
-            asdict(band)
+            vars(band)
             | {
                 "measure": str(band.measure),
                 "ratio": band.ratio,
@@ -325,7 +323,7 @@ class UnexplainedPredicted(Work):
 
     def compute(
         self, collection: Collection, part: tuple[Measure, str], settings: UnexplainedSettings
-    ) -> tuple[Columns, dict[str, Any]]:
+    ) -> Stored:
         """Bands of ranks."""
         measure, runs = part
         unexplained = _unexplained(collection)
@@ -335,8 +333,7 @@ class UnexplainedPredicted(Work):
         completion = settings.posterior().complete(without, names, measure)
         rows: Columns = {}
         for band in _bands(collection, completion, unexplained, measure, runs, settings.ci_prob):
-            fields = {field.name: getattr(band, field.name) for field in dataclasses.fields(band)}
-            add_rows(rows, fields | {"measure": str(measure)})
+            add_rows(rows, vars(band) | {"measure": str(measure)})
         return rows, {}
 
 
@@ -386,7 +383,7 @@ def check_unexplained_judgments(
         raise InputError(f"{n} judgments are not explained by the pooled runs: too few to say anything")
     of_kind = {"pooled": collection.pooled, "other": ~collection.pooled}
     kinds = [runs for runs, chosen in of_kind.items() if chosen.any()]
-    parts = list(itertools.product(settings.measures, kinds))
+    parts = list(product(settings.measures, kinds))
     bands = []
     for result in UnexplainedPredicted().run(collection, parts, settings, running):
         rows = result.rows | {"measure": [result.part[0]] * len(result.rows.get("measure", ()))}

@@ -59,6 +59,19 @@ class ModelEvidence:
             if isinstance(value := getattr(self, f.name), np.ndarray)
         }
 
+    def of_organizations(self, kept: npt.NDArray[np.bool_]) -> ModelEvidence:
+        """Evidence with hidden documents of the organizations in a mask of shape (organization,); judgments
+        of other runs stay, as those of a run to score do.
+        """
+        rows = kept[self.hidden_organization]
+        names = ("hidden_topic", "hidden_run", "n_hidden", "n_hidden_relevant", "hidden_residual")
+        return dataclasses.replace(
+            self,
+            organizations=tuple(o for o, keep in zip(self.organizations, kept, strict=True) if keep),
+            hidden_organization=(np.cumsum(kept) - 1)[self.hidden_organization[rows]],
+            **{name: getattr(self, name)[rows] for name in names},
+        )
+
 
 def gather_evidence(
     held_out: HeldOutCounts,

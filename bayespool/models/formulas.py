@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.compiled import compiled
-from bayespool.models.priors import SCALE, Prior, parse_prior
+from bayespool.models.priors import CORRELATION, FREEDOM, SCALE, Prior, parse_prior
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -27,6 +27,9 @@ class Effect:
         organization's slopes from the common ones. Effects of the last two do not sum to zero.
     scale : Prior or str
         Of their standard deviation; a string such as ``HalfNormal(0.5)`` becomes a prior.
+    freedom, correlation : Prior or str
+        For effects of organizations: priors of the degrees of freedom of the t distribution of a new one's,
+        and of its correlation with that on the rung of relevance below.
     centered : bool
         Whether the sampler sees effects themselves, not standardized ones, where much is judged. The model is
         the same.
@@ -35,9 +38,12 @@ class Effect:
     dim: str
     scale: Prior = SCALE
     centered: bool = False
+    freedom: Prior = FREEDOM
+    correlation: Prior = CORRELATION
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scale", parse_prior(self.scale))
+        for name in ("scale", "freedom", "correlation"):
+            object.__setattr__(self, name, parse_prior(getattr(self, name)))
 
 
 @dataclass(frozen=True, slots=True)

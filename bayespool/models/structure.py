@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logit
 
-from bayespool.models.priors import Prior
+from bayespool.models.priors import Prior, draw_prior
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
@@ -108,3 +108,18 @@ class Structure:
     def slopes(self) -> str | None:
         """Name of the factor whose effects are slopes, if there is one."""
         return next((name for name, group in self.groups.items() if group.is_slope), None)
+
+
+def draw_priors(structure: Structure, n: int, rng: np.random.Generator) -> dict[str, FloatArray]:
+    """``n`` prior draws of all variables, named as in a fit, each of shape (draw, ...)."""
+    draws = {}
+    for name, coefficient in structure.coefficients.items():
+        shape = n if coefficient.size is None else (n, coefficient.size)
+        draws[name] = coefficient.shift + draw_prior(coefficient.prior, shape, rng)
+    for name, group in structure.groups.items():
+        sigma, size = draw_prior(group.scale, n, rng), group.size if group.kept is None else len(group.kept)
+        effect = sigma[:, None] * rng.normal(size=(n, size))
+        if not group.is_cell and not group.is_slope and size:  # effects of a factor sum to zero
+            effect -= effect.mean(axis=1, keepdims=True)
+        draws |= {f"sigma_{name}": sigma, f"{name}_effect": effect}
+    return draws

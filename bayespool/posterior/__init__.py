@@ -2,6 +2,7 @@
 
 from bayespool.models import MODEL_NAMES
 from bayespool.posterior.completion import Completion
+from bayespool.posterior.containers import fit_container
 from bayespool.posterior.distance import PoolDistance, distance_from_pool, find_kinds
 from bayespool.posterior.estimator import CompletionSettings, PosteriorEstimator, complete
 from bayespool.posterior.mixtures import log_predictive_densities, stacking_weights
@@ -38,6 +39,7 @@ __all__ = [
     "distance_from_pool",
     "find_kinds",
     "find_unknowns",
+    "fit_container",
     "log_predictive_densities",
     "new_interaction",
     "new_organization_effect",

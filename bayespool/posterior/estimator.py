@@ -261,12 +261,13 @@ class PosteriorEstimator:
             for rung in rungs
         ]
         unknowns = problems[0].unknowns
-        posteriors, weights = [], dict[str, float]()
+        posteriors, weights = list[RungPosterior](), dict[str, float]()
         distance = self._distance(problems[0])
         may_be_new = len(unknowns) > 0 and distance is not None and bool(distance.new_kind.any())
         kinds = shared.once("kinds", lambda: with_kinds(collection)) if may_be_new else None
         for problem in problems if len(unknowns) else ():
-            posterior, shares = self._fit_rung(problem, engine, distance, kinds)
+            below = posteriors[-1] if posteriors else None
+            posterior, shares = self._fit_rung(problem, engine, distance, kinds, below)
             posteriors.append(posterior)
             weights |= dict(zip(posterior.names, shares, strict=True))
         diagnostics = _worst({name: f.diagnostics for p in posteriors for name, f in p.fits.items()})
@@ -291,7 +292,12 @@ class PosteriorEstimator:
         return distance_from_pool(problem.collection, problem.run_ids, rel=rung.rel, given=rung.given)
 
     def _fit_rung(
-        self, problem: ScoringProblem, engine: Engine, distance: PoolDistance | None, kinds: Collection | None
+        self,
+        problem: ScoringProblem,
+        engine: Engine,
+        distance: PoolDistance | None,
+        kinds: Collection | None,
+        below: RungPosterior | None,
     ) -> tuple[RungPosterior, list[float]]:
         """The models of a rung and their shares."""
         return fit_rung(
@@ -304,6 +310,7 @@ class PosteriorEstimator:
             shift=self.shift,
             new_kind=None if distance is None else distance.new_kind,
             kinds=kinds,
+            below=below,
         )
 
     def _with_other_evidence(

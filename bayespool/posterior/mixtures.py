@@ -16,14 +16,14 @@ from bayespool.collection import Collection
 from bayespool.compiled import one_thread
 from bayespool.inference import Density, Engine, Fit, Rows
 from bayespool.inference.laplace import approximate
+from bayespool.posterior.new_organizations import NewOrganizations, new_organizations
 from bayespool.posterior.preparation import PreparedModel, ScoringProblem, evidence_depth
 from bayespool.posterior.steps import (
     FittedModel,
     Mixture,
     NewKind,
     RungPosterior,
-    named_organization_effects,
-    named_slopes,
+    scale_of_new,
 )
 
 if TYPE_CHECKING:
@@ -207,15 +207,26 @@ def members_of_draws(n: int, weights: FloatArray, rng: np.random.Generator) -> n
 
 
 def component_of(
-    problem: ScoringProblem, prepared: PreparedModel, fit: Fit, random_seed: int, shift: float = 0.0
+    problem: ScoringProblem,
+    prepared: PreparedModel,
+    fit: Fit,
+    random_seed: int,
+    shift: float = 0.0,
+    below: FittedModel | None = None,
 ) -> FittedModel:
     """Fitted model of a problem's completion; runs whose organization is evidence have its effects."""
     draws, of_run = fit.draws(), prepared.organization
     names = [problem.collection.organizations[o] for o in problem.organization]
-    above = (problem.asked.rel,) if problem.asked.given else ()
-    effect = named_organization_effects(
-        draws["sigma_organization"], len(prepared.evidence.organizations), names, random_seed, *above
+    new = new_organizations(
+        prepared.spec.effects["organization"],
+        draws,
+        prepared.evidence.organizations,
+        random_seed,
+        (problem.asked.rel,) if problem.asked.given else (),
+        None if below is None else below.new,
     )
+    n_organizations = len(prepared.evidence.organizations)
+    effect = new.effects(scale_of_new(draws["sigma_organization"], n_organizations), names)
     known = of_run >= 0
     effect[:, known] = draws["organization_effect"][:, of_run[known]]
     scale, cells = draws.get("sigma_interaction"), dict[int, FloatArray]()
@@ -223,12 +234,13 @@ def component_of(
         of_cells = draws["interaction_effect"].reshape(len(scale), len(prepared.known), -1)
         first = [int(problem.organization[of_run == o][0]) for o in prepared.known]
         cells = {o: of_cells[:, k] for k, o in enumerate(first)}
-    slopes, whose = _slopes(prepared, draws, names, random_seed, above)
+    slopes, whose = _slopes(prepared, draws, names, new)
     return FittedModel(
         model=prepared.model,
         fit=fit,
         log_odds=partial(prepared.log_odds, draws),
         effect=effect,
+        new=new,
         cell_scale=scale,
         known=known,
         cells=cells,
@@ -240,19 +252,14 @@ def component_of(
 
 
 def _slopes(
-    prepared: PreparedModel,
-    draws: Mapping[str, FloatArray],
-    names: Sequence[str],
-    random_seed: int,
-    above: tuple[int, ...],
+    prepared: PreparedModel, draws: Mapping[str, FloatArray], names: Sequence[str], new: NewOrganizations
 ) -> tuple[FloatArray | None, npt.NDArray[np.int64]]:
     """Slopes less the common ones, shape (draw, organization, predictor), and whose they are, (run,)."""
     if "sigma_slope" not in draws:
         return None, np.zeros(len(names), dtype=np.int64)
     keys = list(zip(names, prepared.organization.tolist(), strict=True))
     distinct, predictors = sorted(set(keys)), tuple(prepared.spec.predictors)
-    organizations = [name for name, _ in distinct]
-    slopes = named_slopes(draws["sigma_slope"], predictors, organizations, random_seed, *above)
+    slopes = new.slopes(draws["sigma_slope"], predictors, [name for name, _ in distinct])
     of_known = draws["slope_effect"].reshape(len(slopes), -1, len(predictors))
     for i, (_, organization) in enumerate(distinct):
         if organization >= 0:
@@ -287,6 +294,7 @@ def fit_rung(
     shift: float = 0.0,
     new_kind: FloatArray | None = None,
     kinds: Collection | None = None,
+    below: RungPosterior | None = None,
 ) -> tuple[RungPosterior, list[float]]:
     """Fit the models of a rung, and again to ``kinds`` for runs that may be new; also their shares."""
     rung = problem.asked
@@ -298,7 +306,7 @@ def fit_rung(
         of_kinds = dataclasses.replace(problem, collection=kinds)
         others = of_kinds, {model: of_kinds.prepare(model, {**OF_KINDS, **priors}) for model in models}
     return fit_prepared(
-        (problem, ready), others, engine, n_draws, random_seed, shift=shift, new_kind=new_kind
+        (problem, ready), others, engine, n_draws, random_seed, shift=shift, new_kind=new_kind, below=below
     )
 
 
@@ -311,6 +319,7 @@ def fit_prepared(
     *,
     shift: float = 0.0,
     new_kind: FloatArray | None = None,
+    below: RungPosterior | None = None,
 ) -> tuple[RungPosterior, list[float]]:
     """`fit_rung` from prepared models by name, with the evidence of organizations and of kinds."""
     rung = usual[0].asked
@@ -318,7 +327,7 @@ def fit_prepared(
     seeds = np.random.SeedSequence([random_seed, depth, rung.rel])
 
     def mixture_of(
-        problem: ScoringProblem, prepared: Mapping[str, PreparedModel]
+        problem: ScoringProblem, prepared: Mapping[str, PreparedModel], lower: Mixture | None
     ) -> tuple[Mixture, list[float]]:
         """Fitted models with their draws, and their shares."""
         mix_seed, *model_seeds = seeds.spawn(1 + len(prepared))
@@ -328,16 +337,19 @@ def fit_prepared(
             keys.append((part.key, seed))
             fits[model] = problem.shared.once(("fit", *keys[-1]), partial(part.fit, engine, seed))
         shares = problem.shared.once(("shares", *keys), partial(shares_of_models, prepared, fits))
+        of_models = {} if lower is None else {part.model: part for part in lower.components}
         components = tuple(
-            component_of(problem, part, fits[model], random_seed, shift) for model, part in prepared.items()
+            component_of(problem, part, fits[model], random_seed, shift, of_models.get(part.model))
+            for model, part in prepared.items()
         )
         member = members_of_draws(n_draws, np.array(shares), np.random.default_rng(mix_seed))
         return Mixture(components, member, np.arange(n_draws)), shares
 
-    mixture, shares = mixture_of(*usual)
+    mixture, shares = mixture_of(*usual, None if below is None else below.mixture)
     if new_kind is None or others is None:
         return RungPosterior(rung, mixture), shares
-    mixture_of_kinds, shares_of_kinds = mixture_of(*others)
+    lower_kinds = None if below is None or below.new_kind is None else below.new_kind.mixture
+    mixture_of_kinds, shares_of_kinds = mixture_of(*others, lower_kinds)
     mean, rng = float(new_kind.mean()), np.random.default_rng([random_seed, _ORDER_SEED])
     order = (rng.permutation(n_draws) + 0.5) / n_draws
     weights = [(1 - mean) * share for share in shares] + [mean * share for share in shares_of_kinds]

@@ -15,7 +15,7 @@ from bayespool.compiled import compiled
 from bayespool.errors import InputError
 from bayespool.measures import Measure
 from bayespool.posterior.drawing import add_effects
-from bayespool.randomness import normals
+from bayespool.posterior.new_organizations import NewOrganizations
 
 if TYPE_CHECKING:
     from bayespool.inference import Fit
@@ -82,24 +82,9 @@ def levels_of(collection: Collection, rungs: tuple[Rung, ...]) -> tuple[int, ...
     return tuple(levels)
 
 
-def _scale_of_new(sigma: FloatArray, n_organizations: int) -> FloatArray:
+def scale_of_new(sigma: FloatArray, n_organizations: int) -> FloatArray:
     """Standard deviation of a new organization's effect about the intercept, shape (draw,)."""
     return np.asarray(sigma * np.sqrt(1 + (1 / n_organizations if n_organizations else 0)))
-
-
-def named_organization_effects(
-    sigma: FloatArray,
-    n_organizations: int,
-    names: Sequence[str],
-    random_seed: int,
-    *above: object,
-) -> FloatArray:
-    """Effects of organizations outside the evidence, by seed, name and rungs, shape (draw, name)."""
-    scale = _scale_of_new(sigma, n_organizations)
-    effects = {
-        name: scale * normals(len(sigma), random_seed, "organization", name, *above) for name in set(names)
-    }
-    return np.column_stack([effects[name] for name in names])
 
 
 def new_organization_effect(
@@ -122,7 +107,7 @@ def new_organization_effect(
     rng : numpy.random.Generator
     """
     distinct, inverse = np.unique(organization, return_inverse=True)
-    scale = _scale_of_new(sigma, n_organizations)
+    scale = scale_of_new(sigma, n_organizations)
     return (scale[:, None] * rng.normal(size=(len(sigma), len(distinct))))[:, inverse]
 
 
@@ -185,21 +170,6 @@ def slope_effect(slopes: FloatArray, predictors: FloatArray, organization: npt.N
     return effect
 
 
-def named_slopes(
-    sigma: FloatArray,
-    predictors: Sequence[str],
-    names: Sequence[str],
-    random_seed: int,
-    *above: object,
-) -> FloatArray:
-    """`new_slopes` by seed and names of organization and predictor, shape (draw, name, predictor)."""
-    slopes = np.empty((len(sigma), len(names), len(predictors)))
-    for i, name in enumerate(names):
-        for k, predictor in enumerate(predictors):
-            slopes[:, i, k] = sigma * normals(len(sigma), random_seed, "slope", name, predictor, *above)
-    return slopes
-
-
 @compiled
 def add_slopes(
     log_odds: FloatArray,
@@ -231,6 +201,8 @@ class FittedModel:
         without effects of organizations.
     effect : ndarray of float, shape (draw, run)
         Effect of the organization of each run.
+    new : NewOrganizations
+        What the effects of new organizations are drawn from.
     cell_scale : ndarray of float, shape (draw,), or None
         Standard deviation of the effects of organization × topic; None for a model without them.
     known : ndarray of bool, shape (run,)
@@ -251,6 +223,7 @@ class FittedModel:
     fit: Fit
     log_odds: Callable[[npt.NDArray[np.intp], int, slice], FloatArray]
     effect: FloatArray
+    new: NewOrganizations
     cell_scale: FloatArray | None = None
     known: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
     cells: Mapping[int, FloatArray] = field(default_factory=dict)

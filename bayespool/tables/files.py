@@ -149,6 +149,14 @@ def read_bytes_back(path: PathLike) -> bytes | None:
         return None
 
 
+def make_folder(folder: PathLike) -> None:
+    """Make a folder with those above it, where it is not there, or raise an `OutputError`."""
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be made: {error.strerror or error}") from None
+
+
 def remove(path: PathLike) -> None:
     """Remove a file, or raise an `OutputError`."""
     try:

@@ -15,7 +15,7 @@ from bayespool.collection import Collection
 from bayespool.corrections import TopicsAdjustment
 from bayespool.errors import InputError
 from bayespool.experiments import vary_common_topics
-from bayespool.experiments.common_topics import TopicsInCommon, common_topics_errors
+from bayespool.experiments.random_pools import TopicsInCommon, common_topics_errors
 from bayespool.scoring import parse_estimator
 
 

@@ -13,7 +13,7 @@ from toys import pooled_collections, toy_collection
 
 from bayespool.collection import Collection, qrels_from_frame
 from bayespool.experiments import load_example
-from bayespool.experiments.hidden import HiddenDocuments, pool_alone, without_organizations
+from bayespool.experiments.hidden import HiddenDocuments, pool_alone
 from bayespool.measures import parse_measure
 from bayespool.models import MODEL_NAMES, LinearEvidence
 from bayespool.posterior import ScoringProblem
@@ -91,7 +91,7 @@ def test_models_predict_the_same_documents_at_a_shallow_cutoff(model: str) -> No
 def test_organizations_are_taken_out_with_their_hidden_documents_alone(model: str) -> None:
     evidence = prepared(model).evidence
     kept = np.array([True, False, True, True, True, True, False, True])
-    fewer: Any = without_organizations(evidence, kept)
+    fewer: Any = evidence.of_organizations(kept)
     whose = "organization" if isinstance(evidence, LinearEvidence) else "hidden_organization"
     mine = kept[getattr(evidence, whose)]
     assert fewer.organizations == tuple(np.array(evidence.organizations)[kept])

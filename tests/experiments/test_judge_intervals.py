@@ -17,7 +17,7 @@ from bayespool import check_judges
 from bayespool.collection import Collection
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.experiments import JudgeCheck, SimulationSettings, load_example, simulate
-from bayespool.experiments.judge_tables import ALL_JUDGES
+from bayespool.experiments.judge_checks import ALL_JUDGES
 from bayespool.posterior import PosteriorEstimator
 
 QUICK: dict[str, Any] = {"draws": 250, "chains": 2, "model": "ratio"}

@@ -13,8 +13,7 @@ from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments import load_example
-from bayespool.experiments.hidden import Fitting, HiddenDocuments
-from bayespool.experiments.questions import HeldOutRankings
+from bayespool.experiments.hidden import Fitting, HeldOutRankings, HiddenDocuments
 from bayespool.measures import parse_measure
 
 QUICK = Fitting(draws=20, chains=2)

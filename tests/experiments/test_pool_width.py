@@ -20,7 +20,7 @@ from bayespool.collection import Collection
 from bayespool.collection.pools import DepthPool
 from bayespool.errors import InputError, PoolWarning
 from bayespool.experiments import leave_out, leave_types_out, load_example, vary_pool_width
-from bayespool.experiments.pool_width import PoolsOfWidths
+from bayespool.experiments.random_pools import PoolsOfWidths
 from bayespool.experiments.resampling import contributors, whole_pool
 from bayespool.measures import Estimates
 

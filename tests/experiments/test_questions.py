@@ -9,10 +9,9 @@ import pytest
 from checked import tasks_of
 
 from bayespool.experiments import load_example, predict_held_out
-from bayespool.experiments.hidden import Fitting, HiddenDocuments
+from bayespool.experiments.hidden import Fitting, HeldOutRankings, HiddenDocuments, draw_levels, questions_of
 from bayespool.experiments.predictions import deal_folds
-from bayespool.experiments.priors import draw_priors
-from bayespool.experiments.questions import HeldOutRankings, draw_levels, questions_of
+from bayespool.models.structure import draw_priors
 
 QUICK = Fitting(draws=20, chains=2)
 

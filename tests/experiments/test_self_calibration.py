@@ -20,7 +20,6 @@ from bayespool.experiments import (
     SelfCalibration,
     SimulationSettings,
     ecdf_band,
-    priors,
     self_calibrate,
     self_calibration,
     self_calibration_frame,
@@ -114,10 +113,10 @@ def test_what_is_right_passes_and_what_is_wrong_does_not(monkeypatch: pytest.Mon
     calibrate: dict[str, Any] = {"models": "background", "n_simulations": 50}
     (right,) = self_calibrate(**calibrate)
     assert {"mu", "new_run", "log_likelihood", "topic_effect[0]"}.isdisjoint(wrong_quantities(right))
-    log_odds, effect = self_calibration.row_log_odds, self_calibration.new_organization_effect
+    log_odds, effect = ModelSpec.log_odds_of_rows, self_calibration.new_organization_effect
     for shift in (-1.0, 1.0):
         with monkeypatch.context() as patch:
-            patch.setattr(self_calibration, "row_log_odds", lambda *a, s=shift: log_odds(*a) + s)
+            patch.setattr(ModelSpec, "log_odds_of_rows", lambda *a, s=shift: log_odds(*a) + s)
             (wrong,) = self_calibrate(**calibrate)
         assert wrong_quantities(wrong) == [*wrong_quantities(right), "new_run"]
         low = self_calibration_frame([wrong]).set_index("quantity").loc["new_run", "rank_mean"]
@@ -160,13 +159,13 @@ def test_effects_of_organizations_on_topics_rank_uniformly_and_others_do_not(
     factor: float, with_cells: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Wrong are effects that are simulated with twice the scale, or none."""
-    draw = priors.draw_priors
+    draw = self_calibration.draw_priors
 
     def draw_priors(*given: Any) -> dict[str, np.ndarray]:
         draws = draw(*given)
         return draws | {"interaction_effect": factor * draws["interaction_effect"]}
 
-    monkeypatch.setattr(priors, "draw_priors", draw_priors)
+    monkeypatch.setattr(self_calibration, "draw_priors", draw_priors)
     (found,) = self_calibrate(with_cells, n_simulations=100)
     frame = self_calibration_frame([found]).set_index("quantity")
     wrong, spread = wrong_quantities(found), frame["spread"]

@@ -336,12 +336,12 @@ FAULTS = (
         "PIT values go beyond 1, and calibrated models look wrong",
     ),
     Fault(
-        "adjusted p-values that fall",
+        "adjusted p-values of another rule",
         "experiments/grading.py",
-        "np.minimum(1.0, np.maximum.accumulate(scaled))",
-        "np.minimum(1.0, scaled)",
+        'method="holm"',
+        'method="fdr_bh"',
         "experiments/test_uniformity.py",
-        "a larger p-value is called significant where a smaller one is not",
+        "models that are right are called wrong more often than is said",
     ),
     Fault(
         "folds that see what they predict",
@@ -354,8 +354,8 @@ FAULTS = (
     Fault(
         "weights that see the fold",
         "experiments/predictions.py",
-        "_weights(of_members[~mine], predictions[0].organization[~mine])",
-        "_weights(of_members, predictions[0].organization)",
+        "np.flatnonzero(np.isfinite(densities).all(axis=1) & ~mine)",
+        "np.flatnonzero(np.isfinite(densities).all(axis=1))",
         "experiments/test_predictions.py",
         "the combined model is graded on what its weights were chosen by",
     ),

@@ -97,10 +97,10 @@ FAULTS = (
     ),
     Fault(
         "ends of a reliability",
-        "experiments/reliability.py",
+        "comparisons/reliability.py",
         "lower, upper = (1 + ci_prob) / 2, (1 - ci_prob) / 2",
         "lower, upper = (1 - ci_prob) / 2, (1 + ci_prob) / 2",
-        "experiments/test_reliability.py",
+        "comparisons/test_reliability.py",
         "the interval of a reliability begins above its end",
     ),
     Fault(

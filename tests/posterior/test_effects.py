@@ -190,7 +190,7 @@ def test_predictions_and_weights_know_the_effect(monkeypatch: pytest.MonkeyPatch
 
     draws, density = found()
     monkeypatch.setattr(
-        "bayespool.experiments.questions.new_interaction", lambda *given: 0 * new_interaction(*given)
+        "bayespool.experiments.hidden.new_interaction", lambda *given: 0 * new_interaction(*given)
     )
     without, narrow = found()
     several = without.std(axis=0) > 0.5

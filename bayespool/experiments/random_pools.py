@@ -1,4 +1,5 @@
-"""Score adjustment from common topics on random pools (Webber & Park 2009, §3.2, algorithm 3, tables 2 to 4).
+"""Experiments on random pools (Webber & Park 2009): errors of new runs by the width of the pool (§2.2, §3.1),
+and score adjustment from common topics (§3.2, algorithm 3, tables 2 to 4).
 
 References
 ----------
@@ -9,10 +10,9 @@ W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling b
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,35 +21,23 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.experiments.base import (
-    POOL_COLUMNS,
-    ExperimentResult,
-    panel_figure,
-    pools_clause,
-    pools_scope,
-    summary_of,
-)
+from bayespool.experiments.base import ExperimentResult, RowOrder, panel_figure, pools_scope, summary_of
 from bayespool.experiments.design import Graded
-from bayespool.experiments.resampling import (
-    RandomPools,
-    distinct_sizes,
-    settings_for_collection,
-    whole_pool,
-)
+from bayespool.experiments.graded_runs import notes_of_truth
+from bayespool.experiments.grading import errors_of
+from bayespool.experiments.resampling import RandomPools, distinct_sizes, settings_for_collection, whole_pool
 from bayespool.experiments.running import Running, in_parts
-from bayespool.experiments.settings import CommonTopicsSettings
+from bayespool.experiments.settings import CommonTopicsSettings, PoolWidthSettings
 from bayespool.randomness import seed_of
 from bayespool.report.result import Figure
 from bayespool.tables.columns import Column
+from bayespool.tables.formatting import level
 from bayespool.tables.table import Spread, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
 
-COMMON_ESTIMATORS = ("as-judged", "condensed-list")
-"""Estimators adjusted by Webber & Park: unjudged documents as not relevant (table 2), or dropped (table
-3).
-"""
+FloatArray = npt.NDArray[np.float64]
 
 COMMON_SIZES = (5, 10, 20, 30, 40, 50, 100, 150, 200)
 """Default numbers of common topics, as far as below the number of topics."""
@@ -59,10 +47,11 @@ SCORES = ("unadjusted", "mixed", "adjusted", "common-only")
 the common topics; the mean true score on the common topics alone.
 """
 
-FloatArray = npt.NDArray[np.float64]
-
-
-_COLUMNS = {
+_OF_POOLS = {
+    "pool_width": Column("width", "count", "Number of runs or organizations that the pool was drawn with."),
+    "sample": Column("pool", "count", "Number of the pool among those of its width."),
+}
+_OF_TOPICS = _OF_POOLS | {
     "score": Column("score", "text", "Kind of score, one of `bayespool.experiments.SCORES`."),
     "n_common": Column("common\ntopics", "count", "Number of topics that are judged in full."),
     "n_samples": Column("pools", "count", "Number of pools."),
@@ -79,10 +68,191 @@ _LAW = (
     "law: √(2/π) √((N − n)/(nN)) times the standard deviation over topics of what a run loses outside the "
     "pool, which is the MAE of the adjusted score as far as that is normal."
 )
+_ROWS = (
+    *("measure", "pool_width", "sample", "n_pool_runs", "run_id", "organization", "estimator"),
+    *("truth", "value", "error", "topic_rmse", "unjudged", "n_unknown", "lower", "upper", "ci_prob"),
+)
+_QUARTILES = {
+    "quartile_1": Column("1st\nquartile", "difference", "First quartile of estimate − truth."),
+    "median": Column("median", "difference", "Median of estimate − truth."),
+    "quartile_3": Column("3rd\nquartile", "difference", "Third quartile of estimate − truth."),
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class CommonTopicsResult(ExperimentResult):
+class _PoolsResult(ExperimentResult):
+    n_contributors: int
+    _rows: pd.DataFrame
+
+    def _pools(self) -> str:
+        """Clause on pools drawn at random."""
+        s = self.settings
+        kind = "" if s.pool_type is None else f"{s.pool_type} "
+        pools = f"{s.n_samples} pools of each width drawn from {self.n_contributors} {kind}{s.by}s"
+        return pools if s.target_type is None else f"{pools} for {s.target_type} runs"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class PoolWidthResult(_PoolsResult):
+    """Result of `vary_pool_width`.
+
+    Its tables are ``pools``, a row per measure, width, pool, estimator and scored run, and ``summary``, a row
+    per measure, width and estimator.
+
+    Attributes
+    ----------
+    settings : PoolWidthSettings
+    n_contributors : int
+        Runs or organizations that pools were drawn from.
+    """
+
+    command = "pool-width"
+    title = "Pools of fewer contributors"
+    settings: PoolWidthSettings
+
+    def __repr__(self) -> str:
+        s = self.settings
+        return (
+            f"<PoolWidthResult: {s.n_samples} pools of each of {len(s.widths)} widths, "
+            f"{len(s.measures)} measures, {len(s.estimators)} estimators>"
+        )
+
+    def tables(self) -> tuple[Table, ...]:
+        """``pools`` and ``summary``."""
+        shown = level(self.settings.ci_prob)
+        columns = _OF_POOLS | {
+            "n_scored": Column("scored", "count", "Number of scored runs, over pools."),
+            "bias_se": Column("its\ns.e.", "score", "Standard error of the bias over pools."),
+            **_QUARTILES,
+            "coverage": Column(f"truth in\n{shown}", "chance", "Share of intervals that hold the truth."),
+            "interval_width": Column(f"width of\n{shown}", "score", "Mean width of the intervals."),
+        }
+        keys = ("measure", "pool_width", "estimator")
+        errors = ("unjudged", "bias", "bias_se", *_QUARTILES, "mae", "rmse", "topic_rmse")
+        views = tuple(
+            View(
+                title=str(measure),
+                names=("pool_width", "estimator"),
+                columns=(*errors, "coverage", "interval_width"),
+                where={"measure": str(measure)},
+            )
+            for measure in self.settings.measures
+        )
+        return (
+            Table("pools", "The pools", self._rows.copy(), columns),
+            Table("summary", "Summary", summary_of(self._rows, keys, _summarize_pools), columns, views),
+        )
+
+    def notes(self) -> tuple[str, ...]:
+        """Notes on documents that are unjudged in truth, too."""
+        measures = self.settings.measures
+        return tuple(f"{m}: {note}" for m in measures for note in notes_of_truth(self._rows, m))
+
+    def summary(self) -> tuple[str, ...]:
+        """How pools and runs were drawn."""
+        n_targets = self.settings.n_targets
+        scored = "a run" if n_targets == 1 else f"up to {n_targets} runs"
+        return (f"{self._pools()}, {scored} outside each scored; {pools_scope(self)}",)
+
+    def figures(self) -> tuple[Figure, ...]:
+        """``pool-width`` for each measure."""
+        from bayespool.plots import plot_pool_width
+
+        caption, size = "Errors by the number of contributors", {"width": 6.5, "height": 4.5}
+        return tuple(
+            panel_figure("pool-width", caption, [partial(plot_pool_width, self, m)], of=[m], **size)
+            for m in self.settings.measures
+        )
+
+
+class PoolsOfWidths(RandomPools):
+    """Pools of several widths, and the scores of runs outside them."""
+
+    name: ClassVar[str] = "pool-width"
+
+    def grade(self, graded: Graded, settings: PoolWidthSettings) -> Mapping[str, Any]:
+        """Errors, and what the pool leaves unjudged."""
+        rows = graded.rows() | {
+            "n_pool_runs": len(graded.part.pool_run_ids),
+            "unjudged": graded.bounds.unjudged_share,
+        }
+        rows["error"] = rows["value"] - rows["truth"]
+        return {name: rows[name] for name in _ROWS}
+
+
+@in_parts(PoolWidthSettings, PoolsOfWidths)
+def vary_pool_width(
+    collection: Collection, *, settings: PoolWidthSettings, running: Running
+) -> PoolWidthResult:
+    """Draw random pools of different widths, and estimate runs outside them.
+
+    Parameters
+    ----------
+    collection : Collection
+        With a known pool.
+    {options}
+    {running}
+
+    Returns
+    -------
+    PoolWidthResult
+
+    Raises
+    ------
+    InputError
+        Unknown measure, estimator, setting or type; no pool; a cutoff below the pool depth; a pool so wide
+        that no run is outside it.
+    {errors}
+
+    Warns
+    -----
+    {warnings}
+
+    Notes
+    -----
+    A run's true score is that on the whole pool, where its documents are judged down to the pool depth. An
+    estimator gets the collection with the judgments of the drawn pool alone, the names of the runs and the
+    measures. The paper draws w + 1 systems and takes one out to score it, which is equivalent. Over an ideal
+    ranking (R, AP, nDCG) the true score counts the relevant documents of the drawn pool and the runs scored.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> result = vary_pool_width(load_example(), widths=[2, 8], n_samples=10, estimators="as-judged")
+    >>> print(result.to_frame("summary")[["pool_width", "unjudged", "bias"]].round(3).to_string(index=False))
+     pool_width  unjudged   bias
+              2     0.511 -0.140
+              8     0.234 -0.049
+    """
+    whole = whole_pool(collection, settings.runs, settings.pool_depth)
+    resolved = settings_for_collection(settings, whole)
+    return PoolWidthResult(**PoolsOfWidths().fields(collection, whole, resolved, running))
+
+
+def _summarize_pools(rows: pd.DataFrame) -> dict[str, Any]:
+    error = rows["error"].to_numpy()
+    of_pools = rows.groupby("sample")["error"].mean()
+    open_ = rows[rows["ci_prob"].notna() & (rows["unjudged"] > 0)]
+    inside = (open_["lower"] <= open_["truth"]) & (open_["truth"] <= open_["upper"])
+    return {
+        "n_scored": len(rows),
+        "n_pool_runs": float(rows["n_pool_runs"].mean()),
+        "unjudged": float(rows["unjudged"].mean()),
+        **errors_of(rows, "bias"),
+        "bias_se": float(of_pools.std(ddof=1) / np.sqrt(len(of_pools))) if len(of_pools) > 1 else np.nan,
+        "quartile_1": float(np.quantile(error, 0.25)),
+        "median": float(np.median(error)),
+        "quartile_3": float(np.quantile(error, 0.75)),
+        **errors_of(rows, "mae", "rmse"),
+        "topic_rmse": float(np.sqrt((rows["topic_rmse"].to_numpy() ** 2).mean())),
+        "coverage": float(inside.mean()) if len(open_) else np.nan,
+        "interval_width": float((open_["upper"] - open_["lower"]).mean()) if len(open_) else np.nan,
+        "ci_prob": float(rows["ci_prob"].iloc[0]),
+    }
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class CommonTopicsResult(_PoolsResult):
     """Result of `vary_common_topics`.
 
     Its tables are ``pools``, a row per measure, width, pool, estimator, kind of score and number of common
@@ -98,8 +268,6 @@ class CommonTopicsResult(ExperimentResult):
     command = "common-topics"
     title = "Topics judged in full"
     settings: CommonTopicsSettings
-    n_contributors: int
-    _rows: pd.DataFrame
 
     def __repr__(self) -> str:
         s = self.settings
@@ -111,16 +279,15 @@ class CommonTopicsResult(ExperimentResult):
 
     def tables(self) -> tuple[Table, ...]:
         """``pools`` and ``summary``."""
-        columns = POOL_COLUMNS | _COLUMNS
         return (
-            Table("pools", "The pools", self._rows.copy(), columns),
-            Table("summary", "Summary", self._summary(), columns, tuple(self._views())),
+            Table("pools", "The pools", self._rows.copy(), _OF_TOPICS),
+            Table("summary", "Summary", self._summary(), _OF_TOPICS, tuple(self._views())),
         )
 
     def summary(self) -> tuple[str, ...]:
         """How pools and topics were drawn."""
         draws = f"{self.settings.n_topic_samples} draws of common topics each"
-        return (f"{pools_clause(self)}, a run outside each scored; {draws}; {pools_scope(self)}",)
+        return (f"{self._pools()}, a run outside each scored; {draws}; {pools_scope(self)}",)
 
     def figures(self) -> tuple[Figure, ...]:
         """``common-topics`` for each measure and estimator."""
@@ -158,7 +325,7 @@ class CommonTopicsResult(ExperimentResult):
         rows = self._rows
         plain = rows[rows["score"] == "unadjusted"].drop_duplicates(places)[[*places, "mae"]]
         rows = rows.merge(plain.rename(columns={"mae": "unadjusted_mae"}), on=places, how="left")
-        return summary_of(rows, keys, partial(_summarize, n_topics=len(self.query_ids)))
+        return summary_of(rows, keys, partial(_summarize_topics, n_topics=len(self.query_ids)))
 
 
 class TopicsInCommon(RandomPools):
@@ -255,16 +422,9 @@ def vary_common_topics(
     """
     whole = whole_pool(collection, settings.runs, settings.pool_depth)
     sizes = _sizes(settings.n_common or None, len(whole.query_ids))
-    resolved = dataclasses.replace(settings_for_collection(settings, whole), n_common=sizes)
-    order = {
-        "measure": [str(m) for m in resolved.measures],
-        "pool_width": None,
-        "estimator": resolved.labels,
-        "score": SCORES,
-        "n_common": None,
-        "sample": None,
-    }
-    return CommonTopicsResult(**TopicsInCommon().fields(collection, whole, resolved, order, running))
+    resolved = replace(settings_for_collection(settings, whole), n_common=sizes)
+    order: RowOrder = {"score": SCORES, "n_common": None}
+    return CommonTopicsResult(**TopicsInCommon().fields(collection, whole, resolved, running, order))
 
 
 def common_topics_errors(
@@ -308,7 +468,7 @@ def _sizes(n_common: Sequence[int] | None, n_topics: int) -> tuple[int, ...]:
     return chosen
 
 
-def _summarize(rows: pd.DataFrame, n_topics: int) -> dict[str, Any]:
+def _summarize_topics(rows: pd.DataFrame, n_topics: int) -> dict[str, Any]:
     law, n_common = rows["law"].to_numpy(), int(rows["n_common"].iloc[0])
     lost = np.abs(rows["truth"].to_numpy() - rows["value"].to_numpy())
     mae_law = np.sqrt(2 / np.pi) * law.mean()

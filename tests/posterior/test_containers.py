@@ -17,10 +17,10 @@ from scipy import stats
 from bayespool import fit_container, score
 from bayespool.errors import InputError, NoPoolWarning
 from bayespool.experiments import load_example
-from bayespool.experiments.priors import draw_priors
 from bayespool.inference import NUTS
 from bayespool.inference.cells import draw_effects
 from bayespool.measures import Estimates
+from bayespool.models.structure import draw_priors
 from bayespool.scoring import Scores
 from bayespool.tables import container_bytes
 from bayespool.tables.containers import container_of_bytes

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from checked import every_model, example_hidden, prepared
 
-from bayespool.experiments.hidden import row_log_odds
-from bayespool.experiments.priors import block_log_odds, draw_priors
+from bayespool.models.structure import draw_priors
+from bayespool.posterior.containers import block_log_odds
 
 
 @every_model
@@ -17,7 +17,7 @@ def test_two_ways_to_the_chance_of_a_hidden_document_agree(model: str) -> None:
     structure, rows = one.structure(), example_hidden().rows(one.evidence)
     draws = draw_priors(structure, 5, np.random.default_rng(1))
     (block,) = (b for b in structure.blocks if b.successes is one.evidence.n_hidden_relevant)
-    without = row_log_odds(one.spec, one.evidence, draws, np.arange(len(rows.n_hidden)))
+    without = one.spec.log_odds_of_rows(one.evidence, draws, np.arange(len(rows.n_hidden)))
     expected = without + draws["organization_effect"][:, rows.organization]
     if "interaction" in one.spec.effects:
         of_topics = draws["interaction_effect"].reshape(5, -1, len(one.evidence.query_ids))
