@@ -265,6 +265,12 @@ class CommonTopicsSettings(PoolSettings):
         details="The sets of one draw are nested: n topics are n′ < n and others.",
         least=1,
     )
+    plan: tuple[float, ...] = option(
+        None,
+        "Comma-separated standard errors of a mean score: says how many common topics each takes.",
+        above=0,
+        affects_parts=False,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
