@@ -121,9 +121,8 @@ def main() -> None:
     every = list(dict.fromkeys(["take", *(text for texts in VARIANTS.values() for text in texts)]))
 
     def run(strategies: Iterable[str], name: str, **settings: Any) -> Any:
-        folder, n_jobs = given.output / name, given.jobs
-        asked = {"strategies": list(strategies), "budgets": BUDGETS, "folder": folder, "n_jobs": n_jobs}
-        return budgets(collection, MEASURES, **asked, **settings)
+        asked = {"budgets": BUDGETS, "folder": given.output / name, "n_jobs": given.jobs} | settings
+        return budgets(collection, MEASURES, strategies=list(strategies), **asked)
 
     print("| reading | `--truth` | of 72 |", " | ".join(PAPER[1:]), "|")
     for truth in ("full", "pooled"):
@@ -135,8 +134,10 @@ def main() -> None:
                 print(line("what holds at most budgets", truth, of_budgets(result, BUDGETS, most=True)))
                 for budget in (5_000, 10_000, 20_000, 40_000):
                     print(line(f"{budget:,} documents alone", truth, of_budgets(result, [budget])))
-        shared = run(("take", *COMBINATIONS), "global", truth=truth, shares="global")
-        print(line("budget shared by value (of 54)", truth, of_means(shared)))
+        few = {"budgets": (5_000, 20_000, 40_000), "shares": "global"}
+        shared = run(("take", *COMBINATIONS), "global", truth=truth, **few)
+        print(line("5,000, shared by value (of 54)", truth, of_budgets(shared, [5_000])))
+        print(line("three budgets, shared by value (of 54)", truth, of_means(shared)))
     found = {truth: run(every, "equal", truth=truth) for truth in ("full", "pooled")}
     rows = []
     for reading, texts in VARIANTS.items():

@@ -18,7 +18,7 @@ from bayespool.pooling import (
     Contributions,
     choice_frame,
     contributions_of,
-    estimated_recall,
+    ends_frame,
     judged_by,
     qrels_of_choice,
 )
@@ -116,19 +116,9 @@ class DocumentsToJudge(ListForAssessors):
 
     def _topics(self) -> Table:
         """Judgments of each topic by the time that the stopping rule, or the budget, ended it."""
-        import pandas as pd
-
-        rows = []
-        for topic, query_id in enumerate(self.collection.query_ids):
-            pair = self.chosen.pair[self.chosen.start[topic] : self.chosen.start[topic + 1]]
-            relevance = self.collection.relevance[pair]
-            relevant, n_there = relevance >= self.settings.get("rel", 1), int(self.chosen.n_documents[topic])
-            is_known = len(pair) > 0 and bool((relevance >= 0).all())
-            recall = estimated_recall(relevant, n_there)[-1] if is_known else float("nan")
-            rows.append((query_id, n_there, len(pair), int(relevant.sum()), recall))
-        columns = ["query_id", "n_there", "n_documents", "n_relevant", "estimated_recall"]
-        view = View(title="Where topics ended", names=("query_id",), columns=tuple(columns[1:]))
-        return Table("topics", view.title, pd.DataFrame(rows, columns=columns), _TOPICS, (view,))
+        frame = ends_frame(self.collection, self.chosen, rel=self.settings.get("rel", 1))
+        view = View(title="Where topics ended", names=("query_id",), columns=tuple(map(str, frame))[1:])
+        return Table("topics", view.title, frame, _TOPICS, (view,))
 
     def _contributors(self) -> Table:
         """Contributions of organizations, or of runs where each is of its own."""
