@@ -76,12 +76,12 @@ class Adjustment(SharedCorrection):
             with_estimand = dataclasses.replace(with_estimand, estimand=self.estimand)
         object.__setattr__(self, "base", with_estimand)
 
-    def unadjusted(
+    def base_scores(
         self, collection: Collection, run_ids: Sequence[str], measures: Sequence[Measure]
     ) -> list[FloatArray]:
         """Base scores by measure, shape (run, topic) each."""
         base: Any = self.base
-        return [found.per_topic for found in base.estimate(collection, list(run_ids), list(measures))]
+        return [estimates.per_topic for estimates in base.estimate(collection, list(run_ids), list(measures))]
 
 
 @register_estimator(
@@ -133,7 +133,7 @@ class SystemsAdjustment(Adjustment):
             if others.any():
                 adjustment[:, row] = losses(collection, run, others, measures)
         everywhere = np.ones(len(collection.query_ids), dtype=bool)
-        starts = self.unadjusted(collection, run_ids, measures)
+        starts = self.base_scores(collection, run_ids, measures)
         corrected = []
         for bounds, start, of_measure in zip(all_bounds, starts, adjustment, strict=True):
             of_measure[lacks_pool(collection, bounds)] = np.nan
@@ -177,7 +177,7 @@ class SystemsAdjustment(Adjustment):
             if self.substitute:
                 pooled[collection.run_index(run)] = True
             without = collection.without_judgments(sole == unit[system]).with_pool(pooled, collection.pool)
-            for m, held_out in enumerate(self.unadjusted(without, [name], measures)):
+            for m, held_out in enumerate(self.base_scores(without, [name], measures)):
                 lost[row, m] = (score_bounds(collection, [name], measures[m]).lower - held_out).mean()
         losses: list[float] = lost.mean(axis=0).tolist()
         return losses
@@ -333,7 +333,7 @@ class TopicsAdjustment(Adjustment):
         top = collection.document[index, :, : max(measure.cutoff for measure in measures)]
         own[top[top >= 0]] = True
         gone = own & common[collection.pair_topic] & ~collection.in_pool(others)
-        return self.unadjusted(collection.without_judgments(gone), [run], measures)
+        return self.base_scores(collection.without_judgments(gone), [run], measures)
 
     def _corrected(
         self, collection: Collection, bounds: Bounds, start: FloatArray, common: BoolArray

@@ -15,7 +15,7 @@ from bayespool.collection.rankings import within
 from bayespool.errors import InputError
 from bayespool.pooling.registry import parse_strategy
 from bayespool.pooling.sampling import Sampling
-from bayespool.pooling.stopping import StoppingRule, estimated_recall, parse_stopping_rule, stops_at
+from bayespool.pooling.stopping import StoppingRule, parse_stopping_rule, stops_at
 from bayespool.pooling.strategy import FixedOrder, Strategy, TopicRankings, retrieved_by
 from bayespool.randomness import key_of
 
@@ -100,9 +100,7 @@ def check_budget(strategy: Strategy, budget: int | None, stop: StoppingRule | No
             f"{strategy.name!r} draws a sample, which a stopping rule would spoil", hint="give a budget alone"
         )
     if budget is None and stop is None and strategy.needs_budget:
-        raise InputError(
-            f"{strategy.name!r} does not say how much to judge", hint="give a budget, or a stopping rule"
-        )
+        raise InputError(f"{strategy.name!r} does not say how much to judge", hint="give a budget")
     if budget is not None and budget < 1:
         raise InputError(f"a budget of {budget} documents", hint="give 1 or more")
 
@@ -506,37 +504,3 @@ def choice_frame(collection: Collection, chosen: Chosen, *, relevance: bool = Tr
         values = [int(value) if value >= 0 else None for value in level]
         columns["relevance"] = np.array(values, dtype=object)
     return pd.DataFrame(columns)
-
-
-def ends_frame(collection: Collection, chosen: Chosen, *, rel: int = 1) -> pd.DataFrame:
-    """Where the judging of each topic ended.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per topic: ``query_id``; ``n_there``, the documents that could be judged; ``n_documents``, those
-        chosen; ``n_relevant`` of these; ``estimated_recall`` (`estimated_recall`), NaN where a chosen
-        document is unjudged.
-
-    Examples
-    --------
-    >>> from bayespool import load_example
-    >>> example = load_example()
-    >>> chosen = choose(example, "take", stop="nonrelevant(n=20)", depth=10)
-    >>> frame = ends_frame(example, chosen)
-    >>> print(frame[["query_id", "n_there", "n_documents", "n_relevant"]].head(2).to_string(index=False))
-    query_id  n_there  n_documents  n_relevant
-         701       50           50          18
-         702       69           34           3
-    """
-    import pandas as pd
-
-    rows = []
-    for topic, query_id in enumerate(collection.query_ids):
-        relevance = collection.relevance[chosen.pair[chosen.start[topic] : chosen.start[topic + 1]]]
-        relevant, n_there = relevance >= rel, int(chosen.n_documents[topic])
-        is_known = len(relevance) > 0 and bool((relevance >= 0).all())
-        recall = float(estimated_recall(relevant, n_there)[-1]) if is_known else float("nan")
-        rows.append((query_id, n_there, len(relevance), int(relevant.sum()), recall))
-    columns = ["query_id", "n_there", "n_documents", "n_relevant", "estimated_recall"]
-    return pd.DataFrame(rows, columns=columns)

@@ -107,12 +107,13 @@ def estimated_recall(relevant: BoolArray, n_documents: int, window: int = WINDOW
     >>> estimated_recall(np.array([True, True, False, True]), 10, window=2).round(2).tolist()
     [nan, 0.2, 0.36, 0.5]
     """
-    found, judged = np.cumsum(relevant), np.arange(1, len(relevant) + 1)
+    n_relevant, judged = np.cumsum(relevant), np.arange(1, len(relevant) + 1)
     n_last = _of_last(relevant, window)
     expected = np.where(n_last >= 0, n_last / window, np.nan) * (n_documents - judged)
     expected = np.where(judged == n_documents, 0, expected)
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(found > 0, found / np.where(found > 0, found + expected, 1), np.nan))
+        recall = n_relevant / np.where(n_relevant > 0, n_relevant + expected, 1)
+    return np.asarray(np.where(n_relevant > 0, recall, np.nan))
 
 
 def stops_at(rule: StoppingRule, relevance: npt.NDArray[np.int16], n_documents: int, rel: int = 1) -> int:
@@ -156,9 +157,9 @@ def stopping_text(rule: StoppingRule) -> str:
 
 def _of_last(relevant: BoolArray, n: int) -> npt.NDArray[np.int64]:
     """Relevant documents among the last n judged, −1 before there are so many; shape (judged,)."""
-    found = np.append(0, np.cumsum(relevant, dtype=np.int64))
+    total = np.append(0, np.cumsum(relevant, dtype=np.int64))
     of_last = np.full(len(relevant), -1, dtype=np.int64)
-    of_last[n - 1 :] = found[n:] - found[: len(found) - n] if len(relevant) >= n else -1
+    of_last[n - 1 :] = total[n:] - total[: len(total) - n] if len(relevant) >= n else -1
     return of_last
 
 

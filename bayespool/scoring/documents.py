@@ -18,7 +18,7 @@ from bayespool.pooling import (
     Contributions,
     choice_frame,
     contributions_of,
-    ends_frame,
+    estimated_recall,
     judged_by,
     qrels_of_choice,
 )
@@ -116,8 +116,18 @@ class DocumentsToJudge(ListForAssessors):
 
     def _topics(self) -> Table:
         """Judgments of each topic by the time that the stopping rule, or the budget, ended it."""
-        frame = ends_frame(self.collection, self.chosen, rel=self.settings.get("rel", 1))
-        view = View(title="Where topics ended", names=("query_id",), columns=tuple(map(str, frame))[1:])
+        import pandas as pd
+
+        rows = []
+        for topic, query_id in enumerate(self.collection.query_ids):
+            pair = self.chosen.pair[self.chosen.start[topic] : self.chosen.start[topic + 1]]
+            relevant = self.collection.relevance[pair] >= self.settings.get("rel", 1)
+            n_there, is_known = int(self.chosen.n_documents[topic]), self.collection.judged[pair].all()
+            recall = estimated_recall(relevant, n_there)[-1] if len(pair) and is_known else float("nan")
+            rows.append((query_id, n_there, len(pair), int(relevant.sum()), recall))
+        columns = ["query_id", "n_there", "n_documents", "n_relevant", "estimated_recall"]
+        frame = pd.DataFrame(rows, columns=columns)
+        view = View(title="Where topics ended", names=("query_id",), columns=tuple(columns[1:]))
         return Table("topics", view.title, frame, _TOPICS, (view,))
 
     def _contributors(self) -> Table:

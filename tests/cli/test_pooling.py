@@ -14,7 +14,7 @@ from commands import Outcome
 from bayespool.collection import read_qrels
 from bayespool.errors import WorkerError
 from bayespool.experiments import budgets
-from bayespool.experiments.settings import StrategySettings
+from bayespool.experiments.budget_settings import StrategySettings
 from bayespool.options import options_of
 from bayespool.pooling import STRATEGIES, read_collection
 from bayespool.report.reading import read_result
