@@ -47,7 +47,7 @@ POINT_ESTIMATORS = {
     "prediction-powered": "a second judge's labels, corrected by a sample, with an interval of its own",
 }
 POSTERIOR_ESTIMATORS = {
-    "posterior-combined": "ratio and evidence, by how well they predict held-out organizations",
+    "posterior-combined": "ratio and rankings, by how well they predict held-out organizations",
     "posterior-background": "a chance of being relevant for each topic and organization",
     "posterior-interpolated": "a share C of the run's judged precision on the topic",
     "posterior-smoothed": "interpolated where much is judged, background elsewhere",
@@ -57,6 +57,8 @@ POSTERIOR_ESTIMATORS = {
     "posterior-evidence": "document by document: which runs rank it where, and the judgments around it",
     "posterior-rankings": "document by document: what the judged documents teach of the runs that rank it",
 }
+COMBINED = ("ratio", "rankings")
+"""Models of the combined estimator."""
 DEFAULT_ESTIMATORS = (
     "background",
     "interpolated",

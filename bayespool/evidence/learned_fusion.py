@@ -1,7 +1,8 @@
 r"""Learned fusion: what the judged documents say of the pooled runs, and so of a document that these rank.
 
 For a document :math:`d` of a topic let :math:`a_{dr} = 1/\log_2(1 + \text{rank})` in the pooled run
-:math:`r`, 0 where the run lacks it. The judged documents in the top 30 of some pooled run teach
+:math:`r`, 0 where the run lacks it. The judged documents in the top 30 of some pooled run teach (of deep pools fewer ranks: what they teach of
+a few hundred documents on a topic, more do not change)
 
 1. a ridge regression of relevance on :math:`a_d` over all topics, both less their means on the topic: good
    runs weigh more;
@@ -36,9 +37,13 @@ IndexArray = npt.NDArray[np.intp]
 TOP_OF_RUNS = 30
 """Deepest rank, in some pooled run, of the judged documents that teach."""
 
+MOST_TEACHERS = 250
+"""Documents that teach, mean over topics, from which on only those of shallower ranks do."""
+
 NOBODY = -2
 """In place of an organization to hold out; −1 is that of documents with several contributors."""
 
+_DEPTHS = (TOP_OF_RUNS, 20, 15, 10)
 _RIDGE = 10.0
 _DOTS = 2.0  # weight of dot products, over the number of runs, beside cosines
 _BASE_DOCUMENTS = 2.0  # documents of all topics in a topic's share of relevant documents
@@ -63,6 +68,7 @@ class Teachers:
     gain: FloatArray  # 1/log₂(1 + rank) in pooled runs, 0 where a run lacks it, shape (document, run)
     organization: IntArray  # of the pooled runs, shape (run,)
     sole: IntArray  # organization that alone contributed the document, or −1, shape (document,)
+    depth: int  # deepest rank in some pooled run
 
     @property
     def n_topics(self) -> int:
@@ -72,7 +78,7 @@ class Teachers:
     def without(self, organization: int) -> BoolArray:
         """Documents that teach without an organization, shape (document,)."""
         _, best = self.support_without(organization)
-        return np.asarray((self.sole != organization) & (best >= 1 / np.log2(1 + TOP_OF_RUNS)))
+        return np.asarray((self.sole != organization) & (best >= 1 / np.log2(1 + self.depth)))
 
     def support_without(self, organization: int) -> tuple[FloatArray, FloatArray]:
         """Runs of others that have each document, and its largest gain in them, shape (document,) each."""
@@ -208,8 +214,11 @@ def gains(collection: Collection, runs: IndexArray, pair: npt.NDArray[np.integer
 
 def _teachers(collection: Collection, pooled: IndexArray, rel: int, given: int) -> Teachers:
     """Judged documents in the top of pooled runs."""
-    teaches = np.zeros(len(collection.relevance) + 1, dtype=bool)
-    teaches[within(collection.document, pooled, TOP_OF_RUNS)] = True
+    for depth in _DEPTHS:
+        teaches = np.zeros(len(collection.relevance) + 1, dtype=bool)
+        teaches[within(collection.document, pooled, depth)] = True
+        if np.count_nonzero(teaches[:-1] & collection.judged) <= MOST_TEACHERS * len(collection.query_ids):
+            break
     pair = np.flatnonzero(teaches[:-1] & (collection.relevance >= given))
     topic = collection.pair_topic[pair].astype(np.intp)
     return Teachers(
@@ -220,6 +229,7 @@ def _teachers(collection: Collection, pooled: IndexArray, rel: int, given: int) 
         gain=gains(collection, pooled, pair),
         organization=collection.organization[pooled],
         sole=sole_contributor(collection)[pair],
+        depth=depth,
     )
 
 

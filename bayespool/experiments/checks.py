@@ -31,9 +31,10 @@ from bayespool.experiments.settings import CheckingSettings
 from bayespool.measures import Measure
 from bayespool.models import MODEL_NAMES, MODELS, model_named, parse_prior
 from bayespool.models.priors import refuse_no_density
+from bayespool.names import COMBINED
 from bayespool.options import takes
 from bayespool.posterior import PreparedModel, Rung, ScoringProblem
-from bayespool.posterior.preparation import COMBINED, evidence_depth, prior_names
+from bayespool.posterior.preparation import evidence_depth, prior_names
 from bayespool.posterior.second_judges import warn_of_judges
 from bayespool.posterior.steps import rungs_of
 from bayespool.report.result import Figure, Result

@@ -28,10 +28,10 @@ from bayespool.experiments.simulation import SimulationSettings, simulate
 from bayespool.inference.engines import is_independent, make_engine
 from bayespool.measures import Diagnostics
 from bayespool.models import LinearEvidence
+from bayespool.names import COMBINED
 from bayespool.posterior import Completion, PreparedModel, ScoringProblem, distance_from_pool
 from bayespool.posterior.distance import with_kinds
 from bayespool.posterior.mixtures import OF_KINDS, fit_prepared
-from bayespool.posterior.preparation import COMBINED
 from bayespool.posterior.steps import rungs_of
 
 DESIGN_OF_KINDS: SimulationSettings = dataclasses.replace(DESIGN, n_organizations=8, n_new=1)

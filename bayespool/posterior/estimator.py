@@ -29,12 +29,12 @@ from bayespool.measures import (
 )
 from bayespool.measures.estimates import worst_of
 from bayespool.models import MODELS
+from bayespool.names import COMBINED
 from bayespool.options import SEED, Option, PosteriorSettings, option, takes
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import PoolDistance, distance_from_pool, sensitivity, with_kinds
 from bayespool.posterior.mixtures import fit_rung
 from bayespool.posterior.preparation import (
-    COMBINED,
     WITHOUT_EVIDENCE,
     ScoringProblem,
     SharedWork,
@@ -59,10 +59,10 @@ class PosteriorEstimator:
     model : str
         ``"combined"``, or a model out of `bayespool.models.MODELS`: ``"background"``, ``"interpolated"``,
         ``"smoothed"``, ``"ratio"``, ``"anti_precision"``, ``"evidence"``, ``"rankings"``, or a registered
-        one. ``"combined"`` mixes ``ratio`` and ``evidence`` with weights by their log predictive density on
-        held-out organizations, and the same fitted to held-out kinds of organizations in the share of draws
-        in which a run is of a new kind (`distance_from_pool`); without hidden documents to learn from it is
-        ``odds_ratio``.
+        one. ``"combined"`` mixes ``ratio`` and ``rankings`` with weights by their log predictive density on
+        held-out organizations, and the same fitted to held-out kinds of organizations, with weights halfway
+        to equal ones, in the share of draws in which a run is of a new kind (`distance_from_pool`); without
+        hidden documents to learn from it is ``odds_ratio``.
     engine : str
         Out of `bayespool.inference.ENGINES`: ``"laplace"`` takes about a second, ``"nuts"`` is the reference,
         and takes over with a warning where a check of the other fails; or a registered one.

@@ -327,16 +327,22 @@ def fit_prepared(
     seeds = np.random.SeedSequence([random_seed, depth, rung.rel])
 
     def mixture_of(
-        problem: ScoringProblem, prepared: Mapping[str, PreparedModel], lower: Mixture | None
+        problem: ScoringProblem,
+        prepared: Mapping[str, PreparedModel],
+        lower: Mixture | None,
+        near: Sequence[float] | None = None,
     ) -> tuple[Mixture, list[float]]:
-        """Fitted models with their draws, and their shares."""
+        """Fitted models with their draws, and their shares; those of kinds from the shares ``near`` them."""
         mix_seed, *model_seeds = seeds.spawn(1 + len(prepared))
         fits, keys = {}, []
         for (model, part), model_seed in zip(prepared.items(), model_seeds, strict=True):
             seed = int(model_seed.generate_state(1)[0])
             keys.append((part.key, seed))
             fits[model] = problem.shared.once(("fit", *keys[-1]), partial(part.fit, engine, seed))
-        shares = problem.shared.once(("shares", *keys), partial(shares_of_models, prepared, fits))
+        if near is None:
+            shares = problem.shared.once(("shares", *keys), partial(shares_of_models, prepared, fits))
+        else:  # kinds are too few to choose a model by
+            shares = [(share + 1 / len(prepared)) / 2 for share in near]
         of_models = {} if lower is None else {part.model: part for part in lower.components}
         components = tuple(
             component_of(problem, part, fits[model], random_seed, shift, of_models.get(part.model))
@@ -349,7 +355,7 @@ def fit_prepared(
     if new_kind is None or others is None:
         return RungPosterior(rung, mixture), shares
     lower_kinds = None if below is None or below.new_kind is None else below.new_kind.mixture
-    mixture_of_kinds, shares_of_kinds = mixture_of(*others, lower_kinds)
+    mixture_of_kinds, shares_of_kinds = mixture_of(*others, lower_kinds, shares)
     mean, rng = float(new_kind.mean()), np.random.default_rng([random_seed, _ORDER_SEED])
     order = (rng.permutation(n_draws) + 0.5) / n_draws
     weights = [(1 - mean) * share for share in shares] + [mean * share for share in shares_of_kinds]

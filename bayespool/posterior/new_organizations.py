@@ -79,7 +79,7 @@ class NewOrganizations:
         return slopes
 
     def normals(self, *names: str) -> FloatArray:
-        """Standard normal numbers by name, as alike to those on the rung below as the effects are, (draw,)."""
+        """Standard normal numbers by name, correlated with those on the rung below, shape (draw,)."""
         own = normals(len(self.freedom), self.random_seed, *names, *self.above)
         if self.below is None:
             return own
@@ -104,7 +104,8 @@ def new_organizations(
     """Tails and correlation of new organizations' effects, learned from draws of those of the evidence."""
     standard = draws["organization_effect"] / draws["sigma_organization"][:, None]
     # an engine may draw scales that are too small for their effects, which tells nothing about tails
-    standard = standard / np.maximum(1, np.sqrt((standard**2).mean(axis=1, keepdims=True)))
+    square = (standard**2).sum(axis=1, keepdims=True) / max(1, len(organizations))
+    standard = standard / np.sqrt(np.maximum(1, square))
     n, rng = len(standard), np.random.default_rng(key_of(random_seed, "new organizations", *above))
     if below is None:
         freedom = _posterior(effect.freedom, _log_ratio_of_tails(_some(standard)), n, rng)

@@ -31,6 +31,7 @@ from bayespool.inference import Engine, Fit, Source
 from bayespool.measures import Measure
 from bayespool.models import LinearEvidence, ModelSpec, gather_documents, gather_evidence, model_named
 from bayespool.models.evidence import ModelEvidence
+from bayespool.names import COMBINED
 from bayespool.posterior.steps import Rung
 from bayespool.posterior.unknowns import DocumentPlaces, Unknowns, find_places, find_unknowns
 
@@ -42,9 +43,6 @@ LogOdds = Callable[[Mapping[str, FloatArray], npt.NDArray[np.intp], int, slice],
 
 
 Made = TypeVar("Made")
-
-COMBINED: tuple[str, ...] = ("ratio", "evidence")
-"""Models of the combined estimator."""
 
 WITHOUT_EVIDENCE = "odds_ratio"
 """Model of the combined estimator without hidden documents."""

@@ -15,6 +15,7 @@ from bayespool import __version__, plots
 from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError, OutputError
 from bayespool.models import MODELS
+from bayespool.names import COMBINED
 from bayespool.report.drawing import Styles, page_svg
 from bayespool.report.provenance import MADE_BY, made_by
 from bayespool.report.result import Figure, Result, estimator_entries, estimator_names
@@ -25,7 +26,6 @@ from bayespool.tables.markup import TextTable, templates
 _MAX_ROWS_WITHOUT_SCROLLING, _MAX_COLUMNS_UPRIGHT, _MAX_NAMES = 40, 10, 12
 _ENDS_EARLY = re.compile(r"</(script|style)[\s/>]|<!--.*<script[\s/>]", flags=re.IGNORECASE | re.DOTALL)
 _LAST_EXPORT = re.compile(r"export\s*\{([^{}]*)\}\s*;?")
-_COMBINED = ("ratio", "evidence")
 _ESTIMANDS = {
     "complete": "All unjudged documents in reach of a run's cutoff are estimated.",
     "pooled": "Unjudged documents down to the pool depth are estimated; those below it are nonrelevant.",
@@ -199,7 +199,7 @@ def _methods(result: Result) -> Section | None:
         if entry is None:
             points.append(f"{name}: an estimator of the user's own.")
             continue
-        models = [MODELS[model].description for model in _COMBINED] if name == "posterior-combined" else []
+        models = [MODELS[model].description for model in COMBINED] if name == "posterior-combined" else []
         parts = f" ({'; '.join(models)})" if models else ""
         points.append(f"{name}: {entry.description}{parts}{f' [{entry.source}]' if entry.source else ''}.")
     sentences = [_ESTIMANDS[metadata["estimand"]]] if metadata.get("estimand") in _ESTIMANDS else []

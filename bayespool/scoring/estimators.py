@@ -19,10 +19,10 @@ from bayespool.measures import Estimator
 from bayespool.models import MODELS, ModelSpec, Prior, model_named, parse_prior
 from bayespool.models.priors import refuse_no_density
 from bayespool.models.registry import add_model
-from bayespool.names import name_in, split_list
+from bayespool.names import COMBINED, name_in, split_list
 from bayespool.options import PosteriorSettings, SamplingSettings, options_of
 from bayespool.posterior import PosteriorEstimator
-from bayespool.posterior.preparation import COMBINED, models_of, prior_names
+from bayespool.posterior.preparation import models_of, prior_names
 
 _BY_TOPICS = "topics-adjustment"
 _MAX_PRIOR_NUMBER = 1e100  # the density is computed from squares

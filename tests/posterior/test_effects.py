@@ -25,7 +25,7 @@ from bayespool.posterior import (
     new_organization_effect,
     new_slopes,
 )
-from bayespool.posterior.steps import add_slopes, named_slopes
+from bayespool.posterior.steps import add_slopes
 
 
 @pytest.mark.parametrize(("n_organizations", "factor"), [(0, 1.0), (1, 2.0), (8, 9 / 8)])
@@ -56,17 +56,13 @@ def test_cells_have_effects_of_their_own() -> None:
     assert new_interaction(sigma, np.zeros(0, dtype=int), np.random.default_rng(1)).shape == (40_000, 0)
 
 
-def test_slopes_of_new_organizations_have_their_scale_and_their_names() -> None:
+def test_slopes_of_new_organizations_have_their_scale() -> None:
     sigma = np.repeat([0.5, 2.0], 20_000)
     slopes = new_slopes(sigma, 2, 3, np.random.default_rng(1))
     assert slopes.shape == (40_000, 2, 3)
     for o in (0, 1):
         for k in (0, 1, 2):
             assert stats.kstest(slopes[:, o, k] / sigma, stats.norm.cdf).pvalue > 1e-4
-    named = named_slopes(sigma, ("a", "b"), ("north", "south"), 1)
-    assert stats.kstest(named[:, 1, 0] / sigma, stats.norm.cdf).pvalue > 1e-4
-    assert abs(np.corrcoef(named.reshape(len(sigma), -1) / sigma[:, None], rowvar=False)[0, 1:]).max() < 0.03
-    assert np.array_equal(named_slopes(sigma, ("b",), ("south",), 1)[:, 0], named[:, 1, 1:])
 
 
 def test_slopes_are_added_times_predictors() -> None:

@@ -100,7 +100,7 @@ def test_a_result_that_is_read_back_knows_the_posteriors(command: str) -> None:
     code = f"""
 from bayespool.report.reading import result_of_json
 from bayespool.report.page import page_html
-print("posterior-combined: ratio and evidence" in page_html(result_of_json({document!r})))
+print("posterior-combined: ratio and rankings" in page_html(result_of_json({document!r})))
 """
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120

@@ -1,0 +1,139 @@
+"""Tails of new organizations' effects, and how alike they are from rung to rung."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayespool import complete
+from bayespool.experiments import load_example
+from bayespool.models import Effect
+from bayespool.posterior.new_organizations import (
+    NewOrganizations,
+    _log_ratio_of_pairs,
+    _log_ratio_of_tails,
+    new_organizations,
+)
+
+N = 20_000
+
+
+def rung(freedom: float, correlation: float = 0.0, below: NewOrganizations | None = None) -> NewOrganizations:
+    """New organizations with values that are known."""
+    above = () if below is None else (len(below.above) + 2,)
+    none = np.zeros((N, 0))
+    return NewOrganizations(none, np.full(N, freedom), np.full(N, correlation), (), 1, above, below)
+
+
+@pytest.mark.parametrize("freedom", [3.0, 1e6])
+def test_effects_have_their_tails_and_their_scale(freedom: float) -> None:
+    scale = np.repeat([0.5, 2.0], N // 2)
+    effects = rung(freedom).effects(scale, ["north", "south", "north"])
+    assert np.array_equal(effects[:, 0], effects[:, 2])
+    for column in (0, 1):
+        assert stats.kstest(effects[:, column] / scale, stats.t(freedom).cdf).pvalue > 1e-3
+    assert abs(np.corrcoef(effects[:, 0], effects[:, 1])[0, 1]) < 0.05
+
+
+def test_effects_go_by_the_name_of_the_organization() -> None:
+    one, two = (rung(4.0).effects(np.ones(N), names) for names in (["a"], ["c", "a"]))
+    assert np.array_equal(one[:, 0], two[:, 1])
+
+
+def test_an_organization_is_unlike_the_others_in_all_respects() -> None:
+    """Sizes of its effect and its slopes go together, signs do not."""
+    new = rung(3.0)
+    effect, slopes = new.effects(np.ones(N), ["a"])[:, 0], new.slopes(np.ones(N), ("x", "y"), ["a"])[:, 0]
+    assert abs(stats.spearmanr(effect, slopes[:, 0])[0]) < 0.03
+    assert stats.spearmanr(np.abs(effect), np.abs(slopes[:, 0]))[0] > 0.1
+    assert stats.spearmanr(np.abs(slopes[:, 0]), np.abs(slopes[:, 1]))[0] > 0.1
+    other = new.slopes(np.ones(N), ("y",), ["b", "a"])
+    assert np.array_equal(other[:, 1, 0], slopes[:, 1])
+
+
+def test_effects_are_alike_from_rung_to_rung() -> None:
+    first = rung(1e6)
+    second = rung(1e6, 0.8, first)
+    third = rung(1e6, 0.5, second)
+    of_rungs = np.array([new.effects(np.ones(N), ["a"])[:, 0] for new in (first, second, third)])
+    expected = [[1, 0.8, 0.4], [0.8, 1, 0.5], [0.4, 0.5, 1]]
+    np.testing.assert_allclose(np.corrcoef(of_rungs), expected, atol=0.03)
+    assert np.array_equal(first.stretch("a"), third.stretch("a"))
+    slopes = np.array([new.slopes(np.ones(N), ("x",), ["a"])[:, 0, 0] for new in (first, second, third)])
+    np.testing.assert_allclose(np.corrcoef(slopes), expected, atol=0.03)
+
+
+def test_densities_are_those_of_scipy() -> None:
+    x, y = np.random.default_rng(1).normal(size=(2, 5, 4))
+    of_t = (stats.t(3.5).logpdf(x) - stats.norm.logpdf(x)).sum(axis=1)
+    np.testing.assert_allclose(_log_ratio_of_tails(x)(3.5), of_t)
+    both = stats.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]]).logpdf(np.stack([x, y], axis=-1))
+    of_pairs = (both - stats.norm.logpdf(x) - stats.norm.logpdf(y)).sum(axis=1)
+    np.testing.assert_allclose(_log_ratio_of_pairs(x, y)(0.6), of_pairs)
+
+
+def known_effects(standard: np.ndarray, n: int = 400) -> dict[str, np.ndarray]:
+    """Draws of effects that are known."""
+    return {
+        "organization_effect": np.tile(standard, (n, 1)),
+        "sigma_organization": np.ones(n),
+    }
+
+
+def test_without_organizations_the_priors_stay() -> None:
+    effect, draws = Effect("organization"), known_effects(np.zeros(0), 4000)
+    first = new_organizations(effect, draws, (), 1, (), None)
+    second = new_organizations(effect, draws, (), 1, (2,), first)
+    assert stats.kstest(first.freedom[:200], stats.gamma(2, scale=10).cdf).pvalue > 1e-3
+    assert second.correlation.mean() == pytest.approx(0.5, abs=0.06)
+    assert np.array_equal(second.freedom, first.freedom)
+
+
+def test_ranks_of_tails_and_correlation_are_uniform() -> None:
+    """Simulation-based calibration where the effects of twenty organizations are known."""
+    rng, effect = np.random.default_rng(5), Effect("organization")
+    names, ranks = tuple("abcdefghijklmnopqrst"), []
+    for seed in range(150):
+        freedom, correlation = rng.gamma(2, 10), rng.random()
+        stretched = rng.standard_t(freedom, size=len(names))
+        stretched /= max(1.0, np.sqrt((stretched**2).mean()))
+        below = rng.normal(size=len(names))
+        here = correlation * below + np.sqrt(1 - correlation**2) * rng.normal(size=len(names))
+        first = new_organizations(effect, known_effects(stretched), names, seed, (), None)
+        lower = new_organizations(effect, known_effects(below), names, seed, (), None)
+        second = new_organizations(effect, known_effects(here[::-1]), names[::-1], seed, (2,), lower)
+        ranks.append([(first.freedom < freedom).mean(), (second.correlation < correlation).mean()])
+    for of_value in np.transpose(ranks):
+        assert stats.kstest(of_value, stats.uniform.cdf).pvalue > 0.01
+
+
+def test_a_scale_too_small_for_its_effects_tells_nothing_of_tails() -> None:
+    standard = np.random.default_rng(2).normal(size=15)
+    draws = known_effects(standard / np.sqrt((standard**2).mean()))
+    small = draws | {"sigma_organization": np.full(400, 1e-3)}
+    names = tuple("abcdefghijklmno")
+    usual, other = (new_organizations(Effect("organization"), d, names, 1, (), None) for d in (draws, small))
+    np.testing.assert_array_equal(usual.freedom, other.freedom)
+
+
+def test_scores_that_need_fewer_rungs_stay_the_same() -> None:
+    """P@10 asks one rung, nDCG@10 several: neither tails nor effects of the first depend on the others."""
+    collection = load_example()
+    graded = dataclasses.replace(
+        collection,
+        relevance=np.where(
+            (collection.relevance > 0) & (np.arange(len(collection.relevance)) % 3 == 0),
+            2,
+            collection.relevance,
+        ).astype(np.int16),
+    )
+    alone = complete(graded, "new-b", "P@10", draws=50)
+    longer = complete(graded, "new-b", "nDCG@10", draws=50)
+    first, of_longer = (c.posteriors[0].mixture.components[0] for c in (alone, longer))
+    np.testing.assert_array_equal(first.effect, of_longer.effect)
+    second = longer.posteriors[1].mixture.components[0]
+    assert second.new.below is of_longer.new
+    assert np.corrcoef(second.effect[:, 0], of_longer.effect[:, 0])[0, 1] > 0.15
