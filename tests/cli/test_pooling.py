@@ -199,6 +199,18 @@ def test_help_has_a_line_for_each_strategy(run: Callable[..., Outcome]) -> None:
         (("--strategy", "best", "--budget", 10), "no strategy 'best'; known: "),
         (("--strategy", "rbp-c", "--budget", 10), "strategy 'rbp-c' learns from each judgment"),
         (("--strategy", "take"), "'take' does not say how much to judge; give a budget"),
+        (
+            ("--strategy", "take", "--stop", "nonrelevant"),
+            "looks at judgments, and there is none; give --qrels",
+        ),
+        (
+            ("--strategy", "uniform", "--stop", "recall"),
+            "'uniform' draws a sample, which a stopping rule would",
+        ),
+        (
+            ("--strategy", "take", "--stop", "knee"),
+            "no stopping rule 'knee'; known: nonrelevant, recall, yield",
+        ),
         (("--strategy", "take", "--budget", 10, "--output", "/no/such/file"), "there is no folder /no/such"),
         (("--strategy", "take", "--budget", 10, "--output", "/tmp"), "is a folder"),
         (("--strategy", "take", "--budget", 10, "--output", "x.zst"), "x.zst: cannot write .zst; use "),
