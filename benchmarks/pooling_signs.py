@@ -132,6 +132,7 @@ def main() -> None:
             print(line(f"{runs}, mean over budgets", truth, of_means(result)))
             if top == 75:
                 print(line("what holds at most budgets", truth, of_budgets(result, BUDGETS, most=True)))
+                print(line("mean over budgets to 20,000", truth, of_budgets(result, BUDGETS[:4])))
                 for budget in (5_000, 10_000, 20_000, 40_000):
                     print(line(f"{budget:,} documents alone", truth, of_budgets(result, [budget])))
         few = {"budgets": (5_000, 20_000, 40_000), "shares": "global"}
@@ -145,7 +146,12 @@ def main() -> None:
             by_truth = {truth: of_means(result)[text] for truth, result in found.items()}
             small = of_budgets(found["full"], [5_000])[text]
             rows.append({"strategy": text, "reading": reading, **by_truth, "full, 5,000": small})
-    print(pd.DataFrame(rows).to_string(index=False))
+    frame = pd.DataFrame(rows)
+    print(frame.to_string(index=False))
+    best = (
+        frame.drop(columns="reading").groupby(frame["strategy"].str.partition("(")[0]).max(numeric_only=True)
+    )
+    print("the best reading of each strategy:", best.sum().to_dict())
 
 
 if __name__ == "__main__":
