@@ -16,6 +16,7 @@ __all__ = [
     "DEFAULT_ESTIMATORS",
     "MEASURES",
     "MODELS",
+    "PAIRS",
     "POINT_ESTIMATORS",
     "POSTERIOR_ESTIMATORS",
     "STRATEGIES",
@@ -59,6 +60,14 @@ POSTERIOR_ESTIMATORS = {
 }
 COMBINED = ("ratio", "rankings")
 """Models of the combined estimator."""
+PAIRS = {
+    "background": "posterior-background",
+    "interpolated": "posterior-interpolated",
+    "smoothed": "posterior-smoothed",
+    "systems-adjustment": "posterior-ratio",
+    "anti-precision": "posterior-anti-precision",
+}
+"""Published point corrections, each with the posterior of its hierarchical form."""
 DEFAULT_ESTIMATORS = (
     "background",
     "interpolated",

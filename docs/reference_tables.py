@@ -10,7 +10,13 @@ from bayespool.evidence import PREDICTORS
 from bayespool.measures import MEASURES
 from bayespool.models import MODEL_NAMES, MODELS
 from bayespool.pooling import STRATEGIES
-from bayespool.scoring import ALL_ESTIMATORS, DEFAULT_ESTIMATORS, ESTIMATOR_NAMES, ESTIMATORS
+from bayespool.scoring import (
+    ALL_ESTIMATORS,
+    DEFAULT_ESTIMATORS,
+    ESTIMATOR_NAMES,
+    ESTIMATORS,
+    PAIRED_ESTIMATORS,
+)
 
 
 def markdown(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -22,7 +28,7 @@ def markdown(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 def estimators() -> str:
     """Every estimator: its name, what it does, where it is from, which lists have it."""
-    lists = {"default": DEFAULT_ESTIMATORS, "all": ALL_ESTIMATORS}
+    lists = {"default": DEFAULT_ESTIMATORS, "all": ALL_ESTIMATORS, "pairs": PAIRED_ESTIMATORS}
     rows = [
         [
             f"`{name}`",

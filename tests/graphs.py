@@ -52,7 +52,8 @@ def free_points(graph: pm.Model) -> Callable[[Mapping[str, Any]], dict[str, np.n
 def with_standard_effects(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values, and of each effect what a graph samples in its stead where little is judged."""
     groups = [name.removesuffix("_effect") for name in values if name.endswith("_effect")]
-    return {**values, **{f"standard_{g}": values[f"{g}_effect"] / values[f"sigma_{g}"] for g in groups}}
+    standard = {f"standard_{g}": values[f"{g}_effect"] / values[f"sigma_{g}"] for g in groups}
+    return {**values, **standard, **{f"standard_sigma_{g}": values[f"sigma_{g}"] for g in groups}}
 
 
 def log_odds_of(

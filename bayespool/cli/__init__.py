@@ -10,7 +10,13 @@ from typing import Any
 import click
 
 from bayespool import __version__
-from bayespool.cli.check import check_engines, check_predictions, check_simulation, check_unexplained
+from bayespool.cli.check import (
+    check_engines,
+    check_predictions,
+    check_regression,
+    check_simulation,
+    check_unexplained,
+)
 from bayespool.cli.compare import compare, reversals
 from bayespool.cli.completion import install_completion, show_completion
 from bayespool.cli.experiments import budgets, common_topics, leave_out, pool_width, run_types
@@ -57,6 +63,7 @@ COMMANDS: dict[str, dict[Command, str]] = {
         check_predictions: "Check the models on a pool: organizations held out",
         check_simulation: "Check the models and the engine on simulated judgments",
         check_engines: "Compare the fast engine with the reference",
+        check_regression: "Compare the models with a clustered regression",
         check_unexplained: "Predict the judgments that no pooled run explains",
     },
     "Installation": {doctor: "Say what is installed, whether it works, and how fast it is"},

@@ -1,4 +1,4 @@
-"""The commands ``check predictions``, ``check simulation``, ``check engines`` and ``check unexplained``."""
+"""The commands ``check predictions``, ``simulation``, ``engines``, ``regression`` and ``unexplained``."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from bayespool.errors import InputError
 from bayespool.experiments.settings import (
     CheckingSettings,
     EngineCheckSettings,
+    RegressionCheckSettings,
     SelfCalibrationSettings,
     UnexplainedSettings,
 )
@@ -90,6 +91,16 @@ def check_engines(*, settings: EngineCheckSettings, files: Files, jobs: int, out
     _check(
         experiments.compare_engines, "engines", files, outputs, jobs, folder=outputs.folder, settings=settings
     )
+
+
+@campaign_files
+@settings_option(RegressionCheckSettings)
+@jobs_option
+@_folder
+def check_regression(*, settings: RegressionCheckSettings, files: Files, jobs: int, outputs: Outputs) -> None:
+    """Compare the models with a regression whose errors allow for clusters of organizations (GEE)."""
+    check, folder = experiments.compare_regression, outputs.folder
+    _check(check, "regression", files, outputs, jobs, folder=folder, settings=settings)
 
 
 @campaign_files

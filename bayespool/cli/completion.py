@@ -38,7 +38,7 @@ def strategies() -> Mapping[str, str]:
 
 _NAMES: dict[str, Callable[[], list[str]]] = {
     "measures": lambda: list(names.MEASURES),
-    "estimators": lambda: ["default", "all", *estimators("point"), *estimators("posterior")],
+    "estimators": lambda: ["default", "all", "pairs", *estimators("point"), *estimators("posterior")],
     "posteriors": lambda: list(estimators("posterior")),
     "models": lambda: list(names.MODELS),
     "strategy": lambda: list(strategies()),

@@ -17,7 +17,7 @@ from bayespool.tables.citations import citation_names
 Kind = Literal["point", "posterior"]
 Class = TypeVar("Class", bound=type)
 
-_ALL = "all"  # several estimators
+_LISTS = ("all", "default", "pairs")  # each is several estimators
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,10 +146,10 @@ def register_estimator(
             needs_judge=needs_judge,
             remedy=remedy,
         )
-        if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or name == _ALL:
+        if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or name in _LISTS:
             raise InputError(
                 f"no estimator can be called {name!r}",
-                hint="lower-case letters, digits and hyphens between them; not 'all'",
+                hint="lower-case letters, digits and hyphens between them; not 'all', 'default' or 'pairs'",
             )
         registered = ESTIMATORS.get(name)
         if registered is not None and (_identity(registered) != _identity(entry)):

@@ -107,8 +107,8 @@ class BudgetSettings(ExperimentSettings):
     estimators: tuple[tuple[str, Estimator], ...] = option(
         None,
         ESTIMATORS,
-        help="What estimates the runs left out of each pool, too: 'default', 'all', or names with settings. "
-        "By default nothing does.",
+        help="What estimates the runs left out of each pool, too: 'default', 'all', 'pairs', or names with "
+        "settings. By default nothing does.",
         details="A posterior is fitted for each strategy, budget and organization: name few of them. In "
         "Python a name, a sequence of names and estimators, or a mapping of labels to them.",
         affects_parts=False,

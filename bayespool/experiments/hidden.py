@@ -38,7 +38,7 @@ from bayespool.posterior.steps import levels_of, rungs_of
 from bayespool.scoring.settings import refuse_of_judgments
 
 if TYPE_CHECKING:
-    from bayespool.experiments.settings import CheckingSettings
+    from bayespool.experiments.settings import ModelSettings
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
@@ -66,7 +66,7 @@ class Fitting:
                 raise InputError(f"{name} must be at least 1 and is {getattr(self, name)}")
 
     @classmethod
-    def of(cls, settings: CheckingSettings, **other: Any) -> Fitting:
+    def of(cls, settings: ModelSettings, **other: Any) -> Fitting:
         """That of the settings of a check, but for some `other` ones."""
         names = ("engine", "draws", "tune", "chains")
         return cls(**{name: getattr(settings, name) for name in names} | other)

@@ -365,6 +365,20 @@ class EngineCheckSettings(CheckingSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RegressionCheckSettings(ModelSettings, SamplingSettings):
+    """Settings for `bayespool.compare_regression`."""
+
+    measures: tuple[Measure, ...] = option("P@10", MEASURES_OF_RANKINGS)
+    correlation: Literal["independence", "exchangeable"] = option(
+        "independence",
+        "Working correlation of the documents of an organization.",
+        details="The posterior's numbers are those of independence.",
+    )
+    draws: int = option(500, DRAWS)
+    ci_prob: float = option(0.95, CI_PROB)
+
+
+@dataclass(frozen=True, kw_only=True)
 class SelfCalibrationSettings(ModelSettings):
     """Settings for `bayespool.self_calibrate`."""
 

@@ -179,8 +179,9 @@ class LinearEvidence:
 
     @property
     def much_judged(self) -> bool:
-        """False: all its documents are hidden ones."""
-        return False
+        """Whether topics have at least ten relevant and ten nonrelevant hidden documents on average."""
+        relevant, n = int(self.n_hidden_relevant.sum()), int(self.n_hidden.sum())
+        return min(relevant, n - relevant) >= 10 * len(self.query_ids)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Arrays by name: the ``pm.Data`` of a model, exchanged by a refit."""

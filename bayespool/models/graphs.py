@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ import pytensor.tensor as pt
 
 from bayespool.models.evidence import LinearEvidence
 from bayespool.models.formulas import Chances, Formula, Linear
-from bayespool.models.priors import Prior
+from bayespool.models.priors import PARAMETERS, Prior
 from bayespool.models.spec import OBSERVED, Evidence, ModelSpec
+
+_TWO_SIDED = MappingProxyType({"HalfCauchy": "Cauchy", "HalfNormal": "Normal"})
 
 
 def group_effect(name: str, scale: Prior, dims: str, *, centered: bool) -> Any:
@@ -21,17 +24,29 @@ def group_effect(name: str, scale: Prior, dims: str, *, centered: bool) -> Any:
     # groups, and sample tens of times better than effects that compete with it. A group outside the data has
     # the effect N(0, σ·√(1 + 1/J)), J groups. Centered effects sample better where each group has much data,
     # standardized ones where it has little.
-    sigma = scale.variable(f"sigma_{name}")
     n_groups = len(pm.modelcontext(None).coords[dims])
-    if dims in ("organization_topic", "organization_predictor"):
-        standard = pm.Normal(f"standard_{name}", dims=dims)
-        return pm.Deterministic(f"{name}_effect", sigma * standard, dims=dims)
-    if n_groups < 2:  # the effect of a single group is the intercept's
-        return pm.Deterministic(f"{name}_effect", pt.zeros(n_groups), dims=dims)
+    if n_groups < 2 and dims not in ("organization_topic", "organization_predictor"):
+        scale.variable(f"sigma_{name}")
+        return pm.Deterministic(f"{name}_effect", pt.zeros(n_groups), dims=dims)  # the intercept's
     if centered:
-        return pm.ZeroSumNormal(f"{name}_effect", sigma=sigma, dims=dims)
-    standard = pm.ZeroSumNormal(f"standard_{name}", dims=dims)
-    return pm.Deterministic(f"{name}_effect", sigma * standard, dims=dims)
+        return pm.ZeroSumNormal(f"{name}_effect", sigma=scale.variable(f"sigma_{name}"), dims=dims)
+    factor = _scale_or_its_negative(name, scale)
+    sums_to_zero = dims not in ("organization_topic", "organization_predictor")
+    standard = (pm.ZeroSumNormal if sums_to_zero else pm.Normal)(f"standard_{name}", dims=dims)
+    return pm.Deterministic(f"{name}_effect", factor * standard, dims=dims)
+
+
+def _scale_or_its_negative(name: str, scale: Prior) -> Any:
+    """Factor of standardized effects, whose absolute value is the scale ``sigma_name``."""
+    # With either sign the effects have the same distribution. A scale near zero is then the middle of what is
+    # sampled, which the sampler passes through; log σ has a long tail there, which it seldom leaves.
+    distribution = _TWO_SIDED.get(scale.distribution)
+    if distribution is None or len(scale.args) != len(PARAMETERS[scale.distribution]):
+        return scale.variable(f"sigma_{name}")
+    symmetric = Prior(distribution, (0.0, *scale.args))
+    signed = symmetric.variable(f"standard_sigma_{name}")
+    pm.Deterministic(f"sigma_{name}", pt.abs(signed))
+    return signed
 
 
 def log_odds(p: Any) -> Any:

@@ -32,7 +32,7 @@ RATIO: ModelSpec = ModelSpec(
     evidence="documents",
     coefficients={"mu": LOG_ODDS, "beta": SLOPE},
     effects={
-        "topic": Effect("topic"),
+        "topic": Effect("topic", centered=True),
         "organization": Effect("organization"),
         "interaction": Effect("organization_topic"),
         "slope": Effect("organization_predictor", VARYING),

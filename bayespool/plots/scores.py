@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayespool.errors import InputError
+from bayespool.names import PAIRS
 from bayespool.plots.style import (
     AS_JUDGED,
     MARKS,
@@ -70,7 +71,9 @@ class _Rows:
         """Estimators drawn as marks."""
         others = [name for name in self.estimates if name != self.main]
         if isinstance(corrections, bool):
-            return tuple(name for name in others if name != "as-judged") if corrections else ()
+            beside = [name for name in others if PAIRS.get(name) == self.main]  # next to the bar
+            above = [name for name in others if name not in ("as-judged", *beside)]
+            return (*above, *beside) if corrections else ()
         chosen = tuple(corrections)
         if unknown := [name for name in chosen if name not in others]:
             raise InputError(f"the result has no {unknown[0]!r}", hint=f"it has {', '.join(others)}")
@@ -105,7 +108,8 @@ def plot_forest(
 ) -> Axes:
     """Bounds of runs, a row each, the point corrections as marks, and the posterior with its interval.
 
-    Axes too low for all names show every other one or fewer.
+    Axes too low for all names show every other one or fewer. A correction and the posterior of its
+    hierarchical form have one color.
 
     Parameters
     ----------
@@ -397,11 +401,13 @@ def _draw(
         axes.hlines(place, main["lower"], main["upper"], label=label, **bar)
         axes.plot(main["value"], place, "|", color=POSTERIOR, ms=2 * size, mew=2, label="its mean")
     methods = [*([rows.main] if rows.main else []), *marked]
+    one_of_pair = {name: PAIRS[name] if PAIRS.get(name) in methods else name for name in methods}
+    colors = list(dict.fromkeys(one_of_pair.values()))
     for k, (name, off) in enumerate(zip(marked, above, strict=True)):
         estimates = rows.estimates[name]
         if estimates["value"].isna().all():
             continue
-        color, y = color_of(methods, name), np.arange(len(names)) + off
+        color, y = color_of(colors, one_of_pair[name]), np.arange(len(names)) + off
         if estimates["lower"].notna().any():
             axes.hlines(y, estimates["lower"], estimates["upper"], color=color, lw=1.2)
         axes.plot(estimates["value"], y, MARKS[k % len(MARKS)], color=color, ms=size, mew=0, label=name)

@@ -29,8 +29,8 @@ from bayespool.randomness import key_of, normals
 
 FloatArray = npt.NDArray[np.float64]
 
-_N_VALUES = 256  # draws of ν and ρ from their priors
-_N_WEIGHING = 512  # draws of the fit, at most, that these are weighted by
+_N_VALUES = 128  # draws of ν and ρ from their priors
+_N_WEIGHING = 256  # draws of the fit, at most, that these are weighted by
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from .estimators import (
     DEFAULT_ESTIMATORS as DEFAULT_ESTIMATORS,
     ESTIMATOR_NAMES as ESTIMATOR_NAMES,
     ESTIMATORS as ESTIMATORS,
+    PAIRED_ESTIMATORS as PAIRED_ESTIMATORS,
     named_estimators as named_estimators,
     parse_estimator as parse_estimator,
     register_estimator as register_estimator,

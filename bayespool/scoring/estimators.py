@@ -19,7 +19,7 @@ from bayespool.measures import Estimator
 from bayespool.models import MODELS, ModelSpec, Prior, model_named, parse_prior
 from bayespool.models.priors import refuse_no_density
 from bayespool.models.registry import add_model
-from bayespool.names import COMBINED, name_in, split_list
+from bayespool.names import COMBINED, PAIRS, name_in, split_list
 from bayespool.options import PosteriorSettings, SamplingSettings, options_of
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.preparation import models_of, prior_names
@@ -153,9 +153,13 @@ ALL_ESTIMATORS = EstimatorNames(
 """Names of ``estimators="all"``: the default ones, and every correction that needs no settings, sampled pool
 or second judge."""
 
+PAIRED_ESTIMATORS = tuple(name for pair in PAIRS.items() for name in pair)
+"""Names of ``estimators="pairs"``: each published point correction, followed by its posterior."""
+
 
 def named_estimators(given: str | Estimator | Iterable[str | Estimator]) -> tuple[str | Estimator, ...]:
-    """List estimators, with ``"default"`` replaced by `DEFAULT_ESTIMATORS` and ``"all"`` by `ALL_ESTIMATORS`.
+    """List estimators, with ``"default"``, ``"all"`` and ``"pairs"`` replaced by `DEFAULT_ESTIMATORS`,
+    `ALL_ESTIMATORS` and `PAIRED_ESTIMATORS`.
 
     A text may have several, separated by commas.
 
@@ -165,9 +169,11 @@ def named_estimators(given: str | Estimator | Iterable[str | Estimator]) -> tupl
     ('background(e=0.05)', 'smoothed')
     >>> named_estimators(["all", "posterior-ratio"])[-2:]
     ('posterior-combined', 'posterior-ratio')
+    >>> named_estimators("pairs")[:4]
+    ('background', 'posterior-background', 'interpolated', 'posterior-interpolated')
     """
     listed = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else given
-    several = {"default": DEFAULT_ESTIMATORS, "all": ALL_ESTIMATORS}
+    several = {"default": DEFAULT_ESTIMATORS, "all": ALL_ESTIMATORS, "pairs": PAIRED_ESTIMATORS}
     named: list[str | Estimator] = []
     for estimator in listed:
         if isinstance(estimator, str):
@@ -261,7 +267,7 @@ def estimators_of(
 def with_common_topics(
     estimators: Iterable[str | Estimator], topics: tuple[str, ...], **settings: Any
 ) -> tuple[str | Estimator, ...]:
-    """Add the topics adjustment by these topics, before the posteriors unless it is named; with defaults of
+    """Add the topics adjustment by these topics, after the corrections unless it is named; with defaults of
     its settings.
     """
     named = named_estimators(estimators)
@@ -269,6 +275,8 @@ def with_common_topics(
         return named
     names = [name_in(e) if isinstance(e, str) else e.name for e in named]
     place = sum(not name.startswith("posterior") for name in names)
+    if any(name.startswith("posterior") for name in names[:place]):  # between pairs it would part one
+        place = len(names)
     if _BY_TOPICS not in names:
         named = (*named[:place], _BY_TOPICS, *named[place:])
     return tuple(

@@ -13,7 +13,13 @@ import numpy as np
 from bayespool.evidence import Bounds
 from bayespool.measures import Measure
 from bayespool.report.result import Figure, Result
-from bayespool.scoring.score_tables import paper_columns, readable
+from bayespool.scoring.score_tables import (
+    check_arrangement,
+    estimators_in,
+    pairs_table,
+    paper_columns,
+    readable,
+)
 from bayespool.scoring.sentences import main_rows, score_sentences
 from bayespool.tables.columns import Column
 from bayespool.tables.containers import variable_name
@@ -53,15 +59,24 @@ class ReadableScores(Result):
     measures: tuple[Measure, ...]
 
     def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
-        """Table of each measure, or one of all measures with at most eight numbers in a row."""
-        table = self.table()
+        """Table of each measure, or one of all measures with at most eight numbers in a row.
+
+        Pairs of a correction and its posterior are rows of a table of their own, unless columns are chosen.
+        """
+        table, chosen = self.table(), arrangement or Arrangement()
         scope = scope_of(self.metadata, per_topic="query_id" in table.frame)
-        return readable(table, scope, arrangement).read()
+        pairs = None if chosen.columns else pairs_table(table.frame, scope, chosen)
+        if pairs is None:
+            return readable(table, scope, chosen).read()
+        known = estimators_in(table.frame)
+        check_arrangement(chosen, list(known))
+        are_all = {*pairs.frame["correction"], *pairs.frame["estimator"]} == set(known)
+        return (*(() if are_all else readable(table, scope, chosen).read()), *pairs.read())
 
     def text(self, suffix: str, arrangement: Arrangement | None = None) -> str:
         """Text of the tables for a file that ends in .tex, .md or .html, with columns that fit on a page."""
         chosen = arrangement or Arrangement()
-        if chosen.columns is None:
+        if chosen.columns is None and pairs_table(self.table().frame, "") is None:
             chosen = replace(chosen, columns=paper_columns(self.table().frame))
         return super().text(suffix, chosen)
 

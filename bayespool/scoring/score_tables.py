@@ -10,7 +10,8 @@ import numpy as np
 
 from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError
-from bayespool.tables.columns import COLUMNS
+from bayespool.names import PAIRS
+from bayespool.tables.columns import COLUMNS, Column
 from bayespool.tables.formatting import level, some_of
 from bayespool.tables.markup import Arrangement
 from bayespool.tables.table import Ends, Part, Spread, Table, View
@@ -45,6 +46,17 @@ _IDEALS = {
     "shared": "the judged documents and, in each draw, the completed ones in reach of any of these runs",
     "judged": "the judged documents alone, as trec_eval has it",
 }
+_OF_PAIRS = ("estimator", "value", "lower", "upper", "ci_prob", "as_judged", "bound_lower", "bound_upper")
+_PAIR_COLUMNS = {
+    "correction": Column("correction", "method", "A published point correction, which has no interval."),
+    "corrected": Column("corrected", "score", "Its estimate."),
+    "estimator": Column("posterior", "method", "The posterior of its hierarchical form."),
+    "value": Column("mean", "score", "Mean of the posterior."),
+}
+_PAIRS_NOTE = (
+    "Corrected: the estimate of the point correction. The posterior on its right is that of the hierarchical "
+    "model of the same idea; its interval is over what the unjudged documents may be."
+)
 _MAX_NUMBERS_PER_ROW = 8  # of a table of several measures
 _DISTANCES = (
     "How unlike the pooled organizations a run is, in standard deviations between these, and the chance that "
@@ -131,6 +143,38 @@ def distance_views(frame: pd.DataFrame) -> tuple[View, ...]:
     )
 
 
+def pairs_table(frame: pd.DataFrame, scope: str, arrangement: Arrangement | None = None) -> Table | None:
+    """Point corrections beside the posteriors of their hierarchical forms, a row each, if there are any."""
+    import pandas as pd
+
+    known = estimators_in(frame)
+    pairs = {correction: name for correction, name in PAIRS.items() if {correction, name} <= set(known)}
+    if not pairs:
+        return None
+    keys = ["run_id", *(["query_id"] if "query_id" in frame else [])]
+    corrections = frame[frame["estimator"].isin(list(pairs))]
+    corrections = corrections[[*keys, "measure", "estimator", "value"]]
+    corrections = corrections.rename(columns={"estimator": "correction", "value": "corrected"})
+    corrections["estimator"] = corrections["correction"].map(pairs)
+    joined = corrections.merge(frame, on=[*keys, "measure", "estimator"], sort=False)
+    parts, views = [], []
+    for measure, rows in joined.groupby("measure", sort=False):
+        order = _order(frame[frame["measure"] == measure], keys, arrangement or Arrangement())
+        parts.append(order.merge(rows, on=keys)[[*keys, "measure", "correction", "corrected", *_OF_PAIRS]])
+        views.append(
+            View(
+                title=f"{measure}, {scope}: each correction beside its posterior",
+                names=(*keys, "correction"),
+                columns=("bound_lower", "bound_upper", "corrected", "estimator", "value", Ends()),
+                where={"measure": measure},
+                spare=("bound_upper", "bound_lower", "estimator"),
+            )
+        )
+    views[-1] = replace(views[-1], note=_PAIRS_NOTE)
+    caption = "Corrections beside their posteriors"
+    return Table("pairs", caption, pd.concat(parts, ignore_index=True), _PAIR_COLUMNS, tuple(views))
+
+
 def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
     """Parts of a view, by names of `SCORE_COLUMNS` or estimators, or ``all``."""
     values = frame[frame["value"].notna()] if frame["value"].notna().any() else frame
@@ -205,7 +249,8 @@ def _some(order: pd.DataFrame, rows: pd.DataFrame, keys: list[str]) -> str:
 def _spare(frame: pd.DataFrame) -> tuple[str, ...]:
     """Columns that a narrow terminal does without."""
     has_interval = estimators_in(frame)
-    points = [_BOUNDS.get(name, name) for name, has in has_interval.items() if not has]
+    points = [name for name, has in has_interval.items() if not has and PAIRS.get(name) not in has_interval]
+    points = [_BOUNDS.get(name, name) for name in points]
     return ("residual", "bound_upper", *(points if any(has_interval.values()) else []))
 
 

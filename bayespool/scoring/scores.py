@@ -16,7 +16,14 @@ from bayespool.measures import Estimates, Measure
 from bayespool.measures.estimates import draws_container
 from bayespool.report.saving import content
 from bayespool.scoring.readable import ReadableScores, checks_table, scope_of, unjudged_table
-from bayespool.scoring.score_tables import distance_views, ideal_lines, note_lines, readable, shown_statements
+from bayespool.scoring.score_tables import (
+    distance_views,
+    ideal_lines,
+    note_lines,
+    pairs_table,
+    readable,
+    shown_statements,
+)
 from bayespool.scoring.sentences import score_sentences
 from bayespool.scoring.stored import with_tables
 from bayespool.tables import container_bytes
@@ -135,15 +142,17 @@ class Scores(ReadableScores):
 
     def tables(self) -> tuple[Table, ...]:
         """``scores`` by run, a row per estimator; ``topics`` by run and topic where these are at most 600 or
-        people read them; ``unjudged`` shares by run and topic, ``checks`` of the draws and ``statements`` of
-        the notes.
+        people read them; ``pairs`` of a correction and its posterior; ``unjudged`` shares by run and topic,
+        ``checks`` of the draws and ``statements`` of the notes.
         """
         first = [self._scores]
         if self.by_topic:
             first.insert(0, self._topics)
         elif self._is_small:
             first.append(self._topics)
+        pairs = pairs_table(self._scores.frame, scope_of(self.metadata))
         others = (
+            *([] if pairs is None else [pairs]),
             unjudged_table(self.run_ids, self.query_ids, self.bounds),
             checks_table(self.metadata),
             self._statements(),

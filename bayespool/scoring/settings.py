@@ -64,11 +64,12 @@ ONE_MEASURE = dataclasses.replace(
     MEASURES, help="P@10, nDCG@10, AP@100, …; one of them.", docstring_type="measure", parse=sole_measure
 )
 ESTIMATORS = Option(
-    help="'default', 'all', or comma-separated names with settings in parentheses: "
+    help="'default', 'all', 'pairs', or comma-separated names with settings in parentheses: "
     "background(e=0.05),posterior-smoothed.",
     details="In Python a name, a sequence of names and estimators, or a mapping of labels to them; "
-    "``default`` and ``all`` are `bayespool.scoring.DEFAULT_ESTIMATORS` and "
-    "`bayespool.scoring.ALL_ESTIMATORS`.",
+    "``default``, ``all`` and ``pairs`` are `bayespool.scoring.DEFAULT_ESTIMATORS`, "
+    "`bayespool.scoring.ALL_ESTIMATORS` and `bayespool.scoring.PAIRED_ESTIMATORS`, in which each published "
+    "correction is followed by the posterior of its hierarchical form.",
     multiple="listed",
     docstring_type="str, Estimator, sequence or mapping of them",
     group="Estimation",

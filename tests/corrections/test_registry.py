@@ -18,7 +18,7 @@ def registry_as_it_was():
     ESTIMATORS.update(before)
 
 
-@pytest.mark.parametrize("name", ["all", "Half", "a,b", "a(b", "", "a-", "1"])
+@pytest.mark.parametrize("name", ["all", "default", "pairs", "Half", "a,b", "a(b", "", "a-", "1"])
 def test_names_that_texts_could_not_hold_are_refused(name: str) -> None:
     with pytest.raises(InputError, match="no estimator can be called"):
         register_estimator(name, description="")(CondensedList)

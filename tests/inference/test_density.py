@@ -38,6 +38,7 @@ def test_the_density_is_the_one_of_the_pymc_graph(model):
         if density.structure.cells:  # which the density integrates: they are all zero here
             theta[density.scales.index("interaction")] = np.log(1e-7)
         values = {f"sigma_{s}": np.exp(t) for s, t in zip(density.scales, theta, strict=True)}
+        values |= {f"standard_{name}": value for name, value in values.items()}
         moved = 0.0
         for name, coefficient in density.structure.coefficients.items():
             value = x[density.slices[name]]
@@ -48,6 +49,8 @@ def test_the_density_is_the_one_of_the_pymc_graph(model):
                 values["standard_interaction"] = np.zeros(density.structure.groups["interaction"].size)
                 continue
             effect = x[density.slices[scale]]
+            signed = f"standard_sigma_{scale}" in graph.named_vars
+            moved -= t if signed else 0.0  # the graph's is the density of σ, not of log σ
             if (model, scale) in CENTERED:
                 values[f"{scale}_effect"] = effect
             else:

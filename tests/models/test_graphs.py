@@ -215,11 +215,11 @@ def log_density(model: str, evidence: ModelEvidence, values: Mapping[str, Any], 
         total += float(prior.logpdf(v[name]))
     for name in (n.removesuffix("_effect") for n in v if n.endswith("_effect")):
         sigma, effect = v[f"sigma_{name}"], v[f"{name}_effect"]
-        total += float(stats.halfnorm.logpdf(sigma))
         if centered and name in ("topic", "run") and model != "background":
-            total += zero_sum_log_density(effect, sigma)
-        else:  # what is sampled is the standardized effect
-            total += zero_sum_log_density(effect / sigma, 1.0)
+            total += float(stats.halfnorm.logpdf(sigma)) + zero_sum_log_density(effect, sigma)
+        else:  # what is sampled is the standardized effect, and the scale with a sign if there are some
+            scale = stats.norm if len(effect) > 1 else stats.halfnorm
+            total += float(scale.logpdf(sigma)) + zero_sum_log_density(effect / sigma, 1.0)
     organization = v["organization_effect"][e.hidden_organization]
     if model == "background":
         p = expit(v["mu"] + v["topic_effect"][e.hidden_topic] + organization)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pymc as pm
 import pytest
@@ -42,6 +44,35 @@ def test_group_effects_sum_to_zero_and_have_their_scale(centered: bool) -> None:
     assert stats.kstest((standard**2).sum(axis=1), stats.chi2(3).cdf).pvalue > 1e-4
     assert (standard**2).mean(axis=0) == pytest.approx(np.full(4, 3 / 4), rel=0.1)
     assert stats.kstest(sigma, stats.halfnorm(scale=2).cdf).pvalue > 1e-4
+
+
+@pytest.mark.parametrize(
+    ("prior", "symmetric"),
+    [
+        (Prior("HalfNormal", (2.0,)), stats.norm(scale=2)),
+        (Prior("HalfCauchy", (0.3,)), stats.cauchy(scale=0.3)),
+    ],
+)
+def test_scale_is_the_size_of_a_factor_of_either_sign(prior: Prior, symmetric: Any) -> None:
+    with pm.Model(coords={"group": list("abc")}) as graph:
+        group_effect("group", prior, "group", centered=False)
+    signed = {v.name: v for v in graph.free_RVs}["standard_sigma_group"]
+    (terms,) = graph.compile_logp(vars=[signed], sum=False, **NO_LINKER)(
+        {"standard_sigma_group": np.array(-0.4), "standard_group_zerosum__": np.zeros(2)}
+    )
+    assert float(terms) == pytest.approx(symmetric.logpdf(-0.4), rel=1e-6)
+    fixed = pm.do(
+        graph, {"standard_sigma_group": np.array(-0.4), "standard_group": np.array([1.0, 0.5, -1.5])}
+    )
+    sigma, effect = pm.draw([fixed["sigma_group"], fixed["group_effect"]], **NO_LINKER)
+    assert float(sigma) == 0.4
+    assert effect.tolist() == pytest.approx([-0.4, -0.2, 0.6])
+
+
+def test_scale_without_a_symmetric_prior_is_sampled_itself() -> None:
+    with pm.Model(coords={"group": list("abc")}) as graph:
+        group_effect("group", Prior("Exponential", (2.0,)), "group", centered=False)
+    assert [v.name for v in graph.free_RVs] == ["sigma_group", "standard_group"]
 
 
 @pytest.mark.parametrize("n_groups", [0, 1])

@@ -92,6 +92,23 @@ def test_what_is_drawn_can_be_chosen() -> None:
     np.testing.assert_array_equal(thin[:, :, 0], table[["posterior-ratio_lower", "posterior-ratio_upper"]])
 
 
+def test_a_correction_has_the_color_of_its_posterior_and_the_next_line() -> None:
+    asked = ["background", "posterior-background", "systems-adjustment", "posterior-ratio", "smoothed"]
+    axes = plot_forest(score(load_example(), "new-a", "P@10", estimators=asked, draws=50))
+    drawn = {str(mark.get_label()): mark for mark in axes.lines}
+    marked = [
+        "systems-adjustment",
+        "posterior-ratio",
+        "smoothed",
+        "background",
+    ]  # the last one next to the bar
+    assert sorted(marked, key=lambda name: float(drawn[name].get_ydata()[0])) == marked
+    colors = [drawn[name].get_color() for name in (*marked, "its mean")]
+    assert colors[0] == colors[1]
+    assert colors[3] == colors[4]
+    assert len(set(colors)) == 3
+
+
 def test_what_the_scores_lack() -> None:
     scores = example_scores()
     for wrong, said in (

@@ -26,11 +26,14 @@ from bayespool.scoring import (
     DEFAULT_ESTIMATORS,
     ESTIMATOR_NAMES,
     ESTIMATORS,
+    PAIRED_ESTIMATORS,
+    named_estimators,
     parse_estimator,
     register_estimator,
     score,
 )
-from bayespool.scoring.estimators import refuse_too_many_draws
+from bayespool.scoring.estimators import refuse_too_many_draws, with_common_topics
+from bayespool.tables.markup import Arrangement
 
 BY_LABELS = ("judge-filled", "judge-rates", "prediction-powered")
 POSTERIORS = (
@@ -201,6 +204,48 @@ def test_the_help_of_commands_lists_what_is_registered(run) -> None:
     assert "posterior-evidence" not in run("check", "--help").out
 
 
+def test_pairs_are_each_correction_and_its_posterior() -> None:
+    assert named_estimators("pairs") == (
+        *("background", "posterior-background", "interpolated", "posterior-interpolated"),
+        *("smoothed", "posterior-smoothed", "systems-adjustment", "posterior-ratio"),
+        *("anti-precision", "posterior-anti-precision"),
+    )
+    papers = [ESTIMATORS[name].citations for name in PAIRED_ESTIMATORS]
+    assert papers[::2] == papers[1::2]
+    (*pairs, adjustment) = with_common_topics("pairs", ("701", "702"))
+    assert tuple(pairs) == PAIRED_ESTIMATORS
+    assert adjustment.name == "topics-adjustment"
+
+
+def test_a_correction_stands_beside_its_posterior() -> None:
+    asked = ["interpolated", "posterior-interpolated", "background", "posterior-background"]
+    scores = score(load_example(), measures="P@10", estimators=asked, draws=120)
+    pairs, wide_ = scores.to_frame("pairs"), wide(scores)
+    assert list(pairs["run_id"]) == ["new-a", "new-a", "new-b", "new-b"]
+    assert list(pairs["correction"]) == ["interpolated", "background"] * 2
+    assert list(pairs["estimator"]) == ["posterior-interpolated", "posterior-background"] * 2
+    assert pairs["corrected"].tolist() == wide_[["interpolated", "background"]].to_numpy().ravel().tolist()
+    of_one = scores["posterior-background", "P@10"].to_frame()
+    assert pairs["value"].tolist()[1::2] == of_one["value"].tolist()
+    assert pairs["upper"].tolist()[1::2] == of_one["upper"].tolist()
+    (shown,) = scores.read()
+    assert shown.header[:3] == ("run", "correction", "lower")
+    assert [row[1] for row in shown.rows] == ["interpolated", "background"] * 2
+    (best, *_) = scores.read(Arrangement(top=1))
+    assert {row[0] for row in best.rows} == {"new-a"}
+    (chosen,) = scores.read(Arrangement(columns=["background", "posterior-background"]))
+    assert chosen.header[1:] == ("back\xad\nground", "posterior\nbackground", "95 %\ninterval")
+
+
+def test_estimators_without_a_pair_keep_their_table() -> None:
+    asked = ["background", "posterior-background", "smoothed"]
+    scores = score(load_example(), measures="P@10", estimators=asked, draws=120)
+    all_of_them, pairs = scores.read()
+    assert "smooth\xad\ned" in all_of_them.header
+    assert [row[1] for row in pairs.rows] == ["background"] * 2
+    assert "pairs" not in [table.name for table in score(load_example(), estimators="background").tables()]
+
+
 def test_the_table_of_the_documentation_has_it(monkeypatch) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "docs"))
     from reference_tables import estimators
@@ -210,7 +255,7 @@ def test_the_table_of_the_documentation_has_it(monkeypatch) -> None:
     assert len(table) == 2 + len(ESTIMATOR_NAMES)
     assert "| `half` | the middle of the bounds | Toy 2026 | all |" in table
     assert table[2].endswith("| Ravana & Moffat 2010, §3 | all |")
-    assert table[3].endswith("| Ravana & Moffat 2010, §3 | default, all |")
+    assert table[3].endswith("| Ravana & Moffat 2010, §3 | default, all, pairs |")
 
 
 def test_the_label_heads_the_column() -> None:

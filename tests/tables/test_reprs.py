@@ -29,6 +29,7 @@ from bayespool.experiments import (
     budgets,
     check_judges,
     check_models,
+    compare_regression,
     judge_in_rounds,
     leave_out,
     leave_out_several,
@@ -150,6 +151,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "Completion": lambda: complete(load_example(), "new-a", "P@5", model="ratio", draws=20),
     "SelfCalibrations": calibrations,
     "EngineComparison": compared_engines,
+    "RegressionComparison": lambda: compare_regression(load_example(), "P@5", models=["ratio"], draws=20),
     "UnexplainedJudgments": unexplained_judgments,
     "DocumentsToJudge": lambda: DocumentsToJudge(load_example(), choose(load_example(), "take", 200), {}),
 }

@@ -36,6 +36,7 @@ from bayespool.experiments import (
     UnexplainedJudgments,
     check_judges,
     compare_engines,
+    compare_regression,
     leave_types_out,
     load_example,
     self_calibrate,
@@ -139,6 +140,9 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "check predictions": checked,
     "check unexplained": unexplained_judgments,
     "check engines": engines,
+    "check regression": lambda: planted(
+        compare_regression(load_example(), "P@5", models="background", draws=20)
+    ),
     "check simulation": lambda: self_calibrate("background", n_simulations=3),
     "judges": lambda: dataclasses.replace(check_judges(labeled_toy(), "P@3"), problems=(NOTE,)),
     "impute": lambda: with_completion(impute(load_example(), "new-b", "P@5", draws=2, **RATIO)),
