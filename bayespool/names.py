@@ -143,9 +143,12 @@ def describe_estimator(estimator: Any) -> dict[str, Any]:
     """Name and settings of an estimator, as JSON can hold them."""
     fields = getattr(estimator, "__dataclass_fields__", {})
     settings = {name: getattr(estimator, name) for name, f in fields.items() if f.compare}
-    return {"name": estimator.name} | {
+    described = {
         name: dict(value) if isinstance(value, Mapping) else value for name, value in settings.items()
     }
+    if hasattr(described.get("base"), "estimate"):
+        described["base"] = describe_estimator(described["base"])
+    return {"name": estimator.name} | described
 
 
 def check_types(settings: Mapping[str, Any], hints: Mapping[str, Any]) -> None:

@@ -90,7 +90,8 @@ def test_arguments_are_the_fields_with_their_defaults(cls: type) -> None:
 
 @pytest.mark.parametrize("cls", [*FUNCTIONS, SamplingSettings], ids=lambda cls: cls.__name__)
 def test_choices_are_those_of_the_type(cls: type) -> None:
-    names = {"Measure": object, "Estimator": object, "Strategy": object, "PosteriorEstimator": object}
+    unknown = ("Measure", "Estimator", "Strategy", "StoppingRule", "PosteriorEstimator")
+    names: dict[str, object] = dict.fromkeys(unknown, object)
     hints = get_type_hints(cls, localns=names)
     for name, (what, _) in options_of(cls).items():
         several = what.multiple and get_args(hints[name])

@@ -18,8 +18,8 @@ from bayespool.cli.options import (
 )
 from bayespool.cli.parameters import Command, own_option, settings_option
 from bayespool.cli.results import Outputs, output_folder
+from bayespool.experiments.budget_settings import BudgetSettings
 from bayespool.experiments.settings import (
-    BudgetSettings,
     CommonTopicsSettings,
     LeaveOutSettings,
     PoolWidthSettings,

@@ -11,7 +11,7 @@ from bayespool.cli.options import campaign_runs, reading_progress, stage_progres
 from bayespool.cli.parameters import own_option, settings_option
 from bayespool.cli.results import Outputs, is_as_json, output_files, print_document
 from bayespool.errors import InputError
-from bayespool.experiments.settings import StrategySettings
+from bayespool.experiments.budget_settings import StrategySettings
 from bayespool.options import FilesSettings
 
 
@@ -83,12 +83,16 @@ def pool(
     from bayespool.pooling.choosing import check_budget
 
     strategy = settings.strategy
-    check_budget(strategy, settings.budget)
+    check_budget(strategy, settings.budget, settings.stop)
     outputs.check(scoring.DocumentsToJudge.formats)
     if strategy.is_adaptive and qrels is None:
         raise InputError(
             f"strategy {strategy.name!r} learns from each judgment, and there is none",
             hint="give --qrels, or take a strategy that knows its order beforehand",
+        )
+    if settings.stop is not None and qrels is None:
+        raise InputError(
+            f"stopping rule {settings.stop.name!r} looks at judgments, and there is none", hint="give --qrels"
         )
     with stage_progress() as say:
         collection = read_contributors(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -104,6 +104,20 @@ def with_own(collection: Of, pair: npt.NDArray[Any], value: npt.NDArray[Any]) ->
     counts[pair] = True
     own = dataclasses.replace(own, relevance=of_own, counts=counts)
     return dataclasses.replace(collection, relevance=relevance, added_for=added_for, own=own)
+
+
+def own_on_topics(collection: Of, run_ids: Iterable[str], query_ids: Iterable[str]) -> Of:
+    """Take judgments on some topics for the user's own: of documents that the runs retrieve, and that no
+    pooled run contributed.
+    """
+    topics = np.isin(collection.query_ids, list(query_ids))
+    retrieved = np.zeros(len(collection.relevance), dtype=bool)
+    for run in collection.run_index(run_ids):
+        documents = ranked(collection.document, run)[0]
+        retrieved[documents[documents >= 0]] = True
+    own = retrieved & topics[collection.pair_topic] & collection.judged & (collection.added_for < 0)
+    pair = np.flatnonzero(own & ~collection.in_pool())
+    return with_own(collection, pair, collection.relevance[pair])
 
 
 def without_own(collection: Of) -> Of:

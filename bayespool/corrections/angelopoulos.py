@@ -10,7 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray, Judge
-from bayespool.corrections.base import Corrected, FloatArray, check_choice, check_count, not_defined
+from bayespool.corrections.base import (
+    Corrected,
+    FloatArray,
+    as_amounts,
+    check_choice,
+    check_count,
+    not_defined,
+    within_room,
+)
 from bayespool.corrections.labels import LabelCorrection, hidden_documents, level_rates
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import Bounds
@@ -46,23 +54,6 @@ def rectifier(gain: FloatArray, predicted: FloatArray) -> Rectifier:
     scale = float(np.clip((spread @ gain) / square, 0, 1)) if square > 0 else 0.0
     left = gain - scale * predicted
     return Rectifier(scale, float(left.mean()), float(left.var(ddof=1)), len(left))
-
-
-def within_room(added: FloatArray, room: FloatArray) -> FloatArray:
-    """Amounts to add on topics, each and their sum from 0 to what there is room for; shape (..., topic).
-
-    Each topic is first cut to its room. A sum that is then too large is scaled down by one factor; where it
-    is too small, all take the same share of the room they have left.
-    """
-    total = np.clip(added.sum(axis=-1), 0, room.sum(axis=-1))[..., None]
-    inside = np.clip(added, 0, room)
-    current = inside.sum(axis=-1)[..., None]
-    left = room - inside
-    free = left.sum(axis=-1)[..., None]
-    down = np.where(current > total, total / np.where(current > 0, current, 1), 1.0)
-    up = np.where(current < total, (total - current) / np.where(free > 0, free, 1), 0.0)
-    kept: FloatArray = np.clip(inside * down + left * up, 0, room)
-    return kept
 
 
 @register_estimator(
@@ -168,7 +159,7 @@ class PredictionPowered(LabelCorrection):
             expected = (weight[r] * (run_rectifier.scale * of_top[r] + run_rectifier.mean)).sum(axis=1)
             errors = self._errors(bounds, r, weight[r], run_rectifier)
             per_topic[r] += within_room(expected, room[r])
-            amounts[:, r] += _as_amounts(within_room(expected + errors, room[r]), measure)
+            amounts[:, r] += as_amounts(within_room(expected + errors, room[r]), measure)
             sums = weight[r].sum() ** 2 / run_rectifier.n + np.square(weight[r]).sum()
             std[r] = np.sqrt(run_rectifier.variance * sums) / per_topic.shape[1]
             notes[r] = _SAMPLE_NOTES[self.sample]
@@ -216,11 +207,3 @@ class PredictionPowered(LabelCorrection):
             + np.sqrt(np.square(weight).sum(axis=1)) * np.stack(own, axis=1)
         )
         return errors
-
-
-def _as_amounts(added: FloatArray, measure: Additive) -> npt.NDArray[Any]:
-    """Values as amounts; whole ones are rounded so that the sum over any first topics is the rounded sum."""
-    if not measure.is_exact:
-        return added * measure.unit
-    sums = np.rint(np.cumsum(added * measure.unit, axis=-1)).astype(np.int32)
-    return np.diff(sums, axis=-1, prepend=np.int32(0))

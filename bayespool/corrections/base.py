@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from bayespool.errors import InputError
 from bayespool.evidence import Bounds, Estimand, score_bounds
 from bayespool.evidence.ideals import place_of_level, ranked_levels
 from bayespool.evidence.states import reach_of
-from bayespool.measures import AveragePrecision, Estimates, Values, parse_measures
+from bayespool.measures import AveragePrecision, Estimates, Measure, Values, parse_measures
 from bayespool.pooling import StrategyPool
 from bayespool.pooling.discovery import misfit_of
 
@@ -202,6 +202,32 @@ def open_residual(bounds: Bounds) -> FloatArray:
     """Δ on topics, 0 where a run has missing ranks but no unjudged document, shape (run, topic)."""
     residual: FloatArray = np.where(bounds.n_unjudged > 0, bounds.residual, 0.0)
     return residual
+
+
+def within_room(added: FloatArray, room: FloatArray) -> FloatArray:
+    """Amounts to add on topics, each and their sum from 0 to what there is room for; shape (..., topic).
+
+    Each topic is first cut to its room. A sum that is then too large is scaled down by one factor; where it
+    is too small, all take the same share of the room they have left.
+    """
+    total = np.clip(added.sum(axis=-1), 0, room.sum(axis=-1))[..., None]
+    inside = np.clip(added, 0, room)
+    current = inside.sum(axis=-1)[..., None]
+    left = room - inside
+    free = left.sum(axis=-1)[..., None]
+    down = np.where(current > total, total / np.where(current > 0, current, 1), 1.0)
+    up = np.where(current < total, (total - current) / np.where(free > 0, free, 1), 0.0)
+    kept: FloatArray = np.clip(inside * down + left * up, 0, room)
+    return kept
+
+
+def as_amounts(values: FloatArray, measure: Measure) -> npt.NDArray[Any]:
+    """Values as amounts; whole ones are rounded so that the sum over any first topics is the rounded sum."""
+    if not measure.is_exact:
+        return values * measure.unit
+    sums = np.rint(np.cumsum(values * measure.unit, axis=-1)).astype(np.int32)
+    # halves that are not quite may round up where the sum before rounds down
+    return np.clip(np.diff(sums, axis=-1, prepend=np.int32(0)), 0, measure.unit)
 
 
 def not_defined(bounds: Bounds, why: str) -> Corrected:

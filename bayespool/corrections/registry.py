@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from bayespool.corrections.base import PointCorrection
-from bayespool.errors import InputError
+from bayespool.errors import InputError, known_names
 from bayespool.measures import Estimator
-from bayespool.names import DEFAULT_ESTIMATORS, description_of
+from bayespool.names import DEFAULT_ESTIMATORS, description_of, name_in, settings_in
 from bayespool.tables.citations import citation_names
 
 Kind = Literal["point", "posterior"]
@@ -46,6 +46,8 @@ class EstimatorEntry:
         Whether it needs a pool that is a random sample. ``"all"`` leaves it out.
     needs_judge : bool
         Whether it needs labels of a second judge. ``"all"`` leaves it out.
+    remedy : str
+        Where the settings without a default come from, for the message where they are missing.
     """
 
     name: str
@@ -59,6 +61,7 @@ class EstimatorEntry:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     needs_sample: bool = False
     needs_judge: bool = False
+    remedy: str = ""
 
     def __call__(self, **settings: Any) -> Estimator:
         """Make the estimator with these settings."""
@@ -68,14 +71,21 @@ class EstimatorEntry:
         return estimator
 
     @property
-    def needs_settings(self) -> bool:
-        """Whether it has settings without a default."""
+    def required(self) -> tuple[str, ...]:
+        """Settings without a default."""
         parameters = inspect.signature(self.make).parameters.values()
-        return any(
-            p.default is p.empty and p.name not in self.fixed
+        return tuple(
+            p.name
             for p in parameters
             if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+            and p.default is p.empty
+            and p.name not in self.fixed
         )
+
+    @property
+    def needs_settings(self) -> bool:
+        """Whether it has settings without a default."""
+        return bool(self.required)
 
 
 ESTIMATORS: dict[str, EstimatorEntry] = {}
@@ -96,6 +106,7 @@ def register_estimator(
     fixed: Mapping[str, Any] | None = None,
     needs_sample: bool = False,
     needs_judge: bool = False,
+    remedy: str = "",
 ) -> Callable[[Class], Class]:
     """Class decorator that registers an estimator under a name.
 
@@ -103,7 +114,7 @@ def register_estimator(
     ----------
     name : str
         Lower-case letters, digits and hyphens; equal to the estimator's ``name``.
-    description, label, source, citations, kind, default, fixed, needs_sample, needs_judge
+    description, label, source, citations, kind, default, fixed, needs_sample, needs_judge, remedy
         See `EstimatorEntry`. The default label is the name, the default source the short names of citations.
         The package's own estimators have their descriptions, and are marked as default, in `bayespool.names`.
 
@@ -133,6 +144,7 @@ def register_estimator(
             fixed=dict(fixed or {}),
             needs_sample=needs_sample,
             needs_judge=needs_judge,
+            remedy=remedy,
         )
         if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or name in _LISTS:
             raise InputError(
@@ -148,6 +160,40 @@ def register_estimator(
         return cls
 
     return register
+
+
+def made_of_text(text: str, **settings: Any) -> Estimator:
+    """Make an estimator of a registered name, with settings in parentheses.
+
+    Other ``settings`` are defaults, as far as the estimator has them, and its base estimator if it has one.
+
+    Raises
+    ------
+    InputError
+        Unknown name or setting, or none where one is needed.
+
+    Examples
+    --------
+    >>> made_of_text("background(e=0.05)")
+    Background(estimand='complete', e=0.05)
+    """
+    name = name_in(text)
+    if name not in ESTIMATORS:
+        points_first = sorted(ESTIMATORS, key=lambda known: ESTIMATORS[known].kind == "posterior")
+        raise InputError(f"no estimator {name!r}", hint=known_names(name, points_first))
+    entry = ESTIMATORS[name]
+    of_text = settings_in(text, "estimator", entry.make, fixed=entry.fixed)
+    if isinstance(of_text.get("base"), str):
+        of_base = {setting: value for setting, value in settings.items() if setting != "priors"}
+        of_text["base"] = made_of_text(of_text["base"], **of_base)
+    fields = getattr(entry.make, "__dataclass_fields__", {})
+    merged = {k: v for k, v in settings.items() if k in fields and k not in entry.fixed} | of_text
+    if missing := [setting for setting in entry.required if setting not in merged]:
+        raise InputError(f"estimator {text!r} needs {' and '.join(missing)}", hint=entry.remedy or None)
+    try:
+        return entry(**merged)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"estimator {text!r}: {error}") from error
 
 
 def _identity(entry: EstimatorEntry) -> tuple[str, str, Mapping[str, Any]]:

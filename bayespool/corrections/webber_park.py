@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,20 +16,72 @@ from bayespool.collection import Collection
 from bayespool.corrections.base import (
     Corrected,
     FloatArray,
-    PointCorrection,
     SharedCorrection,
+    as_amounts,
+    check_count,
     has_open_ranks,
     hidden_at_levels,
     joined,
     lacks_pool,
+    within_room,
 )
-from bayespool.corrections.registry import register_estimator
+from bayespool.corrections.ravana_moffat import AsJudged
+from bayespool.corrections.registry import made_of_text, register_estimator
 from bayespool.errors import InputError
-from bayespool.evidence import Bounds
-from bayespool.evidence.held_out import held_out_levels
-from bayespool.evidence.ideals import ranked_levels, relevance_levels, tally_of
-from bayespool.measures import Measure, Normalized, Tally
+from bayespool.evidence import Bounds, score_bounds
+from bayespool.evidence.held_out import held_out_levels, sole_beside
+from bayespool.evidence.ideals import relevance_levels, tally_of
+from bayespool.measures import Estimator, Measure, Normalized, Tally, Values, parse_measures
+from bayespool.randomness import seed_of
 from bayespool.tables.formatting import some_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BoolArray = npt.NDArray[np.bool_]
+
+FEW_TOPICS = 30
+"""With fewer common topics the interval is that of a bootstrap, else a normal one."""
+
+_MAX_DRAWS = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adjustment(SharedCorrection):
+    """A base score with an adjustment of its mean.
+
+    Parameters
+    ----------
+    base : str or Estimator, default "as-judged"
+        What the adjustment is added to: unjudged documents not relevant (``"as-judged"``) or dropped
+        (``"condensed-list"``), as in the paper, or any estimator with values per topic, such as
+        ``"judge-filled"``. A text may have settings: ``base='background(e=0.05)'``.
+    within_bounds : bool, default True
+        Keep every value inside [B, T], beyond the paper: an adjustment beyond the residual is certainly
+        wrong, and a fully judged run has nothing to adjust. Under a measure over an ideal ranking it is
+        [least, T] within [least, most] (`bayespool.evidence.Bounds`). A note says where it was cut. Topics
+        share the adjustment of the mean in proportion to how far each may move, with ``"as-judged"`` to Δ.
+        ``False`` is the algorithm as published, with the same a on every topic.
+    """
+
+    base: str | Estimator = "as-judged"
+    within_bounds: bool = True
+
+    def __post_init__(self) -> None:
+        base = made_of_text(self.base) if isinstance(self.base, str) else self.base
+        if isinstance(base, type) or not isinstance(base, Estimator):
+            raise InputError(f"base {base!r} is neither the name of an estimator nor one")
+        with_estimand: Any = base
+        if "estimand" in getattr(base, "__dataclass_fields__", {}):
+            with_estimand = dataclasses.replace(with_estimand, estimand=self.estimand)
+        object.__setattr__(self, "base", with_estimand)
+
+    def base_scores(
+        self, collection: Collection, run_ids: Sequence[str], measures: Sequence[Measure]
+    ) -> list[FloatArray]:
+        """Base scores by measure, shape (run, topic) each."""
+        base: Any = self.base
+        return [estimates.per_topic for estimates in base.estimate(collection, list(run_ids), list(measures))]
 
 
 @register_estimator(
@@ -37,63 +91,96 @@ from bayespool.tables.formatting import some_of
     citations=("webber-park-2009",),
 )
 @dataclass(frozen=True, kw_only=True)
-class SystemsAdjustment(SharedCorrection):
+class SystemsAdjustment(Adjustment):
     """Add the mean loss of pooled systems that are left out (Webber & Park 2009, algorithm 1).
 
-    The estimate is u + a, where a is the mean over the pooled systems s of (pooled − held-out mean score of
-    s). Topics share this adjustment of the mean in proportion to their Δ. Without another pooled run the
-    value is NaN.
+    The estimate is u + a, where u is the base score, and a the mean over the pooled systems s of (pooled
+    score of s − base score of s held out). Without another pooled run the value is NaN.
 
     Documents that leave the pool with s leave the ideal rankings, too, so that under a measure over an ideal
-    ranking a system may gain by being left out, and the adjustment may be negative.
+    ranking a system may gain by being left out, and the adjustment may be negative. It often is where the
+    base overestimates, as the condensed list does.
 
     Parameters
     ----------
+    base : str or Estimator, default "as-judged"
+        What the adjustment is added to: ``"as-judged"``, ``"condensed-list"`` (both in the paper), or any
+        estimator with values per topic, with settings if need be: ``base='background(e=0.05)'``. Any but
+        the first is estimated anew for each pooled system held out.
+    within_bounds : bool, default True
+        Keep every value inside [B, T], beyond the paper: an adjustment beyond the residual is certainly
+        wrong, and a fully judged run has nothing to adjust. Under a measure over an ideal ranking it is
+        [least, T] within [least, most] (`bayespool.evidence.Bounds`). A note says where it was cut. Topics
+        share the adjustment of the mean in proportion to how far each may move, with ``"as-judged"`` to Δ.
+        ``False`` is the algorithm as published, with the same a on every topic.
     by : {"run", "organization"}
         What leaves the pool with s: the run alone, as in the paper, or its organization.
     substitute : bool, default True
         Whether the target takes the held-out system's place in the pool, the paper's refinement.
-    within_bounds : bool, default True
-        Keep every value inside [B, T], beyond the paper: an adjustment beyond the residual is certainly
-        wrong, and a fully judged run has nothing to adjust. Under a measure over an ideal ranking it is
-        [least, T] within [least, most] (`bayespool.evidence.Bounds`). A note says where it was cut. ``False``
-        is algorithm 1 as published, with the same a on every topic.
     """
 
     by: Literal["run", "organization"] = "run"
     substitute: bool = True
-    within_bounds: bool = True
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
         """`correct` for several measures, with one search for the documents hidden with each system."""
-        depth = max(b.measure.cutoff for b in all_bounds)
+        run_ids, measures = all_bounds[0].run_ids, [bounds.measure for bounds in all_bounds]
+        losses = self._losses_as_judged if isinstance(self.base, AsJudged) else self._losses
         pooled = np.array(collection.pooled_run_ids)
-        adjustment = np.zeros((len(all_bounds), len(all_bounds[0].run_ids)))
-        for row, run in enumerate(all_bounds[0].run_ids):
-            substitute = run if self.substitute else None
-            level, hidden = held_out_levels(collection, depth, by=self.by, substitute=substitute)
+        adjustment = np.zeros((len(measures), len(run_ids)))
+        for row, run in enumerate(run_ids):
             others = pooled != run
-            if not others.any():
-                continue
-            judged, kept = level[others], np.where(hidden[others], np.int16(-1), level[others])
-            hidden_at = functools.cache(
-                functools.partial(hidden_at_levels, collection, by=self.by, substitute=substitute)
-            )
-            for b, bounds in enumerate(all_bounds):
-                measure, levels = bounds.measure, relevance_levels(collection, bounds.measure)
-                before, after = (measure.amounts(measure.read(ranked)) for ranked in (judged, kept))
-                if isinstance(measure, Normalized):
-                    tally = tally_of(collection, levels)
-                    left = Tally(tally.n - hidden_at(levels)[others, :, 1:], tally.levels)
-                    before = measure.normalize(before, tally)
-                    after = measure.normalize(after, left)
-                adjustment[b, row] = ((before - after) / bounds.low.unit).mean()
+            if others.any():
+                adjustment[:, row] = losses(collection, run, others, measures)
         everywhere = np.ones(len(collection.query_ids), dtype=bool)
+        starts = self.base_scores(collection, run_ids, measures)
         corrected = []
-        for bounds, of_measure in zip(all_bounds, adjustment, strict=True):
+        for bounds, start, of_measure in zip(all_bounds, starts, adjustment, strict=True):
             of_measure[lacks_pool(collection, bounds)] = np.nan
-            corrected.append(_adjusted(bounds, of_measure, everywhere, within_bounds=self.within_bounds))
+            corrected.append(_adjusted(bounds, start, of_measure, everywhere, self.within_bounds))
         return corrected
+
+    def _losses_as_judged(
+        self, collection: Collection, run: str, others: BoolArray, measures: Sequence[Measure]
+    ) -> list[float]:
+        """Mean loss of the other pooled systems by measure, unjudged documents nonrelevant."""
+        substitute = run if self.substitute else None
+        depth = max(measure.cutoff for measure in measures)
+        level, hidden = held_out_levels(collection, depth, by=self.by, substitute=substitute)
+        judged, kept = level[others], np.where(hidden[others], np.int16(-1), level[others])
+        hidden_at = functools.cache(
+            functools.partial(hidden_at_levels, collection, by=self.by, substitute=substitute)
+        )
+        losses = []
+        for measure in measures:
+            levels = relevance_levels(collection, measure)
+            before, after = (measure.amounts(measure.read(ranked)) for ranked in (judged, kept))
+            if isinstance(measure, Normalized):
+                tally = tally_of(collection, levels)
+                left = Tally(tally.n - hidden_at(levels)[others, :, 1:], tally.levels)
+                before = measure.normalize(before, tally)
+                after = measure.normalize(after, left)
+            losses.append(float(((before - after) / measure.unit).mean()))
+        return losses
+
+    def _losses(
+        self, collection: Collection, run: str, others: BoolArray, measures: Sequence[Measure]
+    ) -> list[float]:
+        """Mean of pooled − held-out base score of the other pooled systems, by measure."""
+        sole = sole_beside(collection, self.by, run if self.substitute else None)
+        unit = collection.organization if self.by == "organization" else np.arange(len(collection.run_ids))
+        systems = np.flatnonzero(collection.pooled)[others].tolist()
+        lost = np.zeros((len(systems), len(measures)))
+        for row, system in enumerate(systems):
+            name = collection.run_ids[system]
+            pooled = collection.pooled & (unit != unit[system])
+            if self.substitute:
+                pooled[collection.run_index(run)] = True
+            without = collection.without_judgments(sole == unit[system]).with_pool(pooled, collection.pool)
+            for m, held_out in enumerate(self.base_scores(without, [name], measures)):
+                lost[row, m] = (score_bounds(collection, [name], measures[m]).lower - held_out).mean()
+        losses: list[float] = lost.mean(axis=0).tolist()
+        return losses
 
 
 @register_estimator(
@@ -101,34 +188,131 @@ class SystemsAdjustment(SharedCorrection):
     label="topics\nadjust.",
     source="Webber & Park 2009, algorithm 2",
     citations=("webber-park-2009",),
+    remedy="topics-adjustment(common_query_ids=('701', '702')); score has --common-topics 701,702",
 )
 @dataclass(frozen=True, kw_only=True)
-class TopicsAdjustment(PointCorrection):
+class TopicsAdjustment(Adjustment):
     """Add the run's own mean loss on topics where it is fully judged (Webber & Park 2009, algorithm 2).
 
-    On the common topics both the run's full score and its score without the documents that it alone
-    contributed are known; the mean difference a is added to its mean unpooled score. Var(a) = (N − n)/N ·
-    s²/n with s² the variance of the n differences (equations 3, 4 and 7). For a to help with about 68 %
-    confidence its standard error must be under a itself (equation 6), and a note says where it is not. The
-    documents that the run alone contributed leave the ideal rankings, too.
+    On the common topics both the run's full score and its base score without the documents that it alone
+    contributed are known; the mean difference a is added to its mean base score. Var(a) = (N − n)/N · s²/n
+    with s² the variance of the n differences (equations 3, 4 and 7). For a to help with about 68 % confidence
+    its standard error must be under a itself (equation 6), and a note says where it is not; another says
+    where the mean full score of the common topics alone would be more accurate (equation 5). The documents
+    that the run alone contributed leave the ideal rankings, too.
 
     Parameters
     ----------
     common_query_ids : tuple of str, or str
         The common topics. All that the run retrieved on them down to the cutoff should be judged.
+    base : str or Estimator, default "as-judged"
+        What the adjustment is added to (see `SystemsAdjustment`).
     within_bounds : bool, default True
         Keep every run's value inside [B, T] (see `SystemsAdjustment`).
+    n_draws : int, default 4000
+        Draws of the adjusted scores, from which intervals are read.
+    random_seed : int, default 1
+
+    Notes
+    -----
+    The interval of a is that of a bootstrap with fewer than 30 common topics, else a normal one. A draw gives
+    each other topic a drawn a, of variance s²/n, and a difference drawn from those of the common topics, each
+    less their mean: the mean score over all N topics then has the variance of equation 3. Runs share what is
+    drawn, so that it compares them, too. Within bounds a draw keeps its mean as far as there is room. There
+    are no draws, and there is no interval, to the letter (``within_bounds=False``) or from a single topic.
     """
 
     common_query_ids: tuple[str, ...] | str
-    within_bounds: bool = True
+    n_draws: int = 4000
+    random_seed: int = 1
 
     def __post_init__(self) -> None:
-        if isinstance(self.common_query_ids, str):
-            object.__setattr__(self, "common_query_ids", (self.common_query_ids,))
+        super().__post_init__()
+        named: Any = self.common_query_ids
+        named = (named,) if isinstance(named, str) else named
+        if not isinstance(named, tuple | list) or not all(isinstance(name, str) for name in named):
+            hint = "common_query_ids=('701', '702')"
+            raise InputError(f"common topics {named!r} are no names of topics", hint=hint)
+        object.__setattr__(self, "common_query_ids", tuple(named))
+        check_count("n_draws", self.n_draws, _MAX_DRAWS)
 
-    def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
-        """B + a on the other topics, the full score on the common ones."""
+    def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
+        """Base score + a on the other topics, the full score on the common ones."""
+        common = self._is_common(collection)
+        run_ids, measures = all_bounds[0].run_ids, [bounds.measure for bounds in all_bounds]
+        by_run = [self._unpooled(collection, run, common, measures) for run in run_ids]
+        return [
+            self._corrected(collection, bounds, np.concatenate(starts), common)
+            for bounds, starts in zip(all_bounds, zip(*by_run, strict=True), strict=True)
+        ]
+
+    def plan(
+        self,
+        collection: Collection,
+        run_ids: str | Sequence[str],
+        measures: object = "P@10",
+        *,
+        errors: Sequence[float] = (0.02, 0.01),
+    ) -> pd.DataFrame:
+        """Compare the adjusted score with the common topics alone, and say how many topics an error takes.
+
+        Parameters
+        ----------
+        collection : Collection
+        run_ids : str or sequence of str
+        measures : measure or iterable of measures
+        errors : sequence of float
+            Standard errors of the mean score to reach.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per run, measure and error: ``run_id``, ``measure``; ``n_common``; ``adjustment``;
+            ``std_difference`` and ``std_truth``, the standard deviations over common topics of the
+            differences and of the full scores; ``std`` and ``std_alone``, the standard errors of the
+            adjusted mean score (equations 3 and 7) and of the mean full score of the common topics alone
+            (equation 5); ``error``; ``n_needed`` and ``n_needed_alone``, the common topics that it takes,
+            and would take without the other topics.
+
+        Examples
+        --------
+        >>> from bayespool import load_example
+        >>> adjustment = TopicsAdjustment(common_query_ids=("701", "705", "709", "713", "715"))
+        >>> plan = adjustment.plan(load_example(), "south-3", errors=[0.04])
+        >>> print(plan[["std", "std_alone", "n_needed", "n_needed_alone"]].round(3).to_string(index=False))
+          std  std_alone  n_needed  n_needed_alone
+        0.052      0.105         8              14
+        """
+        import pandas as pd
+
+        common, rows = self._is_common(collection), []
+        n, n_topics = int(common.sum()), len(common)
+        for run in [run_ids] if isinstance(run_ids, str) else run_ids:
+            parsed = parse_measures(measures)
+            for measure, start in zip(parsed, self._unpooled(collection, run, common, parsed), strict=True):
+                truth = score_bounds(collection, [run], measure).lower[0, common]
+                lost = truth - start[0, common]
+                spread = {"std_difference": lost, "std_truth": truth}
+                std = {name: float(x.std(ddof=1)) if n > 1 else math.nan for name, x in spread.items()}
+                rows += [
+                    {
+                        "run_id": run,
+                        "measure": str(measure),
+                        "n_common": n,
+                        "adjustment": float(lost.mean()),
+                        **std,
+                        "std": standard_error(std["std_difference"], n, n_topics),
+                        "std_alone": standard_error(std["std_truth"], n, n_topics),
+                        "error": error,
+                        "n_needed": topics_for_error(std["std_difference"], n_topics, error),
+                        "n_needed_alone": topics_for_error(std["std_truth"], n_topics, error),
+                    }
+                    for error in errors
+                ]
+        return pd.DataFrame(rows)
+
+    def _is_common(self, collection: Collection) -> BoolArray:
+        """Which topics are common, shape (topic,)."""
         named = self.common_query_ids
         unknown = [q for q in named if q not in collection.query_ids]
         if unknown or not named:
@@ -137,70 +321,147 @@ class TopicsAdjustment(PointCorrection):
                 f"common topics {unknown or 'none'} are not among the topics of the qrels",
                 hint=f"the qrels have {known}",
             )
-        common = np.array([q in named for q in collection.query_ids])
-        n_common, n_topics = int(common.sum()), len(common)
-        adjustment, std = np.zeros(len(bounds.run_ids)), np.full(len(bounds.run_ids), np.nan)
-        for row, run in enumerate(bounds.run_ids):
-            unpooled = _without_own(collection, run, common, bounds.measure)
-            difference = bounds.lower[row, common] - unpooled[common]
-            adjustment[row] = difference.mean()
-            if n_common > 1:
-                variance = difference.var(ddof=1)
-                std[row] = np.sqrt((n_topics - n_common) / n_topics * variance / n_common)
-        # mean unpooled score + a: on the common topics the two add up to the mean full score
+        return np.array([q in named for q in collection.query_ids])
+
+    def _unpooled(
+        self, collection: Collection, run: str, common: BoolArray, measures: Sequence[Measure]
+    ) -> list[FloatArray]:
+        """Base scores of a run without its own judgments on the common topics, shape (1, topic) each."""
+        index = collection.run_index(run)
+        others = np.flatnonzero(collection.pooled & (np.array(collection.run_ids) != run))
+        own = collection.in_pool(index)
+        top = collection.document[index, :, : max(measure.cutoff for measure in measures)]
+        own[top[top >= 0]] = True
+        gone = own & common[collection.pair_topic] & ~collection.in_pool(others)
+        return self.base_scores(collection.without_judgments(gone), [run], measures)
+
+    def _corrected(
+        self, collection: Collection, bounds: Bounds, start: FloatArray, common: BoolArray
+    ) -> Corrected:
+        """Values, standard errors and draws from base scores, shape (run, topic)."""
+        n, n_topics = int(common.sum()), len(common)
+        lost = bounds.lower[:, common] - start[:, common]
+        adjustment = lost.mean(axis=1)
+        std, alone = (
+            np.array([standard_error(s, n, n_topics) for s in _std(x)])
+            for x in (lost, bounds.lower[:, common])
+        )
+        # mean base score + a: on the common topics the two add up to the mean full score
         adjustment[lacks_pool(collection, bounds)] = np.nan
-        corrected = _adjusted(bounds, adjustment, ~common, within_bounds=self.within_bounds)
-        holes: npt.NDArray[np.bool_] = np.any(bounds.n_unjudged[:, common], axis=1)
-        idle: npt.NDArray[np.bool_] = ~(std < np.abs(adjustment)) & has_open_ranks(bounds)
+        start = np.where(common, bounds.lower, start)
+        corrected = _adjusted(bounds, start, adjustment, ~common, self.within_bounds)
+        holes: BoolArray = np.any(bounds.n_unjudged[:, common], axis=1)
+        is_open = has_open_ranks(bounds)
         notes = tuple(
             joined(
                 note,
                 has_holes and "common topics are not fully judged",
                 is_idle and "its standard error is not below the adjustment (equation 6)",
+                is_worse and "the common topics alone would be more accurate (equations 3 and 5)",
             )
-            for note, has_holes, is_idle in zip(corrected.notes, holes.tolist(), idle.tolist(), strict=True)
+            for note, has_holes, is_idle, is_worse in zip(
+                corrected.notes,
+                holes.tolist(),
+                (~(std < np.abs(adjustment)) & is_open).tolist(),
+                ((alone < std * (1 - 1e-9)) & is_open).tolist(),
+                strict=True,
+            )
         )
-        return Corrected(corrected.per_topic, std, notes)
+        has_interval = self.within_bounds and not np.isnan(std + adjustment).any()
+        draws = self._draws(bounds, start, lost, common) if has_interval else None
+        return Corrected(corrected.per_topic, std, notes, draws)
+
+    def _draws(self, bounds: Bounds, start: FloatArray, lost: FloatArray, common: BoolArray) -> Values:
+        """Draws of the adjusted scores, from differences on the common topics, shape (run, common topic)."""
+        n, others = lost.shape[1], np.flatnonzero(~common)
+        rng = np.random.default_rng(seed_of(self.random_seed, "topics-adjustment"))
+        # weights of the differences in a drawn mean, of which each draw's deviation has the variance s²/n
+        if n < FEW_TOPICS:
+            weight = rng.multinomial(n, np.full(n, 1 / n), size=self.n_draws) / math.sqrt(n * (n - 1))
+        else:
+            weight = rng.standard_normal((self.n_draws, n)) / math.sqrt(n * (n - 1))
+        like = rng.integers(n, size=(self.n_draws, len(others)))
+        mean = lost.mean(axis=1)
+        room = _room(bounds, start, ~common)
+        values = np.repeat(start[None], self.n_draws, axis=0)
+        for row, deviation in enumerate(lost - mean[:, None] if len(others) else ()):
+            noise = math.sqrt(n / (n - 1)) * deviation[like]
+            total = (mean[row] + weight @ deviation) * len(others) + noise.sum(axis=1)
+            added = _shared(total, *(of_end[row] for of_end in room))
+            added[:, others] += noise - noise.mean(axis=1, keepdims=True)
+            down, up = (of_end[row] for of_end in room)
+            values[:, row] += within_room(added + down, down + up) - down
+        measure = bounds.measure
+        return Values(as_amounts(values, measure), measure.unit)
+
+
+def standard_error(std: float, n: int, n_topics: int) -> float:
+    """Standard error of a mean of n of N topics with this standard deviation over topics (equations 3, 5).
+
+    Examples
+    --------
+    >>> round(standard_error(0.2, 10, 50), 4)
+    0.0566
+    """
+    return std * math.sqrt((n_topics - n) / (n_topics * n))
+
+
+def topics_for_error(std: float, n_topics: int, error: float) -> int:
+    """Least number of common topics with a standard error of ``error`` or less (equation 3 for n).
+
+    Examples
+    --------
+    >>> topics_for_error(0.2, 50, 0.0566), topics_for_error(0.2, 50, 0.0565)
+    (10, 11)
+    """
+    if math.isnan(std):
+        return n_topics
+    return max(1, math.ceil(round(n_topics * std**2 / (n_topics * error**2 + std**2), 9)))
+
+
+def _std(values: FloatArray) -> FloatArray:
+    """Standard deviation over topics, NaN of a single one; shape (run, topic) → (run,)."""
+    if values.shape[1] < 2:
+        return np.full(len(values), np.nan)
+    return np.asarray(values.std(axis=1, ddof=1))
+
+
+def _room(bounds: Bounds, start: FloatArray, topics: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """How far values may fall and rise, 0 where nothing is unjudged, shape (run, topic) each."""
+    unit, may_move = bounds.low.unit, topics & (bounds.n_unjudged > 0)
+    down = start - bounds.least.amount / unit
+    up = np.minimum(bounds.high.amount, bounds.most.amount) / unit - start
+    fall, rise = (np.where(may_move, np.maximum(end, 0), 0.0) for end in (down, up))
+    return fall, rise
+
+
+def _shared(total: FloatArray, down: FloatArray, up: FloatArray) -> FloatArray:
+    """A total over topics shared in proportion to how far values may move, cut to that.
+
+    Takes shapes (...,) and (..., topic) and gives (..., topic).
+    """
+    room = np.where((total < 0)[..., None], down, up)
+    most = room.sum(axis=-1)
+    share = np.where(most > 0, np.minimum(np.abs(total) / np.where(most > 0, most, 1), 1), 0)
+    share = np.where(np.isnan(total), np.nan, share) * np.where(total < 0, -1, 1)
+    return np.asarray(room * share[..., None])
 
 
 def _adjusted(
-    bounds: Bounds, adjustment: FloatArray, topics: npt.NDArray[np.bool_], *, within_bounds: bool
+    bounds: Bounds, start: FloatArray, adjustment: FloatArray, topics: BoolArray, within_bounds: bool
 ) -> Corrected:
-    """B plus an adjustment, shape (run,), of the mean over some topics: the same on each, or, within bounds,
-    in proportion to how far the value may rise or fall.
+    """Base scores plus an adjustment, shape (run,), of the mean over some topics: the same on each, or,
+    within bounds, in proportion to how far each value may move.
     """
     if not within_bounds:
-        corrected = bounds.lower + np.where(topics, adjustment[:, None], 0)
+        corrected = start + np.where(topics, adjustment[:, None], 0)
         return Corrected(corrected, notes=("",) * len(adjustment))
-    low, unit = bounds.low.amount, bounds.low.unit
-    upward = (np.minimum(bounds.high.amount, bounds.most.amount) - low) / unit
-    downward = (low - bounds.least.amount) / unit
-    room = np.where((adjustment < 0)[:, None], downward, upward)
-    room = np.where(topics & (bounds.n_unjudged > 0), np.maximum(room, 0), 0)
-    total = room.sum(axis=1)
-    wanted = np.abs(adjustment) * topics.sum()
-    share = np.where(total > 0, np.minimum(wanted / np.where(total > 0, total, 1), 1), 0)
-    share = np.where(np.isnan(adjustment), np.nan, share) * np.where(adjustment < 0, -1, 1)
-    cut: npt.NDArray[np.bool_] = np.logical_and(wanted > total + 1e-12, total > 0)
-    ends = np.where(adjustment < 0, "lower", "upper")
+    down, up = _room(bounds, start, topics)
+    total = adjustment * topics.sum()
+    most = np.where(total < 0, down.sum(axis=1), up.sum(axis=1))
+    cut: BoolArray = np.logical_and(np.abs(total) > most + 1e-12, most > 0)
     notes = tuple(
-        f"adjustment cut to the {end} bound" if was_cut else ""
-        for end, was_cut in zip(ends, cut, strict=True)
+        f"adjustment cut to the {'lower' if is_negative else 'upper'} bound" if was_cut else ""
+        for is_negative, was_cut in zip((total < 0).tolist(), cut.tolist(), strict=True)
     )
-    return Corrected(bounds.lower + room * share[:, None], notes=notes)
-
-
-def _without_own(
-    collection: Collection, run: str, topics: npt.NDArray[np.bool_], measure: Measure
-) -> FloatArray:
-    """Values of a run without its own judgments on some topics, shape (topic,)."""
-    index = collection.run_index(run)
-    others = np.flatnonzero(collection.pooled & (np.array(collection.run_ids) != run))
-    own = collection.in_pool(index)
-    top = collection.document[index, :, : measure.cutoff]
-    own[top[top >= 0]] = True
-    smaller = collection.without_judgments(own & topics[collection.pair_topic] & ~collection.in_pool(others))
-    tally = tally_of(smaller, relevance_levels(collection, measure))
-    level = ranked_levels(smaller, index, measure.cutoff)
-    values: FloatArray = measure.values(measure.read(level), tally).scores()[0]
-    return values
+    return Corrected(start + _shared(total, down, up), notes=notes)

@@ -101,7 +101,7 @@ def held_out_counts(
         if by == "organization"
         else np.arange(len(collection.run_ids), dtype=np.int32)
     )
-    sole = _sole(collection, by, substitute)
+    sole = sole_beside(collection, by, substitute)
     state = top_states(states(collection.relevance, rel, given), collection.document, index, cutoffs)
     document = collection.document[index, :, : state.shape[2]]
     own = np.append(sole, -1)[document] == unit[index][:, None, None]
@@ -152,7 +152,7 @@ def held_out_levels(
 ) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.bool_]]:
     """Relevance of the top of pooled runs, and which of it is hidden, shape (run, topic, rank) each."""
     index = np.flatnonzero(collection.pooled)
-    sole = _sole(collection, by, substitute)
+    sole = sole_beside(collection, by, substitute)
     unit = collection.organization[index] if by == "organization" else index
     own = np.append(sole, -1)[collection.document[index, :, :depth]] == unit[:, None, None]
     level = ranked_levels(collection, index, depth)
@@ -170,7 +170,9 @@ def states_without_own(
     return np.where(own & (state != MISSING), np.int8(UNJUDGED_STATE), state)
 
 
-def _sole(collection: Collection, by: Literal["organization", "run"], substitute: str | None) -> IntArray:
+def sole_beside(
+    collection: Collection, by: Literal["organization", "run"], substitute: str | None
+) -> IntArray:
     """`sole_contributor` of documents that the substitute does not bring into the pool, shape (pair,)."""
     sole = sole_contributor(collection, by)
     if substitute is None:

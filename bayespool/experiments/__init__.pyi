@@ -1,4 +1,5 @@
 from .budget_results import Budgets as Budgets
+from .budget_settings import BudgetSettings as BudgetSettings, StrategySettings as StrategySettings
 from .budgeting import budgets as budgets
 from .checks import ModelChecks as ModelChecks, check_models as check_models
 from .design import Design as Design, Graded as Graded, Part as Part, Truth as Truth
@@ -43,7 +44,6 @@ from .self_calibration import (
     self_calibration_frame as self_calibration_frame,
 )
 from .settings import (
-    BudgetSettings as BudgetSettings,
     CheckingSettings as CheckingSettings,
     CommonTopicsSettings as CommonTopicsSettings,
     DesignSettings as DesignSettings,
@@ -54,7 +54,6 @@ from .settings import (
     RegressionCheckSettings as RegressionCheckSettings,
     RunTypesSettings as RunTypesSettings,
     SelfCalibrationSettings as SelfCalibrationSettings,
-    StrategySettings as StrategySettings,
     UnexplainedSettings as UnexplainedSettings,
 )
 from .several import LeaveOutSeveralResult as LeaveOutSeveralResult, leave_out_several as leave_out_several

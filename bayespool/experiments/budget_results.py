@@ -18,8 +18,8 @@ from bayespool.experiments.base import (
     sre_star_note,
     summary_of,
 )
+from bayespool.experiments.budget_settings import BudgetSettings
 from bayespool.experiments.grading import errors_of, interval_summary
-from bayespool.experiments.settings import BudgetSettings
 from bayespool.measures.errors import system_rank_error
 from bayespool.report.result import Figure
 from bayespool.tables.columns import COLUMNS, Column
@@ -64,6 +64,9 @@ _COLUMNS = {
     "mean": Column("mean", "score", "Mean of the error over budgets."),
     "rank": Column(
         "rank", "count", "Rank of the strategy, from 1, the least biased; ties share the smallest."
+    ),
+    "beats_first": Column(
+        "less than\nthe first", "flag", "Whether the mean is less than that of the first strategy named."
     ),
     "open": Column("open", "flag", "Whether the run has an unjudged document."),
     "mae_as_judged": Column(
@@ -115,9 +118,9 @@ class Budgets(WithReportedRuns):
     Its tables are ``bias``, a row per measure, strategy, budget and run; ``by_organization``, a row per
     measure, strategy, budget and contributor, an organization or a run, with a reported run; ``pools``, a row
     per strategy and budget, of the pools with all runs; ``summary``, a row per measure, strategy and budget;
-    ``means`` of it over budgets; ``ranking`` of strategies by these, as in figure 2 of Lipani et al. (2017);
-    and with estimators ``estimates``, a row per run left out, and ``posterior``, a row per strategy, budget
-    and estimator.
+    ``means`` of it over budgets; ``ranking`` of strategies by these, as in figure 2 of Lipani et al. (2017),
+    and whether it is less than that of the first strategy, as in their table 2; and with estimators
+    ``estimates``, a row per run left out, and ``posterior``, a row per strategy, budget and estimator.
 
     Attributes
     ----------
@@ -238,11 +241,15 @@ class Budgets(WithReportedRuns):
 
     def _ranking_views(self) -> Iterator[View]:
         labels = {name: COLUMNS[name].label for name in BIAS_MEASURES}
+        less = {name: f"{label} less than\n{self.settings.labels[0]}" for name, label in labels.items()}
         for measure in map(str, self.settings.measures):
             yield View(
                 title=f"{measure}, rank of the mean over budgets, from 1, the least biased",
                 names=("strategy",),
-                columns=(Spread(("rank",), "bias_measure", labels),),
+                columns=(
+                    Spread(("rank",), "bias_measure", labels),
+                    Spread(("beats_first",), "bias_measure", less),
+                ),
                 where={"measure": measure},
             )
 
@@ -336,6 +343,8 @@ class Budgets(WithReportedRuns):
         frame = frame.groupby([*keys, "strategy"], sort=False)["mean"].mean().reset_index()
         frame["mean"] = frame["mean"].round(12)  # the order of summation must not break ties
         frame["rank"] = frame.groupby(keys)["mean"].rank(method="min").astype(int)
+        first = frame[frame["strategy"] == self.settings.labels[0]].set_index(keys)["mean"]
+        frame["beats_first"] = frame["mean"] < frame.join(first.rename("of first"), on=keys)["of first"]
         measures = [str(m) for m in self.settings.measures]
         return in_order(frame, {"measure": measures, "bias_measure": BIAS_MEASURES, "rank": None})
 

@@ -25,13 +25,13 @@ from bayespool.errors import InputError
 from bayespool.evidence.ideals import n_relevant_documents, ranked_levels, relevance_levels, tally_of
 from bayespool.experiments.base import fields_of, in_order
 from bayespool.experiments.budget_results import Budgets, packed
+from bayespool.experiments.budget_settings import BudgetSettings
 from bayespool.experiments.design import Design, Graded, Part
 from bayespool.experiments.grading import INTERVAL_COLUMNS, with_missing_flags
 from bayespool.experiments.leaving_out import best_scores, n_best
 from bayespool.experiments.preparing import versions_of_own
 from bayespool.experiments.resampling import contributors, whole_pool
 from bayespool.experiments.running import Running, in_parts
-from bayespool.experiments.settings import BudgetSettings
 from bayespool.experiments.storage import Columns, PartResult, Stored, add_rows
 from bayespool.measures import Measure, Values
 from bayespool.measures.errors import kendall_tau_b
@@ -40,6 +40,7 @@ from bayespool.pooling import STRATEGIES, Membership, Strategy, order_of_topic, 
 from bayespool.pooling.choosing import shares_of
 from bayespool.pooling.pools import with_strategy_pool
 from bayespool.pooling.registry import strategy_text
+from bayespool.pooling.stopping import stops_at
 from bayespool.pooling.strategy import retrieved_by
 
 if TYPE_CHECKING:
@@ -306,11 +307,14 @@ def order_of(whole: Collection, part: BudgetPart, settings: BudgetSettings) -> O
     strategy, seed, run_index = part.strategy, settings.random_seed, whole.run_index(part.pool_run_ids)
     topics = list(retrieved_by(whole, run_index, depth=settings.pool_depth, random_seed=seed))
     share = np.array([shares_of(strategy, topics, n, settings.shares) for n in settings.budgets])
-    place = np.full(len(whole.relevance), np.iinfo(np.int32).max, dtype=np.int32)
+    place, stop = np.full(len(whole.relevance), np.iinfo(np.int32).max, dtype=np.int32), list[int]()
     for topic, n in zip(topics, share.max(axis=0).tolist(), strict=True):
         order = order_of_topic(strategy, topic, whole.relevance, n, rel=settings.rel, random_seed=seed)
         place[order] = np.arange(len(order), dtype=np.int32)
-    return Order(place, share)
+        if settings.stop is not None:
+            known = np.maximum(whole.relevance[order], 0)  # what nobody judged counts as nonrelevant
+            stop.append(stops_at(settings.stop, known, len(topic), settings.rel))
+    return Order(place, np.minimum(share, stop) if stop else share)
 
 
 def scores_of(

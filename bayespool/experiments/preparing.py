@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from bayespool.corrections import TopicsAdjustment
+from bayespool.corrections.webber_park import Adjustment
 from bayespool.errors import InputError
 from bayespool.evidence import PREDICTORS
 from bayespool.experiments.settings import ExperimentSettings
@@ -33,6 +34,11 @@ def versions_of_own(
     equal to no other.
     """
     estimators = tuple(estimators)
+    estimators += tuple(
+        (f"base of {label}", e.base)
+        for label, e in estimators
+        if isinstance(e, Adjustment) and not isinstance(e.base, str)
+    )
     classes: list[tuple[str, str, type]] = [
         ("estimators", label, type(estimator)) for label, estimator in estimators
     ]

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
+from bayespool.corrections.webber_park import topics_for_error
 from bayespool.errors import InputError
 from bayespool.experiments.base import ExperimentResult, RowOrder, panel_figure, pools_scope, summary_of
 from bayespool.experiments.design import Graded
@@ -63,6 +64,12 @@ _OF_TOPICS = _OF_POOLS | {
     "mae_law": Column("MAE\nby law", "score", "Mean absolute error by sampling theory."),
     "rmse_law": Column("RMSE\nby law", "score", "Root mean squared error by sampling theory."),
     "helped": Column("helped", "share", "Share of pools whose error is below that of the unadjusted score."),
+    "std": Column("error", "score", "Standard error of the mean score to reach."),
+    "n_needed": Column("topics", "size", "Common topics that it takes, mean over pools.", 1),
+    "n_needed_most": Column("most", "count", "The most that it takes with any pool."),
+    "n_needed_alone": Column(
+        "alone", "size", "Common topics whose mean true score alone has this error, mean over pools.", 1
+    ),
 }
 _LAW = (
     "law: √(2/π) √((N − n)/(nN)) times the standard deviation over topics of what a run loses outside the "
@@ -256,7 +263,7 @@ class CommonTopicsResult(_PoolsResult):
     """Result of `vary_common_topics`.
 
     Its tables are ``pools``, a row per measure, width, pool, estimator, kind of score and number of common
-    topics, and ``summary``, the same over pools.
+    topics, ``summary``, the same over pools, and on request ``plan``, how many common topics an error takes.
 
     Attributes
     ----------
@@ -278,10 +285,23 @@ class CommonTopicsResult(_PoolsResult):
         )
 
     def tables(self) -> tuple[Table, ...]:
-        """``pools`` and ``summary``."""
-        return (
+        """``pools``, ``summary`` and, if errors to reach were named, ``plan``."""
+        tables = (
             Table("pools", "The pools", self._rows.copy(), _OF_TOPICS),
             Table("summary", "Summary", self._summary(), _OF_TOPICS, tuple(self._views())),
+        )
+        if not self.settings.plan:
+            return tables
+        view = View(
+            title="Common topics that an error takes, mean over pools",
+            names=("measure", "pool_width", "estimator", "std"),
+            columns=("n_needed", "n_needed_most", "n_needed_alone"),
+            note=f"of {len(self.query_ids)} topics; error: standard error of the adjusted mean score; "
+            "most: with any pool; alone: where only the common topics count, by their true scores",
+        )
+        return (
+            *tables,
+            Table("plan", "Common topics that an error takes", self._plan(), _OF_TOPICS, (view,)),
         )
 
     def summary(self) -> tuple[str, ...]:
@@ -318,6 +338,23 @@ class CommonTopicsResult(_PoolsResult):
                 where=where | {"score": "adjusted"},
                 note=_LAW if (measure, label) == (measures[-1], labels[-1]) else "",
             )
+
+    def _plan(self) -> pd.DataFrame:
+        """Numbers of common topics that errors take, over pools."""
+        import pandas as pd
+
+        keys, n_topics = ["measure", "pool_width", "estimator"], len(self.query_ids)
+        of_pools = self._rows.drop_duplicates([*keys, "sample"])
+        rows = []
+        for (key, pools), error in itertools.product(of_pools.groupby(keys, sort=False), self.settings.plan):
+            needed, alone = (
+                np.array([topics_for_error(std, n_topics, error) for std in pools[f"std_{name}"]])
+                for name in ("difference", "truth")
+            )
+            of = dict(zip(keys, key, strict=True))
+            n = {"n_needed": needed.mean(), "n_needed_most": needed.max(), "n_needed_alone": alone.mean()}
+            rows.append({**of, "std": error, **n})
+        return pd.DataFrame(rows)
 
     def _summary(self) -> pd.DataFrame:
         keys = ("measure", "pool_width", "estimator", "score", "n_common")

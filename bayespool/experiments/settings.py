@@ -13,7 +13,6 @@ from bayespool.options import (
     Option,
     PosteriorSettings,
     SamplingSettings,
-    Settings,
     option,
     options_of,
 )
@@ -31,7 +30,6 @@ from bayespool.scoring.settings import (
 
 if TYPE_CHECKING:
     from bayespool.measures import Estimator, Measure
-    from bayespool.pooling import Strategy
     from bayespool.posterior import PosteriorEstimator
 
 
@@ -265,6 +263,12 @@ class CommonTopicsSettings(PoolSettings):
         details="The sets of one draw are nested: n topics are n′ < n and others.",
         least=1,
     )
+    plan: tuple[float, ...] = option(
+        None,
+        "Comma-separated standard errors of a mean score: says how many common topics each takes.",
+        above=0,
+        affects_parts=False,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -311,139 +315,6 @@ def refuse_cutoffs_below_pool(measures: tuple[Measure, ...], pool_depth: int | N
             f"{deepest} looks deeper than the pools, which are judged to depth {pool_depth}",
             hint=f"take {replace(deepest, cutoff=pool_depth)}, or a deeper pool",
         )
-
-
-Shares = Literal["equal", "global"]
-
-_SHARES = Option(
-    help="How topics share a budget: as evenly as they have documents, or by values of documents that "
-    "compare across topics (global)."
-)
-_RELEVANT = Option(
-    help="Smallest relevance that counts as relevant for adaptive strategies, and in counts of documents.",
-    least=1,
-)
-
-
-def _strategies(given: Any) -> tuple[Strategy, ...]:
-    from bayespool.experiments.budgeting import strategies_of
-
-    return strategies_of(given)
-
-
-def _strategy(given: Any) -> Strategy:
-    from bayespool.pooling import parse_strategy
-
-    return parse_strategy(given)
-
-
-@dataclass(frozen=True, kw_only=True)
-class StrategySettings(Settings):
-    """Arguments of `bayespool.pooling.choose`."""
-
-    strategy: Strategy = option(
-        ...,
-        "Which documents are judged: a strategy, with settings in parentheses.",
-        names="strategy",
-        parse=_strategy,
-    )
-    budget: int | None = option(
-        None,
-        "Documents to judge, over all topics. A strategy with a size of its own, such as depth, needs none.",
-        least=1,
-    )
-    depth: int | None = option(None, "Ranks of a run that may be judged at most; default: all.", least=1)
-    shares: Shares = option("equal", _SHARES)
-    rel: int = option(1, _RELEVANT)
-    random_seed: int = option(1, SEED)
-
-
-@dataclass(frozen=True, kw_only=True)
-class BudgetSettings(ExperimentSettings):
-    """Settings for `bayespool.budgets`.
-
-    Before the collection is known ``budgets`` may be empty and ``pool_depth`` None.
-    """
-
-    measures: tuple[Measure, ...] = option(("P@100", "AP@100", "nDCG@100"), MEASURES_OF_RANKINGS)
-    estimators: tuple[tuple[str, Estimator], ...] = option(
-        None,
-        ESTIMATORS,
-        help="What estimates the runs left out of each pool, too: 'default', 'all', 'pairs', or names with "
-        "settings. By default nothing does.",
-        details="A posterior is fitted for each strategy, budget and organization: name few of them. In "
-        "Python a name, a sequence of names and estimators, or a mapping of labels to them.",
-        affects_parts=False,
-    )
-    strategies: tuple[Strategy, ...] = option(
-        "paper",
-        "'paper' (the nine of Lipani et al. 2017), 'all', or comma-separated names with settings in "
-        "parentheses.",
-        details="In Python a name, a strategy, or a sequence of them.",
-        multiple="listed",
-        docstring_type="str, Strategy or sequence of them",
-        names="strategies",
-        parse=_strategies,
-        affects_parts=False,
-    )
-    budgets: tuple[int, ...] = option(
-        None,
-        "Comma-separated budgets: documents judged over all topics.",
-        details="By default 5,000, 10,000, … 80,000, as far as the pool has more documents; of a pool of "
-        "fewer than 20,000 its tenths.",
-        least=1,
-    )
-    by: By = option("organization", "What is left out of the pool at a time.")
-    top: float = option(
-        75,
-        "Report the bias against this percentage of the pooled runs, the best by true score.",
-        details="They are chosen measure by measure, by their scores on the whole depth pool. The others "
-        "still contribute documents.",
-        above=0,
-        most=100,
-        affects_parts=False,
-    )
-    truth: Literal["full", "pooled"] = option(
-        "full",
-        "What is true: a run's score on the whole depth pool, or on what the strategy judges with the run "
-        "in the pool (pooled).",
-        details="The first counts what a small budget leaves out for all runs alike, too; the second only "
-        "what it costs a run not to contribute.",
-        affects_parts=False,
-    )
-    pool_depth: int | None = option(None, WITHIN_POOL_DEPTH)
-    shares: Shares = option("equal", _SHARES)
-    rel: int = option(1, _RELEVANT)
-    test: Test = option(
-        "paired-t",
-        "Significance test of a pair.",
-        group="Comparison",
-        details="It says what is significant in SRE*, and which differences a budget preserves.",
-    )
-    random_seed: int = option(1, SEED)
-
-    def __post_init__(self) -> None:
-        from bayespool.experiments.resampling import distinct_sizes
-
-        super().__post_init__()
-        refuse_cutoffs_below_pool(self.measures, self.pool_depth)
-        self._hold("budgets", distinct_sizes(self.budgets, "budget"))
-
-    @property
-    def estimand_of_estimators(self) -> Estimand:
-        """That of scores on the whole pool."""
-        return "complete"
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Texts of the strategies in the tables."""
-        from bayespool.pooling.registry import strategy_text
-
-        return tuple(map(strategy_text, self.strategies))
-
-    def describe(self) -> dict[str, Any]:
-        """All settings, as values that JSON can hold."""
-        return super().describe() | {"strategies": list(self.labels)}
 
 
 DRAWS = replace(options_of(SamplingSettings)["draws"][0], type=None)

@@ -28,6 +28,16 @@ from bayespool.pooling.pools import PoolPlan, StrategyPool, pool_of_strategy
 from bayespool.pooling.rank_biased import RBPA, RBPB, RBPC
 from bayespool.pooling.registry import STRATEGIES, parse_strategy, register_strategy
 from bayespool.pooling.sampling import Sampling, Stratified, Uniform
+from bayespool.pooling.stopping import (
+    STOPPING_RULES,
+    LeastYield,
+    NonrelevantRun,
+    StoppingRule,
+    TargetRecall,
+    estimated_recall,
+    parse_stopping_rule,
+    stops_at,
+)
 from bayespool.pooling.strategy import Adaptive, FixedOrder, Strategy, TopicRankings
 from bayespool.pooling.voting import Borda, Condorcet
 
@@ -36,6 +46,7 @@ __all__ = [
     "RBPB",
     "RBPC",
     "RRF",
+    "STOPPING_RULES",
     "STRATEGIES",
     "ActiveSampling",
     "Adaptive",
@@ -54,17 +65,21 @@ __all__ = [
     "EpsilonGreedy",
     "FixedOrder",
     "Hedge",
+    "LeastYield",
     "MaxMean",
     "Membership",
     "MoveToFront",
+    "NonrelevantRun",
     "PoolPlan",
     "PoolReport",
     "Sampling",
     "Shares",
+    "StoppingRule",
     "Strategy",
     "StrategyPool",
     "Stratified",
     "Take",
+    "TargetRecall",
     "Thompson",
     "TopicRankings",
     "Ucb1Tuned",
@@ -76,9 +91,11 @@ __all__ = [
     "describe_pool",
     "discover_pool",
     "equal_shares",
+    "estimated_recall",
     "inclusion_of_topic",
     "judged_by",
     "order_of_topic",
+    "parse_stopping_rule",
     "parse_strategy",
     "pool_of_strategy",
     "qrels_of_choice",
@@ -86,4 +103,5 @@ __all__ = [
     "read_collections",
     "read_contributors",
     "register_strategy",
+    "stops_at",
 ]

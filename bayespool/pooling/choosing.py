@@ -15,6 +15,7 @@ from bayespool.collection.rankings import within
 from bayespool.errors import InputError
 from bayespool.pooling.registry import parse_strategy
 from bayespool.pooling.sampling import Sampling
+from bayespool.pooling.stopping import StoppingRule, parse_stopping_rule, stops_at
 from bayespool.pooling.strategy import FixedOrder, Strategy, TopicRankings, retrieved_by
 from bayespool.randomness import key_of
 
@@ -40,6 +41,10 @@ class Chosen:
         Documents of topic t are ``start[t]`` to ``start[t + 1]``.
     inclusion : ndarray of float, shape (document,)
         Inclusion probability of each document: `Sampling.inclusion` of a sample, else 1.
+    stop : StoppingRule or None
+        Rule that ended topics before the budget did.
+    n_documents : ndarray of int, shape (topic,)
+        Documents that could be judged.
     """
 
     strategy: Strategy
@@ -47,6 +52,8 @@ class Chosen:
     pair: IntArray
     start: CountArray
     inclusion: npt.NDArray[np.float64]
+    stop: StoppingRule | None
+    n_documents: CountArray
 
     def __len__(self) -> int:
         return len(self.pair)
@@ -84,9 +91,15 @@ def equal_shares(n_documents: npt.NDArray[np.integer], budget: int) -> CountArra
     return shares
 
 
-def check_budget(strategy: Strategy, budget: int | None) -> None:
-    """Refuse a budget below 1, or none where the strategy needs one (`InputError`)."""
-    if budget is None and strategy.needs_budget:
+def check_budget(strategy: Strategy, budget: int | None, stop: StoppingRule | None = None) -> None:
+    """Refuse a budget below 1, none where the strategy and the stopping rule need one, and a rule for a
+    sample (`InputError`).
+    """
+    if stop is not None and isinstance(strategy, Sampling):
+        raise InputError(
+            f"{strategy.name!r} draws a sample, which a stopping rule would spoil", hint="give a budget alone"
+        )
+    if budget is None and stop is None and strategy.needs_budget:
         raise InputError(f"{strategy.name!r} does not say how much to judge", hint="give a budget")
     if budget is not None and budget < 1:
         raise InputError(f"a budget of {budget} documents", hint="give 1 or more")
@@ -215,6 +228,7 @@ def choose(
     rel: int = 1,
     random_seed: int = 1,
     labels: npt.NDArray[np.int16] | None = None,
+    stop: str | StoppingRule | None = None,
 ) -> Chosen:
     """Choose the documents that a strategy judges, for a budget or its own size.
 
@@ -238,12 +252,16 @@ def choose(
     random_seed : int, default 1
     labels : ndarray of int16, shape (pair,), optional
         Relevance of each document; default: the collection's judgments.
+    stop : str or StoppingRule, optional
+        Rule that may end a topic before the budget does (`bayespool.pooling.STOPPING_RULES`), such as
+        ``"nonrelevant(n=30)"``. What it leaves of the budget is not spent. A topic whose judgments end
+        before the rule is fulfilled goes on.
 
     Raises
     ------
     InputError
         A budget below 1, or none where one is needed; no contributing run; scores that are needed and were
-        not read; global shares of a strategy whose values do not compare.
+        not read; global shares of a strategy whose values do not compare; a stopping rule for a sample.
 
     Examples
     --------
@@ -255,7 +273,8 @@ def choose(
     True
     """
     chosen = parse_strategy(strategy)
-    check_budget(chosen, budget)
+    rule = None if stop is None else parse_stopping_rule(stop)
+    check_budget(chosen, budget, rule)
     index = np.flatnonzero(collection.pooled) if run_index is None else run_index
     if not len(index):
         raise InputError("no run contributes", hint="name runs of the pool")
@@ -266,12 +285,18 @@ def choose(
         order_of_topic(chosen, topic, relevance, int(k), rel=rel, random_seed=random_seed)
         for topic, k in zip(topics, n, strict=True)
     ]
+    n_documents = np.array([len(topic) for topic in topics])
+    if rule is not None:
+        pairs = [
+            p[: stops_at(rule, relevance[p], n_there, rel)]
+            for p, n_there in zip(pairs, n_documents.tolist(), strict=True)
+        ]
     inclusion = [
         inclusion_of_topic(chosen, topic, relevance, p, rel=rel, random_seed=random_seed)
         for topic, p in zip(topics, pairs, strict=True)
     ]
     start = np.append(0, np.cumsum([len(p) for p in pairs]))
-    return Chosen(chosen, budget, np.concatenate(pairs), start, np.concatenate(inclusion))
+    return Chosen(chosen, budget, np.concatenate(pairs), start, np.concatenate(inclusion), rule, n_documents)
 
 
 BoolArray = npt.NDArray[np.bool_]

@@ -18,10 +18,12 @@ from bayespool.pooling import (
     Contributions,
     choice_frame,
     contributions_of,
+    estimated_recall,
     judged_by,
     qrels_of_choice,
 )
 from bayespool.pooling.registry import strategy_text
+from bayespool.pooling.stopping import stopping_text
 from bayespool.report.result import Result
 from bayespool.tables.citations import Citation, cite
 from bayespool.tables.columns import Column
@@ -108,7 +110,25 @@ class DocumentsToJudge(ListForAssessors):
     def tables(self) -> tuple[Table, ...]:
         """The documents, with ``relevance`` where there are judgments; who contributed them."""
         frame = choice_frame(self.collection, self.chosen, relevance=bool(self.collection.judged.any()))
-        return (Table("documents", "Documents to judge", frame, _DOCUMENTS), self._contributors())
+        documents = Table("documents", "Documents to judge", frame, _DOCUMENTS)
+        stopped = (self._topics(),) if self.chosen.stop is not None else ()
+        return (documents, self._contributors(), *stopped)
+
+    def _topics(self) -> Table:
+        """Judgments of each topic by the time that the stopping rule, or the budget, ended it."""
+        import pandas as pd
+
+        rows = []
+        for topic, query_id in enumerate(self.collection.query_ids):
+            pair = self.chosen.pair[self.chosen.start[topic] : self.chosen.start[topic + 1]]
+            relevant = self.collection.relevance[pair] >= self.settings.get("rel", 1)
+            n_there, is_known = int(self.chosen.n_documents[topic]), self.collection.judged[pair].all()
+            recall = estimated_recall(relevant, n_there)[-1] if len(pair) and is_known else float("nan")
+            rows.append((query_id, n_there, len(pair), int(relevant.sum()), recall))
+        columns = ["query_id", "n_there", "n_documents", "n_relevant", "estimated_recall"]
+        frame = pd.DataFrame(rows, columns=columns)
+        view = View(title="Where topics ended", names=("query_id",), columns=tuple(columns[1:]))
+        return Table("topics", view.title, frame, _TOPICS, (view,))
 
     def _contributors(self) -> Table:
         """Contributions of organizations, or of runs where each is of its own."""
@@ -129,9 +149,12 @@ class DocumentsToJudge(ListForAssessors):
         return Table("contributions", view.title, frame, _CONTRIBUTIONS, (view,))
 
     def notes(self) -> tuple[str, ...]:
-        """Whether the runs have fewer documents than the budget."""
-        is_short = self.chosen.budget is not None and len(self) < self.chosen.budget
-        return (f"there are no more; the budget was {self.chosen.budget}",) if is_short else ()
+        """What ended topics; whether the runs have fewer documents than the budget."""
+        stop, budget = self.chosen.stop, self.chosen.budget
+        if stop is not None:
+            of = "" if budget is None else f"; the budget was {budget}"
+            return (f"topics end by {stopping_text(stop)}{of}",)
+        return (f"there are no more; the budget was {budget}",) if budget and len(self) < budget else ()
 
     def summary(self) -> tuple[str, ...]:
         """Numbers of documents, and of those that are judged."""
@@ -164,4 +187,15 @@ _CONTRIBUTIONS = {
     "n_documents": Column("documents", "count", "Documents of the list that these runs retrieve."),
     "share": Column("of all", "share", "Share of the list that these runs retrieve."),
     "n_alone": Column("nobody\nelse has", "count", "Documents of the list that nobody else retrieves."),
+}
+_TOPICS = {
+    "n_there": Column("retrieved", "count", "Documents of the topic that could be judged."),
+    "n_documents": Column("documents", "count", "Documents of the list."),
+    "n_relevant": Column("relevant", "count", "Relevant ones among them."),
+    "estimated_recall": Column(
+        "estimated\nrecall",
+        "share",
+        "Relevant documents found, of these and those expected among the rest if they yield what the last 50 "
+        "did; empty where documents are unjudged, before 50, and without a relevant one.",
+    ),
 }

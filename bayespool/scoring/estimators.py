@@ -13,16 +13,18 @@ from bayespool.corrections import (
     TopicsAdjustment,
     register_estimator as register_estimator,
 )
+from bayespool.corrections.registry import made_of_text
 from bayespool.errors import InputError, known_names
 from bayespool.measures import Estimator
 from bayespool.models import MODELS, ModelSpec, Prior, model_named, parse_prior
 from bayespool.models.priors import refuse_no_density
 from bayespool.models.registry import add_model
-from bayespool.names import COMBINED, PAIRS, name_in, settings_in, split_list
+from bayespool.names import COMBINED, PAIRS, name_in, split_list
 from bayespool.options import PosteriorSettings, SamplingSettings, options_of
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.preparation import models_of, prior_names
 
+_BY_TOPICS = "topics-adjustment"
 _MAX_PRIOR_NUMBER = 1e100  # the density is computed from squares
 
 
@@ -206,20 +208,11 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
         if isinstance(text, type) or not isinstance(text, Estimator):
             raise InputError(f"{text!r} is neither the name of an estimator nor one")
         return text
-    name = name_in(text)
-    if name not in ESTIMATORS:
-        raise InputError(f"no estimator {name!r}", hint=known_names(name, ESTIMATOR_NAMES))
-    entry = ESTIMATORS[name]
-    of_text = settings_in(text, "estimator", entry.make, fixed=entry.fixed)
-    try:
-        fields = getattr(entry.make, "__dataclass_fields__", {})
-        merged = {k: v for k, v in settings.items() if k in fields and k not in entry.fixed} | of_text
-        if issubclass(entry.make, PosteriorEstimator) and "priors" in settings and "priors" not in of_text:
-            names = prior_names(entry.fixed["model"])
-            merged["priors"] = {k: v for k, v in settings["priors"].items() if k in names}
-        estimator = entry(**merged)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"estimator {text!r}: {error}") from error
+    entry = ESTIMATORS.get(name_in(text))
+    if entry is not None and "priors" in settings and issubclass(entry.make, PosteriorEstimator):
+        names = prior_names(entry.fixed["model"])
+        settings["priors"] = {k: v for k, v in settings["priors"].items() if k in names}
+    estimator = made_of_text(text, **settings)
     if isinstance(estimator, PosteriorEstimator):
         check_posterior(estimator)
     return estimator
@@ -272,9 +265,11 @@ def estimators_of(
 
 
 def with_common_topics(
-    estimators: Iterable[str | Estimator], topics: tuple[str, ...]
+    estimators: Iterable[str | Estimator], topics: tuple[str, ...], **settings: Any
 ) -> tuple[str | Estimator, ...]:
-    """Add the topics adjustment by these topics, after the corrections unless its place is named."""
+    """Add the topics adjustment by these topics, after the corrections unless it is named; with defaults of
+    its settings.
+    """
     named = named_estimators(estimators)
     if not topics:
         return named
@@ -282,10 +277,14 @@ def with_common_topics(
     place = sum(not name.startswith("posterior") for name in names)
     if any(name.startswith("posterior") for name in names[:place]):  # between pairs it would part one
         place = len(names)
-    if "topics-adjustment" in names:
-        place = names.index("topics-adjustment")
-        named = (*named[:place], *named[place + 1 :])
-    return (*named[:place], TopicsAdjustment(common_query_ids=topics), *named[place:])
+    if _BY_TOPICS not in names:
+        named = (*named[:place], _BY_TOPICS, *named[place:])
+    return tuple(
+        parse_estimator(e, common_query_ids=topics, **settings)
+        if isinstance(e, str) and name_in(e) == _BY_TOPICS
+        else e
+        for e in named
+    )
 
 
 def refuse_large_priors(priors: Mapping[str, str | Prior]) -> None:
@@ -316,7 +315,7 @@ def refuse_too_many_draws(
     for e in estimators:
         if isinstance(e, PosteriorEstimator):
             n_draws += e.draws * e.chains
-        elif isinstance(e, PredictionPowered):
+        elif isinstance(e, PredictionPowered | TopicsAdjustment):
             n_draws += e.n_draws
     check_memory(
         8 * n_draws * n_measures * n_runs * n_topics,

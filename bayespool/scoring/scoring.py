@@ -11,7 +11,8 @@ import numpy as np
 from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.collection.contents import warn_of_no_pool
-from bayespool.collection.own import check_own_judgments
+from bayespool.collection.own import check_own_judgments, own_on_topics
+from bayespool.corrections import TopicsAdjustment
 from bayespool.errors import InputError, InputWarning, PooledRunWarning, warn_caller
 from bayespool.evidence import Bounds, Estimand, score_bounds
 from bayespool.measures import Estimates, Measure, Normalized
@@ -188,6 +189,8 @@ def score(
     _warn_of_judged_runs(collection, targets, bounds)
     if any(isinstance(e, PosteriorEstimator) for e in chosen):
         warn_of_no_pool(whole)
+    if common := [q for e in chosen if isinstance(e, TopicsAdjustment) for q in e.common_query_ids]:
+        collection = own_on_topics(collection, targets, common)
     results = []
     for e in chosen:
         if report is not None:

@@ -162,14 +162,15 @@ class ScoreSettings(ScoringSettings):
 
     common_topics: tuple[str, ...] = option(
         None,
-        "Comma-separated topics on which the runs are fully judged: adds the topics adjustment.",
+        "Comma-separated topics on which the runs are fully judged: adds the topics adjustment, and "
+        "posteriors learn from the judgments there as from the runs' own.",
         group="Input",
     )
 
     def _wanted(self) -> Iterable[str | Estimator]:
         from bayespool.scoring.estimators import with_common_topics
 
-        return with_common_topics(self.estimators, self.common_topics)
+        return with_common_topics(self.estimators, self.common_topics, **self.of_targets())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from commands import Outcome
 from bayespool.collection import read_qrels
 from bayespool.errors import WorkerError
 from bayespool.experiments import budgets
-from bayespool.experiments.settings import StrategySettings
+from bayespool.experiments.budget_settings import StrategySettings
 from bayespool.options import options_of
 from bayespool.pooling import STRATEGIES, read_collection
 from bayespool.report.reading import read_result
@@ -199,6 +199,18 @@ def test_help_has_a_line_for_each_strategy(run: Callable[..., Outcome]) -> None:
         (("--strategy", "best", "--budget", 10), "no strategy 'best'; known: "),
         (("--strategy", "rbp-c", "--budget", 10), "strategy 'rbp-c' learns from each judgment"),
         (("--strategy", "take"), "'take' does not say how much to judge; give a budget"),
+        (
+            ("--strategy", "take", "--stop", "nonrelevant"),
+            "looks at judgments, and there is none;",
+        ),
+        (
+            ("--strategy", "uniform", "--stop", "recall"),
+            "'uniform' draws a sample",
+        ),
+        (
+            ("--strategy", "take", "--stop", "knee"),
+            "no stopping rule 'knee'; known: ",
+        ),
         (("--strategy", "take", "--budget", 10, "--output", "/no/such/file"), "there is no folder /no/such"),
         (("--strategy", "take", "--budget", 10, "--output", "/tmp"), "is a folder"),
         (("--strategy", "take", "--budget", 10, "--output", "x.zst"), "x.zst: cannot write .zst; use "),

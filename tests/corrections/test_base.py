@@ -31,12 +31,12 @@ from bayespool.corrections import (
     SystemsAdjustment,
     TopicsAdjustment,
 )
-from bayespool.corrections.base import NO_SAMPLE, PointCorrection
+from bayespool.corrections.base import NO_SAMPLE, PointCorrection, as_amounts
 from bayespool.corrections.labels import NO_JUDGE
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds, judgment_counts, score_bounds
 from bayespool.experiments import load_example
-from bayespool.measures import MEASURES, Estimator, Measure, Precision, parse_measures
+from bayespool.measures import MEASURES, Estimator, Measure, Precision, parse_measure, parse_measures
 
 POINT_CORRECTIONS: tuple[PointCorrection, ...] = (
     AsJudged(),
@@ -358,3 +358,10 @@ def test_what_a_left_out_run_hides_does_not_matter(correction: PointCorrection) 
         strict=True,
     ):
         assert np.array_equal(one.per_topic, two.per_topic, equal_nan=True)
+
+
+def test_rounded_amounts_stay_in_range() -> None:
+    """Sums on both sides of a half may round to −1 or 11 of ten."""
+    values = np.array([[0.45 - 1e-13, 1.0 + 2e-13], [0.45 + 1e-13, -2e-13]])
+    assert as_amounts(values, parse_measure("P@10")).tolist() == [[4, 10], [5, 0]]
+    assert as_amounts(values, parse_measure("RR@10")).tolist() == values.tolist()

@@ -11,8 +11,9 @@ import toys
 from corrected import close, estimate
 from toys import COMMON, from_rankings, toy_collection
 
-from bayespool.collection import build_collection, qrels_from_frame
-from bayespool.corrections import SystemsAdjustment, TopicsAdjustment
+from bayespool.collection import add_judges, build_collection, labels_from_frame, qrels_from_frame
+from bayespool.corrections import Background, SystemsAdjustment, TopicsAdjustment
+from bayespool.corrections.webber_park import standard_error, topics_for_error
 from bayespool.errors import InputError
 from bayespool.evidence import judgment_counts
 
@@ -75,6 +76,89 @@ def test_systems_adjustment_needs_another_pooled_run() -> None:
     assert np.isnan(estimate(SystemsAdjustment(), "P@5", "n1", alone).value[0])
     assert estimate(SystemsAdjustment(), "P@3", "n1", alone).value[0] == pytest.approx(4 / 9)  # Δ = 0
     assert not np.isnan(estimate(SystemsAdjustment(), "P@5", "n2", alone).value[0])
+
+
+def test_topics_share_the_adjustment_of_the_mean() -> None:
+    """Within bounds in proportion to Δ, to the letter alike: the mean is the same where nothing is cut."""
+    within, loose = (estimate(SystemsAdjustment(within_bounds=w)) for w in (True, False))
+    assert within.value[0] == pytest.approx(loose.value[0], abs=1e-12)
+    as_judged = np.array([2 / 5, 2 / 5, 0])
+    assert (loose.per_topic[0] - as_judged).tolist() == close(1 / 30, 1 / 30, 1 / 30)
+    # l d m; z x; e f are unjudged
+    assert (within.per_topic[0] - as_judged).tolist() == close(3 / 70, 2 / 70, 2 / 70)
+
+
+# Another base. With depth 2, p alone has b and q alone d; u's e and f are unjudged.
+def condensed_example() -> Any:
+    return from_rankings(
+        {"p": {"1": "abc"}, "q": {"1": "adb"}, "u": {"1": "eaf"}},
+        {"1": {"a": 1, "b": 1, "d": 1}},
+        pooled_run_ids=("p", "q"),
+        pool_depth=2,
+    )
+
+
+def test_systems_adjustment_of_condensed_lists() -> None:
+    collection = condensed_example()
+    # p without b: a, so 1/2 of 1; q without d: a b, nothing lost. Of u only a is judged
+    loose = SystemsAdjustment(base="condensed-list", within_bounds=False)
+    assert estimate(loose, "P@2", collection=collection).value[0] == pytest.approx(1 / 2 + 1 / 4, abs=1e-12)
+    # assumed irrelevance: p and q lose 1/2 each
+    loose = SystemsAdjustment(within_bounds=False)
+    assert estimate(loose, "P@2", collection=collection).value[0] == pytest.approx(1 / 2 + 1 / 2, abs=1e-12)
+
+
+def test_systems_adjustment_of_an_overestimate_is_negative() -> None:
+    """The condensed list puts b in the place of d, which turns out nonrelevant."""
+    collection = from_rankings(
+        {"p": {"1": "ab"}, "q": {"1": "dab"}, "u": {"1": "eab"}},
+        {"1": {"a": 1, "b": 1, "d": 0}},
+        pooled_run_ids=("p", "q"),
+        pool_depth=2,
+    )
+    # p without b, which is in u's place in the pool only at rank 3: a, −1/2; q without d: a b, +1/2 of 1/2
+    loose = SystemsAdjustment(base="condensed-list", within_bounds=False)
+    assert estimate(loose, "P@2", collection=collection).value[0] == pytest.approx(1 + (1 / 2 - 1 / 2) / 2)
+    by_q = SystemsAdjustment(base="condensed-list")
+    without_p = from_rankings(
+        {"p": {"1": "ab"}, "q": {"1": "dab"}, "u": {"1": "eab"}},
+        {"1": {"a": 1, "b": 1, "d": 0}},
+        pooled_run_ids=("q",),
+        pool_depth=2,
+    )
+    # without d: a b, 1 for 1/2; of u, which is e a, the value may fall from 1 to B = 1/2
+    assert estimate(by_q, "P@2", collection=without_p).value[0] == pytest.approx(1 / 2)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"by": "organization"}, {"substitute": False}, {"within_bounds": False}]
+)
+@pytest.mark.parametrize("measure", ["P@5", "nDCG@5", "R@5"])
+def test_a_base_that_says_what_judgments_say_changes_nothing(settings: dict[str, Any], measure: str) -> None:
+    """Each system held out anew gives what is counted at once for unjudged documents as nonrelevant."""
+    base = Background(e=0.0)
+    plain, anew = (estimate(SystemsAdjustment(**settings, **more), measure) for more in ({}, {"base": base}))
+    assert anew.per_topic[0].tolist() == close(*plain.per_topic[0])
+    common = toy_collection(more=COMMON)
+    of_topics = dataclasses.replace(COMMON_TOPICS, within_bounds=settings.get("within_bounds", True))
+    plain = estimate(of_topics, measure, collection=common)
+    anew = estimate(dataclasses.replace(of_topics, base="background(e=0)"), measure, collection=common)
+    assert anew.per_topic[0].tolist() == close(*plain.per_topic[0])
+
+
+def test_a_base_may_be_the_labels_of_a_judge() -> None:
+    filled = toy_collection(more=COMMON)
+    labels = {"1": {"l": 1, "m": 0, "d": 0}, "2": {"z": 0, "x": 0}, "3": {"e": 1, "f": 0}}
+    collection = add_judges(filled, {"llm": labels_from_frame(labels)})
+    loose = dataclasses.replace(COMMON_TOPICS, base="judge-filled", within_bounds=False)
+    # full 4/5 and 3/5; by labels a l h and v p; topic 3 has e by its label
+    result = estimate(loose, collection=collection)
+    assert result.per_topic[0].tolist() == close(4 / 5, 3 / 5, 1 / 5 + (1 / 5 + 1 / 5) / 2)
+
+
+def test_the_base_has_the_estimand_of_the_adjustment() -> None:
+    adjustment = SystemsAdjustment(base="background", estimand="pooled")
+    assert adjustment.base == Background(estimand="pooled")
 
 
 # Under measures over ideal rankings, what is hidden with a run leaves the relevant documents R, too. Held out
@@ -148,7 +232,6 @@ def test_topics_adjustment_of_the_toy() -> None:
     assert result.std is not None
     assert result.std[0] == pytest.approx(np.sqrt(1 / 3 * (1 / 50) / 2), abs=1e-12)
     assert result.notes == ("",)
-    assert result.draws is None
 
 
 def test_topics_adjustment_of_several_runs_and_measures() -> None:
@@ -231,3 +314,82 @@ def test_common_topics_are_topics(common: tuple[str, ...]) -> None:
 def test_holding_out_is_by_run_or_organization() -> None:
     with pytest.raises(InputError, match="cannot hold out by 'team'; organization or run"):
         estimate(SystemsAdjustment(by="team"))  # type: ignore[arg-type]
+
+
+# The interval. On 40 topics u has five documents of the pool, of which two are relevant, and five of its own,
+# whose numbers of relevant ones on the common topics go round.
+def many_topics(n_common: int, n_topics: int) -> Any:
+    topics = [f"{t:03}" for t in range(n_topics)]
+    judged = {t: dict.fromkeys("ab", 1) | dict.fromkeys("cde", 0) for t in topics}
+    for i, topic in enumerate(topics[:n_common]):
+        judged[topic] |= {name: int(k < (0, 1, 3)[i % 3]) for k, name in enumerate("vwxyz")}
+    rankings = {"p": dict.fromkeys(topics, "abcde"), "u": dict.fromkeys(topics, "avbwcxdyez")}
+    rankings["twin"] = rankings["u"]
+    collection = from_rankings(rankings, judged, pooled_run_ids=("p",), pool_depth=10)
+    return collection, TopicsAdjustment(common_query_ids=tuple(topics[:n_common]))
+
+
+@pytest.mark.parametrize(("n_common", "n_topics"), [(6, 40), (30, 60)])
+def test_draws_have_the_variance_of_equation_3(n_common: int, n_topics: int) -> None:
+    collection, adjustment = many_topics(n_common, n_topics)
+    (result,) = adjustment.estimate(collection, ["u", "twin"], "P@10")
+    assert result.std is not None
+    assert result.draws is not None
+    spread = np.std([0.0, 0.1, 0.3] * (n_common // 3), ddof=1)
+    assert result.std[0] == pytest.approx(spread * np.sqrt((n_topics - n_common) / n_topics / n_common))
+    means = result.draws.means()
+    assert means.shape == (4000, 2)
+    assert means.mean(axis=0).tolist() == pytest.approx(result.value.tolist(), abs=4 * result.std[0] / 63)
+    assert means[:, 0].std() == pytest.approx(result.std[0], rel=0.06)
+    assert (means[:, 0] == means[:, 1]).all()  # runs that lose alike differ by nothing
+    of_topics = result.draws.scores()[:, 0]
+    assert (of_topics[:, :n_common] == result.per_topic[0, :n_common]).all()
+    assert ((of_topics >= 0.2) & (of_topics <= 0.7)).all()
+    # a topic differs from the others, beyond what is unknown of their mean
+    assert of_topics[:, -1].std() > 0.6 * spread
+
+
+def test_draws_repeat_by_their_seed() -> None:
+    collection, adjustment = many_topics(6, 12)
+    (first,), (again,), (other,) = (
+        dataclasses.replace(adjustment, random_seed=seed, n_draws=50).estimate(collection, "u", "P@10")
+        for seed in (1, 1, 2)
+    )
+    assert (first.draws.amount == again.draws.amount).all()
+    assert (first.draws.amount != other.draws.amount).any()
+
+
+def test_there_is_no_interval_to_the_letter_or_from_one_topic() -> None:
+    collection = toy_collection(more=COMMON)
+    assert estimate(COMMON_TOPICS, collection=collection).draws is not None
+    assert (
+        estimate(dataclasses.replace(COMMON_TOPICS, within_bounds=False), collection=collection).draws is None
+    )
+    assert estimate(TopicsAdjustment(common_query_ids=("1",)), collection=collection).draws is None
+
+
+def test_the_common_topics_alone_may_be_more_accurate() -> None:
+    # u has 1/2 on both topics; without its own it would have 1/2 and 0
+    collection = from_rankings(
+        {"p": {"1": "ab", "2": "cd", "3": "ef"}, "u": {"1": "ax", "2": "yz", "3": "eg"}},
+        {"1": {"a": 1, "b": 0, "x": 0}, "2": {"c": 1, "d": 0, "y": 1, "z": 0}, "3": {"e": 1, "f": 0}},
+        pooled_run_ids=("p",),
+        pool_depth=2,
+    )
+    result = estimate(COMMON_TOPICS, "P@2", collection=collection)
+    assert "the common topics alone would be more accurate" in result.notes[0]
+    plan = COMMON_TOPICS.plan(collection, "u", "P@2", errors=[0.1, 0.3])
+    assert plan["std_truth"].tolist() == [0, 0]
+    assert plan["std_difference"].tolist() == pytest.approx([np.sqrt(1 / 8)] * 2)
+    assert plan["std"].tolist() == pytest.approx([np.sqrt(1 / 3 / 8 / 2)] * 2)
+    assert plan["std_alone"].tolist() == [0, 0]
+    # 3 · (1/8) / (3 e² + 1/8)
+    assert plan["n_needed"].tolist() == [3, 1]
+    assert plan["n_needed_alone"].tolist() == [1, 1]
+
+
+def test_topics_for_an_error_reach_it_and_no_fewer_do() -> None:
+    for n_topics, error in ((50, 0.02), (249, 0.005), (20, 0.1)):
+        n = topics_for_error(0.2, n_topics, error)
+        assert standard_error(0.2, n, n_topics) <= error
+        assert n == 1 or standard_error(0.2, n - 1, n_topics) > error

@@ -95,7 +95,17 @@ def test_ranking_is_by_means_over_budgets() -> None:
     means = summary.groupby("strategy")["mae"].mean()
     assert of_mae["mean"].to_dict() == pytest.approx(means.to_dict())
     assert of_mae["rank"].to_dict() == means.round(12).rank(method="min").astype(int).to_dict()
+    assert of_mae["beats_first"].to_dict() == (means.round(12) < round(means["take"], 12)).to_dict()
     assert set(ranking["bias_measure"]) == {"mae", "sre", "sre_star"}
+
+
+def test_signs_are_against_the_first_strategy() -> None:
+    by_first = {}
+    for strategies in (["take", Alphabet()], [Alphabet(), "take"]):
+        frame = of_toy(strategies=strategies).to_frame("ranking")
+        frame = frame[frame["bias_measure"] == "mae"].set_index("strategy")
+        by_first[strategies[0] == "take"] = frame["beats_first"].to_dict()
+    assert by_first[True] == {"take": False, "alphabet": not by_first[False]["take"]}
 
 
 def test_best_runs_alone_are_reported_and_all_contribute() -> None:

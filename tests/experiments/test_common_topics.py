@@ -124,6 +124,21 @@ def test_summary_of_common_topics(example: Collection) -> None:
 
 
 @pytest.mark.slow
+def test_plan_is_the_law_for_the_number_of_topics(example: Collection) -> None:
+    asked = {"estimators": "as-judged", "widths": [4], "n_common": [5], "n_samples": 6, "n_topic_samples": 2}
+    result = vary_common_topics(example, "P@10", plan=[0.02, 0.01], **asked)
+    pools = result.to_frame("pools").drop_duplicates("sample")
+    plan = result.to_frame("plan")
+    assert plan["std"].tolist() == [0.02, 0.01]
+    variance = pools["std_difference"].to_numpy() ** 2
+    needed = np.maximum(np.ceil(20 * variance / (20 * 0.01**2 + variance) - 1e-9), 1)
+    assert plan["n_needed"][1] == pytest.approx(needed.mean())
+    assert plan["n_needed_most"][1] == needed.max()
+    assert plan["n_needed_alone"][1] > plan["n_needed"][1] > plan["n_needed"][0]
+    plain = vary_common_topics(example, "P@10", **asked)
+    assert [table.name for table in plain.tables()] == ["pools", "summary"]
+
+
 def test_common_topics_are_the_same_for_the_same_seed(example: Collection) -> None:
     asked = {"widths": [3], "n_common": [5], "n_samples": 6, "n_topic_samples": 10}
     one = vary_common_topics(example, **asked).to_frame()  # type: ignore[arg-type]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
 from toys import toy_collection
 
-from bayespool.corrections import Background, Interpolated
+from bayespool.corrections import Background, Interpolated, SystemsAdjustment
 from bayespool.errors import InputError
 from bayespool.experiments import LeaveOutSettings, leave_out, load_example
+from bayespool.experiments.preparing import versions_of_own
 from bayespool.scoring import ALL_ESTIMATORS
 
 
@@ -78,3 +80,13 @@ def test_pools_that_leave_nothing() -> None:
     with pytest.raises(InputError, match="only one organization was pooled"):
         leave_out(one, "P@3")
     assert len(leave_out(one, "P@3", by="run", estimators="as-judged").to_frame()) == 2
+
+
+def test_the_base_of_an_adjustment_has_a_version() -> None:
+    class Mine(Background):
+        version = "3"
+
+    base = dataclasses.dataclass(frozen=True, kw_only=True)(Mine)()
+    versions = versions_of_own([("mine", SystemsAdjustment(base=base)), ("plain", SystemsAdjustment())])
+    assert list(versions["own estimators"]) == ["base of mine"]
+    assert versions["own estimators"]["base of mine"].endswith("3")

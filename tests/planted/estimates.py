@@ -57,7 +57,7 @@ FAULTS = (
     ),
     Fault(
         "settings of a text lose",
-        "scoring/estimators.py",
+        "corrections/registry.py",
         "merged = {k: v for k, v in settings.items() if k in fields and k not in entry.fixed} | of_text",
         "merged = of_text | {k: v for k, v in settings.items() if k in fields and k not in entry.fixed}",
         "scoring/test_estimators.py",
@@ -74,8 +74,8 @@ FAULTS = (
     Fault(
         "sample without its finite population",
         "corrections/webber_park.py",
-        "np.sqrt((n_topics - n_common) / n_topics * variance / n_common)",
-        "np.sqrt(variance / n_common)",
+        "std * math.sqrt((n_topics - n) / (n_topics * n))",
+        "std / math.sqrt(n)",
         "corrections/test_webber_park.py",
         "the standard error of equation 6 is too large",
     ),

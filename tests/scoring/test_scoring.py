@@ -15,7 +15,7 @@ from toys import EDGE_CASES, WITHOUT_A_POOL, toy_collection
 from wide import note_of, wide
 
 import bayespool
-from bayespool.corrections import Background, Interpolated, TopicsAdjustment
+from bayespool.corrections import Background, Interpolated, SystemsAdjustment, TopicsAdjustment
 from bayespool.errors import DiagnosticsWarning, InputError, InputWarning, NoPoolWarning
 from bayespool.evidence import judgment_counts
 from bayespool.experiments import load_example, simulate_example
@@ -195,6 +195,14 @@ def test_text_names_an_estimator_with_settings() -> None:
     )
 
 
+def test_a_base_takes_settings_and_their_defaults() -> None:
+    found = parse_estimator(
+        "systems-adjustment(base='posterior-ratio(chains=2)')", draws=7, estimand="pooled"
+    )
+    base = PosteriorEstimator(model="ratio", draws=7, chains=2, estimand="pooled")
+    assert found == SystemsAdjustment(base=base, estimand="pooled")
+
+
 def test_estimator_is_its_own_parse() -> None:
     estimator = Background(e=0.2)
     assert parse_estimator(estimator, draws=3) is estimator
@@ -241,7 +249,10 @@ def test_settings_are_defaults_for_what_the_text_does_not_say() -> None:
             "anti-precision(trigger='always')",
             "trigger must be one of 'lambda', 'precision', 'anti-precision'",
         ),
-        ("topics-adjustment", "missing 1 required keyword-only argument: 'common_query_ids'"),
+        ("topics-adjustment", "needs common_query_ids; topics-adjustment.*; score has --common-topics"),
+        ("topics-adjustment(common_query_ids=701)", "common topics 701 are no names of topics"),
+        ("systems-adjustment(base='condense')", "no estimator 'condense'; did you mean 'condensed-list'"),
+        ("systems-adjustment(base=2)", "base 2 is neither the name of an estimator nor one"),
         ("posterior-background(draws=2.5)", "draws must be a whole number"),
         ("posterior-background(draws='many')", "draws must be a whole number"),
         ("posterior-background(draws=0)", "draws must be at least 1 and is 0"),

@@ -22,6 +22,7 @@ TESTED_IN = {
     "comparisons/comparison": "comparisons/test_comparing",
     "comparisons/outcomes": "comparisons/test_reversing comparisons/test_grading",
     "comparisons/settings": "test_options",
+    "experiments/budget_settings": "test_options pooling/test_plan cli/test_pooling",
     "evidence/bounds": "evidence/test_judged whole/test_own_measures",
     "evidence/context": "evidence/test_predictor_table",
     "evidence/states": "evidence/test_judged",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import warnings
 from functools import cache
@@ -13,6 +14,7 @@ from wide import wide
 
 from bayespool import impute, judge_next, read_collection, score
 from bayespool.collection import qrels_from_frame
+from bayespool.collection.own import own_on_topics
 from bayespool.collection.pools import sole_contributor
 from bayespool.errors import InputError, InputWarning
 from bayespool.evidence import hidden_document_table, judgment_counts
@@ -286,3 +288,24 @@ def test_those_that_the_qrels_judge_already_are_counted_and_named():
     assert scores.metadata["passed_over"] == [said]
     alone = example.add_judgments(qrels_from_frame({"701": {new: 1}}))
     assert scores.metadata["fingerprint"] == alone.fingerprint
+
+
+def test_judgments_of_the_qrels_on_common_topics_are_taken_for_own():
+    """Posteriors learn from them what they learn from judgments that are given as one's own."""
+    example = load_example()
+    given = example.add_judgments(judged(example, "new-b", None))
+    in_qrels = dataclasses.replace(given, added_for=np.full_like(given.added_for, -1), own=None)
+    common = example.query_ids[:5]
+    taken = own_on_topics(in_qrels, ["new-b"], common)
+    np.testing.assert_array_equal(taken.added_for, given.added_for)
+    np.testing.assert_array_equal(taken.relevance, given.relevance)
+    none = own_on_topics(in_qrels, ["new-b"], example.query_ids[5:])
+    assert (none.added_for == -1).all()
+
+    asked = {"estimators": "posterior-ratio", "draws": 100}
+    own, with_common, without = (
+        wide(score(collection, "new-b", **asked, **more))["posterior-ratio"].item()
+        for collection, more in ((given, {}), (in_qrels, {"common_topics": common}), (in_qrels, {}))
+    )
+    assert with_common == own
+    assert without != own
