@@ -14,7 +14,7 @@ from bayespool.corrections.ravana_moffat import (
 from bayespool.corrections.webber_park import SystemsAdjustment, TopicsAdjustment
 
 # isort: split
-from bayespool.corrections.lipani import AntiPrecision
+from bayespool.corrections.lipani import AntiPrecision, anti_precision_indicators
 
 # isort: split
 from bayespool.corrections.condensed import CondensedList
@@ -67,6 +67,7 @@ __all__ = [
     "StatAP",
     "SystemsAdjustment",
     "TopicsAdjustment",
+    "anti_precision_indicators",
     "fit_constants",
     "register_estimator",
 ]

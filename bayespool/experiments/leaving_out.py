@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
+from bayespool.corrections.lipani import INDICATORS, AntiPrecision
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.evidence.ideals import reach_of_ideal, values_on_fuller
@@ -118,6 +119,8 @@ class RunsLeftOut(Design):
             # from the mean of B, so that an estimate without a correction is the float of an equal truth
             added = np.where(graded.counted, graded.estimates.per_topic - graded.bounds.lower, 0)
             rows["value"] = rows["as_judged"] + added.sum(axis=1) / graded.n_topics
+        if any(isinstance(estimator, AntiPrecision) for _, estimator in settings.estimators):
+            rows |= {name: graded.estimates.indicators.get(name, np.nan) for name in INDICATORS}
         return rows
 
 

@@ -123,11 +123,19 @@ class LeaveOutResult(DesignResult):
         return tuple(sentences)
 
     def figures(self) -> tuple[Figure, ...]:
-        """``mae``; for each measure ``truth`` and, of posteriors, ``pit``."""
-        from bayespool.plots.experiments import draw_mae
+        """``mae``, ``sre``, ``indicators`` of anti-precision; for each measure ``truth`` and, of posteriors,
+        ``pit``.
+        """
+        from bayespool.plots.experiments import draw_indicators, draw_mae
 
-        mae = Figure("mae", "Mean absolute error of every estimator", partial(draw_mae, self))
-        return (mae, *super().figures())
+        figures = [
+            Figure("mae", "Mean absolute error of every estimator", partial(draw_mae, self)),
+            Figure("sre", "System rank error of every estimator", partial(draw_mae, self, error="sre")),
+        ]
+        if "lambda" in self._rows and self._rows["lambda"].notna().any():
+            caption = "Indicators of anti-precision against what the runs lack as judged"
+            figures.append(Figure("indicators", caption, partial(draw_indicators, self)))
+        return (*figures, *super().figures())
 
     def _notes_of(self, measure: Measure) -> tuple[str, ...]:
         frame = self._reported
@@ -252,29 +260,29 @@ class LeaveOutResult(DesignResult):
         """Eρ² and Φ of the true scores of the reported runs, on the topics they share."""
         return reliability(_complete_topics(self.true_scores(measure)), ci_prob=self.settings.ci_prob)
 
-    def mae_by_cutoff(self) -> pd.DataFrame:
-        """Mean absolute errors by cutoff, for families of measures that differ in nothing else.
+    def errors_by_cutoff(self) -> pd.DataFrame:
+        """MAE and SRE by cutoff, for families of measures that differ in nothing else.
 
         Returns
         -------
         pandas.DataFrame
             ``family`` (the measure without its cutoff: ``P(rel=2)``), ``estimator``, ``measure``, ``cutoff``,
-            ``mae``: families in the order of the measures, within them estimators in the order of the
-            settings, and cutoffs ascending.
+            ``mae``, ``sre``: families in the order of the measures, within them estimators in the order of
+            the settings, and cutoffs ascending.
         """
         import pandas as pd
 
         families: dict[str, list[Measure]] = {}
         for measure in self.settings.measures:
             families.setdefault(str(measure).partition("@")[0], []).append(measure)
-        mae = self._summary.set_index(["estimator", "measure"])["mae"]
+        errors = self._summary.set_index(["estimator", "measure"])[["mae", "sre"]]
         rows = [
-            (family, label, str(m), m.cutoff, float(mae[label, str(m)]))
+            (family, label, str(m), m.cutoff, *map(float, errors.loc[(label, str(m))]))
             for family, members in families.items()
             for label in self.settings.labels
             for m in sorted(members, key=lambda m: m.cutoff)
         ]
-        return pd.DataFrame(rows, columns=["family", "estimator", "measure", "cutoff", "mae"])
+        return pd.DataFrame(rows, columns=["family", "estimator", "measure", "cutoff", "mae", "sre"])
 
     def _reliability_frame(self) -> pd.DataFrame:
         """`Reliability` by measure, where there are two runs and topics."""

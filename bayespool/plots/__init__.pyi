@@ -21,9 +21,11 @@ from .comparisons import (
 )
 from .experiments import (
     draw_budgets as draw_budgets,
+    draw_indicators as draw_indicators,
     plot_budgets as plot_budgets,
     plot_common_topics as plot_common_topics,
     plot_gain as plot_gain,
+    plot_indicator as plot_indicator,
     plot_mae as plot_mae,
     plot_pit as plot_pit,
     plot_pool_width as plot_pool_width,
