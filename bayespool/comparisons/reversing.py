@@ -9,7 +9,7 @@ Proceedings of the 15th Australasian Document Computing Symposium.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from bayespool.comparisons.significance import (
     significant_draws,
 )
 from bayespool.comparisons.tables import AS_JUDGED
-from bayespool.corrections import Constants, Interpolated, Smoothed, fit_constants
+from bayespool.corrections import Constants, fit_constants
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.evidence.ideals import values_on_fuller
@@ -43,7 +43,7 @@ from bayespool.posterior import PosteriorEstimator
 FIT_JUDGMENTS = (1_000, 2_000, 4_000, 10_000, 20_000, 40_000)
 """Sizes of the judgment sets that the paper fits its constants over."""
 
-_FITTED = {"interpolated": Interpolated, "smoothed": Smoothed}
+_FITTED = ("background", "interpolated", "smoothed")
 
 
 @takes(ReversalSettings, positional="measure")
@@ -115,7 +115,7 @@ def reversals(
     say = report or (lambda line: None)
     constants: dict[str, Constants] = {}
     if settings.fitted and "contributing" in groups:
-        wanted = [name for name in _FITTED if name in chosen]
+        wanted = {name: chosen[name] for name in _FITTED if name in chosen}
         constants = _fit(collection, groups["contributing"], parsed, sizes, wanted, random_seed)
         chosen |= {f"{name} fitted": _with_constants(chosen[name], c) for name, c in constants.items()}
     subsets = {n: judgment_subset(collection, n, random_seed=random_seed) for n in (*sizes, n_all)}
@@ -193,24 +193,28 @@ def _fit(
     runs: tuple[str, ...],
     measure: Measure,
     sizes: Sequence[int],
-    methods: Sequence[str],
+    methods: Mapping[str, Estimator],
     random_seed: int,
 ) -> dict[str, Constants]:
     """Constants of each method, fitted to the lower bounds under all judgments."""
     n_all = int(collection.judged.sum())
-    used = FIT_JUDGMENTS if FIT_JUDGMENTS[-1] < n_all else sizes
+    fitting = {n for n in FIT_JUDGMENTS if n < n_all}
+    used = sorted(fitting if len(fitting) == len(FIT_JUDGMENTS) else fitting | set(sizes))
     truth = score_bounds(collection, runs, measure)
     counts = [
         score_bounds(judgment_subset(collection, n, random_seed=random_seed), runs, measure) for n in used
     ]
-    return {method: fit_constants(method, counts, truth) for method in methods}  # type: ignore[arg-type]
+    return {
+        name: fit_constants(name, counts, truth, alpha=getattr(estimator, "alpha", None))  # type: ignore[arg-type]
+        for name, estimator in methods.items()
+    }
 
 
 def _with_constants(estimator: Any, constants: Constants) -> Estimator:
     """Replace the constants of an estimator that the data determine."""
     fitted = {name: getattr(constants, name) for name in ("c", "e")}
     replaced: Estimator = dataclasses.replace(
-        estimator, **{name: x for name, x in fitted.items() if not np.isnan(x)}
+        estimator, fit="none", **{name: x for name, x in fitted.items() if not np.isnan(x)}
     )
     return replaced
 

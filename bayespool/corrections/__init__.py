@@ -8,6 +8,7 @@ from bayespool.corrections.ravana_moffat import (
     Interpolated,
     Smoothed,
     fit_constants,
+    fit_constants_to_pool,
 )
 
 # isort: split
@@ -69,5 +70,6 @@ __all__ = [
     "TopicsAdjustment",
     "anti_precision_indicators",
     "fit_constants",
+    "fit_constants_to_pool",
     "register_estimator",
 ]

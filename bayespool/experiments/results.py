@@ -275,9 +275,9 @@ class LeaveOutResult(DesignResult):
         families: dict[str, list[Measure]] = {}
         for measure in self.settings.measures:
             families.setdefault(str(measure).partition("@")[0], []).append(measure)
-        errors = self._summary.set_index(["estimator", "measure"])[["mae", "sre"]]
+        summary = self._summary.set_index(["estimator", "measure"])
         rows = [
-            (family, label, str(m), m.cutoff, *map(float, errors.loc[(label, str(m))]))
+            (family, label, str(m), m.cutoff, *(float(summary[e][label, str(m)]) for e in ("mae", "sre")))
             for family, members in families.items()
             for label in self.settings.labels
             for m in sorted(members, key=lambda m: m.cutoff)

@@ -117,6 +117,9 @@ COLUMNS: dict[str, Column] = {
     "k_bar": Column("k̄", "score", "Unjudged share of the run itself."),
     "lambda": Column("λ", "difference", "k̄·(ΔP·s̄ − ΔP̄·s), the indicator of pool bias.", 5),
     "triggered": Column("trig\xad\ngered", "size", "Whether the run is corrected: 1 or 0.", 0),
+    # constants fitted to the pool
+    "constant_c": Column("C", "coefficient", "The constant C of the correction, fitted to the pool."),
+    "constant_e": Column("E", "coefficient", "The constant E of the correction, fitted to the pool."),
     # errors of experiments, whose truth is known
     "truth": Column("truth", "score", "The true score, with the judgments that were concealed."),
     "error": Column("error", "difference", "Estimate − truth."),
