@@ -82,8 +82,8 @@ def main() -> None:
         print(f"\n{group}: means of {args.measure}, and the runs' RMSE from all judgments\n")
         print_trends(found, group)
     print()
-    for name in found[0].constants:
-        fits = [f.constants[name] for f in found]
+    for _, name in found[0].constants:
+        fits = [constants for f in found for (_, each), constants in f.constants.items() if each == name]
         mean = [np.mean([getattr(fit, part) for fit in fits]) for part in ("c", "e", "rmse")]
         print(f"{name}: C = {mean[0]:.3f}, E = {mean[1]:.3f}, RMSE = {mean[2]:.4f}")
     for statement in ("reversed", "significant"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from bayespool.names import name_in
 from bayespool.options import SEED, Option, PosteriorSettings, option
-from bayespool.scoring.settings import ESTIMATORS, IDEAL, ONE_MEASURE, Ideal, ScoringSettings
+from bayespool.scoring.settings import ESTIMATORS, IDEAL, MEASURES_OF_RANKINGS, Ideal, ScoringSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -85,7 +85,7 @@ class ComparingSettings(ScoringSettings):
 class ReversalSettings(PosteriorSettings):
     """Settings for `bayespool.reversals`."""
 
-    measure: Measure = option("P@10", ONE_MEASURE)
+    measures: tuple[Measure, ...] = option("P@10", MEASURES_OF_RANKINGS)
     estimators: tuple[Estimator, ...] = option(
         ("interpolated", "smoothed", "posterior-combined"), _ESTIMATORS
     )
