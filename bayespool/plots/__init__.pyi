@@ -14,6 +14,7 @@ from .comparisons import (
     draw_reversals as draw_reversals,
     plot_calibration as plot_calibration,
     plot_differences as plot_differences,
+    plot_first_unjudged as plot_first_unjudged,
     plot_p_values as plot_p_values,
     plot_rank_probabilities as plot_rank_probabilities,
     plot_reversal_calibration as plot_reversal_calibration,
