@@ -5,7 +5,7 @@
 Each organization of five pools is left out (`leave_out`, all pooled runs reported). The fitted constants are
 of ``fit="pool"``: from the organizations that are left, so that nothing of the runs to estimate is in them.
 Prints MAE, bias, the error on single topics and SRE with either constants, and the constants that each whole
-pool leads to; then on how many of the pools the fitted ones have the smaller error.
+pool leads to; then means over the pools, and on how many of them the fitted ones have the smaller error.
 """
 
 from __future__ import annotations
@@ -55,17 +55,24 @@ def main() -> None:
                 values = ", ".join("–" if np.isnan(x) else f"{x:.2f}" for x in (constants.c, constants.e))
                 print(f"| {pool} | {measure} | {name} | {values} | {told} |", flush=True)
     table = pd.concat(frames).set_index(["pool", "measure", "estimator"])
-    print("\n| measure | method | pools with a smaller MAE if fitted | per topic | SRE |")
-    print("| --- | --- | ---: | ---: | ---: |")
+    print(
+        "\n| measure | method | MAE: printed | fitted | better on | per topic: printed | fitted | better on ",
+        end="",
+    )
+    print("| SRE: printed | fitted | better on |")
+    print("| --- | --- |" + " ---: |" * 9)
     for measure in measures:
         for name in METHODS:
             printed, fitted = (
                 table.xs((measure, label), level=("measure", "estimator"))
                 for label in (name, f"{name} fitted")
             )
-            better = [int((fitted[error] < printed[error]).sum()) for error in ("mae", "topic_rmse", "sre")]
-            told = " | ".join(f"{n} of {len(POOLS)}" for n in better)
-            print(f"| {measure} | {name} | {told} |")
+            told = []
+            for error in ("mae", "topic_rmse", "sre"):
+                means = (table_of[error].mean() for table_of in (printed, fitted))
+                told += [f"{mean:.0f}" if error == "sre" else f"{mean:.4f}" for mean in means]
+                told.append(f"{int((fitted[error] < printed[error]).sum())} of {len(POOLS)}")
+            print(f"| {measure} | {name} | {' | '.join(told)} |")
 
 
 def cells(row: pd.Series) -> str:

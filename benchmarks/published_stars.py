@@ -3,9 +3,9 @@
     python benchmarks/published_stars.py COLLECTIONS --published FOLDER
 
 SRE* sums the runs that an estimate passes over and that differ significantly in truth. Which runs are passed
-over is settled, as all printed SREs agree (docs/reproduction.md); what "significant" was is not. Each candidate
-is a test, the runs that it is among, the scores that it is of, and a level. Prints how many of the 45 printed
-figures each gives, and how many of those above 0.
+over is settled, as all printed SREs agree (docs/reproduction.md); what "significant" was is not. Each
+candidate is a test, the runs that it is among, the scores that it is of, and a level. Prints how many of the
+45 printed figures each gives, and how many of those above 0.
 """
 
 from __future__ import annotations
