@@ -4,8 +4,8 @@
 
 COLLECTIONS holds trec2-adhoc, trec8-adhoc, trec2011-medical, dl21-passage and covid-round4, each with runs/,
 qrels.txt and organizations.csv; the folder of published figures has lipani-2015-table2.csv,
-tool-2020-results.csv and ravana-moffat-2010-table1.csv and -table2.csv. Every number in the tables of the page
-is computed here, which takes about twenty minutes on two cores; its text is in reproduction-page.md.
+tool-2020-results.csv and ravana-moffat-2010-table1.csv and -table2.csv. Every number in the tables of the
+page is computed here, which takes about twenty minutes on two cores; its text is in reproduction-page.md.
 """
 
 from __future__ import annotations
