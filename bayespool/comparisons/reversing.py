@@ -121,7 +121,7 @@ def reversals(
         wanted = {name: chosen[name] for name in _FITTED if name in chosen}
         for measure in measures:
             fits = _fit(collection, groups["contributing"], measure, sizes, wanted, random_seed)
-            constants |= {(str(measure), name): found for name, found in fits.items()}
+            constants |= {(str(measure), name): best for name, best in fits.items()}
     subsets = {n: judgment_subset(collection, n, random_seed=random_seed) for n in (*sizes, n_all)}
     outcomes: dict[Key, Outcome] = {}
     draws: dict[Key, SignificantDraws] = {}
@@ -159,8 +159,8 @@ def reversals(
                             outcome, p=unknown, better=better
                         )
             for name, m in product(chosen, measures):
-                if (found := constants.get((str(m), name))) is not None:
-                    fitted = _with_constants(chosen[name], found)
+                if (best := constants.get((str(m), name))) is not None:
+                    fitted = _with_constants(chosen[name], best)
                     (estimates,) = _estimate(fitted, subset, runs, (m,))
                     outcomes[str(m), group, n, f"{name} fitted"] = _outcome(
                         estimates, judged[m].low.scores(), test, level, control, random_seed

@@ -153,7 +153,7 @@ def first_unjudged(collection: Collection, run_ids: Iterable[str] | None = None)
     import pandas as pd
 
     index = collection.run_index(None if run_ids is None else list(run_ids))
-    unjudged = np.append(collection.relevance < 0, False)  # the last is of no document
+    unjudged = np.append(~collection.judged, False)  # the last is of no document
     rank = np.full((len(index), len(collection.query_ids)), np.nan)
     for row, run in enumerate(index):
         document, ranks = ranked(collection.document, run)

@@ -106,10 +106,8 @@ class _Placed(SharedCorrection):
         lower, residual = _as_shares(bounds, highest)
         if self.fit == "none":
             return Corrected(_placed(bounds, self.formula(lower, residual), highest))
-        found = _fit_to(
-            held_out, collection, bounds.measure, self.name, getattr(self, "alpha", None), highest
-        )
-        constants = {name: x for name in ("c", "e") if not np.isnan(x := getattr(found, name))}
+        best = _fit_to(held_out, collection, bounds.measure, self.name, getattr(self, "alpha", None), highest)
+        constants = {name: x for name in ("c", "e") if not np.isnan(x := getattr(best, name))}
         fitted = dataclasses.replace(self, fit="none", **constants)
         n_runs = len(bounds.run_ids)
         used = {
@@ -168,7 +166,7 @@ class Interpolated(_Placed):
 @_of_paper("smoothed", "smooth\xad\ned")
 @dataclass(frozen=True, kw_only=True)
 class Smoothed(_Placed):
-    """α·X_I + (1 − α)·X_B; with α = 1 − Δ it is X_M = B + C·Δ·B + Δ²·E (Ravana & Moffat 2010, §3).
+    """X_M = B + C·Δ·B + Δ²·E; with an α it is α·X_I + (1 − α)·X_B (Ravana & Moffat 2010, §3).
 
     Parameters
     ----------

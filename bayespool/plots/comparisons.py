@@ -290,7 +290,7 @@ def plot_first_unjudged(ranks: pd.DataFrame, *, max_rank: int = 10, ax: Axes | N
     for i, group in enumerate(groups):
         rows = ranks[ranks["group"] == group]
         place = np.minimum(rows["rank"].fillna(np.inf), max_rank + 1).astype(int)
-        share = np.bincount(place, minlength=max_rank + 2)[1:] / len(place)
+        share = [(place == rank).sum() / len(place) for rank in range(1, max_rank + 2)]
         n_runs = rows["run_id"].nunique()
         text = f"{group}, {n_runs} run{'s' * (n_runs > 1)}"
         axes.bar(places + (i - (len(groups) - 1) / 2) * width, share, width, color=PALETTE[i], label=text)
