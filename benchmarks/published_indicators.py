@@ -71,19 +71,15 @@ def triggers(found: Mapping[str, LeaveOutResult]) -> str:
 
 
 def alphas(found: Mapping[str, LeaveOutResult]) -> str:
-    """MAE by α, and how much ΔP and ΔP̄ vary over runs."""
+    """MAE by α."""
     labels = {a: f"α = {a:g}" if a < 1 else "λ > 0" for a in ALPHAS}
     lines = [header("", "", *(f"α = {a:g}" for a in ALPHAS)), "| --- | --- |" + " ---: |" * len(ALPHAS)]
     for title, result in found.items():
-        table, frame = errors(result), result.to_frame("runs")
-        for n in (10, 30, 100):
-            cells = [f"{table.loc[(n, labels[a]), 'mae']:.4f}" for a in ALPHAS]
-            lines.append(header(title, f"MAE, P@{n}", *cells))
-        rows = frame[frame["measure"] == "P@10"]
-        for name in ("delta_precision", "delta_anti_precision"):
-            spread = [rows.loc[rows["estimator"] == labels[a], name].std() for a in ALPHAS]
-            what = f"s. d. of {INDICATORS[name]}, P@10"
-            lines.append(header(title, what, *(f"{x:.4f}" for x in spread)))
+        table = errors(result)
+        for n in CUTOFFS:
+            lines.append(
+                header(title, f"P@{n}", *(f"{table.loc[(n, labels[a]), 'mae']:.4f}" for a in ALPHAS))
+            )
     return "\n".join(lines)
 
 
