@@ -12,11 +12,10 @@ import dataclasses
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from at_hand import read as read_as_found
-from published_experiments import CUTOFFS, EXPERIMENTS, METHODS, TITLES, Experiment, read, run
+from published_experiments import CUTOFFS, EXPERIMENTS, METHODS, read, run
 from scipy import stats
 
 from bayespool.experiments import LeaveOutResult, leave_out_several
@@ -32,13 +31,12 @@ ALPHAS = (0.0, 0.25, 0.5, 0.75, 1.0)
 INDICATORS = {"delta_precision": "ΔP", "delta_anti_precision": "ΔP̄", "delta_k_bar": "Δk̄", "lambda": "λ"}
 
 
-def of_paper(collections: Path, top: float = 75) -> dict[str, LeaveOutResult]:
-    """The paper's experiments with every trigger and α, by title."""
-    estimators = TRIGGERS | {f"α = {a:g}": f"anti-precision(alpha={a})" for a in ALPHAS if a < 1}
+def of_paper(collections: Path, estimators: Mapping[str, str], top: float = 75) -> dict[str, LeaveOutResult]:
+    """The paper's experiments, on the best runs or all, by title."""
     found = {}
     for experiment in (e for e in EXPERIMENTS if e.source == "paper"):
         changed = dataclasses.replace(experiment, top=top)
-        found[TITLES[experiment.folder]] = run(read(collections, experiment), changed, estimators, n_jobs=1)
+        found[experiment.title] = run(read(collections, experiment), changed, estimators, n_jobs=1)
     return found
 
 
@@ -87,31 +85,25 @@ def figure_1(found: Mapping[str, LeaveOutResult]) -> str:
     """Rank correlations of the indicators with the residual error."""
     lines = [header("", "runs", *INDICATORS.values(), "corrected"), "| --- | ---: |" + " ---: |" * 5]
     for title, result in found.items():
-        rows = result.to_frame("runs").query("measure == 'P@10' and estimator == 'λ > 0'")
+        rows = result.to_frame("runs").query("measure == 'P@10' and estimator == 'anti-precision'")
         error = rows["truth"] - rows["as_judged"]
         rho = [f"{stats.spearmanr(rows[name], error).statistic:+.2f}" for name in INDICATORS]
         lines.append(header(title, str(len(rows)), *rho, f"{int(rows['triggered'].sum())}"))
     return "\n".join(lines)
 
 
-def figure_4(collections: Path) -> str:
+def figure_4(of_all: Mapping[str, LeaveOutResult], of_best: Mapping[str, LeaveOutResult]) -> str:
     """SRE by cutoff, of all runs and of the best 75 %."""
     lines = [
         header("", "method", *(f"P@{n}, all" for n in CUTOFFS), *(f"P@{n}, best 75 %" for n in CUTOFFS)),
         "| --- | --- |" + " ---: |" * (2 * len(CUTOFFS)),
     ]
-    for experiment in (e for e in EXPERIMENTS if e.source == "paper"):
-        collection = read(collections, experiment)
-        tables = [errors(sre_of(collection, experiment, top)) for top in (100, 75)]
+    for title in of_all:
+        tables = errors(of_all[title]), errors(of_best[title])
         for method in METHODS:
             cells = [f"{table.loc[(n, method), 'sre']:.0f}" for table in tables for n in CUTOFFS]
-            lines.append(header(TITLES[experiment.folder], method, *cells))
+            lines.append(header(title, method, *cells))
     return "\n".join(lines)
-
-
-def sre_of(collection: Any, experiment: Experiment, top: float) -> LeaveOutResult:
-    """The paper's methods on some of the runs."""
-    return run(collection, dataclasses.replace(experiment, top=top), METHODS, n_jobs=1)
 
 
 def figure_2(collections: Path) -> str:
@@ -145,13 +137,15 @@ def header(*cells: str) -> str:
 
 def parts(collections: Path) -> dict[str, str]:
     """Tables by their names on the page."""
-    found = of_paper(collections)
+    of_alpha = {f"α = {a:g}": f"anti-precision(alpha={a})" for a in ALPHAS if a < 1}
+    found = of_paper(collections, TRIGGERS | of_alpha)
+    of_all = of_paper(collections, METHODS, 100)
     return {
         "triggers": triggers(found),
         "alphas": alphas(found),
-        "figure_1": figure_1(of_paper(collections, 100)),
+        "figure_1": figure_1(of_all),
         "figure_2": figure_2(collections),
-        "figure_4": figure_4(collections),
+        "figure_4": figure_4(of_all, of_paper(collections, METHODS)),
     }
 
 
