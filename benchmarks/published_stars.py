@@ -11,7 +11,7 @@ candidate is a test, the runs that it is among, the scores that it is of, and a 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,7 +32,8 @@ from scipy import stats
 
 from bayespool import parse_measure
 from bayespool.collection import Collection
-from bayespool.comparisons import paired_t, tukey_hsd, wilcoxon
+from bayespool.comparisons import paired_t, wilcoxon
+from bayespool.comparisons.significance import tukey_significant
 from bayespool.evidence import score_bounds
 from bayespool.measures import passed_over
 
@@ -64,14 +65,13 @@ def cases(collection: Collection, experiment: Experiment, jobs: int | None = Non
         yield Case(experiment.title, cutoff, method, rows["run_id"].tolist(), passed_over(truth, value))
 
 
-def one_way_tukey(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """P-values of Tukey's test on the one-way analysis of variance, topics as replicates."""
+def one_way_tukey(scores: npt.NDArray[np.float64], level: float) -> Matrix:
+    """Tukey's test on the one-way analysis of variance, topics as replicates, by one critical value."""
     n_runs, n_topics = scores.shape
     mean = scores.mean(axis=1)
     error = np.square(scores - mean[:, None]).sum() / (n_runs * (n_topics - 1))
     q = np.abs(np.subtract.outer(mean, mean)) / np.sqrt(error / n_topics)
-    p: npt.NDArray[np.float64] = stats.studentized_range.sf(q, n_runs, n_runs * (n_topics - 1))
-    return p
+    return np.asarray(q > stats.studentized_range.ppf(1 - level, n_runs, n_runs * (n_topics - 1)))
 
 
 def unpaired_t(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -100,19 +100,24 @@ def _least(scores: npt.NDArray[np.float64], squares: float, *, one_way: bool) ->
     return p
 
 
-TESTS = {
-    "Tukey, two-way": tukey_hsd,
+def by_p(function: Callable[..., Any]) -> Callable[..., Matrix]:
+    """A test by its p-values."""
+    return lambda scores, level: np.asarray(function(scores) < level)
+
+
+TESTS: dict[str, Callable[[npt.NDArray[np.float64], float], Matrix]] = {
+    "Tukey, two-way": tukey_significant,
     "Tukey, one-way": one_way_tukey,
-    "least significant difference, two-way": two_way_lsd,
-    "least significant difference, one-way": one_way_lsd,
-    "paired t": paired_t,
-    "unpaired t": unpaired_t,
-    "Wilcoxon": wilcoxon,
+    "least significant difference, two-way": by_p(two_way_lsd),
+    "least significant difference, one-way": by_p(one_way_lsd),
+    "paired t": by_p(paired_t),
+    "unpaired t": by_p(unpaired_t),
+    "Wilcoxon": by_p(wilcoxon),
 }
 
 
-def p_values_of(collection: Collection, reported: Mapping[int, list[str]]) -> dict[Any, Any]:
-    """P-values by test, scores, runs and cutoff, with the runs that they are of."""
+def significance_of(collection: Collection, reported: Mapping[int, list[str]]) -> dict[Any, Any]:
+    """Significant pairs by level, for each test, scores, runs and cutoff, with the runs that they are of."""
     found = {}
     everything = {
         name: score_bounds(collection, None, parse_measure(name)).lower
@@ -131,7 +136,7 @@ def p_values_of(collection: Collection, reported: Mapping[int, list[str]]) -> di
                 ):
                     continue  # a test of each pair does not depend on other runs
                 with np.errstate(all="ignore"):
-                    found[test, basis, runs, cutoff] = chosen, np.asarray(function(scores))
+                    found[test, basis, runs, cutoff] = chosen, {n: function(scores, n) for n in LEVELS}
         for cutoff in CUTOFFS if len(cutoffs) == 1 else ():
             for test in TESTS:
                 if (key := (test, basis, runs, CUTOFFS[0])) in found:
@@ -158,14 +163,13 @@ def table(collections: Path, printed: Mapping[tuple[str, int, str], Any], best: 
         all_cases = list(cases(collection, experiment))
         whole = collection.truncate_pool(collection.pool_depth)
         reported = {case.cutoff: case.runs for case in all_cases}
-        for (test, basis, runs, cutoff), (names, p) in p_values_of(whole, reported).items():
+        for (test, basis, runs, cutoff), (names, significant) in significance_of(whole, reported).items():
             index = {run: i for i, run in enumerate(names)}
             for case in (case for case in all_cases if case.cutoff == cutoff):
                 at = [index[run] for run in case.runs]
                 told = printed[case.title, cutoff, case.method].sre_star
                 for level in LEVELS:
-                    with np.errstate(invalid="ignore"):
-                        star = float((case.passed & (p[np.ix_(at, at)] < level)).sum())
+                    star = float((case.passed & significant[level][np.ix_(at, at)]).sum())
                     ours.setdefault((test, basis, runs, level), []).append((case.title, star, told))
     titles = list(dict.fromkeys(title for title, *_ in next(iter(ours.values()))))
     lines = [
