@@ -117,7 +117,7 @@ TESTS: dict[str, Callable[[npt.NDArray[np.float64], float], Matrix]] = {
 
 
 def significance_of(collection: Collection, reported: Mapping[int, list[str]]) -> dict[Any, Any]:
-    """Significant pairs by level, for each test, scores, runs and cutoff, with the runs that they are of."""
+    """Significant pairs by level, for each test, scores, runs and cutoff, with their runs."""
     found = {}
     everything = {
         name: score_bounds(collection, None, parse_measure(name)).lower

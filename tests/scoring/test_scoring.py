@@ -73,7 +73,9 @@ def test_metadata_are_what_a_result_is_quoted_with() -> None:
         "negatives": "",
         "strategy": "",
     }
-    assert {"name": "background", "estimand": "complete", "fit": "none", "e": 0.03} in scores.metadata["estimators"]
+    assert {"name": "background", "estimand": "complete", "fit": "none", "e": 0.03} in scores.metadata[
+        "estimators"
+    ]
     posterior = scores.metadata["estimators"][-1]
     assert (posterior["draws"], posterior["random_seed"]) == (200, 1)
     assert json.loads(json.dumps(dict(scores.metadata)))["pool"]["depth"] == 10
