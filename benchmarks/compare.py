@@ -20,14 +20,24 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from bayespool import read_collection, reversals
+from bayespool import parse_measure, read_collection, reversals
 from bayespool.comparisons import Reversals, significant_draws
 
-# Ravana & Moffat (2010), table 2, P@10: separable with 1,000 judgments and with all, reversed
+# Ravana & Moffat (2010), table 2: separable with 1,000 judgments and with all, reversed
 PAPER = {
-    "as-judged": (68.9, 67.5, 5.8),
-    "interpolated": (58.6, 65.0, 2.2),
-    "smoothed": (64.7, 62.7, 6.1),
+    "P": {"as-judged": (68.9, 67.5, 5.8), "interpolated": (58.6, 65.0, 2.2), "smoothed": (64.7, 62.7, 6.1)},
+    "SDCG": {
+        "as-judged": (74.5, 74.9, 5.5),
+        "interpolated": (56.2, 71.6, 4.1),
+        "smoothed": (74.1, 67.7, 11.3),
+    },
+    "RBP": {
+        "as-judged": (74.1, 74.8, 4.9),
+        "interpolated": (56.9, 72.9, 3.1),
+        "smoothed": (72.1, 70.0, 7.8),
+    },
+    "AP": {"as-judged": (69.1, 71.4, 5.4)},
+    "nDCG": {"as-judged": (75.8, 79.9, 4.3)},
 }
 
 
@@ -39,7 +49,8 @@ def main() -> None:
     parser.add_argument("collection", type=Path, nargs="?")
     parser.add_argument("--exclude", default="")
     parser.add_argument("--max-holes", type=int)
-    parser.add_argument("-m", "--measure", default="P@10")
+    parser.add_argument("--unpool", help="a run that shall not count as contributing")
+    parser.add_argument("-m", "--measure", action="append")
     parser.add_argument("--judgments", type=int, nargs="+", default=[1_000, 10_000])
     parser.add_argument("--estimators", default="interpolated,smoothed,posterior-combined")
     parser.add_argument("--test", default="paired-t")
@@ -60,13 +71,15 @@ def main() -> None:
         strict=False,
         max_holes=args.max_holes,
     )
+    if args.unpool:
+        collection = collection.unpool([args.unpool])
     runs = [run for run in collection.run_ids if run not in args.exclude.split(",")]
     start = time.perf_counter()
     found = [
         reversals(
             collection,
             runs,
-            args.measure,
+            args.measure or ["P@10"],
             judgments=args.judgments,
             estimators=args.estimators.split(","),
             test=args.test,
@@ -76,16 +89,20 @@ def main() -> None:
         )
         for seed in range(1, args.seeds + 1)
     ]
-    for group, members in found[0].groups.items():
-        print(f"\n{group}: {len(members)} runs, {len(members) * (len(members) - 1) // 2} pairs; per cent\n")
-        print_rates(found, group)
-        print(f"\n{group}: means of {args.measure}, and the runs' RMSE from all judgments\n")
-        print_trends(found, group)
+    for measure in map(str, found[0].measures):
+        for group, members in found[0].groups.items():
+            n_pairs = len(members) * (len(members) - 1) // 2
+            print(f"\n{measure}, {group}: {len(members)} runs, {n_pairs} pairs; per cent\n")
+            print_rates(found, measure, group)
+            print(f"\n{measure}, {group}: means, and the RMSE of runs, and of topics, from all judgments\n")
+            print_trends(found, measure, group)
     print()
-    for name in found[0].constants:
-        fits = [f.constants[name] for f in found]
+    for measure, name in found[0].constants:
+        fits = [f.constants[measure, name] for f in found]
         mean = [np.mean([getattr(fit, part) for fit in fits]) for part in ("c", "e", "rmse")]
-        print(f"{name}: C = {mean[0]:.3f}, E = {mean[1]:.3f}, RMSE = {mean[2]:.4f}")
+        print(f"{measure}, {name}: C = {mean[0]:.3f}, E = {mean[1]:.3f}, RMSE = {mean[2]:.4f}")
+    if not found[0].draws:
+        return
     for statement in ("reversed", "significant"):
         print(f"\n{statement}: pairs, announced, happened\n")
         print_calibration(found, statement)
@@ -94,10 +111,11 @@ def main() -> None:
     print(f"\n{time.perf_counter() - start:.0f} s, {_peak():.2f} GiB")
 
 
-def print_rates(found: Sequence[Reversals], group: str) -> None:
+def print_rates(found: Sequence[Reversals], measure: str, group: str) -> None:
     """Separability and reversals per method, in per cent of the group's pairs, beside the paper's."""
     every = pd.concat([f.rates() for f in found])
-    every = every[(every["group"] == group) & (every["against"] == "same method")]
+    every = every[(every["measure"] == measure) & (every["group"] == group)]
+    every = every[every["against"] == "same method"]
     sizes = found[0].n_judgments[:-1]
     header = ["method", *(f"separable, {n:,}" for n in sizes), "separable, all"]
     for what in ("reversed", "swapped", "gained"):
@@ -112,24 +130,29 @@ def print_rates(found: Sequence[Reversals], group: str) -> None:
         for what in ("reversed", "swapped", "gained"):
             show = _with_range if what == "reversed" else _mean
             cells += [show(at[n][what]) for n in sizes]
-        rows.append([*cells, *(f"{x:.1f}" for x in PAPER.get(method, ()))])
+        printed = PAPER.get(parse_measure(measure).name, {})
+        rows.append([*cells, *(f"{x:.1f}" for x in printed.get(method, ()))])
     _print(header, rows)
 
 
-def print_trends(found: Sequence[Reversals], group: str) -> None:
+def print_trends(found: Sequence[Reversals], measure: str, group: str) -> None:
     """Mean scores and errors by judgments."""
     every = pd.concat([f.trends() for f in found])
-    every = every[(every["group"] == group) & ~every["method"].str.contains(">=")]
+    every = every[(every["measure"] == measure) & (every["group"] == group)]
+    every = every[~every["method"].str.contains(">=")]
     sizes = found[0].n_judgments
-    mean = every.groupby(["method", "judgments"], sort=False)[["residual", "value", "rmse"]].mean()
+    mean = every.groupby(["method", "judgments"], sort=False)[
+        ["residual", "value", "rmse", "topic_rmse"]
+    ].mean()
     methods = list(dict.fromkeys(every["method"]))
     residual = [f"{mean.loc[(methods[0], n), 'residual']:.3f}" for n in sizes]
     rows = [["residual Δ", *residual]]
     for method in methods:
         values = [f"{mean.loc[(method, n), 'value']:.4f}" for n in sizes]
-        errors = [f"{mean.loc[(method, n), 'rmse']:.4f}" for n in sizes[:-1]]
+        errors = [f"{mean.loc[(method, n), e]:.4f}" for e in ("rmse", "topic_rmse") for n in sizes[:-1]]
         rows.append([method, *values, *errors])
-    _print(["", *(f"{n:,}" for n in sizes), *(f"RMSE, {n:,}" for n in sizes[:-1])], rows)
+    errors = [f"RMSE{of}, {n:,}" for of in ("", " per topic") for n in sizes[:-1]]
+    _print(["", *(f"{n:,}" for n in sizes), *errors], rows)
 
 
 def print_calibration(found: Sequence[Reversals], statement: str) -> None:

@@ -101,7 +101,7 @@ MAX_SHARE_OF_HOLES = 0.01
 
 BoolArray = npt.NDArray[np.bool_]
 Value = TypeVar("Value")
-Key = tuple[str, int, str]  # group, number of judgments, method
+Key = tuple[str, str, int, str]  # measure, group, number of judgments, method
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,12 +110,13 @@ class Outcome:
 
     ``value``: mean over topics, shape (run,). ``p``: adjusted p-values, shape (run, run), NaN where
     `SignificantDraws` decide. ``better``: whether the row's run is significantly better than the column's,
-    shape (run, run).
+    shape (run, run). ``topic_rmse``: root mean squared error over runs and topics.
     """
 
     value: npt.NDArray[np.float64]
     p: npt.NDArray[np.float64]
     better: BoolArray
+    topic_rmse: float = float("nan")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,7 +127,7 @@ class Reversals(Result):
 
     Attributes
     ----------
-    measure : Measure
+    measures : tuple of Measure
     groups : mapping of str to tuple of str
         ``"contributing"`` and ``"non-contributing"`` runs; pairs are formed within a group.
     n_judgments : tuple of int
@@ -134,18 +135,18 @@ class Reversals(Result):
     pool_depth : mapping of int to int
         Pool depth by size.
     methods : tuple of str
-    outcomes : mapping of (group, n_judgments, method) to Outcome
-    draws : mapping of (group, n_judgments, method) to SignificantDraws
+    outcomes : mapping of (measure, group, n_judgments, method) to Outcome
+    draws : mapping of (measure, group, n_judgments, method) to SignificantDraws
         For methods with draws.
-    truth : mapping of (group, n_judgments) to ndarray of float, shape (run,)
+    truth : mapping of (measure, group, n_judgments) to ndarray of float, shape (run,)
         Values under all judgments that a posterior estimates from n of them: the uncorrected scores, but for
         measures over an ideal ranking with the documents of the estimate's.
-    residual : mapping of (group, n_judgments) to float
+    residual : mapping of (measure, group, n_judgments) to float
         Mean Δ.
-    holes : mapping of str to ndarray of float, shape (run,)
-        By group: the share of each run's ranks that all judgments leave unjudged.
-    constants : mapping of str to Constants
-        Fitted to the contributing runs, by method.
+    holes : mapping of (measure, group) to ndarray of float, shape (run,)
+        The share of each run's ranks that all judgments leave unjudged.
+    constants : mapping of (measure, method) to Constants
+        Fitted to the contributing runs.
     test, level, control, metadata
         Settings for `bayespool.comparisons.reversals`.
     """
@@ -153,17 +154,17 @@ class Reversals(Result):
     command = "reversals"
     title = "Claims that more judgments take back"
 
-    measure: Measure
+    measures: tuple[Measure, ...]
     groups: Mapping[str, tuple[str, ...]]
     n_judgments: tuple[int, ...]
     pool_depth: Mapping[int, int]
     methods: tuple[str, ...]
     outcomes: Mapping[Key, Outcome]
     draws: Mapping[Key, SignificantDraws]
-    truth: Mapping[tuple[str, int], npt.NDArray[np.float64]]
-    residual: Mapping[tuple[str, int], float]
-    holes: Mapping[str, npt.NDArray[np.float64]]
-    constants: Mapping[str, Constants]
+    truth: Mapping[tuple[str, str, int], npt.NDArray[np.float64]]
+    residual: Mapping[tuple[str, str, int], float]
+    holes: Mapping[tuple[str, str], npt.NDArray[np.float64]]
+    constants: Mapping[tuple[str, str], Constants]
     test: SignificanceTest
     level: float
     control: Control
@@ -173,7 +174,8 @@ class Reversals(Result):
         runs = ", ".join(f"{len(runs)} {group} runs" for group, runs in self.groups.items())
         sizes = some_of(self.n_judgments, 4)
         return one_line(
-            "Reversals", f"{self.measure} of {runs}, {sizes} judgments, by {some_of(self.methods, 3)}"
+            "Reversals",
+            f"{some_of(self.measures, 3)} of {runs}, {sizes} judgments, by {some_of(self.methods, 3)}",
         )
 
     def tables(self) -> tuple[Table, ...]:
@@ -183,9 +185,9 @@ class Reversals(Result):
     def summary(self) -> tuple[str, ...]:
         """The constants that were fitted."""
         return tuple(
-            f"{method}: fitted constants C = {number(fitted.c, 2)}, E = {number(fitted.e, 3)} "
+            f"{method}, {measure}: fitted constants C = {number(fitted.c, 2)}, E = {number(fitted.e, 3)} "
             f"(RMSE {number(fitted.rmse, 3)})."
-            for method, fitted in self.constants.items()
+            for (measure, method), fitted in self.constants.items()
         )
 
     def figures(self) -> tuple[Figure, ...]:
@@ -196,34 +198,38 @@ class Reversals(Result):
         """What to cite for the experiment, the estimators, the test and its control."""
         return cited_with_tests(self.metadata, (self.test, self.control), "ravana-moffat-2010")
 
-    def gradable(self, group: str) -> BoolArray:
+    def gradable(self, measure: object, group: str) -> BoolArray:
         """Whether all judgments leave at most 1% of a run's ranks unjudged, as grading requires, shape
         (run,).
         """
-        return np.asarray(self.holes[group] <= MAX_SHARE_OF_HOLES)
+        return np.asarray(self.holes[str(measure), group] <= MAX_SHARE_OF_HOLES)
 
     def notes(self) -> tuple[str, ...]:
         """Notes on unjudged documents, graded runs, and pools shallower than the measure."""
         lines, is_graded = [], len(self.grades()) > 0
-        for group, shares in self.holes.items():
+        for (measure, group), shares in self.holes.items():
             if not shares.any():
                 continue
+            of_one = f"{measure}: " if len(self.measures) > 1 else ""
             line = (
-                f"all judgments leave {percent(float(shares.mean()))} of the {group} runs' ranks unjudged, "
-                f"something of {int((shares > 0).sum())} of {len(shares)} runs; it counts as nonrelevant"
+                f"{of_one}all judgments leave {percent(float(shares.mean()))} of the {group} runs' ranks "
+                f"unjudged, something of {int((shares > 0).sum())} of {len(shares)} runs; "
+                "it counts as nonrelevant"
             )
             if is_graded:
+                n_gradable = int(self.gradable(measure, group).sum())
                 line += (
-                    f", and chances are graded on pairs of the {int(self.gradable(group).sum())} runs of "
-                    f"which no more than {percent(MAX_SHARE_OF_HOLES)} is unjudged"
+                    f", and chances are graded on pairs of the {n_gradable} runs of which no more "
+                    f"than {percent(MAX_SHARE_OF_HOLES)} is unjudged"
                 )
             lines.append(line)
         if is_graded:
             lines += [
                 f"{n} judgments reach down to rank {depth} of the pooled runs; what the posteriors say of "
-                f"deeper ranks of {self.measure} is extrapolated, and small risks tend to be too large"
+                f"deeper ranks of {measure} is extrapolated, and small risks tend to be too large"
+                for measure in self.measures
                 for n, depth in self.pool_depth.items()
-                if depth < self.measure.cutoff
+                if depth < measure.cutoff
             ]
         return tuple(lines)
 
@@ -233,23 +239,26 @@ class Reversals(Result):
         Returns
         -------
         pandas.DataFrame
-            One row per group, size and method: ``measure``, ``group``, ``judgments``, ``pool_depth``,
-            ``residual`` (mean Δ of the runs), ``method``, ``value`` (mean over runs), ``rmse`` (of the runs'
-            values from their uncorrected scores under all judgments; of posteriors from ``truth``),
+            One row per measure, group, size and method: ``measure``, ``group``, ``judgments``,
+            ``pool_depth``, ``residual`` (mean Δ of the runs), ``method``, ``value`` (mean over runs),
+            ``rmse`` (of the runs' values from their uncorrected scores under all judgments; of posteriors
+            from ``truth``),
+            ``topic_rmse`` (the same over runs and topics, which the paper fits its constants to),
             ``separability`` (share of pairs that are significant; figure 4).
         """
         import pandas as pd
 
         rows = []
-        for (group, n, method), outcome in self.outcomes.items():
-            all_judged = self.outcomes[group, self.n_judgments[-1], AS_JUDGED].value
-            true = self.truth[group, n] if (group, n, method.partition(">=")[0]) in self.draws else all_judged
+        for (measure, group, n, method), outcome in self._in_order(self.outcomes):
+            all_judged = self.outcomes[measure, group, self.n_judgments[-1], AS_JUDGED].value
+            has_draws = (measure, group, n, method.partition(">=")[0]) in self.draws
+            true = self.truth[measure, group, n] if has_draws else all_judged
             rmse = root_mean_squared_error(true, outcome.value)
             separability = outcome.better.sum() / count_pairs(outcome.better)
-            row = (str(self.measure), group, n, self.pool_depth[n], self.residual[group, n], method)
-            rows.append((*row, float(outcome.value.mean()), rmse, separability))
+            row = (measure, group, n, self.pool_depth[n], self.residual[measure, group, n], method)
+            rows.append((*row, float(outcome.value.mean()), rmse, outcome.topic_rmse, separability))
         columns = ["measure", "group", "judgments", "pool_depth", "residual", "method", "value", "rmse"]
-        return pd.DataFrame(rows, columns=[*columns, "separability"])
+        return pd.DataFrame(rows, columns=[*columns, "topic_rmse", "separability"])
 
     def rates(self) -> pd.DataFrame:
         """Separability and reversals, as in the paper's table 2.
@@ -257,7 +266,7 @@ class Reversals(Result):
         Returns
         -------
         pandas.DataFrame
-            One row per group, method, smaller judgment set and standard of comparison: ``measure``,
+            One row per measure, group, method, smaller judgment set and standard of comparison: ``measure``,
             ``group``, ``method``, ``judgments``, ``all_judgments``, ``against`` (``same method``, as in the
             paper, or ``as-judged``: the lower bound under all judgments), ``n_pairs``; the shares of all
             pairs ``separability`` and ``separability_all`` (significant under either set), ``kept``
@@ -269,9 +278,9 @@ class Reversals(Result):
         import pandas as pd
 
         rows = []
-        for (group, n, method), few in self._under_fewer(self.outcomes):
+        for (measure, group, n, method), few in self._under_fewer(self.outcomes):
             for against, other in (("same method", method), ("as-judged", AS_JUDGED)):
-                full = self.outcomes[group, self.n_judgments[-1], other]
+                full = self.outcomes[measure, group, self.n_judgments[-1], other]
                 n_pairs = count_pairs(few.better)
                 now, then = few.better | few.better.T, full.better | full.better.T
                 counts = {
@@ -285,7 +294,7 @@ class Reversals(Result):
                 taken_back = counts["reversed"] + counts["swapped"]
                 share = taken_back / counts["separability"] if counts["separability"] else np.nan
                 rows.append(
-                    self._named(group, n, method)
+                    self._named(measure, group, n, method)
                     | {"all_judgments": self.n_judgments[-1], "against": against, "n_pairs": n_pairs}
                     | {name: count / n_pairs for name, count in counts.items()}
                     | {"reversed_of_significant": share}
@@ -304,10 +313,12 @@ class Reversals(Result):
         import pandas as pd
 
         frames = []
-        for (group, n, method), few in self._under_fewer(self.outcomes):
+        for (measure, group, n, method), few in self._under_fewer(self.outcomes):
             if not np.isnan(few.p).all():
-                full = self.outcomes[group, self.n_judgments[-1], method]
-                frames.append(self._pairs(group, n, method, {"p_value": few.p, "p_value_all": full.p}))
+                full = self.outcomes[measure, group, self.n_judgments[-1], method]
+                frames.append(
+                    self._pairs(measure, group, n, method, {"p_value": few.p, "p_value_all": full.p})
+                )
         return pd.concat(frames, ignore_index=True)
 
     def risks(self) -> pd.DataFrame:
@@ -316,29 +327,29 @@ class Reversals(Result):
         Returns
         -------
         pandas.DataFrame
-            One row per group, method with draws, smaller judgment set and pair: ``measure``, ``group``,
-            ``method``, ``judgments``, ``run_a``, ``run_b``; ``significant`` (on the uncorrected scores),
-            ``reversal_risk`` and ``reversed`` (for those: the chance that completed judgments do not confirm
-            it in the same direction, and whether all judgments did not; NaN and False for others),
-            ``prob_significant`` and ``significant_all`` (on the uncorrected scores under all judgments),
-            ``gradable`` (whether both runs are, see `gradable`).
+            One row per measure, group, method with draws, smaller judgment set and pair: ``measure``,
+            ``group``, ``method``, ``judgments``, ``run_a``, ``run_b``;
+            ``significant`` (on the uncorrected scores), ``reversal_risk`` and ``reversed`` (for those: the
+            chance that completed judgments do not confirm it in the same direction, and whether all judgments
+            did not; NaN and False for others), ``prob_significant`` and ``significant_all`` (on the
+            uncorrected scores under all judgments), ``gradable`` (whether both runs are, see `gradable`).
         """
         import pandas as pd
 
         frames = []
-        for (group, n, method), draws in self._under_fewer(self.draws):
-            now = self.outcomes[group, n, AS_JUDGED].better
-            then = self.outcomes[group, self.n_judgments[-1], AS_JUDGED].better
-            taken_back = now & ~then
+        for (measure, group, n, method), draws in self._under_fewer(self.draws):
+            now = self.outcomes[measure, group, n, AS_JUDGED].better
+            then = self.outcomes[measure, group, self.n_judgments[-1], AS_JUDGED].better
+            taken_back, gradable = now & ~then, self.gradable(measure, group)
             matrices = {
                 "significant": now | now.T,
                 "reversal_risk": draws.reversal_risk(now),
                 "reversed": taken_back | taken_back.T,
                 "prob_significant": draws.prob_significant,
                 "significant_all": then | then.T,
-                "gradable": np.logical_and.outer(self.gradable(group), self.gradable(group)),
+                "gradable": np.logical_and.outer(gradable, gradable),
             }
-            frames.append(self._pairs(group, n, method, matrices))
+            frames.append(self._pairs(measure, group, n, method, matrices))
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def calibration(self, *, n_bins: int = 10) -> pd.DataFrame:
@@ -409,17 +420,22 @@ class Reversals(Result):
 
     def _under_fewer(self, results: Mapping[Key, Value]) -> list[tuple[Key, Value]]:
         """Results under fewer than all judgments."""
-        return [(key, value) for key, value in results.items() if key[1] != self.n_judgments[-1]]
+        return [(key, value) for key, value in self._in_order(results) if key[2] != self.n_judgments[-1]]
+
+    def _in_order(self, results: Mapping[Key, Value]) -> list[tuple[Key, Value]]:
+        """Results measure by measure."""
+        order = [str(measure) for measure in self.measures]
+        return sorted(results.items(), key=lambda item: order.index(item[0][0]))
 
     def _pairs(
-        self, group: str, n: int, method: str, matrices: Mapping[str, npt.NDArray[Any]]
+        self, measure: str, group: str, n: int, method: str, matrices: Mapping[str, npt.NDArray[Any]]
     ) -> pd.DataFrame:
         """Frame of a group's pairs by one method under one judgment set."""
-        return pair_frame(self.groups[group], self._named(group, n, method), matrices)
+        return pair_frame(self.groups[group], self._named(measure, group, n, method), matrices)
 
-    def _named(self, group: str, n: int, method: str) -> dict[str, Any]:
+    def _named(self, measure: str, group: str, n: int, method: str) -> dict[str, Any]:
         """Columns that name a row."""
-        return {"measure": str(self.measure), "group": group, "method": method, "judgments": n}
+        return {"measure": measure, "group": group, "method": method, "judgments": n}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

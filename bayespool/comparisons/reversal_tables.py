@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 from bayespool.comparisons.tables import PAIR, TEST_NAMES, control_name, count_pairs
@@ -19,6 +21,7 @@ _COLUMNS = PAIR | {
     "residual": Column("residual", "score", "Mean Δ of the runs: how much their scores can rise."),
     "value": Column("mean", "score", "Mean score of the runs."),
     "rmse": Column("RMSE", "score", "Root mean square error of the runs' scores against all judgments."),
+    "topic_rmse": Column("RMSE\nper topic", "score", "The same over runs and topics."),
     "against": Column(
         "against", "text", "Standard of comparison under all judgments: the same method, or as judged."
     ),
@@ -81,7 +84,8 @@ def reversal_tables(result: Reversals) -> tuple[Table, ...]:
     frames = {name: getattr(result, name)() for name in _CAPTIONS}
     views = {"rates": _views_of_rates(result), "trends": _views_of_trends(result)}
     if not frames["grades"].empty:
-        views["grades"] = (_GRADES,)
+        names = ("measure", *_GRADES.names) if len(result.measures) > 1 else _GRADES.names
+        views["grades"] = (replace(_GRADES, names=names),)
     return tuple(
         Table(name, caption, frames[name], _RISKS if name == "risks" else _COLUMNS, views.get(name, ()))
         for name, caption in _CAPTIONS.items()
@@ -91,7 +95,7 @@ def reversal_tables(result: Reversals) -> tuple[Table, ...]:
 def _views_of_rates(result: Reversals) -> tuple[View, ...]:
     shares = ("separability", "separability_all", "kept", "reversed", "swapped", "gained")
     views = []
-    for group in result.groups:
+    for measure, group in product(map(str, result.measures), result.groups):
         for n in result.n_judgments[:-1]:
             some = f"{n:,} of {result.n_judgments[-1]:,} judgments (pool depth {result.pool_depth[n]})"
             control = control_name(result.control, result.test, count_pairs(result.groups[group]))
@@ -100,8 +104,8 @@ def _views_of_rates(result: Reversals) -> tuple[View, ...]:
                 ("same method", f"{some}; {test}"),
                 ("as-judged", f"{some} against the scores as judged by all of them"),
             ):
-                where = {"group": group, "judgments": n, "against": against}
-                title = f"{_pairs_of(result, group)}: {more}"
+                where = {"measure": measure, "group": group, "judgments": n, "against": against}
+                title = f"{_pairs_of(result, measure, group)}: {more}"
                 views.append(View(title=title, names=("method",), columns=shares, where=where))
     return tuple(views)
 
@@ -109,12 +113,12 @@ def _views_of_rates(result: Reversals) -> tuple[View, ...]:
 def _views_of_trends(result: Reversals) -> tuple[View, ...]:
     return tuple(
         View(
-            title=f"{_pairs_of(result, group)}: scores as judgments grow",
+            title=f"{_pairs_of(result, measure, group)}: scores as judgments grow",
             names=("method",),
-            columns=(Spread(("value", "rmse"), "judgments", label="mean,\n{} judged"),),
-            where={"group": group},
+            columns=(Spread(("value", "rmse", "topic_rmse"), "judgments", label="mean,\n{} judged"),),
+            where={"measure": measure, "group": group},
         )
-        for group in result.groups
+        for measure, group in product(map(str, result.measures), result.groups)
     )
 
 
@@ -126,6 +130,6 @@ _GRADES = View(
 )
 
 
-def _pairs_of(result: Reversals, group: str) -> str:
+def _pairs_of(result: Reversals, measure: str, group: str) -> str:
     n, n_pairs = len(result.groups[group]), count_pairs(result.groups[group])
-    return f"{result.measure}, {n} {group} runs, {n_pairs} pair{'' if n_pairs == 1 else 's'}"
+    return f"{measure}, {n} {group} runs, {n_pairs} pair{'' if n_pairs == 1 else 's'}"

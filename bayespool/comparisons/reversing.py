@@ -9,14 +9,16 @@ Proceedings of the 15th Australasian Document Computing Symposium.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bayespool import __version__
 from bayespool.collection import Collection
-from bayespool.comparisons.outcomes import Outcome, Reversals
+from bayespool.comparisons.outcomes import Key, Outcome, Reversals
 from bayespool.comparisons.settings import ReversalSettings
 from bayespool.comparisons.shallow import judgment_subset, unpooled_copies
 from bayespool.comparisons.significance import (
@@ -30,11 +32,12 @@ from bayespool.comparisons.significance import (
     significant_draws,
 )
 from bayespool.comparisons.tables import AS_JUDGED
-from bayespool.corrections import Constants, Interpolated, Smoothed, fit_constants
+from bayespool.corrections import Constants, fit_constants
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.measures import Estimates, Estimator, Measure
+from bayespool.measures.errors import root_mean_squared_error
 from bayespool.measures.estimates import estimate_checked
 from bayespool.measures.normalized import with_ideal
 from bayespool.options import takes
@@ -43,10 +46,10 @@ from bayespool.posterior import PosteriorEstimator
 FIT_JUDGMENTS = (1_000, 2_000, 4_000, 10_000, 20_000, 40_000)
 """Sizes of the judgment sets that the paper fits its constants over."""
 
-_FITTED = {"interpolated": Interpolated, "smoothed": Smoothed}
+_FITTED = ("background", "interpolated", "smoothed")
 
 
-@takes(ReversalSettings, positional="measure")
+@takes(ReversalSettings, positional="measures")
 def reversals(
     collection: Collection,
     run_ids: Iterable[str] | None = None,
@@ -100,7 +103,7 @@ def reversals(
     as-judged         0.133              0.39     0.005
      smoothed         0.210              0.39     0.010
     """
-    (parsed,) = with_ideal([settings.measure], "shared")
+    measures = with_ideal(settings.measures, "shared")
     test, level, random_seed = settings.test, settings.level, settings.random_seed
     control = control_of(test, settings.control)
     as_judged_first = sorted(settings.estimators, key=lambda e: e.name != AS_JUDGED)
@@ -113,49 +116,66 @@ def reversals(
             f"no judgment set is smaller than all {n_all} judgments", hint="ask for fewer judgments"
         )
     say = report or (lambda line: None)
-    constants: dict[str, Constants] = {}
+    constants: dict[tuple[str, str], Constants] = {}
     if settings.fitted and "contributing" in groups:
-        wanted = [name for name in _FITTED if name in chosen]
-        constants = _fit(collection, groups["contributing"], parsed, sizes, wanted, random_seed)
-        chosen |= {f"{name} fitted": _with_constants(chosen[name], c) for name, c in constants.items()}
+        wanted = {name: chosen[name] for name in _FITTED if name in chosen}
+        for measure in measures:
+            fits = _fit(collection, groups["contributing"], measure, sizes, wanted, random_seed)
+            constants |= {(str(measure), name): best for name, best in fits.items()}
     subsets = {n: judgment_subset(collection, n, random_seed=random_seed) for n in (*sizes, n_all)}
-    outcomes: dict[tuple[str, int, str], Outcome] = {}
-    draws: dict[tuple[str, int, str], SignificantDraws] = {}
+    outcomes: dict[Key, Outcome] = {}
+    draws: dict[Key, SignificantDraws] = {}
+    holes: dict[tuple[str, str], npt.NDArray[np.float64]] = {}
     residual, truth = {}, {}
     for group, runs in groups.items():
+        judged = {m: score_bounds(collection, runs, m) for m in measures}
+        holes |= {(str(m), group): bounds.unjudged_share for m, bounds in judged.items()}
         for n, subset in subsets.items():
-            truth[group, n] = values_on_fuller(subset, collection, runs, parsed).means()
-            residual[group, n] = float(score_bounds(subset, runs, parsed).residual.mean())
+            true = {m: values_on_fuller(subset, collection, runs, m) for m in measures}
+            for m in measures:
+                truth[str(m), group, n] = true[m].means()
+                residual[str(m), group, n] = float(score_bounds(subset, runs, m).residual.mean())
             for name, estimator in chosen.items():
                 say(f"{group} runs, {n} judgments: {name}")
-                estimates = _estimate(estimator, subset, runs, parsed)
-                outcomes[group, n, name] = _outcome(estimates, test, level, control, random_seed)
-                if estimates.draws is None or test not in DRAW_TESTS:
-                    continue
-                significance = significant_draws(
-                    estimates.draws.on_grid(), test=test, level=level, control=control
-                )
-                draws[group, n, name] = significance
-                unknown = np.full(significance.n_greater.shape, np.nan)
-                for share in settings.announce:
-                    often = significance.n_greater >= share * significance.n_draws
-                    better = often & (
-                        significance.n_greater > significance.n_greater.T
-                    )  # half and half is neither
-                    outcomes[group, n, f"{name}>={share:g}"] = Outcome(estimates.value, unknown, better)
+                for estimates in _estimate(estimator, subset, runs, measures):
+                    m = estimates.measure
+                    drawn = estimates.draws is not None and test in DRAW_TESTS
+                    aim = (true[m] if drawn else judged[m].low).scores()
+                    outcome = _outcome(estimates, aim, test, level, control, random_seed)
+                    outcomes[str(m), group, n, name] = outcome
+                    if estimates.draws is None or not drawn:
+                        continue
+                    significance = significant_draws(
+                        estimates.draws.on_grid(), test=test, level=level, control=control
+                    )
+                    draws[str(m), group, n, name] = significance
+                    unknown = np.full(significance.n_greater.shape, np.nan)
+                    for share in settings.announce:
+                        often = significance.n_greater >= share * significance.n_draws
+                        better = often & (
+                            significance.n_greater > significance.n_greater.T
+                        )  # half and half is neither
+                        outcomes[str(m), group, n, f"{name}>={share:g}"] = dataclasses.replace(
+                            outcome, p=unknown, better=better
+                        )
+            for name, m in product(chosen, measures):
+                if (best := constants.get((str(m), name))) is not None:
+                    fitted = _with_constants(chosen[name], best)
+                    (estimates,) = _estimate(fitted, subset, runs, (m,))
+                    outcomes[str(m), group, n, f"{name} fitted"] = _outcome(
+                        estimates, judged[m].low.scores(), test, level, control, random_seed
+                    )
     return Reversals(
-        measure=parsed,
+        measures=measures,
         groups=groups,
         n_judgments=(*sizes, n_all),
         pool_depth={n: subset.pool_depth for n, subset in subsets.items()},
-        methods=tuple(dict.fromkeys(method for _, _, method in outcomes)),
+        methods=tuple(dict.fromkeys(method for *_, method in outcomes)),
         outcomes=outcomes,
         draws=draws,
         truth=truth,
         residual=residual,
-        holes={
-            group: score_bounds(collection, runs, parsed).unjudged_share for group, runs in groups.items()
-        },
+        holes=holes,
         constants=constants,
         test=test,
         level=level,
@@ -163,7 +183,7 @@ def reversals(
         metadata={
             "bayespool": __version__,
             "fingerprint": collection.fingerprint,
-            "measure": str(parsed),
+            "measures": [str(m) for m in measures],
             "judgments": [*sizes, n_all],
             "test": test,
             "level": level,
@@ -193,43 +213,52 @@ def _fit(
     runs: tuple[str, ...],
     measure: Measure,
     sizes: Sequence[int],
-    methods: Sequence[str],
+    methods: Mapping[str, Estimator],
     random_seed: int,
 ) -> dict[str, Constants]:
     """Constants of each method, fitted to the lower bounds under all judgments."""
     n_all = int(collection.judged.sum())
-    used = FIT_JUDGMENTS if FIT_JUDGMENTS[-1] < n_all else sizes
+    fitting = {n for n in FIT_JUDGMENTS if n < n_all}
+    used = sorted(fitting if len(fitting) == len(FIT_JUDGMENTS) else fitting | set(sizes))
     truth = score_bounds(collection, runs, measure)
     counts = [
         score_bounds(judgment_subset(collection, n, random_seed=random_seed), runs, measure) for n in used
     ]
-    return {method: fit_constants(method, counts, truth) for method in methods}  # type: ignore[arg-type]
+    return {
+        name: fit_constants(name, counts, truth, alpha=getattr(estimator, "alpha", None))  # type: ignore[arg-type]
+        for name, estimator in methods.items()
+    }
 
 
 def _with_constants(estimator: Any, constants: Constants) -> Estimator:
     """Replace the constants of an estimator that the data determine."""
     fitted = {name: getattr(constants, name) for name in ("c", "e")}
     replaced: Estimator = dataclasses.replace(
-        estimator, **{name: x for name, x in fitted.items() if not np.isnan(x)}
+        estimator, fit="none", **{name: x for name, x in fitted.items() if not np.isnan(x)}
     )
     return replaced
 
 
 def _estimate(
-    estimator: Estimator, collection: Collection, runs: tuple[str, ...], measure: Measure
-) -> Estimates:
+    estimator: Estimator, collection: Collection, runs: tuple[str, ...], measures: Sequence[Measure]
+) -> tuple[Estimates, ...]:
     """Estimates of runs, by a posterior all together and as unpooled copies."""
     if isinstance(estimator, PosteriorEstimator):
         estimator = dataclasses.replace(estimator, together=True)
         collection, runs = unpooled_copies(collection, runs)
-    (estimates,) = estimate_checked(estimator, collection, runs, (measure,))
-    return estimates
+    return estimate_checked(estimator, collection, runs, measures)
 
 
 def _outcome(
-    estimates: Estimates, test: SignificanceTest, level: float, control: Control, random_seed: int
+    estimates: Estimates,
+    truth: npt.NDArray[np.float64],
+    test: SignificanceTest,
+    level: float,
+    control: Control,
+    random_seed: int,
 ) -> Outcome:
-    """Values, adjusted p-values, and significantly better runs of estimates."""
+    """Values, their errors on topics, adjusted p-values, and significantly better runs."""
     p = adjust_p_values(p_values(estimates.per_topic, test, random_seed=random_seed), control)
     difference = np.subtract.outer(estimates.value, estimates.value)
-    return Outcome(estimates.value, p, (p <= level) & (difference > 0))
+    topic_rmse = root_mean_squared_error(truth, estimates.per_topic)
+    return Outcome(estimates.value, p, (p <= level) & (difference > 0), topic_rmse)

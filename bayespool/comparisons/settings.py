@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from bayespool.names import name_in
 from bayespool.options import SEED, Option, PosteriorSettings, option
-from bayespool.scoring.settings import ESTIMATORS, IDEAL, ONE_MEASURE, Ideal, ScoringSettings
+from bayespool.scoring.settings import ESTIMATORS, IDEAL, MEASURES_OF_RANKINGS, Ideal, ScoringSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -85,7 +85,7 @@ class ComparingSettings(ScoringSettings):
 class ReversalSettings(PosteriorSettings):
     """Settings for `bayespool.reversals`."""
 
-    measure: Measure = option("P@10", ONE_MEASURE)
+    measures: tuple[Measure, ...] = option("P@10", MEASURES_OF_RANKINGS)
     estimators: tuple[Estimator, ...] = option(
         ("interpolated", "smoothed", "posterior-combined"), _ESTIMATORS
     )
@@ -99,12 +99,12 @@ class ReversalSettings(PosteriorSettings):
     )
     fitted: bool = option(
         True,
-        "Also fit the constants of interpolated and smoothed to the contributing runs.",
-        details="Adds ``interpolated fitted`` and ``smoothed fitted`` for those of the two that are asked "
-        "for: with the constants of least RMSE on the contributing runs against all judgments, over the "
-        "sizes `bayespool.comparisons.reversing.FIT_JUDGMENTS`, or over ``judgments`` where there are no "
-        "more judgments than that. The paper does so, in hindsight; nobody has these constants before "
-        "judging.",
+        "Also fit the constants of background, interpolated and smoothed to the contributing runs.",
+        details="Adds ``interpolated fitted`` and so on for those of the three that are asked for: with the "
+        "constants of least RMSE on the contributing runs against all judgments, over the sizes "
+        "`bayespool.comparisons.reversing.FIT_JUDGMENTS`; where there are not that many judgments, over "
+        "those of them that are smaller and ``judgments``. The paper does so, in hindsight; nobody has "
+        "these constants before judging.",
     )
     announce: tuple[float, ...] = option(
         (0.5, 0.8, 0.95),

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, rows
 from bayespool.collection.rankings import ranked
-from bayespool.corrections.ravana_moffat import interpolated, smoothed
+from bayespool.corrections.ravana_moffat import interpolated, smoothed, stacked
 from bayespool.errors import InputError
-from bayespool.evidence import JudgmentCounts
+from bayespool.evidence import Bounds, JudgmentCounts
 from bayespool.measures.errors import root_mean_squared_error
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _RANK_OF_UNEXPLAINED = np.iinfo(np.int32).max
 
@@ -124,13 +127,57 @@ def unpooled_copies(collection: Collection, run_ids: Iterable[str]) -> tuple[Col
     return with_copies, tuple(name.get(int(i), collection.run_ids[i]) for i in index)
 
 
+def first_unjudged(collection: Collection, run_ids: Iterable[str] | None = None) -> pd.DataFrame:
+    """Rank of the first unjudged document of each run on each topic (figure 1 of the paper).
+
+    Parameters
+    ----------
+    collection : Collection
+        Such as `judgment_subset` makes it.
+    run_ids : iterable of str, optional
+        Default: all runs.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per run and topic: ``run_id``, ``group`` (``contributing`` or ``non-contributing``),
+        ``query_id``, and ``rank`` from 1, NaN where nothing is unjudged down to the end of the run.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> ranks = first_unjudged(judgment_subset(load_example(), 150))
+    >>> ranks.groupby("group")["rank"].median().to_dict()
+    {'contributing': 2.0, 'non-contributing': 2.0}
+    """
+    import pandas as pd
+
+    index = collection.run_index(None if run_ids is None else list(run_ids))
+    unjudged = np.append(~collection.judged, False)  # the last is of no document
+    rank = np.full((len(index), len(collection.query_ids)), np.nan)
+    for row, run in enumerate(index):
+        document, ranks = ranked(collection.document, run)
+        open_ = unjudged[document]
+        np.fmin.at(rank[row], collection.pair_topic[document[open_]], ranks[open_] + 1)
+    groups = np.where(collection.pooled[index], "contributing", "non-contributing").astype(object)
+    n_topics = len(collection.query_ids)
+    return pd.DataFrame(
+        {
+            "run_id": np.repeat(np.array(collection.run_ids, dtype=object)[index], n_topics),
+            "group": np.repeat(groups, n_topics),
+            "query_id": np.tile(np.array(collection.query_ids, dtype=object), len(index)),
+            "rank": rank.ravel(),
+        }
+    )
+
+
 FloatArray = npt.NDArray[np.float64]
 
 
 def rmse_surface(
     method: Literal["interpolated", "smoothed"],
-    counts: Iterable[JudgmentCounts],
-    truth: JudgmentCounts,
+    counts: Iterable[JudgmentCounts | Bounds],
+    truth: JudgmentCounts | Bounds,
     *,
     c: npt.ArrayLike,
     e: npt.ArrayLike,
@@ -142,10 +189,11 @@ def rmse_surface(
     Parameters
     ----------
     method : {"interpolated", "smoothed"}
-    counts : iterable of JudgmentCounts
-        Counts of the same runs at the same cutoffs under several smaller judgment sets, weighted equally.
-    truth : JudgmentCounts
-        Counts under the fullest set, whose lower bounds are the values to predict.
+    counts : iterable of JudgmentCounts or Bounds
+        Of the same runs at the same cutoffs, or under the same measure (`bayespool.evidence.score_bounds`),
+        with several smaller judgment sets of equal weight.
+    truth : JudgmentCounts or Bounds
+        Under the fullest set, whose lower bounds are the values to predict.
     c, e : array_like of float in [0, 1]
         Constants to try.
 
@@ -157,7 +205,8 @@ def rmse_surface(
     Raises
     ------
     InputError
-        Unknown method, or counts of other runs, topics or cutoffs than the truth's.
+        Unknown method, counts of other runs, topics or cutoffs than the truth's, or a measure that does not
+        end at 1.
 
     Examples
     --------
@@ -170,14 +219,8 @@ def rmse_surface(
     """
     if method not in ("interpolated", "smoothed"):
         raise InputError(f"no surface for {method!r}", hint="interpolated or smoothed")
-    tables = list(counts)
-    axes = (truth.run_ids, truth.query_ids, truth.cutoffs)
-    if not tables or any((t.run_ids, t.query_ids, t.cutoffs) != axes for t in tables):
-        raise InputError("a surface needs counts of the same runs, topics and cutoffs as the truth's")
+    lower, residual, target = stacked(counts, truth)
     correct = interpolated if method == "interpolated" else smoothed
-    lower = np.concatenate([t.lower.ravel() for t in tables])
-    residual = np.concatenate([t.residual.ravel() for t in tables])
-    target = np.tile(truth.lower.ravel(), len(tables))
     c_values, e_values = np.atleast_1d(np.asarray(c, float)), np.atleast_1d(np.asarray(e, float))
     rows = [
         [root_mean_squared_error(target, correct(lower, residual, one_c, one_e)) for one_e in e_values]

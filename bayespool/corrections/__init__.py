@@ -8,13 +8,14 @@ from bayespool.corrections.ravana_moffat import (
     Interpolated,
     Smoothed,
     fit_constants,
+    fit_constants_to_pool,
 )
 
 # isort: split
 from bayespool.corrections.webber_park import SystemsAdjustment, TopicsAdjustment
 
 # isort: split
-from bayespool.corrections.lipani import AntiPrecision
+from bayespool.corrections.lipani import AntiPrecision, anti_precision_indicators
 
 # isort: split
 from bayespool.corrections.condensed import CondensedList
@@ -67,6 +68,8 @@ __all__ = [
     "StatAP",
     "SystemsAdjustment",
     "TopicsAdjustment",
+    "anti_precision_indicators",
     "fit_constants",
+    "fit_constants_to_pool",
     "register_estimator",
 ]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -65,12 +66,15 @@ class Corrected(NamedTuple):
     notes : tuple of str, one per run, or empty
     draws : Values, shape (draw, run, topic), or None
         Draws of the method's own distribution (prediction-powered inference).
+    indicators : mapping of str to ndarray of float, shape (run,)
+        What a method knows of a run besides its value (anti-precision).
     """
 
     per_topic: FloatArray
     std: FloatArray | None = None
     notes: tuple[str, ...] = ()
     draws: Values | None = None
+    indicators: Mapping[str, FloatArray] = MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,6 +163,7 @@ class PointCorrection(ABC):
             per_topic=corrected.per_topic,
             value=value,
             draws=corrected.draws,
+            indicators=corrected.indicators,
             std=corrected.std,
             notes=tuple(
                 "needs a pooled run" if lacking and np.isnan(v) else note

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.corrections.base import Corrected, SharedCorrection, lacks_pool, not_defined
+from bayespool.corrections.base import (
+    Corrected,
+    SharedCorrection,
+    has_open_ranks,
+    lacks_pool,
+    not_defined,
+)
 from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
-from bayespool.evidence import Bounds
+from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.composition import CompositionEffects, composition_effects
 from bayespool.measures import Precision
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+INDICATORS = ("delta_precision", "delta_anti_precision", "delta_k_bar", "k_bar", "lambda", "triggered")
+"""Columns of what `AntiPrecision` knows of a run: ΔP, ΔP̄, Δk̄, k̄, λ, and 1 where its trigger fired, else 0."""
+_UNTRIGGERED = {"lambda": "λ ≤ 0", "precision": "ΔP ≤ 0", "anti-precision": "ΔP̄ ≥ 0"}
 
 
 @register_estimator(
@@ -69,11 +82,85 @@ class AntiPrecision(SharedCorrection):
         delta_p = effects.delta_precision[:, :, c].mean(axis=1)
         delta_anti_p = effects.delta_antiprecision[:, :, c].mean(axis=1)
         s, k = bounds.lower.mean(axis=1), bounds.residual.mean(axis=1)
-        fires = {
-            "lambda": k * (delta_p * (1 - s - k) - delta_anti_p * s) > 0,
-            "precision": delta_p > 0,
-            "anti-precision": delta_anti_p < 0,
-        }[self.trigger]
-        share = np.where(fires, np.maximum(-delta_p - delta_anti_p, 0), 0)
-        share[lacks_pool(collection, bounds)] = np.nan
-        return Corrected(bounds.lower + bounds.residual * share[:, None])
+        lambda_ = k * (delta_p * (1 - s - k) - delta_anti_p * s)
+        fires = {"lambda": lambda_ > 0, "precision": delta_p > 0, "anti-precision": delta_anti_p < 0}[
+            self.trigger
+        ]
+        delta_k = -delta_p - delta_anti_p
+        share = np.where(fires, np.maximum(delta_k, 0), 0)
+        indicators = dict(
+            zip(INDICATORS, (delta_p, delta_anti_p, delta_k, k, lambda_, fires.astype(float)), strict=True)
+        )
+        alone = lacks_pool(collection, bounds)
+        for values in (share, *(indicators[name] for name in INDICATORS if name != "k_bar")):
+            values[alone] = np.nan
+        notes = tuple(
+            ""
+            if not can_rise or by > 0
+            else f"uncorrected: {'Δk̄ ≤ 0' if fired else _UNTRIGGERED[self.trigger]}"
+            for can_rise, fired, by in zip(has_open_ranks(bounds), fires, share, strict=True)
+        )
+        return Corrected(bounds.lower + bounds.residual * share[:, None], notes=notes, indicators=indicators)
+
+
+def anti_precision_indicators(
+    collection: Collection,
+    run_ids: str | Iterable[str] | None = None,
+    measures: object = "P@10",
+    *,
+    correction: AntiPrecision | None = None,
+) -> pd.DataFrame:
+    """What a run does to the pooled runs when composed with them (Lipani et al. 2015, §3 and table 1).
+
+    Parameters
+    ----------
+    collection : Collection
+    run_ids : str or iterable of str, optional
+        Default: all runs.
+    measures : measure or iterable of measures
+        P@n, at any relevance; others have no indicators.
+    correction : AntiPrecision, optional
+        With the α and the trigger to use; default: those of the paper.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per run and measure: ``run_id``, ``measure``, ``as_judged`` (s), ``delta_precision`` (ΔP) and
+        ``delta_anti_precision`` (ΔP̄), from −1 to 1, the mean changes of the pooled runs' precision and
+        anti-precision; ``delta_k_bar`` (Δk̄ = −ΔP − ΔP̄), that of their unjudged share; ``k_bar`` (k̄), the
+        run's own unjudged share; ``lambda`` (λ = k̄·(ΔP·s̄ − ΔP̄·s), equation 3, with s̄ = 1 − s − k̄);
+        ``triggered``, whether it is corrected; and ``value``, s + k̄·max(Δk̄, 0) then, else s.
+
+    Raises
+    ------
+    InputError
+        Unknown run or measure.
+
+    Examples
+    --------
+    The pooled run p has ``a`` (relevant) and ``b`` (not) in its top two, ``x`` and ``c`` below. The new run u
+    ranks ``a`` first, ``x`` third and ``b`` fourth, so that p composed with it is a, x, c, b: the unjudged x
+    stands where b stood. Thus ΔP = 0, ΔP̄ = −½ and Δk̄ = ½. Of u's own top two ``a`` is relevant and ``z``
+    unjudged: s = ½, s̄ = 0, k̄ = ½, λ = ½·(0·0 + ½·½) = ⅛ > 0, and the corrected score is ½ + ½·½.
+
+    >>> from bayespool import read_collection
+    >>> qrels = {"1": {"a": 1, "b": 0, "c": 0}}
+    >>> p = {"1": {"a": 4, "b": 3, "x": 2, "c": 1}}
+    >>> u = {"1": {"a": 4, "z": 3, "x": 2, "b": 1}}
+    >>> own = {"p": "north", "u": "south"}
+    >>> collection = read_collection(qrels, {"u": u}, pool={"p": p}, organizations=own, known_depth=2)
+    >>> row = anti_precision_indicators(collection, "u", "P@2").iloc[0]
+    >>> [float(row[name]) for name in ("delta_precision", "delta_anti_precision", "delta_k_bar", "k_bar")]
+    [0.0, -0.5, 0.5, 0.5]
+    >>> float(row["lambda"]), bool(row["triggered"]), float(row["as_judged"]), float(row["value"])
+    (0.125, True, 0.5, 0.75)
+    """
+    import pandas as pd
+
+    method = correction or AntiPrecision()
+    frames = []
+    for e in method.estimate(collection, run_ids, measures):
+        bounds = score_bounds(collection, e.run_ids, e.measure, estimand=method.estimand)
+        columns = {"as_judged": bounds.low.means(), **e.indicators, "value": e.value}
+        frames.append(pd.DataFrame({"run_id": e.run_ids, "measure": str(e.measure), **columns}))
+    return pd.concat(frames, ignore_index=True)

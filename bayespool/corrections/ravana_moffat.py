@@ -3,12 +3,16 @@
 The constants are chances. A measure that does not end at 1 is corrected as a share of the value of a ranking
 with the highest relevance throughout, and one that falls with relevance as 1 minus itself. T of measures over
 ideal rankings is the paper's estimate (`bayespool.evidence.Bounds`).
+
+With ``fit="pool"`` constants are fitted to the pool at hand: each organization in turn is out of the pool,
+and the scores of its runs, on each topic, are what the corrections should come to.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,12 +20,19 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.corrections.base import Corrected, PointCorrection, not_defined, open_residual
+from bayespool.corrections.base import (
+    Corrected,
+    PointCorrection,
+    SharedCorrection,
+    check_choice,
+    not_defined,
+    open_residual,
+)
 from bayespool.corrections.registry import Class, register_estimator
 from bayespool.errors import InputError
-from bayespool.evidence import Bounds, JudgmentCounts
-from bayespool.evidence.ideals import relevance_levels
-from bayespool.measures import Additive, Measure, Normalized
+from bayespool.evidence import Bounds, Estimand, JudgmentCounts, score_bounds
+from bayespool.evidence.ideals import relevance_levels, values_on_fuller
+from bayespool.measures import Additive, Measure, Normalized, parse_measure
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -40,9 +51,13 @@ def interpolated(lower: FloatArray, residual: FloatArray, c: float, e: float) ->
     return np.where(some, lower + c * residual * lower / np.where(some, judged, 1), e)
 
 
-def smoothed(lower: FloatArray, residual: FloatArray, c: float, e: float) -> FloatArray:
-    """X_M = (1 − Δ)·X_I + Δ·X_B = B + C·Δ·B + Δ²·E."""
-    return lower + c * residual * lower + residual**2 * e
+def smoothed(
+    lower: FloatArray, residual: FloatArray, c: float, e: float, alpha: float | None = None
+) -> FloatArray:
+    """α·X_I + (1 − α)·X_B; without an α it is 1 − Δ: X_M = B + C·Δ·B + Δ²·E."""
+    if alpha is None:
+        return lower + c * residual * lower + residual**2 * e
+    return alpha * interpolated(lower, residual, c, e) + (1 - alpha) * background(lower, residual, e)
 
 
 def _of_paper(name: str, label: str) -> Callable[[Class], Class]:
@@ -62,31 +77,46 @@ class AsJudged(PointCorrection):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Placed(PointCorrection):
+class _Placed(SharedCorrection):
     """Values from a formula of B and Δ, both scaled to between 0 and 1, whose constants are chances."""
+
+    fit: Literal["none", "pool"] = "none"
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if name in ("c", "e") and not 0 <= value <= 1:
+            if name in ("c", "e", "alpha") and value is not None and not 0 <= value <= 1:
                 raise InputError(f"constant {name} = {value} is not between 0 and 1")
+        check_choice("fit", self.fit, ("none", "pool"))
 
     @abstractmethod
     def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
         """Values between B and B + Δ."""
 
-    def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
+    def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
         """Values of the formula on each topic."""
+        held_out = _held_out(collection) if self.fit == "pool" else []
+        return [self._correct(collection, bounds, held_out) for bounds in all_bounds]
+
+    def _correct(
+        self, collection: Collection, bounds: Bounds, held_out: Sequence[tuple[Collection, tuple[str, ...]]]
+    ) -> Corrected:
         highest = _highest(collection, bounds.measure)
-        if not (bounds.measure.rises or bounds.measure.falls):
-            return not_defined(bounds, "defined for measures that rise with relevance, or fall")
-        if highest is None:
-            return not_defined(bounds, "defined for measures from 0 to 1")
-        lower, residual = bounds.lower / highest, open_residual(bounds) / highest
-        if bounds.measure.rises:
-            corrected = self.formula(lower, residual)
-        else:
-            corrected = 1 - self.formula(1 - lower - residual, residual)
-        return Corrected(np.where(residual > 0, corrected * highest, bounds.lower))
+        if isinstance(highest, str):
+            return not_defined(bounds, highest)
+        lower, residual = _as_shares(bounds, highest)
+        if self.fit == "none":
+            return Corrected(_placed(bounds, self.formula(lower, residual), highest))
+        best = _fit_to(held_out, collection, bounds.measure, self.name, getattr(self, "alpha", None), highest)
+        constants = {name: x for name in ("c", "e") if not np.isnan(x := getattr(best, name))}
+        fitted = dataclasses.replace(self, fit="none", **constants)
+        n_runs = len(bounds.run_ids)
+        used = {
+            f"constant_{name}": np.full(n_runs, x) for name, x in vars(fitted).items() if name in ("c", "e")
+        }
+        note = "" if constants else "no organization is left to fit constants to: those given"
+        return Corrected(
+            _placed(bounds, fitted.formula(lower, residual), highest), notes=(note,) * n_runs, indicators=used
+        )
 
 
 @_of_paper("background", "back\xad\nground")
@@ -98,6 +128,8 @@ class Background(_Placed):
     ----------
     e : float in [0, 1], default 0.03
         Chance that an unjudged document is relevant; the middle of the paper's range, 0.01 to 0.05.
+    fit : {"none", "pool"}
+        ``"pool"`` takes the constant fitted to the pool (`fit_constants_to_pool`) where it determines it.
     """
 
     e: float = 0.03
@@ -119,6 +151,8 @@ class Interpolated(_Placed):
     ----------
     c, e : float in [0, 1], default 0.42 and 0.01
         The paper's constants for P@10 on TREC-9 Web (§4).
+    fit : {"none", "pool"}
+        ``"pool"`` takes constants fitted to the pool (`fit_constants_to_pool`) where it determines them.
     """
 
     c: float = 0.42
@@ -132,20 +166,25 @@ class Interpolated(_Placed):
 @_of_paper("smoothed", "smooth\xad\ned")
 @dataclass(frozen=True, kw_only=True)
 class Smoothed(_Placed):
-    """X_M = B + C·Δ·B + Δ²·E (Ravana & Moffat 2010, §3).
+    """X_M = B + C·Δ·B + Δ²·E; with an α it is α·X_I + (1 − α)·X_B (Ravana & Moffat 2010, §3).
 
     Parameters
     ----------
     c, e : float in [0, 1], default 0.91 and 0.05
         The paper's constants for P@10 on TREC-9 Web (§4).
+    alpha : float in [0, 1], optional
+        Weight of the interpolated value; default: 1 − Δ, the paper's, topic by topic.
+    fit : {"none", "pool"}
+        ``"pool"`` takes constants fitted to the pool (`fit_constants_to_pool`) where it determines them.
     """
 
     c: float = 0.91
     e: float = 0.05
+    alpha: float | None = None
 
     def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
         """X_M on each topic."""
-        return smoothed(lower, residual, self.c, self.e)
+        return smoothed(lower, residual, self.c, self.e, self.alpha)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +209,8 @@ def fit_constants(
     method: Literal["background", "interpolated", "smoothed"],
     counts: Iterable[JudgmentCounts | Bounds],
     truth: JudgmentCounts | Bounds,
+    *,
+    alpha: float | None = None,
 ) -> Constants:
     """Fit constants (C, E) of least RMSE against a fuller judgment set (Ravana & Moffat 2010, §4).
 
@@ -185,6 +226,8 @@ def fit_constants(
         equal weight.
     truth : JudgmentCounts or Bounds
         Under the fullest set, whose lower bounds are the values to predict.
+    alpha : float in [0, 1], optional
+        Of ``"smoothed"``: the weight of the interpolated value; default: 1 − Δ.
 
     Returns
     -------
@@ -207,26 +250,123 @@ def fit_constants(
     >>> 0 < constants.c <= 1 and constants.rmse < 0.2
     True
     """
-    from scipy.optimize import lsq_linear
+    return _least_squares(method, *stacked(counts, truth), alpha)
 
+
+def stacked(
+    counts: Iterable[JudgmentCounts | Bounds], truth: JudgmentCounts | Bounds
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """B and Δ under smaller judgment sets, one below the other, and the values to predict, shape (n,)."""
     tables = list(counts)
     if isinstance(truth, Bounds) and not _ends_at_one(truth.measure):
         raise InputError(f"constants are fitted to measures from 0 to 1, and {truth.measure} is none")
     if not tables or any(_axes(t) != _axes(truth) for t in tables):
-        raise InputError("fit_constants needs counts of the same runs, topics and cutoffs as the truth's")
+        raise InputError("constants need counts of the same runs, topics and cutoffs as the truth's")
     lower = np.concatenate([t.lower.ravel() for t in tables])
     residual = np.concatenate([t.residual.ravel() for t in tables])
-    target = np.tile(truth.lower.ravel(), len(tables)) - lower
+    return lower, residual, np.tile(truth.lower.ravel(), len(tables))
+
+
+def fit_constants_to_pool(
+    method: Literal["background", "interpolated", "smoothed"],
+    collection: Collection,
+    measure: object = "P@10",
+    *,
+    alpha: float | None = None,
+) -> Constants:
+    """Fit constants (C, E) of least RMSE to organizations held out of the pool at hand.
+
+    The paper fits them to shallower pools of the campaign's own runs, and nobody has the deeper pool before
+    judging. Here the pool is judged, and what is unjudged are documents of runs outside of it: as if new, the
+    runs of each organization in turn are what the constants are fitted to, on each topic.
+
+    Parameters
+    ----------
+    method : {"background", "interpolated", "smoothed"}
+        For ``"background"`` C is NaN.
+    collection : Collection
+        With two organizations in the pool or more.
+    measure : measure
+        Any that rises with relevance or falls.
+    alpha : float in [0, 1], optional
+        Of ``"smoothed"``, as in `fit_constants`.
+
+    Returns
+    -------
+    Constants
+        NaN where the pool does not determine one. The error is that of shares of the highest value.
+
+    Raises
+    ------
+    InputError
+        Unknown method; a measure that the corrections are not defined for.
+
+    Examples
+    --------
+    >>> from bayespool import load_example, score
+    >>> constants = fit_constants_to_pool("smoothed", load_example())
+    >>> scores = score(load_example(), "new-b", estimators="smoothed(fit='pool')")
+    >>> bool(scores.to_frame("indicators")["constant_c"][0] == constants.c)
+    True
+    """
+    parsed = parse_measure(measure)
+    highest = _highest(collection, parsed)
+    if isinstance(highest, str):
+        raise InputError(f"constants are {highest}, and {parsed} is none")
+    return _fit_to(_held_out(collection), collection, parsed, method, alpha, highest)
+
+
+def _held_out(collection: Collection) -> list[tuple[Collection, tuple[str, ...]]]:
+    """The collection without each pooled organization, with the organization's pooled runs."""
+    of_pool = collection.organization[collection.pooled]
+    if len(names := np.unique(of_pool)) < 2:
+        return []
+    pooled = np.array(collection.pooled_run_ids, dtype=object)
+    groups = [tuple(pooled[of_pool == name].tolist()) for name in names]
+    return [(collection.unpool(runs), runs) for runs in groups]
+
+
+def _fit_to(
+    held_out: Sequence[tuple[Collection, tuple[str, ...]]],
+    collection: Collection,
+    measure: Measure,
+    method: str,
+    alpha: float | None,
+    highest: float,
+) -> Constants:
+    """Constants for runs of `_held_out`, whose values in the collection are known down to the pool depth."""
+    estimand: Estimand = "pooled" if collection.pool_depth else "complete"
+    parts = []
+    for smaller, runs in held_out:
+        lower, residual = _as_shares(score_bounds(smaller, runs, measure, estimand=estimand), highest)
+        truth = values_on_fuller(smaller, collection, runs, measure, estimand).scores() / highest
+        parts.append((lower, residual, truth if measure.rises else 1 - truth))
+    if not parts:
+        return Constants(np.nan, np.nan, np.nan)
+    lower, residual, truth = (
+        np.concatenate([x.ravel() for x in group]) for group in zip(*parts, strict=True)
+    )
+    return _least_squares(method, lower, residual, truth, alpha)
+
+
+def _least_squares(
+    method: str, lower: FloatArray, residual: FloatArray, truth: FloatArray, alpha: float | None
+) -> Constants:
+    """Constants for shares of shape (n,)."""
+    from scipy.optimize import lsq_linear
+
     none_judged = residual > 1 - _MIN_JUDGED_SHARE
+    at_rate = residual * lower / np.where(none_judged, 1, 1 - residual)
     if method == "background":
         columns = [np.zeros_like(lower), residual]
     elif method == "interpolated":
-        columns = [residual * lower / np.where(none_judged, 1, 1 - residual), none_judged.astype(float)]
+        columns = [at_rate, none_judged.astype(float)]
     elif method == "smoothed":
-        columns = [residual * lower, residual**2]
+        weight = 1 - residual if alpha is None else np.full_like(residual, alpha)
+        columns = [weight * at_rate, np.where(none_judged, 1, (1 - weight) * residual)]
     else:
         raise InputError(f"no constants to fit for {method!r}", hint="background, interpolated or smoothed")
-    design = np.column_stack(columns)
+    target, design = truth - lower, np.column_stack(columns)
     touched = design.any(axis=0)
     fitted = np.full(2, np.nan)
     if touched.any():
@@ -235,12 +375,27 @@ def fit_constants(
     return Constants(float(fitted[0]), float(fitted[1]), float(np.sqrt(np.mean(error**2))))
 
 
-def _highest(collection: Collection, measure: Measure) -> float | None:
-    """Value of a ranking with the highest relevance throughout; None where it is unknown."""
+def _as_shares(bounds: Bounds, highest: float) -> tuple[FloatArray, FloatArray]:
+    """B and Δ as shares of the highest value; of a measure that falls, those of what it leaves to 1."""
+    lower, residual = bounds.lower / highest, open_residual(bounds) / highest
+    return (lower if bounds.measure.rises else 1 - lower - residual), residual
+
+
+def _placed(bounds: Bounds, shares: FloatArray, highest: float) -> FloatArray:
+    """Values of shares; B where nothing is unjudged."""
+    values = (shares if bounds.measure.rises else 1 - shares) * highest
+    placed: FloatArray = np.where(open_residual(bounds) > 0, values, bounds.lower)
+    return placed
+
+
+def _highest(collection: Collection, measure: Measure) -> float | str:
+    """Value of a ranking with the highest relevance throughout, or what the corrections are defined for."""
+    if not (measure.rises or measure.falls):
+        return "defined for measures that rise with relevance, or fall"
     if _ends_at_one(measure):
         return 1.0
     if not isinstance(measure, Additive):
-        return None
+        return "defined for measures from 0 to 1"
     top = max(*relevance_levels(collection, measure), measure.rel)
     highest = float(measure.amounts(np.full((1, measure.cutoff), top))[0] / measure.unit)
     return highest if highest > 0 else 1.0

@@ -15,6 +15,7 @@ from bayespool.collection.contents import some
 from bayespool.comparisons import paired_t
 from bayespool.comparisons.reliability import Reliability, reliability
 from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL, significant_pairs
+from bayespool.corrections.lipani import INDICATORS, AntiPrecision
 from bayespool.errors import InputError, known_names
 from bayespool.evidence import score_bounds
 from bayespool.evidence.ideals import reach_of_ideal, values_on_fuller
@@ -124,11 +125,19 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return tuple(sentences)
 
     def figures(self) -> tuple[Figure, ...]:
-        """``mae``; for each measure ``truth`` and, of posteriors, ``pit``."""
-        from bayespool.plots.experiments import draw_mae
+        """``mae``, ``sre``, ``indicators`` of anti-precision; for each measure ``truth`` and, of posteriors,
+        ``pit``.
+        """
+        from bayespool.plots.experiments import draw_indicators, draw_mae
 
-        mae = Figure("mae", "Mean absolute error of every estimator", partial(draw_mae, self))
-        return (mae, *super().figures())
+        figures = [
+            Figure("mae", "Mean absolute error of every estimator", partial(draw_mae, self)),
+            Figure("sre", "System rank error of every estimator", partial(draw_mae, self, error="sre")),
+        ]
+        if "lambda" in self._rows and self._rows["lambda"].notna().any():
+            caption = "Indicators of anti-precision against what the runs lack as judged"
+            figures.append(Figure("indicators", caption, partial(draw_indicators, self)))
+        return (*figures, *super().figures())
 
     def _notes_of(self, measure: Measure) -> tuple[str, ...]:
         frame = self._reported
@@ -250,29 +259,29 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         """Eρ² and Φ of the true scores of the reported runs, on the topics they share."""
         return reliability(_complete_topics(self.true_scores(measure)), ci_prob=self.settings.ci_prob)
 
-    def mae_by_cutoff(self) -> pd.DataFrame:
-        """Mean absolute errors by cutoff, for families of measures that differ in nothing else.
+    def errors_by_cutoff(self) -> pd.DataFrame:
+        """MAE and SRE by cutoff, for families of measures that differ in nothing else.
 
         Returns
         -------
         pandas.DataFrame
             ``family`` (the measure without its cutoff: ``P(rel=2)``), ``estimator``, ``measure``, ``cutoff``,
-            ``mae``: families in the order of the measures, within them estimators in the order of the
-            settings, and cutoffs ascending.
+            ``mae``, ``sre``: families in the order of the measures, within them estimators in the order of
+            the settings, and cutoffs ascending.
         """
         import pandas as pd
 
         families: dict[str, list[Measure]] = {}
         for measure in self.settings.measures:
             families.setdefault(str(measure).partition("@")[0], []).append(measure)
-        mae = self._summary.set_index(["estimator", "measure"])["mae"]
+        summary = self._summary.set_index(["estimator", "measure"])
         rows = [
-            (family, label, str(m), m.cutoff, float(mae[label, str(m)]))
+            (family, label, str(m), m.cutoff, *(float(summary[e][label, str(m)]) for e in ("mae", "sre")))
             for family, members in families.items()
             for label in self.settings.labels
             for m in sorted(members, key=lambda m: m.cutoff)
         ]
-        return pd.DataFrame(rows, columns=["family", "estimator", "measure", "cutoff", "mae"])
+        return pd.DataFrame(rows, columns=["family", "estimator", "measure", "cutoff", "mae", "sre"])
 
     def _reliability_frame(self) -> pd.DataFrame:
         """`Reliability` by measure, where there are two runs and topics."""
@@ -411,6 +420,8 @@ class RunsLeftOut(Design):
             # from the mean of B, so that an estimate without a correction is the float of an equal truth
             added = np.where(graded.counted, graded.estimates.per_topic - graded.bounds.lower, 0)
             rows["value"] = rows["as_judged"] + added.sum(axis=1) / graded.n_topics
+        if any(isinstance(estimator, AntiPrecision) for _, estimator in settings.estimators):
+            rows |= {name: graded.estimates.indicators.get(name, np.nan) for name in INDICATORS}
         return rows
 
 

@@ -103,6 +103,9 @@ class Estimates(Shown):
         Distance of each run from the pool, in standard deviations between the pool's organizations, and the
         chance that it is of a kind that the pool does not have (`bayespool.posterior.distance_from_pool`),
         where the method computes them.
+    indicators : mapping of str to ndarray of float, shape (run,)
+        What the method knows of a run besides its value, by column
+        (`bayespool.corrections.anti_precision_indicators`).
 
     Raises
     ------
@@ -127,6 +130,7 @@ class Estimates(Shown):
     apart: bool = False
     distance: FloatArray | None = None
     new_kind: FloatArray | None = None
+    indicators: Mapping[str, FloatArray] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         runs, topics = (len(self.run_ids),), (len(self.query_ids),)

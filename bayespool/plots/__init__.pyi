@@ -14,6 +14,7 @@ from .comparisons import (
     draw_reversals as draw_reversals,
     plot_calibration as plot_calibration,
     plot_differences as plot_differences,
+    plot_first_unjudged as plot_first_unjudged,
     plot_p_values as plot_p_values,
     plot_rank_probabilities as plot_rank_probabilities,
     plot_reversal_calibration as plot_reversal_calibration,
@@ -21,9 +22,11 @@ from .comparisons import (
 )
 from .experiments import (
     draw_budgets as draw_budgets,
+    draw_indicators as draw_indicators,
     plot_budgets as plot_budgets,
     plot_common_topics as plot_common_topics,
     plot_gain as plot_gain,
+    plot_indicator as plot_indicator,
     plot_mae as plot_mae,
     plot_pit as plot_pit,
     plot_pool_width as plot_pool_width,

@@ -206,6 +206,7 @@ def plot_p_values(
     reversals: Any,
     n_judgments: int | None = None,
     *,
+    measure: object = None,
     group: str | None = None,
     method: str | None = None,
     ax: Axes | None = None,
@@ -223,6 +224,8 @@ def plot_p_values(
         Or one that is read back.
     n_judgments : int, optional
         One of its smaller judgment sets; default: the smallest.
+    measure : measure, optional
+        Default: the first.
     group : str, optional
         Of runs; default: the first with two.
     method : str, optional
@@ -234,8 +237,9 @@ def plot_p_values(
     InputError
         The result has no such judgment set, group or method.
     """
-    rates, group = chosen_rows(reversals.to_frame("rates"), "group", group, "pairs of runs")
-    values = reversals.to_frame("p_values")
+    rates = of_measure(reversals.to_frame("rates"), measure)
+    rates, group = chosen_rows(rates, "group", group, "pairs of runs")
+    values = of_measure(reversals.to_frame("p_values"), rates["measure"].iloc[0])
     values, method = chosen_rows(values[values["group"] == group], "method", method, "p-values of")
     values, n = chosen_rows(values, "judgments", n_judgments, "smaller judgment set")
     rates = rates[(rates["method"] == method) & (rates["judgments"] == n)]
@@ -268,8 +272,42 @@ def plot_p_values(
     return axes
 
 
+def plot_first_unjudged(ranks: pd.DataFrame, *, max_rank: int = 10, ax: Axes | None = None) -> Axes:
+    """Share of runs and topics whose first unjudged document is at a rank, bars side by side for each group.
+
+    Figure 1 of Ravana & Moffat (2010).
+
+    Parameters
+    ----------
+    ranks : pandas.DataFrame
+        Of `bayespool.comparisons.first_unjudged`.
+    max_rank : int, default 10
+        Ranks beyond, and runs without any unjudged document on a topic, share the last bar.
+    ax : matplotlib.axes.Axes, optional
+    """
+    axes, groups = axes_of(ax, width=6, height=3.6), list(dict.fromkeys(ranks["group"]))
+    width, places = 0.8 / len(groups), np.arange(1, max_rank + 2)
+    for i, group in enumerate(groups):
+        rows = ranks[ranks["group"] == group]
+        place = np.minimum(rows["rank"].fillna(np.inf), max_rank + 1).astype(int)
+        share = [(place == rank).sum() / len(place) for rank in range(1, max_rank + 2)]
+        n_runs = rows["run_id"].nunique()
+        text = f"{group}, {n_runs} run{'s' * (n_runs > 1)}"
+        axes.bar(places + (i - (len(groups) - 1) / 2) * width, share, width, color=PALETTE[i], label=text)
+    axes.set_xticks(places, [*map(str, places[:-1]), f">{max_rank}"])
+    axes.set_xlabel("rank of the first unjudged document")
+    axes.set_ylabel("share of runs and topics")
+    axes.legend(frameon=False, fontsize="small")
+    return axes
+
+
 def plot_separability(
-    reversals: Any, *, group: str | None = None, legend: bool = True, ax: Axes | None = None
+    reversals: Any,
+    *,
+    measure: object = None,
+    group: str | None = None,
+    legend: bool = True,
+    ax: Axes | None = None,
 ) -> Axes:
     """Share of pairs that are significantly different against the number of judgments, a line per method.
 
@@ -279,13 +317,17 @@ def plot_separability(
     ----------
     reversals : bayespool.comparisons.Reversals
         Or one that is read back.
+    measure : measure, optional
+        Default: the first.
     group : str, optional
         Of runs; default: the first with two.
     legend : bool
     ax : matplotlib.axes.Axes, optional
     """
-    _, group = chosen_rows(reversals.to_frame("rates"), "group", group, "pairs of runs")
-    trends = reversals.to_frame("trends")
+    rates = of_measure(reversals.to_frame("rates"), measure)
+    rates, group = chosen_rows(rates, "group", group, "pairs of runs")
+    name = rates["measure"].iloc[0]
+    trends = of_measure(reversals.to_frame("trends"), name)
     axes = axes_of(ax, width=6.5, height=4)
     for i, method in enumerate(trends["method"].unique()):
         rows = trends[(trends["group"] == group) & (trends["method"] == method)]
@@ -293,7 +335,7 @@ def plot_separability(
     axes.set_ylim(-0.02, min(1.03, axes.get_ylim()[1] + 0.1))
     count_axis(axes, reversals.metadata["judgments"], base=10)
     axes.set_xlabel("documents judged")
-    axes.set_ylabel(f"share of pairs, {reversals.metadata['measure']}, p < {reversals.metadata['level']:g}")
+    axes.set_ylabel(f"share of pairs, {name}, p < {reversals.metadata['level']:g}")
     axes.set_title(f"{group} runs", fontsize="medium")
     if legend:
         legend_beside(axes)
@@ -304,6 +346,7 @@ def plot_reversal_calibration(
     reversals: Any,
     statement: Literal["reversed", "significant"] = "reversed",
     *,
+    measure: object = None,
     group: str | None = None,
     method: str | None = None,
     n_bins: int = 10,
@@ -320,6 +363,8 @@ def plot_reversal_calibration(
     statement : {"reversed", "significant"}
         That a significant difference will not be (of the pairs that are significant now), or that a
         difference will be significant (of all pairs).
+    measure : measure, optional
+        Default: the first.
     group : str, optional
         Of runs; default: the first with two.
     method : str, optional
@@ -336,7 +381,9 @@ def plot_reversal_calibration(
     table = reversals.to_frame("calibration") if n_bins == 10 else reversals.calibration(n_bins=n_bins)
     if table.empty:
         raise InputError("the result has no announced chances of")
-    _, group = chosen_rows(reversals.to_frame("rates"), "group", group, "pairs of runs")
+    rates = of_measure(reversals.to_frame("rates"), measure)
+    rates, group = chosen_rows(rates, "group", group, "pairs of runs")
+    table = of_measure(table, rates["measure"].iloc[0])
     rows, method = chosen_rows(table, "method", method, "announced chances of")
     rows, statement_ = chosen_rows(rows, "statement", statement, "statement")
     rows = rows[rows["group"] == group]
@@ -358,18 +405,18 @@ def plot_reversal_calibration(
 
 
 def draw_reversals(reversals: Any) -> Figure:
-    """Figure with a row per group of runs: p-values, calibration of chances, and separability."""
+    """Figure with a row per measure and group of runs: p-values, calibration of chances, and separability."""
     from matplotlib.figure import Figure
 
-    groups = list(reversals.to_frame("rates")["group"].unique())
+    rows = reversals.to_frame("rates")[["measure", "group"]].drop_duplicates().to_dict("records")
     has_chances = not reversals.to_frame("calibration").empty
-    figure = Figure(figsize=(10.6 + 4.2 * has_chances, 4.3 * len(groups)), layout="constrained")
-    grid = figure.subplots(len(groups), 2 + has_chances, squeeze=False)
-    for row, (group, panels) in enumerate(zip(groups, grid, strict=True)):
-        plot_p_values(reversals, group=group, ax=panels[0])
+    figure = Figure(figsize=(10.6 + 4.2 * has_chances, 4.3 * len(rows)), layout="constrained")
+    grid = figure.subplots(len(rows), 2 + has_chances, squeeze=False)
+    for place, (row, panels) in enumerate(zip(rows, grid, strict=True)):
+        plot_p_values(reversals, **row, ax=panels[0])
         if has_chances:
-            plot_reversal_calibration(reversals, "significant", group=group, ax=panels[1])
-        plot_separability(reversals, group=group, legend=row == 0, ax=panels[-1])
+            plot_reversal_calibration(reversals, "significant", **row, ax=panels[1])
+        plot_separability(reversals, **row, legend=place == 0, ax=panels[-1])
     return figure
 
 

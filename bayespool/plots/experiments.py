@@ -106,11 +106,14 @@ def plot_pit(
     return axes
 
 
-def _dots(result: Any, errors: pd.DataFrame, measure: str, axes: Axes) -> Axes:
+_ERRORS = {"mae": "mean absolute error", "sre": "system rank error"}
+
+
+def _dots(result: Any, errors: pd.DataFrame, measure: str, name: str, axes: Axes) -> Axes:
     """Errors under one measure, a labeled row for each estimator."""
     labels = result.settings.labels
     for i, label in enumerate(labels):
-        [error] = errors.loc[errors["estimator"] == label, "mae"]
+        [error] = errors.loc[errors["estimator"] == label, name]
         axes.hlines(i, 0, error, color="0.85", lw=1.2, zorder=1)
         axes.plot(
             [error], [i], MARKS[i % len(MARKS)], ms=6, color=_color(result, label), label=literal(label)
@@ -118,34 +121,39 @@ def _dots(result: Any, errors: pd.DataFrame, measure: str, axes: Axes) -> Axes:
     axes.set_yticks(range(len(labels)), [literal(label) for label in labels])
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.set_xlim(left=0)
-    axes.set_xlabel(f"mean absolute error, {measure}")
+    axes.set_xlabel(f"{_ERRORS[name]}, {measure}")
     axes.grid(axis="x", color="0.9")
     return axes
 
 
-def plot_mae(result: Any, family: str | None = None, *, ax: Axes | None = None) -> Axes:
+def plot_mae(
+    result: Any, family: str | None = None, *, error: Literal["mae", "sre"] = "mae", ax: Axes | None = None
+) -> Axes:
     """Mean absolute error of every estimator by cutoff, a line each; under a single measure a row each.
+
+    Figure 3 of Lipani et al. (2015), and figure 4 with the system rank error in its place.
 
     Parameters
     ----------
     result : LeaveOutResult
     family : str, optional
-        Measures without the cutoff (`LeaveOutResult.mae_by_cutoff`); default: the family of the first one.
+        Measures without the cutoff (`LeaveOutResult.errors_by_cutoff`); default: the family of the first one.
+    error : {"mae", "sre"}
     ax : matplotlib.axes.Axes, optional
     """
-    every = result.mae_by_cutoff()
+    every = result.errors_by_cutoff()
     errors = every[every["family"] == (family or every["family"].iloc[0])]
     if errors.empty:
         raise InputError(f"the result has no {family}", hint=f"it has {', '.join(every['family'].unique())}")
     names = list(dict.fromkeys(errors["measure"]))
     axes = axes_of(ax)
     if len(names) == 1:
-        return _dots(result, errors, names[0], axes)
+        return _dots(result, errors, names[0], error, axes)
     places = np.arange(len(names))
     for i, label in enumerate(result.settings.labels):
         axes.plot(
             places,
-            errors.loc[errors["estimator"] == label, "mae"],
+            errors.loc[errors["estimator"] == label, error],
             marker=MARKS[i % len(MARKS)],
             ms=5,
             lw=2.2 if _is_posterior(result, label) else 1.2,
@@ -155,17 +163,18 @@ def plot_mae(result: Any, family: str | None = None, *, ax: Axes | None = None) 
         )
     axes.set_xticks(places, names)
     axes.set_ylim(bottom=0)
-    axes.set_ylabel("mean absolute error")
+    axes.set_ylabel(_ERRORS[error])
     axes.grid(axis="y", color="0.9")
     legend_beside(axes)
     return axes
 
 
-def draw_mae(result: Any) -> Figure:
+def draw_mae(result: Any, *, error: Literal["mae", "sre"] = "mae") -> Figure:
     """A panel of `plot_mae` for each family of measures, one legend."""
-    families = result.mae_by_cutoff()["family"].unique()
+    families = result.errors_by_cutoff()["family"].unique()
     width = 8 if len(families) == 1 else 4.4
-    figure = draw_panels([partial(plot_mae, result, family) for family in families], width=width, height=4.5)
+    plots = [partial(plot_mae, result, family, error=error) for family in families]
+    figure = draw_panels(plots, width=width, height=4.5)
     for panel in figure.axes[:-1]:
         if (legend := panel.get_legend()) is not None:
             legend.remove()
@@ -227,6 +236,63 @@ def plot_gain(
     axes.margins(0.15)
     legend_beside(axes)
     return axes
+
+
+_INDICATORS = ("delta_precision", "delta_anti_precision", "delta_k_bar", "lambda")
+
+
+def plot_indicator(
+    result: Any,
+    indicator: str = "lambda",
+    measure: object = None,
+    estimator: str | None = None,
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """An indicator of anti-precision against the residual error, a point per left-out run.
+
+    Figure 1 of Lipani et al. (2015). The residual error is the true score − the score as judged, without the
+    judgments that only the left-out runs contributed. Runs whose trigger fired are filled.
+
+    Parameters
+    ----------
+    result : LeaveOutResult
+    indicator : {"delta_precision", "delta_anti_precision", "delta_k_bar", "k_bar", "lambda"}
+    measure : measure, optional
+        A P@n; default: the first.
+    estimator : str, optional
+        Label of an anti-precision correction; default: the first.
+    ax : matplotlib.axes.Axes, optional
+
+    Raises
+    ------
+    InputError
+        The result has no such measure, estimator or indicator.
+    """
+    rows = _reported(result)
+    known = rows[rows["lambda"].notna()] if "lambda" in rows else rows[:0]
+    if known.empty or indicator not in known:
+        missing = "indicators of anti-precision" if known.empty else f"indicator {indicator!r}"
+        raise InputError(f"the result has no {missing}", hint=f"there are {', '.join(_INDICATORS)}")
+    rows, _ = chosen_rows(of_measure(known, measure), "estimator", estimator, "estimator")
+    axes, fired = axes_of(ax), rows["triggered"] > 0
+    axes.axhline(0, color="0.8", lw=1, zorder=0)
+    axes.axvline(0, color="0.8", lw=1, zorder=0)
+    for is_filled, text in ((True, "corrected"), (False, "left as judged")):
+        some = rows[fired == is_filled]
+        look: dict[str, Any] = {} if is_filled else {"mfc": "none"}
+        error = some["truth"] - some["as_judged"]
+        axes.plot(some[indicator], error, "o", color=PALETTE[0], ms=4, label=text, **look)
+    axes.set_xlabel(COLUMNS[indicator].label)
+    axes.set_ylabel(f"true {rows['measure'].iloc[0]} − as judged")
+    axes.legend(fontsize="x-small", frameon=False)
+    return axes
+
+
+def draw_indicators(result: Any, measure: object = None, estimator: str | None = None) -> Figure:
+    """A panel of `plot_indicator` for ΔP, ΔP̄, Δk̄ and λ."""
+    names = _INDICATORS
+    return draw_panels([partial(plot_indicator, result, name, measure, estimator) for name in names])
 
 
 def _rows(result: Any, measure: object, estimator: str) -> pd.DataFrame:

@@ -202,7 +202,7 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
     Examples
     --------
     >>> parse_estimator("background(e=0.05)")
-    Background(estimand='complete', e=0.05)
+    Background(estimand='complete', fit='none', e=0.05)
     """
     if not isinstance(text, str):
         if isinstance(text, type) or not isinstance(text, Estimator):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayespool.evidence import Bounds
-from bayespool.measures import Measure
+from bayespool.measures import Estimates, Measure
 from bayespool.report.result import Figure, Result
 from bayespool.scoring.score_tables import (
     check_arrangement,
@@ -131,6 +131,30 @@ def checks_table(metadata: Mapping[str, Any]) -> Table:
         for check in metadata.get("diagnostics", ())
     ]
     return Table("checks", "Checks of the draws", pd.DataFrame(rows).dropna(axis=1, how="all"), _CHECKS)
+
+
+def indicators_table(all_estimates: Sequence[Estimates]) -> Table:
+    """What estimators know of runs besides their values, by measure and run."""
+    import pandas as pd
+
+    frames = [
+        pd.DataFrame(
+            {
+                "run_id": e.run_ids,
+                "measure": str(e.measure),
+                "estimator": e.method,
+                **e.indicators,
+                "value": e.value,
+            }
+        )
+        for e in all_estimates
+        if e.indicators
+    ]
+    return Table(
+        "indicators",
+        "Indicators of corrections",
+        pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(),
+    )
 
 
 def unjudged_table(run_ids: Sequence[str], query_ids: Sequence[str], all_bounds: Sequence[Bounds]) -> Table:

@@ -15,7 +15,13 @@ from bayespool.evidence import Bounds
 from bayespool.measures import Estimates, Measure
 from bayespool.measures.estimates import draws_container
 from bayespool.report.saving import content
-from bayespool.scoring.readable import ReadableScores, checks_table, scope_of, unjudged_table
+from bayespool.scoring.readable import (
+    ReadableScores,
+    checks_table,
+    indicators_table,
+    scope_of,
+    unjudged_table,
+)
 from bayespool.scoring.score_tables import (
     distance_views,
     ideal_lines,
@@ -143,7 +149,8 @@ class Scores(ReadableScores):
     def tables(self) -> tuple[Table, ...]:
         """``scores`` by run, a row per estimator; ``topics`` by run and topic where these are at most 600 or
         people read them; ``pairs`` of a correction and its posterior; ``unjudged`` shares by run and topic,
-        ``checks`` of the draws and ``statements`` of the notes.
+        ``checks`` of the draws, ``indicators`` of the anti-precision correction and ``statements`` of the
+        notes.
         """
         first = [self._scores]
         if self.by_topic:
@@ -155,6 +162,7 @@ class Scores(ReadableScores):
             *([] if pairs is None else [pairs]),
             unjudged_table(self.run_ids, self.query_ids, self.bounds),
             checks_table(self.metadata),
+            indicators_table(self.estimates),
             self._statements(),
         )
         return (*first, *(table for table in others if len(table.frame)))

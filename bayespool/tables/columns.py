@@ -108,6 +108,18 @@ COLUMNS: dict[str, Column] = {
         "distance", "size", "Distance of the run from the pool, in standard deviations between organizations."
     ),
     "new_kind": Column("new\nkind", "size", "Chance that the run is of a kind that the pool does not have."),
+    # the anti-precision correction
+    "delta_precision": Column(
+        "ΔP", "difference", "Mean change of pooled runs' precision if composed with it."
+    ),
+    "delta_anti_precision": Column("ΔP̄", "difference", "Mean change of their anti-precision."),
+    "delta_k_bar": Column("Δk̄", "difference", "Mean change of their unjudged share: −ΔP − ΔP̄."),
+    "k_bar": Column("k̄", "score", "Unjudged share of the run itself."),
+    "lambda": Column("λ", "difference", "k̄·(ΔP·s̄ − ΔP̄·s), the indicator of pool bias.", 5),
+    "triggered": Column("trig\xad\ngered", "size", "Whether the run is corrected: 1 or 0.", 0),
+    # constants fitted to the pool
+    "constant_c": Column("C", "coefficient", "The constant C of the correction, fitted to the pool."),
+    "constant_e": Column("E", "coefficient", "The constant E of the correction, fitted to the pool."),
     # errors of experiments, whose truth is known
     "truth": Column("truth", "score", "The true score, with the judgments that were concealed."),
     "error": Column("error", "difference", "Estimate − truth."),

@@ -42,8 +42,8 @@ def test_the_terminal_has_the_frames_numbers() -> None:
         .query("method == 'smoothed' and group == 'contributing' and judgments == 300")["value"]
     )
     assert f"{mean:.4f}" in text
-    constants = found().constants["smoothed"]
-    assert f"smoothed: fitted constants C = {constants.c:.2f}, E = {constants.e:.3f}" in text
+    constants = found().constants["P@10", "smoothed"]
+    assert f"smoothed, P@10: fitted constants C = {constants.c:.2f}, E = {constants.e:.3f}" in text
     assert "announced" in text
     unjudged, note = (line for line in text.splitlines() if line.startswith("note: "))
     assert unjudged == (

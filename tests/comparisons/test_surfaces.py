@@ -8,8 +8,9 @@ import pytest
 from bayespool.comparisons import judgment_subset, rmse_surface
 from bayespool.corrections import fit_constants
 from bayespool.errors import InputError
-from bayespool.evidence import judgment_counts
+from bayespool.evidence import judgment_counts, score_bounds
 from bayespool.experiments import load_example
+from bayespool.measures import parse_measure
 
 
 @pytest.mark.parametrize("method", ["interpolated", "smoothed"])
@@ -31,9 +32,33 @@ def test_fitted_constants_are_the_minimum_of_the_surface(method: str) -> None:
     assert at_best[0, 0] == pytest.approx(best.rmse)
 
 
+@pytest.mark.parametrize("measure", ["P@10", "RBP(p=0.95)@100", "SDCG@100"])
+def test_surfaces_of_measures(measure: str) -> None:
+    """Under P@n they are those of counts; under others their minimum is what is fitted."""
+    example, parsed = load_example(), parse_measure(measure)
+    runs, sizes = example.pooled_run_ids, (150, 600)
+    truth = score_bounds(example, runs, parsed)
+    bounds = [score_bounds(judgment_subset(example, n), runs, parsed) for n in sizes]
+    best = fit_constants("smoothed", bounds, truth)
+    grid = np.linspace(0, 1, 21)
+    surface = rmse_surface("smoothed", bounds, truth, c=grid, e=grid)
+    assert best.rmse <= surface.min() + 1e-12
+    at_best = rmse_surface("smoothed", bounds, truth, c=best.c, e=best.e)
+    assert at_best[0, 0] == pytest.approx(best.rmse)
+    if measure == "P@10":
+        counts = [judgment_counts(judgment_subset(example, n), runs, cutoffs=10) for n in sizes]
+        full = judgment_counts(example, runs, cutoffs=10)
+        np.testing.assert_allclose(rmse_surface("smoothed", counts, full, c=grid, e=grid), surface)
+
+
 def test_surfaces_are_of_matching_counts() -> None:
     counts = judgment_counts(load_example(), cutoffs=10)
     with pytest.raises(InputError, match="same runs, topics and cutoffs"):
         rmse_surface("smoothed", [judgment_counts(load_example(), cutoffs=5)], counts, c=0.5, e=0.1)
+    bounds = [score_bounds(load_example(), None, parse_measure(m)) for m in ("P@10", "P@5", "DCG@5")]
+    with pytest.raises(InputError, match="same runs, topics and cutoffs"):
+        rmse_surface("smoothed", bounds[:1], bounds[1], c=0.5, e=0.1)
+    with pytest.raises(InputError, match="measures from 0 to 1, and DCG@5 is none"):
+        rmse_surface("smoothed", bounds[2:], bounds[2], c=0.5, e=0.1)
     with pytest.raises(InputError, match="no surface for 'background'"):
         rmse_surface("background", [counts], counts, c=0.5, e=0.1)  # type: ignore[arg-type]

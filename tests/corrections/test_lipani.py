@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from toys import from_rankings
 
 from bayespool.collection import Collection
-from bayespool.corrections import AntiPrecision, AsJudged
+from bayespool.corrections import AntiPrecision, AsJudged, anti_precision_indicators
 from bayespool.errors import InputError
 
 TRIGGERS = st.sampled_from(["lambda", "precision", "anti-precision"])
@@ -119,3 +119,40 @@ def test_anti_precision_settings_are_checked() -> None:
         estimate(AntiPrecision(alpha=2))
     with pytest.raises(InputError, match="no trigger 'x'"):
         AntiPrecision(trigger="x")  # type: ignore[arg-type]
+
+
+# ΔP, ΔP̄, Δk̄, k̄, λ and the trigger of the toy's new run, worked as above; the formula is Table 1's.
+@pytest.mark.parametrize(
+    ("measure", "expected"),
+    [
+        ("P@3", (0, -1 / 36, 1 / 36, 5 / 9, 5 / 9 / 36 / 3, 1)),
+        ("P@2", (-1 / 24, 0, 1 / 24, 1 / 2, 0, 0)),
+        ("P@5", (0, 0, 0, 7 / 15, 0, 0)),
+    ],
+)
+def test_indicators_of_the_toy(measure: str, expected: tuple[float, ...]) -> None:
+    indicators = estimate(AntiPrecision(), measure).indicators
+    assert [float(values[0]) for values in indicators.values()] == close(*expected)
+
+
+def test_a_run_left_uncorrected_says_why() -> None:
+    assert estimate(AntiPrecision(), "P@3").notes == ("",)
+    assert estimate(AntiPrecision(), "P@2").notes == ("uncorrected: λ ≤ 0",)
+    assert estimate(AntiPrecision(trigger="precision"), "P@2").notes == ("uncorrected: ΔP ≤ 0",)
+    assert estimate(AntiPrecision(trigger="anti-precision"), "P@2").notes == ("uncorrected: ΔP̄ ≥ 0",)
+    collection = from_rankings(
+        {"p": {"1": "axbc"}, "u": {"1": "bzyx"}},
+        {"1": {"a": 0, "b": 1, "c": 0, "y": 0}},
+        pooled_run_ids=("p",),
+        pool_depth=1,
+    )
+    (row,) = anti_precision_indicators(collection, "u", "P@2").to_dict("records")
+    # ΔP = ½, ΔP̄ = 0, s = k̄ = ½ and s̄ = 0 give λ = 0
+    assert (row["delta_precision"], row["delta_k_bar"], row["lambda"], row["triggered"]) == (0.5, -0.5, 0, 0)
+    fired = AntiPrecision(trigger="precision")
+    assert fired.estimate(collection, "u", "P@2")[0].notes == ("uncorrected: Δk̄ ≤ 0",)
+    (row,) = anti_precision_indicators(collection, "u", "P@2", correction=fired).to_dict("records")
+    assert (row["triggered"], row["value"]) == (1, row["as_judged"])
+    # everything judged: nothing to explain
+    assert AntiPrecision().estimate(collection, "u", "P@1")[0].notes == ("",)
+    assert "lambda" not in anti_precision_indicators(collection, "u", "AP@2")

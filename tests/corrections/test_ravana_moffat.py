@@ -12,11 +12,18 @@ import toys
 from corrected import close, estimate, topics_of
 from hypothesis import given, strategies as st
 
-from bayespool.corrections import AsJudged, Background, Interpolated, Smoothed, fit_constants
+from bayespool.corrections import (
+    AsJudged,
+    Background,
+    Interpolated,
+    Smoothed,
+    fit_constants,
+    fit_constants_to_pool,
+)
 from bayespool.corrections.ravana_moffat import background, interpolated, smoothed
 from bayespool.errors import InputError
 from bayespool.evidence import JudgmentCounts, judgment_counts, score_bounds
-from bayespool.experiments import load_example
+from bayespool.experiments import leave_out, load_example
 from bayespool.measures import parse_measure
 
 
@@ -298,3 +305,67 @@ def test_constants_need_counts_that_match() -> None:
             fit_constants("background", [counts, other], counts)
     with pytest.raises(InputError, match="no constants to fit for 'condensed'"):
         fit_constants("condensed", [counts], counts)  # type: ignore[arg-type]
+
+
+def test_alpha_weighs_interpolated_against_background() -> None:
+    # topic 1 of P@5: B = 2/5, Δ = 3/5: X_I = 0.4 + 0.91·0.6 = 0.946, X_B = 0.4 + 0.6·0.05 = 0.43
+    assert topics_of(Smoothed(alpha=0.25))[0] == pytest.approx(0.25 * 0.946 + 0.75 * 0.43)
+    assert topics_of(Smoothed(alpha=1)) == topics_of(Interpolated(c=0.91, e=0.05))
+    assert topics_of(Smoothed(alpha=0)) == close(*topics_of(Background(e=0.05)))
+    assert topics_of(Smoothed(alpha=0.25), "P@2") == close(
+        0.25 * 0.955 + 0.75 * 0.525, 1, 0.05
+    )  # Δ = ½, 0, 1
+    with pytest.raises(InputError, match="constant alpha = 2"):
+        Smoothed(alpha=2)
+
+
+def test_constants_are_fitted_at_an_alpha() -> None:
+    # C = 0.5, E = 0.1, α = ¼: ¼·0.3 + ¾·0.25, ¼·0.45 + ¾·0.42, ¼·0.3 + ¾·0.18 and 0.1 where nothing is judged
+    truth = counts_of([2625, 4275, 2100, 1000], [0, 0, 0, 0], cutoff=10000)
+    tenfold = counts_of([2000, 4000, 1000, 0], [5000, 2000, 8000, 10000], cutoff=10000)
+    found = fit_constants("smoothed", [tenfold], truth, alpha=0.25)
+    assert (found.c, found.e) == pytest.approx((0.5, 0.1))
+    assert np.isnan(fit_constants("smoothed", [tenfold], truth, alpha=0).c)
+
+
+@pytest.mark.parametrize("measure", ["P@10", "nDCG@10", "DCG@5", "AntiP@10"])
+def test_constants_fitted_to_the_pool_are_those_of_least_error_when_left_out(measure: str) -> None:
+    """The error of the fit is what leave-out measures, and no constants nearby have a smaller one."""
+    example = load_example()
+    best = fit_constants_to_pool("smoothed", example, measure)
+    tried = {"best": (best.c, best.e)}
+    tried |= {"less c": (max(best.c - 0.05, 0), best.e), "more e": (best.c, min(best.e + 0.05, 1))}
+    if best.e > 0.05:
+        tried["less e"] = (best.c, best.e - 0.05)
+    estimators = {name: Smoothed(c=c, e=e) for name, (c, e) in tried.items()}
+    summary = leave_out(example, measure, estimators=estimators).to_frame("summary")
+    error = summary.set_index("estimator")["topic_rmse"]
+    assert error.drop("best").min() >= error["best"] - 1e-12
+    highest = {"DCG@5": 2 * (1 / np.log2(np.arange(2, 7))).sum()}.get(measure, 1)
+    assert best.rmse * highest == pytest.approx(error["best"], abs=1e-9)
+
+
+def test_constants_come_from_the_pool() -> None:
+    for method in (Background, Interpolated, Smoothed):
+        (fitted,) = method(fit="pool").estimate(load_example(), "new-b", "P@10")
+        best = fit_constants_to_pool(fitted.method, load_example())  # type: ignore[arg-type]
+        known = {"c": best.c, "e": best.e} if method is not Background else {"e": best.e}
+        used = {name: x for name, x in known.items() if not np.isnan(x)}
+        (given,) = method(**used).estimate(load_example(), "new-b", "P@10")
+        np.testing.assert_array_equal(fitted.per_topic, given.per_topic)
+        assert {n: float(v[0]) for n, v in fitted.indicators.items()} == {
+            f"constant_{name}": used.get(name, 0.01) for name in known
+        }
+        assert set(fitted.notes) == {""}
+
+
+def test_without_a_second_organization_the_constants_are_those_given() -> None:
+    alone = load_example().with_pool(np.zeros(23, dtype=bool), 0)
+    (fitted,) = Interpolated(fit="pool", c=0.3).estimate(alone, "new-b", "P@10")
+    (given,) = Interpolated(c=0.3).estimate(alone, "new-b", "P@10")
+    np.testing.assert_array_equal(fitted.per_topic, given.per_topic)
+    assert fitted.notes == ("no organization is left to fit constants to: those given",)
+    with pytest.raises(InputError, match="no fit 'all'"):
+        Interpolated(fit="all")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="no constants to fit for 'ratio'"):
+        fit_constants_to_pool("ratio", load_example())  # type: ignore[arg-type]

@@ -82,8 +82,8 @@ FAULTS = (
     Fault(
         "sign in the trigger",
         "corrections/lipani.py",
-        "delta_p * (1 - s - k) - delta_anti_p * s) > 0",
-        "delta_p * (1 - s - k) + delta_anti_p * s) > 0",
+        "delta_p * (1 - s - k) - delta_anti_p * s)",
+        "delta_p * (1 - s - k) + delta_anti_p * s)",
         "corrections/test_lipani.py",
         "the anti-precision correction fires where it should not",
     ),

@@ -9,7 +9,7 @@ from left_out import quick_result
 
 from bayespool.errors import InputError
 from bayespool.experiments import LeaveOutResult, leave_out, load_example
-from bayespool.plots import plot_gain, plot_mae, plot_pit, plot_truth, render
+from bayespool.plots import draw_indicators, plot_gain, plot_indicator, plot_mae, plot_pit, plot_truth, render
 
 
 @pytest.fixture(scope="module")
@@ -113,3 +113,37 @@ def test_errors_under_one_measure_have_a_row_each() -> None:
     drawn = {line.get_label(): (line.get_xdata()[0], line.get_ydata()[0]) for line in axes.lines}  # type: ignore[index]
     assert drawn == {label: (summary[label], i) for i, label in enumerate(labels)}
     assert axes.get_xlabel() == "mean absolute error, P@10"
+
+
+def test_indicators_stand_against_what_runs_lack() -> None:
+    estimators = ["as-judged", "anti-precision"]
+    left_out = leave_out(load_example(), measures=["P@5", "P@10"], estimators=estimators)
+    rows = left_out.to_frame().query("measure == 'P@5' and estimator == 'anti-precision'")
+    axes = plot_indicator(left_out, "delta_anti_precision", "P@5")
+    points = [line for line in axes.lines if line.get_marker() == "o"]
+    fired = rows["triggered"] == 1
+    assert 0 < fired.sum() < len(rows)
+    for line, some in zip(points, (rows[fired], rows[~fired]), strict=True):
+        np.testing.assert_array_equal(line.get_xdata(), some["delta_anti_precision"])
+        np.testing.assert_array_equal(line.get_ydata(), some["truth"] - some["as_judged"])
+    # only runs whose trigger fired may be corrected, those with Δk̄ > 0 by k̄·Δk̄
+    added = np.where(fired, rows["k_bar"] * np.maximum(rows["delta_k_bar"], 0), 0)
+    np.testing.assert_allclose(rows["value"] - rows["as_judged"], added, atol=1e-12)
+    panels = draw_indicators(left_out).axes
+    assert [panel.get_xlabel() for panel in panels] == ["ΔP", "ΔP̄", "Δk̄", "λ"]
+    assert "indicators" in [figure.name for figure in left_out.figures()]
+    with pytest.raises(InputError, match="no indicator 'odd'"):
+        plot_indicator(left_out, "odd")
+    lines = plot_mae(left_out, error="sre").lines
+    summary = left_out.to_frame("summary")
+    for line in lines:
+        sre = summary.loc[summary["estimator"] == line.get_label(), "sre"]
+        np.testing.assert_array_equal(line.get_ydata(), sre)
+
+
+def test_without_anti_precision_there_are_no_indicators() -> None:
+    plain = leave_out(load_example(), measures="P@10", estimators="as-judged")
+    assert "lambda" not in plain.to_frame()
+    assert "indicators" not in [figure.name for figure in plain.figures()]
+    with pytest.raises(InputError, match="no indicators of anti-precision"):
+        plot_indicator(plain)

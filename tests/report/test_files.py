@@ -46,7 +46,7 @@ def test_json_holds_the_frame_and_the_metadata(per_topic: bool, tmp_path: Path) 
     found = json.loads(
         path.read_text(encoding="utf-8"), parse_constant=lambda c: pytest.fail(f"{c} is no JSON")
     )
-    assert set(found) == {"metadata", "scores", "topics", "unjudged", "statements"}
+    assert set(found) == {"metadata", "scores", "topics", "unjudged", "indicators", "statements"}
     asked = scores.per_topic() if per_topic else scores
     assert found["metadata"] == json_value(described(asked))
     expected = scores.to_frame(per_topic=per_topic)

@@ -137,9 +137,19 @@ def test_interval_has_the_probability_asked_for(ci_prob: float) -> None:
         assert ((n_relevant[:, r] > low) & (n_relevant[:, r] < high)).mean() < ci_prob
 
 
-def test_nothing_to_note() -> None:
-    assert set(example_scores().statements.values()) == {()}
-    assert set(example_scores().to_frame()["note"]) == {""}
+def test_a_run_left_uncorrected_is_all_there_is_to_note() -> None:
+    scores, why = example_scores(), "anti-precision: uncorrected: λ ≤ 0"
+    assert scores.notes() == (f"new-b: {why} (P@5, P@10)",)
+    frame = scores.to_frame()
+    assert set(frame.loc[frame["note"] != "", "estimator"]) == {"anti-precision"}
+    indicators = scores.to_frame("indicators")
+    assert len(indicators) == 6  # of two runs under three measures, by one estimator
+    uncorrected = indicators[indicators["triggered"] == 0]
+    assert list(zip(uncorrected["run_id"], uncorrected["measure"], strict=True)) == [
+        ("new-b", "P@5"),
+        ("new-b", "P@10"),
+    ]
+    assert (uncorrected["lambda"] <= 0).all()
 
 
 def test_missing_topics_are_noted() -> None:

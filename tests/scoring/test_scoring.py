@@ -73,7 +73,9 @@ def test_metadata_are_what_a_result_is_quoted_with() -> None:
         "negatives": "",
         "strategy": "",
     }
-    assert {"name": "background", "estimand": "complete", "e": 0.03} in scores.metadata["estimators"]
+    assert {"name": "background", "estimand": "complete", "fit": "none", "e": 0.03} in scores.metadata[
+        "estimators"
+    ]
     posterior = scores.metadata["estimators"][-1]
     assert (posterior["draws"], posterior["random_seed"]) == (200, 1)
     assert json.loads(json.dumps(dict(scores.metadata)))["pool"]["depth"] == 10
@@ -234,7 +236,7 @@ def test_settings_are_defaults_for_what_the_text_does_not_say() -> None:
         ("background(0.5)", "write settings as name=value"),
         ("background(e=0.5)(1)", "write settings as name=value"),
         ("background(e=0.5) + 1", "write settings as name=value"),
-        ("background(f=0.5)", "there is no setting 'f'; background has estimand, e"),
+        ("background(f=0.5)", "there is no setting 'f'; background has estimand, fit, e"),
         ("background(**{'e': 0.5})", "write settings as name=value"),
         ("background(e=x)", "estimator 'background\\(e=x\\)': "),
         ("background(e=__import__('os'))", r"e cannot be __import__\('os'\); write a number"),

@@ -173,7 +173,7 @@ def test_truth_of_a_type_is_that_of_its_runs_on_the_whole_pool(measure: str) -> 
 @in_every_family
 def test_reversals_and_comparisons_are_of_the_values(measure: str) -> None:
     example, parsed = load_example(), parse_measure(measure)
-    found = reversals(example, measure=measure, judgments=[300], estimators=["as-judged"], fitted=False)
+    found = reversals(example, measures=measure, judgments=[300], estimators=["as-judged"], fitted=False)
     rates = found.rates().query("group == 'contributing' and against == 'same method'").iloc[0]
     p = paired_t(score_bounds(example, found.groups["contributing"], parsed).lower)
     assert rates["separability_all"] == pytest.approx((p[np.triu_indices(len(p), 1)] <= 0.01).mean())
@@ -185,6 +185,5 @@ def test_reversals_and_comparisons_are_of_the_values(measure: str) -> None:
 
 @pytest.mark.parametrize("work", [leave_out, vary_pool_width, vary_common_topics, reversals])
 def test_a_measure_of_the_judgments_is_refused(work: Any) -> None:
-    name = "measure" if work is reversals else "measures"
     with pytest.raises(InputError, match="Judged@10 describes the judgments, and there is nothing"):
-        work(load_example(), **{name: "Judged@10"})
+        work(load_example(), measures="Judged@10")

@@ -406,8 +406,8 @@ def test_stored_folds_of_another_measure_of_the_name_are_not_taken(tmp_path: Pat
 
 def test_reversals_take_it() -> None:
     asked = {"judgments": [300], "estimators": ["smoothed", "posterior-ratio"], "draws": 50}
-    found = reversals(load_example(), measure="Hit@1", **asked)  # type: ignore[arg-type]
-    as_precision = reversals(load_example(), measure="P@1", **asked)  # type: ignore[arg-type]
+    found = reversals(load_example(), measures="Hit@1", **asked)  # type: ignore[arg-type]
+    as_precision = reversals(load_example(), measures="P@1", **asked)  # type: ignore[arg-type]
     columns = ["group", "method", "against", "separability", "reversed"]
     pd.testing.assert_frame_equal(found.rates()[columns], as_precision.rates()[columns])
 
