@@ -193,18 +193,23 @@ class Budgets(WithReportedRuns):
         """What the pools are of, and by measure the strategies that mislead least."""
         s = self.settings
         truth = "the whole depth pool" if s.truth == "full" else "the strategy's pool with the run in it"
+        stop = "" if s.stop is None else f", topics end by {s.describe()['stop']}"
         sentences = [
             f"depth pool to rank {s.pool_depth} of {len(self.run_ids)} runs: {self.n_documents} documents, "
             f"{self.n_relevant} relevant, {len(self.query_ids)} topics; each {s.by} left out in turn with "
-            f"the same budget; truth: scores on {truth}"
+            f"the same budget{stop}; truth: scores on {truth}"
         ]
         for measure, rows in self._summary.groupby("measure", sort=False):
             best = rows.sort_values(["budget", "mae"], kind="stable").drop_duplicates("budget")
             least, most = best.iloc[0], best.iloc[-1]
+            at_most = (
+                f"; with {most['budget']:,} that of {most['strategy']} ({number(most['mae'])})"
+                if len(best) > 1
+                else ""
+            )
             sentences.append(
                 f"{measure}: with a budget of {least['budget']:,} judgments the pool of {least['strategy']} "
-                f"misleads least about runs left out (mean absolute error {number(least['mae'])}); with "
-                f"{most['budget']:,} that of {most['strategy']} ({number(most['mae'])})."
+                f"misleads least about runs left out (mean absolute error {number(least['mae'])}){at_most}."
             )
         return tuple(sentences)
 

@@ -239,6 +239,11 @@ def plot_gain(
 
 
 _INDICATORS = ("delta_precision", "delta_anti_precision", "delta_k_bar", "lambda")
+_BARRED = {  # a combining bar is lost in the P of the font
+    "delta_anti_precision": r"$\Delta\overline{\mathrm{P}}$",
+    "delta_k_bar": r"$\Delta\overline{\mathrm{k}}$",
+    "k_bar": r"$\overline{\mathrm{k}}$",
+}
 
 
 def plot_indicator(
@@ -283,7 +288,7 @@ def plot_indicator(
         look: dict[str, Any] = {} if is_filled else {"mfc": "none"}
         error = some["truth"] - some["as_judged"]
         axes.plot(some[indicator], error, "o", color=PALETTE[0], ms=4, label=text, **look)
-    axes.set_xlabel(COLUMNS[indicator].label)
+    axes.set_xlabel(_BARRED.get(indicator, COLUMNS[indicator].label))
     axes.set_ylabel(f"true {rows['measure'].iloc[0]} − as judged")
     axes.legend(fontsize="x-small", frameon=False)
     return axes

@@ -59,6 +59,7 @@ class _Rows:
             for name, rows in frame.groupby("estimator", sort=False)
         }
         drawn = [name for name, rows in estimates.items() if rows["ci_prob"].notna().any()]
+        drawn.sort(key=lambda name: not name.startswith("posterior"))
         main = available_name(method, drawn, "draws of") if method is not None or drawn else None
         return cls(frame.drop_duplicates(key).set_index(key, drop=False), estimates, main)
 

@@ -71,8 +71,16 @@ def estimators_in(frame: pd.DataFrame) -> dict[str, bool]:
 
 
 def main_estimator(frame: pd.DataFrame) -> str | None:
-    """The first estimator with an interval, if any."""
-    return next((name for name, has_interval in estimators_in(frame).items() if has_interval), None)
+    """The first posterior, else the first estimator with an interval, if any."""
+    with_interval = [name for name, has_interval in estimators_in(frame).items() if has_interval]
+    posteriors, others = _posteriors_and_others(with_interval)
+    return next(iter(posteriors + others), None)
+
+
+def _posteriors_and_others(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Names of posteriors, and those of corrections."""
+    posteriors = [name for name in names if name.startswith("posterior")]
+    return posteriors, [name for name in names if name not in posteriors]
 
 
 def check_arrangement(arrangement: Arrangement, estimators: Sequence[str]) -> None:
@@ -266,9 +274,15 @@ def _legend(frame: pd.DataFrame, parts: Sequence[Part]) -> str:
     if "unjudged" in parts:
         sentences.append("Unjudged: share of the ranks that the measure looks at.")
     shown = {name for part in parts if isinstance(part, Spread) for name in part.values or ()}
-    if drawn := [name for name, has in estimators_in(frame).items() if has and name in shown]:
+    drawn = [name for name, has in estimators_in(frame).items() if has and name in shown]
+    posteriors, others = _posteriors_and_others(drawn)
+    if posteriors:
         sentences.append(
-            f"Means and intervals ({', '.join(drawn)}) are over what the unjudged documents may be."
+            f"Means and intervals ({', '.join(posteriors)}) are over what the unjudged documents may be."
+        )
+    if others:
+        sentences.append(
+            f"Intervals of corrections ({', '.join(others)}) are over which topics or documents were judged."
         )
     return " ".join(sentences)
 

@@ -72,6 +72,14 @@ def test_summary_by_hand() -> None:
     assert pooled["sre"] == 1
 
 
+def test_the_summary_names_a_single_budget_once_and_the_rule_that_ends_topics() -> None:
+    total, of_measure = of_toy(budgets=[4], stop="nonrelevant(n=2)").summary()
+    assert "with the same budget, topics end by nonrelevant(n=2); truth:" in total
+    assert of_measure.startswith("P@2: with a budget of 4 judgments the pool of alphabet misleads least")
+    assert "; with" not in of_measure
+    assert "; with 6 that of alphabet (0.1667)" in of_toy().summary()[1]
+
+
 def test_pools_and_contributors_by_hand() -> None:
     result = of_toy()
     assert (result.n_documents, result.n_relevant) == (8, 5)

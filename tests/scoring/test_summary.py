@@ -12,6 +12,7 @@ from hostile import many_runs
 from known_scores import with_posterior
 
 from bayespool import load_example, read_scores, score
+from bayespool.plots import draw_forest
 from bayespool.scoring import Scores
 from bayespool.tables.markup import TextTable
 
@@ -90,6 +91,17 @@ def test_many_runs_have_one_sentence_and_forests_of_36() -> None:
         "unjudged-10",
     ]
     assert many.table("topics").views == ()  # too many for a page
+
+
+def test_a_posterior_is_said_and_drawn_before_a_correction_with_an_interval() -> None:
+    adjustment = "topics-adjustment(common_query_ids=('701', '702', '703'))"
+    found = with_posterior(score(load_example(), "new-a", "P@10", estimators=adjustment))
+    assert found.to_frame()["estimator"].tolist() == ["topics-adjustment", "posterior-known"]
+    assert "posterior-known), mean over 20 topics" in found.summary()[0]
+    assert "Means and intervals (posterior-known) are over what" in found.read()[0].notes[0]
+    assert "Intervals of corrections (topics-adjustment) are over" in found.read()[0].notes[0]
+    labels = [text.get_text() for text in draw_forest(found).legends[0].get_texts()]
+    assert "posterior-known, 90 %" in labels
 
 
 def test_without_a_posterior_the_bounds_are_said() -> None:
