@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -97,9 +98,11 @@ def leave_out_sentence(rows: Sequence[Mapping[str, Any]], where: str = " left ou
     posterior-combined comes nearest to the truth (root mean square error 0.0100 against 0.0400 as judged)
     The 95 % intervals of posterior-combined hold the truth of 95.0 % of the runs with anything unjudged.
     """
-    best = min(rows, key=lambda row: float(row["rmse"]))
+    best = min(rows, key=lambda row: (math.isnan(row["rmse"]), row["rmse"]))
     plain = [row for row in rows if row["estimator"] == "as-judged"]
     text = f"{best['measure']}, over {best['n_runs']} runs{where}:"
+    if math.isnan(best["rmse"]):
+        return f"{text} no estimator has a value."
     if plain:
         side = "underestimated" if plain[0]["bias"] < 0 else "overestimated"
         text += f" as judged a run is {side} by {number(abs(plain[0]['bias']))} on average."

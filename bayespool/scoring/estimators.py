@@ -260,7 +260,8 @@ def estimators_of(
     refuse_idle_priors(chosen, dict(settings.priors))
     names = [e.name for e in chosen]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-        raise InputError(f"two estimators are called {twice[0]!r}", hint="ask for one after the other; leave-out takes both")
+        hint = "ask for one after the other; leave-out takes both"
+        raise InputError(f"two estimators are called {twice[0]!r}", hint=hint)
     return chosen
 
 

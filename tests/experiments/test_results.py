@@ -241,3 +241,6 @@ def test_leaving_out_says_that_nothing_repairs_what_is_right() -> None:
     )
     over = leave_out_sentence([row | {"coverage_95": float("nan")} for row in (plain | {"bias": 0.5}, worse)])
     assert "overestimated by 0.5000" in over
+    blank = plain | {"estimator": "anti-precision", "rmse": float("nan"), "coverage_95": float("nan")}
+    assert "background comes nearest" in leave_out_sentence([blank, worse | {"coverage_95": float("nan")}])
+    assert leave_out_sentence([blank]) == "P@10, over 5 runs left out of the pool: no estimator has a value."
