@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -239,11 +240,6 @@ def plot_gain(
 
 
 _INDICATORS = ("delta_precision", "delta_anti_precision", "delta_k_bar", "lambda")
-_BARRED = {  # a combining bar is lost in the P of the font
-    "delta_anti_precision": r"$\Delta\overline{\mathrm{P}}$",
-    "delta_k_bar": r"$\Delta\overline{\mathrm{k}}$",
-    "k_bar": r"$\overline{\mathrm{k}}$",
-}
 
 
 def plot_indicator(
@@ -281,14 +277,14 @@ def plot_indicator(
         raise InputError(f"the result has no {missing}", hint=f"there are {', '.join(_INDICATORS)}")
     rows, _ = chosen_rows(of_measure(known, measure), "estimator", estimator, "estimator")
     axes, fired = axes_of(ax), rows["triggered"] > 0
-    axes.axhline(0, color="0.8", lw=1, zorder=0)
-    axes.axvline(0, color="0.8", lw=1, zorder=0)
+    for line in (axes.axhline, axes.axvline):
+        line(0, color="0.8", lw=1, zorder=0)
     for is_filled, text in ((True, "corrected"), (False, "left as judged")):
         some = rows[fired == is_filled]
-        look: dict[str, Any] = {} if is_filled else {"mfc": "none"}
-        error = some["truth"] - some["as_judged"]
-        axes.plot(some[indicator], error, "o", color=PALETTE[0], ms=4, label=text, **look)
-    axes.set_xlabel(_BARRED.get(indicator, COLUMNS[indicator].label))
+        error, filling = some["truth"] - some["as_judged"], PALETTE[0] if is_filled else "none"
+        axes.plot(some[indicator], error, "o", color=PALETTE[0], mfc=filling, ms=4, label=text)
+    label = COLUMNS[indicator].label  # in whose P the font loses the combining bar
+    axes.set_xlabel(re.sub("(.)\u0304", r"$\\overline{\\mathrm{\1}}$", label))
     axes.set_ylabel(f"true {rows['measure'].iloc[0]} − as judged")
     axes.legend(fontsize="x-small", frameon=False)
     return axes
@@ -296,8 +292,7 @@ def plot_indicator(
 
 def draw_indicators(result: Any, measure: object = None, estimator: str | None = None) -> Figure:
     """A panel of `plot_indicator` for ΔP, ΔP̄, Δk̄ and λ."""
-    names = _INDICATORS
-    return draw_panels([partial(plot_indicator, result, name, measure, estimator) for name in names])
+    return draw_panels([partial(plot_indicator, result, name, measure, estimator) for name in _INDICATORS])
 
 
 def _rows(result: Any, measure: object, estimator: str) -> pd.DataFrame:

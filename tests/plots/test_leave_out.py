@@ -130,7 +130,7 @@ def test_indicators_stand_against_what_runs_lack() -> None:
     added = np.where(fired, rows["k_bar"] * np.maximum(rows["delta_k_bar"], 0), 0)
     np.testing.assert_allclose(rows["value"] - rows["as_judged"], added, atol=1e-12)
     panels = draw_indicators(left_out).axes
-    barred = [r"$\Delta\overline{\mathrm{P}}$", r"$\Delta\overline{\mathrm{k}}$"]
+    barred = [r"Δ$\overline{\mathrm{P}}$", r"Δ$\overline{\mathrm{k}}$"]
     assert [panel.get_xlabel() for panel in panels] == ["ΔP", *barred, "λ"]
     assert "indicators" in [figure.name for figure in left_out.figures()]
     with pytest.raises(InputError, match="no indicator 'odd'"):
