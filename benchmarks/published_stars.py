@@ -4,8 +4,9 @@
 
 SRE* sums the runs that an estimate passes over and that differ significantly in truth. Which runs are passed
 over is settled, as all printed SREs agree (docs/reproduction.md); what "significant" was is not. A reading is
-a test, the scores that it is of, the runs that it is among, what topics without documents of a run count, what
-is summed, and a level. Prints how many of the 45 printed figures each gives, and how many of those above 0.
+a test, the scores that it is of, the runs that it is among, what is done with topics that a run has no
+documents for, what is summed, and a level. Prints how many of the 45 printed figures each gives, and how many
+of those above 0.
 The reading that the package implements must give its SRE* in every cell, or the command fails.
 """
 
