@@ -6,8 +6,8 @@ SRE* sums the runs that an estimate passes over and that differ significantly in
 over is settled, as all printed SREs agree (docs/reproduction.md); what "significant" was is not. A reading is
 a test, the scores that it is of, the runs that it is among, what is done with topics that a run has no
 documents for, what is summed, and a level. Prints how many of the 45 printed figures each gives, and how many
-of those above 0.
-The reading that the package implements must give its SRE* in every cell, or the command fails.
+of those above 0; then which critical differences between mean scores, whatever the test, give the printed
+figures. The reading that the package implements must give its SRE* in every cell, or the command fails.
 """
 
 from __future__ import annotations
@@ -47,6 +47,20 @@ LEVELS = (0.05, 0.01, 0.1)
 SCORES = ("same", "P@5", "P@10", "P@20", "P@30", "P@100", "AP@1000", "nDCG@1000")
 RUNS = ("reported", "reported, on all judgments", "pooled", "submitted")
 MISSING = ("left out", "0")
+BASES = (
+    "P@1",
+    "P@5",
+    "P@10",
+    "P@15",
+    "P@20",
+    "P@30",
+    "P@100",
+    "P@1000",
+    "AP@100",
+    "AP@1000",
+    "nDCG@10",
+    "nDCG@100",
+)
 SLOW = ("Tukey, randomized", "Wilcoxon")  # on the scores of the cutoff alone
 N_EXCHANGES = 500
 SUMMED = ("runs passed", "whole moves")
@@ -72,7 +86,11 @@ class Case(NamedTuple):
     cutoff: int
     method: str
     runs: list[str]
+    truth: Scores
     passed: Matrix
+
+
+Found = tuple[Experiment, Collection, LeaveOutResult]
 
 
 def cases(result: LeaveOutResult, experiment: Experiment) -> Iterator[Case]:
@@ -83,7 +101,7 @@ def cases(result: LeaveOutResult, experiment: Experiment) -> Iterator[Case]:
         truth = np.round(rounded(rows["truth"], experiment.decimals), 12)
         value = rows["value"].to_numpy()
         value = np.round(rounded(value, experiment.decimals) if method == "reduced-pool" else value, 12)
-        yield Case(cutoff, method, rows["run_id"].tolist(), passed_over(truth, value))
+        yield Case(cutoff, method, rows["run_id"].tolist(), truth, passed_over(truth, value))
 
 
 def one_way_tukey(scores: Scores, level: float) -> Matrix:
@@ -241,15 +259,26 @@ def figures_of(
     return figures
 
 
-def table(collections: Path, printed: Mapping[tuple[str, int, str], Any], best: int = 12) -> str:
+def parts(collections: Path, printed: Mapping[tuple[str, int, str], Any], best: int = 12) -> dict[str, str]:
+    """The tables of readings, and of critical differences by cutoff and of one measure throughout."""
+    found = []
+    for experiment in (e for e in EXPERIMENTS if e.source == "paper"):
+        collection = read(collections, experiment)
+        found.append((experiment, collection, as_then(collection, experiment)))
+    return {
+        "star_readings": readings(found, printed, best),
+        "star_differences": differences(found, printed),
+        "star_one_measure": one_measure(found, printed),
+    }
+
+
+def readings(found: Sequence[Found], printed: Mapping[tuple[str, int, str], Any], best: int) -> str:
     """Readings by the printed figures that they give, the best first; then the other Tukey tests at .05."""
     agree: dict[Reading, dict[str, int]] = {}
     above: dict[Reading, int] = {}
     off: dict[Reading, float] = {}
-    for experiment in (e for e in EXPERIMENTS if e.source == "paper"):
-        collection = read(collections, experiment)
-        found = figures_of(collection, experiment, as_then(collection, experiment))
-        for reading, figures in found.items():
+    for experiment, collection, result in found:
+        for reading, figures in figures_of(collection, experiment, result).items():
             pairs = [(s, printed[experiment.title, *key].sre_star) for key, s in figures.items()]
             agree.setdefault(reading, {})[experiment.title] = sum(s == told for s, told in pairs)
             above[reading] = above.get(reading, 0) + sum(s == told > 0 for s, told in pairs)
@@ -264,7 +293,8 @@ def table(collections: Path, printed: Mapping[tuple[str, int, str], Any], best: 
     tukey = [
         r
         for r in order[best:]
-        if r.test.startswith("Tukey") and r.scores == "same" and r[4:] == (SUMMED[0], LEVELS[0])
+        if r.test.startswith("Tukey")
+        and (r.scores, r.runs, r.summed, r.level) == (OURS.scores, OURS.runs, OURS.summed, OURS.level)
     ]
     for r in [*order[:best], *tukey]:
         cells = [
@@ -277,18 +307,84 @@ def table(collections: Path, printed: Mapping[tuple[str, int, str], Any], best: 
         ]
         lines.append(f"| {' | '.join(map(str, cells))} |")
     n_zero = sum(cell.sre_star == 0 for (title, *_), cell in printed.items() if title in titles)
-    return f"{len(agree)} readings; {n_zero} of the 45 printed figures are 0.\n\n" + "\n".join(lines)
+    return f"{len(agree):,} readings; {n_zero} of the 45 printed figures are 0.\n\n" + "\n".join(lines)
+
+
+def differences(found: Sequence[Found], printed: Mapping[tuple[str, int, str], Any]) -> str:
+    """Critical differences that give the figures of all methods at a cutoff, beside those of two tests."""
+    lines = [
+        f"| | printed: {', '.join(METHODS)} | a critical difference over | up to "
+        "| Tukey, two-way | least significant difference, two-way |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for experiment, _, result in found:
+        everything = list(cases(result, experiment))
+        for cutoff in CUTOFFS:
+            low, high, told = 0.0, np.inf, []
+            for case in (case for case in everything if case.cutoff == cutoff):
+                n = int(printed[experiment.title, cutoff, case.method].sre_star)
+                apart = np.abs(np.subtract.outer(case.truth, case.truth))[case.passed]
+                bounds = np.concatenate([[np.inf], np.sort(apart)[::-1], [0]])
+                low, high = max(low, bounds[n + 1]), min(high, bounds[n])
+                told.append(str(n))
+            ends = [f"{low:.4f}", "–" if np.isinf(high) else f"{high:.4f}"]
+            ends = ends if round(low, 9) < round(high, 9) else ["none", "none"]
+            scores = result.true_scores(f"P@{cutoff}")
+            tests = [f"{d:.4f}" for d in critical_differences(scores[:, ~np.isnan(scores).any(axis=0)])]
+            cells = [f"{experiment.title}, P@{cutoff}", ", ".join(told), *ends, *tests]
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def critical_differences(scores: Scores, level: float = 0.05) -> tuple[float, float]:
+    """Of Tukey's test and the least significant difference, on the two-way analysis of variance."""
+    n_runs, n_topics = scores.shape
+    degrees = (n_runs - 1) * (n_topics - 1)
+    left = scores - scores.mean(axis=1, keepdims=True) - scores.mean(axis=0) + scores.mean()
+    error = float(np.sqrt(np.square(left).sum() / degrees / n_topics))
+    least = float(stats.t.isf(level / 2, degrees)) * np.sqrt(2)
+    return tukey_critical(level, n_runs, degrees) * error, least * error
+
+
+def one_measure(found: Sequence[Found], printed: Mapping[tuple[str, int, str], Any]) -> str:
+    """Most figures that a critical difference of one measure gives, for each collection its own."""
+    titles = [experiment.title for experiment, *_ in found]
+    rows = []
+    for basis in BASES:
+        counts, at = [], []
+        for experiment, collection, result in found:
+            whole = collection.truncate_pool(collection.pool_depth)
+            names = list(whole.run_ids)
+            mean = np.nanmean(scores_of(whole, basis, names), axis=1)
+            apart, told = [], []
+            for case in cases(result, experiment):
+                own = mean[[names.index(run) for run in case.runs]]
+                apart.append(np.abs(np.subtract.outer(own, own)).round(9)[case.passed])
+                told.append(printed[experiment.title, case.cutoff, case.method].sre_star)
+            agree = {
+                d: sum((a >= d).sum() == n for a, n in zip(apart, told, strict=True))
+                for d in np.unique(np.concatenate(apart)).tolist()
+            }
+            critical = max(agree, key=lambda d: agree[d])
+            counts.append(agree[critical])
+            at.append(f"{agree[critical]} ({critical:.4f})")
+        rows.append((-sum(counts), f"| {basis} | {sum(counts)} | {' | '.join(at)} |"))
+    head = [
+        f"| one measure throughout | agree, of 45 | {' | '.join(titles)} |",
+        "| --- |" + " ---: |" * (len(titles) + 1),
+    ]
+    return "\n".join([*head, *(line for _, line in sorted(rows))])
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("collections", type=Path)
     parser.add_argument("--published", type=Path, required=True)
     parser.add_argument("--best", type=int, default=12, help="readings that are shown")
     asked = parser.parse_args()
-    print(table(asked.collections, published(asked.published), asked.best))
+    print("\n\n".join(parts(asked.collections, published(asked.published), asked.best).values()))
 
 
 if __name__ == "__main__":
