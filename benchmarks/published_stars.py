@@ -306,8 +306,13 @@ def readings(found: Sequence[Found], printed: Mapping[tuple[str, int, str], Any]
             f"{off[r]:.0f}",
         ]
         lines.append(f"| {' | '.join(map(str, cells))} |")
-    n_zero = sum(cell.sre_star == 0 for (title, *_), cell in printed.items() if title in titles)
-    return f"{len(agree):,} readings; {n_zero} of the 45 printed figures are 0.\n\n" + "\n".join(lines)
+    told = [cell.sre_star for (title, *_), cell in printed.items() if title in titles]
+    every = [above[r] for r in order if r.test.startswith("Tukey") and (r.scores, r.level) == ("same", 0.05)]
+    return (
+        f"{len(agree):,} readings; {told.count(0)} of the {len(told)} printed figures are 0. Of the others a "
+        f"reading gives at most {max(above.values())}, and Tukey's test of the scores of the cutoff at .05, in "
+        f"all {len(every)} forms, at most {max(every)}.\n\n" + "\n".join(lines)
+    )
 
 
 def differences(found: Sequence[Found], printed: Mapping[tuple[str, int, str], Any]) -> str:
