@@ -310,8 +310,8 @@ def readings(found: Sequence[Found], printed: Mapping[tuple[str, int, str], Any]
     every = [above[r] for r in order if r.test.startswith("Tukey") and (r.scores, r.level) == ("same", 0.05)]
     return (
         f"{len(agree):,} readings; {told.count(0)} of the {len(told)} printed figures are 0. Of the others a "
-        f"reading gives at most {max(above.values())}, and Tukey's test of the scores of the cutoff at .05, in "
-        f"all {len(every)} forms, at most {max(every)}.\n\n" + "\n".join(lines)
+        f"reading gives at most {max(above.values())}, and Tukey's test of the scores of the cutoff at .05, "
+        f"in all {len(every)} forms, at most {max(every)}.\n\n" + "\n".join(lines)
     )
 
 
