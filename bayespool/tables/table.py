@@ -144,12 +144,12 @@ class Table:
 
     def column(self, name: str) -> Column:
         """Description of a column; `InputError` if there is none."""
-        if (found := self.columns.get(name) or COLUMNS.get(name)) is None:
+        if (column := self.columns.get(name) or COLUMNS.get(name)) is None:
             raise InputError(
                 f"the column {name!r} of the table {self.name!r} has no description",
                 hint="give the table a Column(label, kind, help) for it",
             )
-        return found
+        return column
 
     def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
         """Tables that people read, one for each view, with the columns and rows of an arrangement."""
