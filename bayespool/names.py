@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from bayespool.errors import InputError, known_names
 
 __all__ = [
+    "COMBINED",
     "DEFAULT_ESTIMATORS",
     "MEASURES",
     "MODELS",

@@ -459,7 +459,7 @@ def main() -> int:
         "switches_tool": switches(of_tool, printed),
         "switches_paper": switches(of_paper, printed),
         "left_over": left_over(findings, printed),
-        "star_candidates": published_stars.table(arguments.collections, printed),
+        **published_stars.parts(arguments.collections, printed),
         **published_indicators.parts(arguments.collections),
         **published_shallow.parts(arguments.collections / "trec8-adhoc", arguments.published),
     }

@@ -53,4 +53,4 @@ def tasks_of(collection: Collection, measure: str) -> list[ScoringProblem]:
 @cache
 def checks() -> ModelChecks:
     """Three models of the example, few draws."""
-    return check_models(load_example(), models=("background", "ratio", "evidence"), draws=150, chains=2)
+    return check_models(load_example(), models=("background", "ratio", "rankings"), draws=150, chains=2)

@@ -44,7 +44,7 @@ def test_what_a_text_cannot_say(text: str, make: type, message: str) -> None:
 
 
 def test_a_setting_that_the_name_stands_for() -> None:
-    with pytest.raises(InputError, match=r"there is no setting 'e'; background has estimand$"):
+    with pytest.raises(InputError, match=r"there is no setting 'e'; background has estimand, fit$"):
         settings_in("background(e=1)", "estimator", Background, fixed={"e": 2})
 
 

@@ -92,9 +92,15 @@ class _Placed(SharedCorrection):
     def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
         """Values between B and B + Δ."""
 
-    def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
+    def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
         """Values of the formula on each topic."""
-        held_out = _held_out(collection) if self.fit == "pool" else []
+        return self._correct(collection, bounds, _held_out(collection) if self.fit == "pool" else [])
+
+    def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
+        """`correct` for each measure; what is fitted to is the same for all of them."""
+        if self.fit == "none":
+            return [self.correct(collection, bounds) for bounds in all_bounds]
+        held_out = _held_out(collection)
         return [self._correct(collection, bounds, held_out) for bounds in all_bounds]
 
     def _correct(

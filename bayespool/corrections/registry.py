@@ -175,7 +175,7 @@ def made_of_text(text: str, **settings: Any) -> Estimator:
     Examples
     --------
     >>> made_of_text("background(e=0.05)")
-    Background(estimand='complete', e=0.05)
+    Background(estimand='complete', fit='none', e=0.05)
     """
     name = name_in(text)
     if name not in ESTIMATORS:

@@ -193,8 +193,7 @@ class HiddenDocuments:
 
     def _hidden_down_to(self, depth: int) -> Documents:
         rung = self.problem.asked
-        found = held_out_documents(self.collection, cutoff=depth, rel=rung.rel, given=rung.given)
-        return Documents(*found)
+        return Documents(*held_out_documents(self.collection, cutoff=depth, rel=rung.rel, given=rung.given))
 
     @property
     def relevant(self) -> IndexArray:

@@ -139,17 +139,17 @@ class Table:
     views: tuple[View, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        if unknown := [
-            name for name in map(str, self.frame) if name not in self.columns and name not in COLUMNS
-        ]:
-            hint = "give the table a Column(label, kind, help) for it"
-            raise InputError(
-                f"the column {unknown[0]!r} of the table {self.name!r} has no description", hint=hint
-            )
+        for name in map(str, self.frame):
+            self.column(name)
 
     def column(self, name: str) -> Column:
-        """Description of a column."""
-        return self.columns.get(name) or COLUMNS[name]
+        """Description of a column; `InputError` if there is none."""
+        if (column := self.columns.get(name) or COLUMNS.get(name)) is None:
+            raise InputError(
+                f"the column {name!r} of the table {self.name!r} has no description",
+                hint="give the table a Column(label, kind, help) for it",
+            )
+        return column
 
     def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
         """Tables that people read, one for each view, with the columns and rows of an arrangement."""

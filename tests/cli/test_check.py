@@ -65,13 +65,13 @@ def test_tables_are_those_of_the_files(check: Check, tmp_path: Path) -> None:
     frame = pd.read_csv(tmp_path / "out" / "calibration.csv")
     elpd = pd.read_csv(tmp_path / "out" / "elpd.csv")
     assert frame["measure"].unique().tolist() == ["P@10", "P(rel=2)@5"]
-    assert frame["model"].unique().tolist() == ["ratio", "evidence", "combined"]
+    assert frame["model"].unique().tolist() == ["ratio", "rankings", "combined"]
     for measure in ("P@10", "P(rel=2)@5"):
         first = frame[(frame["measure"] == measure) & (frame["ci_prob"] == 0.95)].set_index("model")
         n_runs, n_organizations = first[["n_runs", "n_organizations"]].iloc[0]
         heading = f"{measure}: {n_runs} runs of {n_organizations} organizations, held out in 5 folds"
         shown = table(done.stdout, heading)
-        assert list(shown) == ["ratio", "evidence", "combined"]
+        assert list(shown) == ["ratio", "rankings", "combined"]
         for model, cells in shown.items():
             assert float(cells[0]) == pytest.approx(first.loc[model, "mae"], abs=6e-5)
             assert float(cells[3]) == pytest.approx(first.loc[model, "pit_inside"], abs=6e-4)
@@ -91,13 +91,13 @@ def test_folder_holds_tables_figures_containers_and_settings(check: Check, tmp_p
     assert done.exit_code == 0, done.output
     tables = {f"{name}.{kind}" for name in ("calibration", "elpd", "runs") for kind in ("csv", "parquet")}
     figures = {"elpd.png", "predictive-P_10.png", "pit-P_10.png"}
-    containers = {"P_10-ratio.nc", "P_10-evidence.nc"}
+    containers = {"P_10-ratio.nc", "P_10-rankings.nc"}
     assert {path.name for path in out.iterdir()} == tables | figures | containers | {"settings.json"}
     settings = json.loads((out / "settings.json").read_text(encoding="utf-8"))
     assert settings["random_seed"] == 5
     assert settings["n_folds"] == 3
     assert settings["priors"] == {"mu": "Normal(-1, 1)"}
-    assert settings["models"] == ["ratio", "evidence"]
+    assert settings["models"] == ["ratio", "rankings"]
     for name in figures:
         assert (out / name).read_bytes().startswith(b"\x89PNG")
         assert (out / name).stat().st_size > 5000

@@ -91,7 +91,7 @@ def test_copies_of_pooled_runs_are_not_pooled_and_leave_the_evidence_alone() -> 
     # scored as they are, all contributing runs would leave no evidence but their own
     shallow, runs = unpooled_copies(judgment_subset(example, 500), example.pooled_run_ids)
     (estimates,) = score(shallow, runs, estimators=["posterior-combined"], draws=20).estimates
-    assert {name.removesuffix(", new kind") for name in estimates.weights} == {"ratio", "evidence"}
+    assert {name.removesuffix(", new kind") for name in estimates.weights} == {"ratio", "rankings"}
     assert not any("priors" in note for note in estimates.notes)
 
 

@@ -23,7 +23,7 @@ GROUPS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("model", ["background", pytest.param("ratio", marks=pytest.mark.slow), "evidence"])
+@pytest.mark.parametrize("model", ["background", pytest.param("ratio", marks=pytest.mark.slow), "rankings"])
 def test_container_is_what_arviz_reads(model: str, tmp_path: Path) -> None:
     atomic_write(tmp_path / "model.nc", container_bytes(checks().containers["P@10", model]))
     with xr.open_datatree(tmp_path / "model.nc", engine="h5netcdf") as opened:
@@ -60,7 +60,7 @@ NO_INTERACTION = {"sigma_interaction": "HalfNormal(1e-6)"}
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("model", "priors"), [("background", {}), ("ratio", NO_INTERACTION), ("evidence", NO_INTERACTION)]
+    ("model", "priors"), [("background", {}), ("ratio", NO_INTERACTION), ("rankings", NO_INTERACTION)]
 )
 def test_log_likelihood_is_the_chance_of_the_relevances(model: str, priors: dict[str, str]) -> None:
     found = check_models(load_example(), models=model, draws=150, chains=2, priors=priors)
@@ -73,7 +73,7 @@ def test_log_likelihood_is_the_chance_of_the_relevances(model: str, priors: dict
     np.testing.assert_allclose(drawn, expected, rtol=1e-6)  # kept in single precision
 
 
-@pytest.mark.parametrize("model", [pytest.param("ratio", marks=pytest.mark.slow), "evidence"])
+@pytest.mark.parametrize("model", [pytest.param("ratio", marks=pytest.mark.slow), "rankings"])
 def test_log_likelihood_is_with_effects_of_organizations_on_topics_given_the_documents(model: str) -> None:
     """Their mean and variance given the container's parameters, on a grid of each organization × topic."""
     tree = checks().containers["P@10", model]
@@ -130,7 +130,7 @@ def test_models_are_compared_by_arviz_over_the_same_cells() -> None:
     trees = {model: tree for (_, model), tree in checks().containers.items()}
     loos = {model: arviz_stats.loo(tree) for model, tree in trees.items()}
     assert len({loo.n_data_points for loo in loos.values()}) == 1
-    assert loos["evidence"].n_data_points == 332
+    assert loos["rankings"].n_data_points == 332
     for model, loo in loos.items():  # leaving a cell out costs something, and not much
         in_sample = logsumexp(trees[model]["log_likelihood"]["hidden_relevant"].values[0], axis=0)
         in_sample = in_sample - np.log(300)

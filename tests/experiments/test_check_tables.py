@@ -119,7 +119,7 @@ def test_mixture_of_a_fold_has_weights_of_the_other_folds() -> None:
 def test_frames_of_the_example_hold_every_model_and_run() -> None:
     found = checks()
     calibration, elpd, runs = (found.to_frame(name) for name in ("calibration", "elpd", "runs"))
-    models = ["background", "ratio", "evidence", "combined"]
+    models = ["background", "ratio", "rankings", "combined"]
     assert list(dict.fromkeys(calibration["model"])) == models
     assert calibration["ci_prob"].tolist() == [0.5, 0.8, 0.95] * 4
     assert (calibration["n_runs"] == 21).all()
@@ -127,7 +127,7 @@ def test_frames_of_the_example_hold_every_model_and_run() -> None:
     assert elpd["elpd"].is_monotonic_decreasing
     assert elpd["weight"].sum() == pytest.approx(1)
     weights = elpd.set_index("model")["weight_combined"]
-    assert weights[["ratio", "evidence"]].sum() == pytest.approx(1)
+    assert weights[["ratio", "rankings"]].sum() == pytest.approx(1)
     assert weights[["background", "combined"]].isna().all()
     assert len(runs) == 4 * 21
     assert ((runs["lower"] <= runs["value_predicted"]) & (runs["value_predicted"] <= runs["upper"])).all()

@@ -33,7 +33,7 @@ def test_pool_from_which_nothing_can_be_held_out_is_an_error() -> None:
     ("arguments", "message"),
     [
         ({"models": ("ratio", "linear")}, "no model 'linear' to check"),
-        ({"models": ("combined",)}, "it is checked where all of its models are: ratio, evidence"),
+        ({"models": ("combined",)}, "it is checked where all of its models are: ratio, rankings"),
         ({"models": ()}, "models cannot be empty; leave it out"),
         ({"models": "ratio", "priors": {"gamma": "Normal(0, 1)"}}, "no prior 'gamma'"),
         ({"models": "ratio", "engine": "advi"}, "no engine 'advi'"),

@@ -139,9 +139,9 @@ def test_log_density_of_certain_chances_is_the_normal_one() -> None:
 def test_mixture_of_a_graded_measure_has_weights_of_its_own_on_each_rung() -> None:
     """As the combined estimator has them, of the other folds; and its draws are of the members' models."""
     found = check_models(
-        load_example(), "DCG@10", models=("ratio", "evidence"), draws=150, chains=2, containers=False
+        load_example(), "DCG@10", models=("ratio", "rankings"), draws=150, chains=2, containers=False
     )
-    members = [found[model, "DCG@10"] for model in ("ratio", "evidence")]
+    members = [found[model, "DCG@10"] for model in ("ratio", "rankings")]
     mixed = found["combined", "DCG@10"]
     assert mixed.densities.shape == (2, 21)
     for k in range(2):
@@ -159,7 +159,7 @@ def test_mixture_of_a_graded_measure_has_weights_of_its_own_on_each_rung() -> No
     assert (mixed.draws.mean(axis=0) < mean.max(axis=0) + 0.35 * spread).all()
     np.testing.assert_array_equal(mixed.observed, members[0].observed)
     first = found.to_frame("elpd").set_index("model")["weight_combined"]
-    assert first[["ratio", "evidence"]].sum() == pytest.approx(1)
+    assert first[["ratio", "rankings"]].sum() == pytest.approx(1)
 
 
 def test_organizations_and_not_runs_decide_the_weights() -> None:

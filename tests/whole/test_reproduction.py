@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from scipy import stats
 
 from bayespool import load_example
+from bayespool.comparisons import paired_t
 from bayespool.corrections import AntiPrecision, SystemsAdjustment
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
@@ -29,6 +31,7 @@ from published_experiments import (
     with_twins,
 )
 from published_methods import ToolAntiPrecision, ToolSystemsAdjustment, composed, rounded
+from published_stars import SUMMED, one_way_lsd, one_way_tukey, pair_p_values, star, two_way_lsd
 
 # Lipani, Lupu & Hanbury (2015), table 2, by cutoff: MAE and SRE of the reduced pool, of Webber & Park's
 # systems adjustment, and of anti-precision.
@@ -180,3 +183,33 @@ def test_errors_with_twins() -> None:
     assert found.mae == pytest.approx((0 + 0.15 + 0.05) / 3)
     # a: rank 2 both times; b and c: rank 3 in truth, 1 and 2 by their estimates among a alone
     assert found.sre == 0 + 2 + 1
+
+
+# --- readings of SRE* --------------------------------------------------------------------------------------
+
+
+def test_what_sre_star_sums() -> None:
+    """a passes b and c, b passes c; only a and c differ significantly."""
+    passed = np.array([[0, 1, 1], [0, 0, 1], [0, 0, 0]], dtype=bool)
+    significant = np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], dtype=bool)
+    assert [star(passed, significant, summed) for summed in SUMMED] == [1, 2]
+
+
+def test_tests_of_sre_star() -> None:
+    """Tukey's one-way test is SciPy's; with two runs the least significant differences are the t tests."""
+    scores = np.random.default_rng(1).normal(size=(5, 12)) + np.array([0, 0.2, 0.9, 1.4, 2])[:, None]
+    expected = stats.tukey_hsd(*scores).pvalue < 0.05
+    np.testing.assert_array_equal(one_way_tukey(scores, 0.05), expected)
+    assert 0 < expected.sum() < 20
+    pair = scores[:2]
+    assert one_way_lsd(pair)[0, 1] == pytest.approx(stats.ttest_ind(*pair).pvalue)
+    assert two_way_lsd(pair)[0, 1] == pytest.approx(stats.ttest_rel(*pair).pvalue)
+
+
+def test_pairs_on_the_topics_of_both() -> None:
+    scores = np.random.default_rng(1).normal(size=(3, 8))
+    scores[1, 2] = np.nan
+    p = pair_p_values(paired_t, scores)
+    kept = np.arange(8) != 2
+    assert p[0, 1] == p[1, 0] == pytest.approx(stats.ttest_rel(scores[0, kept], scores[1, kept]).pvalue)
+    assert p[0, 2] == pytest.approx(stats.ttest_rel(scores[0], scores[2]).pvalue)
