@@ -30,6 +30,7 @@ from bayespool.collection.sources import (
     runs_of,
 )
 from bayespool.errors import InputError
+from bayespool.tables.formatting import counted
 
 Order = Literal["score", "rank"]
 _MAX_BYTES_OF_32_BIT_OFFSETS = 2**31 - 1
@@ -450,8 +451,8 @@ def _check_size(flat: _FlatRankings, run_ids: Sequence[str], query_ids: tuple[st
     r, t = divmod(int(flat.length.argmax()), len(query_ids))
     check_memory(
         4 * flat.size,
-        f"rankings of {len(run_ids)} runs on {len(query_ids)} topics, {flat.depth:,} ranks deep as the "
-        f"longest ({run_ids[r]}, topic {query_ids[t]}),",
+        f"rankings of {counted(len(run_ids), 'run')} on {counted(len(query_ids), 'topic')}, {flat.depth:,} "
+        f"ranks deep as the longest ({run_ids[r]}, topic {query_ids[t]}),",
         "cut the longest runs, or leave them out",
     )
 

@@ -22,6 +22,7 @@ from bayespool.collection.records import Labels, Qrels, Run, Skipped
 from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.options import MAX_FILE_SIZE
 from bayespool.tables.files import PathLike
+from bayespool.tables.formatting import counted
 
 _RUN_ID_NAMES = ("run_id", "run", "tag")
 
@@ -241,8 +242,7 @@ def _warn(skipped: tuple[Skipped, ...]) -> None:
     if skipped:
         parts = []
         for part in skipped:
-            lines = "1 line" if part.n_lines == 1 else f"{part.n_lines:,} lines"
-            parts.append(f"{lines} {part.reason} (first: line {part.first_line})")
+            parts.append(f"{counted(part.n_lines, 'line')} {part.reason} (first: line {part.first_line})")
         warn_caller(f"{skipped[0].path}: {'; '.join(parts)}", InputWarning)
 
 

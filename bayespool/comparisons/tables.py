@@ -13,6 +13,7 @@ import numpy.typing as npt
 from bayespool.report.result import cited_by
 from bayespool.tables import Citation, cite
 from bayespool.tables.columns import Column
+from bayespool.tables.formatting import counted
 from bayespool.tables.markup import Arrangement
 from bayespool.tables.table import Ends, Spread, Table, View
 
@@ -337,8 +338,9 @@ def _views_of_pairs(comparison: Comparison, pairs: pd.DataFrame, chosen: Arrange
 
 def _caption(comparison: Comparison, measure: str, n_shown: int, names: Sequence[str], method: str) -> str:
     n = count_pairs(comparison.run_ids)
-    which = f"{n} pair{'' if n == 1 else 's'}" if n_shown == n else f"{n_shown} of {n} pairs"
-    sentences = [f"Differences in {measure} of {which} of runs on {len(comparison.scores.query_ids)} topics."]
+    which = f"{counted(n, 'pair')}" if n_shown == n else f"{n_shown} of {n} pairs"
+    topics = counted(len(comparison.scores.query_ids), "topic")
+    sentences = [f"Differences in {measure} of {which} of runs on {topics}."]
     if "as-judged" in names:
         sentences.append("As judged: unjudged documents are nonrelevant.")
     if {"difference", "interval", "chance"} & set(names):

@@ -31,7 +31,7 @@ from bayespool.measures import Measure
 from bayespool.report.result import Figure
 from bayespool.tables.columns import Column
 from bayespool.tables.files import records
-from bayespool.tables.formatting import level, number, percent
+from bayespool.tables.formatting import counted, level, number, percent
 from bayespool.tables.table import Table, View
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def leave_out_sentence(rows: Sequence[Mapping[str, Any]], where: str = " left ou
     """
     best = min(rows, key=lambda row: float(row["rmse"]))
     plain = [row for row in rows if row["estimator"] == "as-judged"]
-    text = f"{best['measure']}, over {best['n_runs']} runs{where}:"
+    text = f"{best['measure']}, over {counted(best['n_runs'], 'run')}{where}:"
     if plain:
         side = "underestimated" if plain[0]["bias"] < 0 else "overestimated"
         text += f" as judged a run is {side} by {number(abs(plain[0]['bias']))} on average."
@@ -153,7 +153,12 @@ class DesignResult(ExperimentResult):
 
     def _counted(self) -> str:
         s, rows = self.settings, self._rows
-        return f"{rows['run_id'].nunique()} runs, {len(s.measures)} measures, {len(s.estimators)} estimators"
+        numbers = {
+            "run": rows["run_id"].nunique(),
+            "measure": len(s.measures),
+            "estimator": len(s.estimators),
+        }
+        return ", ".join(counted(n, noun) for noun, n in numbers.items())
 
     def tables(self) -> tuple[Table, ...]:
         """``runs`` and ``summary``."""
@@ -220,7 +225,7 @@ class DesignResult(ExperimentResult):
             if len(posteriors):
                 n_open = int(posteriors["n_open"].iloc[0])
                 yield View(
-                    title=f"{measure}, intervals of {n_open} runs with anything unjudged",
+                    title=f"{measure}, intervals of {counted(n_open, 'run')} with anything unjudged",
                     names=("estimator",),
                     columns=(*intervals, "width"),
                     where={"measure": measure, "ci_prob": self.settings.ci_prob},
@@ -231,7 +236,7 @@ class DesignResult(ExperimentResult):
 
     def _runs_clause(self, measure: str, n_runs: int) -> str:
         """Clause on the runs that a table summarizes."""
-        return f"{n_runs} runs of {self.design}"
+        return f"{counted(n_runs, 'run')} of {self.design}"
 
     @cached_property
     def _summary(self) -> pd.DataFrame:

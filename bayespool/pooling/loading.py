@@ -48,6 +48,7 @@ from bayespool.pooling.discovery import (
 )
 from bayespool.pooling.pools import PlanOptions, PoolPlan, pool_of_strategy
 from bayespool.pooling.strategy import Strategy
+from bayespool.tables.formatting import counted
 
 _LABELED_RANKS = 10  # of runs to score, which a judge labels before all others
 _MAX_UNEXPLAINED_SHARE = 0.1  # of judgments, by the pooled runs
@@ -381,11 +382,12 @@ def _organization_by_run(
     organization_of = organizations_of(organizations, reading=reading)
     unknown = [run for run in organization_of if run not in set(run_ids)]
     if unknown:
-        which = "1 listed run was" if len(unknown) == 1 else f"{len(unknown)} listed runs were"
+        which = f"{counted(len(unknown), 'listed run')} {'was' if len(unknown) == 1 else 'were'}"
         warn_caller(f"{path or 'organizations'}: {which} not read: {some(unknown)}", PartialListWarning)
     missing = [run for run in pool_ids if run not in organization_of]
     if missing:
-        problem = f"{len(missing)} runs of the pool have no organization, {missing[0]!r} for one"
+        which = counted(len(missing), "run") + " of the pool"
+        problem = f"{which} {'has' if len(missing) == 1 else 'have'} no organization, {missing[0]!r} for one"
         if reading.strict:
             raise InputError(problem, path=path, hint="add them, or allow it with strict=False (--lenient)")
         warn_caller(f"{path or 'organizations'}: {problem}; each counts as its own", OrganizationWarning)

@@ -16,6 +16,7 @@ from bayespool.evidence.predictors_of_labels import usable_judges
 from bayespool.measures import Measure
 from bayespool.models import model_named
 from bayespool.posterior.steps import Rung, rungs_of
+from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
     from bayespool.posterior.completion import Completion
@@ -36,11 +37,11 @@ def judge_problems(
         used = _rungs_used(collection, judge, rungs)
         if judge.thresholds and len(used) < len(rungs):
             idle = [rung for rung in rungs if rung not in used]
-            counted = grade_counts(collection, judge, rel=idle[0].rel, given=idle[0].given)
+            tally = grade_counts(collection, judge, rel=idle[0].rel, given=idle[0].given)
             problems.append(
                 f"judge {judge.name} is not used{_rung_suffix(idle, rungs)}: too few judged documents have "
-                f"its labels to know it by ({counted.n_relevant.sum()} relevant, "
-                f"{counted.n_nonrelevant.sum()} not)"
+                f"its labels to know it by ({tally.n_relevant.sum()} relevant, "
+                f"{tally.n_nonrelevant.sum()} not)"
             )
         for name, lift in _favored(collection, judge, used).items():
             in_100 = 50 + 100 * max(lift.values())
@@ -105,14 +106,15 @@ def judge_notes(completion: Completion, measure: Measure) -> list[str]:
             if alone and labeled:
                 notes[r].append(alone)
             if set(used) - set(favored.get(name, {})) and labeled < len(of_run):
-                notes[r].append(f"judge {judge.name} labels {labeled} of {len(of_run)} unjudged documents")
+                unjudged = counted(len(of_run), "unjudged document")
+                notes[r].append(f"judge {judge.name} labels {labeled} of {unjudged}")
     return ["; ".join(of_run) for of_run in notes]
 
 
 def _basis_note(collection: Collection, judge: Judge, rung: Rung) -> str:
     """Note on the judged documents that a judge's labels are known by, where nothing is hidden."""
-    counted = grade_counts(collection, judge, rel=rung.rel, given=rung.given)
-    return f"what labels of judge {judge.name} are worth rests on {counted.n.sum():,} judged documents alone"
+    tally = grade_counts(collection, judge, rel=rung.rel, given=rung.given)
+    return f"what labels of judge {judge.name} are worth rests on {tally.n.sum():,} judged documents alone"
 
 
 def _rungs_used(collection: Collection, judge: Judge, rungs: Sequence[Rung]) -> list[Rung]:
