@@ -150,7 +150,6 @@ def comparison_tables(comparison: Comparison, chosen: Arrangement) -> tuple[Tabl
     views: dict[str, Iterable[View]] = {
         "pairs": _views_of_pairs(comparison, frames["pairs"], chosen),
         "significance": _views_of_tests(comparison, frames["significance"], lists_pairs),
-        "reliability": _views_of_reliability(comparison),
     }
     if lists_pairs:
         views["differences"] = _by_scope(comparison, _OF_DIFFERENCES, "measure", measures)
@@ -160,6 +159,8 @@ def comparison_tables(comparison: Comparison, chosen: Arrangement) -> tuple[Tabl
         views["across_measures"] = _by_scope(comparison, _LISTED_ACROSS, "measures", groups)
     else:
         views["across_overview"] = _by_scope(comparison, _SHORT_ACROSS, "measures", groups)
+    if len(comparison.run_ids) > 2:  # the variance between two is noise
+        views["reliability"] = _views_of_reliability(comparison)
     if len(comparison.run_ids) > 2 and comparison.draws:
         views["ranks"] = _by_scope(comparison, _OF_RANKS, "measure", measures)
     within = Column(

@@ -59,7 +59,7 @@ def notes_of_truth(frame: pd.DataFrame, measure: Measure) -> list[str]:
     """Note that documents of the runs are unjudged in the truth, too; none without such documents."""
     unknown = n_unknown_documents(frame, measure)
     message = (
-        f"{unknown} documents of these runs' top {measure.cutoff} are unjudged in truth, too, and count as "
+        f"{counted(unknown, 'document')} of these runs' top {measure.cutoff} unjudged in truth, too, and "
         f"{'unjudged' if measure.reads_unjudged else 'nonrelevant'} there"
     )
     return [message] if unknown else []
