@@ -366,7 +366,7 @@ def unjudged_collection(runs: Sequence[Run], **building: Unpack[Building]) -> Co
     --------
     >>> from bayespool import run_from_frame
     >>> unjudged_collection([run_from_frame({"q1": {"d1": 2.0, "d2": 1.0}}, "bm25")])
-    <Collection: 1 runs (0 pooled to depth 0), 1 organizations, 1 topics, 0 judgments, 0 relevant>
+    <Collection: 1 run (0 pooled to depth 0), 1 organization, 1 topic, 0 judgments, 0 relevant>
     """
     first: dict[str, str] = {}  # a document of each topic, since judgments define the topics
     for run in runs:

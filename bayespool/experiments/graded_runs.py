@@ -58,9 +58,10 @@ def n_outside_bounds(frame: pd.DataFrame, measure: object) -> int:
 def notes_of_truth(frame: pd.DataFrame, measure: Measure) -> list[str]:
     """Note that documents of the runs are unjudged in the truth, too; none without such documents."""
     unknown = n_unknown_documents(frame, measure)
+    is_, count = ("is", "counts") if unknown == 1 else ("are", "count")
     message = (
-        f"{counted(unknown, 'document')} of these runs' top {measure.cutoff} unjudged in truth, too, and "
-        f"{'unjudged' if measure.reads_unjudged else 'nonrelevant'} there"
+        f"{counted(unknown, 'document')} of these runs' top {measure.cutoff} {is_} unjudged in truth, too, "
+        f"and {count} as {'unjudged' if measure.reads_unjudged else 'nonrelevant'} there"
     )
     return [message] if unknown else []
 

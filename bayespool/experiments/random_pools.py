@@ -121,7 +121,7 @@ class PoolWidthResult(_PoolsResult):
         s = self.settings
         return (
             f"<PoolWidthResult: {s.n_samples} pools of each of {len(s.widths)} widths, "
-            f"{len(s.measures)} measures, {len(s.estimators)} estimators>"
+            f"{counted(len(s.measures), 'measure')}, {counted(len(s.estimators), 'estimator')}>"
         )
 
     def tables(self) -> tuple[Table, ...]:

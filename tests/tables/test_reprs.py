@@ -167,7 +167,15 @@ def test_every_result_is_looked_at() -> None:
     for module in pkgutil.walk_packages(bayespool.__path__, "bayespool."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    bases = {"Shown", "Result", "ReadableScores", "ExperimentResult", "ListForAssessors", "WithReportedRuns", "_PoolsResult"}
+    bases = {
+        "Shown",
+        "Result",
+        "ReadableScores",
+        "ExperimentResult",
+        "ListForAssessors",
+        "WithReportedRuns",
+        "_PoolsResult",
+    }
     assert classes_below(Shown) | classes_below(Result) == set(MADE) | bases
     results = {"Budgets", "Comparison", "Completion", "Estimates", "Imputations", "JudgeCheck", "Values"}
     results |= {"LeaveOutResult", "ModelChecks", "NextJudgments", "Reversals", "Scores", "StoredResult"}
