@@ -234,7 +234,18 @@ def _read_run(path: Path, reading: Reading, run_id: str | None = None) -> Run:
 
 def id_of_file(path: Path) -> str:
     """Name of a run by its file (see `read_run`); a name that is not UTF-8 is read as Latin-1."""
-    name = _COMPRESSION.sub("", as_text(os.fsencode(path.name)).decode())
+    return id_of_name(as_text(os.fsencode(path.name)).decode())
+
+
+def id_of_name(file_name: str) -> str:
+    """Name of a run by the name of its file (see `read_run`).
+
+    Examples
+    --------
+    >>> id_of_name("input.final.qruir.f.txt.gz")
+    'final.qruir.f'
+    """
+    name = _COMPRESSION.sub("", file_name)
     return _ENDING.sub("", name.removeprefix("input.")) or name
 
 
