@@ -334,8 +334,14 @@ def estimate_checked(
 ) -> tuple[Estimates, ...]:
     """Run an estimator and refuse a result that is not an `Estimates` per measure, of these runs."""
     answer: Any = estimator.estimate(collection, tuple(run_ids), tuple(measures))
-    if not isinstance(answer, tuple) or not all(isinstance(group, Estimates) for group in answer):
-        raise InputError(f"estimator {estimator.name!r} does not return a tuple of Estimates")
+    odd = [group for group in answer if not isinstance(group, Estimates)] if isinstance(answer, tuple) else []
+    if odd or not isinstance(answer, tuple):
+        given = f"a tuple with {_kind(odd[0])}" if isinstance(answer, tuple) else _kind(answer)
+        raise InputError(
+            f"estimator {estimator.name!r} does not return a tuple of Estimates, one per measure, but "
+            f"{given}",
+            hint="an Estimates has value of shape (run,) and per_topic of shape (run, topic)",
+        )
     if [group.measure for group in answer] != list(measures):
         raise InputError(
             f"estimator {estimator.name!r} does not answer for {', '.join(map(str, measures))} in this order"
@@ -347,6 +353,11 @@ def estimate_checked(
                 "all topics"
             )
     return answer
+
+
+def _kind(x: object) -> str:
+    shape = f" of shape {x.shape}" if isinstance(x, np.ndarray) else ""
+    return f"an object of type {type(x).__name__}{shape}"
 
 
 def side_by_side(parts: Sequence[Estimates]) -> Estimates:

@@ -241,8 +241,15 @@ def test_an_answer_to_the_question_is_passed_on() -> None:
         says[::-1]: "does not answer for P@5, P@10 in this order",
         (good, answer(measure=P10)): "does not speak of the runs asked about",  # two topics of three
         (good, replace(says[1], run_ids=("n1",))): "does not speak of the runs asked about",
-        (good, 0.5): "does not return a tuple of Estimates",
-        None: "does not return a tuple of Estimates",
+        (
+            good,
+            0.5,
+        ): "does not return a tuple of Estimates, one per measure, but a tuple with .* type float; an",
+        None: "does not return a tuple of Estimates, one per measure, but an object of type NoneType; an",
     }.items():
         with pytest.raises(InputError, match=f"estimator 'fixed' {message}"):
             estimate_checked(Fixed(wrong), toy, ["u"], [P5, P10])
+    with pytest.raises(
+        InputError, match=r"an object of type ndarray of shape \(2, 3\); an Estimates has value"
+    ):
+        estimate_checked(Fixed(np.zeros((2, 3))), toy, ["u"], [P5, P10])
