@@ -21,6 +21,10 @@ from bayespool.tables.formatting import counted
 if TYPE_CHECKING:
     from bayespool.posterior.completion import Completion
 
+_MIN_LABELED_SHARE = 0.1  # of the unjudged documents in reach
+_REPEATED_SHARE = 0.98  # labels that are the relevance itself, which no other judge reaches
+_MIN_REPEATED = 20
+
 
 def judge_problems(
     collection: Collection,
@@ -52,12 +56,9 @@ def judge_problems(
             )
         for cutoff in cutoffs if used else ():
             pair = unjudged_documents(collection, run_ids, cutoff=cutoff, estimand=estimand)[3]
-            absent = _missing_labels(collection, judge, np.unique(pair))
-            if absent:
-                problems.append(
-                    f"judge {judge.name} {absent} within rank {cutoff} of the runs to score; have it label "
-                    "these, too"
-                )
+            problem = _missing_labels(collection, judge, np.unique(pair), cutoff)
+            if problem:
+                problems.append(f"judge {judge.name} {problem}")
                 break
     return tuple(problems)
 
@@ -132,14 +133,37 @@ def _favored(collection: Collection, judge: Judge, rungs: Sequence[Rung]) -> dic
     return lifts
 
 
-def _missing_labels(collection: Collection, judge: Judge, unjudged: npt.NDArray[np.int32]) -> str:
-    """Message that labels are missing mostly on these documents, else an empty string."""
-    n_judged, labeled = int(collection.judged.sum()), int(judge.is_labeled[unjudged].sum())
+def _missing_labels(
+    collection: Collection, judge: Judge, unjudged: npt.NDArray[np.int32], cutoff: int
+) -> str:
+    """What is wrong where labels of these documents are few; else an empty string."""
+    n, n_judged, labeled = len(unjudged), int(collection.judged.sum()), int(judge.is_labeled[unjudged].sum())
     known = int(judge.is_labeled[collection.judged].sum())
-    if 2 * labeled >= len(unjudged) or 2 * known <= n_judged:
+    which = f"unjudged documents within rank {cutoff} of the runs to score"
+    if 2 * labeled >= n:
         return ""
-    of_judged, of_unjudged = f"{known:,} of {n_judged:,}", f"{labeled:,} of {len(unjudged):,}"
-    return f"labels {of_judged} judged documents, but {of_unjudged} unjudged ones"
+    if _repeats_judgments(collection, judge):
+        return (
+            f"hardly differs from the judgments, and labels {labeled:,} of {n:,} {which}: are its labels a "
+            "copy of the qrels?"
+        )
+    if 2 * known > n_judged:
+        of_judged, of_unjudged = f"{known:,} of {n_judged:,}", f"{labeled:,} of {n:,}"
+        which = which.replace("unjudged documents", "unjudged ones")
+        return f"labels {of_judged} judged documents, but {of_unjudged} {which}; have it label these, too"
+    if labeled < _MIN_LABELED_SHARE * n:
+        return f"labels {labeled:,} of {n:,} {which}, too few to say much of them; have it label these, too"
+    return ""
+
+
+def _repeats_judgments(collection: Collection, judge: Judge) -> bool:
+    """Whether nearly all labels of relevant documents, and of nonrelevant ones, are their relevance."""
+    both = collection.judged & judge.is_labeled
+    same, relevant = judge.label[both] == collection.relevance[both], collection.relevance[both] > 0
+    return all(
+        of_level.sum() >= _MIN_REPEATED and of_level.mean() >= _REPEATED_SHARE
+        for of_level in (same[relevant], same[~relevant])
+    )
 
 
 def _rung_suffix(some: Sequence[Rung], rungs: Sequence[Rung]) -> str:
