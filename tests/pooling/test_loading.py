@@ -319,18 +319,6 @@ def test_pooled_run_without_an_organization_is_an_error(folder: Path) -> None:
         )
 
 
-def test_a_list_may_name_files_in_place_of_runs(folder: Path) -> None:
-    """The list has ``s1.f.txt`` as the file is called, and its run is ``s1.f``."""
-    (folder / "pool" / "input.s1.gz").rename(folder / "pool" / "input.s1.f.txt.gz")
-    named = {"n1.run": "north", "n2": "north", "s1.f.txt": "south", "s2": "south"}
-    collection = read_collection(folder / "qrels.txt", pool=folder / "pool", organizations=named)
-    assert organization_of(collection) == {"n1": "north", "n2": "north", "s1.f": "south", "s2": "south"}
-    with pytest.raises(InputError, match=r"run 'n1', by the names of its files, belongs to 'b' and to 'a'"):
-        read_collection(
-            folder / "qrels.txt", pool=folder / "pool", organizations={"n1.run": "a", "n1.txt": "b"}
-        )
-
-
 def test_pooled_run_without_an_organization_warns_when_lenient(folder: Path) -> None:
     write_organizations({"n1": "north", "n2": "north"}, folder / "organizations.csv")
     with pytest.warns(OrganizationWarning, match="2 runs of the pool have no organization, 's1' for one"):
