@@ -65,8 +65,9 @@ def run_types_of(
         return ()
     names = list(run_ids)
     if missing := [run for run in names if run not in run_types]:
+        have = "has" if len(missing) == 1 else "have"
         raise InputError(
-            f"{counted(len(missing), 'run')} of the pool without a type, {missing[0]!r} for one",
+            f"{counted(len(missing), 'run')} of the pool {have} no type, {missing[0]!r} for one",
             hint="give every run one",
         )
     return tuple((run, run_types[run]) for run in names)
