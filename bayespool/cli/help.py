@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import click
 
 from bayespool.cli.completion import estimators, strategies
 from bayespool.cli.parameters import GROUPS, GroupedOption
-from bayespool.names import DEFAULT_ESTIMATORS
+from bayespool.names import DEFAULT_ESTIMATORS, split_list
 
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
@@ -45,25 +45,32 @@ class GroupedCommand(_InGroups):
         """Write the names that options take below them."""
         options = [parameter for parameter in self.params if isinstance(parameter, GroupedOption)]
         kinds = {option.names for option in options if option.group != "Pool"}
+        chosen = _by_default(options)
         if "estimators" in kinds:
-            _write_names(
-                formatter, "Estimators: corrections as published (* by default)", estimators("point")
-            )
+            _write_names(formatter, "Estimators: corrections as published", estimators("point"), chosen)
         if kinds & {"estimators", "posteriors"}:
             posteriors = estimators("posterior")
-            _write_names(formatter, "Estimators: posteriors, which have intervals (* by default)", posteriors)
+            _write_names(formatter, "Estimators: posteriors, which have intervals", posteriors, chosen)
         if kinds & {"strategies", "strategy"}:
             _write_names(formatter, "Strategies: which documents are judged first", strategies())
 
 
-def _write_names(formatter: click.HelpFormatter, title: str, descriptions: Mapping[str, str]) -> None:
-    with formatter.section(title):
-        formatter.write_dl(
-            [
-                (f"{name} *" if name in DEFAULT_ESTIMATORS else name, description)
-                for name, description in descriptions.items()
-            ]
-        )
+def _by_default(options: Sequence[GroupedOption]) -> set[str]:
+    """Names of estimators that a command takes by default."""
+    defaults = [str(o.default) for o in options if o.names in ("estimators", "posteriors") and o.default]
+    names = {name for text in defaults for name in split_list(text)}
+    return names | set(DEFAULT_ESTIMATORS) if "default" in names else names
+
+
+def _write_names(
+    formatter: click.HelpFormatter,
+    title: str,
+    descriptions: Mapping[str, str],
+    chosen: Set[str] = frozenset(),
+) -> None:
+    marked = [(f"{name} *" if name in chosen else name, text) for name, text in descriptions.items()]
+    with formatter.section(title if chosen.isdisjoint(descriptions) else f"{title} (* by default)"):
+        formatter.write_dl(marked)
 
 
 class GroupedCommands(_InGroups, click.Group):

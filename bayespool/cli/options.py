@@ -15,7 +15,7 @@ from bayespool.cli.messages import is_quiet, tell
 from bayespool.cli.parameters import Command, files_argument, gathered, own_option, settings_option
 from bayespool.errors import InputError, JobsWarning, WorkerError, warn_caller
 from bayespool.options import ReadingRunsSettings, ReadingSettings
-from bayespool.tables.formatting import printable
+from bayespool.tables.formatting import counted, printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -160,7 +160,7 @@ def _say_unpooled(collection: Collection, settings: TargetSettings) -> None:
     n_before, n_after = (int((each.judged & ~each.is_own).sum()) for each in (collection, smaller))
     tell(
         f"taken out of the pool: {', '.join(dict.fromkeys(taken.values()))} ({', '.join(gone)}), "
-        f"and {n_before - n_after} judgments of documents that nobody else brought"
+        f"and {counted(n_before - n_after, 'judgment')} of documents that nobody else brought"
     )
     tell(f"pool then: {describe_pool(smaller)}")
 

@@ -30,6 +30,7 @@ from bayespool.collection.sources import (
     runs_of,
 )
 from bayespool.errors import InputError
+from bayespool.tables.formatting import counted
 
 Order = Literal["score", "rank"]
 _MAX_BYTES_OF_32_BIT_OFFSETS = 2**31 - 1
@@ -365,7 +366,7 @@ def unjudged_collection(runs: Sequence[Run], **building: Unpack[Building]) -> Co
     --------
     >>> from bayespool import run_from_frame
     >>> unjudged_collection([run_from_frame({"q1": {"d1": 2.0, "d2": 1.0}}, "bm25")])
-    <Collection: 1 runs (0 pooled to depth 0), 1 organizations, 1 topics, 0 judgments, 0 relevant>
+    <Collection: 1 run (0 pooled to depth 0), 1 organization, 1 topic, 0 judgments, 0 relevant>
     """
     first: dict[str, str] = {}  # a document of each topic, since judgments define the topics
     for run in runs:
@@ -450,8 +451,8 @@ def _check_size(flat: _FlatRankings, run_ids: Sequence[str], query_ids: tuple[st
     r, t = divmod(int(flat.length.argmax()), len(query_ids))
     check_memory(
         4 * flat.size,
-        f"rankings of {len(run_ids)} runs on {len(query_ids)} topics, {flat.depth:,} ranks deep as the "
-        f"longest ({run_ids[r]}, topic {query_ids[t]}),",
+        f"rankings of {counted(len(run_ids), 'run')} on {counted(len(query_ids), 'topic')}, {flat.depth:,} "
+        f"ranks deep as the longest ({run_ids[r]}, topic {query_ids[t]}),",
         "cut the longest runs, or leave them out",
     )
 

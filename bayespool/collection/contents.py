@@ -27,6 +27,7 @@ from bayespool.collection.pools import DepthPool, Pool, find_sole_contributor
 from bayespool.collection.rankings import Rankings, lengths
 from bayespool.collection.records import NO_NEGATIVES, UNJUDGED, Negatives, Qrels, ReadOnlyArrays
 from bayespool.errors import InputError, NoPoolWarning, did_you_mean, warn_caller
+from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
     from typing import Self
@@ -107,8 +108,10 @@ class Collection(ReadOnlyArrays):
         depths = np.unique(self.depth_of(np.flatnonzero(self.pooled)))
         depth = self.pool_depth if len(depths) < 2 else f"{depths[0]} to {depths[-1]}"
         return (
-            f"<Collection: {len(self.run_ids)} runs ({self.pooled.sum()} pooled to depth {depth}), "
-            f"{len(self.organizations)} organizations, {len(self.query_ids)} topics, {judged} judgments, "
+            f"<Collection: {counted(len(self.run_ids), 'run')} "
+            f"({self.pooled.sum()} pooled to depth {depth}), "
+            f"{counted(len(self.organizations), 'organization')}, {counted(len(self.query_ids), 'topic')}, "
+            f"{counted(judged, 'judgment')}, "
             f"{int((self.relevance > 0).sum())} relevant>"
         )
 

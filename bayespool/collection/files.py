@@ -160,7 +160,7 @@ def read_bytes(path: Path, *, max_size: int = MAX_FILE_SIZE) -> bytes:
         raise InputError("is binary or UTF-16 (it holds NUL bytes)", path=path, hint=hint)
     data = data.removeprefix(_BOM)
     if not data or data.isspace():
-        raise InputError("is empty", path=path, hint="leave the file out, or make it anew")
+        raise InputError("is empty", path=path, hint="write it again, or leave it out")
     return data
 
 

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from bayespool.collection.records import UNJUDGED, Labels, ReadOnlyArrays
 from bayespool.errors import InputError, InputWarning, warn_caller
+from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
@@ -52,7 +53,7 @@ class Judge(ReadOnlyArrays):
 
     def __repr__(self) -> str:
         grades = "" if len(self.thresholds) == 0 else f", {len(self.thresholds) + 1} grades"
-        return f"<Judge {self.name}: {self.is_labeled.sum():,} labels{grades}>"
+        return f"<Judge {self.name}: {counted(int(self.is_labeled.sum()), 'label')}{grades}>"
 
     @property
     def is_labeled(self) -> npt.NDArray[np.bool_]:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from bayespool.collection.memory import check_memory
 from bayespool.collection.records import ReadOnlyArrays
+from bayespool.tables.formatting import counted
 
 IntArray = npt.NDArray[np.int32]
 _MAX_BYTES_ALWAYS_DENSE = 2**26
@@ -32,7 +33,8 @@ class Rankings(ReadOnlyArrays):
 
     def __repr__(self) -> str:
         n_runs, n_topics, depth = self.shape
-        return f"<Rankings: {n_runs} runs, {n_topics} topics, {len(self.values)} documents to rank {depth}>"
+        documents = f"{counted(len(self.values), 'document')} to rank {depth}"
+        return f"<Rankings: {counted(n_runs, 'run')}, {counted(n_topics, 'topic')}, {documents}>"
 
     @property
     def shape(self) -> tuple[int, int, int]:

@@ -22,6 +22,7 @@ from bayespool.collection.records import Labels, Qrels, Run, Skipped
 from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.options import MAX_FILE_SIZE
 from bayespool.tables.files import PathLike
+from bayespool.tables.formatting import counted
 
 _RUN_ID_NAMES = ("run_id", "run", "tag")
 
@@ -233,7 +234,18 @@ def _read_run(path: Path, reading: Reading, run_id: str | None = None) -> Run:
 
 def id_of_file(path: Path) -> str:
     """Name of a run by its file (see `read_run`); a name that is not UTF-8 is read as Latin-1."""
-    name = _COMPRESSION.sub("", as_text(os.fsencode(path.name)).decode())
+    return id_of_name(as_text(os.fsencode(path.name)).decode())
+
+
+def id_of_name(file_name: str) -> str:
+    """Name of a run by the name of its file (see `read_run`).
+
+    Examples
+    --------
+    >>> id_of_name("input.final.qruir.f.txt.gz")
+    'final.qruir.f'
+    """
+    name = _COMPRESSION.sub("", file_name)
     return _ENDING.sub("", name.removeprefix("input.")) or name
 
 
@@ -241,8 +253,7 @@ def _warn(skipped: tuple[Skipped, ...]) -> None:
     if skipped:
         parts = []
         for part in skipped:
-            lines = "1 line" if part.n_lines == 1 else f"{part.n_lines:,} lines"
-            parts.append(f"{lines} {part.reason} (first: line {part.first_line})")
+            parts.append(f"{counted(part.n_lines, 'line')} {part.reason} (first: line {part.first_line})")
         warn_caller(f"{skipped[0].path}: {'; '.join(parts)}", InputWarning)
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bayespool.errors import InputError, known_names
+from bayespool.tables.formatting import counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # no instance equals another
@@ -82,7 +83,7 @@ class Run:
     skipped: tuple[Skipped, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<Run {self.run_id}: {len(self.doc_id):,} documents, {_topics(self.query_id)}>"
+        return f"<Run {self.run_id}: {counted(len(self.doc_id), 'document')}, {_topics(self.query_id)}>"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -104,7 +105,7 @@ class Qrels:
     skipped: tuple[Skipped, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<Qrels: {len(self.doc_id):,} judgments, {_topics(self.query_id)}>"
+        return f"<Qrels: {counted(len(self.doc_id), 'judgment')}, {_topics(self.query_id)}>"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -126,12 +127,11 @@ class Labels:
     skipped: tuple[Skipped, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<Labels: {len(self.doc_id):,} documents, {_topics(self.query_id)}>"
+        return f"<Labels: {counted(len(self.doc_id), 'document')}, {_topics(self.query_id)}>"
 
 
 def _topics(query_id: pa.DictionaryArray) -> str:
-    n = len(query_id.dictionary)
-    return f"{n:,} topic{'' if n == 1 else 's'}"
+    return counted(len(query_id.dictionary), "topic")
 
 
 UNJUDGED = -1

@@ -34,7 +34,7 @@ from bayespool.report.result import Figure, Result
 from bayespool.scoring import Scores
 from bayespool.scoring.score_tables import ideal_lines, note_lines
 from bayespool.tables import Citation
-from bayespool.tables.formatting import some_of
+from bayespool.tables.formatting import counted, some_of
 from bayespool.tables.markup import Arrangement, TextTable, one_line
 from bayespool.tables.table import Table
 
@@ -97,10 +97,10 @@ class Comparison(Result):
     arrangement: Arrangement = field(default_factory=Arrangement)
 
     def __repr__(self) -> str:
-        n, measures = len(self.run_ids), some_of(self.measures, 3)
-        pairs = f"{count_pairs(self.run_ids)} pair{'' if n == 2 else 's'}"
-        runs = f"{pairs} of {n} runs ({some_of(self.run_ids, 3)}) on {len(self.scores.query_ids)} topics"
-        return one_line("Comparison", f"{measures} of {runs}")
+        pairs = counted(count_pairs(self.run_ids), "pair")
+        runs = f"{pairs} of {counted(len(self.run_ids), 'run')} ({some_of(self.run_ids, 3)})"
+        topics = counted(len(self.scores.query_ids), "topic")
+        return one_line("Comparison", f"{some_of(self.measures, 3)} of {runs} on {topics}")
 
     def tables(self) -> tuple[Table, ...]:
         """Tables of the methods of these names, and ``pairs``, what a paper has of each pair."""

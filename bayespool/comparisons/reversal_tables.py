@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bayespool.comparisons.tables import PAIR, TEST_NAMES, control_name, count_pairs
 from bayespool.tables.columns import Column
+from bayespool.tables.formatting import counted
 from bayespool.tables.table import Spread, Table, View
 
 if TYPE_CHECKING:
@@ -132,4 +133,4 @@ _GRADES = View(
 
 def _pairs_of(result: Reversals, measure: str, group: str) -> str:
     n, n_pairs = len(result.groups[group]), count_pairs(result.groups[group])
-    return f"{measure}, {n} {group} runs, {n_pairs} pair{'' if n_pairs == 1 else 's'}"
+    return f"{measure}, {counted(n, f'{group} run')}, {counted(n_pairs, 'pair')}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayespool.comparisons.tables import AS_JUDGED, count_pairs, test_words
 from bayespool.errors import InputError, known_names
-from bayespool.tables.formatting import interval, level, p_value
+from bayespool.tables.formatting import counted, interval, level, p_value
 
 if TYPE_CHECKING:
     from bayespool.comparisons.comparison import Comparison
@@ -67,7 +67,7 @@ def comparison_sentence(
     if draws.difference[a, b] < 0:
         a, b = b, a
     better, worse = comparison.run_ids[a], comparison.run_ids[b]
-    value = f"On these {len(comparison.scores.query_ids)} topics the {chosen_measure} of {better}"
+    value = f"{_on_topics(len(comparison.scores.query_ids))} the {chosen_measure} of {better}"
     if draws.prob_equal[a, b] == 1:
         return f"{value} and {worse} is the same, whatever the unjudged documents are ({chosen_method})."
     chance = _chance(draws.prob_greater[a, b])
@@ -110,11 +110,15 @@ def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
         a, b, up, down = b, a, down, up
     *first, last = (f"on {name}" for name in str(row["measures"]).split(", "))
     text = (
-        f"On these {n_topics} topics {a} is higher than {b} {', '.join(first)} and {last} with a chance of "
+        f"{_on_topics(n_topics)} {a} is higher than {b} {', '.join(first)} and {last} with a chance of "
         f"{_chance(up)} ({row['method']}). The chance that it is lower on all of them is {_chance(down)}, "
         f"that the measures disagree {_chance(float(row['prob_disagree']))}"
     )
     return f"{text}, that they tie {_chance(row['prob_tied'])}." if row["prob_tied"] > 0 else f"{text}."
+
+
+def _on_topics(n: int) -> str:
+    return f"On {'this' if n == 1 else 'these'} {counted(n, 'topic')}"
 
 
 def _is_fully_judged(comparison: Comparison, measure: Measure, a: int, b: int) -> bool:

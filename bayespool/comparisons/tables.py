@@ -13,6 +13,7 @@ import numpy.typing as npt
 from bayespool.report.result import cited_by
 from bayespool.tables import Citation, cite
 from bayespool.tables.columns import Column
+from bayespool.tables.formatting import counted
 from bayespool.tables.markup import Arrangement
 from bayespool.tables.table import Ends, Spread, Table, View
 
@@ -149,7 +150,6 @@ def comparison_tables(comparison: Comparison, chosen: Arrangement) -> tuple[Tabl
     views: dict[str, Iterable[View]] = {
         "pairs": _views_of_pairs(comparison, frames["pairs"], chosen),
         "significance": _views_of_tests(comparison, frames["significance"], lists_pairs),
-        "reliability": _views_of_reliability(comparison),
     }
     if lists_pairs:
         views["differences"] = _by_scope(comparison, _OF_DIFFERENCES, "measure", measures)
@@ -159,6 +159,8 @@ def comparison_tables(comparison: Comparison, chosen: Arrangement) -> tuple[Tabl
         views["across_measures"] = _by_scope(comparison, _LISTED_ACROSS, "measures", groups)
     else:
         views["across_overview"] = _by_scope(comparison, _SHORT_ACROSS, "measures", groups)
+    if len(comparison.run_ids) > 2:  # the variance between two is noise
+        views["reliability"] = _views_of_reliability(comparison)
     if len(comparison.run_ids) > 2 and comparison.draws:
         views["ranks"] = _by_scope(comparison, _OF_RANKS, "measure", measures)
     within = Column(
@@ -337,8 +339,9 @@ def _views_of_pairs(comparison: Comparison, pairs: pd.DataFrame, chosen: Arrange
 
 def _caption(comparison: Comparison, measure: str, n_shown: int, names: Sequence[str], method: str) -> str:
     n = count_pairs(comparison.run_ids)
-    which = f"{n} pair{'' if n == 1 else 's'}" if n_shown == n else f"{n_shown} of {n} pairs"
-    sentences = [f"Differences in {measure} of {which} of runs on {len(comparison.scores.query_ids)} topics."]
+    which = f"{counted(n, 'pair')}" if n_shown == n else f"{n_shown} of {n} pairs"
+    topics = counted(len(comparison.scores.query_ids), "topic")
+    sentences = [f"Differences in {measure} of {which} of runs on {topics}."]
     if "as-judged" in names:
         sentences.append("As judged: unjudged documents are nonrelevant.")
     if {"difference", "interval", "chance"} & set(names):

@@ -152,6 +152,12 @@ class PointCorrection(ABC):
         return level, opened, collection.document[index, :, :depth]
 
     def _estimates(self, collection: Collection, bounds: Bounds, corrected: Corrected) -> Estimates:
+        if not isinstance(corrected, Corrected):
+            raise InputError(
+                f"correct of estimator {self.name!r} does not return a Corrected, but an object of type "
+                f"{type(corrected).__name__}",
+                hint="wrap the values of each run and topic: Corrected(per_topic)",
+            )
         # from the total, so that a fully judged run has exactly trec_eval's value
         value = bounds.low.means() + (corrected.per_topic - bounds.lower).mean(axis=1)
         notes = corrected.notes or ("",) * len(value)

@@ -26,7 +26,7 @@ from bayespool.evidence.states import (
 from bayespool.measures import Measure, Normalized, Values
 from bayespool.measures.base import MISSING_RANK, UNREACHED
 from bayespool.measures.normalized import inserted
-from bayespool.tables.formatting import some_of
+from bayespool.tables.formatting import counted, some_of
 from bayespool.tables.markup import Shown, one_line
 
 FloatArray = npt.NDArray[np.float64]
@@ -66,7 +66,7 @@ class Bounds(Shown):
 
     def __repr__(self) -> str:
         share = f"{100 * self.n_unjudged.sum() / self._n_ranks.sum():.3g} % unjudged"
-        runs = f"{len(self.run_ids)} runs ({some_of(self.run_ids, 3)})"
+        runs = f"{counted(len(self.run_ids), 'run')} ({some_of(self.run_ids, 3)})"
         return one_line("Bounds", f"{self.measure} of {runs} on {len(self.query_ids)} topics, {share}")
 
     @property

@@ -17,7 +17,7 @@ from bayespool.pooling import describe_pool
 from bayespool.report.result import Figure, Result
 from bayespool.tables.columns import COLUMNS, Column
 from bayespool.tables.containers import variable_name
-from bayespool.tables.formatting import level
+from bayespool.tables.formatting import counted, level
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -168,4 +168,4 @@ def pools_scope(result: ExperimentResult) -> str:
     """Clause on what is judged, and what means are over."""
     s = result.settings
     who = "" if s.runs == "pooled" else ", all runs taking part, unjudged documents in truth nonrelevant"
-    return f"judged to depth {s.pool_depth}{who}; means over {len(result.query_ids)} topics"
+    return f"judged to depth {s.pool_depth}{who}; means over {counted(len(result.query_ids), 'topic')}"

@@ -23,7 +23,7 @@ from bayespool.experiments.grading import errors_of, interval_summary
 from bayespool.measures.errors import system_rank_error
 from bayespool.report.result import Figure
 from bayespool.tables.columns import COLUMNS, Column
-from bayespool.tables.formatting import level, number
+from bayespool.tables.formatting import counted, level, number
 from bayespool.tables.table import Spread, Table, View
 
 if TYPE_CHECKING:
@@ -149,8 +149,8 @@ class Budgets(WithReportedRuns):
     def __repr__(self) -> str:
         s = self.settings
         return (
-            f"<Budgets: {len(s.strategies)} strategies, {len(s.budgets)} budgets, "
-            f"{len(s.measures)} measures, {self._rows['left_out'].nunique()} {s.by}s left out>"
+            f"<Budgets: {len(s.strategies)} strategies, {counted(len(s.budgets), 'budget')}, "
+            f"{counted(len(s.measures), 'measure')}, {self._rows['left_out'].nunique()} {s.by}s left out>"
         )
 
     def tables(self) -> tuple[Table, ...]:
@@ -196,8 +196,8 @@ class Budgets(WithReportedRuns):
         stop = "" if s.stop is None else f", topics end by {s.describe()['stop']}"
         sentences = [
             f"depth pool to rank {s.pool_depth} of {len(self.run_ids)} runs: {self.n_documents} documents, "
-            f"{self.n_relevant} relevant, {len(self.query_ids)} topics; each {s.by} left out in turn with "
-            f"the same budget{stop}; truth: scores on {truth}"
+            f"{self.n_relevant} relevant, {counted(len(self.query_ids), 'topic')}; each {s.by} left "
+            f"out in turn with the same budget{stop}; truth: scores on {truth}"
         ]
         for measure, rows in self._summary.groupby("measure", sort=False):
             best = rows.sort_values(["budget", "mae"], kind="stable").drop_duplicates("budget")

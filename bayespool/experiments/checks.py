@@ -41,7 +41,7 @@ from bayespool.report.result import Figure, Result
 from bayespool.scoring.estimators import refuse_large_priors
 from bayespool.tables.columns import Column
 from bayespool.tables.containers import container_bytes, variable_name
-from bayespool.tables.formatting import some_of
+from bayespool.tables.formatting import counted, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Spread, Table, View
 
@@ -222,8 +222,8 @@ def _calibration_view(rows: pd.DataFrame, metadata: Mapping[str, Any]) -> View:
     measure, n_runs, n_organizations = rows[["measure", "n_runs", "n_organizations"]].iloc[0]
     widest = CI_PROBS[-1:]
     return View(
-        title=f"{measure}: {n_runs} runs of {n_organizations} organizations, held out in "
-        f"{metadata['n_folds']} folds; {metadata['engine']}",
+        title=f"{measure}: {counted(n_runs, 'run')} of {counted(n_organizations, 'organization')}, held "
+        f"out in {metadata['n_folds']} folds; {metadata['engine']}",
         names=("model",),
         columns=(
             "mae",

@@ -32,7 +32,7 @@ from bayespool.measures import Measure
 from bayespool.report.result import Figure
 from bayespool.tables.columns import Column
 from bayespool.tables.files import records
-from bayespool.tables.formatting import level, number, percent
+from bayespool.tables.formatting import counted, level, number, percent
 from bayespool.tables.table import Table, View
 
 if TYPE_CHECKING:
@@ -59,9 +59,10 @@ def n_outside_bounds(frame: pd.DataFrame, measure: object) -> int:
 def notes_of_truth(frame: pd.DataFrame, measure: Measure) -> list[str]:
     """Note that documents of the runs are unjudged in the truth, too; none without such documents."""
     unknown = n_unknown_documents(frame, measure)
+    is_, count = ("is", "counts") if unknown == 1 else ("are", "count")
     message = (
-        f"{unknown} documents of these runs' top {measure.cutoff} are unjudged in truth, too, and count as "
-        f"{'unjudged' if measure.reads_unjudged else 'nonrelevant'} there"
+        f"{counted(unknown, 'document')} of these runs' top {measure.cutoff} {is_} unjudged in truth, too, "
+        f"and {count} as {'unjudged' if measure.reads_unjudged else 'nonrelevant'} there"
     )
     return [message] if unknown else []
 
@@ -100,7 +101,7 @@ def leave_out_sentence(rows: Sequence[Mapping[str, Any]], where: str = " left ou
     """
     best = min(rows, key=lambda row: (math.isnan(row["rmse"]), row["rmse"]))
     plain = [row for row in rows if row["estimator"] == "as-judged"]
-    text = f"{best['measure']}, over {best['n_runs']} runs{where}:"
+    text = f"{best['measure']}, over {counted(best['n_runs'], 'run')}{where}:"
     if math.isnan(best["rmse"]):
         return f"{text} no estimator has a value."
     if plain:
@@ -156,7 +157,12 @@ class DesignResult(ExperimentResult):
 
     def _counted(self) -> str:
         s, rows = self.settings, self._rows
-        return f"{rows['run_id'].nunique()} runs, {len(s.measures)} measures, {len(s.estimators)} estimators"
+        numbers = {
+            "run": rows["run_id"].nunique(),
+            "measure": len(s.measures),
+            "estimator": len(s.estimators),
+        }
+        return ", ".join(counted(n, noun) for noun, n in numbers.items())
 
     def tables(self) -> tuple[Table, ...]:
         """``runs`` and ``summary``."""
@@ -223,7 +229,7 @@ class DesignResult(ExperimentResult):
             if len(posteriors):
                 n_open = int(posteriors["n_open"].iloc[0])
                 yield View(
-                    title=f"{measure}, intervals of {n_open} runs with anything unjudged",
+                    title=f"{measure}, intervals of {counted(n_open, 'run')} with anything unjudged",
                     names=("estimator",),
                     columns=(*intervals, "width"),
                     where={"measure": measure, "ci_prob": self.settings.ci_prob},
@@ -234,7 +240,7 @@ class DesignResult(ExperimentResult):
 
     def _runs_clause(self, measure: str, n_runs: int) -> str:
         """Clause on the runs that a table summarizes."""
-        return f"{n_runs} runs of {self.design}"
+        return f"{counted(n_runs, 'run')} of {self.design}"
 
     @cached_property
     def _summary(self) -> pd.DataFrame:

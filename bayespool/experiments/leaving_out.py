@@ -38,6 +38,7 @@ from bayespool.measures import Measure, Normalized, Values, parse_measure
 from bayespool.measures.errors import system_rank_error
 from bayespool.report.result import Figure
 from bayespool.tables.columns import Column
+from bayespool.tables.formatting import counted
 from bayespool.tables.table import Ends, Table, View
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         if who == "cluster":
             who = f"of {len(self.clusters)} clusters of runs that retrieve alike"
         of_all = settings.denominator == "qrels"
-        over = f"{len(self.query_ids)} topics" if of_all else "the topics of each run"
+        over = counted(len(self.query_ids), "topic") if of_all else "the topics of each run"
         parts = [f"Each {who} left out in turn, mean over {over}"]
         if settings.pool_depth is not None:
             parts.append(f"re-pooled to depth {settings.pool_depth}")

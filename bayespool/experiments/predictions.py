@@ -29,6 +29,7 @@ from bayespool.models.structure import draw_priors
 from bayespool.posterior import PreparedModel, stacking_weights
 from bayespool.posterior.mixtures import members_of_draws, mix
 from bayespool.posterior.preparation import evidence_depth
+from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,7 +156,7 @@ def check_pool(hidden: HiddenDocuments, n_folds: int) -> None:
         raise InputError(f"the number of folds must be at least 2 and is {n_folds}")
     if n_organizations < 3:
         raise InputError(
-            f"the pool has {n_organizations} organizations, and holding some out needs three",
+            f"the pool has {counted(n_organizations, 'organization')}, and holding some out needs three",
             hint="give more of the campaign's runs, and the file that says who submitted which",
         )
     if not hidden.counts.n_hidden.any():

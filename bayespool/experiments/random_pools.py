@@ -32,7 +32,7 @@ from bayespool.experiments.settings import CommonTopicsSettings, PoolWidthSettin
 from bayespool.randomness import seed_of
 from bayespool.report.result import Figure
 from bayespool.tables.columns import Column
-from bayespool.tables.formatting import level
+from bayespool.tables.formatting import counted, level
 from bayespool.tables.table import Spread, Table, View
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class PoolWidthResult(_PoolsResult):
         s = self.settings
         return (
             f"<PoolWidthResult: {s.n_samples} pools of each of {len(s.widths)} widths, "
-            f"{len(s.measures)} measures, {len(s.estimators)} estimators>"
+            f"{counted(len(s.measures), 'measure')}, {counted(len(s.estimators), 'estimator')}>"
         )
 
     def tables(self) -> tuple[Table, ...]:
@@ -296,8 +296,8 @@ class CommonTopicsResult(_PoolsResult):
             title="Common topics that an error takes, mean over pools",
             names=("measure", "pool_width", "estimator", "std"),
             columns=("n_needed", "n_needed_most", "n_needed_alone"),
-            note=f"of {len(self.query_ids)} topics; error: standard error of the adjusted mean score; "
-            "most: with any pool; alone: where only the common topics count, by their true scores",
+            note=f"of {counted(len(self.query_ids), 'topic')}; error: standard error of the adjusted mean "
+            "score; most: with any pool; alone: where only the common topics count, by their true scores",
         )
         return (
             *tables,
@@ -500,7 +500,8 @@ def _sizes(n_common: Sequence[int] | None, n_topics: int) -> tuple[int, ...]:
     chosen = distinct_sizes(n_common, "number of common topics")
     if not chosen or max(chosen) > n_topics:
         raise InputError(
-            f"{max(chosen, default=0)} common topics: there are {n_topics} topics", hint=f"1 to {n_topics}"
+            f"{counted(max(chosen, default=0), 'common topic')} of {counted(n_topics, 'topic')}",
+            hint=f"1 to {n_topics}",
         )
     return chosen
 

@@ -21,6 +21,7 @@ from bayespool.experiments.design import Design, Part
 from bayespool.experiments.running import Running
 from bayespool.experiments.settings import By, PoolSettings, Runs
 from bayespool.randomness import seed_of
+from bayespool.tables.formatting import counted
 
 PAPER_WIDTHS = (2, 4, 10, 20, 40)
 """Pool widths of Webber & Park (2009)."""
@@ -64,8 +65,10 @@ def run_types_of(
         return ()
     names = list(run_ids)
     if missing := [run for run in names if run not in run_types]:
+        have = "has" if len(missing) == 1 else "have"
         raise InputError(
-            f"{len(missing)} runs of the pool have no type, {missing[0]!r} for one", hint="give every run one"
+            f"{counted(len(missing), 'run')} of the pool {have} no type, {missing[0]!r} for one",
+            hint="give every run one",
         )
     return tuple((run, run_types[run]) for run in names)
 

@@ -24,7 +24,7 @@ from bayespool.pooling.collection_files import check_collection_names
 from bayespool.report.result import Figure, Result
 from bayespool.tables.columns import COLUMNS, Column
 from bayespool.tables.files import records
-from bayespool.tables.formatting import number
+from bayespool.tables.formatting import counted, number
 from bayespool.tables.table import Spread, Table, View
 
 if TYPE_CHECKING:
@@ -118,8 +118,8 @@ class LeaveOutSeveralResult(Result):
     def __repr__(self) -> str:
         s = self.settings
         return (
-            f"<LeaveOutSeveralResult: {len(self.results)} collections, {len(s.measures)} measures, "
-            f"{len(s.estimators)} estimators>"
+            f"<LeaveOutSeveralResult: {counted(len(self.results), 'collection')}, "
+            f"{counted(len(s.measures), 'measure')}, {counted(len(s.estimators), 'estimator')}>"
         )
 
     @property

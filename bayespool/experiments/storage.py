@@ -23,6 +23,7 @@ from bayespool.collection import Collection
 from bayespool.errors import ExperimentChangedWarning, InputError, warn_caller
 from bayespool.tables import read_parquet
 from bayespool.tables.files import atomic_write, lock, make_folder, parquet_bytes, remove, unlock
+from bayespool.tables.formatting import counted
 
 CaughtWarnings = tuple[tuple[str, str], ...]
 """Class and text of each warning of a part."""
@@ -129,7 +130,7 @@ class PartStore:
             else:
                 others += _differing(part["description"], self._description)
         if damaged:
-            files = "1 file" if damaged == 1 else f"{damaged} files"
+            files = counted(damaged, "file")
             warn_caller(
                 f"{folder}: {files} of finished work cannot be read; computing it again",
                 ExperimentChangedWarning,

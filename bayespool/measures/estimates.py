@@ -19,7 +19,7 @@ from bayespool.measures.values import DEFAULT_CI_PROB, Values
 from bayespool.tables import build_container, container_bytes
 from bayespool.tables.containers import variable_name
 from bayespool.tables.files import PathLike, atomic_write
-from bayespool.tables.formatting import some_of
+from bayespool.tables.formatting import counted, some_of
 from bayespool.tables.markup import Shown, one_line
 
 if TYPE_CHECKING:
@@ -144,7 +144,9 @@ class Estimates(Shown):
             if array.shape != shape:
                 raise InputError(f"{self.method}: {name} has the shape {array.shape}, not {shape}")
         if self.notes and len(self.notes) != len(self.run_ids):
-            raise InputError(f"{self.method}: {len(self.notes)} notes on {len(self.run_ids)} runs")
+            raise InputError(
+                f"{self.method}: {counted(len(self.notes), 'note')} on {counted(len(self.run_ids), 'run')}"
+            )
         if self.draws is None:
             return
         if not isinstance(self.draws, Values):
@@ -153,7 +155,7 @@ class Estimates(Shown):
         if amount.shape[1:] != runs + topics or not len(amount):
             raise InputError(
                 f"{self.method}: draws have the shape {amount.shape}, not (draw, run, topic) with "
-                f"{len(self.run_ids)} runs and {len(self.query_ids)} topics"
+                f"{counted(len(self.run_ids), 'run')} and {counted(len(self.query_ids), 'topic')}"
             )
         least, most = (end * self.draws.unit for end in self.measure.range)
         odd = self.draws.unit != self.measure.unit or self.measure.is_exact > self.draws.is_exact
@@ -163,10 +165,13 @@ class Estimates(Shown):
             raise InputError(f"{self.method}: draws are not amounts of {self.measure}", hint=hint)
 
     def __repr__(self) -> str:
-        n, drawn = len(self.run_ids), self.draws
-        draws = "no draws" if drawn is None else f"{len(drawn.amount)} draws"
-        runs = f"{n} run{'' if n == 1 else 's'} ({some_of(self.run_ids, 3)}) on {len(self.query_ids)} topics"
-        return one_line("Estimates", f"{self.measure} of {runs}, by {self.method}, {draws}")
+        drawn = self.draws
+        draws = "no draws" if drawn is None else counted(len(drawn.amount), "draw")
+        runs = f"{counted(len(self.run_ids), 'run')} ({some_of(self.run_ids, 3)})"
+        return one_line(
+            "Estimates",
+            f"{self.measure} of {runs} on {counted(len(self.query_ids), 'topic')}, by {self.method}, {draws}",
+        )
 
     @property
     def posterior(self) -> Any:
@@ -329,8 +334,14 @@ def estimate_checked(
 ) -> tuple[Estimates, ...]:
     """Run an estimator and refuse a result that is not an `Estimates` per measure, of these runs."""
     answer: Any = estimator.estimate(collection, tuple(run_ids), tuple(measures))
-    if not isinstance(answer, tuple) or not all(isinstance(group, Estimates) for group in answer):
-        raise InputError(f"estimator {estimator.name!r} does not return a tuple of Estimates")
+    odd = [group for group in answer if not isinstance(group, Estimates)] if isinstance(answer, tuple) else []
+    if odd or not isinstance(answer, tuple):
+        given = f"a tuple with {_kind(odd[0])}" if isinstance(answer, tuple) else _kind(answer)
+        raise InputError(
+            f"estimator {estimator.name!r} does not return a tuple of Estimates, one per measure, but "
+            f"{given}",
+            hint="an Estimates has value of shape (run,) and per_topic of shape (run, topic)",
+        )
     if [group.measure for group in answer] != list(measures):
         raise InputError(
             f"estimator {estimator.name!r} does not answer for {', '.join(map(str, measures))} in this order"
@@ -342,6 +353,11 @@ def estimate_checked(
                 "all topics"
             )
     return answer
+
+
+def _kind(x: object) -> str:
+    shape = f" of shape {x.shape}" if isinstance(x, np.ndarray) else ""
+    return f"an object of type {type(x).__name__}{shape}"
 
 
 def side_by_side(parts: Sequence[Estimates]) -> Estimates:

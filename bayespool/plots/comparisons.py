@@ -23,7 +23,7 @@ from bayespool.plots.style import (
     of_measure,
     row_axis,
 )
-from bayespool.tables.formatting import level, literal
+from bayespool.tables.formatting import counted, level, literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -267,7 +267,7 @@ def plot_p_values(
     axes.text(0.98, 0.02, f"gained {n_pairs['gained']:,}", ha="right", **style)
     axes.set_xlabel(f"p with {n:,} judgments")
     axes.set_ylabel(f"p with all {n_all:,}")
-    pairs = "1 pair" if rate["n_pairs"] == 1 else f"{rate['n_pairs']:,} pairs"
+    pairs = counted(rate["n_pairs"], "pair")
     axes.set_title(f"{literal(method)}, {pairs} of {group} runs", fontsize="medium")
     return axes
 

@@ -29,7 +29,7 @@ from bayespool.plots.style import (
     row_axis,
     share_legend,
 )
-from bayespool.tables.formatting import level, literal
+from bayespool.tables.formatting import counted, level, literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,7 +147,7 @@ def plot_forest(
     rows = _Rows.of(frame, "run_id", method).ordered(order)
     axes = _draw(rows, corrections, truth, legend=legend, ax=ax)
     n_topics = len(scores.metadata["query_ids"])
-    axes.set_xlabel(f"{frame['measure'].iloc[0]}, mean over {n_topics:,} topic{'' if n_topics == 1 else 's'}")
+    axes.set_xlabel(f"{frame['measure'].iloc[0]}, mean over {counted(n_topics, 'topic')}")
     return axes
 
 

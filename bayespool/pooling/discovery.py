@@ -22,6 +22,7 @@ from bayespool.errors import (
     warn_caller,
 )
 from bayespool.pooling.pools import StrategyPool
+from bayespool.tables.formatting import counted
 
 PoolRule = Literal["leading", "skipping"]
 
@@ -75,15 +76,16 @@ class PoolReport:
     def __str__(self) -> str:
         negatives = f", {self.negatives}" if self.negatives else ""
         if self.n_pooled_runs == 0:
-            return f"no pooled run among {self.n_runs} runs; {self.n_judged} judgments{negatives}"
+            runs = counted(self.n_runs, "run")
+            return f"no pooled run among {runs}; {counted(self.n_judged, 'judgment')}{negatives}"
         pooling = f"by {self.strategy}" if self.strategy else f"to depth {self.depth}"
         if len(self.depths) > 1:
-            pooling = "to depths " + ", ".join(f"{depth} ({n} runs)" for depth, n in self.depths)
-        organizations = "organization" if self.n_organizations == 1 else "organizations"
+            pooling = "to depths " + ", ".join(f"{depth} ({counted(n, 'run')})" for depth, n in self.depths)
         return (
-            f"{self.n_pooled_runs} of {self.n_runs} runs pooled {pooling} "
-            f"({self.n_organizations} {organizations}), {self.n_holes} holes; "
-            f"{self.n_judged} judgments, {self.n_unexplained} not explained by these runs{negatives}"
+            f"{self.n_pooled_runs} of {counted(self.n_runs, 'run')} pooled {pooling} "
+            f"({counted(self.n_organizations, 'organization')}), {counted(self.n_holes, 'hole')}; "
+            f"{counted(self.n_judged, 'judgment')}, {self.n_unexplained:,} not explained "
+            f"by these runs{negatives}"
         )
 
     def text(self, n_shown: int = 3) -> str:
@@ -127,7 +129,7 @@ def describe_pool(collection: Collection) -> PoolReport:
         n_unexplained=int((judged & ~inside).sum()),
         depths=tuple((int(d), int(n)) for d, n in zip(depths[::-1], n_runs[::-1], strict=True)),
         nearly_pooled=tuple(
-            f"{collection.run_ids[run]} ({n_missing} of {n_documents} documents unjudged)"
+            f"{collection.run_ids[run]} ({n_missing} of {counted(n_documents, 'document')} unjudged)"
             for run, n_missing, n_documents in sorted(nearly, key=lambda near: near[1] / near[2])
         ),
         negatives=str(collection.negatives),

@@ -29,6 +29,7 @@ from bayespool.collection import (
 )
 from bayespool.collection.contents import say_no_pool, some
 from bayespool.collection.rankings import within
+from bayespool.collection.readers import id_of_name
 from bayespool.collection.sources import Judges, judges_of, organizations_of, runs_of
 from bayespool.errors import (
     BayespoolWarning,
@@ -48,6 +49,7 @@ from bayespool.pooling.discovery import (
 )
 from bayespool.pooling.pools import PlanOptions, PoolPlan, pool_of_strategy
 from bayespool.pooling.strategy import Strategy
+from bayespool.tables.formatting import counted
 
 _LABELED_RANKS = 10  # of runs to score, which a judge labels before all others
 _MAX_UNEXPLAINED_SHARE = 0.1  # of judgments, by the pooled runs
@@ -378,15 +380,34 @@ def _organization_by_run(
             )
         return {}
     path = organizations if isinstance(organizations, (str, Path)) else None
-    organization_of = organizations_of(organizations, reading=reading)
+    organization_of = _by_run_id(organizations_of(organizations, reading=reading), run_ids)
     unknown = [run for run in organization_of if run not in set(run_ids)]
     if unknown:
-        which = "1 listed run was" if len(unknown) == 1 else f"{len(unknown)} listed runs were"
+        which = f"{counted(len(unknown), 'listed run')} {'was' if len(unknown) == 1 else 'were'}"
         warn_caller(f"{path or 'organizations'}: {which} not read: {some(unknown)}", PartialListWarning)
     missing = [run for run in pool_ids if run not in organization_of]
     if missing:
-        problem = f"{len(missing)} runs of the pool have no organization, {missing[0]!r} for one"
+        which = counted(len(missing), "run") + " of the pool"
+        problem = f"{which} {'has' if len(missing) == 1 else 'have'} no organization, {missing[0]!r} for one"
         if reading.strict:
             raise InputError(problem, path=path, hint="add them, or allow it with strict=False (--lenient)")
         warn_caller(f"{path or 'organizations'}: {problem}; each counts as its own", OrganizationWarning)
     return organization_of
+
+
+def _by_run_id(organization_of: Mapping[str, str], run_ids: list[str]) -> dict[str, str]:
+    """Organizations with names of files, such as ``final.txt``, replaced by the runs' ids, where none of the
+    runs has that very name and the list does not have the id itself.
+    """
+    known, by_run = set(run_ids), dict[str, str]()
+    for listed, organization in organization_of.items():
+        of_file = id_of_name(listed)
+        is_file = listed not in known and of_file in known and of_file not in organization_of
+        run_id = of_file if is_file else listed
+        if by_run.setdefault(run_id, organization) != organization:
+            raise InputError(
+                f"run {run_id!r}, by the names of its files, belongs to {organization!r} and to "
+                f"{by_run[run_id]!r}",
+                hint="keep one of them",
+            )
+    return by_run

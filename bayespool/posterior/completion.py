@@ -30,6 +30,7 @@ from bayespool.posterior.drawing import (
 from bayespool.posterior.steps import Rung, RungPosterior, levels_of, rungs_of
 from bayespool.posterior.unknowns import Unknowns
 from bayespool.randomness import document_keys, normals, scrambled
+from bayespool.tables.formatting import counted
 from bayespool.tables.markup import Shown, one_line
 
 if TYPE_CHECKING:
@@ -87,8 +88,11 @@ class Completion(Shown):
 
     def __repr__(self) -> str:
         u = self.unknowns
-        documents = f"{self.n_draws} draws of {len(u)} unjudged documents down to rank {u.depth}"
-        return one_line("Completion", f"{documents} of {len(u.run_ids)} runs, levels {self.levels}")
+        documents = f"{counted(len(u), 'unjudged document')} down to rank {u.depth}"
+        runs = counted(len(u.run_ids), "run")
+        return one_line(
+            "Completion", f"{counted(self.n_draws, 'draw')} of {documents} of {runs}, levels {self.levels}"
+        )
 
     @cached_property
     def levels(self) -> tuple[int, ...]:

@@ -16,9 +16,14 @@ from bayespool.evidence.predictors_of_labels import usable_judges
 from bayespool.measures import Measure
 from bayespool.models import model_named
 from bayespool.posterior.steps import Rung, rungs_of
+from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
     from bayespool.posterior.completion import Completion
+
+_MIN_LABELED_SHARE = 0.1  # of the unjudged documents in reach
+_REPEATED_SHARE = 0.98  # labels that are the relevance itself, which no other judge reaches
+_MIN_REPEATED = 20
 
 
 def judge_problems(
@@ -36,11 +41,11 @@ def judge_problems(
         used = _rungs_used(collection, judge, rungs)
         if judge.thresholds and len(used) < len(rungs):
             idle = [rung for rung in rungs if rung not in used]
-            counted = grade_counts(collection, judge, rel=idle[0].rel, given=idle[0].given)
+            tally = grade_counts(collection, judge, rel=idle[0].rel, given=idle[0].given)
             problems.append(
                 f"judge {judge.name} is not used{_rung_suffix(idle, rungs)}: too few judged documents have "
-                f"its labels to know it by ({counted.n_relevant.sum()} relevant, "
-                f"{counted.n_nonrelevant.sum()} not)"
+                f"its labels to know it by ({tally.n_relevant.sum()} relevant, "
+                f"{tally.n_nonrelevant.sum()} not)"
             )
         for name, lift in _favored(collection, judge, used).items():
             in_100 = 50 + 100 * max(lift.values())
@@ -51,12 +56,9 @@ def judge_problems(
             )
         for cutoff in cutoffs if used else ():
             pair = unjudged_documents(collection, run_ids, cutoff=cutoff, estimand=estimand)[3]
-            absent = _missing_labels(collection, judge, np.unique(pair))
-            if absent:
-                problems.append(
-                    f"judge {judge.name} {absent} within rank {cutoff} of the runs to score; have it label "
-                    "these, too"
-                )
+            problem = _missing_labels(collection, judge, np.unique(pair), cutoff)
+            if problem:
+                problems.append(f"judge {judge.name} {problem}")
                 break
     return tuple(problems)
 
@@ -105,14 +107,15 @@ def judge_notes(completion: Completion, measure: Measure) -> list[str]:
             if alone and labeled:
                 notes[r].append(alone)
             if set(used) - set(favored.get(name, {})) and labeled < len(of_run):
-                notes[r].append(f"judge {judge.name} labels {labeled} of {len(of_run)} unjudged documents")
+                unjudged = counted(len(of_run), "unjudged document")
+                notes[r].append(f"judge {judge.name} labels {labeled} of {unjudged}")
     return ["; ".join(of_run) for of_run in notes]
 
 
 def _basis_note(collection: Collection, judge: Judge, rung: Rung) -> str:
     """Note on the judged documents that a judge's labels are known by, where nothing is hidden."""
-    counted = grade_counts(collection, judge, rel=rung.rel, given=rung.given)
-    return f"what labels of judge {judge.name} are worth rests on {counted.n.sum():,} judged documents alone"
+    tally = grade_counts(collection, judge, rel=rung.rel, given=rung.given)
+    return f"what labels of judge {judge.name} are worth rests on {tally.n.sum():,} judged documents alone"
 
 
 def _rungs_used(collection: Collection, judge: Judge, rungs: Sequence[Rung]) -> list[Rung]:
@@ -130,14 +133,37 @@ def _favored(collection: Collection, judge: Judge, rungs: Sequence[Rung]) -> dic
     return lifts
 
 
-def _missing_labels(collection: Collection, judge: Judge, unjudged: npt.NDArray[np.int32]) -> str:
-    """Message that labels are missing mostly on these documents, else an empty string."""
-    n_judged, labeled = int(collection.judged.sum()), int(judge.is_labeled[unjudged].sum())
+def _missing_labels(
+    collection: Collection, judge: Judge, unjudged: npt.NDArray[np.int32], cutoff: int
+) -> str:
+    """What is wrong where labels of these documents are few; else an empty string."""
+    n, n_judged, labeled = len(unjudged), int(collection.judged.sum()), int(judge.is_labeled[unjudged].sum())
     known = int(judge.is_labeled[collection.judged].sum())
-    if 2 * labeled >= len(unjudged) or 2 * known <= n_judged:
+    which = f"unjudged documents within rank {cutoff} of the runs to score"
+    if 2 * labeled >= n:
         return ""
-    of_judged, of_unjudged = f"{known:,} of {n_judged:,}", f"{labeled:,} of {len(unjudged):,}"
-    return f"labels {of_judged} judged documents, but {of_unjudged} unjudged ones"
+    if _repeats_judgments(collection, judge):
+        return (
+            f"hardly differs from the judgments, and labels {labeled:,} of {n:,} {which}: are its labels a "
+            "copy of the qrels?"
+        )
+    if 2 * known > n_judged:
+        of_judged, of_unjudged = f"{known:,} of {n_judged:,}", f"{labeled:,} of {n:,}"
+        which = which.replace("unjudged documents", "unjudged ones")
+        return f"labels {of_judged} judged documents, but {of_unjudged} {which}; have it label these, too"
+    if labeled < _MIN_LABELED_SHARE * n:
+        return f"labels {labeled:,} of {n:,} {which}, too few to say much of them; have it label these, too"
+    return ""
+
+
+def _repeats_judgments(collection: Collection, judge: Judge) -> bool:
+    """Whether nearly all labels of relevant documents, and of nonrelevant ones, are their relevance."""
+    both = collection.judged & judge.is_labeled
+    same, relevant = judge.label[both] == collection.relevance[both], collection.relevance[both] > 0
+    return all(
+        of_level.sum() >= _MIN_REPEATED and of_level.mean() >= _REPEATED_SHARE
+        for of_level in (same[relevant], same[~relevant])
+    )
 
 
 def _rung_suffix(some: Sequence[Rung], rungs: Sequence[Rung]) -> str:

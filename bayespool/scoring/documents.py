@@ -27,6 +27,7 @@ from bayespool.pooling.stopping import stopping_text
 from bayespool.report.result import Result
 from bayespool.tables.citations import Citation, cite
 from bayespool.tables.columns import Column
+from bayespool.tables.formatting import counted
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Table, View
 
@@ -82,7 +83,10 @@ class DocumentsToJudge(ListForAssessors):
 
     def __repr__(self) -> str:
         n_topics = len(self.collection.query_ids)
-        return one_line(type(self).__name__, f"{len(self)} documents of {n_topics} topics by {self.strategy}")
+        return one_line(
+            type(self).__name__,
+            f"{counted(len(self), 'document')} of {counted(n_topics, 'topic')} by {self.strategy}",
+        )
 
     @property
     def strategy(self) -> str:
@@ -161,7 +165,9 @@ class DocumentsToJudge(ListForAssessors):
         of_topic = self.contributions.n_of_topic
         least, most = int(of_topic.min()), int(of_topic.max())
         each = f"{least} each" if least == most else f"from {least} to {most} each"
-        sentences = [f"{self.strategy}: {len(self)} documents of {len(of_topic)} topics, {each}"]
+        sentences = [
+            f"{self.strategy}: {counted(len(self), 'document')} of {counted(len(of_topic), 'topic')}, {each}"
+        ]
         judged = judged_by(self.collection, self.chosen)
         if n_judged := int(judged.judged.sum()):
             n_relevant = n_relevant_documents(judged, self.settings.get("rel", 1))

@@ -23,6 +23,7 @@ from bayespool.names import COMBINED, PAIRS, name_in, split_list
 from bayespool.options import PosteriorSettings, SamplingSettings, options_of
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.preparation import models_of, prior_names
+from bayespool.tables.formatting import counted
 
 _BY_TOPICS = "topics-adjustment"
 _MAX_PRIOR_NUMBER = 1e100  # the density is computed from squares
@@ -320,7 +321,8 @@ def refuse_too_many_draws(
             n_draws += e.n_draws
     check_memory(
         8 * n_draws * n_measures * n_runs * n_topics,
-        f"{n_draws:,} draws of {n_measures} measures, {n_runs} runs and {n_topics} topics",
+        f"{counted(n_draws, 'draw')} of {counted(n_measures, 'measure')}, "
+        f"{counted(n_runs, 'run')} and {counted(n_topics, 'topic')}",
         "ask for fewer draws (--draws), measures or runs at a time",
     )
 

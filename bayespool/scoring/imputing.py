@@ -29,7 +29,7 @@ from bayespool.scoring.scoring import expect_collection, find_suited_targets, po
 from bayespool.scoring.settings import ImputeSettings
 from bayespool.tables.columns import Column
 from bayespool.tables.files import PathLike
-from bayespool.tables.formatting import number
+from bayespool.tables.formatting import counted, number
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Table
 
@@ -176,8 +176,8 @@ class Imputations(Result):
         bare = [q for q, n in zip(self.query_ids, self.n_completed, strict=True) if not (self.judged[q] or n)]
         if bare:
             notes.append(
-                f"no judgment is left and nothing completed on {len(bare)} of {len(self.query_ids)} topics "
-                f"({bare[0]!r} for one), which tools leave out"
+                f"no judgment is left and nothing completed on {len(bare)} of "
+                f"{counted(len(self.query_ids), 'topic')} ({bare[0]!r} for one), which tools leave out"
             )
         return tuple(notes)
 

@@ -32,7 +32,7 @@ from bayespool.scoring.judging_influence import (
 from bayespool.scoring.scoring import expect_collection, find_suited_targets, pool_metadata
 from bayespool.scoring.settings import JudgeNextSettings
 from bayespool.tables.columns import Column
-from bayespool.tables.formatting import number
+from bayespool.tables.formatting import counted, number
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Table, View
 
@@ -124,7 +124,7 @@ class NextJudgments(ListForAssessors):
         return len(self.unknown)
 
     def __repr__(self) -> str:
-        text = f"{len(self)} documents for {self.criterion} of {self.measure}"
+        text = f"{counted(len(self), 'document')} for {self.criterion} of {self.measure}"
         return one_line("NextJudgments", text)
 
     @property

@@ -23,7 +23,7 @@ from bayespool.scoring.score_tables import (
 from bayespool.scoring.sentences import main_rows, score_sentences
 from bayespool.tables.columns import Column
 from bayespool.tables.containers import variable_name
-from bayespool.tables.formatting import level, percent
+from bayespool.tables.formatting import counted, level, percent
 from bayespool.tables.markup import Arrangement, TextTable
 from bayespool.tables.table import Spread, Table, View
 
@@ -114,7 +114,7 @@ def scope_of(metadata: Mapping[str, Any], *, per_topic: bool = False) -> str:
     n = len(metadata.get("query_ids", ()))
     deep = metadata.get("estimand", "complete") == "complete"
     extra = "" if deep else ", unjudged documents below the pool depth nonrelevant"
-    return f"{'on each of' if per_topic else 'mean over'} {n} topic{'' if n == 1 else 's'}{extra}"
+    return f"{'on each of' if per_topic else 'mean over'} {counted(n, 'topic')}{extra}"
 
 
 def checks_table(metadata: Mapping[str, Any]) -> Table:
@@ -189,7 +189,7 @@ def _most_unjudged(rows: pd.DataFrame) -> str:
     return (
         f"Of the top {rows['cutoff'].iloc[0]} of {whose}, {percent(rows['unjudged'].mean())} is unjudged. "
         f"The topic with most is {of_topics.idxmax()} ({percent(of_topics.max())}); on "
-        f"{(of_topics == 0).sum()} of {len(of_topics)} topics everything is judged."
+        f"{(of_topics == 0).sum()} of {counted(len(of_topics), 'topic')} everything is judged."
     )
 
 

@@ -34,7 +34,7 @@ from bayespool.scoring.sentences import score_sentences
 from bayespool.scoring.stored import with_tables
 from bayespool.tables import container_bytes
 from bayespool.tables.files import PathLike, atomic_write
-from bayespool.tables.formatting import number, some_of
+from bayespool.tables.formatting import counted, number, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Table
 
@@ -77,9 +77,13 @@ class Scores(ReadableScores):
     by_topic: bool = False
 
     def __repr__(self) -> str:
-        n, methods = len(self.run_ids), list(dict.fromkeys(e.method for e in self.estimates))
-        of = f"{some_of(self.measures, 3)} of {n} run{'' if n == 1 else 's'} ({some_of(self.run_ids, 3)})"
-        return one_line("Scores", f"{of} on {len(self.query_ids)} topics, by {some_of(methods, 3)}")
+        methods = list(dict.fromkeys(e.method for e in self.estimates))
+        of = (
+            f"{some_of(self.measures, 3)} of {counted(len(self.run_ids), 'run')} ({some_of(self.run_ids, 3)})"
+        )
+        return one_line(
+            "Scores", f"{of} on {counted(len(self.query_ids), 'topic')}, by {some_of(methods, 3)}"
+        )
 
     def __getitem__(self, key: tuple[str, object]) -> Estimates:
         """Estimates of one method under one measure: ``scores["posterior-combined", "P@10"]``."""
@@ -115,7 +119,9 @@ class Scores(ReadableScores):
                 if deep and bounds.has_unjudged[r] and below:
                     texts.append(f"ranks below the pool depth of {pool['depth']} are extrapolated")
                 if missing[r]:
-                    texts.append(f"{missing[r]} of {len(self.query_ids)} topics missing from the run")
+                    texts.append(
+                        f"{missing[r]} of {counted(len(self.query_ids), 'topic')} missing from the run"
+                    )
                 if not bounds.has_unjudged[r]:
                     texts.append("nothing unjudged")
                 elif not bounds.n_judged[r].any():

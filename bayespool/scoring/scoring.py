@@ -155,7 +155,8 @@ def score(
     PooledRunWarning
         A run to score is in the pool and judged in full: nothing of it is left to estimate.
     JudgeWarning
-        Labels of a second judge are not used, or absent on just the unjudged documents.
+        Labels of a second judge are not used, are absent on just the unjudged documents, few, or a copy of
+        the judgments.
 
     Examples
     --------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayespool.measures import Measure
 from bayespool.scoring.score_tables import main_estimator
-from bayespool.tables.formatting import interval, level, number, percent
+from bayespool.tables.formatting import counted, interval, level, number, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +37,7 @@ def main_rows(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _sentences(rows: pd.DataFrame, measure: Measure, n_topics: int, n_measures: int) -> list[str]:
     best_first: list[Row] = main_rows(rows).to_dict("records")  # type: ignore[assignment]
-    over = f" over {n_topics} topics"
+    over = f" over {counted(n_topics, 'topic')}"
     if len(best_first) == 1 or len(best_first) * n_measures <= _MAX_SENTENCES:
         return [_sentence(row, measure, over) for row in best_first]
     first, last = best_first[0], best_first[-1]

@@ -20,7 +20,7 @@ from bayespool.report.reading import (
 from bayespool.scoring.readable import ReadableScores
 from bayespool.tables.containers import container_of_bytes
 from bayespool.tables.files import PathLike, read_bytes_back
-from bayespool.tables.formatting import some_of
+from bayespool.tables.formatting import counted, some_of
 from bayespool.tables.markup import one_line
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class StoredScores(ReadableScores, StoredResult):
     _container: Any = field(default=None, repr=False)
 
     def __repr__(self) -> str:
-        runs = f"{len(self.run_ids)} runs ({some_of(self.run_ids, 3)})"
+        runs = f"{counted(len(self.run_ids), 'run')} ({some_of(self.run_ids, 3)})"
         kept = "" if self._container is None else ", with draws"
         return one_line("StoredScores", f"{some_of(self._values('measure'), 3)} of {runs}{kept}")
 

@@ -39,6 +39,17 @@ def _escaped(match: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
+def counted(n: int, noun: str) -> str:
+    """A number with its noun: ``1 topic``, ``1,050 topics``.
+
+    Examples
+    --------
+    >>> counted(1, "unjudged document"), counted(0, "hole"), counted(1050, "topic")
+    ('1 unjudged document', '0 holes', '1,050 topics')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
 def number(x: float, digits: int = 4) -> str:
     """A number with fixed decimals, such as ``0.1235``; a dash for NaN."""
     return "–" if x != x else f"{x:.{digits}f}"

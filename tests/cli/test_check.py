@@ -225,7 +225,7 @@ def test_engines_are_compared(check: Check, tmp_path: Path, monkeypatch: pytest.
         (
             "predictions",
             ["--pooled-runs", "north-1"],
-            "has 1 organizations, and holding some out needs three",
+            "has 1 organization, and holding some out needs three",
         ),
     ],
 )

@@ -55,7 +55,6 @@ def test_compare_prints_both_scopes_the_tests_and_a_sentence(
         "P@10, a population of topics: the 20 topics are a sample, too",
         "P@10, a population of topics: significance at 0.05 (paired t test, one pair)",
         "P@10, a population of topics: significance at 0.05 (Tukey's HSD, one pair)",
-        "P@10, a population of topics: reliability of the comparison",
     ]
     assert "pool: 21 of 23 runs pooled to depth 10" in done.err
 

@@ -81,6 +81,9 @@ def test_estimators_are_named_by_kind_and_the_default_ones_marked(run: Callable[
     assert "\n  lu-moffat-culpepper  " in points
     assert posteriors.startswith("  posterior-combined *  ")
     assert "posterior" not in points
+    compared = run("compare", "--help").out
+    assert " *  " not in section(compared, "Estimators: corrections as published")
+    assert section(compared, "Estimators: posteriors, which have intervals (* by default)").count(" *  ") == 1
     alone = run("impute", "--help").out
     assert "corrections as published" not in alone
     assert "\n  posterior-ratio  " in alone

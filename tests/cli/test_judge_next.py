@@ -123,7 +123,7 @@ def test_judging_goes_on_from_a_list_that_is_filled_in_in_part(
         "score", written / "new", *campaign(written), "--own-judgments", own, "--estimators", "as-judged"
     )
     assert scored.status == 0, scored.err
-    assert "1193 judgments" in scored.err
+    assert "1,193 judgments" in scored.err
 
 
 def test_a_list_that_nobody_filled_in(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:

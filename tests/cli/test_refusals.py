@@ -122,7 +122,7 @@ UNUSABLE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "run of the pool without an organization": (
         lambda f: shutil.copy(f / "new" / "new-a.run", f / "pool" / "stranger.run"),
-        r"organizations\.csv: 1 runs of the pool have no organization, 'stranger' for one",
+        r"organizations\.csv: 1 run of the pool has no organization, 'stranger' for one",
     ),
     "run with two organizations": (
         lambda f: append(f / "organizations.csv", "north-1,south\n"),

@@ -53,7 +53,7 @@ def test_score_prints_the_scores(run: Callable[..., Outcome], written: Path) -> 
     assert done.err.splitlines() == [
         "reading runs: 1 of 23",
         "pool: 21 of 23 runs pooled to depth 10 (8 organizations), 0 holes; "
-        "1181 judgments, 0 not explained by these runs",
+        "1,181 judgments, 0 not explained by these runs",
         "estimating: background",
         "estimating: interpolated",
         "estimating: posterior-background",
@@ -149,7 +149,7 @@ def test_the_strategy_that_made_the_pool_may_be_given(run: Callable[..., Outcome
     assert done.status == 0
     assert (
         "pool: 21 of 23 runs pooled by depth(k=10) (8 organizations), 0 holes; "
-        "1181 judgments, 0 not explained by these runs"
+        "1,181 judgments, 0 not explained by these runs"
     ) in done.err
     assert values(done.out) == values(run(*arguments(example), *FAST).out)
 

@@ -103,7 +103,7 @@ def test_a_cut_may_be_infinite() -> None:
 
 def test_repr_tells_labels_and_grades() -> None:
     assert repr(judge(0, 3, NAN, 1, 3)) == "<Judge llm: 4 labels, 3 grades>"
-    assert repr(judge(1, NAN)) == "<Judge llm: 1 labels>"
+    assert repr(judge(1, NAN)) == "<Judge llm: 1 label>"
 
 
 def test_labels_and_grades_are_read_only() -> None:

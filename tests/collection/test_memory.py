@@ -68,7 +68,7 @@ def test_draws_that_take_more_than_there_is(monkeypatch: pytest.MonkeyPatch) -> 
         score(example, "new-a", **asked, draws=100_000_000)
     n_bytes = 8 * 4000 * len(example.query_ids) * 2
     monkeypatch.setattr(memory, "free_memory", lambda: n_bytes - 1)
-    said = r"4,000 draws of 2 measures, 1 runs and 20 topics take 2 MiB of memory at least"
+    said = r"4,000 draws of 2 measures, 1 run and 20 topics take 2 MiB of memory at least"
     with pytest.raises(InputError, match=said):
         score(example, "new-a", **asked)
     monkeypatch.setattr(memory, "free_memory", lambda: n_bytes)

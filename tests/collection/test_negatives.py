@@ -107,7 +107,7 @@ def test_spam_is_judged_nonrelevant(example: Path) -> None:
     collection = read_example(example)
     assert str(describe_pool(collection)) == (
         "21 of 23 runs pooled to depth 10 (8 organizations), 0 holes; "
-        "1181 judgments, 0 not explained by these runs, 275 below −1 (nonrelevant)"
+        "1,181 judgments, 0 not explained by these runs, 275 below −1 (nonrelevant)"
     )
     assert collection.fingerprint == load_example().fingerprint
     chosen = ["background", "posterior-background", "posterior-smoothed"]

@@ -31,7 +31,7 @@ from bayespool.corrections import (
     SystemsAdjustment,
     TopicsAdjustment,
 )
-from bayespool.corrections.base import NO_SAMPLE, PointCorrection, as_amounts
+from bayespool.corrections.base import NO_SAMPLE, Corrected, PointCorrection, as_amounts
 from bayespool.corrections.labels import NO_JUDGE
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds, judgment_counts, score_bounds
@@ -365,3 +365,16 @@ def test_rounded_amounts_stay_in_range() -> None:
     values = np.array([[0.45 - 1e-13, 1.0 + 2e-13], [0.45 + 1e-13, -2e-13]])
     assert as_amounts(values, parse_measure("P@10")).tolist() == [[4, 10], [5, 0]]
     assert as_amounts(values, parse_measure("RR@10")).tolist() == values.tolist()
+
+
+def test_a_correction_of_ones_own_that_returns_an_array_is_named() -> None:
+    class Own(PointCorrection):
+        name = "own"
+
+        def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
+            return bounds.lower  # type: ignore[return-value]
+
+    with pytest.raises(
+        InputError, match=r"of estimator 'own' does not return a Corrected, .* type ndarray; wrap"
+    ):
+        Own().estimate(toy_collection(), ["u"], "P@3")

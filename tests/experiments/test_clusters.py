@@ -135,7 +135,7 @@ def test_clusters_left_out_of_the_toy() -> None:
     summary = found.to_frame("summary").iloc[0]
     assert (summary["n_runs"], summary["mae"], summary["bias"]) == (5, 0.7, -0.7)
     assert found.n_pooled_runs == {"P@2": 6}
-    assert repr(found) == "<LeaveOutResult: 2 clusters left out, 5 runs, 1 measures, 1 estimators>"
+    assert repr(found) == "<LeaveOutResult: 2 clusters left out, 5 runs, 1 measure, 1 estimator>"
 
 
 def test_the_result_says_of_each_run_which_cluster_it_is_of() -> None:

@@ -149,7 +149,7 @@ def test_common_topics_are_the_same_for_the_same_seed(example: Collection) -> No
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"n_common": [21]}, "21 common topics: there are 20 topics"),
+        ({"n_common": [21]}, "21 common topics of 20 topics"),
         ({"n_common": [0]}, "n_common cannot be 0"),
         ({"n_common": []}, "n_common cannot be empty"),
         ({"n_topic_samples": 0}, "n_topic_samples cannot be 0"),

@@ -214,7 +214,7 @@ def test_example_is_one_and_the_same() -> None:
     assert example is simulate_example().collection
     assert repr(example) == (
         "<Collection: 23 runs (21 pooled to depth 10), 10 organizations, 20 topics, "
-        "1181 judgments, 283 relevant>"
+        "1,181 judgments, 283 relevant>"
     )
     assert simulate_example().new_run_ids == ("new-a", "new-b")
     # what a new run must find unjudged for the example to show anything

@@ -95,9 +95,9 @@ def test_columns_are_named_after_the_method_and_each_end() -> None:
         ({"value": np.array([0.5, 0.5])}, r"value has the shape \(2,\), not \(1,\)"),
         ({"per_topic": np.array([[0.5]])}, r"per_topic has the shape \(1, 1\), not \(1, 2\)"),
         ({"std": np.array(0.1)}, r"std has the shape \(\), not \(1,\)"),
-        ({"notes": ("one", "two")}, "2 notes on 1 runs"),
+        ({"notes": ("one", "two")}, "2 notes on 1 run"),
         ({"draws": DRAWS.amount}, "draws are no Values"),
-        ({"draws": Values(DRAWS.amount[0], 5)}, "not .draw, run, topic. with 1 runs and 2 topics"),
+        ({"draws": Values(DRAWS.amount[0], 5)}, "not .draw, run, topic. with 1 run and 2 topics"),
         ({"draws": Values(DRAWS.amount[:0], 5)}, r"draws have the shape \(0, 1, 2\)"),
         ({"draws": Values(DRAWS.amount, 10)}, "draws are not amounts of P@5"),
         ({"draws": Values(DRAWS.amount / 1, 5)}, "draws are not amounts of P@5"),
@@ -241,8 +241,15 @@ def test_an_answer_to_the_question_is_passed_on() -> None:
         says[::-1]: "does not answer for P@5, P@10 in this order",
         (good, answer(measure=P10)): "does not speak of the runs asked about",  # two topics of three
         (good, replace(says[1], run_ids=("n1",))): "does not speak of the runs asked about",
-        (good, 0.5): "does not return a tuple of Estimates",
-        None: "does not return a tuple of Estimates",
+        (
+            good,
+            0.5,
+        ): "does not return a tuple of Estimates, one per measure, but a tuple with .* type float; an",
+        None: "does not return a tuple of Estimates, one per measure, but an object of type NoneType; an",
     }.items():
         with pytest.raises(InputError, match=f"estimator 'fixed' {message}"):
             estimate_checked(Fixed(wrong), toy, ["u"], [P5, P10])
+    with pytest.raises(
+        InputError, match=r"an object of type ndarray of shape \(2, 3\); an Estimates has value"
+    ):
+        estimate_checked(Fixed(np.zeros((2, 3))), toy, ["u"], [P5, P10])

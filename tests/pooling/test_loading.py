@@ -312,7 +312,7 @@ def test_pool_without_organizations_warns(folder: Path) -> None:
 def test_pooled_run_without_an_organization_is_an_error(folder: Path) -> None:
     write_organizations({"n1": "north", "n2": "north", "s2": "south"}, folder / "organizations.csv")
     with pytest.raises(
-        InputError, match=r"organizations.csv: 1 runs of the pool have no organization, 's1' for one; add"
+        InputError, match=r"organizations.csv: 1 run of the pool has no organization, 's1' for one; add"
     ):
         read_collection(
             folder / "qrels.txt", pool=folder / "pool", organizations=folder / "organizations.csv"

@@ -122,13 +122,38 @@ def test_labels_that_are_absent_on_the_documents_in_question_are_missed() -> Non
     assert problems(with_judge(example, some_labeled(10)), ()) == (), "no runs, no documents in question"
 
 
+def test_a_copy_of_the_judgments_is_no_judge() -> None:
+    example, n = load_example(), n_unjudged("new-a")
+    label = some_labeled(n // 4, example.relevance.astype(float))
+    label[np.flatnonzero(example.relevance == 0)[:5]] = 1  # a copy but for five labels
+    (said,) = problems(with_judge(example, label), ["new-a"])
+    assert said == (
+        f"judge llm hardly differs from the judgments, and labels {n // 4} of {n} unjudged documents within "
+        "rank 10 of the runs to score: are its labels a copy of the qrels?"
+    )
+    label[np.flatnonzero(example.relevance == 0)[:50]] = 1  # 5 % of them
+    (said,) = problems(with_judge(example, label), ["new-a"])
+    assert said.startswith("judge llm labels 1,181 of 1,181 judged documents, but")
+    assert problems(with_judge(example, some_labeled(n, example.relevance.astype(float))), ["new-a"]) == ()
+
+
 def test_half_of_the_labels_are_enough_and_so_are_few_everywhere() -> None:
     example, n = load_example(), n_unjudged("new-a")
     assert problems(with_judge(example, some_labeled(n // 2)), ["new-a"]) == ()  # n is even
     assert len(problems(with_judge(example, some_labeled(n // 2 - 1)), ["new-a"])) == 1
-    few = some_labeled(0)
+    few = some_labeled(n // 5, right_labels() + 1)
     few[np.flatnonzero(example.judged)[::2]] = np.nan
     assert problems(with_judge(example, few), ["new-a"]) == ()
+
+
+def test_labels_of_less_than_a_tenth_are_too_few() -> None:
+    example, n = load_example(), n_unjudged("new-a")
+    few = some_labeled(n // 10, right_labels() + 1)
+    few[np.flatnonzero(example.judged)[::2]] = np.nan
+    assert problems(with_judge(example, few), ["new-a"]) == (
+        f"judge llm labels {n // 10} of {n} unjudged documents within rank 10 of the runs to score, too "
+        "few to say much of them; have it label these, too",
+    )
 
 
 def _unjudged(run_ids: Sequence[str]) -> npt.NDArray[np.int32]:

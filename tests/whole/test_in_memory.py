@@ -29,7 +29,7 @@ from bayespool import (
     score,
 )
 from bayespool.collection import Qrels, Run, read_qrels, read_runs
-from bayespool.errors import InputError, NoPoolWarning, OrganizationWarning
+from bayespool.errors import InputError, NoPoolWarning, OrganizationWarning, PartialListWarning
 from bayespool.experiments import simulate_example
 from bayespool.scoring import Scores
 
@@ -186,6 +186,24 @@ def test_objects_that_were_read(folder: Path) -> None:
     with pytest.warns(OrganizationWarning):
         collection = read_collection(qrels, run, pool=folder / "pool")
     assert score(collection, estimators="background").run_ids == collection.given_run_ids
+
+
+def test_a_list_of_organizations_may_name_the_files_of_runs(tmp_path: Path) -> None:
+    ranking = {"q": {"d": 1.0}}
+    (tmp_path / "final.qruir.f.txt").write_text("q Q0 d 1 1.0 tag\n", encoding="utf-8")
+    pool = [tmp_path / "final.qruir.f.txt", {"b": ranking}, {"c.txt": ranking}]
+    listed = {"final.qruir.f.txt": "north", "input.b.gz": "south", "c.txt": "west", "c": "east"}
+    with pytest.warns(PartialListWarning, match="1 listed run was not read: 'c'$"):
+        found = read_collection({"q": {"d": 1}}, pool=pool, organizations=listed)
+    organizations = [found.organizations[o] for o in found.organization]
+    assert dict(zip(found.run_ids, organizations, strict=True)) == {
+        "final.qruir.f": "north",
+        "b": "south",
+        "c.txt": "west",
+    }
+    twice = {"final.qruir.f.txt": "north", "final.qruir.f.run": "south"}
+    with pytest.raises(InputError, match=r"'final.qruir.f', by .* files, belongs to 'south' and to 'north'"):
+        read_collection({"q": {"d": 1}}, pool=pool[:1], organizations=twice)
 
 
 def test_pool_and_organizations_in_memory_are_those_of_the_files(folder: Path) -> None:
