@@ -146,7 +146,7 @@ def test_run_types_writes_what_the_library_finds(
         ("pool-width", ("--jobs", 0), "--jobs 0"),
         ("pool-width", ("--output", "/no/such/folder"), "there is no folder"),
         ("pool-width", ("-m", "P@20"), "P@20 looks deeper than the pools"),
-        ("common-topics", ("--common", 21), "21 common topics: there are 20 topics"),
+        ("common-topics", ("--common", 21), "21 common topics of 20"),
         ("common-topics", ("--common", "x"), "--common x: not whole numbers"),
         ("run-types", ("--run-types", "/no/such/list.csv"), "/no/such/list.csv"),
         ("run-types", ("--run-types", "types.csv", "--leave-out", "odd"), "has the type 'odd'"),
