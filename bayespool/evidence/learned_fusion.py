@@ -53,7 +53,7 @@ _PRIOR_MEAN = np.array([0.0, 1.0, 0.0, 0.0, 2.0, 4.0])
 _PRIOR_SD = np.array([1.0, 0.5, 0.5, 0.5, 2.0, 2.0])
 _MOST_STEPS, _SMALL_STEP, _LONG_STEP = 50, 1e-10, 3.0
 _STEPS_OF_LINES = 20
-_DIGITS = 9  # decimals of log odds; further ones depend on what was factorized and then left it
+_DIGITS = 5  # decimals of log odds; further ones depend on what was factorized, where in memory, and left it
 _SHIFT_SD, _SLOPE_SD = 1.0, 0.3  # of a run's own line
 
 

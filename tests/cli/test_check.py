@@ -37,7 +37,7 @@ def check(files: Path) -> Check:
         given = ["--qrels", str(files / "qrels.txt"), "--pool", str(files / "pool")]
         given += ["--organizations", str(files / "organizations.csv")]
         if "--models" not in arguments:
-            arguments = (*arguments, "--models", "ratio,evidence")
+            arguments = (*arguments, "--models", "ratio,rankings")
         if "--draws" not in arguments and of != "simulation":
             arguments = (*arguments, "--draws", "60")
         return CliRunner().invoke(app, ["check", of, *(given if pool else []), *arguments])

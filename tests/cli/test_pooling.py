@@ -286,10 +286,8 @@ def test_budgets_writes_what_the_library_finds(
     rows = [line.split() for line in done.out.splitlines() if line.startswith(" take ")]
     assert rows[0][1] == f"{means.loc[('P@10', 'take'), 'mae']:.4f}"
     ranked = found.to_frame("ranking").set_index(["measure", "bias_measure", "strategy"])
-    ranks = [row for row in rows if len(row) == 4 and row[1].isdigit() and len(row[1]) == 1]
-    assert ranks[0][1:] == [
-        str(ranked.loc[("P@10", name, "take"), "rank"]) for name in ("mae", "sre", "sre_star")
-    ]
+    ranks = [str(ranked.loc[("P@10", name, "take"), "rank"]) for name in ("mae", "sre", "sre_star")]
+    assert ranks in [row[1:4] for row in rows]
     of_take = frames["summary"].query("measure == 'P@10' and strategy == 'take'")
     assert ["take", *(f"{x:.4f}" for x in of_take["mae"])] in rows
     pools = frames["pools"].query("strategy == 'take'")

@@ -72,6 +72,7 @@ print([name for name in {heavy!r} if name in sys.modules])
 
 
 @pytest.mark.slow
+@pytest.mark.own_fits
 def test_default_call_as_a_process(
     run: Callable[..., Outcome], example: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -112,6 +112,7 @@ def test_written_files(tmp_path: Path) -> None:
         "runs.csv",
         "runs.parquet",
         "settings.json",
+        "sre.png",
         "summary.csv",
         "summary.parquet",
         "truth-P_10.png",
@@ -128,7 +129,7 @@ def test_written_files(tmp_path: Path) -> None:
     less = leave_out(load_example(), "P@5", estimators="as-judged")
     less.save(tmp_path / "three", figures="png")
     left = {path.name for path in (tmp_path / "three").iterdir() if path.suffix in (".svg", ".png")}
-    assert left == {"mine.svg", "mae.png", "truth-P_5.png"}
+    assert left == {"mine.svg", "mae.png", "sre.png", "truth-P_5.png"}
     widths = vary_pool_width(load_example(), widths=[2], n_samples=1, estimators="as-judged")
     before = {path: path.read_bytes() for path in (tmp_path / "three").iterdir()}
     with pytest.raises(OutputError, match="holds the results of leave-out; name another folder"):

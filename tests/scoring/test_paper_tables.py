@@ -32,6 +32,8 @@ def test_results_are_set_as_they_are_arranged() -> None:
     assert [row.split()[1] for row in rows] == ["new-a"] * 3  # three measures
     assert "<title>Scores of new-a, new-b: P@5, P@10, P(rel=2)@10</title>" in scores.to_html()
     shown = scores._repr_html_()
-    assert shown.count("<table") == 3
+    assert (
+        shown.count("<table") == 6
+    )  # the scores of three measures, and pairs of a correction and its posterior
     assert "&lt;Scores: P@5" in shown
     assert compared().to_latex().count(r"\begin{table}") == 1
