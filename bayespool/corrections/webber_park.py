@@ -106,7 +106,7 @@ class SystemsAdjustment(Adjustment):
     base : str or Estimator, default "as-judged"
         What the adjustment is added to: ``"as-judged"``, ``"condensed-list"`` (both in the paper), or any
         estimator with values per topic, with settings if need be: ``base='background(e=0.05)'``. Any but
-        the first is estimated anew for each pooled system held out.
+        the first is estimated again with each pooled system held out.
     within_bounds : bool, default True
         Keep every value inside [B, T], beyond the paper: an adjustment beyond the residual is certainly
         wrong, and a fully judged run has nothing to adjust. Under a measure over an ideal ranking it is

@@ -25,13 +25,13 @@ def group_effect(name: str, scale: Prior, dims: str, *, centered: bool) -> Any:
     # the effect N(0, σ·√(1 + 1/J)), J groups. Centered effects sample better where each group has much data,
     # standardized ones where it has little.
     n_groups = len(pm.modelcontext(None).coords[dims])
-    if n_groups < 2 and dims not in ("organization_topic", "organization_predictor"):
+    sums_to_zero = dims not in ("organization_topic", "organization_predictor")
+    if n_groups < 2 and sums_to_zero:
         scale.variable(f"sigma_{name}")
         return pm.Deterministic(f"{name}_effect", pt.zeros(n_groups), dims=dims)  # the intercept's
     if centered:
         return pm.ZeroSumNormal(f"{name}_effect", sigma=scale.variable(f"sigma_{name}"), dims=dims)
     factor = _scale_or_its_negative(name, scale)
-    sums_to_zero = dims not in ("organization_topic", "organization_predictor")
     standard = (pm.ZeroSumNormal if sums_to_zero else pm.Normal)(f"standard_{name}", dims=dims)
     return pm.Deterministic(f"{name}_effect", factor * standard, dims=dims)
 

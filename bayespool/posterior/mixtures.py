@@ -210,21 +210,12 @@ def component_of(
     problem: ScoringProblem,
     prepared: PreparedModel,
     fit: Fit,
-    random_seed: int,
+    new: NewOrganizations,
     shift: float = 0.0,
-    below: FittedModel | None = None,
 ) -> FittedModel:
     """Fitted model of a problem's completion; runs whose organization is evidence have its effects."""
     draws, of_run = fit.draws(), prepared.organization
     names = [problem.collection.organizations[o] for o in problem.organization]
-    new = new_organizations(
-        prepared.spec.effects["organization"],
-        draws,
-        prepared.evidence.organizations,
-        random_seed,
-        (problem.asked.rel,) if problem.asked.given else (),
-        None if below is None else below.new,
-    )
     n_organizations = len(prepared.evidence.organizations)
     effect = new.effects(scale_of_new(draws["sigma_organization"], n_organizations), names)
     known = of_run >= 0
@@ -343,13 +334,25 @@ def fit_prepared(
             shares = problem.shared.once(("shares", *keys), partial(shares_of_models, prepared, fits))
         else:  # kinds are too few to choose a model by
             shares = [(share + 1 / len(prepared)) / 2 for share in near]
-        of_models = {} if lower is None else {part.model: part for part in lower.components}
-        components = tuple(
-            component_of(problem, part, fits[model], random_seed, shift, of_models.get(part.model))
-            for model, part in prepared.items()
-        )
+        of_models = {} if lower is None else {part.model: part.new for part in lower.components}
+        above, components = (rung.rel,) if rung.given else (), []
+        for (model, part), key in zip(prepared.items(), keys, strict=True):
+            below_it, effect = of_models.get(part.model), part.spec.effects["organization"]
+            new = problem.shared.once(
+                ("new organizations", *key, random_seed, above, below_it),
+                partial(
+                    new_organizations,
+                    effect,
+                    fits[model].draws(),
+                    part.evidence.organizations,
+                    random_seed,
+                    above,
+                    below_it,
+                ),
+            )
+            components.append(component_of(problem, part, fits[model], new, shift))
         member = members_of_draws(n_draws, np.array(shares), np.random.default_rng(mix_seed))
-        return Mixture(components, member, np.arange(n_draws)), shares
+        return Mixture(tuple(components), member, np.arange(n_draws)), shares
 
     mixture, shares = mixture_of(*usual, None if below is None else below.mixture)
     if new_kind is None or others is None:

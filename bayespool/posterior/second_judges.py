@@ -139,20 +139,21 @@ def _missing_labels(
     """What is wrong where labels of these documents are few; else an empty string."""
     n, n_judged, labeled = len(unjudged), int(collection.judged.sum()), int(judge.is_labeled[unjudged].sum())
     known = int(judge.is_labeled[collection.judged].sum())
-    which = f"unjudged documents within rank {cutoff} of the runs to score"
+    where = f"within rank {cutoff} of the runs to score"
     if 2 * labeled >= n:
         return ""
     if _repeats_judgments(collection, judge):
         return (
-            f"hardly differs from the judgments, and labels {labeled:,} of {n:,} {which}: are its labels a "
-            "copy of the qrels?"
+            f"hardly differs from the judgments, and labels {labeled:,} of {n:,} unjudged documents {where}: "
+            "are its labels a copy of the qrels?"
         )
     if 2 * known > n_judged:
         of_judged, of_unjudged = f"{known:,} of {n_judged:,}", f"{labeled:,} of {n:,}"
-        which = which.replace("unjudged documents", "unjudged ones")
-        return f"labels {of_judged} judged documents, but {of_unjudged} {which}; have it label these, too"
+        which = f"{of_judged} judged documents, but {of_unjudged} unjudged ones {where}"
+        return f"labels {which}; have it label these, too"
     if labeled < _MIN_LABELED_SHARE * n:
-        return f"labels {labeled:,} of {n:,} {which}, too few to say much of them; have it label these, too"
+        which = f"{labeled:,} of {n:,} unjudged documents {where}"
+        return f"labels {which}, too few to say much of them; have it label these, too"
     return ""
 
 
