@@ -436,15 +436,16 @@ class ReadingSettings(FilesSettings):
     known_depth: int | None = option(
         None, "Depth to which the pool was judged, if known; else discovered.", group="Pool", least=1
     )
-    max_holes: int | None = option(
+    max_holes: float | None = option(
         None,
-        "Unjudged documents per topic that a pooled run may have; default: a twentieth of the depth.",
+        "What of a pooled run may be unjudged: below 1 a share of its documents, else documents per topic; "
+        "default: the share that explains most.",
         group="Pool",
         least=0,
     )
     pooled_run_ids: tuple[str, ...] | None = option(
         None,
-        "Comma-separated ids of the pooled runs, if known; else discovered.",
+        "Comma-separated ids of the pooled runs, or 'all', if known; else discovered.",
         group="Pool",
         flag="--pooled-runs",
     )

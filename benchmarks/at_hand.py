@@ -10,6 +10,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bayespool import Collection
 
+POOLS: dict[str, dict[str, Any]] = {
+    "covid-round4": {"known_depth": 8, "max_holes": 0.01},
+    "dl21-passage": {"max_holes": 0},
+    "trec2-adhoc": {"max_holes": 5},
+    "trec2011-medical": {"max_holes": 0},
+    "trec8-adhoc": {"max_holes": 5},
+}
+"""The pools that the figures of the pages are of (docs/files.md); ``found=True`` leaves them to discovery."""
+
 UNSET = "BAYESPOOL_COLLECTIONS is not set: it names the folder of the unpacked collections"
 
 
@@ -21,10 +30,16 @@ def collections_folder(parser: argparse.ArgumentParser) -> Path:
     return Path(named)
 
 
-def read(place: Path, **settings: Any) -> Collection:
-    """A collection with its pool, lines that cannot be used left out; arguments of `read_collection`."""
+def read(place: Path, *, found: bool = False, **settings: Any) -> Collection:
+    """A collection with its pool, lines that cannot be used left out; arguments of `read_collection`.
+
+    Settings of the pool replace those of `POOLS`.
+    """
     from bayespool import read_collection  # not before: a benchmark counts what its process holds
 
+    of_pool = {"known_depth", "max_holes", "pooled_run_ids", "pool_rule", "pool_strategy"}
+    if not found and not of_pool & set(settings):
+        settings |= POOLS.get(place.name, {})
     return read_collection(
         place / "qrels.txt",
         pool=place / "runs",

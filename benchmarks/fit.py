@@ -18,7 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from bayespool import parse_measure, read_collection, simulate
+from at_hand import read as read_at_hand
+
+from bayespool import parse_measure, simulate
 from bayespool.collection import Collection
 from bayespool.experiments import SimulationSettings
 from bayespool.inference import NUTS, Laplace
@@ -64,9 +66,7 @@ def read(folder: Path | None) -> Collection:
     """The collection of a folder, or a simulated one."""
     if folder is None:
         return simulate(TREC2, random_seed=1).collection
-    return read_collection(
-        folder / "qrels.txt", pool=folder / "runs", organizations=folder / "organizations.csv", strict=False
-    )
+    return read_at_hand(folder)
 
 
 def line(collection: Collection, runs: tuple[str, ...], model: str, args: argparse.Namespace) -> str:

@@ -116,6 +116,7 @@ EXPERIMENTS = [
             folder=folder,
             by=by,
             top=top,
+            reading={"max_holes": 5 if folder == "trec2-adhoc" else 0},
             settings=AS_PUBLISHED | TOOL,
             tags=TWINS if folder == "trec2-adhoc" else {},
             not_evaluated=("prc1", "prc2") if folder == "trec2-adhoc" and by == "organization" else (),

@@ -39,7 +39,7 @@ def processor():
     return sum(u.ru_utime + u.ru_stime for u in (own, children))
 
 job = sys.argv[1]
-collection = read("trec8-adhoc" if job == "deep" else "trec2-adhoc")
+collection = read("trec8-adhoc" if job == "deep" else "trec2-adhoc", max_holes=5)
 outside = [r for r, pooled in zip(collection.run_ids, collection.pooled) if not pooled]
 inside = [r for r, pooled in zip(collection.run_ids, collection.pooled) if pooled]
 if job != "deep":

@@ -5,17 +5,26 @@ from __future__ import annotations
 import warnings
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from bayespool.collection import Collection
 from bayespool.errors import InputWarning, PoolWarning
 from bayespool.pooling import read_collection
 
 
+POOLS: dict[str, dict[str, Any]] = {
+    "covid-round4": {"known_depth": 8, "max_holes": 0.01},
+    "dl21-passage": {"max_holes": 0},
+    "trec2-adhoc": {"max_holes": 5},
+    "trec2011-medical": {"max_holes": 0},
+    "trec8-adhoc": {"max_holes": 5},
+}
+"""The pools that figures of tests and pages are of; what is found without them is tested with the pool."""
+
+
 @cache
 def read_real(folder: Path) -> Collection:
-    """A collection whose bad lines are skipped, which is tested with the readers, and of whose judgments the
-    pool may explain few, which is tested with the pool.
-    """
+    """A collection whose pool is one of `POOLS`; its bad lines are skipped, which is tested with the readers."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)
         warnings.simplefilter("ignore", PoolWarning)
@@ -24,4 +33,5 @@ def read_real(folder: Path) -> Collection:
             pool=folder / "runs",
             organizations=folder / "organizations.csv",
             strict=False,
+            **POOLS[folder.name],
         )

@@ -24,12 +24,19 @@ _PATH = click.Path(path_type=Path)
 
 
 class GroupedOption(click.Option):
-    """Option of a command with its heading in the help, and the names that it takes."""
+    """Option of a command with its heading in the help, the names that it takes, and what makes it needless."""
 
-    def __init__(self, *args: Any, group: Group, names: str = "", **attributes: Any) -> None:
+    def __init__(
+        self, *args: Any, group: Group, names: str = "", unless: str = "", **attributes: Any
+    ) -> None:
         super().__init__(*args, **{"show_default": True, **attributes})
         self.group = group
         self.names = names
+        self.unless = unless
+
+    def value_is_missing(self, value: Any) -> bool:
+        """Whether a required option is not given, unless another one makes it needless."""
+        return super().value_is_missing(value) and not _is_kept(self.unless)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Names that the option takes, or what click offers."""
@@ -42,6 +49,16 @@ class GroupedOption(click.Option):
             return f"<{'|'.join(map(str, self.type.choices))}>"
         kind = self.type.name.partition(" ")[0]  # "integer range"
         return self.metavar or f"<{'int' if kind == 'integer' else kind}>"
+
+
+def keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+    """Callback of an option whose value other options ask for."""
+    context.meta[str(parameter.name)] = value
+
+
+def _is_kept(name: str) -> bool:
+    """Whether a flag of that name is given, if there is one."""
+    return bool(name) and bool(click.get_current_context().meta.get(name))
 
 
 def own_option(
@@ -111,11 +128,17 @@ def files_argument(name: str, *, help: str, nargs: int = -1) -> Callable[[Comman
 
 
 def settings_option(
-    cls: type[Settings], argument: str = "settings", *, only: tuple[str, ...] = (), **defaults: Any
+    cls: type[Settings],
+    argument: str = "settings",
+    *,
+    only: tuple[str, ...] = (),
+    unless: str = "",
+    **defaults: Any,
 ) -> Callable[[Command], Command]:
     """Decorator that gives a command the options of a settings class, or ``only`` some of them.
 
-    The command's ``argument`` is an object of the class; ``defaults`` replace those of the class.
+    The command's ``argument`` is an object of the class; ``defaults`` replace those of the class. With
+    ``unless``, the name of a flag with the callback `keep`, the argument is None where that is given.
     """
     options = {
         name: (option, defaults.get(name, default))
@@ -128,6 +151,9 @@ def settings_option(
         @functools.wraps(command)
         def with_settings(**values: Any) -> None:
             given = {name: _value(name, option, values.pop(name)) for name, (option, _) in options.items()}
+            if _is_kept(unless):
+                command(**{argument: None}, **values)
+                return
             if measures:
                 threshold = values.pop("relevance_threshold")
                 given[measures] = [_with_threshold(measure, threshold) for measure in given[measures]]
@@ -136,13 +162,13 @@ def settings_option(
         for name, (option, default) in reversed(options.items()):
             if name == measures:
                 _threshold(with_settings)
-            _click_option(name, option, default)(with_settings)
+            _click_option(name, option, default, unless)(with_settings)
         return with_settings
 
     return decorate
 
 
-def _click_option(name: str, option: Option, default: Any) -> Callable[[Command], Command]:
+def _click_option(name: str, option: Option, default: Any, unless: str) -> Callable[[Command], Command]:
     flags, is_listed = option.flags(name), option.multiple == "listed"
     if is_listed and isinstance(default, tuple):
         default = ",".join(map(str, default))
@@ -160,6 +186,7 @@ def _click_option(name: str, option: Option, default: Any) -> Callable[[Command]
         names=option.names,
         type=str if is_listed else option.choices or option.type,
         multiple=option.multiple == "repeated",
+        unless=unless,
         help=option.help,
         **limits,
         **({"required": True} if default is ... else {"default": default}),

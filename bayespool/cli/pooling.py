@@ -8,7 +8,7 @@ import click
 
 from bayespool import scoring
 from bayespool.cli.options import campaign_runs, reading_progress, stage_progress
-from bayespool.cli.parameters import own_option, settings_option
+from bayespool.cli.parameters import keep, own_option, settings_option
 from bayespool.cli.results import Outputs, is_as_json, output_files, print_document
 from bayespool.errors import InputError
 from bayespool.experiments.budget_settings import StrategySettings
@@ -42,7 +42,7 @@ def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -
 
 @campaign_runs
 @settings_option(FilesSettings, "reading")
-@settings_option(StrategySettings)
+@settings_option(StrategySettings, unless="describe")
 @own_option(
     "--qrels",
     type=Path,
@@ -65,9 +65,18 @@ def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -
     callback=_list_strategies,
     help="List the strategies with their settings, and do nothing else.",
 )
+@own_option(
+    "--describe",
+    type=bool,
+    is_eager=True,  # a strategy is not needed then
+    expose_value=False,
+    callback=keep,
+    help="Choose nothing, and say which pool --qrels are the judgments of: depths and shares of holes that may "
+    "have been, what each explains, and what estimates would rest on.",
+)
 def pool(
     *,
-    settings: StrategySettings,
+    settings: StrategySettings | None,
     reading: FilesSettings,
     pool: tuple[Path, ...],
     qrels: Path | None,
@@ -82,6 +91,9 @@ def pool(
     from bayespool.pooling import choose, read_contributors
     from bayespool.pooling.choosing import check_budget
 
+    if settings is None:
+        _describe(reading, pool, qrels, outputs)
+        return
     strategy = settings.strategy
     check_budget(strategy, settings.budget, settings.stop)
     outputs.check(scoring.DocumentsToJudge.formats)
@@ -105,3 +117,20 @@ def pool(
         say("choosing documents")
         chosen = choose(collection, **settings.keywords())
     outputs.write(scoring.DocumentsToJudge(collection, chosen, settings.describe()))
+
+
+def _describe(reading: FilesSettings, pool: tuple[Path, ...], qrels: Path | None, outputs: Outputs) -> None:
+    """Print the pool of runs and judgments beside others that may have been."""
+    from bayespool.pooling import read_collection
+
+    if qrels is None:
+        raise InputError("no judgments, of which --describe says the pool", hint="give --qrels")
+    outputs.check()
+    with stage_progress() as say:
+        collection = read_collection(
+            qrels, pool=list(map(str, pool)), progress=reading_progress(say), **reading.keywords()
+        )
+        say("comparing pools")
+        described = scoring.CandidatePools(collection)
+        described.tables()
+    outputs.write(described)

@@ -14,7 +14,7 @@ import click
 
 from bayespool import __version__
 from bayespool.cli.messages import quietly
-from bayespool.cli.parameters import Command, gathered, own_option
+from bayespool.cli.parameters import Command, gathered, keep, own_option
 from bayespool.errors import InputError
 from bayespool.names import split_list
 from bayespool.tables.formatting import printable
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     from bayespool.tables.markup import Arrangement
 
 _STANDARD_OUTPUT = Path("-")
-
-
-def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
-    context.meta[str(parameter.name)] = value
 
 
 _QUIET = own_option(
@@ -46,14 +42,14 @@ _JSON = own_option(
     type=bool,
     is_eager=True,  # pool --list asks for it
     expose_value=False,
-    callback=_keep,
+    callback=keep,
     help="Print the result as one JSON document, and nothing else with it.",
 )
 _FORMAT = own_option(
     "--format",
     "table_format",
     expose_value=False,
-    callback=_keep,
+    callback=keep,
     help="Format of a table on standard output (-o -): csv, json, …; default: csv.",
 )
 _OUTPUT = own_option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
@@ -58,6 +58,7 @@ class DepthPool:
 
     depth: int  # common depth, which applies to unpooled runs; 0 if no pool is known
     depths: tuple[int, ...]  # to which each run of the collection was or would have been pooled
+    alternative: str = field(default="", repr=False, compare=False)  # another pool that may have been
 
     @classmethod
     def even(cls, depth: int, n_runs: int) -> DepthPool:

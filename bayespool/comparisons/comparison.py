@@ -32,7 +32,7 @@ from bayespool.measures import Estimates, Measure, equal_tailed_interval
 from bayespool.report.reading import StoredResult
 from bayespool.report.result import Figure, Result
 from bayespool.scoring import Scores
-from bayespool.scoring.score_tables import ideal_lines, note_lines
+from bayespool.scoring.score_tables import lines_of_all, note_lines
 from bayespool.tables import Citation
 from bayespool.tables.formatting import counted, some_of
 from bayespool.tables.markup import Arrangement, TextTable, one_line
@@ -134,9 +134,9 @@ class Comparison(Result):
         return self.scores.measures
 
     def notes(self) -> tuple[str, ...]:
-        """Notes on runs, as those of scores, and on measures that share no draws."""
+        """Notes on the pool and the runs, as those of scores, and on measures that share no draws."""
         scores = self.scores
-        lines = ideal_lines(scores.metadata)
+        lines = lines_of_all(scores.metadata)
         lines += note_lines(scores.statements, scores.run_ids, scores.measures)
         if len(self.measures) < 2:
             return tuple(lines)

@@ -38,6 +38,8 @@ class ExperimentResult(Result):
     pool : str
         Report of the pool.
     query_ids : tuple of str
+    pool_notes : tuple of str
+        What to know of the collection's pool before quoting the result.
     warnings : tuple of (str, str)
         Class and text of warnings.
     """
@@ -46,6 +48,7 @@ class ExperimentResult(Result):
     fingerprint: str
     pool: str
     query_ids: tuple[str, ...]
+    pool_notes: tuple[str, ...] = ()
     warnings: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -55,6 +58,7 @@ class ExperimentResult(Result):
             "bayespool": __version__,
             "fingerprint": self.fingerprint,
             "pool": self.pool,
+            "pool_notes": list(self.pool_notes),
             "settings": self.settings.describe(),
             "warnings": [f"{name}: {text}" for name, text in self.warnings],
         }
@@ -68,6 +72,7 @@ def fields_of(
         "settings": settings,
         "fingerprint": collection.fingerprint,
         "pool": str(describe_pool(pooled)),
+        "pool_notes": describe_pool(collection).notes,
         "query_ids": collection.query_ids,
         "warnings": tuple(dict.fromkeys(caught for result in results for caught in result.warnings)),
     }

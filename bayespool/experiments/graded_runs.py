@@ -177,8 +177,9 @@ class DesignResult(ExperimentResult):
         )
 
     def notes(self) -> tuple[str, ...]:
-        """Notes on the reported runs, by measure."""
-        return tuple(f"{m}: {note}" for m in self.settings.measures for note in self._notes_of(m))
+        """Notes on the pool, and on the reported runs by measure."""
+        of_runs = [f"{m}: {note}" for m in self.settings.measures for note in self._notes_of(m)]
+        return (*self.pool_notes, *of_runs)
 
     def summary(self) -> tuple[str, ...]:
         """By measure the bias as judged and the best estimator."""

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import UNJUDGED, Collection
+from bayespool.collection import Collection
 from bayespool.collection.contents import say_no_pool, some
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import blocks
@@ -21,15 +21,21 @@ from bayespool.errors import (
     known_names,
     warn_caller,
 )
+from bayespool.pooling.candidates import (
+    SHARES,
+    CandidatePool,
+    alternative_to,
+    candidate_pools,
+    missing_pairs,
+)
 from bayespool.pooling.pools import StrategyPool
 from bayespool.tables.formatting import counted
 
 PoolRule = Literal["leading", "skipping"]
 
-_MAX_MISSING_SHARE = 0.01  # of a run's documents
+_MAX_MISSING_SHARE = 0.01  # of a run's documents down to a depth of its own, if the pool has fewer
 _MIN_OWN_DOCUMENTS = 10
 _MIN_RUNS_PER_TIER = 2
-_MIN_EXPLAINED_SHARE, _FULLY_EXPLAINED_SHARE = 1 / 3, 0.99  # of the judgments
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +56,12 @@ class PoolReport:
     n_judged, n_unexplained : int
         Judgments, and those among them whose document no pooled run retrieved within its depth (absent or
         deeper contributors, sampling, manual searches), or the strategy does not choose.
+    n_candidates : int
+        Runs that may have been pooled: all but those to score.
     depths : tuple of (int, int)
         Each depth to which a run was pooled, the deepest first, and the number of runs.
-    nearly_pooled : tuple of str
-        Nearly pooled runs and what each lacks, those that lack least first. Runs to score are left out.
+    alternative : str
+        Another pool that explains the judgments nearly as well, and how it is chosen; mostly empty.
     negatives : str
         Number and meaning of negative judgments; empty without any.
     strategy : str
@@ -68,8 +76,9 @@ class PoolReport:
     n_holes: int
     n_judged: int
     n_unexplained: int
+    n_candidates: int = 0
     depths: tuple[tuple[int, int], ...] = ()
-    nearly_pooled: tuple[str, ...] = ()
+    alternative: str = ""
     negatives: str = ""
     strategy: str = ""
 
@@ -88,17 +97,30 @@ class PoolReport:
             f"by these runs{negatives}"
         )
 
-    def text(self, n_shown: int = 3) -> str:
-        """The report, with a second line on nearly pooled runs."""
-        if not self.nearly_pooled:
-            return str(self)
-        n_more = len(self.nearly_pooled) - n_shown
-        more = f" and {n_more} more" if n_more > 0 else ""
-        runs = ", ".join(self.nearly_pooled[:n_shown])
+    @property
+    def doubt(self) -> str:
+        """What there is to doubt of the pool, for warnings and notes; empty where there is nothing.
+
+        Judgments that these runs do not explain are no reason if all runs at hand are pooled: others
+        contributed, or judging went on.
+        """
+        is_whole = self.n_pooled_runs == self.n_candidates
+        if not self.n_pooled_runs or is_whole or self.n_unexplained <= self.n_judged / 2:
+            return ""
         return (
-            f"{self}\n  nearly pooled, and not taken for it: {runs}{more}; "
-            "--max-holes or --pooled-runs take them in"
+            f"the pool explains less than half of the judgments, and {self.n_candidates - self.n_pooled_runs} "
+            f"of {counted(self.n_candidates, 'run')} of the campaign are not in it"
         )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know of the pool before quoting a result: doubt, and another pool that may have been."""
+        other = f"another pool explains the judgments nearly as well: {self.alternative}"
+        return (*[self.doubt] * bool(self.doubt), *[other] * bool(self.alternative))
+
+    def text(self) -> str:
+        """The report, with a line for each note."""
+        return "\n  ".join([str(self), *self.notes])
 
 
 def describe_pool(collection: Collection) -> PoolReport:
@@ -117,8 +139,6 @@ def describe_pool(collection: Collection) -> PoolReport:
     is_given = np.isin(np.array(collection.run_ids, dtype=object), collection.given_run_ids)
     pool = collection.pool
     by_strategy = isinstance(pool, StrategyPool)
-    others = np.flatnonzero(~collection.pooled & ~is_given)
-    nearly = [] if by_strategy else _nearly_pooled(collection, others)
     return PoolReport(
         n_pooled_runs=len(pooled),
         n_runs=len(collection.run_ids),
@@ -128,10 +148,8 @@ def describe_pool(collection: Collection) -> PoolReport:
         n_judged=int(judged.sum()),
         n_unexplained=int((judged & ~inside).sum()),
         depths=tuple((int(d), int(n)) for d, n in zip(depths[::-1], n_runs[::-1], strict=True)),
-        nearly_pooled=tuple(
-            f"{collection.run_ids[run]} ({n_missing} of {counted(n_documents, 'document')} unjudged)"
-            for run, n_missing, n_documents in sorted(nearly, key=lambda near: near[1] / near[2])
-        ),
+        n_candidates=int((collection.pooled | ~is_given).sum()),
+        alternative=pool.alternative if isinstance(pool, DepthPool) else "",
         negatives=str(collection.negatives),
         strategy=str(pool) if by_strategy else "",
     )
@@ -142,7 +160,7 @@ def discover_pool(
     candidates: Iterable[str] | None = None,
     *,
     depth: int | None = None,
-    max_holes: int | None = None,
+    max_holes: float | None = None,
     pooled_run_ids: Iterable[str] | None = None,
     rule: PoolRule = "leading",
 ) -> Collection:
@@ -157,12 +175,13 @@ def discover_pool(
         Runs that may have been pooled (default: all), not those to score as new.
     depth : int, optional
         Pool depth where it is known.
-    max_holes : int, optional
-        Documents per topic that a pooled run may lack within the depth; default ``depth // 20`` (``depth //
-        10`` for ``rule="skipping"``), with a depth of at most the longest run's.
-    pooled_run_ids : iterable of str, optional
-        The pooled runs where they are known, whatever their judgments. Steps 3 and 4 of the rule apply only
-        where depth, holes and runs are all left out.
+    max_holes : float, optional
+        What a pooled run may lack down to the depth: below 1 a share of its documents, else a number of
+        documents on every topic. By default the share is chosen with the runs and the depth (for
+        ``rule="skipping"`` a tenth of the depth, on every topic).
+    pooled_run_ids : iterable of str or "all", optional
+        The pooled runs where they are known, whatever their judgments; ``"all"`` for all candidates. Runs
+        get depths of their own only where depth, holes and runs are all left out.
     rule : {"leading", "skipping"}
         Rule of discovery (:doc:`/files`); ``"skipping"`` is for reproductions of 2015.
 
@@ -176,34 +195,46 @@ def discover_pool(
     NoPoolWarning
         No candidate looks pooled.
     PoolWarning
-        The pooled runs explain fewer than half of the judgments, so that held-out evidence may mislead.
+        The pooled runs explain fewer than half of the judgments, and there are other candidates, so that
+        held-out evidence may mislead.
     """
-    if (depth is not None and depth < 1) or (max_holes is not None and max_holes < 0):
+    if (depth is not None and depth < 1) or (max_holes is not None and not max_holes >= 0):
         raise InputError("the pool depth must be at least 1 and the number of holes at least 0")
+    if max_holes is not None and max_holes > 1 and max_holes != int(max_holes):
+        hint = "below 1 a share of a run's documents, else a whole number of documents per topic"
+        raise InputError(f"max_holes cannot be {max_holes!r}", hint=hint)
     if rule not in get_args(PoolRule):
         raise InputError(f"no pool rule {rule!r}", hint=known_names(rule, get_args(PoolRule)))
-    known_depth = depth
-    named = None if pooled_run_ids is None else collection.run_index(pooled_run_ids)
-    index = named if named is not None else collection.run_index(candidates)
-    if depth is None:
-        depth = _commonest_depth(collection, index, rule) if len(index) else 0
-        if depth == 0 and named is not None and len(named):
+    index = collection.run_index(candidates)
+    n_runs, share, alternative = len(collection.run_ids), 0.0, None
+    if pooled_run_ids is not None:
+        runs = index if are_all(pooled_run_ids) else collection.run_index(pooled_run_ids)
+        found = depth or _depth_of(collection, runs, rule)
+        if found == 0 and len(runs):
             hint = "give the depth (known_depth, --known-depth)"
             raise InputError("the depth of the named runs' pool cannot be told from the judgments", hint=hint)
-    even = rule == "skipping" or not (named is None and known_depth is None and max_holes is None)
-    if named is None:
-        # a stated depth may be larger
-        reached = min(depth, int(collection.length[index].max(initial=0)))
-        if max_holes is None:
-            max_holes = reached // 20 if rule == "leading" else reached // 10
-        candidates_index, index = index, index[_is_pooled(collection, index, reached, max_holes, rule)]
-    pooled = np.zeros(len(collection.run_ids), dtype=bool)
-    pooled[index] = depth > 0
-    discovered = collection.with_pool(pooled, depth if pooled.any() else 0)
-    if not even and pooled.any():
-        discovered = _with_nearly_pooled(_with_other_depths(discovered, candidates_index), candidates_index)
+    elif rule == "skipping" or (max_holes is not None and (max_holes >= 1 or max_holes == 0)):
+        found = depth or _depth_of(collection, index, rule)
+        reached = min(found, int(collection.length[index].max(initial=0)))  # a stated depth may be larger
+        n_holes = reached // 10 if max_holes is None else max_holes
+        runs = index[_is_pooled(collection, index, reached, n_holes, rule)]
+    else:
+        pools = candidate_pools(
+            collection, index, depth=depth, shares=SHARES if max_holes is None else (max_holes,)
+        )
+        found, runs = 0, index[:0]
+        if pools:
+            found, runs, share = pools[0].depth, np.array(pools[0].runs), pools[0].share
+            alternative = alternative_to(pools)
+    pooled = np.zeros(n_runs, dtype=bool)
+    pooled[runs] = found > 0
+    found = found if pooled.any() else 0
+    other = "" if alternative is None else _as_option(alternative, collection)
+    discovered = collection.with_pool(pooled, DepthPool(found, (found,) * n_runs, other))
+    if pooled.any() and depth is None and max_holes is None and pooled_run_ids is None and rule == "leading":
+        discovered = _with_other_depths(discovered, index, max(share, _MAX_MISSING_SHARE))
     if discovered.pooled.any():
-        warn_of_unexplained(describe_pool(discovered), "discovered")
+        warn_of_doubt(describe_pool(discovered))
     else:
         message = "no run looks pooled: posterior estimates will rest on informative priors"
         hint = "name pooled runs and a depth if you know them"
@@ -211,18 +242,25 @@ def discover_pool(
     return discovered
 
 
-def warn_of_unexplained(report: PoolReport, which: str) -> None:
-    """Warn (`PoolWarning`) if the discovered or stated pool explains less than half of the judgments."""
-    if report.n_unexplained > report.n_judged / 2:
-        message = f"the {which} pool explains less than half of the judgments: {report}"
-        warn_caller(f"{message}; are runs of the campaign missing, or is its depth another one?", PoolWarning)
+def are_all(pooled_run_ids: Iterable[str]) -> bool:
+    """Whether all candidates are meant, in place of names of runs."""
+    return pooled_run_ids in ("all", ("all",), ["all"])
 
 
-def _with_other_depths(collection: Collection, candidates: npt.NDArray[np.intp]) -> Collection:
-    """Add runs with depths of their own (step 3 of docs/files.md)."""
+def warn_of_doubt(report: PoolReport) -> None:
+    """Warn (`PoolWarning`) of what there is to doubt of a pool."""
+    if report.doubt:
+        hint = "are runs of the campaign missing, or is its depth another one? bayespool pool --describe"
+        warn_caller(f"{report.doubt} ({report}); {hint} compares pools", PoolWarning)
+
+
+def _with_other_depths(
+    collection: Collection, candidates: npt.NDArray[np.intp], share: float
+) -> Collection:
+    """Add runs with depths of their own (step 4 of docs/files.md)."""
     common = collection.pool_depth
     depths = np.full(len(collection.run_ids), common, dtype=np.int32)
-    missing, own, n_ranks = _missing(collection), _outside(collection), collection.document.shape[2]
+    missing, own, n_ranks = missing_pairs(collection), _outside(collection), collection.document.shape[2]
     for run in candidates:
         top, end = (common, n_ranks) if collection.pooled[run] else (0, min(common, n_ranks))
         n_documents, n_missing, n_own, n_own_missing = np.zeros((4, n_ranks), dtype=np.intp)
@@ -236,7 +274,7 @@ def _with_other_depths(collection: Collection, candidates: npt.NDArray[np.intp])
         depth = top + int(balance.argmax())
         within, below = slice(top, depth), slice(depth, min(end, max(2 * depth - top, common)))
         if (
-            n_missing[within].sum() <= _MAX_MISSING_SHARE * n_documents[within].sum()
+            n_missing[within].sum() <= share * n_documents[within].sum()
             and min(n_own[within].sum(), n_own[below].sum()) >= _MIN_OWN_DOCUMENTS
             and 2 * n_own_missing[below].sum() >= n_own[below].sum()
         ):
@@ -244,40 +282,20 @@ def _with_other_depths(collection: Collection, candidates: npt.NDArray[np.intp])
     tiers, n_runs = np.unique(depths, return_counts=True)
     depths[~np.isin(depths, tiers[n_runs >= _MIN_RUNS_PER_TIER])] = common
     pooled = collection.pooled | (depths != common)
-    return collection.with_pool(pooled, DepthPool(common, tuple(depths.tolist())))
+    of_pooled, n_runs = np.unique(depths[pooled], return_counts=True)
+    common = int(of_pooled[n_runs == n_runs.max()].max())  # what would be judged of other runs, too
+    depths[~pooled] = common
+    alternative = collection.pool.alternative if isinstance(collection.pool, DepthPool) else ""
+    return collection.with_pool(pooled, DepthPool(common, tuple(depths.tolist()), alternative))
 
 
-def _with_nearly_pooled(collection: Collection, candidates: npt.NDArray[np.intp]) -> Collection:
-    """Add nearly pooled runs where they explain the other judgments (step 4 of docs/files.md)."""
-    nearly = [run for run, *_ in _nearly_pooled(collection, candidates[~collection.pooled[candidates]])]
-    pooled = collection.pooled.copy()
-    pooled[nearly] = True
-    more = collection.with_pool(pooled, collection.pool)
-    if _explained(collection) < _MIN_EXPLAINED_SHARE or _explained(more) >= _FULLY_EXPLAINED_SHARE:
-        return more
-    return collection
-
-
-def _nearly_pooled(collection: Collection, runs: npt.NDArray[np.intp]) -> list[tuple[int, int, int]]:
-    """Nearly pooled runs among some: position, missing documents and documents down to the depth."""
-    missing, own = _missing(collection), _outside(collection)
-    nearly = []
-    for run in runs:
-        document = collection.document[run, :, : collection.pool_depth]
-        n_documents, n_missing = int((document >= 0).sum()), int(missing[document].sum())
-        if n_missing <= _MAX_MISSING_SHARE * n_documents and own[document].sum() > 2 * n_missing:
-            nearly.append((int(run), n_missing, n_documents))
-    return nearly
-
-
-def _explained(collection: Collection) -> float:
-    """Share of the judgments whose documents pooled runs contributed."""
-    return float(collection.in_pool()[collection.relevance >= 0].mean())
-
-
-def _missing(collection: Collection) -> npt.NDArray[np.bool_]:
-    """Pairs outside the pool by the judgments, shape (pair + 1,); the last is that of −1, no document."""
-    return np.append(collection.relevance == UNJUDGED, False)
+def _as_option(pool: CandidatePool, collection: Collection) -> str:
+    """Another pool in words, with what it explains and how to choose it."""
+    n_judged = int((~missing_pairs(collection)[:-1]).sum())
+    return (
+        f"{pool} explain {pool.n_explained / n_judged:.0%} of the judgments: "
+        f"--known-depth {pool.depth} --max-holes {pool.share:g}"
+    )
 
 
 def _outside(collection: Collection) -> npt.NDArray[np.bool_]:
@@ -329,21 +347,20 @@ def take_out(
     return collection.unpool([run for leaving in gone.values() for run in leaving]), taken
 
 
-def _commonest_depth(collection: Collection, index: npt.NDArray[np.intp], rule: PoolRule) -> int:
-    n_leading = _leading(collection, index, max_holes=0)
+def _depth_of(collection: Collection, index: npt.NDArray[np.intp], rule: PoolRule) -> int:
+    """Depth of a pool of some of these runs, or of all where they are named; 0 where it cannot be told."""
+    if not len(index):
+        return 0
     if rule == "skipping":
-        counted = n_leading.ravel()
-    else:
-        length = collection.length[index]
-        informative: npt.NDArray[np.bool_] = n_leading < length
-        smallest: npt.NDArray[np.int32] = np.where(informative, n_leading, np.iinfo(np.int32).max).min(axis=1)
-        counted = np.where(informative.any(axis=1), smallest, length.max(axis=1, initial=0))
-    depths, frequency = np.unique(counted[counted > 0], return_counts=True)
-    return int(depths[frequency == frequency.max()].max()) if len(depths) else 0
+        n_leading = _leading(collection, index, max_holes=0).ravel()
+        depths, frequency = np.unique(n_leading[n_leading > 0], return_counts=True)
+        return int(depths[frequency == frequency.max()].max()) if len(depths) else 0
+    pools = candidate_pools(collection, index)
+    return pools[0].depth if pools else 0
 
 
 def _is_pooled(
-    collection: Collection, index: npt.NDArray[np.intp], depth: int, max_holes: int, rule: PoolRule
+    collection: Collection, index: npt.NDArray[np.intp], depth: int, max_holes: float, rule: PoolRule
 ) -> npt.NDArray[np.bool_]:
     if depth == 0:
         return np.zeros(len(index), dtype=bool)
@@ -357,10 +374,10 @@ def _is_pooled(
 
 
 def _leading(
-    collection: Collection, index: npt.NDArray[np.intp], max_holes: int, *, present_only: bool = False
+    collection: Collection, index: npt.NDArray[np.intp], max_holes: float, *, present_only: bool = False
 ) -> npt.NDArray[np.int32]:
     """Documents, or those in the pool, before one is missing after ``max_holes``, shape (run, topic)."""
-    missing = _missing(collection)
+    missing = missing_pairs(collection)
     n_leading = np.empty((len(index), len(collection.query_ids)), dtype=np.int32)
     for row, run in enumerate(index):
         for topics, depth in blocks(collection.document, run):

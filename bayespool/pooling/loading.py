@@ -42,10 +42,11 @@ from bayespool.options import MAX_FILE_SIZE
 from bayespool.pooling.choosing import Shares
 from bayespool.pooling.discovery import (
     PoolRule,
+    are_all,
     describe_pool,
     discover_pool,
+    warn_of_doubt,
     warn_of_misfit,
-    warn_of_unexplained,
 )
 from bayespool.pooling.pools import PlanOptions, PoolPlan, pool_of_strategy
 from bayespool.pooling.strategy import Strategy
@@ -67,7 +68,7 @@ class ReadOptions(TypedDict, total=False):
     negative: Negative
     each_its_own: bool
     known_depth: int | None
-    max_holes: int | None
+    max_holes: float | None
     pooled_run_ids: Iterable[str] | None
     pool_rule: PoolRule
     pool_strategy: str | Strategy | None
@@ -93,7 +94,7 @@ def read_collection(
     negative: Negative = "listed",
     each_its_own: bool = False,
     known_depth: int | None = None,
-    max_holes: int | None = None,
+    max_holes: float | None = None,
     pooled_run_ids: Iterable[str] | None = None,
     pool_rule: PoolRule = "leading",
     pool_strategy: str | Strategy | None = None,
@@ -249,11 +250,10 @@ def read_collection(
             rule=pool_rule,
         )
     else:
-        collection = pool_of_strategy(
-            collection, plan, pooled_run_ids=pool_ids if pooled_run_ids is None else pooled_run_ids
-        )
+        named = pool_ids if pooled_run_ids is None or are_all(pooled_run_ids) else pooled_run_ids
+        collection = pool_of_strategy(collection, plan, pooled_run_ids=named)
         if not warn_of_misfit(collection):
-            warn_of_unexplained(describe_pool(collection), "stated")
+            warn_of_doubt(describe_pool(collection))
     return collection if own_qrels is None else collection.remember_judgments(own_qrels)
 
 
@@ -342,7 +342,7 @@ def _plan(
     strategy: str | Strategy | None,
     budget: int | None,
     *,
-    excludes: Mapping[str, int | None],
+    excludes: Mapping[str, float | None],
     **options: Unpack[PlanOptions],
 ) -> PoolPlan | None:
     """Plan of a pool if a strategy is given; refuse options that have no effect."""

@@ -182,13 +182,12 @@ def _pool(metadata: Mapping[str, Any]) -> Section | None:
     if isinstance(pool, Mapping):
         try:
             depths = tuple(tuple(pair) for pair in pool.get("depths", ()))
-            nearly = tuple(pool.get("nearly_pooled", ()))
-            pool = PoolReport(**{**pool, "depths": depths, "nearly_pooled": nearly}).text()
+            pool = str(PoolReport(**{**pool, "depths": depths}))
         except TypeError:
             return None
     if not isinstance(pool, str):
         return None
-    return Section("The pool", "pool", tuple(f"{line.strip()}." for line in pool.splitlines()))
+    return Section("The pool", "pool", tuple(f"{line}." for line in (pool, *metadata.get("pool_notes", ()))))
 
 
 def _methods(result: Result) -> Section | None:

@@ -17,6 +17,7 @@ from .imputing import (
 )
 from .judging import Afterwards as Afterwards, NextJudgments as NextJudgments, judge_next as judge_next
 from .judging_influence import Goal as Goal
+from .pools import CandidatePools as CandidatePools
 from .pyterrier import (
     Quantity as Quantity,
     pyterrier_measure as pyterrier_measure,

@@ -149,9 +149,9 @@ class Imputations(Result):
         return f'for qrels in {place}qrels-*.txt; do ir_measures "$qrels" {shlex.quote(run)} {measures}; done'
 
     def notes(self) -> tuple[str, ...]:
-        """Notes on the draws and the files."""
+        """Notes on the pool, the draws and the files."""
         unknowns, levels = self.completion.unknowns, self.completion.levels
-        notes = list(self.completion.notes)
+        notes = [*self.metadata["pool_notes"], *self.completion.notes]
         notes += [f"judgments of your own passed over: {p}" for p in self.metadata["passed_over"]]
         if not len(unknowns):
             notes.append("nothing is unjudged: each file has the judgments of the qrels and nothing else")
@@ -283,8 +283,9 @@ def impute(
             )
     expect_collection(collection)
     warn_of_no_pool(collection)
+    whole = collection
     collection, targets, unpooled = find_suited_targets(
-        collection, run_ids, settings, parsed, chosen.estimand
+        whole, run_ids, settings, parsed, chosen.estimand
     )
     if report is not None:
         report(f"completing: {chosen.name}")
@@ -311,7 +312,7 @@ def impute(
             "depth": completion.unknowns.depth,
             "n_completed": len(completion.unknowns),
             "draws": list(numbers),
-            "pool": pool_metadata(collection),
+            **pool_metadata(collection, whole),
         },
     )
 

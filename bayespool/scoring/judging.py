@@ -204,8 +204,8 @@ class NextJudgments(ListForAssessors):
         return Qrels(topics, doc_ids, np.full(len(self), -1, dtype=np.int16))
 
     def notes(self) -> tuple[str, ...]:
-        """Notes on the draws."""
-        return self.completion.notes
+        """Notes on the pool and the draws."""
+        return (*self.metadata["pool_notes"], *self.completion.notes)
 
     def summary(self) -> tuple[str, ...]:
         """Effect of your own judgments, present state, when to stop, effect of judging all documents."""
@@ -333,8 +333,9 @@ def judge_next(
     chosen = settings.estimator
     expect_collection(collection)
     warn_of_no_pool(collection)
+    whole = collection
     collection, targets, unpooled = find_suited_targets(
-        collection, run_ids, settings, (measure,), settings.estimand
+        whole, run_ids, settings, (measure,), settings.estimand
     )
     check_goal(goal, len(targets))
     is_own = collection.is_own
@@ -379,7 +380,7 @@ def judge_next(
             "is_done": planned.n_needed == 0,
             "afterwards": None if afterwards is None else dataclasses.asdict(afterwards),
             "estimator": describe_estimator(chosen),
-            "pool": pool_metadata(collection),
+            **pool_metadata(collection, whole),
         },
     )
 

@@ -292,9 +292,9 @@ def _as_judged(frame: pd.DataFrame) -> list[str]:
     return ["as-judged"] if (frame["as_judged"] - frame["bound_lower"] > 1e-9).any() else []
 
 
-def ideal_lines(metadata: Mapping[str, Any]) -> list[str]:
-    """Notes on what the ideal rankings of measures are made of."""
-    lines = []
+def lines_of_all(metadata: Mapping[str, Any]) -> list[str]:
+    """Notes on the pool, and on what the ideal rankings of measures are made of."""
+    lines = list(metadata.get("pool_notes", ()))
     for ideal, what in _IDEALS.items():
         if measures := [name for name, group in metadata.get("ideals", {}).items() if group == ideal]:
             names = ", ".join(measures)

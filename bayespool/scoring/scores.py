@@ -24,7 +24,7 @@ from bayespool.scoring.readable import (
 )
 from bayespool.scoring.score_tables import (
     distance_views,
-    ideal_lines,
+    lines_of_all,
     note_lines,
     pairs_table,
     readable,
@@ -133,9 +133,9 @@ class Scores(ReadableScores):
         return statements
 
     def notes(self) -> tuple[str, ...]:
-        """Notes on ideal rankings, and each statement with its runs and measures."""
+        """Notes on the pool and ideal rankings, and each statement with its runs and measures."""
         lines = note_lines(self.statements, self.run_ids, self.measures)
-        return (*ideal_lines(self.metadata), *lines)
+        return (*lines_of_all(self.metadata), *lines)
 
     @property
     def title(self) -> str:  # type: ignore[override]

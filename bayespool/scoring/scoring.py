@@ -111,10 +111,11 @@ def find_suited_targets(
     return collection, targets, unpooled
 
 
-def pool_metadata(collection: Collection) -> dict[str, Any]:
-    """Description of the pool, to quote with a result."""
+def pool_metadata(collection: Collection, whole: Collection) -> dict[str, Any]:
+    """Description of the pool, and notes on that of the whole collection, to quote with a result."""
     pool = describe_pool(collection)
-    return {name: getattr(pool, name) for name in type(pool).__dataclass_fields__}
+    fields = {name: getattr(pool, name) for name in type(pool).__dataclass_fields__}
+    return {"pool": fields, "pool_notes": list(describe_pool(whole).notes)}
 
 
 @takes(ScoreSettings)
@@ -223,7 +224,7 @@ def score(
                 )
                 if organization == collection.user_organization
             ],
-            "pool": pool_metadata(collection),
+            **pool_metadata(collection, whole),
             "query_ids": list(collection.query_ids),
             "diagnostics": list(_diagnostics(e for group in results for e in group)),
         },

@@ -371,3 +371,30 @@ def test_list_as_json(run: Callable[..., Outcome], order: list[str]) -> None:
         assert rows[name]["description"] == entry.description
         assert list(rows[name]["settings"]) == list(entry.settings)
         assert rows[name]["needs"] == list(entry.needs)
+
+
+# pool --describe
+
+
+def test_pools_are_described_without_a_strategy(run: Callable[..., Outcome], written: Path) -> None:
+    done = run("pool", *runs(written), "--qrels", written / "qrels.txt", "--describe", "--json")
+    assert done.status == 0, done.err
+    document = json.loads(done.out)
+    rows = pd.DataFrame(document["tables"]["pools"])
+    taken = rows[rows["is_taken"]]
+    assert taken[["depth", "holes", "n_runs", "explained", "n_holes"]].to_numpy().tolist() == [
+        [10, 0.0, 21, 1.0, 0]
+    ]
+    # without a hole fewer runs would have gone further, and explain less
+    assert (rows.loc[rows["depth"] > 10, "n_holes"] > 0).all()
+    assert document["summary"][0].startswith("21 of 21 runs pooled to depth 10 (8 organizations), 0 holes")
+    assert document["notes"] == []
+
+
+def test_a_description_needs_judgments_and_a_choice_a_strategy(
+    run: Callable[..., Outcome], written: Path
+) -> None:
+    done = run("pool", *runs(written), "--describe")
+    assert (done.status, "no judgments, of which --describe says the pool; give --qrels" in done.err) == (1, True)
+    done = run("pool", *runs(written), "--qrels", written / "qrels.txt")
+    assert (done.status, "Missing option '--strategy'" in done.err) == (2, True)

@@ -262,6 +262,7 @@ def test_labels_of_gpt4_on_dl21(collections: Path) -> None:
             pool=folder / "runs",
             organizations=folder / "organizations.csv",
             order="rank",
+            max_holes=0,
             judges=folder / "judges" / "umbrela-gpt4.txt",
         )
     names = ["as-judged", "judge-filled", "judge-rates", "prediction-powered"]

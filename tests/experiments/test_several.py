@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from left_out import stored
-from real import read_real
+from real import POOLS, read_real
 from scipy import stats
 from toys import from_rankings
 
@@ -251,7 +251,8 @@ def test_two_real_collections(collections: Path, tmp_path: Path) -> None:
     names = {"medical": "trec2011-medical", "trec-2": "trec2-adhoc"}
     for name, folder in names.items():
         lines = [f'{key} = "{collections / folder / file}"' for key, file in FILES.items()]
-        (tmp_path / f"{name}.toml").write_text("\n".join([*lines, "strict = false"]))
+        lines += [f"{key} = {value}" for key, value in {**POOLS[folder], "strict": "false"}.items()]
+        (tmp_path / f"{name}.toml").write_text("\n".join(lines))
     with pytest.warns():  # of lines that are skipped
         read = read_collections([tmp_path / f"{name}.toml" for name in names])
     asked = {"estimators": ["as-judged", "anti-precision"], "top": 75}

@@ -296,12 +296,12 @@ FAULTS = (
         "a pooled run with a short topic is not recognized",
     ),
     Fault(
-        "shallower of two common depths",
-        "pooling/discovery.py",
-        "return int(depths[frequency == frequency.max()].max()) if len(depths) else 0",
-        "return int(depths[frequency == frequency.max()].min()) if len(depths) else 0",
+        "holes of a pool cost nothing",
+        "pooling/candidates.py",
+        "return self.n_explained - COST * self.n_holes",
+        "return self.n_explained",
         "pooling/test_discovery.py",
-        "the pool's depth is taken too shallow where depths tie",
+        "runs that were not pooled are taken for pooled, and their unjudged documents for holes",
     ),
     Fault(
         "pooled runs become the user's",

@@ -69,7 +69,8 @@ def test_metadata_are_what_a_result_is_quoted_with() -> None:
         "n_judged": int((example.relevance >= 0).sum()),
         "n_unexplained": 0,
         "depths": ((10, 21),),
-        "nearly_pooled": (),
+        "n_candidates": 23,
+        "alternative": "",
         "negatives": "",
         "strategy": "",
     }

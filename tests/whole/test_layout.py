@@ -46,6 +46,7 @@ TESTED_IN = {
     "plots/experiments": "plots/test_leave_out plots/test_random_pools plots/test_budgets",
     "pooling/active": "pooling/test_sampling",
     "pooling/by_rank": "pooling/test_by_weight pooling/test_orders",
+    "pooling/candidates": "pooling/test_discovery",
     "pooling/strategy": "pooling/test_choosing",
     "experiments/grading": "experiments/test_calibration"
     " experiments/test_intervals experiments/test_uniformity",
@@ -55,6 +56,7 @@ TESTED_IN = {
     "report/reading": "report/test_result report/test_experiments scoring/test_stored",
     "report/saving": "report/test_folder report/test_files report/test_figures",
     "report/terminal": "report/test_result scoring/test_printed",
+    "scoring/pools": "cli/test_pooling",
     "scoring/readable": "scoring/test_score_tables scoring/test_paper_tables scoring/test_summary",
     "scoring/sentences": "scoring/test_summary",
     "scoring/settings": "test_options",

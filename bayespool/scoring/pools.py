@@ -1,0 +1,129 @@
+"""Candidate pools side by side: what each explains, and what estimates would rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayespool import __version__
+from bayespool.collection import Collection
+from bayespool.pooling import PoolReport, describe_pool
+from bayespool.pooling.candidates import CandidatePool, candidate_pools
+from bayespool.report.result import Result
+from bayespool.tables.columns import Column
+from bayespool.tables.formatting import counted
+from bayespool.tables.markup import one_line
+from bayespool.tables.table import Table, View
+
+_N_DEPTHS = 3  # the best ones
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CandidatePools(Result):
+    """The pool of a collection beside others that may have been.
+
+    Attributes
+    ----------
+    collection : Collection
+        With the pool that was found or stated.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> pools = CandidatePools(load_example())
+    >>> columns = ["depth", "holes", "n_runs", "explained", "n_holes", "relevant", "is_taken"]
+    >>> print(pools.to_frame()[columns].tail(2).round(2).to_string(index=False))
+     depth  holes  n_runs  explained  n_holes  relevant  is_taken
+        10    0.0      21        1.0        0      0.10      True
+        10    0.1      22        1.0       18      0.09     False
+    """
+
+    collection: Collection
+
+    command = "pool"
+    title = "Pools that may have been"
+
+    def __repr__(self) -> str:
+        return one_line(type(self).__name__, str(self.report))
+
+    @cached_property
+    def report(self) -> PoolReport:
+        """Summary of the pool that is taken."""
+        return describe_pool(self.collection)
+
+    @cached_property
+    def pools(self) -> tuple[CandidatePool, ...]:
+        """Candidates of the best depths, the deepest first, each group of runs once."""
+        given = set(self.collection.given_run_ids) - set(self.collection.pooled_run_ids)
+        index = self.collection.run_index([run for run in self.collection.run_ids if run not in given])
+        found = candidate_pools(self.collection, index)
+        taken = [self.collection.pool_depth] * bool(self.collection.pooled.any())
+        depths = list(dict.fromkeys([*taken, *(pool.depth for pool in found)]))[:_N_DEPTHS]
+        pools = [p for d in depths for p in candidate_pools(self.collection, index, depth=d)]
+        return tuple(sorted(pools, key=lambda pool: (-pool.depth, len(pool.runs))))
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:  # type: ignore[override]
+        """Version, fingerprint and the pool that is taken."""
+        return {
+            "bayespool": __version__,
+            "fingerprint": self.collection.fingerprint,
+            "pool": str(self.report),
+            "settings": {"describe": True},
+        }
+
+    def tables(self) -> tuple[Table, ...]:
+        """A row for each candidate."""
+        import pandas as pd
+
+        pooled = tuple(np.flatnonzero(self.collection.pooled).tolist())
+        n_judged, rows = max(self.report.n_judged, 1), []
+        for pool in self.pools:
+            n_held_out, relevant = pool.held_out(self.collection)
+            is_taken = (pool.depth, pool.runs) == (self.collection.pool_depth, pooled)
+            explained = pool.n_explained / n_judged
+            rows.append(
+                (pool.depth, pool.share, len(pool.runs), explained, pool.n_holes, n_held_out, relevant, is_taken)
+            )
+        return (Table("pools", _VIEW.title, pd.DataFrame(rows, columns=list(_COLUMNS)), _COLUMNS, (_VIEW,)),)
+
+    def summary(self) -> tuple[str, ...]:
+        """The pool that is taken, and how far what estimates rest on hangs on the choice."""
+        shares = [pool.held_out(self.collection)[1] for pool in self.pools]
+        known = [share for share in shares if not np.isnan(share)]
+        sentences = [str(self.report)]
+        if known:
+            sentences.append(
+                f"of {counted(len(self.pools), 'candidate pool')} each learns from documents that one "
+                f"organization alone brought; {min(known):.1%} to {max(known):.1%} of these are relevant"
+            )
+        return tuple(sentences)
+
+    def notes(self) -> tuple[str, ...]:
+        """What there is to doubt of the pool, and another that is nearly as good."""
+        other = [f"nearly as good: {self.report.alternative}"] * bool(self.report.alternative)
+        return (*[self.report.doubt] * bool(self.report.doubt), *other)
+
+
+_COLUMNS = {
+    "depth": Column("depth", "count", "Rank down to which the documents of each run were judged."),
+    "holes": Column("holes", "share", "Share of a run's documents that may be unjudged (--max-holes)."),
+    "n_runs": Column("runs", "count", "Runs that keep to that."),
+    "explained": Column("judgments\nexplained", "share", "Share of the judgments that these runs brought."),
+    "n_holes": Column("un\xadjudged", "count", "Documents of these runs down to the depth without a judgment."),
+    "n_held_out": Column(
+        "held\nout", "count", "Judged documents that one organization alone brought: what posteriors learn from."
+    ),
+    "relevant": Column("of them\nrelevant", "share", "Share of these that is relevant."),
+    "is_taken": Column("taken", "flag", "Whether this is the pool of the collection."),
+}
+_VIEW = View(
+    title="Pools that may have been",
+    names=("depth", "holes"),
+    columns=tuple(list(_COLUMNS)[2:]),
+    note="By default the pool is taken that explains most judgments, less three for each unjudged document.",
+)
