@@ -17,7 +17,6 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-
 from at_hand import read as read_at_hand
 
 from bayespool import parse_measure, simulate

@@ -11,7 +11,6 @@ from bayespool.collection import Collection
 from bayespool.errors import InputWarning, PoolWarning
 from bayespool.pooling import read_collection
 
-
 POOLS: dict[str, dict[str, Any]] = {
     "covid-round4": {"known_depth": 8, "max_holes": 0.01},
     "dl21-passage": {"max_holes": 0},
@@ -24,7 +23,7 @@ POOLS: dict[str, dict[str, Any]] = {
 
 @cache
 def read_real(folder: Path) -> Collection:
-    """A collection whose pool is one of `POOLS`; its bad lines are skipped, which is tested with the readers."""
+    """A collection with its pool of `POOLS`; bad lines are skipped, which is tested with the readers."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)
         warnings.simplefilter("ignore", PoolWarning)

@@ -24,7 +24,7 @@ _PATH = click.Path(path_type=Path)
 
 
 class GroupedOption(click.Option):
-    """Option of a command with its heading in the help, the names that it takes, and what makes it needless."""
+    """Option with its heading in the help, the names that it takes, and the flag that makes it needless."""
 
     def __init__(
         self, *args: Any, group: Group, names: str = "", unless: str = "", **attributes: Any

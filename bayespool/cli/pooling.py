@@ -71,8 +71,8 @@ def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -
     is_eager=True,  # a strategy is not needed then
     expose_value=False,
     callback=keep,
-    help="Choose nothing, and say which pool --qrels are the judgments of: depths and shares of holes that may "
-    "have been, what each explains, and what estimates would rest on.",
+    help="Choose nothing, and say which pool --qrels are the judgments of: depths and shares of holes that "
+    "may have been, what each explains, and what estimates would rest on.",
 )
 def pool(
     *,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bayespool.collection import UNJUDGED, Collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.collection.rankings import blocks, ranked
-from bayespool.tables.formatting import counted
+from bayespool.tables.formatting import counted, percent
 
 SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1)
 """Shares of a run's documents that may be unjudged, one for each group of candidates."""
@@ -51,8 +51,8 @@ class CandidatePool:
         return self.n_explained - COST * self.n_holes
 
     def __str__(self) -> str:
-        holes = f"{self.share:.0%} of their documents unjudged at most" if self.share else "nothing unjudged"
-        return f"{counted(len(self.runs), 'run')} to depth {self.depth} with {holes}"
+        unjudged = f"at most {percent(self.share)} of their documents" if self.share else "no document"
+        return f"{counted(len(self.runs), 'run')} to depth {self.depth} with {unjudged} unjudged"
 
     def of(self, collection: Collection) -> Collection:
         """The collection with this pool."""
@@ -92,11 +92,13 @@ def candidate_pools(
     if not len(index):
         return []
     missing = missing_pairs(collection)
-    n_documents, n_missing = _counts(collection, index, missing, max(s for s in (SHARES[-1], *shares) if s < 1), depth or 0)
+    n_documents, n_missing = _counts(
+        collection, index, missing, max(s for s in (SHARES[-1], *shares) if s < 1), depth or 0
+    )
     n_ranks = n_documents.shape[1]
     keeps = {share: n_missing <= share * n_documents for share in shares}
     entries = _Entries.of(collection, index, n_ranks)
-    found: dict[tuple[int, tuple[int, ...]], CandidatePool] = {}
+    candidates: dict[tuple[int, tuple[int, ...]], CandidatePool] = {}
     tables: dict[tuple[int, ...], tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]] = {}
 
     def table(runs: tuple[int, ...]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
@@ -115,16 +117,15 @@ def candidate_pools(
             at, before = start, 0
             while at != before:
                 runs = tuple(np.flatnonzero(within[:, min(at, n_ranks) - 1]).tolist())
-                if not runs or (at, runs) in found:
+                if not runs or (at, runs) in candidates:
                     break
                 explained, holes = table(runs)
                 last = min(at, n_ranks) - 1
                 positions = tuple(index[list(runs)].tolist())
-                found[at, runs] = CandidatePool(
-                    at, share, positions, int(explained[last]), int(holes[last])
-                )
+                n_explained, n_holes = int(explained[last]), int(holes[last])
+                candidates[at, runs] = CandidatePool(at, share, positions, n_explained, n_holes)
                 before, at = at, at if depth is not None else best_depth(runs)
-    good = [each for each in found.values() if each.balance > 0]
+    good = [each for each in candidates.values() if each.balance > 0]
     return sorted(good, key=lambda each: (-each.balance, -len(each.runs), -each.depth))
 
 
@@ -219,4 +220,3 @@ class _Entries:
             for kind in (~is_missing, is_missing)
         )
         return judged, holes
-

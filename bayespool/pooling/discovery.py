@@ -29,7 +29,7 @@ from bayespool.pooling.candidates import (
     missing_pairs,
 )
 from bayespool.pooling.pools import StrategyPool
-from bayespool.tables.formatting import counted
+from bayespool.tables.formatting import counted, percent
 
 PoolRule = Literal["leading", "skipping"]
 
@@ -108,8 +108,9 @@ class PoolReport:
         if not self.n_pooled_runs or is_whole or self.n_unexplained <= self.n_judged / 2:
             return ""
         return (
-            f"the pool explains less than half of the judgments, and {self.n_candidates - self.n_pooled_runs} "
-            f"of {counted(self.n_candidates, 'run')} of the campaign are not in it"
+            "the pool explains less than half of the judgments, and "
+            f"{self.n_candidates - self.n_pooled_runs} of {counted(self.n_candidates, 'run')} of the "
+            "campaign are not in it"
         )
 
     @property
@@ -209,28 +210,28 @@ def discover_pool(
     n_runs, share, alternative = len(collection.run_ids), 0.0, None
     if pooled_run_ids is not None:
         runs = index if are_all(pooled_run_ids) else collection.run_index(pooled_run_ids)
-        found = depth or _depth_of(collection, runs, rule)
-        if found == 0 and len(runs):
+        of_pool = depth or _depth_of(collection, runs, rule)
+        if of_pool == 0 and len(runs):
             hint = "give the depth (known_depth, --known-depth)"
             raise InputError("the depth of the named runs' pool cannot be told from the judgments", hint=hint)
     elif rule == "skipping" or (max_holes is not None and (max_holes >= 1 or max_holes == 0)):
-        found = depth or _depth_of(collection, index, rule)
-        reached = min(found, int(collection.length[index].max(initial=0)))  # a stated depth may be larger
+        of_pool = depth or _depth_of(collection, index, rule)
+        reached = min(of_pool, int(collection.length[index].max(initial=0)))  # a stated depth may be larger
         n_holes = reached // 10 if max_holes is None else max_holes
         runs = index[_is_pooled(collection, index, reached, n_holes, rule)]
     else:
         pools = candidate_pools(
             collection, index, depth=depth, shares=SHARES if max_holes is None else (max_holes,)
         )
-        found, runs = 0, index[:0]
+        of_pool, runs = 0, index[:0]
         if pools:
-            found, runs, share = pools[0].depth, np.array(pools[0].runs), pools[0].share
+            of_pool, runs, share = pools[0].depth, np.array(pools[0].runs), pools[0].share
             alternative = alternative_to(pools)
     pooled = np.zeros(n_runs, dtype=bool)
-    pooled[runs] = found > 0
-    found = found if pooled.any() else 0
+    pooled[runs] = of_pool > 0
+    of_pool = of_pool if pooled.any() else 0
     other = "" if alternative is None else _as_option(alternative, collection)
-    discovered = collection.with_pool(pooled, DepthPool(found, (found,) * n_runs, other))
+    discovered = collection.with_pool(pooled, DepthPool(of_pool, (of_pool,) * n_runs, other))
     if pooled.any() and depth is None and max_holes is None and pooled_run_ids is None and rule == "leading":
         discovered = _with_other_depths(discovered, index, max(share, _MAX_MISSING_SHARE))
     if discovered.pooled.any():
@@ -254,9 +255,7 @@ def warn_of_doubt(report: PoolReport) -> None:
         warn_caller(f"{report.doubt} ({report}); {hint} compares pools", PoolWarning)
 
 
-def _with_other_depths(
-    collection: Collection, candidates: npt.NDArray[np.intp], share: float
-) -> Collection:
+def _with_other_depths(collection: Collection, candidates: npt.NDArray[np.intp], share: float) -> Collection:
     """Add runs with depths of their own (step 4 of docs/files.md)."""
     common = collection.pool_depth
     depths = np.full(len(collection.run_ids), common, dtype=np.int32)
@@ -293,7 +292,7 @@ def _as_option(pool: CandidatePool, collection: Collection) -> str:
     """Another pool in words, with what it explains and how to choose it."""
     n_judged = int((~missing_pairs(collection)[:-1]).sum())
     return (
-        f"{pool} explain {pool.n_explained / n_judged:.0%} of the judgments: "
+        f"{pool} explain {percent(pool.n_explained / n_judged)} of the judgments: "
         f"--known-depth {pool.depth} --max-holes {pool.share:g}"
     )
 

@@ -284,9 +284,7 @@ def impute(
     expect_collection(collection)
     warn_of_no_pool(collection)
     whole = collection
-    collection, targets, unpooled = find_suited_targets(
-        whole, run_ids, settings, parsed, chosen.estimand
-    )
+    collection, targets, unpooled = find_suited_targets(whole, run_ids, settings, parsed, chosen.estimand)
     if report is not None:
         report(f"completing: {chosen.name}")
     chosen = dataclasses.replace(chosen, joint=True)

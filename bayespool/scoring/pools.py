@@ -15,7 +15,7 @@ from bayespool.pooling import PoolReport, describe_pool
 from bayespool.pooling.candidates import CandidatePool, candidate_pools
 from bayespool.report.result import Result
 from bayespool.tables.columns import Column
-from bayespool.tables.formatting import counted
+from bayespool.tables.formatting import counted, percent
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Table, View
 
@@ -60,9 +60,9 @@ class CandidatePools(Result):
         """Candidates of the best depths, the deepest first, each group of runs once."""
         given = set(self.collection.given_run_ids) - set(self.collection.pooled_run_ids)
         index = self.collection.run_index([run for run in self.collection.run_ids if run not in given])
-        found = candidate_pools(self.collection, index)
+        best = candidate_pools(self.collection, index)
         taken = [self.collection.pool_depth] * bool(self.collection.pooled.any())
-        depths = list(dict.fromkeys([*taken, *(pool.depth for pool in found)]))[:_N_DEPTHS]
+        depths = list(dict.fromkeys([*taken, *(pool.depth for pool in best)]))[:_N_DEPTHS]
         pools = [p for d in depths for p in candidate_pools(self.collection, index, depth=d)]
         return tuple(sorted(pools, key=lambda pool: (-pool.depth, len(pool.runs))))
 
@@ -87,7 +87,16 @@ class CandidatePools(Result):
             is_taken = (pool.depth, pool.runs) == (self.collection.pool_depth, pooled)
             explained = pool.n_explained / n_judged
             rows.append(
-                (pool.depth, pool.share, len(pool.runs), explained, pool.n_holes, n_held_out, relevant, is_taken)
+                (
+                    pool.depth,
+                    pool.share,
+                    len(pool.runs),
+                    explained,
+                    pool.n_holes,
+                    n_held_out,
+                    relevant,
+                    is_taken,
+                )
             )
         return (Table("pools", _VIEW.title, pd.DataFrame(rows, columns=list(_COLUMNS)), _COLUMNS, (_VIEW,)),)
 
@@ -98,8 +107,9 @@ class CandidatePools(Result):
         sentences = [str(self.report)]
         if known:
             sentences.append(
-                f"of {counted(len(self.pools), 'candidate pool')} each learns from documents that one "
-                f"organization alone brought; {min(known):.1%} to {max(known):.1%} of these are relevant"
+                "estimates rest on documents that one organization alone brought: of these "
+                f"{percent(min(known))} to {percent(max(known))} are relevant in "
+                f"{counted(len(self.pools), 'candidate pool')}"
             )
         return tuple(sentences)
 
@@ -114,9 +124,13 @@ _COLUMNS = {
     "holes": Column("holes", "share", "Share of a run's documents that may be unjudged (--max-holes)."),
     "n_runs": Column("runs", "count", "Runs that keep to that."),
     "explained": Column("judgments\nexplained", "share", "Share of the judgments that these runs brought."),
-    "n_holes": Column("un\xadjudged", "count", "Documents of these runs down to the depth without a judgment."),
+    "n_holes": Column(
+        "un\xadjudged", "count", "Documents of these runs down to the depth without a judgment."
+    ),
     "n_held_out": Column(
-        "held\nout", "count", "Judged documents that one organization alone brought: what posteriors learn from."
+        "held\nout",
+        "count",
+        "Judged documents that one organization alone brought: what estimates rest on.",
     ),
     "relevant": Column("of them\nrelevant", "share", "Share of these that is relevant."),
     "is_taken": Column("taken", "flag", "Whether this is the pool of the collection."),

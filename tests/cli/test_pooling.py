@@ -395,6 +395,9 @@ def test_a_description_needs_judgments_and_a_choice_a_strategy(
     run: Callable[..., Outcome], written: Path
 ) -> None:
     done = run("pool", *runs(written), "--describe")
-    assert (done.status, "no judgments, of which --describe says the pool; give --qrels" in done.err) == (1, True)
+    assert (done.status, "no judgments, of which --describe says the pool; give --qrels" in done.err) == (
+        1,
+        True,
+    )
     done = run("pool", *runs(written), "--qrels", written / "qrels.txt")
     assert (done.status, "Missing option '--strategy'" in done.err) == (2, True)

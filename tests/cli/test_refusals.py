@@ -222,7 +222,7 @@ def test_unusable_input_is_told_and_nothing_is_written(
         (["-m", "P@٣"], r"unknown measure 'P@٣'"),
         (["--known-depth", "9" * 20], r"known_depth cannot be 9{20}; at most 2,147,483,647"),
         (["--max-holes", "1.5"], r"max_holes cannot be 1\.5; below 1 a share of a run's documents, else"),
-        (["--max-holes", "nan"], r"pool depth must be at least 1 and the number of holes at least 0"),
+        (["--max-holes", "nan"], r"max_holes cannot be nan; at least 0"),
         (["--ci-prob", "1.5"], r"ci_prob cannot be 1\.5"),
         (["--ci-prob", "nan"], r"ci_prob cannot be nan"),
         (["--pooled-runs", "ghost"], r"no run 'ghost' in the collection"),

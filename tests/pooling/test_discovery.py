@@ -110,8 +110,11 @@ def test_holes_are_a_share_or_a_number_per_topic() -> None:
     found = discover_pool(collection)
     assert found.pool_depth == 20
     assert found.pooled_run_ids == ("clean", "clean too")
-    for given, expected in ((0, 2), (1, 3), (2, 4), (0.04, 2), (0.05, 3), (0.1, 4)):
-        assert discover_pool(collection, max_holes=given, depth=20).pooled_run_ids == collection.run_ids[:expected]
+    for holes, expected in ((0, 2), (1, 3), (2, 4), (0.04, 2), (0.05, 3), (0.1, 4)):
+        assert (
+            discover_pool(collection, max_holes=holes, depth=20).pooled_run_ids
+            == collection.run_ids[:expected]
+        )
     with pytest.raises(InputError, match=r"max_holes cannot be 1.5; below 1 a share"):
         discover_pool(collection, max_holes=1.5)
 
@@ -164,7 +167,8 @@ def test_nothing_pooled_warns(arguments: dict[str, list[str]]) -> None:
 
 def test_pool_that_explains_little_warns_where_runs_are_not_in_it() -> None:
     with pytest.warns(
-        PoolWarning, match="the pool explains less than half of the judgments, and 4 of 5 runs of the campaign "
+        PoolWarning,
+        match="the pool explains less than half of the judgments, and 4 of 5 runs of the campaign ",
     ) as said:
         found = discover_pool(bare_toy(), ["s2"])
     assert str(said[0].message).endswith("is its depth another one? bayespool pool --describe compares pools")
@@ -323,7 +327,9 @@ def test_ten_own_documents_are_asked_for(n_topics: int, is_found: bool) -> None:
 def test_ten_own_documents_below_are_asked_for(n_topics: int, is_found: bool) -> None:
     """Ranks 9 and 10 make 8 own documents below depth 8 on four topics, and 10 on five."""
     depths = {**DEEP, "x": 8, "y": 8}
-    assert found(collection_of(depths, n_topics=n_topics)) == (depths if is_found else dict.fromkeys(depths, 8))
+    assert found(collection_of(depths, n_topics=n_topics)) == (
+        depths if is_found else dict.fromkeys(depths, 8)
+    )
 
 
 @pytest.mark.parametrize(("n_missing", "is_found"), [(1, True), (2, False)])
@@ -371,7 +377,9 @@ def test_every_judgment_a_run_adds_is_weighed_against_its_holes() -> None:
     """x has the documents of a, but ten of its own at rank 10 of which few are judged."""
     depths = {**DEEP, "x": 10}
     rankings = {
-        run: {str(t): [f"{run if run != 'x' or k == 10 else 'a'}-{k}" for k in range(1, 13)] for t in range(10)}
+        run: {
+            str(t): [f"{run if run != 'x' or k == 10 else 'a'}-{k}" for k in range(1, 13)] for t in range(10)
+        }
         for run in depths
     }
     of_others = {f"{run}-{k}": 1 for run in DEEP for k in range(1, 11)}
@@ -381,7 +389,7 @@ def test_every_judgment_a_run_adds_is_weighed_against_its_holes() -> None:
 
 
 def test_another_pool_that_is_nearly_as_good_is_told() -> None:
-    """Eight runs, and two that bring 24 judgments and six holes each: 848 − 3 · 12 is little more than 800."""
+    """Eight runs, and two that bring 24 judgments and six holes each: 848 − 3 · 12 is near 800."""
     same = {"x": "a", "y": "b"}  # at the first seven ranks
     missing = [(run, t, 10) for run in same for t in range(6)]
     rankings = {
@@ -403,7 +411,8 @@ def test_another_pool_that_is_nearly_as_good_is_told() -> None:
     report = describe_pool(collection)
     assert (report.n_pooled_runs, report.n_holes, report.n_judged) == (10, 12, 848)
     assert report.alternative == (
-        "8 runs to depth 10 with nothing unjudged explain 94% of the judgments: --known-depth 10 --max-holes 0"
+        "8 runs to depth 10 with no document unjudged explain 94.3 % of the judgments: "
+        "--known-depth 10 --max-holes 0"
     )
     (note,) = report.notes
     assert note == f"another pool explains the judgments nearly as well: {report.alternative}"
@@ -472,9 +481,7 @@ def test_pool_of_dl_2021(collections: Path) -> None:
         ("trec8-adhoc", 100, 72, 0),
     ],
 )
-def test_pools_that_are_found(
-    collections: Path, name: str, depth: int, n_pooled: int, n_holes: int
-) -> None:
+def test_pools_that_are_found(collections: Path, name: str, depth: int, n_pooled: int, n_holes: int) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PoolWarning)
         report = describe_pool(discover_pool(read_real(collections / name)))
