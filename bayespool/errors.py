@@ -25,6 +25,7 @@ __all__ = [
     "PartialListWarning",
     "PoolWarning",
     "PooledRunWarning",
+    "SparseJudgmentsWarning",
     "StatedPoolWarning",
     "WorkerError",
     "did_you_mean",
@@ -106,6 +107,10 @@ class StatedPoolWarning(PoolWarning):
 
 class NoPoolWarning(BayespoolWarning):
     """There is no pooled run, so that posterior estimates rest on informative priors."""
+
+
+class SparseJudgmentsWarning(NoPoolWarning):
+    """Every judged document is relevant and no run is pooled, so that posteriors have no value."""
 
 
 class PooledRunWarning(BayespoolWarning):

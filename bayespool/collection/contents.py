@@ -26,7 +26,7 @@ from bayespool.collection.own import (
 from bayespool.collection.pools import DepthPool, Pool, find_sole_contributor
 from bayespool.collection.rankings import Rankings, lengths
 from bayespool.collection.records import NO_NEGATIVES, UNJUDGED, Negatives, Qrels, ReadOnlyArrays
-from bayespool.errors import InputError, NoPoolWarning, did_you_mean, warn_caller
+from bayespool.errors import InputError, NoPoolWarning, SparseJudgmentsWarning, did_you_mean, warn_caller
 from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
@@ -146,6 +146,14 @@ class Collection(ReadOnlyArrays):
     def judged(self) -> npt.NDArray[np.bool_]:
         """Whether each document is judged, shape (pair,)."""
         return self.relevance >= 0
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether nobody but the user judged a document nonrelevant, and no pool is known, as where assessors
+        mark a relevant document or two and nothing else.
+        """
+        judged = self.relevance[self.judged & ~self.is_own]
+        return not self.pooled.any() and len(judged) > 0 and bool(judged.min() > 0)
 
     def without_judgments(self, gone: npt.NDArray[np.bool_]) -> Self:
         """Return the collection with some documents, shape (pair,), unjudged."""
@@ -366,18 +374,34 @@ def some(names: Sequence[str], n: int = 3) -> str:
     return ", ".join(map(repr, names[:n])) + (" …" if len(names) > n else "")
 
 
+_WHAT_CAN_BE_SAID = (
+    "posteriors have no value; what can be said are the bounds, the score as judged, and what labels of a "
+    "judge (--judge) or judgments of your own on some of these documents (--own-judgments) tell"
+)
 _warned: weakref.WeakSet[Collection] = weakref.WeakSet()
+
+
+ONLY_RELEVANT = (
+    "every judged document is relevant: judged precision is 1 by construction, and says nothing of the others"
+)
+"""What there is to know of sparse judgments."""
 
 
 def say_no_pool(collection: Collection, message: str) -> None:
     """Warn when a collection without a pooled run is made, so that later uses need not."""
     _warned.add(collection)
-    warn_caller(message, NoPoolWarning)
+    if collection.is_sparse:
+        warn_caller(f"{ONLY_RELEVANT}; {_WHAT_CAN_BE_SAID}", SparseJudgmentsWarning)
+    else:
+        warn_caller(message, NoPoolWarning)
 
 
 def warn_of_no_pool(collection: Collection) -> None:
     """Warn of a posterior without a pooled run, unless making the collection warned already."""
     if not collection.pooled.any() and collection not in _warned:
+        if collection.is_sparse:
+            say_no_pool(collection, "")
+            return
         warn_caller(
             "the collection has no pooled run: posterior estimates rest on informative priors; give the "
             "campaign's runs as pool=, or find the pooled ones with discover_pool",

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.collection.contents import say_no_pool, some
+from bayespool.collection.contents import ONLY_RELEVANT, say_no_pool, some
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import blocks
 from bayespool.errors import (
@@ -67,6 +67,8 @@ class PoolReport:
     strategy : str
         Strategy and budget that made the pool; empty where it has a depth. ``depth`` is then that of a depth
         pool of the same size.
+    is_sparse : bool
+        Whether only relevant documents are judged, without a pool (`Collection.is_sparse`).
     """
 
     n_pooled_runs: int
@@ -81,6 +83,7 @@ class PoolReport:
     alternative: str = ""
     negatives: str = ""
     strategy: str = ""
+    is_sparse: bool = False
 
     def __str__(self) -> str:
         negatives = f", {self.negatives}" if self.negatives else ""
@@ -117,7 +120,12 @@ class PoolReport:
     def notes(self) -> tuple[str, ...]:
         """What to know of the pool before quoting a result: doubt, and another pool that may have been."""
         other = f"another pool explains the judgments nearly as well: {self.alternative}"
-        return (*[self.doubt] * bool(self.doubt), *[other] * bool(self.alternative))
+        sparse = f"{ONLY_RELEVANT}; interpolated, smoothed and condensed-list follow it, and say nothing"
+        return (
+            *[self.doubt] * bool(self.doubt),
+            *[other] * bool(self.alternative),
+            *[sparse] * self.is_sparse,
+        )
 
     def text(self) -> str:
         """The report, with a line for each note."""
@@ -153,6 +161,7 @@ def describe_pool(collection: Collection) -> PoolReport:
         alternative=pool.alternative if isinstance(pool, DepthPool) else "",
         negatives=str(collection.negatives),
         strategy=str(pool) if by_strategy else "",
+        is_sparse=collection.is_sparse,
     )
 
 

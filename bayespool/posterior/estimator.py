@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError, known_names
-from bayespool.evidence import Estimand
+from bayespool.evidence import Estimand, score_bounds
 from bayespool.evidence.ideals import reach_of_ideal
 from bayespool.inference import Engine
 from bayespool.inference.engines import engine_named, is_independent, make_engine
@@ -153,7 +153,8 @@ class PosteriorEstimator:
         -------
         tuple of Estimates
             One per measure, with draws and diagnostics. Where nothing is unjudged each draw is the value
-            itself, and nothing is sampled.
+            itself, and nothing is sampled. Where the judgments are sparse (`Collection.is_sparse`), and there
+            are neither labels nor judgments of one's own, runs with unjudged documents have no value.
 
         Warns
         -----
@@ -162,6 +163,8 @@ class PosteriorEstimator:
         """
         targets = _targets(collection, run_ids)
         parsed, engine, shared = parse_measures(measures), self._engine(), SharedWork()
+        if collection.is_sparse and not collection.judges and not collection.is_own.any():
+            return tuple(self._without_value(collection, targets, measure) for measure in parsed)
         at_once = [m for m in parsed if self.together or (isinstance(m, Normalized) and m.ideal == "shared")]
         alone = self._with_other_evidence(collection, parsed) if self.joint else ()
         parts: dict[Measure, list[Estimates]] = {measure: [] for measure in parsed}
@@ -356,6 +359,22 @@ class PosteriorEstimator:
             fits=completion.fits if drawn else {},
             weights=completion.weights if drawn else {},
             fingerprint=unknowns.collection.fingerprint,
+            random_seed=self.random_seed,
+        )
+
+    def _without_value(self, collection: Collection, targets: tuple[str, ...], measure: Measure) -> Estimates:
+        """No value of runs with unjudged documents: nothing says how often these are relevant."""
+        bounds = score_bounds(collection, targets, measure, estimand=self.estimand)
+        is_open = bounds.has_unjudged
+        return Estimates(
+            method=self.name,
+            measure=measure,
+            run_ids=targets,
+            query_ids=collection.query_ids,
+            per_topic=np.where(is_open[:, None], np.nan, bounds.lower),
+            value=np.where(is_open, np.nan, bounds.low.means()),
+            notes=tuple("needs documents judged nonrelevant" if unknown else "" for unknown in is_open),
+            fingerprint=collection.fingerprint,
             random_seed=self.random_seed,
         )
 
