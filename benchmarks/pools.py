@@ -127,14 +127,17 @@ def print_coverage(name: str, collection: Collection, depth: int, draws: int) ->
         f"depth {depth}, {share:.0%}": discover_pool(collection, depth=depth, max_holes=share)
         for share in SHARES
     }
-    rows: dict[tuple[str, ...], pd.DataFrame] = {}
+    rows: dict[tuple[int, tuple[str, ...]], pd.DataFrame] = {}
     for pool, pooled in pools.items():
-        if pooled.pooled_run_ids not in rows:
+        key = pooled.pool_depth, pooled.pooled_run_ids
+        if not pooled.pooled.any():
+            continue
+        if key not in rows:
             result = leave_out(pooled, measures=MEASURES, estimators=ESTIMATOR, draws=draws)
-            rows[pooled.pooled_run_ids] = result.to_frame("runs")
+            rows[key] = result.to_frame("runs")
         report = describe_pool(pooled)
         explained = 1 - report.n_unexplained / report.n_judged
-        for measure, of_measure in rows[pooled.pooled_run_ids].groupby("measure", sort=False):
+        for measure, of_measure in rows[key].groupby("measure", sort=False):
             with_width = of_measure[of_measure["std"] > 0]
             error = with_width["value"] - with_width["truth"]
             rms, covered = np.sqrt(((error / with_width["std"]) ** 2).mean()), with_width["covered_95"].mean()

@@ -175,7 +175,9 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             if settings.truth == "repooled"
             else "truth: all judgments"
         )
-        below = "stay nonrelevant" if settings.estimand == "pooled" else "are estimated, too"
+        below = "stay nonrelevant, where score estimates them (--estimand complete)"
+        if settings.estimand == "complete":
+            below = "are estimated, as score does"
         parts.append(f"unjudged documents below the pool depth {below}")
         return "; ".join(parts)
 

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 _MAX_ROWS_ON_A_PAGE = 600  # by run and topic
 _MAX_RUNS_IN_TITLE = 4
+_UNGRADED = " (leave-out grades that with --estimand complete)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,7 +118,7 @@ class Scores(ReadableScores):
                     texts.append("a pool of one organization: how organizations differ is not known from it")
                 below = measure.cutoff > pool["depth"] > 0 and not pool["strategy"]
                 if deep and bounds.has_unjudged[r] and below:
-                    texts.append(f"ranks below the pool depth of {pool['depth']} are extrapolated")
+                    texts.append(f"ranks below the pool depth of {pool['depth']} are extrapolated{_UNGRADED}")
                 if missing[r]:
                     texts.append(
                         f"{missing[r]} of {counted(len(self.query_ids), 'topic')} missing from the run"

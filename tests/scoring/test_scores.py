@@ -17,6 +17,10 @@ from bayespool.measures import Diagnostics, Estimates, Estimator, Precision, Val
 from bayespool.scoring import score
 
 
+def extrapolated(depth: int) -> str:
+    return f"ranks below the pool depth of {depth} are extrapolated (leave-out grades that with --estimand complete)"
+
+
 def test_container_has_the_draws_of_one_method_beside_the_bounds() -> None:
     scores = example_scores()
     with pytest.raises(InputError, match="several methods have draws") as refused:
@@ -155,7 +159,7 @@ def test_a_run_left_uncorrected_is_all_there_is_to_note() -> None:
 def test_missing_topics_are_noted() -> None:
     collection, run = missing_topic()
     scores = score(collection, run, "P@5", estimators=["background"])
-    said = "ranks below the pool depth of 3 are extrapolated; 1 of 2 topics missing from the run"
+    said = f"{extrapolated(3)}; 1 of 2 topics missing from the run"
     assert note_of(scores, run, Precision(5)) == said
     assert wide(scores)["note"].tolist() == [said]
     assert wide(scores, per_topic=True)["note"].tolist() == [said] * 2
@@ -166,7 +170,7 @@ def test_nothing_unjudged_is_noted_where_it_is_so() -> None:
         load_example(), "north-1", ["P@10", "P@20"], estimators=["posterior-background"], draws=150
     )
     assert note_of(scores, "north-1", Precision(10)) == "nothing unjudged"
-    assert note_of(scores, "north-1", Precision(20)) == "ranks below the pool depth of 10 are extrapolated"
+    assert note_of(scores, "north-1", Precision(20)) == extrapolated(10)
     row = wide(scores).iloc[0]
     assert row["bound_lower"] == row["bound_upper"] == row["posterior-background"]
     assert row["posterior-background_lower"] == row["posterior-background_upper"] == row["bound_lower"]
@@ -179,7 +183,7 @@ def test_ranks_below_the_pool_are_noted_where_they_are_imputed(
     cutoff: int, estimand: Any, noted: bool
 ) -> None:
     scores = score(load_example(), "new-a", f"P@{cutoff}", estimators=["background"], estimand=estimand)
-    said = "ranks below the pool depth of 10 are extrapolated"
+    said = extrapolated(10)
     assert (said in note_of(scores, "new-a", Precision(cutoff))) == noted
 
 
