@@ -50,7 +50,7 @@ _FORMAT = own_option(
     "table_format",
     expose_value=False,
     callback=keep,
-    help="Format of a table on standard output (-o -): csv, json, …; default: csv.",
+    help="Format of a table on standard output (-o -): csv, json, tex, md, …; default: csv.",
 )
 _OUTPUT = own_option(
     "--output",
@@ -106,7 +106,7 @@ class Outputs:
         A result may have formats of its own, besides those of every result.
         """
         from bayespool.report.page import check_report
-        from bayespool.report.saving import FORMATS, TABLE_FORMATS, check_figures, check_folder, check_output
+        from bayespool.report.saving import FORMATS, check_figures, check_folder, check_output
 
         check_figures(self.figure)
         for path in self.files:
@@ -121,7 +121,7 @@ class Outputs:
             raise InputError("standard output is asked for twice", hint="give one of -o - and --json, once")
         if asked is None:
             return
-        printed = (*TABLE_FORMATS, ".qrels") if ".qrels" in own_formats else TABLE_FORMATS
+        printed = (*FORMATS, ".qrels") if ".qrels" in own_formats else FORMATS
         known = [suffix.removeprefix(".") for suffix in printed]
         if asked not in known:
             raise InputError(f"--format {asked}: no such format", hint=f"known: {', '.join(known)}")

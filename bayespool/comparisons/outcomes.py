@@ -21,7 +21,7 @@ from bayespool.measures.errors import root_mean_squared_error
 from bayespool.report.reading import StoredResult
 from bayespool.report.result import Figure, Result
 from bayespool.tables import Citation
-from bayespool.tables.formatting import number, percent, some_of
+from bayespool.tables.formatting import counted, number, percent, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Table
 
@@ -225,8 +225,9 @@ class Reversals(Result):
             lines.append(line)
         if is_graded:
             lines += [
-                f"{n} judgments reach down to rank {depth} of the pooled runs; what the posteriors say of "
-                f"deeper ranks of {measure} is extrapolated, and small risks tend to be too large"
+                f"{counted(n, 'judgment')} reach down to rank {depth} of the pooled runs; what the "
+                f"posteriors say of deeper ranks of {measure} is extrapolated, and small risks tend "
+                "to be too large"
                 for measure in self.measures
                 for n, depth in self.pool_depth.items()
                 if depth < measure.cutoff

@@ -132,7 +132,7 @@ def dependability(scores: npt.ArrayLike, n_topics: int | None = None) -> FloatAr
 def _n_topics(scores: npt.ArrayLike, n_topics: int | None) -> int:
     n = np.shape(scores)[-1] if n_topics is None else n_topics
     if n < 1:
-        raise InputError(f"{n} topics are too few")
+        raise InputError(f"too few topics: {n}")
     return n
 
 

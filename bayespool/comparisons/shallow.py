@@ -86,7 +86,7 @@ def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: in
             "no run was pooled, so that judgments have no order", hint="give the runs of the campaign"
         )
     if n_judgments < 1:
-        raise InputError(f"{n_judgments} judgments are too few")
+        raise InputError(f"too few judgments: {n_judgments}")
     judged = np.flatnonzero(collection.judged)
     if n_judgments >= len(judged):
         return collection

@@ -120,6 +120,10 @@ class _Placed(SharedCorrection):
             f"constant_{name}": np.full(n_runs, x) for name, x in vars(fitted).items() if name in ("c", "e")
         }
         note = "" if constants else "no organization is left to fit constants to: those given"
+        defaults = {f.name: f.default for f in dataclasses.fields(self)}
+        if replaced := [name for name in constants if getattr(self, name) != defaults[name]]:
+            given = ", ".join(f"{name} = {getattr(self, name):g}" for name in replaced)
+            note = f"constants are fitted to the pool, and {given} is not used"
         return Corrected(
             _placed(bounds, fitted.formula(lower, residual), highest), notes=(note,) * n_runs, indicators=used
         )

@@ -31,7 +31,7 @@ from bayespool.errors import InputError
 from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.held_out import held_out_levels, sole_beside
 from bayespool.evidence.ideals import relevance_levels, tally_of
-from bayespool.measures import Estimator, Measure, Normalized, Tally, Values, parse_measures
+from bayespool.measures import Estimates, Estimator, Measure, Normalized, Tally, Values, parse_measures
 from bayespool.randomness import seed_of
 from bayespool.tables.formatting import some_of
 
@@ -76,12 +76,13 @@ class Adjustment(SharedCorrection):
             with_estimand = dataclasses.replace(with_estimand, estimand=self.estimand)
         object.__setattr__(self, "base", with_estimand)
 
-    def base_scores(
+    def of_base(
         self, collection: Collection, run_ids: Sequence[str], measures: Sequence[Measure]
-    ) -> list[FloatArray]:
-        """Base scores by measure, shape (run, topic) each."""
+    ) -> tuple[Estimates, ...]:
+        """Estimates of the base by measure."""
         base: Any = self.base
-        return [estimates.per_topic for estimates in base.estimate(collection, list(run_ids), list(measures))]
+        estimates: tuple[Estimates, ...] = base.estimate(collection, list(run_ids), list(measures))
+        return estimates
 
 
 @register_estimator(
@@ -133,11 +134,12 @@ class SystemsAdjustment(Adjustment):
             if others.any():
                 adjustment[:, row] = losses(collection, run, others, measures)
         everywhere = np.ones(len(collection.query_ids), dtype=bool)
-        starts = self.base_scores(collection, run_ids, measures)
+        starts = self.of_base(collection, run_ids, measures)
         corrected = []
         for bounds, start, of_measure in zip(all_bounds, starts, adjustment, strict=True):
             of_measure[lacks_pool(collection, bounds)] = np.nan
-            corrected.append(_adjusted(bounds, start, of_measure, everywhere, self.within_bounds))
+            adjusted = _adjusted(bounds, start.per_topic, of_measure, everywhere, self.within_bounds)
+            corrected.append(_with_notes(adjusted, start.method, start.notes))
         return corrected
 
     def _losses_as_judged(
@@ -177,8 +179,10 @@ class SystemsAdjustment(Adjustment):
             if self.substitute:
                 pooled[collection.run_index(run)] = True
             without = collection.without_judgments(sole == unit[system]).with_pool(pooled, collection.pool)
-            for m, held_out in enumerate(self.base_scores(without, [name], measures)):
-                lost[row, m] = (score_bounds(collection, [name], measures[m]).lower - held_out).mean()
+            for m, held_out in enumerate(self.of_base(without, [name], measures)):
+                lost[row, m] = (
+                    score_bounds(collection, [name], measures[m]).lower - held_out.per_topic
+                ).mean()
         losses: list[float] = lost.mean(axis=0).tolist()
         return losses
 
@@ -238,11 +242,15 @@ class TopicsAdjustment(Adjustment):
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
         """Base score + a on the other topics, the full score on the common ones."""
-        common = self._is_common(collection)
+        common = self.is_common(collection)
         run_ids, measures = all_bounds[0].run_ids, [bounds.measure for bounds in all_bounds]
         by_run = [self._unpooled(collection, run, common, measures) for run in run_ids]
         return [
-            self._corrected(collection, bounds, np.concatenate(starts), common)
+            _with_notes(
+                self._corrected(collection, bounds, np.concatenate([s.per_topic for s in starts]), common),
+                starts[0].method,
+                [note for start in starts for note in start.notes],
+            )
             for bounds, starts in zip(all_bounds, zip(*by_run, strict=True), strict=True)
         ]
 
@@ -285,13 +293,13 @@ class TopicsAdjustment(Adjustment):
         """
         import pandas as pd
 
-        common, rows = self._is_common(collection), []
+        common, rows = self.is_common(collection), []
         n, n_topics = int(common.sum()), len(common)
         for run in [run_ids] if isinstance(run_ids, str) else run_ids:
             parsed = parse_measures(measures)
             for measure, start in zip(parsed, self._unpooled(collection, run, common, parsed), strict=True):
                 truth = score_bounds(collection, [run], measure).lower[0, common]
-                lost = truth - start[0, common]
+                lost = truth - start.per_topic[0, common]
                 spread = {"std_difference": lost, "std_truth": truth}
                 std = {name: float(x.std(ddof=1)) if n > 1 else math.nan for name, x in spread.items()}
                 rows += [
@@ -311,8 +319,8 @@ class TopicsAdjustment(Adjustment):
                 ]
         return pd.DataFrame(rows)
 
-    def _is_common(self, collection: Collection) -> BoolArray:
-        """Which topics are common, shape (topic,)."""
+    def is_common(self, collection: Collection) -> BoolArray:
+        """Whether each topic is common, shape (topic,); one that the qrels do not have is an `InputError`."""
         named = self.common_query_ids
         unknown = [q for q in named if q not in collection.query_ids]
         if unknown or not named:
@@ -325,15 +333,15 @@ class TopicsAdjustment(Adjustment):
 
     def _unpooled(
         self, collection: Collection, run: str, common: BoolArray, measures: Sequence[Measure]
-    ) -> list[FloatArray]:
-        """Base scores of a run without its own judgments on the common topics, shape (1, topic) each."""
+    ) -> tuple[Estimates, ...]:
+        """Base of a run without its own judgments on the common topics, by measure."""
         index = collection.run_index(run)
         others = np.flatnonzero(collection.pooled & (np.array(collection.run_ids) != run))
         own = collection.in_pool(index)
         top = collection.document[index, :, : max(measure.cutoff for measure in measures)]
         own[top[top >= 0]] = True
         gone = own & common[collection.pair_topic] & ~collection.in_pool(others)
-        return self.base_scores(collection.without_judgments(gone), [run], measures)
+        return self.of_base(collection.without_judgments(gone), [run], measures)
 
     def _corrected(
         self, collection: Collection, bounds: Bounds, start: FloatArray, common: BoolArray
@@ -393,6 +401,15 @@ class TopicsAdjustment(Adjustment):
             values[:, row] += within_room(added + down, down + up) - down
         measure = bounds.measure
         return Values(as_amounts(values, measure), measure.unit)
+
+
+def _with_notes(corrected: Corrected, base: str, notes: Sequence[str]) -> Corrected:
+    """Corrected values with the notes on their base, one per run or none."""
+    if not any(notes):
+        return corrected
+    own = corrected.notes or ("",) * len(notes)
+    of_base = (f"{base}: {note}" if note else "" for note in notes)
+    return corrected._replace(notes=tuple(joined(*both) for both in zip(own, of_base, strict=True)))
 
 
 def standard_error(std: float, n: int, n_topics: int) -> float:

@@ -150,9 +150,9 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             before.append(f"{statistics} over the {n_shared} of {n_topics} topics that all these runs have")
         if outside := n_outside_bounds(frame, measure):
             lines.append(
-                f"the truth of {outside} runs is outside their bounds: all judgments count in it, and in the "
-                "estimates documents below the pool depth stay nonrelevant; take the truth of the run back "
-                "in the pool alone (repooled), or the complete estimand"
+                f"the truth of {counted(outside, 'run')} is outside the bounds: all judgments count in it, "
+                "and in the estimates documents below the pool depth stay nonrelevant; take the truth of the "
+                "run back in the pool alone (repooled), or the complete estimand"
             )
         return (*before, *lines, *notes_of_runs(frame))
 
@@ -190,7 +190,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         if self.clusters:
             n_left_out = sum(len(cluster.run_ids) for cluster in self.clusters if not cluster.stays)
             which = f"all {n_runs}" if n_runs == n_left_out else f"the best {n_runs} of {n_left_out}"
-            return f"{which} runs left out, of {n_pooled} pooled runs"
+            return f"{which} runs left out, of {counted(n_pooled, 'pooled run')}"
         which = f"all {n_runs}" if n_runs == n_pooled else f"the best {n_runs} of {n_pooled}"
         return f"{which} pooled runs"
 

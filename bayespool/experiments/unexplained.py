@@ -22,7 +22,7 @@ from bayespool.posterior.steps import rungs_of
 from bayespool.randomness import key_of
 from bayespool.report.result import Result
 from bayespool.tables.columns import Column
-from bayespool.tables.formatting import difference, interval, level, number, some_of
+from bayespool.tables.formatting import counted, difference, interval, level, number, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Ends, Table, View
 
@@ -376,11 +376,13 @@ def check_unexplained_judgments(
     >>> from bayespool import load_example
     >>> check_unexplained_judgments(load_example())
     Traceback (most recent call last):
-    bayespool.errors.InputError: 0 judgments are not explained by the pooled runs: too few to say anything
+    bayespool.errors.InputError: the pooled runs leave 0 judgments unexplained: too few to say anything
     """
     n = int(_unexplained(collection).sum())
     if n < _MIN_JUDGMENTS:
-        raise InputError(f"{n} judgments are not explained by the pooled runs: too few to say anything")
+        raise InputError(
+            f"the pooled runs leave {counted(n, 'judgment')} unexplained: too few to say anything"
+        )
     of_kind = {"pooled": collection.pooled, "other": ~collection.pooled}
     kinds = [runs for runs, chosen in of_kind.items() if chosen.any()]
     parts = list(product(settings.measures, kinds))

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.errors import InputError
+from bayespool.tables.formatting import counted
 from bayespool.tables.markup import Shown, one_line
 
 DEFAULT_CI_PROB = 0.95
@@ -57,7 +58,10 @@ class Values(Shown):
     def __repr__(self) -> str:
         *draws, n_runs, n_topics = self.amount.shape
         of = f"{' × '.join(map(str, draws))} draws of " if draws else ""
-        return one_line("Values", f"{of}{n_runs} runs on {n_topics} topics, amounts of 1/{self.unit}")
+        return one_line(
+            "Values",
+            f"{of}{counted(n_runs, 'run')} on {counted(n_topics, 'topic')}, amounts of 1/{self.unit}",
+        )
 
     @property
     def is_exact(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from bayespool.collection import Collection
 from bayespool.collection.files import find_files, read_toml
 from bayespool.collection.sources import irds_name
-from bayespool.errors import InputError, known_names
+from bayespool.errors import InputError, known_names, warn_caller
 from bayespool.options import Option, ReadingSettings, options_of
 from bayespool.pooling.loading import read_collection
 from bayespool.tables.files import PathLike
@@ -25,7 +26,7 @@ _OPTIONS: Mapping[str, Option] = {
 }
 _PATHS = ("qrels", "pool", "organizations", "judges")
 _NAME = re.compile(r"\w[\w ()+-]*")
-_WANTED = {str: "a text in quotes", int: "a whole number", bool: "true or false"}
+_WANTED = {str: "a text in quotes", int: "a whole number", float: "a number", bool: "true or false"}
 
 
 def read_collections(
@@ -84,10 +85,14 @@ def read_collections(
     shared, collections = (settings or ReadingSettings()).keywords(), {}
     for path, (name, arguments) in zip(files, described, strict=True):
         try:
-            collections[name] = read_collection(progress=progress, **(shared | arguments))
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                collections[name] = read_collection(progress=progress, **(shared | arguments))
         except InputError as error:
             error.add_note(f"in the collection that {path} describes")
             raise
+        for warning in caught:
+            warn_caller(f"{name}: {warning.message}", warning.category)
     return collections
 
 
@@ -131,9 +136,10 @@ def _argument(key: str, value: Any, folder: Path) -> Any:
         items = value
     elif key == "judges" and isinstance(value, dict):
         items = list(value.values())
-    wanted = option.type if option.type in (int, bool) else str
+    wanted = option.type if option.type in (int, bool, float) else str
     for item in items:
-        if type(item) is not wanted:  # true is an int, too
+        is_number = wanted is float and type(item) is int
+        if type(item) is not wanted and not is_number:  # true is an int, too
             raise InputError(f"{key} cannot be {item!r}", hint=_WANTED[wanted])
     if key in _PATHS:
         if isinstance(value, dict):

@@ -112,7 +112,8 @@ def read_result(path: PathLike) -> StoredResult:
     Parameters
     ----------
     path : path
-        Ending in .json or .parquet, or a folder with a ``settings.json``.
+        Ending in .json or .parquet, or a folder with a ``settings.json``. A .json file may also hold what
+        ``--json`` printed, which has no captions and citations.
 
     Returns
     -------
@@ -176,6 +177,8 @@ def result_of_json(content: bytes) -> StoredResult | None:
 
     try:
         document = json.loads(content)
+        if "command" in document:
+            document = _as_in_a_file(document)
         settings = document.pop("metadata")
         frames = {name: pd.DataFrame(rows) for name, rows in document.items()}
         for name, frame in frames.items():
@@ -187,6 +190,20 @@ def result_of_json(content: bytes) -> StoredResult | None:
         return stored_result(settings, frames)
     except _BROKEN:
         return None
+
+
+def _as_in_a_file(printed: Mapping[str, Any]) -> dict[str, Any]:
+    """What ``--json`` prints in the form of a file: tables by name, and what describes them."""
+    described = {
+        name: {"caption": name, "columns": columns, "views": []}
+        for name, columns in printed["columns"].items()
+    }
+    of_result = {name: printed[name] for name in ("notes", "summary")}
+    experiment = {"experiment": printed["command"], "title": printed["command"], "citations": []}
+    return {
+        "metadata": {**printed["metadata"], **of_result, **experiment, "tables": described},
+        **printed["tables"],
+    }
 
 
 def _of_parquet(content: bytes) -> StoredResult | None:

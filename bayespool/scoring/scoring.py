@@ -187,6 +187,9 @@ def score(
     refuse_too_many_draws(
         chosen, n_measures=len(parsed), n_runs=len(targets), n_topics=len(collection.query_ids)
     )
+    for e in chosen:
+        if isinstance(e, TopicsAdjustment):
+            e.is_common(collection)  # refuses unknown topics before others are at work
     bounds = tuple(score_bounds(collection, targets, measure, estimand=estimand) for measure in parsed)
     _warn_of_judged_runs(collection, targets, bounds)
     if any(isinstance(e, PosteriorEstimator) for e in chosen):

@@ -249,6 +249,14 @@ def test_wrong_option_is_told_and_nothing_is_written(
     assert_refused(done, message, example, before)
 
 
+def test_unknown_common_topics_are_told_before_anything_is_estimated(
+    run: Callable[..., Outcome], example: Path
+) -> None:
+    done = run(*arguments(example), "--common-topics", "999", "--estimators", "background,posterior-combined")
+    assert done.status == 1
+    assert "estimating" not in done.err
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

@@ -141,6 +141,17 @@ def test_list_of_documents_on_standard_output(run: Callable[..., Outcome], examp
     assert all(line.split()[1::2] == ["0", "-1"] for line in lines)
 
 
+@pytest.mark.parametrize(("asked", "start"), [("md", "| run "), ("tex", "% "), ("html", "<!doctype html>")])
+def test_table_of_a_paper_on_standard_output(
+    run: Callable[..., Outcome], example: Path, tmp_path: Path, asked: str, start: str
+) -> None:
+    scored = [*arguments(example), "--estimators", "background"]
+    done = run(*scored, "-o", "-", "--format", asked)
+    assert run(*scored, "-o", tmp_path / f"table.{asked}").status == 0
+    assert (done.status, done.out) == (0, (tmp_path / f"table.{asked}").read_text(encoding="utf-8"))
+    assert start in done.out.lower()
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

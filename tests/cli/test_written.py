@@ -192,3 +192,20 @@ def test_compare_writes_pairs_for_a_paper(run: Callable[..., Outcome], example: 
     )  # fmt: skip
     assert done.status == 0, done.err
     assert r"new-a & new-b & +0.2" in (tmp_path / "pairs.tex").read_text(encoding="utf-8")
+
+
+def test_what_json_prints_is_read_back(run: Callable[..., Outcome], example: Path, tmp_path: Path) -> None:
+    asked = [*arguments(example), "--estimators", "background"]
+    done = run(*asked, "-o", tmp_path / "file.json")
+    assert done.status == 0, done.err
+    (tmp_path / "printed.json").write_text(run(*asked, "--json").out, encoding="utf-8")
+    file, printed = read_result(tmp_path / "file.json"), read_result(tmp_path / "printed.json")
+    assert type(printed) is type(file)
+    assert frames_of(printed).keys() == frames_of(file).keys()
+    for name, frame in frames_of(file).items():
+        pd.testing.assert_frame_equal(frames_of(printed)[name], frame)
+    assert (printed.command, printed.notes(), printed.summary()) == (
+        file.command,
+        file.notes(),
+        file.summary(),
+    )

@@ -62,7 +62,7 @@ def test_ties_of_judgments_are_broken_by_the_seed() -> None:
 def test_judgments_have_no_order_without_a_pool() -> None:
     with pytest.raises(InputError, match="no run was pooled"):
         judgment_subset(toy_collection(pooled_run_ids=(), pool_depth=0), 5)
-    with pytest.raises(InputError, match="0 judgments are too few"):
+    with pytest.raises(InputError, match="too few judgments: 0"):
         judgment_subset(toy_collection(), 0)
 
 

@@ -211,7 +211,7 @@ def test_p_values_are_adjusted_over_the_pairs_that_have_one() -> None:
         (lambda: population_draws(np.zeros((2, 2, 1), int)), "one topic says nothing"),
         (lambda: compare_runs_by_draws(np.zeros((2, 2), int), ci_prob=0.95, rope=-1), "cannot reach to -1"),
         (lambda: generalizability([[1.0, 2.0]]), "two runs and two topics or more"),
-        (lambda: dependability(BY_HAND, n_topics=0), "0 topics are too few"),
+        (lambda: dependability(BY_HAND, n_topics=0), "too few topics: 0"),
         (lambda: calibration_table([1.2], [True]), "not between 0 and 1"),
         (lambda: brier_score([0.2, 0.1], [True]), "cannot be graded"),
     ],

@@ -359,6 +359,16 @@ def test_constants_come_from_the_pool() -> None:
         assert set(fitted.notes) == {""}
 
 
+def test_a_constant_that_is_fitted_anyway_is_told() -> None:
+    (fitted,) = Interpolated(fit="pool", c=1).estimate(load_example(), "new-b", "P@10")
+    (plain,) = Interpolated(fit="pool").estimate(load_example(), "new-b", "P@10")
+    assert fitted.value.tolist() == plain.value.tolist()
+    assert (fitted.notes, plain.notes) == (
+        ("constants are fitted to the pool, and c = 1 is not used",),
+        ("",),
+    )
+
+
 def test_without_a_second_organization_the_constants_are_those_given() -> None:
     alone = load_example().with_pool(np.zeros(23, dtype=bool), 0)
     (fitted,) = Interpolated(fit="pool", c=0.3).estimate(alone, "new-b", "P@10")

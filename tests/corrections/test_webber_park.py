@@ -393,3 +393,23 @@ def test_topics_for_an_error_reach_it_and_no_fewer_do() -> None:
         n = topics_for_error(0.2, n_topics, error)
         assert standard_error(0.2, n, n_topics) <= error
         assert n == 1 or standard_error(0.2, n - 1, n_topics) > error
+
+
+def test_notes_on_the_base_are_kept() -> None:
+    """A base that has something to say of its values says it of the adjusted ones."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Noted:
+        name: str = "noted"
+
+        def estimate(self, collection: Any, run_ids: Any = None, measures: Any = "P@10") -> Any:
+            found = Background().estimate(collection, run_ids, measures)
+            return tuple(
+                dataclasses.replace(e, method="noted", notes=("of a guess",) * len(e.run_ids)) for e in found
+            )
+
+    result = estimate(SystemsAdjustment(base=Noted(), within_bounds=False))  # type: ignore[arg-type]
+    assert result.notes == ("noted: of a guess",)
+    on_topics = dataclasses.replace(COMMON_TOPICS, base=Noted())
+    (note,) = estimate(on_topics, collection=toy_collection(more=COMMON)).notes
+    assert note.split("; ")[-1] == "noted: of a guess"

@@ -31,6 +31,7 @@ from bayespool.measures import Estimates, kendall_tau_b
 from bayespool.posterior import PosteriorEstimator
 from bayespool.report.terminal import print_result
 from bayespool.scoring import ALL_ESTIMATORS
+from bayespool.tables.formatting import counted
 
 
 @pytest.mark.slow
@@ -176,7 +177,7 @@ def test_a_truth_that_the_estimand_cannot_reach_is_noted() -> None:
     rows = full.to_frame()
     above = int((rows["truth"] > rows["bound_upper"]).sum())
     assert above > 0
-    assert f"the truth of {above} runs is outside their bounds" in printed(full)
+    assert f"the truth of {counted(above, 'run')} is outside the bounds" in printed(full)
     assert "upper bound" not in printed(leave_out(example, "P@30", estimators="as-judged", pool_depth=3))
 
 

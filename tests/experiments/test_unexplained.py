@@ -102,7 +102,7 @@ def test_judgments_of_ones_own_are_none_that_the_campaign_found() -> None:
     collection = with_found(0.4, 0.4)
     outside = collection.judged & ~collection.in_pool()
     own = OwnJudgments(np.where(outside, collection.relevance, np.int16(-1)), outside)
-    with pytest.raises(InputError, match="0 judgments are not explained by the pooled runs"):
+    with pytest.raises(InputError, match="the pooled runs leave 0 judgments unexplained"):
         check_unexplained_judgments(dataclasses.replace(collection, own=own), "P@20", **DRAWS)
 
 
@@ -126,7 +126,7 @@ def test_frame_has_a_row_each() -> None:
 
 
 def test_a_pool_that_explains_everything_is_refused() -> None:
-    with pytest.raises(InputError, match="0 judgments are not explained"):
+    with pytest.raises(InputError, match="leave 0 judgments unexplained"):
         check_unexplained_judgments(simulate_example().collection)
 
 

@@ -18,7 +18,9 @@ from bayespool.scoring import score
 
 
 def extrapolated(depth: int) -> str:
-    return f"ranks below the pool depth of {depth} are extrapolated (leave-out grades that with --estimand complete)"
+    """What is noted of a measure that reaches below the pool depth."""
+    where = f"ranks below the pool depth of {depth}"
+    return f"{where} are extrapolated (leave-out grades that with --estimand complete)"
 
 
 def test_container_has_the_draws_of_one_method_beside_the_bounds() -> None:
