@@ -130,7 +130,7 @@ def print_coverage(name: str, collection: Collection, depth: int, draws: int) ->
     rows: dict[tuple[int, tuple[str, ...]], pd.DataFrame] = {}
     for pool, pooled in pools.items():
         key = pooled.pool_depth, pooled.pooled_run_ids
-        if not pooled.pooled.any():
+        if len(np.unique(pooled.organization[pooled.pooled])) < 2:
             continue
         if key not in rows:
             result = leave_out(pooled, measures=MEASURES, estimators=ESTIMATOR, draws=draws)

@@ -12,6 +12,8 @@ from bayespool.tables.formatting import counted
 from bayespool.tables.table import Spread, Table, View
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from bayespool.comparisons.outcomes import Reversals
 
 _COLUMNS = PAIR | {
@@ -83,7 +85,7 @@ _CAPTIONS = {
 def reversal_tables(result: Reversals) -> tuple[Table, ...]:
     """Tables of reversals."""
     frames = {name: getattr(result, name)() for name in _CAPTIONS}
-    views = {"rates": _views_of_rates(result), "trends": _views_of_trends(result)}
+    views = {"rates": _views_of_rates(result, frames["rates"]), "trends": _views_of_trends(result)}
     if not frames["grades"].empty:
         names = ("measure", *_GRADES.names) if len(result.measures) > 1 else _GRADES.names
         views["grades"] = (replace(_GRADES, names=names),)
@@ -93,7 +95,10 @@ def reversal_tables(result: Reversals) -> tuple[Table, ...]:
     )
 
 
-def _views_of_rates(result: Reversals) -> tuple[View, ...]:
+def _views_of_rates(result: Reversals, rates: pd.DataFrame) -> tuple[View, ...]:
+    """Views of each group and number of judgments; one where both ways of counting agree, as they do where
+    everything is judged in the end.
+    """
     shares = ("separability", "separability_all", "kept", "reversed", "swapped", "gained")
     views = []
     for measure, group in product(map(str, result.measures), result.groups):
@@ -101,10 +106,18 @@ def _views_of_rates(result: Reversals) -> tuple[View, ...]:
             some = f"{n:,} of {result.n_judgments[-1]:,} judgments (pool depth {result.pool_depth[n]})"
             control = control_name(result.control, result.test, count_pairs(result.groups[group]))
             test = f"{TEST_NAMES[result.test]}, level {result.level:g}, {control}"
-            for against, more in (
-                ("same method", f"{some}; {test}"),
-                ("as-judged", f"{some} against the scores as judged by all of them"),
-            ):
+            ways = {
+                "same method": f"{some}; {test}",
+                "as-judged": f"{some} against the scores as judged by all of them",
+            }
+            of_n = rates.query("measure == @measure and group == @group and judgments == @n")
+            both = [
+                of_n.loc[of_n["against"] == against, ["method", *shares]].to_dict("records")
+                for against in ways
+            ]
+            if both[0] == both[1]:
+                del ways["as-judged"]
+            for against, more in ways.items():
                 where = {"measure": measure, "group": group, "judgments": n, "against": against}
                 title = f"{_pairs_of(result, measure, group)}: {more}"
                 views.append(View(title=title, names=("method",), columns=shares, where=where))

@@ -39,7 +39,7 @@ def _sentences(rows: pd.DataFrame, measure: Measure, n_topics: int, n_measures: 
     best_first: list[Row] = main_rows(rows).to_dict("records")  # type: ignore[assignment]
     over = f" over {counted(n_topics, 'topic')}"
     if len(best_first) == 1 or len(best_first) * n_measures <= _MAX_SENTENCES:
-        return [_sentence(row, measure, over) for row in best_first]
+        return [_sentence(row, measure, over, _of_others(rows, row)) for row in best_first]
     first, last = best_first[0], best_first[-1]
     shares = [row["unjudged"] for row in best_first]
     kind = "score as judged" if first["ci_prob"] != first["ci_prob"] else "corrected score"
@@ -50,7 +50,19 @@ def _sentences(rows: pd.DataFrame, measure: Measure, n_topics: int, n_measures: 
     ]
 
 
-def _sentence(row: Row, measure: Measure, over: str) -> str:
+def _of_others(rows: pd.DataFrame, row: Row) -> str:
+    """Clause on what other posteriors give for the run of a row, empty without any."""
+    same_run = (rows["run_id"] == row["run_id"]) & (rows["estimator"] != row["estimator"])
+    has_draws = rows["estimator"].str.startswith("posterior") & rows["ci_prob"].notna()
+    others = rows[same_run & has_draws]["value"]
+    if not len(others) or not str(row["estimator"]).startswith("posterior"):
+        return ""
+    if len(others) == 1:
+        return f"; the other posterior gives {number(others.iloc[0], 3)}"
+    return f"; the other {len(others)} posteriors give {number(others.min(), 3)} to {number(others.max(), 3)}"
+
+
+def _sentence(row: Row, measure: Measure, over: str, of_others: str) -> str:
     run, as_judged = row["run_id"], number(row["as_judged"], 3)
     unjudged = f"{percent(row['unjudged'])} of its top {measure.cutoff} is unjudged"
     if row["bound_upper"] - row["bound_lower"] < 1e-12:
@@ -63,8 +75,8 @@ def _sentence(row: Row, measure: Measure, over: str) -> str:
             f"are: {unjudged}. As judged it is {as_judged}."
         )
     return (
-        f"The {measure} of {run} is {_corrected(row)}, mean{over}. As judged, with unjudged documents "
-        f"counted as nonrelevant, it is {as_judged}; {unjudged}."
+        f"The {measure} of {run} is {_corrected(row)}, mean{over}{of_others}. As judged, with unjudged "
+        f"documents counted as nonrelevant, it is {as_judged}; {unjudged}."
     )
 
 

@@ -54,6 +54,21 @@ def test_the_terminal_has_the_frames_numbers() -> None:
     assert note.startswith("note: 300 judgments reach down to rank 2 of the pooled runs;")
 
 
+def test_the_same_table_is_not_printed_twice() -> None:
+    """Of runs that are judged in full both ways of counting agree."""
+    rates, shares = found().rates(), ["separability", "separability_all", "kept", "reversed", "gained"]
+    titles = [view.title for view in found().table("rates").views]
+    for group, runs in found().groups.items():
+        of_group = rates[rates["group"] == group]
+        same, as_judged = (
+            of_group.loc[of_group["against"] == against, shares].to_numpy()
+            for against in ("same method", "as-judged")
+        )
+        expected = 1 if np.array_equal(same, as_judged) else 2
+        assert sum(f"{len(runs)} {group} runs" in title for title in titles) == expected
+    assert not any("21 contributing" in title and "against the scores as judged" in title for title in titles)
+
+
 def test_tables_are_those_of_their_methods_and_are_read_back(tmp_path: Path) -> None:
     assert tuple(table.name for table in found().tables()) == TABLES
     for name in TABLES:

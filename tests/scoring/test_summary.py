@@ -39,6 +39,19 @@ def test_the_summary_is_in_plain_words(scores: Scores) -> None:
     assert scores.notes() == ()
 
 
+def test_other_posteriors_are_said_beside_the_first(scores: Scores) -> None:
+    """The posterior of known draws, and two of other names that are .01 and .02 higher."""
+    more = [
+        dataclasses.replace(e, method=f"posterior-{k}", value=e.value + k / 100)
+        for e in scores.estimates
+        if e.method == "posterior-known"
+        for k in (1, 2)
+    ]
+    one, two = (dataclasses.replace(scores, estimates=(*scores.estimates, *more[:n])) for n in (1, 2))
+    assert "mean over 20 topics; the other posterior gives 0.650. As judged," in one.summary()[0]
+    assert "mean over 20 topics; the other 2 posteriors give 0.650 to 0.660. As judged," in two.summary()[0]
+
+
 def test_the_table_of_runs_has_the_numbers_of_the_frame(scores: Scores) -> None:
     table = texts(scores, "scores")[0]
     row = dict(zip(table.headings(), table.values[1], strict=True))
