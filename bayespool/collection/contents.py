@@ -374,7 +374,7 @@ def some(names: Sequence[str], n: int = 3) -> str:
     return ", ".join(map(repr, names[:n])) + (" …" if len(names) > n else "")
 
 
-_WHAT_CAN_BE_SAID = (
+_WHAT_REMAINS = (
     "posteriors have no value; what can be said are the bounds, the score as judged, and what labels of a "
     "judge (--judge) or judgments of your own on some of these documents (--own-judgments) tell"
 )
@@ -391,7 +391,7 @@ def say_no_pool(collection: Collection, message: str) -> None:
     """Warn when a collection without a pooled run is made, so that later uses need not."""
     _warned.add(collection)
     if collection.is_sparse:
-        warn_caller(f"{ONLY_RELEVANT}; {_WHAT_CAN_BE_SAID}", SparseJudgmentsWarning)
+        warn_caller(f"{ONLY_RELEVANT}; {_WHAT_REMAINS}", SparseJudgmentsWarning)
     else:
         warn_caller(message, NoPoolWarning)
 
