@@ -37,9 +37,10 @@ INTERCEPT, SHARE = "intercept", "share relevant"
 _FEW_ORGANIZATIONS = 20  # robust errors of fewer clusters are known to be too small
 _MAX_DRAWS = 400  # each is a regression of its own
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
-_ENDS = Ends("regression_lower", "regression_upper", signed=True)
+_SCALES = ("log odds", "share")
 _COLUMNS = {
     "term": Column("term", "text", "Intercept, slope of a predictor, or share of relevant hidden documents."),
+    "scale": Column("scale", "text", "Log odds, or share of documents."),
     "regression": Column("regression", "coefficient", "Its estimate: log odds, and the share as a share."),
     "regression_lower": Column("from", "coefficient", "Lower end of its interval."),
     "regression_upper": Column("to", "coefficient", "Upper end of its interval."),
@@ -76,18 +77,23 @@ class RegressionComparison(Result):
 
     def tables(self) -> tuple[Table, ...]:
         """Terms of each measure and model."""
-        view = View(
-            title="A regression clustered by organization beside the posterior",
-            names=("measure", "model", "term"),
-            columns=(
-                "regression",
-                _ENDS,
-                "posterior",
-                Ends("posterior_lower", "posterior_upper", signed=True),
-            ),
-            note="Slopes are log odds per unit of a predictor, over organizations and topics.",
-        )
-        return (Table("regression", self.title, self._rows, _COLUMNS, (view,)),)
+        rows = self._rows.assign(scale=np.where(self._rows["term"] == SHARE, *_SCALES[::-1]))
+        views = [
+            View(
+                title=f"A regression clustered by organization beside the posterior: {scale}",
+                names=("measure", "model", "term"),
+                columns=(
+                    "regression",
+                    Ends("regression_lower", "regression_upper", signed=scale != "share"),
+                    "posterior",
+                    Ends("posterior_lower", "posterior_upper", signed=scale != "share"),
+                ),
+                where={"scale": scale},
+                note="" if scale == "share" else "Per unit of a predictor, over organizations and topics.",
+            )
+            for scale in _SCALES
+        ]
+        return (Table("regression", self.title, rows, _COLUMNS, tuple(views)),)
 
     def summary(self) -> tuple[str, ...]:
         """How many intervals overlap."""

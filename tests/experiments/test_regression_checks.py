@@ -108,6 +108,12 @@ def test_estimates_stand_beside_the_posteriors() -> None:
     assert (frame["overlaps"] == "yes").all()
     assert found.summary() == ("The intervals of regression and posterior overlap for 6 of 6 terms.",)
     assert "liang-zeger-1986" in [citation.key for citation in found.citations()]
+    slopes, shares_read = found.read()
+    # slopes have signs, and shares none
+    of_slopes = [cell for row in slopes.rows for cell in row if " to " in cell]
+    assert len(of_slopes) == 8
+    assert all(cell[0] in "+-" for cell in of_slopes)
+    assert all("–" in cell and cell[0] == "0" for row in shares_read.rows for cell in row[4::2])
     assert found.notes() == ("8 organizations: robust errors of so few clusters tend to be too small",)
 
 

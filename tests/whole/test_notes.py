@@ -20,6 +20,7 @@ from bayespool import (
     Precision,
     budgets as vary_budgets,
     check_models,
+    compare,
     impute,
     judge_next,
     leave_out,
@@ -30,7 +31,7 @@ from bayespool import (
 from bayespool.cli.results import Outputs, with_output_options
 from bayespool.comparisons import reversals
 from bayespool.comparisons.comparing import compare_scores
-from bayespool.errors import InputError
+from bayespool.errors import InputError, PoolWarning
 from bayespool.experiments import (
     UnexplainedBand,
     UnexplainedJudgments,
@@ -42,8 +43,9 @@ from bayespool.experiments import (
     self_calibrate,
     vary_pool_width,
 )
-from bayespool.pooling import choose
+from bayespool.pooling import choose, describe_pool, discover_pool
 from bayespool.report.result import Result
+from bayespool.report.saving import content
 from bayespool.report.terminal import print_result
 from bayespool.scoring import DocumentsToJudge
 from bayespool.tables import read_parquet
@@ -236,3 +238,25 @@ def test_scores_of_which_rows_alone_were_written_keep_their_notes_whole(tmp_path
     found = read_scores(path)
     assert found.statements["new-a", scored().measures[0]] == (f"posterior-ratio: {NOTE}",)
     assert found.notes() == scored().notes()
+
+
+def test_doubt_of_the_pool_is_in_every_output(tmp_path: Path) -> None:
+    """Two of 23 runs brought less than half of the judgments; the warning and all outputs say so."""
+    with pytest.warns(
+        PoolWarning, match="explains less than half of the judgments, and 21 of 23 runs"
+    ) as said:
+        collection = discover_pool(load_example(), pooled_run_ids=["north-1", "north-2"], depth=10)
+    doubt = describe_pool(collection).doubt
+    assert str(said[0].message).startswith(doubt)
+    scores = score(collection, ["new-a", "new-b"], "P@10", estimators="as-judged")
+    compared = compare(collection, ["new-a", "new-b"], "P@10", estimators="as-judged")
+    for result in (scores, compared):
+        assert result.notes()[0] == doubt
+        for ending in (".tex", ".md", ".html"):
+            assert doubt in " ".join(result.text(ending).replace("%", " ").split())
+        assert doubt in str(content(result, ".json"))
+        result.write_report(tmp_path / "report.html")
+        assert doubt in (tmp_path / "report.html").read_text(encoding="utf-8")
+    # runs that leave a pool which is in no doubt bring none
+    unpooled = score(load_example(), unpool="north", measures="P@10", estimators="as-judged")
+    assert unpooled.metadata["pool_notes"] == []
