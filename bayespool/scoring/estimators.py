@@ -244,14 +244,19 @@ def check_posterior(estimator: PosteriorEstimator) -> None:
 
 
 def estimators_of(
-    given: str | Estimator | Iterable[str | Estimator], settings: PosteriorSettings, **defaults: Any
+    given: str | Estimator | Iterable[str | Estimator],
+    settings: PosteriorSettings,
+    *,
+    by_settings: bool = False,
+    **defaults: Any,
 ) -> tuple[Estimator, ...]:
-    """Make estimators of names with the settings for posteriors, each of another name.
+    """Make estimators of names with the settings for posteriors, each of another name, or with other settings
+    (``by_settings``).
 
     Raises
     ------
     InputError
-        Unknown name or setting, none, two of one name, or a prior that none of them has.
+        Unknown name or setting, none, two alike, or a prior that none of them has.
     """
     chosen = tuple(
         parse_estimator(e, **defaults, **settings.of_posteriors()) for e in named_estimators(given)
@@ -259,11 +264,32 @@ def estimators_of(
     if not chosen:
         raise InputError("no estimator given", hint=f"known: {', '.join(ESTIMATOR_NAMES)}")
     refuse_idle_priors(chosen, dict(settings.priors))
-    names = [e.name for e in chosen]
-    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-        hint = "ask for one after the other; leave-out takes both"
-        raise InputError(f"two estimators are called {twice[0]!r}", hint=hint)
+    labels = labels_of(chosen) if by_settings else tuple(e.name for e in chosen)
+    if twice := [label for label in dict.fromkeys(labels) if labels.count(label) > 1]:
+        raise InputError(f"two estimators are called {twice[0]!r}", hint="ask for one after the other")
     return chosen
+
+
+def labels_of(estimators: Sequence[Estimator]) -> tuple[str, ...]:
+    """Name of each estimator, with the settings in which those of one name differ.
+
+    Examples
+    --------
+    >>> labels_of([parse_estimator("interpolated"), parse_estimator("interpolated(fit='pool')")])
+    ('interpolated', "interpolated(fit='pool')")
+    """
+    labels = []
+    for e in estimators:
+        alike = [other for other in estimators if other.name == e.name and type(other) is type(e)]
+        fields = getattr(e, "__dataclass_fields__", {}) if len(alike) > 1 else {}
+        settings = {
+            name: getattr(e, name)
+            for name, f in fields.items()
+            if getattr(e, name) != f.default and any(getattr(o, name) != getattr(e, name) for o in alike)
+        }
+        text = ", ".join(f"{name}={value!r}" for name, value in settings.items())
+        labels.append(f"{e.name}({text})" if text else e.name)
+    return tuple(labels)
 
 
 def with_common_topics(

@@ -23,7 +23,7 @@ from bayespool.pooling import describe_pool
 from bayespool.pooling.discovery import take_out
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.second_judges import warn_of_judges
-from bayespool.scoring.estimators import refuse_too_many_draws
+from bayespool.scoring.estimators import labels_of, refuse_too_many_draws
 from bayespool.scoring.scores import Scores
 from bayespool.scoring.settings import ScoreSettings, ScoringSettings, TargetSettings
 
@@ -146,7 +146,7 @@ def score(
     Raises
     ------
     InputError
-        Unknown run, measure, estimator or setting; two estimators of one name; nothing to score; a name to
+        Unknown run, measure, estimator or setting; two estimators alike; nothing to score; a name to
         unpool that is neither a run nor an organization, or both.
 
     Warns
@@ -197,10 +197,11 @@ def score(
     if common := [q for e in chosen if isinstance(e, TopicsAdjustment) for q in e.common_query_ids]:
         collection = own_on_topics(collection, targets, common)
     results = []
-    for e in chosen:
+    for e, label in zip(chosen, labels_of(chosen), strict=True):
         if report is not None:
-            report(f"estimating: {e.name}")
-        results.append(estimate_checked(e, collection, targets, parsed))
+            report(f"estimating: {label}")
+        group = estimate_checked(e, collection, targets, parsed)
+        results.append(tuple(dataclasses.replace(one, method=label) for one in group))
     return Scores(
         run_ids=targets,
         query_ids=collection.query_ids,

@@ -149,7 +149,7 @@ class ScoringSettings(TargetSettings):
         from bayespool.scoring.estimators import estimators_of
 
         super().__post_init__()
-        self._hold("estimators", estimators_of(self._wanted(), self, **self.of_targets()))
+        self._hold("estimators", estimators_of(self._wanted(), self, by_settings=True, **self.of_targets()))
 
     def _wanted(self) -> Iterable[str | Estimator]:
         """Estimators as they are given."""

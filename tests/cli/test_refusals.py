@@ -191,7 +191,7 @@ def test_unusable_input_is_told_and_nothing_is_written(
         (["-m", ""], r"unknown measure ''"),
         (["--estimators", "foreground"], r"no estimator 'foreground'; known: as-judged"),
         (["--estimators", "background(e=7)"], r"constant e = 7 is not between 0 and 1"),
-        (["--estimators", "background,background(e=0.2)"], r"two estimators are called 'background'"),
+        (["--estimators", "background,background(e=0.03)"], r"two estimators are called 'background'"),
         (["--estimators", "posterior-background", "--prior", "mu"], r"prior 'mu' is not of the form name="),
         (
             ["--estimators", "posterior-background", "--prior", "mu=Normal(0"],

@@ -288,10 +288,26 @@ def test_unknown_settings_are_refused_before_any_work() -> None:
     assert stages == []
 
 
-def test_two_estimators_of_one_name_are_refused() -> None:
+def test_two_estimators_alike_are_refused() -> None:
     """A table has one column per name, and would show one of them twice."""
     with pytest.raises(InputError, match="two estimators are called 'background'"):
-        score(load_example(), None, estimators=["background", "interpolated", "background(e=0.5)"])
+        score(load_example(), None, estimators=["background", "interpolated", "background(e=0.03)"])
+
+
+def test_estimators_of_one_name_are_told_apart_by_their_settings() -> None:
+    texts = ["background(e=0.5)", "background", "posterior-ratio(draws=60)", "posterior-ratio"]
+    scores = score(load_example(), "new-b", "P@10", estimators=texts, draws=50)
+    labels = ["background(e=0.5)", "background", "posterior-ratio(draws=60)", "posterior-ratio(draws=50)"]
+    assert [e.method for e in scores.estimates] == labels
+    for text, e in zip(texts, scores.estimates, strict=True):
+        (alone,) = score(load_example(), "new-b", "P@10", estimators=text, draws=50).estimates
+        assert e.value.tolist() == alone.value.tolist()
+    (table,) = [t for t in scores.read() if "background(e=0.5)" in t.headings()]
+    assert "background" in table.headings()
+    assert (
+        scores.citations()
+        == score(load_example(), "new-b", "P@10", estimators=texts[1::2], draws=50).citations()
+    )
 
 
 @pytest.mark.parametrize("ci_prob", [0.0, 1.0, -0.5, 95.0, float("nan")])
