@@ -15,8 +15,11 @@ IntArray = npt.NDArray[np.int64]
 
 BETS = (0.25, 0.5, 0.75, 1.0)
 """Shares of the capital that are bet, each with a quarter of the money."""
-FLOOR = 0.5
-"""Added to the standard deviation of a document's worth: at most half of what any document is drawn with."""
+FLOOR = 1.0
+"""Added to the standard deviation of a worth, so that any document has a good chance to be drawn."""
+CONTROL = 0.5
+"""Share of the model's differences between documents that payoffs are corrected for. The whole would make
+their variance least, but their range wide, which is what limits bets on few judgments."""
 CANDIDATES = 2001
 """Candidate values between the bounds, of which the interval keeps those not refuted."""
 _LEVEL, _SLOPE, _NOISE = 0.2, 0.5, 0.15  # prior s. d. of the model's error, variance of a judgment around it
@@ -75,11 +78,12 @@ def walk(
 
     Notes
     -----
-    A document is drawn with a probability proportional to its contribution × (√(m(1 − m)) + ½), where m is
-    its chance, corrected in level and slope for what the judgments so far say of the model. The payoff of a
-    step is S + Σ c m + c (y − m)/q: the sum of what is judged, of what is expected of the open documents,
-    and the weighted residual of the drawn one. Its expectation is the sum over all documents whatever m is,
-    as long as m and q do not depend on judgments to come (Shekhar et al. 2023, §2).
+    A document is drawn with a probability q proportional to its contribution c × (√(m(1 − m)) + 1), where m
+    is its chance, corrected in level and slope for what the judgments so far say of the model. The payoff of
+    a step is S + Σ c p + c (y − p)/q: the sum of what is judged, of what is expected of the open documents,
+    and the weighted residual of the drawn one; p is m moved half-way to its mean. The expectation is the sum
+    over all documents whatever p is, as long as p and q do not depend on judgments to come (Shekhar et al.
+    2023, §2).
 
     Examples
     --------
@@ -135,19 +139,20 @@ def _walk(
         chosen[t], found[0, t] = k, odds[k] / total
         if n_judged == t and not np.isnan(worth[k]):
             l0, l1 = level[t], slope[t]
+            middle = (1 - CONTROL) * min(max(center + l0, 0.0), 1.0)
             open_low, open_high, least, most = 0.0, 0.0, 0.0, 0.0
             floor, ceiling, resid_low, resid_high = 0.0, 0.0, 0.0, 0.0
             for i in range(n):
                 if is_open[i]:
                     m = min(max(chance[i] + l0 + l1 * (center - chance[i]), _LEAST_CHANCE), 1 - _LEAST_CHANCE)
-                    q = odds[i] / total
-                    open_low += low[i] * m
-                    open_high += high[i] * m
-                    least = min(least, -low[i] * m / q, low[i] * (1 - m) / q)
-                    most = max(most, -high[i] * m / q, high[i] * (1 - m) / q)
+                    p, q = middle + CONTROL * m, odds[i] / total
+                    open_low += low[i] * p
+                    open_high += high[i] * p
+                    least = min(least, -low[i] * p / q, low[i] * (1 - p) / q)
+                    most = max(most, -high[i] * p / q, high[i] * (1 - p) / q)
                     if i == k:
-                        resid_low = low[i] * (worth[k] - m) / q
-                        resid_high = high[i] * (worth[k] - m) / q
+                        resid_low = low[i] * (worth[k] - p) / q
+                        resid_high = high[i] * (worth[k] - p) / q
                     else:
                         floor += min(low[i], 0.0)
                         ceiling += max(high[i], 0.0)
@@ -207,8 +212,10 @@ def confidence_sequence(
     refuting = 2 / (1 - ci_prob)
     low = base_low + _refuted(walked.low, walked.least, least - base_low, most - base_low, refuting)
     high = base_high - _refuted(-walked.high, -walked.most, base_high - most, base_high - least, refuting)
-    low = np.maximum.accumulate(np.clip(np.maximum(low, base_low + walked.floor), least, most))
-    high = np.minimum.accumulate(np.clip(np.minimum(high, base_high + walked.ceiling), least, most))
+    low = np.maximum(low, base_low + walked.floor) - _TINY  # which rounding could have added
+    high = np.minimum(high, base_high + walked.ceiling) + _TINY
+    low, high = np.maximum.accumulate(low), np.minimum.accumulate(high)
+    low, high = np.clip(low, least, most), np.clip(high, least, most)
     return low, high
 
 
