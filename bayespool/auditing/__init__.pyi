@@ -1,5 +1,5 @@
 from .auditing import Audit as Audit, audit as audit
-from .certificates import read_audit as read_audit, verify as verify
+from .certificates import read_audit as read_audit
 from .frames import Frame as Frame
 from .sequences import (
     Walk as Walk,

@@ -14,7 +14,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bayespool import __version__
-from bayespool.auditing.envelopes import check_auditable
 from bayespool.auditing.foretold import REFUTING, Foretold, foretell
 from bayespool.auditing.frames import Frame, find_frame
 from bayespool.auditing.sequences import Walk, capital, confidence_sequence, uniforms, walk
@@ -236,7 +235,7 @@ class Audit(ListForAssessors):
 
     @property
     def metadata(self) -> dict[str, Any]:  # type: ignore[override]
-        """Version, fingerprint and settings, with all that `bayespool.auditing.verify` reads."""
+        """Version, fingerprint and settings, with all that `bayespool.read_audit` verifies."""
         f = self.frame
         return {
             "bayespool": __version__,
@@ -380,7 +379,7 @@ class Audit(ListForAssessors):
                 f"{self.measure} is no sum of gains: the guaranteed interval lies around two sums, expected "
                 f"to be {number(self.looseness)} apart, and gets no narrower than their distance"
             )
-        waiting = int((self.relevance >= 0).sum()) - self.n_judged
+        waiting = int(np.isfinite(self.worth).sum()) - self.n_judged
         if waiting:
             notes.append(
                 f"{counted(waiting, 'judgment')} count only when the documents drawn before are judged"
@@ -391,11 +390,11 @@ class Audit(ListForAssessors):
         """The interval, the posterior's, order of a pair, when to stop."""
         f, n = self.frame, self.n_judged
         about = f"{self.measure} of {self.name}"
-        sentences = [
-            f"{about}: {self._interval_text()} with a guarantee of {level(self.ci_prob)} after "
-            f"{counted(n, 'judgment')}"
-            + (f", estimate {number(float(self.estimates[-1]))}" if n else ", before any")
-        ]
+        proven = "the bounds, before any judgment"
+        if n:
+            estimate = number(float(self.estimates[-1]))
+            proven = f"guaranteed at {level(self.ci_prob)} by {counted(n, 'judgment')}; estimate {estimate}"
+        sentences = [f"{about}: {self._interval_text()}, {proven}"]
         mean = float(self.foretold.mean[-1]) if n else f.mean
         half = self._z * f.std
         ends = [max(f.mean - half, f.least), min(f.mean + half, f.most)]
@@ -514,7 +513,6 @@ def audit(
     expect_collection(collection)
     warn_of_no_pool(collection)
     (measure,) = with_ideal([settings.measures], settings.ideal or "own")
-    check_auditable(measure)
     collection, targets, unpooled = find_suited_targets(
         collection, run_ids, settings, (measure,), settings.estimand
     )

@@ -33,32 +33,10 @@ _TOLERANCE = 1e-9
 
 
 def read_audit(path: PathLike) -> Audit:
-    """Read the certificate of an audit, checked as `verify` does, to go on from there.
-
-    Parameters
-    ----------
-    path : path
-        A ``.json`` file written by ``audit --output`` or `Audit.save`.
-
-    Raises
-    ------
-    InputError
-        It holds no audit, or one that does not verify.
-    """
-    stored = _stored(path)
-    try:
-        audit = _audit_of(stored)
-    except (KeyError, TypeError, ValueError, IndexError):
-        raise InputError("holds no whole audit", path=Path(path)) from None
-    _check(audit, stored, Path(path))
-    return audit
-
-
-def verify(path: PathLike) -> Audit:
-    """Check the certificate of an audit from the file alone.
+    """Read the certificate of an audit, and verify it from the file alone.
 
     All draws are repeated with the seed, all probabilities and intervals are computed again from what the
-    documents add, their chances and the judgments, and the digest is compared.
+    documents add, their chances and the judgments, and the digests are compared.
 
     Parameters
     ----------
@@ -68,25 +46,31 @@ def verify(path: PathLike) -> Audit:
     Returns
     -------
     Audit
-        As it was written.
+        As it was written, to go on from.
 
     Raises
     ------
     InputError
-        Anything was changed: a judgment, a probability, the seed, an interval; the first such step is named.
+        It holds no audit; or anything was changed: a judgment, a probability, the seed, an interval. The
+        first such step is named.
 
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
-    >>> from bayespool import audit, load_example
-    >>> from bayespool.auditing import verify
+    >>> from bayespool import audit, load_example, read_audit
     >>> found = audit(load_example(), "new-b", "P@10", budget=5, estimator="posterior-ratio", draws=100)
     >>> with TemporaryDirectory() as folder:
     ...     found.save(f"{folder}/audit.json")
-    ...     verify(f"{folder}/audit.json").interval == found.interval
+    ...     read_audit(f"{folder}/audit.json").interval == found.interval
     True
     """
-    return read_audit(path)
+    stored = _stored(path)
+    try:
+        audit = _audit_of(stored)
+    except (KeyError, TypeError, ValueError, IndexError):
+        raise InputError("holds no whole audit", path=Path(path)) from None
+    _check(audit, stored, Path(path))
+    return audit
 
 
 def _stored(path: PathLike) -> StoredResult:

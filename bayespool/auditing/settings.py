@@ -28,12 +28,12 @@ class AuditSettings(TargetSettings):
         above=0,
     )
     estimator: PosteriorEstimator = option("posterior-combined", POSTERIOR)
-    ci_prob: float = option(
-        0.95, CI_PROB, help="Probability that the interval holds at all times at once.", details=""
-    )
+    ci_prob: float = option(0.95, CI_PROB, details="The guaranteed one holds at all times at once.")
 
     def __post_init__(self) -> None:
+        from bayespool.auditing.envelopes import check_auditable
         from bayespool.scoring.estimators import posterior_of
 
         super().__post_init__()
+        check_auditable(self.measures)
         self._hold("estimator", posterior_of(self.estimator, self, **self.of_targets()))

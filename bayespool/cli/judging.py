@@ -144,7 +144,7 @@ def audit(
     if verify is not None or go_on is not None:
         _refuse_beside("--verify" if verify is not None else "--go-on", {"budget", "until"})
     if verify is not None:
-        result = auditing.verify(verify)
+        result = auditing.read_audit(verify)
     elif go_on is not None:
         from bayespool.collection import read_qrels
 
