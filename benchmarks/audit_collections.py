@@ -88,26 +88,26 @@ def audited(
     start = time.perf_counter()
     planned = audit(smaller, run, measure, draws=draws, budget=1)
     seconds = time.perf_counter() - start
-    frame, rows = planned.frame, []
-    if not len(frame):
+    urn, rows = planned.urn, []
+    if not len(urn):
         return []
     truth = float(score_bounds(whole, run, measure).low.means()[0])
     answers = true_worth(whole, planned)
     for seed in range(n_seeds):
         start = time.perf_counter()
-        done = judged_all(planned, answers, seed_of(run, seed), min(max(STAGES), len(frame)))
+        done = judged_all(planned, answers, seed_of(run, seed), min(max(STAGES), len(urn)))
         low, high = done.intervals
         step = (time.perf_counter() - start) / done.n_judged
         n = done.n_judged
         rng = np.random.default_rng(seed_of(run, seed, "uniform"))
-        worth, order = done_worth(planned, answers), rng.permutation(len(frame))[:n]
-        drawn = uniformly(frame, worth, order)
+        worth, order = done_worth(planned, answers), rng.permutation(len(urn))[:n]
+        drawn = uniformly(urn, worth, order)
         ends = {
             "audit": (low, high),
             "uniform": confidence_sequence(
-                drawn, frame.least, frame.most, frame.base_low, frame.base_high, done.ci_prob
+                drawn, urn.least, urn.most, urn.base_low, urn.base_high, done.ci_prob
             ),
-            "normal": normal_interval(frame, worth, order),
+            "normal": normal_interval(urn, worth, order),
             "posterior": done._posterior_ends(),
         }
         for way, (lower, upper) in ends.items():
@@ -120,7 +120,7 @@ def audited(
                         "run": run,
                         "way": way,
                         "stage": stage,
-                        "documents": len(frame),
+                        "documents": len(urn),
                         "width": max(upper[at] - lower[at], 0.0),
                         "missed": bool(missed[: at + 1].any() if at_all_times else missed[at]),
                         "refuted": done.evidence >= REFUTING,
@@ -133,7 +133,7 @@ def audited(
 
 def true_worth(whole: Collection, planned: Audit) -> dict[tuple[str, str], int]:
     """Relevance of the documents that the audit may draw."""
-    wanted = set(zip(planned.frame.query_ids, planned.frame.doc_ids, strict=True))
+    wanted = set(zip(planned.urn.query_ids, planned.urn.doc_ids, strict=True))
     ids = whole.doc_ids.to_pylist()
     queries = [whole.query_ids[t] for t in whole.pair_topic]
     pairs = zip(queries, ids, np.maximum(whole.relevance, 0).tolist(), strict=True)
@@ -141,15 +141,15 @@ def true_worth(whole: Collection, planned: Audit) -> dict[tuple[str, str], int]:
 
 
 def done_relevance(planned: Audit, answers: dict[tuple[str, str], int]) -> np.ndarray[Any, Any]:
-    """Relevance of all documents of the frame."""
-    keys = zip(planned.frame.query_ids, planned.frame.doc_ids, strict=True)
+    """Relevance of all documents of the urn."""
+    keys = zip(planned.urn.query_ids, planned.urn.doc_ids, strict=True)
     return np.array([answers[key] for key in keys], dtype=np.int64)
 
 
 def done_worth(planned: Audit, answers: dict[tuple[str, str], int]) -> np.ndarray[Any, Any]:
-    """Worth of all documents of the frame."""
-    top = len(planned.frame.worth) - 1
-    return np.array(planned.frame.worth)[np.minimum(done_relevance(planned, answers), top)]
+    """Worth of all documents of the urn."""
+    top = len(planned.urn.worth) - 1
+    return np.array(planned.urn.worth)[np.minimum(done_relevance(planned, answers), top)]
 
 
 def judged_all(planned: Audit, answers: dict[tuple[str, str], int], seed: int, n: int) -> Audit:

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool import parse_measure
-from bayespool.auditing import Frame, Walk, confidence_sequence, walk
+from bayespool.auditing import Urn, Walk, confidence_sequence, walk
 from bayespool.auditing.envelopes import TopicOfRun, envelope
 from bayespool.auditing.foretold import REFUTING, foretell
 from bayespool.measures import Measure, Normalized, Tally
@@ -38,9 +38,7 @@ N_TOPICS, DEEP, UNJUDGED, ELSEWHERE = 25, 20, 0.3, 12
 EPS = 1e-9
 
 
-def simulate(
-    measure: Measure, model: str, spread: float, rng: np.random.Generator
-) -> tuple[Frame, Any, float]:
+def simulate(measure: Measure, model: str, spread: float, rng: np.random.Generator) -> tuple[Urn, Any, float]:
     """Documents of an audit, their relevance, and the true value."""
     n_ranks = max(measure.cutoff, DEEP)
     rank = np.arange(n_ranks)
@@ -81,7 +79,7 @@ def simulate(
     )
     low, high, m = low[used], high[used], believed[is_open][used]
     names = tuple(map(str, range(len(low))))
-    frame = Frame(
+    urn = Urn(
         names,
         names,
         low,
@@ -97,14 +95,14 @@ def simulate(
         1.0,
         (0.0, 1.0),
     )
-    return frame, relevant[is_open][used].astype(float), truth / N_TOPICS
+    return urn, relevant[is_open][used].astype(float), truth / N_TOPICS
 
 
-def uniformly(frame: Frame, worth: FloatArray, order: npt.NDArray[np.intp]) -> Walk:
+def uniformly(urn: Urn, worth: FloatArray, order: npt.NDArray[np.intp]) -> Walk:
     """The payoffs of documents drawn uniformly, without a model."""
-    n, n_all = len(order), len(frame)
+    n, n_all = len(order), len(urn)
     ends = {}
-    for name, c in (("low", frame.low), ("high", frame.high)):
+    for name, c in (("low", urn.low), ("high", urn.high)):
         judged = np.cumsum(c[order] * worth[order])
         before = judged - c[order] * worth[order]
         n_open = n_all - np.arange(n)
@@ -125,14 +123,14 @@ def uniformly(frame: Frame, worth: FloatArray, order: npt.NDArray[np.intp]) -> W
 
 
 def normal_interval(
-    frame: Frame, worth: FloatArray, order: npt.NDArray[np.intp]
+    urn: Urn, worth: FloatArray, order: npt.NDArray[np.intp]
 ) -> tuple[FloatArray, FloatArray]:
     """Horvitz & Thompson's normal interval of a uniform sample without replacement, after each step."""
-    x, n = ((frame.low + frame.high) / 2 * worth)[order], np.arange(1, len(order) + 1)
+    x, n = ((urn.low + urn.high) / 2 * worth)[order], np.arange(1, len(order) + 1)
     mean = np.cumsum(x) / n
     variance = np.maximum(np.cumsum(x**2) / n - mean**2, 0) * n / np.maximum(n - 1, 1)
-    center = (frame.base_low + frame.base_high) / 2 + len(frame) * mean
-    half = 1.96 * len(frame) * np.sqrt(variance / n * (1 - n / len(frame)))
+    center = (urn.base_low + urn.base_high) / 2 + len(urn) * mean
+    half = 1.96 * len(urn) * np.sqrt(variance / n * (1 - n / len(urn)))
     return center - half, center + half
 
 
@@ -162,22 +160,22 @@ def main() -> None:
             rows: dict[str, list[list[float]]] = {"audit": [], "uniform": [], "normal": []}
             for k in range(asked.audits):
                 rng = np.random.default_rng([k, len(text), ord(text[0])])
-                frame, worth, truth = simulate(measure, model, asked.spread, rng)
-                n = min(200, len(frame))
-                walked = walk(frame.low, frame.high, frame.chance, worth, np.arange(n), rng.random(n))
-                sum_of = (frame.least, frame.most, frame.base_low, frame.base_high, 0.95)
-                evidence = foretell(frame, walked.chosen, worth[walked.chosen]).evidence.max()
+                urn, worth, truth = simulate(measure, model, asked.spread, rng)
+                n = min(200, len(urn))
+                walked = walk(urn.low, urn.high, urn.chance, worth, np.arange(n), rng.random(n))
+                sum_of = (urn.least, urn.most, urn.base_low, urn.base_high, 0.95)
+                evidence = foretell(urn, walked.chosen, worth[walked.chosen]).evidence.max()
                 ends = {"audit": confidence_sequence(walked, *sum_of)}
                 if model == "right":
-                    order = rng.permutation(len(frame))[:n]
-                    ends["uniform"] = confidence_sequence(uniformly(frame, worth, order), *sum_of)
-                    ends["normal"] = normal_interval(frame, worth, order)
+                    order = rng.permutation(len(urn))[:n]
+                    ends["uniform"] = confidence_sequence(uniformly(urn, worth, order), *sum_of)
+                    ends["normal"] = normal_interval(urn, worth, order)
                 for name, (low, high) in ends.items():
                     missed = (low > truth + EPS) | (high < truth - EPS)
                     width = np.pad(high - low, (0, 200 - n), mode="edge")
                     rows[name].append(
                         [
-                            len(frame),
+                            len(urn),
                             missed[9 if name == "normal" else 0 :].any(),
                             evidence >= REFUTING if name == "audit" else np.nan,
                             missed[min(9, n - 1)],

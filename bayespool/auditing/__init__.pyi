@@ -1,6 +1,5 @@
 from .auditing import Audit as Audit, audit as audit
 from .certificates import read_audit as read_audit
-from .frames import Frame as Frame
 from .sequences import (
     Walk as Walk,
     capital as capital,
@@ -8,3 +7,4 @@ from .sequences import (
     walk as walk,
 )
 from .settings import AuditSettings as AuditSettings
+from .urns import Urn as Urn

@@ -15,9 +15,9 @@ import pyarrow as pa
 
 from bayespool import __version__
 from bayespool.auditing.foretold import REFUTING, Foretold, foretell
-from bayespool.auditing.frames import Frame, find_frame
 from bayespool.auditing.sequences import Walk, capital, confidence_sequence, uniforms, walk
 from bayespool.auditing.settings import AuditSettings
+from bayespool.auditing.urns import Urn, find_urn
 from bayespool.collection import Collection, Qrels
 from bayespool.collection.contents import warn_of_no_pool
 from bayespool.collection.records import relevance_codes
@@ -38,8 +38,8 @@ from bayespool.tables.table import Ends, Table, View
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-FRAME_NUMBERS = ("base_low", "base_high", "least", "most", "mean", "std")
-"""Numbers of a frame that its table does not have."""
+URN_NUMBERS = ("base_low", "base_high", "least", "most", "mean", "std")
+"""Numbers of an urn that its table does not have."""
 _N_SHOWN = 20  # steps
 
 
@@ -49,13 +49,13 @@ class Audit(ListForAssessors):
 
     Attributes
     ----------
-    frame : Frame
+    urn : Urn
         The documents that are drawn from.
     run_ids : tuple of str
         The run, or two runs whose difference is audited, the first less the second.
     measure : str
     relevance : ndarray of int, shape (document,)
-        Relevance of each document of the frame, −1 for one that is not judged.
+        Relevance of each document of the urn, −1 for one that is not judged.
     known : ndarray of int, shape (step,)
         Number of judgments that were known when each document was drawn.
     random_seed : int
@@ -67,7 +67,7 @@ class Audit(ListForAssessors):
         Fingerprint, pool, estimator: more of the metadata.
     """
 
-    frame: Frame
+    urn: Urn
     run_ids: tuple[str, ...]
     measure: str
     relevance: IntArray
@@ -95,16 +95,16 @@ class Audit(ListForAssessors):
     @cached_property
     def worth(self) -> FloatArray:
         """Worth of each document, NaN for one that is not judged, shape (document,)."""
-        by_relevance = np.append(self.frame.worth, np.nan)
-        return np.asarray(by_relevance[np.minimum(self.relevance, len(self.frame.worth) - 1)])
+        by_relevance = np.append(self.urn.worth, np.nan)
+        return np.asarray(by_relevance[np.minimum(self.relevance, len(self.urn.worth) - 1)])
 
     @cached_property
     def walked(self) -> Walk:
         """The documents drawn, in their order, and the payoffs of those that are judged."""
         return walk(
-            self.frame.low,
-            self.frame.high,
-            self.frame.chance,
+            self.urn.low,
+            self.urn.high,
+            self.urn.chance,
             self.worth,
             self.known,
             uniforms(self.random_seed, len(self.known)),
@@ -118,14 +118,14 @@ class Audit(ListForAssessors):
     @cached_property
     def intervals(self) -> tuple[FloatArray, FloatArray]:
         """Ends of the guaranteed interval after each judged step, each of shape (judged step,)."""
-        f = self.frame
-        return confidence_sequence(self.walked, f.least, f.most, f.base_low, f.base_high, self.ci_prob)
+        u = self.urn
+        return confidence_sequence(self.walked, u.least, u.most, u.base_low, u.base_high, self.ci_prob)
 
     @property
     def interval(self) -> tuple[float, float]:
         """The guaranteed interval now: the value's bounds before the first judgment."""
         if not self.n_judged:
-            return self.frame.least, self.frame.most
+            return self.urn.least, self.urn.most
         low, high = self.intervals
         return float(low[-1]), float(high[-1])
 
@@ -141,16 +141,16 @@ class Audit(ListForAssessors):
         A mean of posterior means corrected by weighted residuals, in which a step with n documents still open
         weighs 1/n².
         """
-        f, n = self.frame, self.n_judged
-        payoff = (f.base_low + self.walked.low + f.base_high + self.walked.high) / 2
-        weight = 1.0 / np.arange(len(f), len(f) - n, -1.0) ** 2
+        u, n = self.urn, self.n_judged
+        payoff = (u.base_low + self.walked.low + u.base_high + self.walked.high) / 2
+        weight = 1.0 / np.arange(len(u), len(u) - n, -1.0) ** 2
         return np.asarray(np.clip(np.cumsum(weight * payoff) / np.cumsum(weight), *self.intervals))
 
     @cached_property
     def foretold(self) -> Foretold:
         """What the posterior says after each judged step."""
         chosen = self.walked.chosen[: self.n_judged]
-        return foretell(self.frame, chosen, self.worth[chosen])
+        return foretell(self.urn, chosen, self.worth[chosen])
 
     @property
     def evidence(self) -> float:
@@ -160,21 +160,21 @@ class Audit(ListForAssessors):
     @property
     def looseness(self) -> float:
         """Expected distance of the two sums that the value lies between; 0 for a sum of gains."""
-        f = self.frame
-        return float(f.base_high - f.base_low + (f.high - f.low) @ f.chance)
+        u = self.urn
+        return float(u.base_high - u.base_low + (u.high - u.low) @ u.chance)
 
     @property
     def p_values(self) -> tuple[float, float]:
         """P-values, valid at any time, of the value being at most 0 and at least 0."""
-        f, w = self.frame, self.walked
-        against_less = capital(w.low, w.least, -f.base_low)
-        against_more = capital(-w.high, -w.most, f.base_high)
+        u, w = self.urn, self.walked
+        against_less = capital(w.low, w.least, -u.base_low)
+        against_more = capital(-w.high, -w.most, u.base_high)
         return tuple(float(1 / each.max(initial=1.0)) for each in (against_less, against_more))  # type: ignore[return-value]
 
     @property
     def is_done(self) -> bool:
         """Whether judging may stop: the interval is narrow enough, or everything is judged."""
-        return self.n_judged == len(self.frame) or (self.until is not None and self.width <= self.until)
+        return self.n_judged == len(self.urn) or (self.until is not None and self.width <= self.until)
 
     def go_on(self, qrels: Qrels, budget: int = 50, until: float | None = None) -> Audit:
         """The audit with more judgments, and with documents drawn until as many wait as ``budget`` says.
@@ -193,9 +193,7 @@ class Audit(ListForAssessors):
         InputError
             A document has another relevance than before, or a higher one than the measure knows.
         """
-        drawn = {
-            (self.frame.query_ids[i], self.frame.doc_ids[i]): int(i) for i in self.walked.chosen.tolist()
-        }
+        drawn = {(self.urn.query_ids[i], self.urn.doc_ids[i]): int(i) for i in self.walked.chosen.tolist()}
         relevance = self.relevance.copy()
         codes, _ = relevance_codes(qrels.relevance, "listed")
         lines = zip(qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), codes.tolist(), strict=True)
@@ -209,10 +207,10 @@ class Audit(ListForAssessors):
                     path=qrels.path,
                     hint="an audit keeps its judgments",
                 )
-            if code >= len(self.frame.worth) and self._is_graded:
+            if code >= len(self.urn.worth) and self._is_graded:
                 raise InputError(
                     f"topic {query_id}: document {doc_id} has relevance {code}, and the audit was planned "
-                    f"for at most {len(self.frame.worth) - 1}",
+                    f"for at most {len(self.urn.worth) - 1}",
                     path=qrels.path,
                 )
             relevance[i] = code
@@ -221,7 +219,7 @@ class Audit(ListForAssessors):
 
     def drawn(self, budget: int) -> Audit:
         """The audit with documents drawn until as many wait for judgment; itself once it is done."""
-        n = min(self.n_judged + budget, len(self.frame))
+        n = min(self.n_judged + budget, len(self.urn))
         if self.is_done or n <= len(self.known):
             return self
         more = np.full(n - len(self.known), self.n_judged, dtype=np.int64)
@@ -229,14 +227,14 @@ class Audit(ListForAssessors):
 
     @property
     def _is_graded(self) -> bool:
-        return len(set(self.frame.worth)) > 2
+        return len(set(self.urn.worth)) > 2
 
     # --- what it says ---
 
     @property
     def metadata(self) -> dict[str, Any]:  # type: ignore[override]
         """Version, fingerprint and settings, with all that `bayespool.read_audit` verifies."""
-        f = self.frame
+        u = self.urn
         return {
             "bayespool": __version__,
             **self.details,
@@ -245,10 +243,10 @@ class Audit(ListForAssessors):
             "random_seed": self.random_seed,
             "ci_prob": self.ci_prob,
             "until": self.until,
-            "frame": {name: getattr(f, name) for name in FRAME_NUMBERS} | {"worth": list(f.worth)},
-            "frame_digest": digest(self._frame_text()),
+            "urn": {name: getattr(u, name) for name in URN_NUMBERS} | {"worth": list(u.worth)},
+            "urn_digest": digest(self._urn_text()),
             "digest": digest(
-                json.dumps([self._frame_text(), self.relevance.tolist(), self.known.tolist(), self.ci_prob])
+                json.dumps([self._urn_text(), self.relevance.tolist(), self.known.tolist(), self.ci_prob])
             ),
             "interval": list(self.interval),
             "looseness": self.looseness,
@@ -257,9 +255,9 @@ class Audit(ListForAssessors):
             "is_done": self.is_done,
         }
 
-    def _frame_text(self) -> str:
-        """Frame, runs, measure and seed as text: all that decides what is drawn before any judgment."""
-        values = (getattr(self.frame, field.name) for field in dataclasses.fields(Frame))
+    def _urn_text(self) -> str:
+        """Urn, runs, measure and seed as text: all that decides what is drawn before any judgment."""
+        values = (getattr(self.urn, field.name) for field in dataclasses.fields(Urn))
         plain = [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
         return json.dumps([plain, self.run_ids, self.measure, self.random_seed])
 
@@ -267,7 +265,7 @@ class Audit(ListForAssessors):
         """One row per document drawn; all documents that could be."""
         import pandas as pd
 
-        f, w, n = self.frame, self.walked, self.n_judged
+        u, w, n = self.urn, self.walked, self.n_judged
         steps = np.arange(len(self)) + 1
         posterior_lower, posterior_upper = self._posterior_ends()
         after = {
@@ -283,8 +281,8 @@ class Audit(ListForAssessors):
         drawn = pd.DataFrame(
             {
                 "step": steps,
-                "query_id": [f.query_ids[i] for i in w.chosen],
-                "doc_id": [f.doc_ids[i] for i in w.chosen],
+                "query_id": [u.query_ids[i] for i in w.chosen],
+                "doc_id": [u.doc_ids[i] for i in w.chosen],
                 "known": self.known[: len(self)],
                 "probability": w.probability,
                 "relevance": self.relevance[w.chosen],
@@ -318,25 +316,25 @@ class Audit(ListForAssessors):
             top=_N_SHOWN,
         )
         drawn["ci_prob"] = self.ci_prob
-        frame = pd.DataFrame(
+        documents = pd.DataFrame(
             {
-                "query_id": f.query_ids,
-                "doc_id": f.doc_ids,
-                **{name: getattr(f, name) for name in ("low", "high", "chance", "spread", "shared")},
+                "query_id": u.query_ids,
+                "doc_id": u.doc_ids,
+                **{name: getattr(u, name) for name in ("low", "high", "chance", "spread", "shared")},
                 "relevance": self.relevance,
             }
         )
         views = (*([judged] if n else []), *([waits] if n < len(self) and not self.is_done else []))
         return (
             Table("steps", "Documents drawn, and what each judgment proves", drawn, _STEPS, views),
-            Table("documents", "Documents that are drawn from", frame, _DOCUMENTS),
+            Table("documents", "Documents that are drawn from", documents, _DOCUMENTS),
         )
 
     def _posterior_ends(self) -> tuple[FloatArray, FloatArray]:
         """Ends of the posterior's interval after each judged step, each of shape (judged step,)."""
-        f, w, half = self.frame, self.walked, self._z * self.foretold.std
-        least = np.maximum(f.base_low + w.floor, f.least)
-        most = np.minimum(f.base_high + w.ceiling, f.most)
+        u, w, half = self.urn, self.walked, self._z * self.foretold.std
+        least = np.maximum(u.base_low + w.floor, u.least)
+        most = np.minimum(u.base_high + w.ceiling, u.most)
         return np.clip(self.foretold.mean - half, least, most), np.clip(
             self.foretold.mean + half, least, most
         )
@@ -357,8 +355,8 @@ class Audit(ListForAssessors):
     def qrels(self) -> Qrels:
         """Documents in the order in which they were drawn, with relevance −1 where nobody judged."""
         chosen = self.walked.chosen.tolist()
-        topics = pa.array([self.frame.query_ids[i] for i in chosen], pa.string()).dictionary_encode()
-        doc_ids = pa.array([self.frame.doc_ids[i] for i in chosen], pa.string())
+        topics = pa.array([self.urn.query_ids[i] for i in chosen], pa.string()).dictionary_encode()
+        doc_ids = pa.array([self.urn.doc_ids[i] for i in chosen], pa.string())
         return Qrels(topics, doc_ids, self.relevance[chosen].astype(np.int16))
 
     def in_format(self, suffix: str) -> bytes:
@@ -388,16 +386,16 @@ class Audit(ListForAssessors):
 
     def summary(self) -> tuple[str, ...]:
         """The interval, the posterior's, order of a pair, when to stop."""
-        f, n = self.frame, self.n_judged
+        u, n = self.urn, self.n_judged
         about = f"{self.measure} of {self.name}"
         proven = "the bounds, before any judgment"
         if n:
             estimate = number(float(self.estimates[-1]))
             proven = f"guaranteed at {level(self.ci_prob)} by {counted(n, 'judgment')}; estimate {estimate}"
         sentences = [f"{about}: {self._interval_text()}, {proven}"]
-        mean = float(self.foretold.mean[-1]) if n else f.mean
-        half = self._z * f.std
-        ends = [max(f.mean - half, f.least), min(f.mean + half, f.most)]
+        mean = float(self.foretold.mean[-1]) if n else u.mean
+        half = self._z * u.std
+        ends = [max(u.mean - half, u.least), min(u.mean + half, u.most)]
         if n:
             ends = [float(each[-1]) for each in self._posterior_ends()]
         believed = interval(ends[0], ends[1], signed=self._is_pair)
@@ -410,14 +408,12 @@ class Audit(ListForAssessors):
             )
         waiting = len(self) - n
         if self.is_done:
-            why = "all is judged" if n == len(f) else f"a width of at most {self.until:g} is reached"
+            why = "all is judged" if n == len(u) else f"a width of at most {self.until:g} is reached"
             sentences.append(f"stop: {why} ({number(self.width)})")
         elif waiting:
-            of = counted(len(f), "unjudged document")
+            of = counted(len(u), "unjudged document")
             sentences.append(f"to judge, in this order: {counted(waiting, 'document')} of {of}")
-        sentences.append(
-            f"seed {self.random_seed}, digest of what is drawn from {digest(self._frame_text())}"
-        )
+        sentences.append(f"seed {self.random_seed}, digest of what is drawn from {digest(self._urn_text())}")
         return tuple(sentences)
 
     def citations(self) -> tuple[Citation, ...]:
@@ -526,12 +522,12 @@ def audit(
     say(f"completing: {settings.estimator.name}")
     completion = settings.estimator.complete(collection, targets, measure)
     say("drawing")
-    frame = find_frame(completion, measure)
+    urn = find_urn(completion, measure)
     return Audit(
-        frame=frame,
+        urn=urn,
         run_ids=targets,
         measure=str(measure),
-        relevance=np.full(len(frame), -1, dtype=np.int64),
+        relevance=np.full(len(urn), -1, dtype=np.int64),
         known=np.zeros(0, dtype=np.int64),
         random_seed=settings.random_seed,
         ci_prob=settings.ci_prob,

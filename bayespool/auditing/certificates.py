@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayespool.auditing.auditing import FRAME_NUMBERS, Audit
-from bayespool.auditing.frames import Frame
+from bayespool.auditing.auditing import URN_NUMBERS, Audit
+from bayespool.auditing.urns import Urn
 from bayespool.errors import InputError
 from bayespool.report.reading import read_result
 from bayespool.tables.files import PathLike
@@ -89,21 +89,21 @@ def _audit_of(stored: StoredResult) -> Audit:
     """The audit of which a certificate has the seed, the documents and the judgments."""
     made: dict[str, Any] = dict(stored.metadata)
     steps, documents = stored.to_frame("steps"), stored.to_frame("documents")
-    of_frame = made["frame"]
+    of_urn = made["urn"]
     columns: dict[str, Any] = {name: documents[name].to_numpy(dtype=np.float64) for name in _COLUMNS}
-    numbers: dict[str, Any] = {name: float(of_frame[name]) for name in FRAME_NUMBERS}
-    frame = Frame(
+    numbers: dict[str, Any] = {name: float(of_urn[name]) for name in URN_NUMBERS}
+    urn = Urn(
         query_ids=tuple(map(str, documents["query_id"])),
         doc_ids=tuple(map(str, documents["doc_id"])),
         **columns,
         **numbers,
-        worth=tuple(map(float, of_frame["worth"])),
+        worth=tuple(map(float, of_urn["worth"])),
     )
     known = steps["known"].to_numpy(dtype=np.int64) if len(steps) else np.zeros(0, dtype=np.int64)
-    if (known > np.arange(len(known))).any() or (known < 0).any() or len(known) > len(frame):
+    if (known > np.arange(len(known))).any() or (known < 0).any() or len(known) > len(urn):
         raise ValueError("a step knows of later ones")
     return Audit(
-        frame=frame,
+        urn=urn,
         run_ids=tuple(map(str, made["runs"])),
         measure=str(made["measure"]),
         relevance=documents["relevance"].to_numpy(dtype=np.int64),
@@ -122,9 +122,9 @@ def _check(audit: Audit, stored: StoredResult, path: Path) -> None:
         raise InputError(f"has {len(written)} steps, and its documents give {len(again)}", path=path)
     for step in range(len(again)):
         _check_step(again.iloc[step], written.iloc[step], audit.random_seed, path)
-    for name in ("frame_digest", "digest"):
+    for name in ("urn_digest", "digest"):
         if audit.metadata[name] != stored.metadata.get(name):
-            what = "what is drawn from" if name == "frame_digest" else "the judgments"
+            what = "what is drawn from" if name == "urn_digest" else "the judgments"
             raise InputError(f"the digest of {what} is not the one written", path=path, hint=_CHANGED)
     if not np.allclose(audit.metadata["interval"], stored.metadata["interval"], atol=_TOLERANCE, rtol=0):
         raise InputError("the interval is not the one of the last step", path=path, hint=_CHANGED)

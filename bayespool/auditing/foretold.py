@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.auditing.frames import Frame
+from bayespool.auditing.urns import Urn
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -26,12 +26,12 @@ class Foretold(NamedTuple):
     evidence: FloatArray
 
 
-def foretell(frame: Frame, chosen: npt.NDArray[np.int64], worth: FloatArray) -> Foretold:
+def foretell(urn: Urn, chosen: npt.NDArray[np.int64], worth: FloatArray) -> Foretold:
     """What the posterior says after each judgment.
 
     Parameters
     ----------
-    frame : Frame
+    urn : Urn
     chosen : ndarray of int, shape (step,)
         Judged documents, in the order in which they were drawn.
     worth : ndarray of float, shape (step,)
@@ -45,37 +45,35 @@ def foretell(frame: Frame, chosen: npt.NDArray[np.int64], worth: FloatArray) -> 
     the posterior did: a martingale that starts at 1 and has expectation 1 if the posterior is right, so that
     it ever reaches 20 with a probability of at most 1/20.
     """
-    contribution = (frame.low + frame.high) / 2
-    noise = np.maximum(frame.spread**2 - frame.shared**2, 1e-6)
-    open_mean = float(contribution @ frame.chance)
-    open_shared = float(contribution @ frame.shared)
+    contribution = (urn.low + urn.high) / 2
+    noise = np.maximum(urn.spread**2 - urn.shared**2, 1e-6)
+    open_mean = float(contribution @ urn.chance)
+    open_shared = float(contribution @ urn.shared)
     open_noise = float(contribution**2 @ noise)
-    base = (frame.base_low + frame.base_high) / 2
+    base = (urn.base_low + urn.base_high) / 2
     std = float(np.sqrt(open_shared**2 + open_noise)) or 1.0
-    off = (
-        frame.mean - base - open_mean
-    )  # of the linear value from the posterior's, which goes with the spread
-    center = _log_odds(float(np.average(frame.chance, weights=np.abs(contribution) + 1e-300)))
+    off = urn.mean - base - open_mean  # of the linear value from the posterior's, which goes with the spread
+    center = _log_odds(float(np.average(urn.chance, weights=np.abs(contribution) + 1e-300)))
     slopes, shifts = np.array(_OTHERS).T
     precision, pull, log_evidence = 1.0, 0.0, np.zeros(len(_OTHERS))
-    found = np.zeros((3, len(chosen)))
+    values = np.zeros((3, len(chosen)))
     for step, (i, y) in enumerate(zip(chosen.tolist(), worth.tolist(), strict=True)):
-        chance = frame.chance[i] + frame.shared[i] * pull / precision
+        chance = urn.chance[i] + urn.shared[i] * pull / precision
         log_odds = _log_odds(chance)
         chance = 1 / (1 + np.exp(-log_odds))
         other = 1 / (1 + np.exp(-(center + slopes * (log_odds - center) + shifts)))
         log_evidence += np.log(other / chance * y + (1 - other) / (1 - chance) * (1 - y))
-        precision += frame.shared[i] ** 2 / noise[i]
-        pull += frame.shared[i] * (y - frame.chance[i]) / noise[i]
+        precision += urn.shared[i] ** 2 / noise[i]
+        pull += urn.shared[i] * (y - urn.chance[i]) / noise[i]
         base += contribution[i] * y
-        open_mean -= contribution[i] * frame.chance[i]
-        open_shared -= contribution[i] * frame.shared[i]
+        open_mean -= contribution[i] * urn.chance[i]
+        open_shared -= contribution[i] * urn.shared[i]
         open_noise = max(open_noise - contribution[i] ** 2 * noise[i], 0.0)
         left = float(np.sqrt(open_shared**2 / precision + open_noise)) / std
-        found[0, step] = base + open_mean + open_shared * pull / precision + off * left
-        found[1, step] = frame.std * left
-        found[2, step] = np.exp(log_evidence).mean()
-    return Foretold(*found)
+        values[0, step] = base + open_mean + open_shared * pull / precision + off * left
+        values[1, step] = urn.std * left
+        values[2, step] = np.exp(log_evidence).mean()
+    return Foretold(*values)
 
 
 def _log_odds(chance: float) -> float:

@@ -93,11 +93,11 @@ def walk(
     ([0, 1, 2], 0.75, np.True_)
     """
     n = min(len(known), len(low))
-    chosen, found = np.zeros(n, dtype=np.int64), np.zeros((7, n))
+    chosen, payoffs = np.zeros(n, dtype=np.int64), np.zeros((7, n))
     low, high, chance, worth = (np.ascontiguousarray(a, dtype=np.float64) for a in (low, high, chance, worth))
     before = np.asarray(known[:n], dtype=np.int64)
-    n_judged = _walk(low, high, chance, worth, np.ascontiguousarray(uniform[:n]), before, chosen, found)
-    return Walk(chosen, found[0], *found[1:, :n_judged])
+    n_judged = _walk(low, high, chance, worth, np.ascontiguousarray(uniform[:n]), before, chosen, payoffs)
+    return Walk(chosen, payoffs[0], *payoffs[1:, :n_judged])
 
 
 @compiled
@@ -109,7 +109,7 @@ def _walk(
     uniform: FloatArray,
     known: IntArray,
     chosen: IntArray,
-    found: FloatArray,
+    payoffs: FloatArray,
 ) -> int:
     n, n_steps = len(low), len(chosen)
     size, total, center = np.maximum(np.abs(low), np.abs(high)), 0.0, 0.0
@@ -136,7 +136,7 @@ def _walk(
                 if below <= mark:
                     k = i
                 below += odds[i]
-        chosen[t], found[0, t] = k, odds[k] / total
+        chosen[t], payoffs[0, t] = k, odds[k] / total
         if n_judged == t and not np.isnan(worth[k]):
             l0, l1 = level[t], slope[t]
             middle = (1 - CONTROL) * min(max(center + l0, 0.0), 1.0)
@@ -156,13 +156,13 @@ def _walk(
                     else:
                         floor += min(low[i], 0.0)
                         ceiling += max(high[i], 0.0)
-            found[1, t] = judged_low + open_low + resid_low
-            found[2, t] = judged_low + open_low + least
-            found[3, t] = judged_high + open_high + resid_high
-            found[4, t] = judged_high + open_high + most
+            payoffs[1, t] = judged_low + open_low + resid_low
+            payoffs[2, t] = judged_low + open_low + least
+            payoffs[3, t] = judged_high + open_high + resid_high
+            payoffs[4, t] = judged_high + open_high + most
             judged_low += low[k] * worth[k]
             judged_high += high[k] * worth[k]
-            found[5, t], found[6, t] = judged_low + floor, judged_high + ceiling
+            payoffs[5, t], payoffs[6, t] = judged_low + floor, judged_high + ceiling
             x, residual = center - chance[k], worth[k] - chance[k]
             a += 1.0
             b += x

@@ -50,7 +50,7 @@ COMMANDS: dict[str, dict[Command, str]] = {
     "Campaign": {
         pool: "Choose the documents to judge: a strategy and a budget",
         judge_next: "Choose what to judge next, and when to stop",
-        audit: "Draw documents for judgment, with an interval that holds whatever the model",
+        audit: "Draw documents to judge: an interval that needs no model",
         budgets: "Show how biased pools of different strategies and budgets are",
     },
     "Study": {

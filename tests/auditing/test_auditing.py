@@ -21,7 +21,7 @@ def judged(found: Audit, n: int | None = None, **settings: float) -> Audit:
 
 def test_before_any_judgment_the_interval_is_the_bounds() -> None:
     found = planned()
-    assert found.interval == (found.frame.least, found.frame.most)
+    assert found.interval == (found.urn.least, found.urn.most)
     assert (found.n_judged, len(found)) == (0, 10)
     assert found.summary()[0].endswith("the bounds, before any judgment")
 
@@ -54,7 +54,7 @@ def test_judgments_out_of_turn_wait() -> None:
     found = planned()
     without_fourth = answers(found, 6)
     i = int(found.walked.chosen[3])
-    key = found.frame.query_ids[i], found.frame.doc_ids[i]
+    key = found.urn.query_ids[i], found.urn.doc_ids[i]
     by_topic: dict[str, dict[str, int]] = {}
     columns = without_fourth.query_id.to_pylist(), without_fourth.doc_id.to_pylist()
     for (query_id, doc_id), relevance in zip(
@@ -113,8 +113,8 @@ def test_ratios_have_conservative_intervals_and_say_so(text: str) -> None:
 
 def test_a_refuted_posterior_is_told() -> None:
     found = planned(budget=999)
-    wrong = dataclasses.replace(found.frame, chance=np.full(len(found.frame), 0.97))
-    done = judged(dataclasses.replace(found, frame=wrong))
+    wrong = dataclasses.replace(found.urn, chance=np.full(len(found.urn), 0.97))
+    done = judged(dataclasses.replace(found, urn=wrong))
     assert done.evidence > 20
     assert done.notes()[0].startswith("the judgments refute the posterior (evidence ")
     (truth,) = true_values("P@10", found.run_ids)
@@ -136,11 +136,11 @@ def test_what_is_wrong_is_told() -> None:
         audit(load_example(), runs[0], "ERR@10")
     found = judged(planned(), 1)
     i = int(found.walked.chosen[0])
-    turned = {found.frame.query_ids[i]: {found.frame.doc_ids[i]: int(1 - min(found.relevance[i], 1))}}
+    turned = {found.urn.query_ids[i]: {found.urn.doc_ids[i]: int(1 - min(found.relevance[i], 1))}}
     with pytest.raises(InputError, match=r"has relevance \d, and \d before; an audit keeps its judgments"):
         found.go_on(qrels_from_frame(turned))
     graded = planned("DCG@10", budget=1)
     i = int(graded.walked.chosen[0])
-    high = {graded.frame.query_ids[i]: {graded.frame.doc_ids[i]: 9}}
+    high = {graded.urn.query_ids[i]: {graded.urn.doc_ids[i]: 9}}
     with pytest.raises(InputError, match="has relevance 9, and the audit was planned for at most 2"):
         graded.go_on(qrels_from_frame(high))

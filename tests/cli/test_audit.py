@@ -38,7 +38,7 @@ def test_an_audit_is_planned_judged_continued_and_verified(
     found = read_audit(certificate)
     same = planned()
     assert done.out.splitlines()[0] == "P@10 of new-b: documents to judge, in this order"
-    assert found.frame.doc_ids == same.frame.doc_ids
+    assert found.urn.doc_ids == same.urn.doc_ids
     assert found.interval == same.interval
     lines = [line.split() for line in judge.read_text().splitlines()]
     assert [line[2] for line in lines] == found.to_frame()["doc_id"].tolist()

@@ -18,8 +18,8 @@ FAULTS = (
     Fault(
         "a certificate whose judgments are not compared",
         "auditing/certificates.py",
-        'for name in ("frame_digest", "digest"):',
-        'for name in ("frame_digest",):',
+        'for name in ("urn_digest", "digest"):',
+        'for name in ("urn_digest",):',
         "auditing/test_certificates.py",
         "a changed relevance of the same worth is verified",
     ),

@@ -20,7 +20,7 @@ _MAX_DRAWS = 1000  # of the posterior, for chances
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class Urn:
     """The unjudged documents that a run's value, or the difference of two, depends on.
 
     Attributes
@@ -63,8 +63,8 @@ class Frame:
         return len(self.doc_ids)
 
 
-def find_frame(completion: Completion, measure: Measure) -> Frame:
-    """Frame of one run, or of the difference of two, the first less the second."""
+def find_urn(completion: Completion, measure: Measure) -> Urn:
+    """Urn of one run, or of the difference of two, the first less the second."""
     check_auditable(measure)
     unknowns = completion.unknowns
     collection, n_runs = unknowns.collection, len(unknowns.run_ids)
@@ -87,15 +87,15 @@ def find_frame(completion: Completion, measure: Measure) -> Frame:
         within.append(variance.mean(axis=0))
         tally_of_topic = Tally(tally.n[t : t + 1], tally.levels)
         for r, sign in enumerate(signs):
-            found = envelope(
+            sums = envelope(
                 measure,
                 _topic_of_run(completion, measure, t, r, levels[r, t], tally_of_topic, expected.mean(axis=0)),
             )
-            found = found if sign > 0 else _turned(found)
-            base_low += found.base_low / n_topics
-            base_high += found.base_high / n_topics
-            low[documents] += found.low / n_topics
-            high[documents] += found.high / n_topics
+            sums = sums if sign > 0 else _turned(sums)
+            base_low += sums.base_low / n_topics
+            base_high += sums.base_high / n_topics
+            low[documents] += sums.low / n_topics
+            high[documents] += sums.high / n_topics
     open_ = np.flatnonzero((np.abs(low) > 1e-15) | (np.abs(high) > 1e-15))
     low, high = low[open_], high[open_]
     chance = np.concatenate(chances, axis=1)[:, open_]
@@ -105,7 +105,7 @@ def find_frame(completion: Completion, measure: Measure) -> Frame:
     ids = [doc_id for t in range(n_topics) for doc_id in unknowns.doc_ids(t)]
     is_pair = n_runs == 2
     top = completion.levels[-1]
-    return Frame(
+    return Urn(
         query_ids=tuple(collection.query_ids[t] for t in unknowns.topic[open_]),
         doc_ids=tuple(ids[i] for i in open_),
         low=low,
@@ -145,6 +145,6 @@ def _topic_of_run(
     return TopicOfRun(levels, document[shallow][order], rank[shallow][order], within, tally, chance)
 
 
-def _turned(found: Envelope) -> Envelope:
+def _turned(sums: Envelope) -> Envelope:
     """Envelope of the value with its sign turned."""
-    return Envelope(-found.base_high, -found.base_low, -found.high, -found.low)
+    return Envelope(-sums.base_high, -sums.base_low, -sums.high, -sums.low)
