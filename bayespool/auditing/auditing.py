@@ -492,7 +492,7 @@ def audit(
     Raises
     ------
     InputError
-        More than two runs; a measure that cannot be audited; unknown run or setting.
+        More than two runs; a measure that cannot be audited; nothing unjudged; unknown run or setting.
 
     Notes
     -----
@@ -523,6 +523,11 @@ def audit(
     completion = settings.estimator.complete(collection, targets, measure)
     say("drawing")
     urn = find_urn(completion, measure)
+    if not len(urn):
+        raise InputError(
+            f"{measure} of {' − '.join(targets)}: no unjudged document changes it",
+            hint="there is nothing to audit; score says the value",
+        )
     return Audit(
         urn=urn,
         run_ids=targets,
