@@ -25,7 +25,7 @@ from bayespool.collection.writers import qrels_content
 from bayespool.errors import InputError
 from bayespool.measures.normalized import with_ideal
 from bayespool.options import describe_estimator, takes
-from bayespool.report.result import cited_by
+from bayespool.report.result import Figure, cited_by
 from bayespool.scoring.documents import ListForAssessors
 from bayespool.scoring.scoring import expect_collection, find_suited_targets, pool_metadata
 from bayespool.tables.citations import Citation, cite
@@ -415,6 +415,13 @@ class Audit(ListForAssessors):
             sentences.append(f"to judge, in this order: {counted(waiting, 'document')} of {of}")
         sentences.append(f"seed {self.random_seed}, digest of what is drawn from {digest(self._urn_text())}")
         return tuple(sentences)
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Intervals by the number of judgments."""
+        from bayespool.plots import plot_audit
+
+        caption = f"{self.measure} of {self.name}: what is guaranteed after each judgment"
+        return (Figure("audit", caption, lambda: plot_audit(self).figure),)
 
     def citations(self) -> tuple[Citation, ...]:
         """What to cite for the interval, the posterior, and bayespool itself."""

@@ -124,7 +124,8 @@ def _print_first(result: scoring.NextJudgments, console: Console) -> None:
         help="File for the audit: its certificate in .json; in .txt, .qrels, .gz or nothing, qrels with "
         "relevance -1 for an assessor to fill in, probabilities in the second column; else a table; may be "
         "repeated.",
-    )
+    ),
+    after=(figure_files,),
 )
 def audit(
     *,

@@ -1,4 +1,4 @@
-"""Figures of checks of models and of second judges, and of judging in rounds."""
+"""Figures of checks of models and of second judges, of judging in rounds and of audits."""
 
 from __future__ import annotations
 
@@ -400,4 +400,32 @@ def plot_judging(
     axes.locator_params(axis="x", integer=True)
     grid_behind(axes)
     legend_above(axes, n_columns=2)
+    return axes
+
+
+def plot_audit(audit: Any, *, ax: Axes | None = None) -> Axes:
+    """Guaranteed interval and estimate of an audit by the number of judgments, with the posterior's interval.
+
+    Parameters
+    ----------
+    audit : bayespool.Audit
+    ax : matplotlib.axes.Axes, optional
+    """
+    steps = audit.to_frame("steps")
+    steps = steps[steps["is_judged"]]
+    axes = axes_of(ax, width=5.6, height=3.6)
+    n = [0, *steps["step"]]
+    lower, upper = [audit.urn.least, *steps["lower"]], [audit.urn.most, *steps["upper"]]
+    axes.fill_between(
+        n, lower, upper, color=AS_JUDGED, alpha=0.3, lw=0, label=f"guaranteed at {level(audit.ci_prob)}"
+    )
+    for name in ("posterior_lower", "posterior_upper"):
+        label = "posterior's interval" if name == "posterior_lower" else None
+        axes.plot(steps["step"], steps[name], ":", color=POSTERIOR, label=label)
+    axes.plot(steps["step"], steps["estimate"], "-", color="black", label="estimate")
+    axes.set_xlabel("judgments")
+    axes.set_ylabel(f"{audit.measure} of {audit.name}")
+    axes.locator_params(axis="x", integer=True)
+    grid_behind(axes)
+    legend_above(axes, n_columns=3)
     return axes

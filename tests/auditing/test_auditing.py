@@ -134,7 +134,9 @@ def test_what_is_wrong_is_told() -> None:
         audit(load_example(), runs[:3], **FAST)
     with pytest.raises(InputError, match="ERR@10 cannot be audited"):
         audit(load_example(), runs[0], "ERR@10")
-    with pytest.raises(InputError, match="P@10 of north-1: no unjudged document changes it; there is nothing"):
+    with pytest.raises(
+        InputError, match="P@10 of north-1: no unjudged document changes it; there is nothing"
+    ):
         audit(load_example(), "north-1", **FAST)
     found = judged(planned(), 1)
     i = int(found.walked.chosen[0])
