@@ -12,6 +12,7 @@ import click
 from bayespool import auditing, experiments, scoring
 from bayespool.auditing.settings import AuditSettings
 from bayespool.cli.experiments import jobs_option
+from bayespool.cli.help import group_of
 from bayespool.cli.messages import tell
 from bayespool.cli.options import (
     JUDGMENTS,
@@ -170,10 +171,11 @@ def audit(
 def _refuse_beside(option: str, allowed: set[str]) -> None:
     """Raise `InputError` for options of a new audit beside one that names a certificate."""
     context = click.get_current_context()
-    own = {"go_on", "judged", "verify", "output", "table_format", "as_json", "quiet"} | allowed
+    own = {"go_on", "judged", "verify"} | allowed
     for parameter in context.command.params:
         name = str(parameter.name)
-        if name not in own and context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+        is_given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if is_given and name not in own and group_of(parameter) != "Output":
             raise InputError(f"{parameter.opts[0]} beside {option}", hint="the certificate says it")
 
 

@@ -52,7 +52,8 @@ def test_an_audit_is_planned_judged_continued_and_verified(
     assert done.out.splitlines()[0] == "P@10 of new-b: after each judgment, the newest first"
     low, high = after.interval
     assert f"P@10 of new-b: {low:.4f}–{high:.4f}, guaranteed at 95 % by 10 judgments; estimate" in done.out
-    done = run("audit", "--verify", certificate)
+    done = run("audit", "--verify", certificate, "--figure", tmp_path / "audit.svg")
+    assert b"<svg" in (tmp_path / "audit.svg").read_bytes()
     assert (done.status, f"verified: {certificate}" in done.err) == (0, True)
 
     document = json.loads(certificate.read_text())
