@@ -143,13 +143,13 @@ def audit(
     Judge them, and ask again with --go-on and --judged. Anybody can --verify the certificate.
     """
     outputs.check(auditing.Audit.formats)
-    if verify is not None or go_on is not None:
-        _refuse_beside("--verify" if verify is not None else "--go-on", {"budget", "until"})
     if verify is not None:
+        _refuse_beside("--verify", {"verify"})
         result = auditing.read_audit(verify)
     elif go_on is not None:
         from bayespool.collection import read_qrels
 
+        _refuse_beside("--go-on", {"go_on", "judged", "budget", "until"})
         if judged is None:
             raise InputError("--go-on without --judged", hint="give the judgments of the documents drawn")
         lines = read_qrels(str(judged))
@@ -171,11 +171,10 @@ def audit(
 def _refuse_beside(option: str, allowed: set[str]) -> None:
     """Raise `InputError` for options of a new audit beside one that names a certificate."""
     context = click.get_current_context()
-    own = {"go_on", "judged", "verify"} | allowed
     for parameter in context.command.params:
         name = str(parameter.name)
         is_given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-        if is_given and name not in own and group_of(parameter) != "Output":
+        if is_given and name not in allowed and group_of(parameter) != "Output":
             raise InputError(f"{parameter.opts[0]} beside {option}", hint="the certificate says it")
 
 

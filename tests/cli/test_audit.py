@@ -77,6 +77,8 @@ def test_an_audit_is_planned_judged_continued_and_verified(
             "--measure beside --go-on; the certificate says it",
         ),
         (("--verify", "a.json", "--qrels", "q"), "--qrels beside --verify; the certificate says it"),
+        (("--verify", "a.json", "--go-on", "b.json"), "--go-on beside --verify; the certificate says it"),
+        (("--verify", "a.json", "--budget", "3"), "--budget beside --verify; the certificate says it"),
         (("--verify", "a.json"), "a.json: there is no such file or folder"),
         (("--qrels", "q"), "no run to audit; name run files"),
         (("my.run", "--qrels", "q", "-m", "ERR@10"), "ERR@10 cannot be audited"),
