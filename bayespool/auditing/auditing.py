@@ -365,8 +365,13 @@ class Audit(ListForAssessors):
         return qrels_content(self.qrels(), f"list{suffix}", second=second)
 
     def notes(self) -> tuple[str, ...]:
-        """Whether the posterior is refuted; how loose the interval is; judgments out of turn."""
+        """Whether nothing is left, or the posterior is refuted; how loose the interval is; what waits."""
         notes = []
+        if self.width < -1e-9:  # no rounding
+            notes.append(
+                "no value is left, as the lower end is above the upper: the interval missed, which it does "
+                "so often by chance, or judgments depended on what was drawn"
+            )
         if self.evidence >= REFUTING:
             notes.append(
                 f"the judgments refute the posterior (evidence {self.evidence:.3g}, and {REFUTING:g} is "

@@ -121,6 +121,16 @@ def test_a_refuted_posterior_is_told() -> None:
     assert done.intervals[0].max() <= truth <= done.intervals[1].min()
 
 
+def test_an_interval_that_is_empty_is_told() -> None:
+    """At a level of 20 % the ends cross for some seeds, and for these alone the note says so."""
+    whole = judged(planned(budget=999))
+    relevance = whole.relevance
+    audits = [dataclasses.replace(whole, random_seed=s, ci_prob=0.2, relevance=relevance) for s in range(20)]
+    crossed = [found for found in audits if found.width < 0]
+    assert 0 < len(crossed) < 20
+    assert [found for found in audits if any("no value is left" in note for note in found.notes())] == crossed
+
+
 def test_lists_have_probabilities_in_the_second_column() -> None:
     found = judged(planned(), 4)
     lines = [line.split() for line in found.in_format(".txt").decode().splitlines()]
