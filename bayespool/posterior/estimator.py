@@ -271,6 +271,10 @@ class PosteriorEstimator:
             posteriors.append(posterior)
             weights |= dict(zip(posterior.names, shares, strict=True))
         diagnostics = _worst({name: f.diagnostics for p in posteriors for name, f in p.fits.items()})
+        held_out = [p.held_out for p in posteriors if p.held_out.n_organizations]
+        if diagnostics is not None and held_out:
+            share, n = min(held_out)
+            diagnostics = dataclasses.replace(diagnostics, held_out=share, n_held_out=n)
         return Completion(
             unknowns=unknowns,
             n_draws=n_draws,
@@ -389,6 +393,12 @@ class PosteriorEstimator:
         idle = [name for name in self.priors if all(name not in prior_names(model) for model in models)]
         if idle and models:
             notes.append(f"{' and '.join(models)} took no prior of {', '.join(idle)}")
+        held_out = min((p.held_out for p in posteriors if p.held_out.is_bad), default=None)
+        if held_out is not None:
+            notes.append(
+                f"95 % intervals hold only {held_out.n_held} of the pool's {held_out.n_organizations} "
+                "organizations when each is predicted by others"
+            )
         if any(is_independent(c.fit.diagnostics.engine) for c in components):
             n_draws = self.draws * self.chains
             if not n_draws > MIN_ESS:  # a sampler's effective sample size is checked by its diagnostics

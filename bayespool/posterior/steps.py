@@ -318,6 +318,38 @@ class NewKind:
         return self.order[draws, None] < self.chance
 
 
+_UNLIKELY = 0.01
+
+
+class HeldOut(NamedTuple):
+    """How many of the pool's organizations lie in 95 % intervals that a mixture gives without them.
+
+    Attributes
+    ----------
+    share : float
+        Of the organizations, by the relevant hidden documents of each run; NaN where there are too few.
+    n_organizations : int
+    """
+
+    share: float = float("nan")
+    n_organizations: int = 0
+
+    @property
+    def n_held(self) -> int:
+        """Organizations held, rounded where some of an organization's runs are."""
+        return round(self.share * self.n_organizations) if self.n_organizations else 0
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether as few are held in less than one of a hundred pools, if intervals hold 95 %."""
+        from scipy.stats import binom
+
+        return bool(binom.cdf(self.n_held, self.n_organizations, 0.95) < _UNLIKELY)
+
+
+_TOO_FEW = HeldOut()
+
+
 @dataclass(frozen=True, eq=False)
 class RungPosterior:
     """Models of one rung of the ladder of relevance.
@@ -329,11 +361,14 @@ class RungPosterior:
         Of models that learned from organizations held out.
     new_kind : NewKind or None
         Those for runs of a new kind; None where no run can be of one.
+    held_out : HeldOut
+        How many of the pool's organizations the mixture predicts.
     """
 
     rung: Rung
     mixture: Mixture
     new_kind: NewKind | None = None
+    held_out: HeldOut = _TOO_FEW
 
     @property
     def components(self) -> tuple[FittedModel, ...]:

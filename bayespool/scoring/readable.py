@@ -47,6 +47,10 @@ _CHECKS = {
     "max_end_error": Column(
         "max end error", "coefficient", "Largest error of an interval's ends, as a share of its width.", 4
     ),
+    "held_out": Column(
+        "pool held", "share", "Share of the pool's organizations in 95 % intervals given by the others."
+    ),
+    "n_held_out": Column("organi\xad\nzations", "count", "Organizations of which this is a share."),
 }
 
 
