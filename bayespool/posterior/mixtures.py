@@ -246,15 +246,20 @@ def component_of(
     prepared: PreparedModel,
     fit: Fit,
     new: NewOrganizations,
-    shift: float = 0.0,
+    shift: FloatArray | float = 0.0,
 ) -> FittedModel:
-    """Fitted model of a problem's completion; runs whose organization is evidence have its effects."""
+    """Fitted model of a problem's completion; runs whose organization is evidence have its effects.
+
+    On the first rung ``shift``, of shape (draw, run), is added to these.
+    """
     draws, of_run = fit.draws(), prepared.organization
     names = [problem.collection.organizations[o] for o in problem.organization]
     n_organizations = len(prepared.evidence.organizations)
     effect = new.effects(scale_of_new(draws["sigma_organization"], n_organizations), names)
     known = of_run >= 0
     effect[:, known] = draws["organization_effect"][:, of_run[known]]
+    if not problem.asked.given:
+        effect = effect + shift
     scale, cells = draws.get("sigma_interaction"), dict[int, FloatArray]()
     if scale is not None and prepared.known:
         of_cells = draws["interaction_effect"].reshape(len(scale), len(prepared.known), -1)
@@ -273,7 +278,6 @@ def component_of(
         slopes=slopes,
         whose=whose,
         predictors=prepared.predictors,
-        shift=0.0 if problem.asked.given else shift,
     )
 
 
@@ -317,7 +321,7 @@ def fit_rung(
     n_draws: int,
     random_seed: int,
     *,
-    shift: float = 0.0,
+    shift: FloatArray | float = 0.0,
     new_kind: FloatArray | None = None,
     kinds: Collection | None = None,
     below: RungPosterior | None = None,
@@ -343,7 +347,7 @@ def fit_prepared(
     n_draws: int,
     random_seed: int,
     *,
-    shift: float = 0.0,
+    shift: FloatArray | float = 0.0,
     new_kind: FloatArray | None = None,
     below: RungPosterior | None = None,
 ) -> tuple[RungPosterior, list[float]]:

@@ -213,8 +213,6 @@ class FittedModel:
         Position in ``slopes`` of each run's organization.
     predictors : ndarray of float, shape (document, predictor), or None
         Of the documents to complete, on the evidence's scale.
-    shift : float
-        Added to the log odds of every document.
     new : NewOrganizations, optional
         How the effects of new organizations are distributed; the rung above starts from it.
     """
@@ -229,7 +227,6 @@ class FittedModel:
     slopes: FloatArray | None = None
     whose: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     predictors: FloatArray | None = None
-    shift: float = 0.0
     new: NewOrganizations | None = None
 
     def with_effects(
@@ -255,8 +252,6 @@ class FittedModel:
             Effects of organization × topic.
         """
         log_odds = self.log_odds(source, topic, documents)
-        if self.shift:
-            log_odds = log_odds + self.shift
         add_effects(log_odds, self.effect[source], cells[source], run)
         if self.slopes is not None and self.predictors is not None:
             add_slopes(log_odds, self.slopes, source, self.whose[run], self.predictors[documents])
