@@ -413,7 +413,7 @@ def _of_documents(spec: ModelSpec, predictors: FloatArray) -> LogOdds:
 SHIFT = "shift"
 """Name of the prior of what is added to the log odds of unjudged documents."""
 
-LOOKED_AT = "Normal(-0.5, 0.5)"
+LOOKED_AT = "Normal(-0.25, 0.25)"
 """Prior of this shift where judgments decided what was judged (docs/diary.md)."""
 
 

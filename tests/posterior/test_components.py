@@ -67,7 +67,7 @@ def test_hidden_documents_of_a_strategy_that_looked_at_judgments_are_more_releva
     usual, none = found(), found(shift=0.0)
     assert usual.value[0] < none.value[0]
     assert "judgments decided what was judged" in usual.notes[0]
-    assert "prior of shift: Normal(-0.5, 0.5)" in usual.notes[0]
+    assert "prior of shift: Normal(-0.25, 0.25)" in usual.notes[0]
     assert "judgments decided" not in none.notes[0]
     fixed, certain = found(shift=-1.0), found(priors={"shift": "Uniform(-1, -1)"})
     assert fixed.draws is not None
