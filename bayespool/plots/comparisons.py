@@ -19,7 +19,7 @@ from bayespool.plots.style import (
     inches_per_row,
     legend_above,
     legend_beside,
-    line_of,
+    look_of,
     of_measure,
     row_axis,
 )
@@ -93,7 +93,8 @@ def plot_differences(
                 axes.plot(mine["difference"], y, "|", color="white", ms=1.2 * size, mew=1.5)
     y = list(place.values())
     above = np.array(y) - 0.24  # to hide no narrow interval
-    axes.plot(as_judged["difference"], above, "v", color=PALETTE[1], ms=size, mew=0, label="as judged")
+    look = look_of(_AS_JUDGED).marker
+    axes.plot(as_judged["difference"], above, ls="", ms=size, label="as judged", **look)
     if truth is not None:
         true = [truth.get(a, np.nan) - truth.get(b, np.nan) for a, b in place]
         axes.plot(true, y, "x", color="black", ms=size, mew=1.4, label="truth")
@@ -329,9 +330,10 @@ def plot_separability(
     name = rates["measure"].iloc[0]
     trends = of_measure(reversals.to_frame("trends"), name)
     axes = axes_of(ax, width=6.5, height=4)
-    for i, method in enumerate(trends["method"].unique()):
+    for method in trends["method"].unique():
         rows = trends[(trends["group"] == group) & (trends["method"] == method)]
-        axes.plot(rows["judgments"], rows["separability"], label=literal(method), **line_of(i))
+        look = look_of(method, list(trends["method"].unique())).marker
+        axes.plot(rows["judgments"], rows["separability"], label=literal(method), ms=4, lw=1.2, **look)
     axes.set_ylim(-0.02, min(1.03, axes.get_ylim()[1] + 0.1))
     count_axis(axes, reversals.metadata["judgments"], base=10)
     axes.set_xlabel("documents judged")

@@ -12,18 +12,15 @@ import numpy as np
 from bayespool.errors import InputError
 from bayespool.names import PAIRS
 from bayespool.plots.style import (
-    AS_JUDGED,
-    MARKS,
-    PALETTE,
     POSTERIOR,
     available_name,
     axes_of,
     chosen_rows,
-    color_of,
     figure_grid,
     grid_behind,
     inches_per_row,
     legend_above,
+    look_of,
     mark_truth,
     of_measure,
     row_axis,
@@ -40,7 +37,7 @@ _BOUNDS = "0.6"
 _MAX_ROWS_WITH_LINE_PER_MARK = 12
 _MAX_GRID_COLUMNS, _MAX_HIGH_ROWS = 3, 36
 _NARROW = 5.0  # inches; a narrower figure is for a phone
-_FAR = PALETTE[3]
+_FAR = "black"
 
 
 @dataclass(frozen=True)
@@ -245,7 +242,7 @@ def plot_distance(
 
     A row per run, the farthest at the top, with its chance at the right end. The line is the distance from
     which a run is called unlike the pool if it is also more likely of a new kind than not; such runs are
-    orange diamonds.
+    black diamonds.
 
     Parameters
     ----------
@@ -341,7 +338,7 @@ def draw_runs(
 ) -> Figure:
     """Figure with `plot_forest` of some runs for a page, ``width`` in inches, with its legend above."""
     is_narrow = width < _NARROW
-    n_columns = 1 if is_narrow else 3
+    n_columns = 1 if is_narrow else int(width / 2.1)
     frame = scores.to_frame("scores")
     n_marks = len(_Rows.of(of_measure(frame, measure), "run_id", None).marked(corrections))
     keys = 0.2 * -(-(4 + n_marks) // n_columns)
@@ -393,25 +390,23 @@ def _draw(
         axes.plot(bounds[end], place, "|", color=_BOUNDS, ms=1.3 * size)
     if not np.array_equal(bounds["as_judged"], bounds["bound_lower"]):
         axes.plot(
-            bounds["as_judged"], place, "o", mfc="white", mec=AS_JUDGED, ms=0.8 * size, label="as judged"
+            bounds["as_judged"], place, ls="", ms=0.8 * size, label="as judged", **look_of("as-judged").marker
         )
     if rows.main is not None:
         main = rows.estimates[rows.main]
-        bar: dict[str, Any] = {"color": POSTERIOR, "alpha": 0.45, "lw": 1.1 * size, "capstyle": "butt"}
+        color = look_of(rows.main, [rows.main]).color
+        bar: dict[str, Any] = {"color": color, "alpha": 0.45, "lw": 1.1 * size, "capstyle": "butt"}
         label = f"{rows.main}, {level(main['ci_prob'].max())}"
         axes.hlines(place, main["lower"], main["upper"], label=label, **bar)
-        axes.plot(main["value"], place, "|", color=POSTERIOR, ms=2 * size, mew=2, label="its mean")
-    methods = [*([rows.main] if rows.main else []), *marked]
-    one_of_pair = {name: PAIRS[name] if PAIRS.get(name) in methods else name for name in methods}
-    colors = list(dict.fromkeys(one_of_pair.values()))
-    for k, (name, off) in enumerate(zip(marked, above, strict=True)):
+        axes.plot(main["value"], place, "|", color=color, ms=2 * size, mew=2, label="its mean")
+    for name, off in zip(marked, above, strict=True):
         estimates = rows.estimates[name]
         if estimates["value"].isna().all():
             continue
-        color, y = color_of(colors, one_of_pair[name]), np.arange(len(names)) + off
+        look, y = look_of(name, [*([rows.main] if rows.main else []), *marked]), np.arange(len(names)) + off
         if estimates["lower"].notna().any():
-            axes.hlines(y, estimates["lower"], estimates["upper"], color=color, lw=1.2)
-        axes.plot(estimates["value"], y, MARKS[k % len(MARKS)], color=color, ms=size, mew=0, label=name)
+            axes.hlines(y, estimates["lower"], estimates["upper"], color=look.color, lw=1.2)
+        axes.plot(estimates["value"], y, ls="", ms=size, label=name, **look.marker)
     if truth is not None:
         mark_truth(axes, truth, names, place, 1.1 * size)
     row_axis(axes, names)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _MAX_RUNS_PER_FOREST = 36  # that fit on a printed page
 _MAX_RUNS_WITH_MARKS, _MAX_RUNS_WITH_TOPICS, _MAX_TOPICS_DRAWN = 12, 3, 60
 _MAX_RUNS_IN_COLUMNS = 8
-_PAGE_WIDTH, _PHONE_WIDTH = 7.2, 3.6  # inches
+_PAGE_WIDTH, _PHONE_WIDTH = 10.6, 3.6  # inches
 _CUTOFF = Column("cutoff", "count", "Ranks that a measure looks at.")
 _CHECKS = {
     "verdict": Column("verdict", "text", "What failed, or that the checks passed."),

@@ -326,6 +326,9 @@ def templates(package: str) -> Any:
 
     environment = Environment(loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined)
     environment.filters["text"] = lambda text: Markup(_html(text))  # nosec B704 # of `_html`, which escapes
+    environment.filters["breakable"] = lambda text: Markup(  # nosec B704 # escaped before breaks are allowed
+        re.sub(r"(?<=[_/])(?=\w)", "<wbr>", html.escape(text))
+    )
     environment.filters["lines"] = lambda name: broken_heading(name).split("\n")
     return environment
 

@@ -14,7 +14,6 @@ from wide import wide
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
 from bayespool.plots import draw_forest, draw_topics, figure_grid, plot_distance, plot_forest, plot_topics
-from bayespool.plots.style import PALETTE
 from bayespool.scoring import Scores, score
 
 POINTS = ["background", "smoothed", "anti-precision"]
@@ -210,4 +209,4 @@ def test_a_run_unlike_the_pool_has_another_mark(monkeypatch: pytest.MonkeyPatch)
     axes = plot_distance(scores)
     assert line(axes, "unlike the pool")[:, 0].tolist() == [float(found.of_runs("distance").max())]
     (far,) = [one for one in axes.lines if one.get_label() == "unlike the pool"]
-    assert (far.get_marker(), far.get_color()) == ("D", PALETTE[3])
+    assert (far.get_marker(), far.get_color()) == ("D", "black")
