@@ -13,9 +13,11 @@ from bayespool.errors import InputError
 from bayespool.names import PAIRS
 from bayespool.plots.style import (
     POSTERIOR,
+    SMALLEST_TEXT,
     available_name,
     axes_of,
     chosen_rows,
+    columns_in,
     figure_grid,
     grid_behind,
     inches_per_row,
@@ -190,6 +192,7 @@ def draw_forest(
     *,
     truth: Mapping[str, Mapping[str, float]] | None = None,
     corrections: bool | Iterable[str] = True,
+    width: float | None = None,
 ) -> Figure:
     """Figure with `plot_forest` of every measure, side by side; runs in the order of the first one.
 
@@ -200,6 +203,9 @@ def draw_forest(
         True values by measure, then by run.
     corrections : bool or iterable of str
         As in `plot_forest`.
+    width : float, optional
+        Of the figure in inches, at least 2; panels are one below the other where they would be narrow.
+        Default: one that each panel has room in.
     """
     frame = scores.to_frame("scores")
     names = list(map(str, frame["measure"].unique()))
@@ -207,7 +213,7 @@ def draw_forest(
     order = rows[0].ordered("estimate").names
     chosen = corrections if isinstance(corrections, bool) else list(corrections)
     n_marks = max(len(dataclasses.replace(each, main=None).marked(chosen)) for each in rows)
-    figure, panels = _panels(len(names), _height(len(order), n_marks))
+    figure, panels = _panels(len(names), _height(len(order), n_marks), width)
     for name, panel in zip(names, panels, strict=True):
         known = None if truth is None else truth.get(name)
         plot_forest(scores, name, truth=known, corrections=chosen, order=order, legend=False, ax=panel)
@@ -215,7 +221,7 @@ def draw_forest(
     return figure
 
 
-def draw_topics(scores: Any, measure: object = None) -> Figure:
+def draw_topics(scores: Any, measure: object = None, *, width: float | None = None) -> Figure:
     """Figure with `plot_topics` of every run under one measure.
 
     Parameters
@@ -223,10 +229,12 @@ def draw_topics(scores: Any, measure: object = None) -> Figure:
     scores : bayespool.scoring.scores.Scores
     measure : measure, optional
         Default: the first.
+    width : float, optional
+        As in `draw_forest`.
     """
     frame = of_measure(scores.to_frame("topics"), measure)
     run_ids = list(frame["run_id"].unique())
-    figure, panels = _panels(len(run_ids), _height(frame["query_id"].nunique(), 0))
+    figure, panels = _panels(len(run_ids), _height(frame["query_id"].nunique(), 0), width)
     for run, panel in zip(run_ids, panels, strict=True):
         plot_topics(scores, run, measure, legend=False, ax=panel)
         panel.set_title(literal(run), fontsize="medium")
@@ -428,15 +436,25 @@ def _offsets(n_marks: int, *, is_stacked: bool) -> tuple[float, list[float]]:
     return 0.5 - step, [-0.5 + step * (k + 0.75) for k in range(n_marks)]
 
 
-def _panels(n: int, height: float) -> tuple[Figure, Sequence[Axes]]:
-    return figure_grid(n, width=7.0 if n == 1 else 4.4, height=height, n_columns=_MAX_GRID_COLUMNS)
+def _panels(n: int, height: float, width: float | None) -> tuple[Figure, Sequence[Axes]]:
+    """Panels in a figure of a width, one below the other where they would be narrow."""
+    if width is None:
+        return figure_grid(n, width=7.0 if n == 1 else 4.4, height=height, n_columns=_MAX_GRID_COLUMNS)
+    n_columns = columns_in(width, n)
+    return figure_grid(n, width=width / n_columns, height=height, n_columns=n_columns)
 
 
 def _share(figure: Figure, panels: Sequence[Axes]) -> None:
     """Put one legend above all panels, and names of rows only at the left."""
-    for i, panel in enumerate(panels):
-        if i % _MAX_GRID_COLUMNS:
+    for panel in panels:
+        place = panel.get_subplotspec()
+        if place is not None and not place.is_first_col():
             panel.tick_params(labelleft=False)
             panel.set_ylabel("")
-    n_columns = max(2, int(figure.get_size_inches()[0] / 2.2))
-    share_legend(figure, "outside upper left", ncols=n_columns, fontsize="small", columnspacing=1.2)
+    width = figure.get_size_inches()[0]
+    look: dict[str, Any] = {"fontsize": "small", "columnspacing": 1.2}
+    if width < _NARROW:
+        look = {"fontsize": SMALLEST_TEXT, "columnspacing": 0.8, "handlelength": 1.4, "borderaxespad": 0}
+        n_rows = -(-len({text for panel in panels for text in panel.get_legend_handles_labels()[1]}) // 2)
+        figure.set_figheight(figure.get_figheight() + 0.15 * n_rows)
+    share_legend(figure, "outside upper left", ncols=max(2, int(width / 2.2)), **look)

@@ -36,6 +36,8 @@ ImageFormat = Literal["pdf", "png", "svg"]
 """Image files that `render` makes."""
 
 _LABEL_SIZE, _SMALLEST_LABEL = 8.0, 4.5  # points
+SMALLEST_TEXT = 7.0  # points, in figures of a paper
+_SMALLEST_WIDTH, _PANEL_WIDTH = 2.0, 3.2  # inches
 _INCHES_PER_TICK = 0.62  # room for "−0.0025" and a space
 _METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None},
@@ -76,6 +78,13 @@ def figure_grid(
     for panel in panels[:n_panels]:
         panel.locator_params(axis="x", nbins=int(np.clip((width - 0.9) / _INCHES_PER_TICK, 2, 9)))
     return figure, panels[:n_panels]
+
+
+def columns_in(width: float, n_panels: int) -> int:
+    """Number of panels side by side in a figure of a width in inches; `InputError` for under 2 inches."""
+    if not width >= _SMALLEST_WIDTH:
+        raise InputError(f"a figure cannot be {width:g} inches wide", hint=f"{_SMALLEST_WIDTH:g} or more")
+    return max(1, min(n_panels, int(width / _PANEL_WIDTH)))
 
 
 def draw_panels(plots: Sequence[Callable[..., Any]], *, width: float = 3.6, height: float = 3.6) -> Figure:
