@@ -328,7 +328,7 @@ def test_an_estimator_is_described_by_what_it_is_compared_by() -> None:
         "estimand": "complete",
         "joint": False,
         "together": False,
-        "shift": 0.0,
+        "shift": None,
         "random_seed": 1,
     }
     assert json.loads(json.dumps(described)) == described
