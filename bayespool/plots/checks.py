@@ -20,6 +20,7 @@ from bayespool.plots.style import (
     draw_panels,
     grid_behind,
     legend_above,
+    look_of,
     mark_truth,
     of_measure,
     pit_bars,
@@ -336,10 +337,10 @@ def plot_judged_runs(
         ends = rows[f"lower_{which}"], rows[f"upper_{which}"]
         axes.hlines(place + shift, *ends, color=color, lw=3, alpha=0.6, label=f"{label}, {prob}")
         axes.plot(rows[f"value_{which}"], place + shift, "o", color=color, ms=5, mew=0)
-    for k, (label, values) in enumerate((marks or {}).items()):
-        mark, color = "DsP^v"[k % 5], PALETTE[1:][(2 + k) % (len(PALETTE) - 1)]
+    for label, values in (marks or {}).items():
         x = [values.get(run, np.nan) for run in runs]
-        axes.plot(x, place + 0.15, mark, color=color, ms=5, mew=0, label=literal(label))
+        look = look_of(label, list(marks or {}))
+        axes.plot(x, place + 0.15, ls="", ms=5, label=literal(label), **look.marker)
     if truth is not None:
         mark_truth(axes, truth, runs, place, 6)
     row_axis(axes, runs)
