@@ -4,13 +4,13 @@ import re
 from pathlib import Path
 from typing import Any
 
-from bayespool import cli, experiments, options, scoring
+from bayespool import auditing, cli, experiments, options, scoring
 from bayespool.cli.help import group_of
 from bayespool.cli.parameters import Argument
 
 PAGES = [
     Path(__file__).with_name(name)
-    for name in ("experiments.md", "pooling.md", "judge-next.md", "command-line.md")
+    for name in ("experiments.md", "pooling.md", "judge-next.md", "audit.md", "command-line.md")
 ]
 TABLES = {
     "leave-out": experiments.LeaveOutSettings,
@@ -20,6 +20,7 @@ TABLES = {
     "pool": experiments.StrategySettings,
     "budgets": experiments.BudgetSettings,
     "judge-next": scoring.JudgeNextSettings,
+    "audit": auditing.AuditSettings,
     "judges": experiments.JudgesSettings,
     "posteriors": options.SamplingSettings,
     "reading": options.ReadingSettings,

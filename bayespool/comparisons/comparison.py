@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -18,7 +18,7 @@ from bayespool.comparisons.draws import (
     with_shared_draws,
 )
 from bayespool.comparisons.reliability import dependability, generalizability
-from bayespool.comparisons.sentences import comparison_sentences
+from bayespool.comparisons.sentences import comparison_sentences, pair_lines
 from bayespool.comparisons.significance import Control, SignificanceTest, SignificantDraws
 from bayespool.comparisons.tables import (
     AS_JUDGED,
@@ -32,10 +32,10 @@ from bayespool.measures import Estimates, Measure, equal_tailed_interval
 from bayespool.report.reading import StoredResult
 from bayespool.report.result import Figure, Result
 from bayespool.scoring import Scores
-from bayespool.scoring.score_tables import lines_of_all, note_lines
+from bayespool.scoring.score_tables import FAR_NOTE, far_runs, lines_of_all, note_lines
 from bayespool.tables import Citation
 from bayespool.tables.formatting import counted, some_of
-from bayespool.tables.markup import Arrangement, TextTable, one_line
+from bayespool.tables.markup import SUPERSCRIPTS, Arrangement, TextTable, one_line
 from bayespool.tables.table import Table
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ TestKey = tuple[Measure, str, SignificanceTest]
 
 _RELIABILITY_CITED = ("brennan-2001", "bodoff-li-2007", "urbano-marrero-martin-2013")
 _MIN_CHANCE_OF_SURE_ORDER = 0.95
+_PHONE_WIDTH = 3.6  # inches
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,12 +109,25 @@ class Comparison(Result):
 
     def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
         """Tables as people read them, with the columns, order and number of pairs that are arranged."""
-        tables = comparison_tables(self, self.arrangement if arrangement is None else arrangement)
-        return tuple(text for table in tables for text in table.read())
+        chosen = self.arrangement if arrangement is None else arrangement
+        far, of_width = far_runs(self.scores.to_frame()), Arrangement(width=chosen.width)
+        texts = [text for table in comparison_tables(self, chosen) for text in table.read(of_width)]
+        return tuple(text.marked(far, "†", FAR_NOTE) for text in texts)
 
-    def summary(self) -> tuple[str, ...]:
-        """A sentence on each pair under each measure, and across measures, of ten pairs at most."""
-        return tuple(comparison_sentences(self))
+    def summary(self, *pair: str) -> tuple[str, ...]:
+        """A sentence on each pair under each measure, and across measures, of ten pairs at most.
+
+        Parameters
+        ----------
+        *pair : str
+            Two runs: then a line for each measure instead, with the numbers of this pair alone.
+
+        Raises
+        ------
+        InputError
+            One run, more than two, or one that is not in the comparison.
+        """
+        return tuple(pair_lines(self, pair) if pair else comparison_sentences(self))
 
     def figures(self) -> tuple[Figure, ...]:
         """Differences of up to fifteen pairs, or chances of ranks."""
@@ -216,6 +230,35 @@ class Comparison(Result):
         columns = ["measure", "method", "test", "run_a", "run_b", "as_judged", "p", "difference", "lower"]
         columns += ["upper", "ci_prob", "chance", "risk"]
         return pd.concat(frames, ignore_index=True).reindex(columns=columns)
+
+    def runs(self) -> pd.DataFrame:
+        """Runs, each with those that it is significantly better than, for a table with raised letters.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per measure, test and run: ``measure``, ``test``, ``label`` (a letter; empty for more than
+            25 runs), ``run_id``, ``as_judged``, ``better_than`` (letters of the runs that it is significantly
+            better than as judged), ``method`` (the first with draws), ``value``, ``lower``, ``upper`` and
+            ``ci_prob`` (its estimate and interval; NaN without draws).
+        """
+        import pandas as pd
+
+        letters = list(SUPERSCRIPTS) if len(self.run_ids) <= len(SUPERSCRIPTS) else [""] * len(self.run_ids)
+        labels, frames = np.array(letters[: len(self.run_ids)], dtype=object), []
+        for measure in self.measures:
+            e = next((self.scores[method, of] for of, method, _ in self.draws if of == measure), None)
+            ends = (np.nan, np.nan) if e is None else e.interval(self.ci_prob)
+            for test in self.tests:
+                better = self.better_as_judged(measure, test)
+                columns: dict[str, Any] = {"measure": str(measure), "test": test, "label": labels}
+                columns |= {"run_id": self.run_ids, "as_judged": self.scores[AS_JUDGED, measure].value}
+                columns["better_than"] = ["".join(labels[row]) for row in better]
+                columns |= {"method": AS_JUDGED if e is None else e.method}
+                columns |= {"value": np.nan if e is None else e.value, "lower": ends[0], "upper": ends[1]}
+                columns["ci_prob"] = np.nan if e is None else self.ci_prob
+                frames.append(pd.DataFrame(columns))
+        return pd.concat(frames, ignore_index=True)
 
     def pairs_in_order(self, measure: Measure, arrangement: Arrangement) -> list[Pair]:
         """Pairs as arranged by the first test and method with draws; the first ones by difference."""
@@ -443,7 +486,7 @@ def _figures(comparison: Result) -> tuple[Figure, ...]:
     figure = Figure(
         "comparison",
         "Differences of pairs of runs, or chances of ranks of many runs, a panel for each measure",
-        lambda: draw_comparison(comparison),
-        lambda: draw_comparison(comparison, narrow=True),
+        partial(draw_comparison, comparison),
+        partial(draw_comparison, comparison, width=_PHONE_WIDTH),
     )
     return (figure,)
