@@ -365,8 +365,8 @@ class Audit(ListForAssessors):
         return qrels_content(self.qrels(), f"list{suffix}", second=second)
 
     def notes(self) -> tuple[str, ...]:
-        """Whether nothing is left, or the posterior is refuted; how loose the interval is; what waits."""
-        notes = []
+        """The pool's; whether nothing is left, or the posterior is refuted; the interval; what waits."""
+        notes = list(self.details.get("pool_notes", ()))
         if self.width < -1e-9:  # no rounding
             notes.append(
                 "no value is left, as the lower end is above the upper: the interval missed, which it does "
@@ -521,8 +521,9 @@ def audit(
     expect_collection(collection)
     warn_of_no_pool(collection)
     (measure,) = with_ideal([settings.measures], settings.ideal or "own")
+    whole = collection
     collection, targets, unpooled = find_suited_targets(
-        collection, run_ids, settings, (measure,), settings.estimand
+        whole, run_ids, settings, (measure,), settings.estimand
     )
     if len(targets) > 2:
         raise InputError(
@@ -554,6 +555,6 @@ def audit(
             "unpooled": unpooled,
             "passed_over": list(collection.passed_over),
             "estimator": describe_estimator(settings.estimator),
-            "pool": pool_metadata(collection),
+            **pool_metadata(collection, whole),
         },
     ).drawn(settings.budget)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bayespool.report.reading import StoredResult
 
 _COLUMNS = ("low", "high", "chance", "spread", "shared")
-_DETAILS = ("fingerprint", "unpooled", "passed_over", "estimator", "pool")
+_DETAILS = ("fingerprint", "unpooled", "passed_over", "estimator", "pool", "pool_notes")
 _NUMBERS = (
     "estimate",
     "lower",
