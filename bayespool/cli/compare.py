@@ -36,6 +36,7 @@ def _table(*names: str) -> Callable[[Command], Command]:
         "differences",
         "pairs",
         "across_measures",
+        "leaderboard",
         "ranks",
         "significance",
         "overview",

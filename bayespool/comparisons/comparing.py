@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.comparisons.comparison import Comparison, TestKey
-from bayespool.comparisons.draws import DrawComparison, Scope, compare_runs_by_draws, population_draws
+from bayespool.comparisons.draws import DrawComparison, compare_runs_by_draws
 from bayespool.comparisons.settings import ComparingSettings
 from bayespool.comparisons.significance import (
     DRAW_TESTS,
@@ -22,9 +22,11 @@ from bayespool.comparisons.significance import (
 from bayespool.comparisons.tables import AS_JUDGED
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure
+from bayespool.measures.populations import population_draws
 from bayespool.options import takes
 from bayespool.randomness import key_of
 from bayespool.scoring import Scores, score
+from bayespool.scoring.settings import Scope
 
 FloatArray = npt.NDArray[np.float64]
 

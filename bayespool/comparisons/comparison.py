@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from bayespool.comparisons.draws import (
     DrawComparison,
-    Scope,
     compare_across,
     is_compared_across,
     with_shared_draws,
@@ -29,12 +28,14 @@ from bayespool.comparisons.tables import (
     pair_frame,
 )
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
+from bayespool.measures.populations import population_of
 from bayespool.report.reading import StoredResult
 from bayespool.report.result import Figure, Result
 from bayespool.scoring import Scores
 from bayespool.scoring.score_tables import ideal_lines, note_lines
+from bayespool.scoring.settings import Scope
 from bayespool.tables import Citation
-from bayespool.tables.formatting import counted, some_of
+from bayespool.tables.formatting import counted, level, some_of
 from bayespool.tables.markup import Arrangement, TextTable, one_line
 from bayespool.tables.table import Table
 
@@ -116,7 +117,7 @@ class Comparison(Result):
         return tuple(comparison_sentences(self))
 
     def figures(self) -> tuple[Figure, ...]:
-        """Differences of up to fifteen pairs, or chances of ranks."""
+        """Differences of up to fifteen pairs, or chances of ranks; the leaderboard of three runs or more."""
         return _figures(self)
 
     def citations(self) -> tuple[Citation, ...]:
@@ -319,6 +320,53 @@ class Comparison(Result):
         names = ["measure", "method", "scope", "run_id", "value", "expected_rank", "rank", "prob_rank"]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
 
+    def leaderboard(self) -> pd.DataFrame:
+        """Runs with the ranks that they may have, for all runs at once; the highest first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per measure, method with draws, scope and run: ``measure``, ``method``, ``scope``,
+            ``run_id``, ``value``, ``lower``, ``upper`` and ``ci_prob`` (interval of the run's score in the
+            scope), ``rank_lower`` and ``rank_upper`` (first and last rank that it may have, right for all
+            runs at once with the probability ``ci_prob``), ``tier``, ``among_best`` (no run is told to be
+            better), ``prob_best`` (tied runs share it equally), and ``expected``, the score without the
+            winner's curse. On these topics that is ``value``; on topics like these it is the mean of all runs
+            and the share Eρ² of what the run is above it (`bayespool.comparisons.generalizability`), so that
+            the best of many is not overrated.
+        """
+        import pandas as pd
+
+        frames = []
+        for (measure, method, scope), d in self.draws.items():
+            e = self.scores[method, measure]
+            lower, upper = e.interval(self.ci_prob)
+            expected = e.value
+            if scope == "population":
+                there = population_of(e, self.ci_prob, random_seed=self.metadata["random_seed"])
+                lower, upper, expected = there.lower, there.upper, _regressed(e)
+            first, last = d.rank_interval
+            columns = {
+                "measure": str(measure),
+                "method": method,
+                "scope": scope,
+                "run_id": np.array(self.run_ids, dtype=object),
+                "value": e.value,
+                "lower": lower,
+                "upper": upper,
+                "ci_prob": self.ci_prob,
+                "rank_lower": first,
+                "rank_upper": last,
+                "tier": d.tier,
+                "among_best": first == 1,
+                "prob_best": d.prob_rank[:, 0],
+                "expected": expected,
+            }
+            frames.append(pd.DataFrame(columns).sort_values("value", ascending=False, kind="stable"))
+        names = ["measure", "method", "scope", "run_id", "value", "lower", "upper", "ci_prob", "rank_lower"]
+        names += ["rank_upper", "tier", "among_best", "prob_best", "expected"]
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
+
     def significance(self) -> pd.DataFrame:
         """Significance tests of each method's values, and how many completed judgments pass them.
 
@@ -427,6 +475,15 @@ class Comparison(Result):
         return pair_frame(self.run_ids, {"measure": str(e.measure), "method": e.method, **named}, matrices)
 
 
+def _regressed(e: Estimates) -> FloatArray:
+    """Values on topics like these, without the part of a lead that is due to the choice of topics."""
+    assert e.draws is not None
+    of_draws = generalizability(e.draws.amount)
+    known = of_draws[~np.isnan(of_draws)]  # none where all runs are equal
+    share, center = known.mean() if len(known) else 0.0, e.value.mean()
+    return np.asarray(center + share * (e.value - center))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class StoredComparison(StoredResult):
     """A comparison of an earlier call, as it was written, whose figure is drawn from its tables."""
@@ -434,11 +491,11 @@ class StoredComparison(StoredResult):
     def figures(self) -> tuple[Figure, ...]:
         """Figure of the comparison, where the file has all its tables."""
         names = [table.name for table in self.tables()]
-        return _figures(self) if {"differences", "ranks"} <= set(names) else super().figures()
+        return _figures(self) if {"differences", "ranks", "leaderboard"} <= set(names) else super().figures()
 
 
 def _figures(comparison: Result) -> tuple[Figure, ...]:
-    from bayespool.plots import draw_comparison
+    from bayespool.plots import draw_comparison, draw_leaderboard
 
     figure = Figure(
         "comparison",
@@ -446,4 +503,15 @@ def _figures(comparison: Result) -> tuple[Figure, ...]:
         lambda: draw_comparison(comparison),
         lambda: draw_comparison(comparison, narrow=True),
     )
-    return (figure,)
+    leaderboard = comparison.to_frame("leaderboard")
+    if leaderboard["run_id"].nunique() <= 2:
+        return (figure,)
+    prob = level(leaderboard["ci_prob"].iloc[0])
+    ranks = Figure(
+        "leaderboard",
+        f"Ranks that the runs may have, right for all runs at once with a chance of {prob}, a panel for each "
+        "measure. Runs with filled marks cannot be told from the best.",
+        lambda: draw_leaderboard(comparison),
+        lambda: draw_leaderboard(comparison, narrow=True),
+    )
+    return (figure, ranks)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from bayespool.names import name_in
 from bayespool.options import SEED, Option, PosteriorSettings, option
-from bayespool.scoring.settings import ESTIMATORS, IDEAL, MEASURES_OF_RANKINGS, Ideal, ScoringSettings
+from bayespool.scoring.settings import ESTIMATORS, IDEAL, MEASURES_OF_RANKINGS, Ideal, Scope, ScoringSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 AS_JUDGED = "as-judged"
 Control = Literal["holm", "benjamini-hochberg", "none"]
-Scope = Literal["these-topics", "population"]
 SignificanceTest = Literal["paired-t", "wilcoxon", "randomization", "tukey-hsd"]
 _ESTIMATORS = dataclasses.replace(
     ESTIMATORS, details=f"{ESTIMATORS.details} ``as-judged``, the scores as judged, is always among them."

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bayespool.report.result import cited_by
 from bayespool.tables import Citation, cite
 from bayespool.tables.columns import Column
-from bayespool.tables.formatting import counted
+from bayespool.tables.formatting import counted, level
 from bayespool.tables.markup import Arrangement
 from bayespool.tables.table import Ends, Spread, Table, View
 
@@ -101,6 +101,12 @@ _COLUMNS = PAIR | {
     "expected_rank": Column("expected\nrank", "size", "Mean rank, 1 the best."),
     "rank": Column("rank", "count", "The rank, 1 the best."),
     "prob_rank": Column("chance", "chance", "Chance of the rank; tied runs share ranks equally."),
+    "rank_lower": Column("first rank", "count", "First rank that the run may have, with all runs at once."),
+    "rank_upper": Column("last rank", "count", "Last rank that the run may have, with all runs at once."),
+    "tier": Column("tier", "count", "Tier, 1 the best: its runs are not told from its first one."),
+    "among_best": Column("among\nthe best", "flag", "Whether no run is told to be better."),
+    "prob_best": Column("chance to\nbe best", "chance", "Chance of rank 1; tied runs share it equally."),
+    "expected": Column("expected\nscore", "score", "The score without the winner's curse."),
     "p_value": Column("p", "p-value", "P-value, unadjusted but for Tukey's."),
     "control": Column("control", "text", "Adjustment of the p-values for all pairs."),
     "p_adjusted": Column("adjusted\np", "p-value", "P-value adjusted for all pairs."),
@@ -128,6 +134,7 @@ _CAPTIONS = {
     "differences": "Differences of pairs of runs",
     "pairs": "Pairs of runs, in short",
     "across_measures": "Pairs of runs on several measures at once",
+    "leaderboard": "Leaderboard",
     "ranks": "Chances of ranks",
     "significance": "Significance tests",
     "overview": "Significant pairs",
@@ -162,6 +169,7 @@ def comparison_tables(comparison: Comparison, chosen: Arrangement) -> tuple[Tabl
     if len(comparison.run_ids) > 2:  # the variance between two is noise
         views["reliability"] = _views_of_reliability(comparison)
     if len(comparison.run_ids) > 2 and comparison.draws:
+        views["leaderboard"] = _views_of_leaderboards(comparison)
         views["ranks"] = _by_scope(comparison, _OF_RANKS, "measure", measures)
     within = Column(
         f"within\n±{comparison.rope:g}", "chance", "Chance that the difference is at most the rope."
@@ -265,6 +273,11 @@ _OF_RANKS = View(
     spare=tuple(map(str, _RANKS_SHOWN[:0:-1])),
     medium="terminal",
 )
+_LEADERBOARD_NOTE = (
+    "Ranks are right for all runs at once with a chance of {prob}. A tier holds runs that are not told from "
+    "its first one."
+)
+_EXPECTED_NOTE = " The expected score leaves out what of a lead is due to the choice of topics."
 _OF_TESTS = View(
     title="{measure}, a population of topics: significance at {level:g} ({test})",
     names=("run_a", "run_b", "method"),
@@ -300,6 +313,21 @@ def _views_of_tests(comparison: Comparison, significance: pd.DataFrame, lists_pa
             what = f"the {top} pairs with the largest risk of reversal"
             title = view.title.replace(f"significance at {comparison.level:g}", what)
             yield replace(view, title=title, sort="-reversal_risk", top=top)
+
+
+def _views_of_leaderboards(comparison: Comparison) -> Iterator[View]:
+    """A table for each measure, method with draws and scope."""
+    n, prob = len(comparison.scores.query_ids), level(comparison.ci_prob)
+    for measure, method, scope in comparison.draws:
+        like_these = scope == "population"
+        columns = ("value", Ends(), Ends("rank_lower", "rank_upper", "ranks"), "tier", "prob_best")
+        yield View(
+            title=f"{measure}, leaderboard, {_SCOPES[scope].format(n=n)} ({method})",
+            names=("run_id",),
+            columns=(*columns, "expected") if like_these else columns,
+            where={"measure": str(measure), "method": method, "scope": scope},
+            note=_LEADERBOARD_NOTE.format(prob=prob) + (_EXPECTED_NOTE if like_these else ""),
+        )
 
 
 def _views_of_reliability(comparison: Comparison) -> tuple[View, ...]:

@@ -26,9 +26,9 @@ from bayespool.comparisons import (
     tukey_hsd,
     wilcoxon,
 )
-from bayespool.comparisons.draws import population_draws
 from bayespool.comparisons.significance import p_values, tukey_critical, tukey_significant
 from bayespool.errors import InputError
+from bayespool.measures.populations import population_draws
 
 
 @pytest.mark.parametrize("scores", [precisions(7, 50, 1), np.random.default_rng(2).normal(size=(5, 13))])

@@ -28,8 +28,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning"),
 ]
 RUNS = ("new-a", "new-b", "north-1")
-TABLES = ("differences", "pairs", "across_measures", "ranks", "significance", "overview", "reliability")
-TABLES += ("across_overview",)
+TABLES = ("differences", "pairs", "across_measures", "leaderboard", "ranks", "significance", "overview")
+TABLES += ("reliability", "across_overview")
 
 
 def shown(found: Comparison, width: int = 80, **arranged: object) -> str:
@@ -68,7 +68,7 @@ def test_no_number_is_cut_short_on_a_narrow_terminal() -> None:
 def test_of_many_pairs_the_terminal_has_the_overview_and_the_riskiest() -> None:
     found = compared(*load_example().run_ids[:12])
     text = shown(found)
-    assert found.summary() == (), "no sentence for each of 66 pairs"
+    assert len(found.summary()) == 2, "one on the best in each scope, none for each of 66 pairs"
     assert "a − b" not in text
     overview = found.overview().iloc[0]
     line = next(line.split() for line in text.splitlines() if line.startswith(" as-judged"))
@@ -142,7 +142,7 @@ def test_a_pair_has_what_is_judged_beside_what_may_be() -> None:
     some = paper(found, Arrangement(["p"], sort="p", top=1))
     assert (some.header, len(some.rows)) == (("run a", "run b", "p"), 1)
     assert "1 of 3 pairs" in some.caption
-    assert found.to_latex().count(r"\begin{table}") == 1
+    assert found.to_latex().count(r"\begin{table}") == 3  # the pairs, and a leaderboard for each scope
 
 
 def test_pairs_in_short_are_those_of_the_other_tables() -> None:
