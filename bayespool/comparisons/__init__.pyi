@@ -14,6 +14,11 @@ from .outcomes import (
     brier_score as brier_score,
     calibration_table as calibration_table,
 )
+from .planning import (
+    PairVariances as PairVariances,
+    Plan as Plan,
+    plan as plan,
+)
 from .reliability import (
     Reliability as Reliability,
     VarianceComponents as VarianceComponents,

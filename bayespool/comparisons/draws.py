@@ -174,9 +174,9 @@ def told_apart(values: npt.NDArray[Any], *, ci_prob: float) -> BoolArray:
     -----
     With :math:`\bar d_{ab}` and :math:`s_{ab}` mean and standard deviation of the difference of two runs,
     and :math:`c` the quantile ``ci_prob`` over draws of the largest :math:`|d_{ab} - \bar d_{ab}| / s_{ab}`
-    of all pairs, the order of a pair is told where :math:`|\bar d_{ab}| > c\,s_{ab}`. This is Tukey's range by
-    simulation, for runs that vary unequally (Hothorn, Bretz and Westfall 2008); a set of rank intervals that
-    follows from it is right for all runs at once (Mogstad, Romano, Shaikh and Wilhelm 2024).
+    of all pairs, the order of a pair is told where :math:`|\bar d_{ab}| > c\,s_{ab}`. This is Tukey's range
+    by simulation, for runs that vary unequally (Hothorn, Bretz and Westfall 2008); a set of rank intervals
+    that follows from it is right for all runs at once (Mogstad, Romano, Shaikh and Wilhelm 2024).
 
     Examples
     --------
