@@ -37,6 +37,8 @@ def _table(*names: str) -> Callable[[Command], Command]:
         "pairs",
         "across_measures",
         "leaderboard",
+        "system_scores",
+        "system_variance",
         "ranks",
         "significance",
         "overview",

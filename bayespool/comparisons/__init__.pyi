@@ -45,3 +45,7 @@ from .significance import (
     tukey_hsd as tukey_hsd,
     wilcoxon as wilcoxon,
 )
+from .systems import (
+    SystemScores as SystemScores,
+    system_scores as system_scores,
+)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
+from bayespool.collection.systems import with_systems
 from bayespool.comparisons.comparison import Comparison, TestKey
 from bayespool.comparisons.draws import DrawComparison, compare_runs_by_draws
 from bayespool.comparisons.settings import ComparingSettings
@@ -26,6 +27,7 @@ from bayespool.measures.populations import population_draws
 from bayespool.options import takes
 from bayespool.randomness import key_of
 from bayespool.scoring import Scores, score
+from bayespool.scoring.scoring import expect_collection
 from bayespool.scoring.settings import Scope
 
 FloatArray = npt.NDArray[np.float64]
@@ -79,6 +81,9 @@ def compare(
     posterior-ratio these-topics           1.0
     posterior-ratio   population           1.0
     """
+    if settings.systems:
+        expect_collection(collection)
+        collection = with_systems(collection, settings.systems)
     scores = score(collection, run_ids, settings=settings, report=report)
     return compare_scores(scores, settings=settings, report=report)
 
@@ -134,6 +139,7 @@ def compare_scores(
         level=settings.level,
         rope=settings.rope,
         ci_prob=scores.ci_prob,
+        systems=settings.systems,
         metadata=dict(scores.metadata)
         | {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()},
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.collection.systems import Systems
 from bayespool.comparisons.draws import (
     DrawComparison,
     compare_across,
@@ -19,6 +20,7 @@ from bayespool.comparisons.draws import (
 from bayespool.comparisons.reliability import dependability, generalizability
 from bayespool.comparisons.sentences import comparison_sentences
 from bayespool.comparisons.significance import Control, SignificanceTest, SignificantDraws
+from bayespool.comparisons.systems import SystemScores, system_scores
 from bayespool.comparisons.tables import (
     AS_JUDGED,
     Pair,
@@ -29,6 +31,7 @@ from bayespool.comparisons.tables import (
 )
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
 from bayespool.measures.populations import population_of
+from bayespool.randomness import key_of
 from bayespool.report.reading import StoredResult
 from bayespool.report.result import Figure, Result
 from bayespool.scoring import Scores
@@ -77,6 +80,8 @@ class Comparison(Result):
     ci_prob : float
     metadata : dict
         Version, fingerprint, pool and settings, to quote with a result.
+    systems : tuple of (str, str)
+        Runs with the systems that they are replicates of.
     arrangement : Arrangement
         Order and number of the pairs that readers see; the frames have all.
     """
@@ -95,6 +100,7 @@ class Comparison(Result):
     rope: float
     ci_prob: float
     metadata: Mapping[str, Any]
+    systems: Systems = ()
     arrangement: Arrangement = field(default_factory=Arrangement)
 
     def __repr__(self) -> str:
@@ -366,6 +372,76 @@ class Comparison(Result):
         names = ["measure", "method", "scope", "run_id", "value", "lower", "upper", "ci_prob", "rank_lower"]
         names += ["rank_upper", "tier", "among_best", "prob_best", "expected"]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
+
+    def system_scores(self) -> pd.DataFrame:
+        """Scores of systems, means over the runs that are replicates of them.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per measure, method with draws, scope and system of the runs compared, the highest first:
+            ``measure``, ``method``, ``scope``, ``system``, ``n_runs``, ``value``, ``lower``, ``upper``,
+            ``ci_prob``, and shares of the variance on topics and runs like these: ``topics_variance``,
+            ``replicates_variance`` (0 where no system has two runs) and ``unjudged_variance``. On these
+            topics the interval is over unjudged documents alone, and shares are NaN. Empty without systems.
+        """
+        import pandas as pd
+
+        names = ["measure", "method", "scope", "system", "n_runs", "value", "lower", "upper", "ci_prob"]
+        names += ["topics_variance", "replicates_variance", "unjudged_variance"]
+        frames = []
+        for measure, method, scope in self.draws if self.systems else ():
+            found = self._systems[measure, method]
+            like_these = scope == "population"
+            ends = found.interval(self.ci_prob, like_these=like_these)
+            lower, upper = (np.clip(end, *measure.range) for end in ends)
+            columns: dict[str, Any] = {"measure": str(measure), "method": method, "scope": scope}
+            columns |= {"system": list(self._runs_of), "n_runs": list(map(len, self._runs_of.values()))}
+            columns |= {"value": found.value, "lower": lower, "upper": upper, "ci_prob": self.ci_prob}
+            columns |= dict(zip(names[-3:], found.shares if like_these else [np.nan] * 3, strict=True))
+            frames.append(pd.DataFrame(columns).sort_values("value", ascending=False, kind="stable"))
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
+
+    def system_variance(self) -> pd.DataFrame:
+        """What a run's score varies with: the system, its replicate, the topics and the unjudged documents.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per measure, method with draws and component: ``measure``, ``method``, ``component``
+            (``system``, ``replicate``, ``topic``, ``unjudged``), ``variance`` and ``share`` of their sum. The
+            last two are of systems' means, averaged over systems. Empty without systems.
+        """
+        import pandas as pd
+
+        rows = []
+        for measure, method in self._systems:
+            components = self._systems[measure, method].components
+            total = np.nansum(list(components.values())) or np.nan
+            for name, variance in components.items():
+                rows.append((str(measure), method, name, variance, variance / total))
+        return pd.DataFrame(rows, columns=["measure", "method", "component", "variance", "share"])
+
+    @cached_property
+    def _runs_of(self) -> dict[str, list[int]]:
+        """Positions of the runs of each system."""
+        runs = dict[str, list[int]]()
+        for run_id, system in self.systems:
+            if run_id in self.run_ids:
+                runs.setdefault(system, []).append(self.run_ids.index(run_id))
+        return runs
+
+    @cached_property
+    def _systems(self) -> dict[tuple[Measure, str], SystemScores]:
+        """Scores of systems by measure and method."""
+        seed = self.metadata["random_seed"]
+        return {
+            (e.measure, e.method): system_scores(
+                e.draws, list(self._runs_of.values()), random_seed=key_of(seed, e.measure)
+            )
+            for e in self.scores.estimates
+            if e.draws is not None and self._runs_of
+        }
 
     def significance(self) -> pd.DataFrame:
         """Significance tests of each method's values, and how many completed judgments pass them.

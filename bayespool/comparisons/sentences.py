@@ -9,7 +9,7 @@ import numpy as np
 
 from bayespool.comparisons.tables import AS_JUDGED, count_pairs, test_words
 from bayespool.errors import InputError, known_names
-from bayespool.tables.formatting import counted, interval, level, number, p_value, some_of
+from bayespool.tables.formatting import counted, interval, level, number, p_value, percent, some_of
 
 if TYPE_CHECKING:
     from bayespool.comparisons.comparison import Comparison
@@ -30,6 +30,9 @@ def comparison_sentences(comparison: Comparison) -> Iterator[str]:
         leaderboard = comparison.leaderboard()
         for _, rows in leaderboard.groupby(["measure", "method", "scope"], sort=False):
             yield leaderboard_sentence(rows.to_dict("records"), len(comparison.scores.query_ids))
+    for row in comparison.system_scores().to_dict("records"):
+        if row["scope"] == "population":
+            yield system_sentence(row)
     if len(comparison.measures) > 1 and count_pairs(comparison.run_ids) <= _MAX_PAIRS:
         across = comparison.across_measures()
         across = across[across["scope"] == "these-topics"]
@@ -149,6 +152,28 @@ def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int) -> st
         return f"{text}."
     expected, value = number(best["expected"], 3), number(best["value"], 3)
     return f"{text}; chosen as the best of {len(rows)} it is expected to score {expected}, not {value}."
+
+
+def system_sentence(row: Mapping[Any, Any]) -> str:
+    """Sentence on a system, from a row of `Comparison.system_scores`.
+
+    Examples
+    --------
+    >>> row = {"measure": "P@10", "system": "a", "n_runs": 3, "value": 0.4, "lower": 0.3, "upper": 0.5}
+    >>> row |= {"ci_prob": 0.95, "topics_variance": 0.8, "replicates_variance": 0.15}
+    >>> row |= {"unjudged_variance": 0.05}
+    >>> for sentence in system_sentence(row).split(": "):
+    ...     print(sentence)
+    On topics and runs like these the P@10 of a is 0.400 (95 % interval 0.300–0.500), mean of 3 runs
+    80.0 % of the variance is due to topics, 15.0 % to runs, 5.0 % to unjudged documents.
+    """
+    value, ends = number(row["value"], 3), interval(row["lower"], row["upper"], 3)
+    shares = [percent(row[f"{part}_variance"]) for part in ("topics", "replicates", "unjudged")]
+    return (
+        f"On topics and runs like these the {row['measure']} of {row['system']} is {value} "
+        f"({level(row['ci_prob'])} interval {ends}), mean of {counted(row['n_runs'], 'run')}: {shares[0]} of "
+        f"the variance is due to topics, {shares[1]} to runs, {shares[2]} to unjudged documents."
+    )
 
 
 def _on_topics(n: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from bayespool.names import name_in
@@ -42,6 +43,13 @@ _CONTROL = Option(
 )
 
 
+def _systems(given: object) -> object:
+    """Systems of runs, from a file or a mapping."""
+    from bayespool.collection.systems import systems_of
+
+    return systems_of(given)  # type: ignore[arg-type]  # of the option's type
+
+
 @dataclass(frozen=True, kw_only=True)
 class ComparingSettings(ScoringSettings):
     """Settings for `bayespool.compare`."""
@@ -70,6 +78,15 @@ class ComparingSettings(ScoringSettings):
         group="Comparison",
         details="The region of practical equivalence.",
         least=0,
+    )
+    systems: tuple[tuple[str, str], ...] = option(
+        None,
+        "CSV with run_id,system: runs that are seeds, prompts or query variants of one system, which is "
+        "scored by their mean; they leave the evidence together.",
+        type=Path,
+        docstring_type="path or mapping of str to str",
+        group="Input",
+        parse=_systems,
     )
     joint: bool = option(
         True,

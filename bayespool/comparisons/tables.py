@@ -107,6 +107,16 @@ _COLUMNS = PAIR | {
     "among_best": Column("among\nthe best", "flag", "Whether no run is told to be better."),
     "prob_best": Column("chance to\nbe best", "chance", "Chance of rank 1; tied runs share it equally."),
     "expected": Column("expected\nscore", "score", "The score without the winner's curse."),
+    "system": Column("system", "text", "The system that runs are replicates of."),
+    "n_runs": Column("runs", "count", "Number of its runs."),
+    "topics_variance": Column("due to\ntopics", "share", "Share of the variance due to the topics."),
+    "replicates_variance": Column("due to\nruns", "share", "Share of the variance due to the runs."),
+    "unjudged_variance": Column(
+        "due to\nunjudged", "share", "Share of the variance due to unjudged documents."
+    ),
+    "component": Column("component", "text", "What a score varies with."),
+    "variance": Column("variance", "score", "Its variance.", 6),
+    "share": Column("share", "share", "Its share of the sum."),
     "p_value": Column("p", "p-value", "P-value, unadjusted but for Tukey's."),
     "control": Column("control", "text", "Adjustment of the p-values for all pairs."),
     "p_adjusted": Column("adjusted\np", "p-value", "P-value adjusted for all pairs."),
@@ -135,6 +145,8 @@ _CAPTIONS = {
     "pairs": "Pairs of runs, in short",
     "across_measures": "Pairs of runs on several measures at once",
     "leaderboard": "Leaderboard",
+    "system_scores": "Scores of systems",
+    "system_variance": "What scores vary with",
     "ranks": "Chances of ranks",
     "significance": "Significance tests",
     "overview": "Significant pairs",
@@ -168,6 +180,11 @@ def comparison_tables(comparison: Comparison, chosen: Arrangement) -> tuple[Tabl
         views["across_overview"] = _by_scope(comparison, _SHORT_ACROSS, "measures", groups)
     if len(comparison.run_ids) > 2:  # the variance between two is noise
         views["reliability"] = _views_of_reliability(comparison)
+    if comparison.systems:
+        views["system_scores"] = _by_scope(comparison, _OF_SYSTEMS, "measure", measures)
+        views["system_variance"] = [
+            replace(_OF_VARIANCE, where={"measure": m}, title=f"{m}: {_OF_VARIANCE.title}") for m in measures
+        ]
     if len(comparison.run_ids) > 2 and comparison.draws:
         views["leaderboard"] = _views_of_leaderboards(comparison)
         views["ranks"] = _by_scope(comparison, _OF_RANKS, "measure", measures)
@@ -271,6 +288,18 @@ _OF_RANKS = View(
     columns=("value", "expected_rank", Spread(("prob_rank",), "rank", label="rank {}", values=_RANKS_SHOWN)),
     sort="expected_rank",
     spare=tuple(map(str, _RANKS_SHOWN[:0:-1])),
+    medium="terminal",
+)
+_OF_SYSTEMS = View(
+    title="{measure}, systems, {scope}",
+    names=("system", "method"),
+    columns=("n_runs", "value", Ends(), "topics_variance", "replicates_variance", "unjudged_variance"),
+    note="A system scores the mean of its runs; for a population its runs are a sample, too.",
+)
+_OF_VARIANCE = View(
+    title="what the score of a run varies with",
+    names=("component", "method"),
+    columns=("variance", "share"),
     medium="terminal",
 )
 _LEADERBOARD_NOTE = (

@@ -28,8 +28,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning"),
 ]
 RUNS = ("new-a", "new-b", "north-1")
-TABLES = ("differences", "pairs", "across_measures", "leaderboard", "ranks", "significance", "overview")
-TABLES += ("reliability", "across_overview")
+TABLES = ("differences", "pairs", "across_measures", "leaderboard", "system_scores", "system_variance")
+TABLES += ("ranks", "significance", "overview", "reliability", "across_overview")
 
 
 def shown(found: Comparison, width: int = 80, **arranged: object) -> str:

@@ -1,0 +1,130 @@
+"""Scores of systems from runs that are replicates of them, and what their variance is due to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.measures import Values, equal_tailed_interval
+from bayespool.measures.populations import population_draws
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SystemScores:
+    """Scores of systems, means over their runs, and the parts of their variance.
+
+    Attributes
+    ----------
+    value : ndarray of float, shape (system,)
+        Posterior means.
+    draws : ndarray of float, shape (draw, system)
+        Means on these topics, of these runs.
+    there : ndarray of float, shape (draw, system)
+        Means on topics and of runs like these.
+    of_topics, of_replicates, of_unjudged : ndarray of float, shape (system,)
+        Variance of a system's mean due to the choice of topics, of runs and to unjudged documents;
+        ``of_replicates`` is NaN where no system has two runs.
+    replicate, system : float
+        Variance between runs of a system, and between systems, of means over these topics; ``system`` is at
+        least 0.
+    """
+
+    value: FloatArray
+    draws: FloatArray
+    there: FloatArray
+    of_topics: FloatArray
+    of_replicates: FloatArray
+    of_unjudged: FloatArray
+    replicate: float
+    system: float
+
+    @property
+    def shares(self) -> FloatArray:
+        """Shares of topics, runs and unjudged documents in a system's variance, shape (3, system); runs have
+        none where no system has two, and all are NaN where nothing varies.
+        """
+        parts = np.array([self.of_topics, np.nan_to_num(self.of_replicates), self.of_unjudged])
+        with np.errstate(invalid="ignore"):
+            return np.asarray(parts / parts.sum(axis=0))
+
+    @property
+    def components(self) -> dict[str, float]:
+        """Variances by system, replicate, topic and unjudged documents, the last two means over systems."""
+        topic, unjudged = float(self.of_topics.mean()), float(self.of_unjudged.mean())
+        return {"system": self.system, "replicate": self.replicate, "topic": topic, "unjudged": unjudged}
+
+    def interval(self, ci_prob: float, *, like_these: bool) -> tuple[FloatArray, FloatArray]:
+        """Ends of the interval on these topics and runs, or on ones like these, shape (system,) each."""
+        return equal_tailed_interval(self.there if like_these else self.draws, ci_prob)
+
+
+def system_scores(values: Values, groups: Sequence[Sequence[int]], *, random_seed: int = 1) -> SystemScores:
+    r"""Score systems by the mean of their runs.
+
+    Parameters
+    ----------
+    values : Values, shape (draw, run, topic)
+        Joint draws of the runs, on two topics or more.
+    groups : sequence of sequence of int
+        Positions of the runs of each system.
+    random_seed : int, default 1
+
+    Returns
+    -------
+    SystemScores
+
+    Notes
+    -----
+    In each draw a system's mean over the population of topics is that of `population_draws`, of its mean over
+    runs on each topic. Where a system has two runs or more, that of the population of its runs is off by
+    :math:`z \\sqrt{SS / \\chi^2_\\nu} / \\sqrt{R}`, with :math:`SS` the sum of squares of runs' means within
+    systems, :math:`\\nu` its degrees of freedom, of all systems together, and :math:`R` the system's runs.
+
+    Examples
+    --------
+    >>> scores = np.array([[[4, 6], [6, 8], [1, 3]]])  # a draw of three runs on two topics
+    >>> found = system_scores(Values(scores, 10), [[0, 1], [2]])
+    >>> found.value.tolist(), round(found.replicate, 4), found.of_replicates.round(4).tolist()
+    ([0.6, 0.2], 0.02, [0.01, 0.02])
+    """
+    scores = values.scores()
+    of_systems = np.stack([scores[:, list(runs)].mean(axis=1) for runs in groups], axis=1)
+    means, n_runs = scores.mean(axis=2), np.array([len(runs) for runs in groups])
+    draws = np.asarray(of_systems.mean(axis=2))
+    squares = sum(((means[:, list(runs)] - draws[:, [s]]) ** 2).sum(axis=1) for s, runs in enumerate(groups))
+    freedom = int((n_runs - 1).sum())
+    replicate = float(np.mean(squares) / freedom) if freedom else float("nan")
+    there = population_draws(of_systems, random_seed=random_seed)
+    if freedom:
+        rng = np.random.default_rng([random_seed, 1])
+        scale = np.sqrt(squares / rng.chisquare(freedom, size=len(draws)))
+        there += rng.normal(size=draws.shape) * scale[:, None] / np.sqrt(n_runs)
+    return SystemScores(
+        value=draws.mean(axis=0),
+        draws=draws,
+        there=there,
+        of_topics=_over_topics(of_systems),
+        of_replicates=replicate / n_runs,
+        of_unjudged=draws.var(axis=0),
+        replicate=replicate,
+        system=_between(draws, replicate, n_runs),
+    )
+
+
+def _over_topics(scores: npt.NDArray[Any]) -> FloatArray:
+    """Mean over draws of the variance of a mean over topics, shape (system,)."""
+    return np.asarray(scores.var(axis=2, ddof=1).mean(axis=0) / scores.shape[2])
+
+
+def _between(draws: FloatArray, replicate: float, n_runs: npt.NDArray[Any]) -> float:
+    """Variance between systems: that of their means less what replicates add; NaN for one system."""
+    if draws.shape[1] < 2:
+        return float("nan")
+    added = 0.0 if np.isnan(replicate) else float((replicate / n_runs).mean())
+    return max(0.0, float(draws.var(axis=1, ddof=1).mean()) - added)
