@@ -39,6 +39,7 @@ from .significance import (
     SignificanceTest as SignificanceTest,
     SignificantDraws as SignificantDraws,
     adjust_p_values as adjust_p_values,
+    effect_sizes as effect_sizes,
     paired_t as paired_t,
     randomization as randomization,
     significant_draws as significant_draws,

@@ -19,7 +19,7 @@ from bayespool.comparisons.draws import (
 )
 from bayespool.comparisons.reliability import dependability, generalizability
 from bayespool.comparisons.sentences import comparison_sentences
-from bayespool.comparisons.significance import Control, SignificanceTest, SignificantDraws
+from bayespool.comparisons.significance import Control, SignificanceTest, SignificantDraws, effect_sizes
 from bayespool.comparisons.systems import SystemScores, system_scores
 from bayespool.comparisons.tables import (
     AS_JUDGED,
@@ -453,11 +453,12 @@ class Comparison(Result):
         -------
         pandas.DataFrame
             One row per measure, method, test and pair: ``measure``, ``method``, ``scope`` (``population``),
-            ``test``, ``run_a``, ``run_b``, ``difference`` (a minus b), ``p_value``, ``control``,
-            ``p_adjusted``, ``level``, ``significant``; for methods with draws and tests that are repeated in
-            every draw also ``prob_significant``, ``prob_significant_greater`` and ``prob_significant_less``
-            (a significantly greater, less than b), and ``reversal_risk``, for pairs that are significant on
-            the uncorrected scores: the chance that completed judgments do not confirm it in that direction.
+            ``test``, ``run_a``, ``run_b``, ``difference`` (a minus b), ``effect_size`` (as
+            `bayespool.comparisons.effect_sizes`), ``p_value``, ``control``, ``p_adjusted``, ``level``,
+            ``significant``; for methods with draws and tests that are repeated in every draw also
+            ``prob_significant``, ``prob_significant_greater`` and ``prob_significant_less`` (a significantly
+            greater, less than b), and ``reversal_risk``, for pairs that are significant on the uncorrected
+            scores: the chance that completed judgments do not confirm it in that direction.
         """
         return self._significance.copy()
 
@@ -471,6 +472,7 @@ class Comparison(Result):
             e = self.scores[method, measure]
             adjusted = self.p_adjusted[measure, method, test]
             matrices = {"difference": np.subtract.outer(e.value, e.value), "p_value": p}
+            matrices["effect_size"] = effect_sizes(e.per_topic, test)
             matrices |= {"p_adjusted": adjusted, "significant": adjusted <= self.level}
             if (measure, method, test) in self.significant:
                 s = self.significant[measure, method, test]
@@ -483,7 +485,8 @@ class Comparison(Result):
             control = "tukey-hsd" if test == "tukey-hsd" else self.control
             named = {"scope": "population", "test": test, "control": control, "level": self.level}
             frames.append(self._pairs(e, named, matrices))
-        columns = ["measure", "method", "scope", "test", "run_a", "run_b", "difference", "p_value", "control"]
+        columns = ["measure", "method", "scope", "test", "run_a", "run_b", "difference"]
+        columns += ["effect_size", "p_value", "control"]
         columns += ["p_adjusted", "level", "significant", "prob_significant", "prob_significant_greater"]
         columns += ["prob_significant_less", "reversal_risk"]
         return pd.concat(frames, ignore_index=True).reindex(columns=columns)

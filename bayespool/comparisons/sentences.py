@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayespool.comparisons.significance import effect_sizes
 from bayespool.comparisons.tables import AS_JUDGED, count_pairs, test_words
 from bayespool.errors import InputError, known_names
 from bayespool.tables.formatting import counted, interval, level, number, p_value, percent, some_of
@@ -195,9 +196,12 @@ def _significance_clause(
     value = comparison.scores[AS_JUDGED, measure].value
     significant = p <= comparison.level
     shown = f"p {'' if p_value(p).startswith('<') else '= '}{p_value(p)}"
+    size = effect_sizes(comparison.scores[AS_JUDGED, measure].per_topic[[a, b]], test)[0, 1]
+    letter = "r" if test == "wilcoxon" else "d"
     text = (
         f" On the existing judgments the difference of {_amount(value[a] - value[b])} is "
-        f"{'' if significant else 'not '}significant at {comparison.level:g} ({named}: {shown})"
+        f"{'' if significant else 'not '}significant at {comparison.level:g} ({named}: {shown}, "
+        f"effect size {letter} = {size:.2f})"
     )
     draws = comparison.significant.get((measure, method, test))
     if draws is None or is_certain:

@@ -37,7 +37,8 @@ _LEVEL = Option(
     help="Significant is an adjusted p-value of at most this.", above=0, below=1, group="Comparison"
 )
 _CONTROL = Option(
-    help="Adjustment of p-values over all pairs; tukey-hsd needs none.",
+    help="Adjustment of p-values over all pairs: holm, of all claims none is wrong with the level's chance; "
+    "benjamini-hochberg, few of the claims are wrong, for many pairs; tukey-hsd needs none.",
     details="The family is all pairs of the runs given, or of a group of them.",
     group="Comparison",
 )
@@ -67,7 +68,8 @@ class ComparingSettings(ScoringSettings):
     )
     tests: tuple[SignificanceTest, ...] = option(
         ("paired-t",),
-        "Comma-separated tests of a pair: paired-t, wilcoxon, randomization, tukey-hsd.",
+        "Comma-separated tests of a pair: paired-t, the usual one; wilcoxon, where differences are far from "
+        "normal; randomization, which assumes no distribution; tukey-hsd, for all pairs at once.",
         group="Comparison",
     )
     level: float = option(0.05, _LEVEL)

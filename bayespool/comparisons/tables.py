@@ -117,6 +117,11 @@ _COLUMNS = PAIR | {
     "component": Column("component", "text", "What a score varies with."),
     "variance": Column("variance", "score", "Its variance.", 6),
     "share": Column("share", "share", "Its share of the sum."),
+    "effect_size": Column(
+        "effect\nsize",
+        "coefficient",
+        "Standardized mean difference d; of wilcoxon the rank-biserial correlation r.",
+    ),
     "p_value": Column("p", "p-value", "P-value, unadjusted but for Tukey's."),
     "control": Column("control", "text", "Adjustment of the p-values for all pairs."),
     "p_adjusted": Column("adjusted\np", "p-value", "P-value adjusted for all pairs."),
@@ -310,8 +315,11 @@ _EXPECTED_NOTE = " The expected score leaves out what of a lead is due to the ch
 _OF_TESTS = View(
     title="{measure}, a population of topics: significance at {level:g} ({test})",
     names=("run_a", "run_b", "method"),
-    columns=("difference", "p_value", "p_adjusted", "significant", "prob_significant", "reversal_risk"),
-    spare=("p_value", "significant", "prob_significant"),
+    columns=(
+        *("difference", "effect_size", "p_value", "p_adjusted"),
+        *("significant", "prob_significant", "reversal_risk"),
+    ),
+    spare=("p_value", "significant", "effect_size", "prob_significant"),
     medium="terminal",
 )
 _OF_OVERVIEW = replace(
