@@ -7,7 +7,7 @@ from .draws import (
     compare_across as compare_across,
     compare_runs_by_draws as compare_runs_by_draws,
     rank_probabilities as rank_probabilities,
-    told_apart as told_apart,
+    separate_runs as separate_runs,
 )
 from .outcomes import (
     Reversals as Reversals,

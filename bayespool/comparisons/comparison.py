@@ -391,14 +391,14 @@ class Comparison(Result):
         names += ["topics_variance", "replicates_variance", "unjudged_variance"]
         frames = []
         for measure, method, scope in self.draws if self.systems else ():
-            found = self._systems[measure, method]
+            systems = self._systems[measure, method]
             like_these = scope == "population"
-            ends = found.interval(self.ci_prob, like_these=like_these)
+            ends = systems.interval(self.ci_prob, like_these=like_these)
             lower, upper = (np.clip(end, *measure.range) for end in ends)
             columns: dict[str, Any] = {"measure": str(measure), "method": method, "scope": scope}
             columns |= {"system": list(self._runs_of), "n_runs": list(map(len, self._runs_of.values()))}
-            columns |= {"value": found.value, "lower": lower, "upper": upper, "ci_prob": self.ci_prob}
-            columns |= dict(zip(names[-3:], found.shares if like_these else [np.nan] * 3, strict=True))
+            columns |= {"value": systems.value, "lower": lower, "upper": upper, "ci_prob": self.ci_prob}
+            columns |= dict(zip(names[-3:], systems.shares if like_these else [np.nan] * 3, strict=True))
             frames.append(pd.DataFrame(columns).sort_values("value", ascending=False, kind="stable"))
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
 

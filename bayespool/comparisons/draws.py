@@ -43,8 +43,8 @@ class DrawComparison:
         Draws in which they differ by no more than the region of practical equivalence, equal ones included.
     prob_rank : ndarray of float, shape (run, rank)
         As `rank_probabilities`.
-    told : ndarray of bool, shape (run, run)
-        Whether the row's value is told to be greater, as `told_apart`: all orders together hold with the
+    separated : ndarray of bool, shape (run, run)
+        Whether the row's value is told to be greater, as `separate_runs`: all orders together hold with the
         probability of the intervals.
     """
 
@@ -56,7 +56,7 @@ class DrawComparison:
     n_equal: CountArray
     n_equivalent: CountArray
     prob_rank: FloatArray
-    told: BoolArray
+    separated: BoolArray
 
     @property
     def prob_greater(self) -> FloatArray:
@@ -83,16 +83,16 @@ class DrawComparison:
         """First and last rank that each run may have, shape (run,) each: for all runs at once, ties with
         all the ranks that they cover.
         """
-        return 1 + self.told.sum(axis=0), len(self.told) - self.told.sum(axis=1)
+        return 1 + self.separated.sum(axis=0), len(self.separated) - self.separated.sum(axis=1)
 
     @property
     def tier(self) -> CountArray:
         """Tier of each run, 1 the best, shape (run,): from the highest mean down, the first run that is told
         to be lower than the first of a tier begins the next one.
         """
-        tier, first = np.ones(len(self.told), dtype=np.int64), -1
+        tier, first = np.ones(len(self.separated), dtype=np.int64), -1
         for run in np.argsort(-self.difference.mean(axis=1), kind="stable"):
-            is_next = first >= 0 and bool(self.told[first, run])
+            is_next = first >= 0 and bool(self.separated[first, run])
             tier[run] = (1 if first < 0 else tier[first]) + is_next
             first = run if first < 0 or is_next else first
         return tier
@@ -151,11 +151,11 @@ def compare_runs_by_draws(
         n_equal=n_equal,
         n_equivalent=n_equivalent,
         prob_rank=rank_probabilities(values),
-        told=told_apart(values, ci_prob=ci_prob),
+        separated=separate_runs(values, ci_prob=ci_prob),
     )
 
 
-def told_apart(values: npt.NDArray[Any], *, ci_prob: float) -> BoolArray:
+def separate_runs(values: npt.NDArray[Any], *, ci_prob: float) -> BoolArray:
     r"""Tell which runs' values are greater than which, right for all pairs at once.
 
     Parameters
@@ -181,7 +181,7 @@ def told_apart(values: npt.NDArray[Any], *, ci_prob: float) -> BoolArray:
     Examples
     --------
     >>> rng = np.random.default_rng(1)
-    >>> told_apart(rng.normal([0, 1, 5], size=(4000, 3)), ci_prob=0.95).astype(int)
+    >>> separate_runs(rng.normal([0, 1, 5], size=(4000, 3)), ci_prob=0.95).astype(int)
     array([[0, 0, 0],
            [0, 0, 0],
            [1, 1, 0]])
@@ -196,8 +196,8 @@ def told_apart(values: npt.NDArray[Any], *, ci_prob: float) -> BoolArray:
         np.maximum(largest, off.max(axis=1, initial=0), out=largest)
     rank = min(int(np.ceil(ci_prob * n_draws)), n_draws)
     critical = np.partition(largest, rank - 1)[rank - 1]
-    told: BoolArray = mean - mean.T > critical * (spread + spread.T) + _NO_DIFFERENCE
-    return told
+    separated: BoolArray = mean - mean.T > critical * (spread + spread.T) + _NO_DIFFERENCE
+    return separated
 
 
 def _differences(

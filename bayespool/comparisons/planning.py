@@ -273,8 +273,8 @@ class Plan(Result):
         rows = self.scenarios().to_dict("records")
         now, s = rows[0], self.settings
         share = f"{level(s.power)} of cases (t interval at {s.level:g})"
-        told, on = number(now["smallest"], 3), counted(now["n_topics"], "topic")
-        text = f"On {on} a difference of {told} is told in {share}."
+        smallest, on = number(now["smallest"], 3), counted(now["n_topics"], "topic")
+        text = f"On {on} a difference of {smallest} is told in {share}."
         others = [row for row in rows[1:] if not row["labels"] or len(self.variances) == 1]
         if others:
             changes = [f"{row['scenario']} {number(row['smallest'], 3)}" for row in others]

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from bayespool.comparisons import compare_runs_by_draws, generalizability, told_apart
+from bayespool.comparisons import compare_runs_by_draws, generalizability, separate_runs
 from bayespool.comparisons.sentences import leaderboard_sentence
 from bayespool.measures.populations import population_draws, population_of
 from bayespool.report.reading import read_result
@@ -27,7 +27,7 @@ RUNS = ("new-a", "new-b", "north-1", "north-2")
     st.sampled_from([0.5, 0.8, 0.95]),
 )
 def test_what_is_told_holds_in_the_share_of_draws_that_is_stated(values: np.ndarray, ci_prob: float) -> None:
-    told = told_apart(values, ci_prob=ci_prob)
+    told = separate_runs(values, ci_prob=ci_prob)
     assert not (told & told.T).any()
     greater = values[:, :, None] > values[:, None, :]
     assert (greater | ~told).all(axis=(1, 2)).mean() >= ci_prob
@@ -65,7 +65,7 @@ def test_runs_that_vary_alike_are_told_by_tukeys_range() -> None:
     spread = difference.std(axis=0) + np.eye(runs)
     critical = np.quantile((off / spread).max(axis=(1, 2)), 0.9)
     expected = difference.mean(axis=0) > critical * spread
-    np.testing.assert_array_equal(told_apart(values, ci_prob=0.9), expected)
+    np.testing.assert_array_equal(separate_runs(values, ci_prob=0.9), expected)
 
 
 @pytest.mark.parametrize("spread", [1e-6, 0.05, 0.2])
