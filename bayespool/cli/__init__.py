@@ -49,7 +49,7 @@ COMMANDS: dict[str, dict[Command, str]] = {
     },
     "Campaign": {
         pool: "Choose the documents to judge: a strategy and a budget",
-        plan: "Say which differences are told, and what more topics or judgments tell",
+        plan: "Say which differences are told, and what more would tell",
         judge_next: "Choose what to judge next, and when to stop",
         budgets: "Show how biased pools of different strategies and budgets are",
     },
