@@ -44,12 +44,12 @@ def test_single_runs_say_nothing_of_replicates() -> None:
 
 def test_intervals_hold_the_mean_over_topics_and_runs() -> None:
     rng, held = np.random.default_rng(2), []
-    for seed in range(400):
+    for seed in range(200):
         truth = rng.normal(0.5, 0.05, size=4)
         runs = np.repeat(truth, 3) + rng.normal(scale=0.03, size=12)
         hard = rng.normal(scale=0.1, size=30) + np.repeat(rng.normal(scale=0.1, size=(4, 30)), 3, axis=0)
         scores = runs[:, None] + hard + rng.normal(scale=0.05, size=(12, 30))
-        values = Values(np.repeat(scores[None], 400, axis=0))
+        values = Values(np.repeat(scores[None], 300, axis=0))
         found = system_scores(values, np.arange(12).reshape(4, 3).tolist(), random_seed=seed)
         low, high = found.interval(0.95, like_these=True)
         held.append((low <= truth) & (truth <= high))

@@ -74,7 +74,7 @@ def test_a_sentence_says_whether_judgments_or_topics_are_missing(scores: Scores)
 
 
 def test_what_is_stored_says_the_same(scores: Scores, tmp_path: Path) -> None:
-    for name in ("scores.json", "scores.parquet", "scores.nc"):
+    for name in ("scores.json", "scores.parquet"):
         scores.save(tmp_path / name)
         stored = read_scores(tmp_path / name)
         assert stored.summary() == scores.summary()
