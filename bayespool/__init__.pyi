@@ -1,5 +1,10 @@
 __version__: str
 
+from .auditing import (
+    Audit as Audit,
+    audit as audit,
+    read_audit as read_audit,
+)
 from .collection import (
     UNJUDGED as UNJUDGED,
     Collection as Collection,

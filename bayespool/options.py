@@ -530,7 +530,7 @@ class PosteriorSettings(SamplingSettings):
     """Settings for posterior estimators, for the named ones that have them."""
 
     target_accept: float = option(
-        0.9, "Share of accepted steps that the sampler aims at.", above=0, below=1, python_only=True
+        0.95, "Share of accepted steps that the sampler aims at.", above=0, below=1, python_only=True
     )
     joint: bool = option(
         False,
@@ -542,7 +542,11 @@ class PosteriorSettings(SamplingSettings):
         "Complete the judgments of all runs at once, so that runs can be compared draw by draw.",
         python_only=True,
     )
-    shift: float = option(0.0, "Added to the log odds of every unjudged document.", python_only=True)
+    shift: float | None = option(
+        None,
+        "Added to the log odds of every unjudged document; by default drawn from the prior of shift.",
+        python_only=True,
+    )
     progress: bool = option(False, "Show the sampler's progress.", python_only=True, compare=False)
 
     def of_posteriors(self) -> dict[str, Any]:

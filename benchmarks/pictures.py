@@ -1,10 +1,12 @@
-"""The pictures of real collections in the documentation.
+"""The pictures of the documentation that its build does not draw.
 
     BAYESPOOL_COLLECTIONS=folder python benchmarks/pictures.py [--output docs/_static]
 
-``far-forest.png``: a run of neural methods of each organization on DL 2021, with the runs of traditional
-methods as the pool, and what they score with all judgments. ``far-distance.png``: how unlike that pool they
-are. They show names of runs and scores, nothing of topics and documents.
+``late-runs.png``: the late runs of the simulated example, with their truth, for README and first page;
+``--only-example`` draws it alone, and needs no collection. ``far-forest.png``: a run of neural methods of
+each organization on DL 2021, with the runs of traditional methods as the pool, and what they score with all
+judgments. ``far-distance.png``: how unlike that pool they are. They show names of runs and scores, nothing of
+topics and documents.
 """
 
 from __future__ import annotations
@@ -20,8 +22,10 @@ from at_hand import collections_folder, read
 from bayespool import Collection, score
 from bayespool.collection import read_run_types
 from bayespool.evidence import score_bounds
+from bayespool.experiments import simulate_example
 from bayespool.measures import parse_measure
 from bayespool.plots import figure_grid, plot_distance, plot_forest
+from bayespool.plots.style import share_legend
 from bayespool.scoring import Scores
 
 ESTIMATORS = ("smoothed", "condensed-list", "posterior-combined")
@@ -32,10 +36,14 @@ def main() -> None:
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, default=Path("docs/_static"))
+    parser.add_argument("--only-example", action="store_true")
     asked = parser.parse_args()
-    folder = collections_folder(parser)
     matplotlib.use("Agg")
     warnings.simplefilter("ignore")
+    late_runs(asked.output / "late-runs.png")
+    if asked.only_example:
+        return
+    folder = collections_folder(parser)
     whole = read(folder / "dl21-passage", order="rank")
     types = read_run_types(folder / "dl21-passage" / "run-types.csv")
     pooled = [whole.run_ids[r] for r in np.flatnonzero(whole.pooled)]
@@ -46,6 +54,16 @@ def main() -> None:
     figure, (panel,) = figure_grid(1, width=7, height=0.34 * len(far.run_ids) + 1.2)
     plot_distance(far, ax=panel)
     figure.savefig(asked.output / "far-distance.png", dpi=110)
+
+
+def late_runs(path: Path) -> None:
+    """The runs of the example in a size that a phone can read."""
+    example = simulate_example()
+    scores = score(example.collection, measures=["P@10"], estimators=["smoothed", "posterior-combined"])
+    figure, (panel,) = figure_grid(1, width=3.6, height=2.2)
+    plot_forest(scores, truth=example.true_values("P@10"), legend=False, ax=panel)
+    share_legend(figure, "outside upper left", ncols=2, fontsize="small", columnspacing=1.2)
+    figure.savefig(path, dpi=200)
 
 
 def forest(whole: Collection, scores: Scores, path: Path) -> None:

@@ -17,7 +17,9 @@ GROUPS = {
         "read_result StoredResult write_report"
     ),
     "Complete the judgments": "impute Imputations complete Completion",
-    "Organize a campaign": "budgets Budgets plan Plan judge_next NextJudgments check_judges JudgeCheck",
+    "Organize a campaign": (
+        "budgets Budgets plan Plan judge_next NextJudgments audit Audit read_audit check_judges JudgeCheck"
+    ),
     "Study estimators": (
         "leave_out LeaveOutResult leave_out_several LeaveOutSeveralResult check_models ModelChecks "
         "compare_engines EngineComparison self_calibrate SelfCalibrations fit_container load_example "

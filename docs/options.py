@@ -4,14 +4,14 @@ import re
 from pathlib import Path
 from typing import Any
 
-from bayespool import cli, experiments, options, scoring
+from bayespool import auditing, cli, experiments, options, scoring
 from bayespool.cli.help import group_of
 from bayespool.cli.parameters import Argument
 from bayespool.comparisons.settings import PlanSettings
 
 PAGES = [
     Path(__file__).with_name(name)
-    for name in ("experiments.md", "pooling.md", "judge-next.md", "plan.md", "command-line.md")
+    for name in ("experiments.md", "pooling.md", "judge-next.md", "plan.md", "audit.md", "command-line.md")
 ]
 TABLES = {
     "leave-out": experiments.LeaveOutSettings,
@@ -22,6 +22,7 @@ TABLES = {
     "budgets": experiments.BudgetSettings,
     "plan": PlanSettings,
     "judge-next": scoring.JudgeNextSettings,
+    "audit": auditing.AuditSettings,
     "judges": experiments.JudgesSettings,
     "posteriors": options.SamplingSettings,
     "reading": options.ReadingSettings,

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 import bayespool
 from bayespool import experiments, posterior, scoring
+from bayespool.auditing import AuditSettings
 from bayespool.cli.parameters import settings_option
 from bayespool.comparisons.settings import ComparingSettings, ReversalSettings
 from bayespool.errors import InputError
@@ -58,6 +59,7 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
     ScoreSettings: bayespool.score,
     ImputeSettings: bayespool.impute,
     JudgeNextSettings: bayespool.judge_next,
+    AuditSettings: bayespool.audit,
     ComparingSettings: bayespool.compare,
     ReversalSettings: bayespool.reversals,
     CheckingSettings: bayespool.check_models,

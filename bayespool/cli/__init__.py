@@ -22,7 +22,7 @@ from bayespool.cli.completion import install_completion, show_completion
 from bayespool.cli.experiments import budgets, common_topics, leave_out, pool_width, run_types
 from bayespool.cli.help import HELP_NAMES, GroupedCommand, GroupedCommands
 from bayespool.cli.installation import doctor
-from bayespool.cli.judging import impute, judge_next, judges
+from bayespool.cli.judging import audit, impute, judge_next, judges
 from bayespool.cli.messages import discard_streams, is_output_error, prepare_streams, quietly, tell
 from bayespool.cli.options import is_interruption
 from bayespool.cli.parameters import Command, own_option
@@ -51,6 +51,7 @@ COMMANDS: dict[str, dict[Command, str]] = {
         pool: "Choose the documents to judge: a strategy and a budget",
         plan: "Say which differences are told, and what more would tell",
         judge_next: "Choose what to judge next, and when to stop",
+        audit: "Draw documents to judge: an interval that needs no model",
         budgets: "Show how biased pools of different strategies and budgets are",
     },
     "Study": {
@@ -71,7 +72,7 @@ COMMANDS: dict[str, dict[Command, str]] = {
 }
 """Commands by group, each with its line in the help."""
 
-_TABLE_COMMANDS = (score, demo, compare, plan, reversals, pool, judge_next)  # take --format
+_TABLE_COMMANDS = (score, demo, compare, plan, reversals, pool, judge_next, audit)  # take --format
 _OPTIONS: tuple[Any, ...] = (
     own_option(
         "--csv-for-spreadsheets",

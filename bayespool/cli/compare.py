@@ -8,7 +8,7 @@ from collections.abc import Callable
 from bayespool import comparisons
 from bayespool.cli.options import Files, campaign_files, files_to_score, stage_progress
 from bayespool.cli.parameters import Command, own_option, settings_option
-from bayespool.cli.results import Outputs, figure_files, output_files, report_file
+from bayespool.cli.results import Outputs, figure_files, figure_width, output_files, report_file, table_width
 from bayespool.comparisons.settings import ComparingSettings, PlanSettings, ReversalSettings
 from bayespool.errors import InputError
 from bayespool.names import split_list
@@ -35,6 +35,7 @@ def _table(*names: str) -> Callable[[Command], Command]:
     _table(
         "differences",
         "pairs",
+        "runs",
         "across_measures",
         "leaderboard",
         "system_scores",
@@ -56,7 +57,8 @@ def _table(*names: str) -> Callable[[Command], Command]:
         help="Sort pairs: by difference or risk the largest first, by chance the surest, by p the least.",
     ),
     own_option("--top", type=int, least=1, help="Show the first pairs alone; without --sort by difference."),
-    after=(figure_files, report_file),
+    table_width,
+    after=(figure_files, figure_width, report_file),
 )
 def compare(*, settings: ComparingSettings, files: Files, outputs: Outputs) -> None:
     """Compare runs: differences with intervals, chances and ranks, significance tests, and the chance that

@@ -1,4 +1,4 @@
-"""The commands ``judge-next``, ``judges`` and ``impute``."""
+"""The commands ``judge-next``, ``audit``, ``judges`` and ``impute``."""
 
 from __future__ import annotations
 
@@ -7,20 +7,29 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayespool import experiments, scoring
+import click
+
+from bayespool import auditing, experiments, scoring
+from bayespool.auditing.settings import AuditSettings
 from bayespool.cli.experiments import jobs_option
+from bayespool.cli.help import group_of
+from bayespool.cli.messages import tell
 from bayespool.cli.options import (
+    JUDGMENTS,
     Files,
     check_jobs,
     count_progress,
     files_to_score,
+    own_judgments,
+    pool_runs,
     report_interruption,
     stage_progress,
 )
-from bayespool.cli.parameters import own_option, settings_option
+from bayespool.cli.parameters import files_argument, gathered, own_option, settings_option
 from bayespool.cli.results import Outputs, figure_files, output_files, output_folder
 from bayespool.errors import InputError, InputWarning
 from bayespool.experiments.settings import JudgesSettings
+from bayespool.options import ReadingRunsSettings
 from bayespool.scoring.settings import ImputeSettings, JudgeNextSettings
 
 if TYPE_CHECKING:
@@ -77,6 +86,96 @@ def _print_first(result: scoring.NextJudgments, console: Console) -> None:
     if len(result) > _N_PRINTED:
         text = f"the table has {_N_PRINTED} of {len(result)} documents; --output writes all"
         print_words(console, text, wrap=False)
+
+
+@gathered(
+    Files,
+    "files",
+    own_option("--qrels", type=Path, group="Input", help=JUDGMENTS),
+    files_argument("runs", help="A run file to audit, in TREC format; two for their difference."),
+    pool_runs,
+    own_judgments,
+    own_option(
+        "--go-on",
+        type=Path,
+        group="Input",
+        help="Certificate of an audit, .json, to go on from: with it no run and no judgments are read.",
+    ),
+    own_option(
+        "--judged",
+        type=Path,
+        group="Input",
+        help="Judgments of the documents drawn, as qrels; with --go-on.",
+    ),
+    own_option(
+        "--verify",
+        type=Path,
+        group="Input",
+        help="Certificate of an audit, .json, to check: every draw, probability and interval.",
+    ),
+    settings_option(ReadingRunsSettings, "reading"),
+)
+@settings_option(AuditSettings)
+@output_files(
+    output=own_option(
+        "--output",
+        "-o",
+        type=Path,
+        multiple=True,
+        help="File for the audit: its certificate in .json; in .txt, .qrels, .gz or nothing, qrels with "
+        "relevance -1 for an assessor to fill in, probabilities in the second column; else a table; may be "
+        "repeated.",
+    ),
+    after=(figure_files,),
+)
+def audit(
+    *,
+    settings: AuditSettings,
+    files: Files,
+    go_on: Path | None,
+    judged: Path | None,
+    verify: Path | None,
+    outputs: Outputs,
+) -> None:
+    """Draw unjudged documents of a run with known probabilities, with an interval that holds at all times,
+    however wrong the model is.
+
+    Judge them, and ask again with --go-on and --judged. Anybody can --verify the certificate.
+    """
+    outputs.check(auditing.Audit.formats)
+    if verify is not None:
+        _refuse_beside("--verify", {"verify"})
+        result = auditing.read_audit(verify)
+    elif go_on is not None:
+        from bayespool.collection import read_qrels
+
+        _refuse_beside("--go-on", {"go_on", "judged", "budget", "until"})
+        if judged is None:
+            raise InputError("--go-on without --judged", hint="give the judgments of the documents drawn")
+        lines = read_qrels(str(judged))
+        result = auditing.read_audit(go_on).go_on(lines, budget=settings.budget, until=settings.until)
+    else:
+        if judged is not None:
+            raise InputError("--judged without --go-on", hint="name the certificate of the audit, too")
+        if files.qrels is None:
+            raise InputError("no judgments", hint="--qrels, or --go-on or --verify a certificate")
+        files.check_runs(settings, "audit")
+        with stage_progress() as say:
+            collection, targets = files.read(say, settings)
+            result = auditing.audit(collection, targets, settings=settings, report=say)
+    outputs.write(result)
+    if verify is not None:
+        tell(f"verified: {verify} is as its seed and its judgments give it")
+
+
+def _refuse_beside(option: str, allowed: set[str]) -> None:
+    """Raise `InputError` for options of a new audit beside one that names a certificate."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        is_given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if is_given and name not in allowed and group_of(parameter) != "Output":
+            raise InputError(f"{parameter.opts[0]} beside {option}", hint="the certificate says it")
 
 
 @files_to_score()

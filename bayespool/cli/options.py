@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from bayespool.scoring import TargetSettings
 
 _OF_CAMPAIGN = "Runs of the campaign: folder, glob or file; may be repeated."
-_JUDGMENTS = "Relevance judgments."
-qrels_file = own_option("--qrels", type=Path, required=True, group="Input", help=_JUDGMENTS)
+JUDGMENTS = "Relevance judgments."
+qrels_file = own_option("--qrels", type=Path, required=True, group="Input", help=JUDGMENTS)
 campaign_runs = own_option(
     "--pool", type=Path, multiple=True, required=True, group="Input", help=_OF_CAMPAIGN
 )
@@ -111,7 +111,7 @@ campaign_files = gathered(
 collection_files = gathered(
     Files,
     "files",
-    own_option("--qrels", type=Path, group="Input", help=_JUDGMENTS),
+    own_option("--qrels", type=Path, group="Input", help=JUDGMENTS),
     pool_runs,
     own_option(
         "--collection",

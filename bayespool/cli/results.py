@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -70,8 +70,20 @@ figure_files = own_option(
     multiple=True,
     help="Also draw the result into a .pdf, .png or .svg file; may be repeated.",
 )
+figure_width = own_option(
+    "--figure-width",
+    type=float,
+    least=2,
+    help="Width of the figures of --figure in inches, with text of 7 points or more; 3.33 is a column.",
+)
 report_file = own_option(
     "--report", type=Path, help="Also write a report, an .html file with figures and sortable tables."
+)
+table_width = own_option(
+    "--width",
+    type=("page", "column"),
+    default="page",
+    help="Width of tables in .tex, .md and .html files: a page, or one column of a two-column paper.",
 )
 _FIGURES = own_option(
     "--figures", type=("png", "svg", "none"), default="png", help="Kind of figures in the output folder."
@@ -85,12 +97,14 @@ class Outputs:
     output: tuple[Path, ...] | Path | None = ()
     folder: Path | None = None
     figure: tuple[Path, ...] = ()
+    figure_width: float | None = None
     figures: FigureFormat = "png"
     report: Path | None = None
     table: str | None = None
     columns: str | None = None
     sort: str | None = None
     top: int | None = None
+    width: Literal["page", "column"] = "page"
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -99,10 +113,11 @@ class Outputs:
 
     @functools.cached_property
     def arrangement(self) -> Arrangement:
-        """Arrangement of ``--columns``, ``--sort`` and ``--top``."""
+        """Arrangement of ``--columns``, ``--sort``, ``--top`` and ``--width``."""
         from bayespool.tables.markup import Arrangement
 
-        return Arrangement(None if self.columns is None else split_list(self.columns), self.sort, self.top)
+        columns = None if self.columns is None else split_list(self.columns)
+        return Arrangement(columns, self.sort, self.top, self.width)
 
     def check(self, own_formats: Sequence[str] = ()) -> None:
         """Raise for outputs that cannot be written, and for wrong use of ``--format`` or standard output.
@@ -152,7 +167,9 @@ class Outputs:
                 if path != _STANDARD_OUTPUT:
                     save(result, path, table=self.table, figures=self.figures, arrangement=self.arrangement)
             if self.figure:
-                first = result.figures()[0].draw if draw is None else draw
+                first: Callable[..., Any] | None = result.figures()[0].draw if draw is None else draw
+                if first is not None and self.figure_width is not None:
+                    first = functools.partial(first, width=self.figure_width)
                 write_figures(self.figure, first or (lambda: None))
             if self.report is not None:
                 result.write_report(self.report)

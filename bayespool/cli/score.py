@@ -10,7 +10,16 @@ from bayespool import experiments, plots, scoring
 from bayespool.cli.messages import tell
 from bayespool.cli.options import Files, files_to_score, stage_progress
 from bayespool.cli.parameters import files_argument, own_option, settings_option
-from bayespool.cli.results import Outputs, figure_files, is_as_json, output_files, print_document, report_file
+from bayespool.cli.results import (
+    Outputs,
+    figure_files,
+    figure_width,
+    is_as_json,
+    output_files,
+    print_document,
+    report_file,
+    table_width,
+)
 from bayespool.options import SamplingSettings, options_of
 from bayespool.scoring.settings import ScoreSettings
 
@@ -23,13 +32,14 @@ _TABLE = (
     ),
     own_option("--sort", help="Sort their rows by run, or by a column, the largest first."),
     own_option("--top", type=int, least=1, help="Show the first rows alone; without --sort the best."),
+    table_width,
 )
 
 
 @files_to_score()
 @settings_option(ScoreSettings)
 @_per_topic
-@output_files(*_TABLE, after=(figure_files, report_file))
+@output_files(*_TABLE, after=(figure_files, figure_width, report_file))
 def score(*, settings: ScoreSettings, files: Files, per_topic: bool, outputs: Outputs) -> None:
     """Score runs: values as trec_eval gives them, their bounds, the papers' corrections, and the posterior
     with its interval.
@@ -50,7 +60,7 @@ def score(*, settings: ScoreSettings, files: Files, per_topic: bool, outputs: Ou
     measures=("P@10", "nDCG@10"),
 )
 @_per_topic
-@output_files(*_TABLE, after=(figure_files,))
+@output_files(*_TABLE, after=(figure_files, figure_width))
 @own_option(
     "--write", type=Path, help="Only write the example's files (runs, qrels, organizations) into this folder."
 )
@@ -86,10 +96,10 @@ def _check(outputs: Outputs, settings: ScoreSettings) -> None:
 
 
 def _write(scores: scoring.Scores, outputs: Outputs, *, per_topic: bool) -> None:
-    def draw() -> Any:
+    def draw(width: float | None = None) -> Any:
         if per_topic:
-            return plots.draw_topics(scores)
-        return plots.draw_forest(scores, truth=scores.metadata.get("truth"))
+            return plots.draw_topics(scores, width=width)
+        return plots.draw_forest(scores, truth=scores.metadata.get("truth"), width=width)
 
     outputs.write(scores.per_topic() if per_topic else scores, draw=draw)
 

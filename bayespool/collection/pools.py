@@ -39,6 +39,10 @@ class Pool(Protocol):
     def is_union(self) -> bool:
         """Whether a pool of several runs is the union of the pools of each."""
 
+    @property
+    def looks_at_judgments(self) -> bool:
+        """Whether judgments decided what was judged next."""
+
     def judged(self, collection: Collection, runs: Runs) -> npt.NDArray[np.bool_]:
         """Pairs that would be judged had exactly these runs contributed, shape (pair,)."""
 
@@ -72,6 +76,11 @@ class DepthPool:
     def is_union(self) -> bool:
         """True: a document is judged because of one run alone."""
         return True
+
+    @property
+    def looks_at_judgments(self) -> bool:
+        """False: ranks alone decide."""
+        return False
 
     def judged(self, collection: Collection, runs: Runs) -> npt.NDArray[np.bool_]:
         """First documents of these runs, each down to its depth, shape (pair,)."""

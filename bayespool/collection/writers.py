@@ -7,7 +7,7 @@ import gzip
 import io
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -50,11 +50,11 @@ def write_qrels(qrels: Qrels, path: PathLike) -> None:
     atomic_write(path, qrels_content(qrels, path))
 
 
-def qrels_content(qrels: Qrels, path: PathLike) -> bytes:
-    """Content of the file that `write_qrels` writes."""
+def qrels_content(qrels: Qrels, path: PathLike, *, second: Sequence[str] | None = None) -> bytes:
+    """Content of the file that `write_qrels` writes, with other texts than 0 in its second column."""
     queries, documents = _topics(qrels.query_id, path), _documents(qrels.doc_id, path)
-    lines = zip(queries, documents, qrels.relevance.tolist(), strict=True)
-    return _content("".join(f"{q} 0 {d} {relevance}\n" for q, d, relevance in lines), path)
+    columns = queries, second or ["0"] * len(queries), documents, qrels.relevance.tolist()
+    return _content("".join(f"{q} {s} {d} {r}\n" for q, s, d, r in zip(*columns, strict=True)), path)
 
 
 def write_organizations(organizations: Mapping[str, str], path: PathLike) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -18,9 +18,9 @@ from bayespool.comparisons.draws import (
     with_shared_draws,
 )
 from bayespool.comparisons.reliability import dependability, generalizability
-from bayespool.comparisons.sentences import comparison_sentences
+from bayespool.comparisons.sentences import comparison_sentences, pair_lines
 from bayespool.comparisons.significance import Control, SignificanceTest, SignificantDraws, effect_sizes
-from bayespool.comparisons.systems import SystemScores, system_scores
+from bayespool.comparisons.systems import SystemScores, scores_of_systems, system_frame, variance_frame
 from bayespool.comparisons.tables import (
     AS_JUDGED,
     Pair,
@@ -31,15 +31,14 @@ from bayespool.comparisons.tables import (
 )
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
 from bayespool.measures.populations import population_of
-from bayespool.randomness import key_of
 from bayespool.report.reading import StoredResult
 from bayespool.report.result import Figure, Result
 from bayespool.scoring import Scores
-from bayespool.scoring.score_tables import ideal_lines, note_lines
+from bayespool.scoring.score_tables import FAR_NOTE, far_runs, ideal_lines, note_lines
 from bayespool.scoring.settings import Scope
 from bayespool.tables import Citation
 from bayespool.tables.formatting import counted, level, some_of
-from bayespool.tables.markup import Arrangement, TextTable, one_line
+from bayespool.tables.markup import SUPERSCRIPTS, Arrangement, TextTable, one_line
 from bayespool.tables.table import Table
 
 if TYPE_CHECKING:
@@ -50,6 +49,7 @@ TestKey = tuple[Measure, str, SignificanceTest]
 
 _RELIABILITY_CITED = ("brennan-2001", "bodoff-li-2007", "urbano-marrero-martin-2013")
 _MIN_CHANCE_OF_SURE_ORDER = 0.95
+_PHONE_WIDTH = 3.6  # inches
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,12 +115,25 @@ class Comparison(Result):
 
     def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
         """Tables as people read them, with the columns, order and number of pairs that are arranged."""
-        tables = comparison_tables(self, self.arrangement if arrangement is None else arrangement)
-        return tuple(text for table in tables for text in table.read())
+        chosen = self.arrangement if arrangement is None else arrangement
+        far, of_width = far_runs(self.scores.to_frame()), Arrangement(width=chosen.width)
+        texts = [text for table in comparison_tables(self, chosen) for text in table.read(of_width)]
+        return tuple(text.marked(far, "†", FAR_NOTE) for text in texts)
 
-    def summary(self) -> tuple[str, ...]:
-        """A sentence on each pair under each measure, and across measures, of ten pairs at most."""
-        return tuple(comparison_sentences(self))
+    def summary(self, *pair: str) -> tuple[str, ...]:
+        """A sentence on each pair under each measure, and across measures, of ten pairs at most.
+
+        Parameters
+        ----------
+        *pair : str
+            Two runs: then a line for each measure instead, with the numbers of this pair alone.
+
+        Raises
+        ------
+        InputError
+            One run, more than two, or one that is not in the comparison.
+        """
+        return tuple(pair_lines(self, pair) if pair else comparison_sentences(self))
 
     def figures(self) -> tuple[Figure, ...]:
         """Differences of up to fifteen pairs, or chances of ranks; the leaderboard of three runs or more."""
@@ -223,6 +236,35 @@ class Comparison(Result):
         columns = ["measure", "method", "test", "run_a", "run_b", "as_judged", "p", "difference", "lower"]
         columns += ["upper", "ci_prob", "chance", "risk"]
         return pd.concat(frames, ignore_index=True).reindex(columns=columns)
+
+    def runs(self) -> pd.DataFrame:
+        """Runs, each with those that it is significantly better than, for a table with raised letters.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per measure, test and run: ``measure``, ``test``, ``label`` (a letter; empty for more than
+            25 runs), ``run_id``, ``as_judged``, ``better_than`` (letters of the runs that it is significantly
+            better than as judged), ``method`` (the first with draws), ``value``, ``lower``, ``upper`` and
+            ``ci_prob`` (its estimate and interval; NaN without draws).
+        """
+        import pandas as pd
+
+        letters = list(SUPERSCRIPTS) if len(self.run_ids) <= len(SUPERSCRIPTS) else [""] * len(self.run_ids)
+        labels, frames = np.array(letters[: len(self.run_ids)], dtype=object), []
+        for measure in self.measures:
+            e = next((self.scores[method, of] for of, method, _ in self.draws if of == measure), None)
+            ends = (np.nan, np.nan) if e is None else e.interval(self.ci_prob)
+            for test in self.tests:
+                better = self.better_as_judged(measure, test)
+                columns: dict[str, Any] = {"measure": str(measure), "test": test, "label": labels}
+                columns |= {"run_id": self.run_ids, "as_judged": self.scores[AS_JUDGED, measure].value}
+                columns["better_than"] = ["".join(labels[row]) for row in better]
+                columns |= {"method": AS_JUDGED if e is None else e.method}
+                columns |= {"value": np.nan if e is None else e.value, "lower": ends[0], "upper": ends[1]}
+                columns["ci_prob"] = np.nan if e is None else self.ci_prob
+                frames.append(pd.DataFrame(columns))
+        return pd.concat(frames, ignore_index=True)
 
     def pairs_in_order(self, measure: Measure, arrangement: Arrangement) -> list[Pair]:
         """Pairs as arranged by the first test and method with draws; the first ones by difference."""
@@ -385,22 +427,7 @@ class Comparison(Result):
             ``replicates_variance`` (0 where no system has two runs) and ``unjudged_variance``. On these
             topics the interval is over unjudged documents alone, and shares are NaN. Empty without systems.
         """
-        import pandas as pd
-
-        names = ["measure", "method", "scope", "system", "n_runs", "value", "lower", "upper", "ci_prob"]
-        names += ["topics_variance", "replicates_variance", "unjudged_variance"]
-        frames = []
-        for measure, method, scope in self.draws if self.systems else ():
-            systems = self._systems[measure, method]
-            like_these = scope == "population"
-            ends = systems.interval(self.ci_prob, like_these=like_these)
-            lower, upper = (np.clip(end, *measure.range) for end in ends)
-            columns: dict[str, Any] = {"measure": str(measure), "method": method, "scope": scope}
-            columns |= {"system": list(self._runs_of), "n_runs": list(map(len, self._runs_of.values()))}
-            columns |= {"value": systems.value, "lower": lower, "upper": upper, "ci_prob": self.ci_prob}
-            columns |= dict(zip(names[-3:], systems.shares if like_these else [np.nan] * 3, strict=True))
-            frames.append(pd.DataFrame(columns).sort_values("value", ascending=False, kind="stable"))
-        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
+        return system_frame(self._of_systems, self.draws, self.ci_prob)
 
     def system_variance(self) -> pd.DataFrame:
         """What a run's score varies with: the system, its replicate, the topics and the unjudged documents.
@@ -412,36 +439,13 @@ class Comparison(Result):
             (``system``, ``replicate``, ``topic``, ``unjudged``), ``variance`` and ``share`` of their sum. The
             last two are of systems' means, averaged over systems. Empty without systems.
         """
-        import pandas as pd
-
-        rows = []
-        for measure, method in self._systems:
-            components = self._systems[measure, method].components
-            total = np.nansum(list(components.values())) or np.nan
-            for name, variance in components.items():
-                rows.append((str(measure), method, name, variance, variance / total))
-        return pd.DataFrame(rows, columns=["measure", "method", "component", "variance", "share"])
+        return variance_frame(self._of_systems)
 
     @cached_property
-    def _runs_of(self) -> dict[str, list[int]]:
-        """Positions of the runs of each system."""
-        runs = dict[str, list[int]]()
-        for run_id, system in self.systems:
-            if run_id in self.run_ids:
-                runs.setdefault(system, []).append(self.run_ids.index(run_id))
-        return runs
-
-    @cached_property
-    def _systems(self) -> dict[tuple[Measure, str], SystemScores]:
+    def _of_systems(self) -> dict[tuple[Measure, str], SystemScores]:
         """Scores of systems by measure and method."""
-        seed = self.metadata["random_seed"]
-        return {
-            (e.measure, e.method): system_scores(
-                e.draws, list(self._runs_of.values()), random_seed=key_of(seed, e.measure)
-            )
-            for e in self.scores.estimates
-            if e.draws is not None and self._runs_of
-        }
+        drawn = [e for e in self.scores.estimates if e.draws is not None]
+        return scores_of_systems(self.systems, drawn, random_seed=self.metadata["random_seed"])
 
     def significance(self) -> pd.DataFrame:
         """Significance tests of each method's values, and how many completed judgments pass them.
@@ -579,8 +583,8 @@ def _figures(comparison: Result) -> tuple[Figure, ...]:
     figure = Figure(
         "comparison",
         "Differences of pairs of runs, or chances of ranks of many runs, a panel for each measure",
-        lambda: draw_comparison(comparison),
-        lambda: draw_comparison(comparison, narrow=True),
+        partial(draw_comparison, comparison),
+        partial(draw_comparison, comparison, width=_PHONE_WIDTH),
     )
     leaderboard = comparison.to_frame("leaderboard")
     if leaderboard["run_id"].nunique() <= 2:
@@ -590,7 +594,7 @@ def _figures(comparison: Result) -> tuple[Figure, ...]:
         "leaderboard",
         f"Ranks that the runs may have, right for all runs at once with a chance of {prob}, a panel for each "
         "measure. Runs with filled marks cannot be told from the best.",
-        lambda: draw_leaderboard(comparison),
-        lambda: draw_leaderboard(comparison, narrow=True),
+        partial(draw_leaderboard, comparison),
+        partial(draw_leaderboard, comparison, width=_PHONE_WIDTH),
     )
     return (figure, ranks)

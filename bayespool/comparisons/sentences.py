@@ -10,7 +10,16 @@ import numpy as np
 from bayespool.comparisons.significance import effect_sizes
 from bayespool.comparisons.tables import AS_JUDGED, count_pairs, test_words
 from bayespool.errors import InputError, known_names
-from bayespool.tables.formatting import counted, interval, level, number, p_value, percent, some_of
+from bayespool.tables.formatting import (
+    counted,
+    difference,
+    interval,
+    level,
+    number,
+    p_value,
+    percent,
+    some_of,
+)
 
 if TYPE_CHECKING:
     from bayespool.comparisons.comparison import Comparison
@@ -40,6 +49,44 @@ def comparison_sentences(comparison: Comparison) -> Iterator[str]:
         for _, rows in across.groupby("measures", sort=False):
             for row in rows[rows["method"] == rows["method"].iloc[0]].to_dict("records"):
                 yield across_sentence(row, len(comparison.scores.query_ids))
+
+
+def pair_lines(comparison: Comparison, pair: Sequence[str]) -> Iterator[str]:
+    """A line for each measure with the numbers of one pair, a − b in the order given.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> from bayespool.comparisons import compare
+    >>> two = compare(load_example(), ["new-a", "new-b"], "P@10", estimators=["as-judged"])
+    >>> for line in pair_lines(two, ["new-b", "new-a"]):
+    ...     print(line)
+    P@10 of new-b − new-a: as judged -0.245, p < 0.0001 (paired t test, one pair)
+    """
+    if len(pair) != 2:
+        raise InputError(f"a pair is two runs, not {len(pair)}")
+    a, b = (_position(comparison.run_ids, run, "run") for run in pair)
+    test = comparison.tests[0]
+    for measure in comparison.measures:
+        value = comparison.scores[AS_JUDGED, measure].value
+        p = float(comparison.p_adjusted[measure, AS_JUDGED, test][a, b])
+        line = f"{measure} of {pair[0]} − {pair[1]}: as judged {difference(value[a] - value[b], 3)}, {_p(p)}"
+        line += f" ({test_words(comparison, test)})"
+        method = next((name for of, name, _ in comparison.draws if of == measure), None)
+        if method is not None and (draws := comparison.draws.get((measure, method, "these-topics"))):
+            ends = interval(draws.lower[a, b], draws.upper[a, b], 3, signed=True)
+            line += f"; {method} {difference(draws.difference[a, b], 3)} ({level(comparison.ci_prob)} {ends})"
+            line += f", chance above 0: {_chance(draws.prob_greater[a, b])}"
+            significant = comparison.significant.get((measure, method, test))
+            if significant is not None and p <= comparison.level:
+                risk = significant.reversal_risk(comparison.better_as_judged(measure, test))[a, b]
+                line += f", risk of reversal: {_chance(risk)}"
+        yield line
+
+
+def _p(p: float) -> str:
+    """A p-value with its sign."""
+    return f"p {'' if p_value(p).startswith('<') else '= '}{p_value(p)}"
 
 
 def comparison_sentence(
@@ -195,12 +242,11 @@ def _significance_clause(
         return f" On the existing judgments the two have the same score on every topic ({named})."
     value = comparison.scores[AS_JUDGED, measure].value
     significant = p <= comparison.level
-    shown = f"p {'' if p_value(p).startswith('<') else '= '}{p_value(p)}"
     size = effect_sizes(comparison.scores[AS_JUDGED, measure].per_topic[[a, b]], test)[0, 1]
     letter = "r" if test == "wilcoxon" else "d"
     text = (
         f" On the existing judgments the difference of {_amount(value[a] - value[b])} is "
-        f"{'' if significant else 'not '}significant at {comparison.level:g} ({named}: {shown}, "
+        f"{'' if significant else 'not '}significant at {comparison.level:g} ({named}: {_p(p)}, "
         f"effect size {letter} = {size:.2f})"
     )
     draws = comparison.significant.get((measure, method, test))

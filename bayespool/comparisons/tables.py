@@ -15,7 +15,7 @@ from bayespool.tables import Citation, cite
 from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted, level
 from bayespool.tables.markup import Arrangement
-from bayespool.tables.table import Ends, Spread, Table, View
+from bayespool.tables.table import Ends, Marked, Spread, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +27,7 @@ AS_JUDGED = "as-judged"
 
 PAIR_COLUMNS = ("as-judged", "p", "difference", "interval", "chance", "risk")
 """Columns of the pairs in papers, by name."""
+_COLUMN_OF_PAIRS = ("p", "difference", "interval")  # in one column of a paper
 PAIR_KEYS = ("difference", "chance", "p", "risk")
 """Keys to sort pairs by: largest difference, surest order, smallest p-value, largest risk first."""
 Pair = tuple[str, str]
@@ -141,6 +142,13 @@ _COLUMNS = PAIR | {
     ),
 }
 _POSTERIOR = Column("a − b\nposterior", "difference", "Posterior mean of the difference.")
+_OF_RUNS = {
+    "test": _COLUMNS["test"],
+    "label": Column("", "text", "A letter for the run; none where there are more than 25."),
+    "better_than": Column(
+        "better\nthan", "text", "Letters of the runs that it is significantly better than, as judged."
+    ),
+}
 _OVERVIEW = {
     "prob_significant": Column("chance, all judged:\nmean", "chance", "Mean over pairs of that chance."),
     "reversal_risk": Column("risk of reversal:\nmean", "chance", "Mean over pairs of the risk of reversal."),
@@ -148,6 +156,7 @@ _OVERVIEW = {
 _CAPTIONS = {
     "differences": "Differences of pairs of runs",
     "pairs": "Pairs of runs, in short",
+    "runs": "Runs, with those that each is significantly better than",
     "across_measures": "Pairs of runs on several measures at once",
     "leaderboard": "Leaderboard",
     "system_scores": "Scores of systems",
@@ -173,6 +182,7 @@ def comparison_tables(comparison: Comparison, chosen: Arrangement) -> tuple[Tabl
     lists_pairs = (chosen.top or n_pairs) <= _MAX_PAIRS_LISTED
     views: dict[str, Iterable[View]] = {
         "pairs": _views_of_pairs(comparison, frames["pairs"], chosen),
+        "runs": _views_of_runs(comparison, frames["runs"]),
         "significance": _views_of_tests(comparison, frames["significance"], lists_pairs),
     }
     if lists_pairs:
@@ -199,6 +209,7 @@ def comparison_tables(comparison: Comparison, chosen: Arrangement) -> tuple[Tabl
     columns = {
         "differences": _COLUMNS | {"prob_equivalent": within},
         "pairs": _COLUMNS | {"difference": _POSTERIOR},
+        "runs": _OF_RUNS,
         "overview": _COLUMNS | _OVERVIEW,
         "reliability": {"coefficient": _COLUMNS["coefficient"]},
     }
@@ -387,7 +398,8 @@ def _views_of_pairs(comparison: Comparison, pairs: pd.DataFrame, chosen: Arrange
         rows = pairs[(pairs["measure"] == measure) & (pairs["test"] == comparison.tests[0])]
         method = str(rows["method"].iloc[0])
         n_shown = int((rows["method"] == method).sum())
-        names = tuple(chosen.columns or (PAIR_COLUMNS[:2] if method == AS_JUDGED else PAIR_COLUMNS))
+        of_width = _COLUMN_OF_PAIRS if chosen.width == "column" else PAIR_COLUMNS
+        names = tuple(chosen.columns or (PAIR_COLUMNS[:2] if method == AS_JUDGED else of_width))
         parts: dict[str, str | Ends] = {"as-judged": "as_judged", "interval": Ends(signed=True)}
         views.append(
             View(
@@ -402,6 +414,32 @@ def _views_of_pairs(comparison: Comparison, pairs: pd.DataFrame, chosen: Arrange
     return tuple(views)
 
 
+def _views_of_runs(comparison: Comparison, runs: pd.DataFrame) -> tuple[View, ...]:
+    """A table of a paper of all runs, of the first test, where more than two have letters."""
+    if len(comparison.run_ids) <= 2 or not runs["label"].all():
+        return ()
+    n_topics, test = counted(len(comparison.scores.query_ids), "topic"), comparison.tests[0]
+    title = (
+        f"{counted(len(comparison.run_ids), 'run')} on {n_topics}. As judged: unjudged documents are "
+        f"nonrelevant. Letters: significantly better as judged than these runs at {comparison.level:g} "
+        f"({test_words(comparison, test)})."
+    )
+    if runs["value"].notna().any():
+        title += (
+            f" Estimate ({runs['method'].iloc[0]}) and interval are over what the unjudged documents may be."
+        )
+    columns = (Marked("as_judged", "better_than"), "value", Ends())
+    return (
+        View(
+            title=title,
+            names=("label", "run_id"),
+            columns=(Spread(columns, "measure", grouped=True),),
+            where={"test": test},
+            medium="paper",
+        ),
+    )
+
+
 def _caption(comparison: Comparison, measure: str, n_shown: int, names: Sequence[str], method: str) -> str:
     n = count_pairs(comparison.run_ids)
     which = f"{counted(n, 'pair')}" if n_shown == n else f"{n_shown} of {n} pairs"
@@ -409,10 +447,12 @@ def _caption(comparison: Comparison, measure: str, n_shown: int, names: Sequence
     sentences = [f"Differences in {measure} of {which} of runs on {topics}."]
     if "as-judged" in names:
         sentences.append("As judged: unjudged documents are nonrelevant.")
-    if {"difference", "interval", "chance"} & set(names):
+    if "chance" in names:
         sentences.append(
             f"Posterior ({method}), interval and chance are over what the unjudged documents may be."
         )
+    elif {"difference", "interval"} & set(names):
+        sentences.append(f"Posterior ({method}) and interval are over what the unjudged documents may be.")
     if "risk" in names:
         sentences.append("Risk: the chance that judging them takes a significant difference back.")
     if "p" in names:

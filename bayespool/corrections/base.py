@@ -226,8 +226,8 @@ def within_room(added: FloatArray, room: FloatArray) -> FloatArray:
     current = inside.sum(axis=-1)[..., None]
     left = room - inside
     free = left.sum(axis=-1)[..., None]
-    down = np.where(current > total, total / np.where(current > 0, current, 1), 1.0)
-    up = np.where(current < total, (total - current) / np.where(free > 0, free, 1), 0.0)
+    down = np.divide(total, current, out=np.ones_like(current), where=current > total)
+    up = np.divide(total - current, free, out=np.zeros_like(current), where=(current < total) & (free > 0))
     kept: FloatArray = np.clip(inside * down + left * up, 0, room)
     return kept
 

@@ -221,7 +221,7 @@ LEARNED_FUSION: Predictor = Predictor(
     name="learned_fusion",
     description="log odds of relevance that the judged documents teach of the pooled runs of other "
     "organizations that retrieve the document: by weights of runs, by documents that the same runs retrieve, "
-    "by its support and best rank ({doc}`statistics`, *Learned fusion*)",
+    "by its support and best rank ({doc}`formulas`, *Learned fusion*)",
     per="document",
     compute=_learned_fusion,
 )

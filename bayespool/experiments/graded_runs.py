@@ -196,7 +196,8 @@ class DesignResult(ExperimentResult):
         truth = "Estimates against true scores; on the diagonal an estimate is right"
         figures = []
         for m in self.settings.measures:
-            panels = [partial(plot_truth, self, m, label) for label in self.settings.labels]
+            labels = [label for label in self.settings.labels if label != "as-judged"]  # in every panel
+            panels = [partial(plot_truth, self, m, label) for label in labels or self.settings.labels]
             figures.append(panel_figure("truth", truth, panels, of=[m]))
             if len(posteriors):
                 panels = [partial(plot_pit, self, m, label) for label in posteriors]

@@ -57,7 +57,7 @@ class Fitting:
     draws: int = 500
     tune: int = 1000
     chains: int = 4
-    target_accept: float = 0.9
+    target_accept: float = 0.95
 
     def __post_init__(self) -> None:
         engine_named(self.engine)

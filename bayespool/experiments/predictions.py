@@ -410,7 +410,7 @@ def _weigh(
 
 def _log_densities(rows: HiddenRows, row: npt.NDArray[np.intp], log_odds: FloatArray) -> dict[int, float]:
     """Log predictive density of the total of each run with hidden rows, by run, normal given the parameters
-    as in `bayespool.posterior.log_predictive_densities`.
+    as in `bayespool.posterior.held_out_totals`.
     """
     p, densities = expit(log_odds), {}
     for run in np.unique(rows.run[row[rows.n_hidden[row] > 0]]):

@@ -46,7 +46,7 @@ class NUTS:
     draws: int = 1000
     tune: int = 1000
     chains: int = 4
-    target_accept: float = 0.9
+    target_accept: float = 0.95
     cores: int = 2
     progress: bool = field(default=False, compare=False)
     _compiled: dict[Any, CompiledModel] = field(default_factory=dict, init=False, repr=False, compare=False)

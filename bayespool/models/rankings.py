@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from bayespool.models.formulas import Effect
 from bayespool.models.ratio import RATIO
 from bayespool.models.spec import ModelSpec
 from bayespool.names import POSTERIOR_ESTIMATORS
@@ -34,4 +35,6 @@ RANKINGS: ModelSpec = dataclasses.replace(
         "local_precision": (0.5, 0.25),
         "run_unjudged": (0.1, 0.1),
     },
+    # the fusion leaves topics little to differ by: their scale may be 0
+    effects={**RATIO.effects, "topic": Effect("topic")},
 )

@@ -1,4 +1,4 @@
-"""Figures of checks of models and of second judges, and of judging in rounds."""
+"""Figures of checks of models and of second judges, of judging in rounds and of audits."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from bayespool.plots.style import (
     draw_panels,
     grid_behind,
     legend_above,
+    look_of,
     mark_truth,
     of_measure,
     pit_bars,
@@ -336,10 +337,10 @@ def plot_judged_runs(
         ends = rows[f"lower_{which}"], rows[f"upper_{which}"]
         axes.hlines(place + shift, *ends, color=color, lw=3, alpha=0.6, label=f"{label}, {prob}")
         axes.plot(rows[f"value_{which}"], place + shift, "o", color=color, ms=5, mew=0)
-    for k, (label, values) in enumerate((marks or {}).items()):
-        mark, color = "DsP^v"[k % 5], PALETTE[1:][(2 + k) % (len(PALETTE) - 1)]
+    for label, values in (marks or {}).items():
         x = [values.get(run, np.nan) for run in runs]
-        axes.plot(x, place + 0.15, mark, color=color, ms=5, mew=0, label=literal(label))
+        look = look_of(label, list(marks or {}))
+        axes.plot(x, place + 0.15, ls="", ms=5, label=literal(label), **look.marker)
     if truth is not None:
         mark_truth(axes, truth, runs, place, 6)
     row_axis(axes, runs)
@@ -400,4 +401,32 @@ def plot_judging(
     axes.locator_params(axis="x", integer=True)
     grid_behind(axes)
     legend_above(axes, n_columns=2)
+    return axes
+
+
+def plot_audit(audit: Any, *, ax: Axes | None = None) -> Axes:
+    """Guaranteed interval and estimate of an audit by the number of judgments, with the posterior's interval.
+
+    Parameters
+    ----------
+    audit : bayespool.Audit
+    ax : matplotlib.axes.Axes, optional
+    """
+    steps = audit.to_frame("steps")
+    steps = steps[steps["is_judged"]]
+    axes = axes_of(ax, width=5.6, height=3.6)
+    n = [0, *steps["step"]]
+    lower, upper = [audit.urn.least, *steps["lower"]], [audit.urn.most, *steps["upper"]]
+    axes.fill_between(
+        n, lower, upper, color=AS_JUDGED, alpha=0.3, lw=0, label=f"guaranteed at {level(audit.ci_prob)}"
+    )
+    for name in ("posterior_lower", "posterior_upper"):
+        label = "posterior's interval" if name == "posterior_lower" else None
+        axes.plot(steps["step"], steps[name], ":", color=POSTERIOR, label=label)
+    axes.plot(steps["step"], steps["estimate"], "-", color="black", label="estimate")
+    axes.set_xlabel("judgments")
+    axes.set_ylabel(f"{audit.measure} of {audit.name}")
+    axes.locator_params(axis="x", integer=True)
+    grid_behind(axes)
+    legend_above(axes, n_columns=3)
     return axes

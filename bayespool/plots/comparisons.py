@@ -11,15 +11,17 @@ from bayespool.errors import InputError
 from bayespool.plots.style import (
     PALETTE,
     POSTERIOR,
+    SMALLEST_TEXT,
     axes_of,
     chosen_rows,
     color_bar,
+    columns_in,
     count_axis,
     figure_grid,
     inches_per_row,
     legend_above,
     legend_beside,
-    line_of,
+    look_of,
     of_measure,
     row_axis,
 )
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 _SCOPES = {"population": "a population of topics", "these-topics": "these topics"}
 _AS_JUDGED = "as-judged"
 _MAX_PAIRS_DRAWN = 15
-_PHONE_WIDTH, _MAX_WIDTH_SIDE_BY_SIDE = 3.6, 8.0  # inches
+_NARROW, _MAX_WIDTH_SIDE_BY_SIDE = 5.0, 8.0  # inches
 _MAX_RUNS_WITH_TEXT = 12  # beyond, cells are too small for text
 
 
@@ -93,7 +95,8 @@ def plot_differences(
                 axes.plot(mine["difference"], y, "|", color="white", ms=1.2 * size, mew=1.5)
     y = list(place.values())
     above = np.array(y) - 0.24  # to hide no narrow interval
-    axes.plot(as_judged["difference"], above, "v", color=PALETTE[1], ms=size, mew=0, label="as judged")
+    look = look_of(_AS_JUDGED).marker
+    axes.plot(as_judged["difference"], above, ls="", ms=size, label="as judged", **look)
     if truth is not None:
         true = [truth.get(a, np.nan) - truth.get(b, np.nan) for a, b in place]
         axes.plot(true, y, "x", color="black", ms=size, mew=1.4, label="truth")
@@ -156,7 +159,7 @@ def plot_rank_probabilities(
             if round(100 * chance):
                 text, at = f"{round(100 * chance)}", (column + 1, row)
                 color = "white" if chance > 0.6 else "0.25"
-                style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "x-small"}
+                style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALLEST_TEXT}
                 axes.annotate(text, at, (0, 5.5), textcoords="offset points", color=color, **style)
     row_axis(axes, run_ids)
     axes.locator_params(axis="x", integer=True)
@@ -229,16 +232,13 @@ def plot_leaderboard(
     return axes
 
 
-def draw_leaderboard(comparison: Any, *, narrow: bool = False) -> Figure:
-    """Figure with `plot_leaderboard` of every measure; a ``narrow`` one is for phones."""
+def draw_leaderboard(comparison: Any, *, width: float | None = None) -> Figure:
+    """Figure with `plot_leaderboard` of every measure; ``width`` as of `draw_comparison`."""
     known = comparison.to_frame("leaderboard")
     measures, n_runs = list(known["measure"].unique()), known["run_id"].nunique()
-    figure, panels = figure_grid(
-        len(measures),
-        width=_PHONE_WIDTH if narrow else 6.4,
-        height=1.4 + 0.25 * n_runs,
-        n_columns=1 if narrow else 2,
-    )
+    n_columns = 2 if width is None else columns_in(width, len(measures))
+    each = 6.4 if width is None else width / n_columns
+    figure, panels = figure_grid(len(measures), width=each, height=1.4 + 0.25 * n_runs, n_columns=n_columns)
     for measure, panel in zip(measures, panels, strict=True):
         plot_leaderboard(comparison, measure, ax=panel)
     return figure
@@ -249,28 +249,38 @@ def _size_of_ranks(n_runs: int) -> tuple[float, float]:
     return 3 + min(0.45 * n_runs, 9), 1.4 + (0.3 if n_runs <= _MAX_RUNS_WITH_TEXT else 0.13) * n_runs
 
 
-def draw_comparison(comparison: Any, *, narrow: bool = False) -> Figure:
+def draw_comparison(comparison: Any, *, width: float | None = None) -> Figure:
     """Figure with a panel per measure: differences of up to fifteen pairs, chances of ranks of more runs.
 
-    Without draws all differences are drawn. A ``narrow`` one is for phones, with one panel below the other.
+    Without draws all differences are drawn.
+
+    Parameters
+    ----------
+    comparison : bayespool.comparisons.Comparison
+        Or one that is read back.
+    width : float, optional
+        Of the figure in inches, at least 2; panels are one below the other where they would be narrow.
+        Default: one that each panel has room in.
     """
     differences, ranks = comparison.to_frame("differences"), comparison.to_frame("ranks")
     measures = list(differences["measure"].unique())
     n_runs = len(set(differences["run_a"]) | set(differences["run_b"]))
     n_pairs = n_runs * (n_runs - 1) // 2
     by_rank = set(() if ranks.empty or n_pairs <= _MAX_PAIRS_DRAWN else ranks["measure"])
-    width, height = _size_of_ranks(n_runs) if by_rank else (6.4, 1.5 + 0.3 * n_pairs)
-    n_columns = 1 if narrow or width > _MAX_WIDTH_SIDE_BY_SIDE else 2
-    figure, panels = figure_grid(
-        len(measures), width=_PHONE_WIDTH if narrow else width, height=height, n_columns=n_columns
-    )
+    each, height = _size_of_ranks(n_runs) if by_rank else (6.4, 1.5 + 0.3 * n_pairs)
+    n_columns = 1 if each > _MAX_WIDTH_SIDE_BY_SIDE else 2
+    if width is not None:
+        n_columns = columns_in(width, len(measures))
+        each = width / n_columns
+    figure, panels = figure_grid(len(measures), width=each, height=height, n_columns=n_columns)
     for measure, panel in zip(measures, panels, strict=True):
         if measure in by_rank:
             plot_rank_probabilities(comparison, measure, ax=panel)
         else:
             plot_differences(comparison, measure, ax=panel)
-            if narrow:
+            if each < _NARROW:
                 legend_above(panel, n_columns=1)
+                panel.set_xlabel(panel.get_xlabel().replace(" in ", " in\n", 1))
     return figure
 
 
@@ -405,9 +415,10 @@ def plot_separability(
     name = rates["measure"].iloc[0]
     trends = of_measure(reversals.to_frame("trends"), name)
     axes = axes_of(ax, width=6.5, height=4)
-    for i, method in enumerate(trends["method"].unique()):
+    for method in trends["method"].unique():
         rows = trends[(trends["group"] == group) & (trends["method"] == method)]
-        axes.plot(rows["judgments"], rows["separability"], label=literal(method), **line_of(i))
+        look = look_of(method, list(trends["method"].unique())).marker
+        axes.plot(rows["judgments"], rows["separability"], label=literal(method), ms=4, lw=1.2, **look)
     axes.set_ylim(-0.02, min(1.03, axes.get_ylim()[1] + 0.1))
     count_axis(axes, reversals.metadata["judgments"], base=10)
     axes.set_xlabel("documents judged")

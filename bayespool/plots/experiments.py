@@ -13,17 +13,17 @@ import numpy.typing as npt
 from bayespool.errors import InputError, known_names
 from bayespool.measures import parse_measure
 from bayespool.plots.style import (
-    AS_JUDGED,
     MARKS,
     PALETTE,
+    Look,
     axes_of,
     chosen_rows,
     color_bar,
-    color_of,
     count_axis,
     draw_panels,
     legend_beside,
     line_of,
+    look_of,
     of_measure,
     pit_bars,
     share_legend,
@@ -37,13 +37,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_LINE_STYLES = ("-", "-.", ":")  # of lines, one for each turn of the colors
-
-
 def plot_truth(result: Any, measure: object, estimator: str, *, ax: Axes | None = None) -> Axes:
     """Estimates against true scores, a point per reported run, with intervals where there are any.
 
-    A perfect estimate is on the diagonal. Gray marks are the scores as judged, without the judgments that
+    A perfect estimate is on the diagonal. Gray circles are the scores as judged, without the judgments that
     only the left-out runs contributed.
 
     Parameters
@@ -63,19 +60,21 @@ def plot_truth(result: Any, measure: object, estimator: str, *, ax: Axes | None 
     room = 0.03 * (high - low or 1)
     limits = (low - room, high + room)
     axes.plot(limits, limits, color="0.8", lw=1, zorder=0)
-    axes.plot(truth, rows["as_judged"], "_", color=AS_JUDGED, ms=6, mew=1, label="as judged", zorder=1)
-    color = _color(result, estimator)
+    look = look_of(estimator, result.settings.labels)
+    if estimator != "as-judged":
+        as_judged = look_of("as-judged").marker
+        axes.plot(truth, rows["as_judged"], ls="", ms=3, label="as judged", zorder=1, **as_judged)
     if rows["lower"].notna().any():
         axes.vlines(
             truth,
             rows["lower"],
             rows["upper"],
-            color=color,
+            color=look.color,
             lw=2.5,
             alpha=0.35,
             label=f"{level(result.settings.ci_prob)} interval",
         )
-    axes.plot(truth, value, "o", color=color, ms=4, mew=0, label="estimate")
+    axes.plot(truth, value, ls="", ms=4, label="estimate", **look.marker)
     axes.set(xlim=limits, ylim=limits, xlabel=f"true {parse_measure(measure)}", ylabel="estimate")
     axes.set_aspect("equal")
     axes.set_title(literal(estimator), fontsize="medium")
@@ -101,7 +100,7 @@ def plot_pit(
     ax : matplotlib.axes.Axes, optional
     """
     pit = _rows(result, measure, estimator)["pit"].dropna().to_numpy()
-    axes = pit_bars(pit, parse_measure(measure), n_bins, _color(result, estimator), ax)
+    axes = pit_bars(pit, parse_measure(measure), n_bins, look_of(estimator, result.settings.labels).color, ax)
     axes.set_title(literal(estimator), fontsize="medium")
     axes.legend(fontsize="x-small", frameon=False)
     return axes
@@ -116,9 +115,7 @@ def _dots(result: Any, errors: pd.DataFrame, measure: str, name: str, axes: Axes
     for i, label in enumerate(labels):
         [error] = errors.loc[errors["estimator"] == label, name]
         axes.hlines(i, 0, error, color="0.85", lw=1.2, zorder=1)
-        axes.plot(
-            [error], [i], MARKS[i % len(MARKS)], ms=6, color=_color(result, label), label=literal(label)
-        )
+        axes.plot([error], [i], ls="", ms=6, label=literal(label), **look_of(label, labels).marker)
     axes.set_yticks(range(len(labels)), [literal(label) for label in labels])
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.set_xlim(left=0)
@@ -151,16 +148,16 @@ def plot_mae(
     if len(names) == 1:
         return _dots(result, errors, names[0], error, axes)
     places = np.arange(len(names))
-    for i, label in enumerate(result.settings.labels):
+    for label in result.settings.labels:
+        look = look_of(label, result.settings.labels)
         axes.plot(
             places,
             errors.loc[errors["estimator"] == label, error],
-            marker=MARKS[i % len(MARKS)],
             ms=5,
-            lw=2.2 if _is_posterior(result, label) else 1.2,
-            ls="--" if label == "as-judged" else _LINE_STYLES[i // len(PALETTE) % len(_LINE_STYLES)],
-            color=_color(result, label),
+            lw=2.2 if label.startswith("posterior") else 1.2,
+            ls="--" if look.is_hollow else "-",
             label=literal(label),
+            **look.marker,
         )
     axes.set_xticks(places, names)
     axes.set_ylim(bottom=0)
@@ -217,7 +214,7 @@ def plot_gain(
     single = isinstance(estimator, str)
     for label in () if single else labels:
         text = (texts or {}).get(label, label)
-        axes.plot([], [], "-", color=color_of(labels, label), lw=4, label=literal(text))
+        axes.plot([], [], "-", color=look_of(label, labels).color, lw=4, label=literal(text))
     for i, (name, result) in enumerate(results.items()):
         reliability, mark = result.reliability(measure), MARKS[i % len(MARKS)]
         look: dict[str, Any] = {} if single or i < len(MARKS) else {"mfc": "none"}  # marks come again
@@ -225,7 +222,7 @@ def plot_gain(
         ends = getattr(reliability, f"{coefficient}_lower"), getattr(reliability, f"{coefficient}_upper")
         for label in labels:
             y = result.mae_change(measure, label, reference=reference)
-            color = PALETTE[i % len(PALETTE)] if single else color_of(labels, label)
+            color = PALETTE[i % len(PALETTE)] if single else look_of(label, labels).color
             axes.hlines(y, *ends, color=color, lw=1.2, alpha=0.6)
             axes.plot(x, y, mark, color=color, ms=6, label=literal(name) if single else None, **look)
         if not single:
@@ -309,20 +306,11 @@ def _reported(result: Any) -> pd.DataFrame:
     return frame[frame["reported"]] if "reported" in frame else frame
 
 
-def _is_posterior(result: Any, label: str) -> bool:
-    return str(dict(result.settings.estimators)[label].name).startswith("posterior")
-
-
-def _color(result: Any, label: str) -> str:
-    labels = result.settings.labels
-    return color_of(labels, label, [name for name in labels if _is_posterior(result, name)])
-
-
-_STYLES = {
-    "unadjusted": (AS_JUDGED, "-", None),
-    "mixed": (PALETTE[1], "-", "s"),
-    "adjusted": (PALETTE[0], "-", "o"),
-    "common-only": (PALETTE[2], "-", "^"),
+_SCORES = {
+    "unadjusted": look_of("as-judged"),
+    "mixed": Look(PALETTE[0], "s"),
+    "adjusted": look_of("topics-adjustment"),
+    "common-only": Look(PALETTE[2], "^"),
 }
 
 
@@ -343,10 +331,9 @@ def plot_pool_width(result: Any, measure: object, *, ax: Axes | None = None) -> 
     for i, label in enumerate(result.settings.labels):
         group = rows[rows["estimator"] == label]
         shift = 1.05 ** (i - (len(result.settings.labels) - 1) / 2)
-        places, color = group["pool_width"].to_numpy() * shift, color_of(result.settings.labels, label)
-        axes.vlines(places, group["quartile_1"], group["quartile_3"], color=color, lw=3, alpha=0.3)
-        mark = MARKS[i % len(MARKS)]
-        axes.plot(places, group["bias"], color=color, marker=mark, ms=5, lw=1.4, label=literal(label))
+        places, look = group["pool_width"].to_numpy() * shift, look_of(label, result.settings.labels)
+        axes.vlines(places, group["quartile_1"], group["quartile_3"], color=look.color, lw=3, alpha=0.3)
+        axes.plot(places, group["bias"], ms=5, lw=1.4, label=literal(label), **look.marker)
     count_axis(axes, result.settings.widths)
     axes.set_xlabel(f"pool width, {result.settings.by}s")
     axes.set_ylabel(f"estimate − true {parse_measure(measure)}")
@@ -380,12 +367,12 @@ def plot_common_topics(
             f"the result has no {estimator!r} with pools of width {width}", hint=f"it has {known}"
         )
     axes = axes_of(ax)
-    for score, (color, style, mark) in _STYLES.items():
+    for score, look in _SCORES.items():
         group = rows[rows["score"] == score]
         n_common = group["n_common"].to_numpy()
-        axes.plot(n_common, group["mae"], color=color, ls=style, marker=mark, ms=4, lw=1.2, label=score)
+        axes.plot(n_common, group["mae"], ms=4, lw=1.2, label=score, **look.marker)
         if group["mae_law"].notna().any():
-            axes.plot(n_common, group["mae_law"], color=color, ls="--", lw=1, alpha=0.7)
+            axes.plot(n_common, group["mae_law"], color=look.color, ls="--", lw=1, alpha=0.7)
     count_axis(axes, result.settings.n_common)
     axes.set_ylim(0, 1.3 * float(rows["mae"].max()) or 1)
     axes.set_xlabel(f"common topics, of {len(result.query_ids)}")
@@ -421,7 +408,7 @@ def plot_run_types(result: Any, measure: object, kind: str, *, ax: Axes | None =
     axes.axvline(0, color="0.8", lw=1, zorder=0)
     for row, label in enumerate(labels):
         group = rows[rows["estimator"] == label]
-        color, n_runs = color_of(labels, label), len(group)
+        color, n_runs = look_of(label, labels).color, len(group)
         places = -row + 0.5 * (np.arange(n_runs) + 0.5) / n_runs - 0.25
         axes.plot(group["error"], places, "o", color=color, ms=3, mew=0, alpha=0.6)
         axes.vlines(bias[label], -row - 0.35, -row + 0.35, color=color, lw=2)

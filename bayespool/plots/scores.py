@@ -12,18 +12,17 @@ import numpy as np
 from bayespool.errors import InputError
 from bayespool.names import PAIRS
 from bayespool.plots.style import (
-    AS_JUDGED,
-    MARKS,
-    PALETTE,
     POSTERIOR,
+    SMALLEST_TEXT,
     available_name,
     axes_of,
     chosen_rows,
-    color_of,
+    columns_in,
     figure_grid,
     grid_behind,
     inches_per_row,
     legend_above,
+    look_of,
     mark_truth,
     of_measure,
     row_axis,
@@ -40,7 +39,7 @@ _BOUNDS = "0.6"
 _MAX_ROWS_WITH_LINE_PER_MARK = 12
 _MAX_GRID_COLUMNS, _MAX_HIGH_ROWS = 3, 36
 _NARROW = 5.0  # inches; a narrower figure is for a phone
-_FAR = PALETTE[3]
+_FAR = "black"
 
 
 @dataclass(frozen=True)
@@ -193,6 +192,7 @@ def draw_forest(
     *,
     truth: Mapping[str, Mapping[str, float]] | None = None,
     corrections: bool | Iterable[str] = True,
+    width: float | None = None,
 ) -> Figure:
     """Figure with `plot_forest` of every measure, side by side; runs in the order of the first one.
 
@@ -203,6 +203,9 @@ def draw_forest(
         True values by measure, then by run.
     corrections : bool or iterable of str
         As in `plot_forest`.
+    width : float, optional
+        Of the figure in inches, at least 2; panels are one below the other where they would be narrow.
+        Default: one that each panel has room in.
     """
     frame = scores.to_frame("scores")
     names = list(map(str, frame["measure"].unique()))
@@ -210,7 +213,7 @@ def draw_forest(
     order = rows[0].ordered("estimate").names
     chosen = corrections if isinstance(corrections, bool) else list(corrections)
     n_marks = max(len(dataclasses.replace(each, main=None).marked(chosen)) for each in rows)
-    figure, panels = _panels(len(names), _height(len(order), n_marks))
+    figure, panels = _panels(len(names), _height(len(order), n_marks), width)
     for name, panel in zip(names, panels, strict=True):
         known = None if truth is None else truth.get(name)
         plot_forest(scores, name, truth=known, corrections=chosen, order=order, legend=False, ax=panel)
@@ -218,7 +221,7 @@ def draw_forest(
     return figure
 
 
-def draw_topics(scores: Any, measure: object = None) -> Figure:
+def draw_topics(scores: Any, measure: object = None, *, width: float | None = None) -> Figure:
     """Figure with `plot_topics` of every run under one measure.
 
     Parameters
@@ -226,10 +229,12 @@ def draw_topics(scores: Any, measure: object = None) -> Figure:
     scores : bayespool.scoring.scores.Scores
     measure : measure, optional
         Default: the first.
+    width : float, optional
+        As in `draw_forest`.
     """
     frame = of_measure(scores.to_frame("topics"), measure)
     run_ids = list(frame["run_id"].unique())
-    figure, panels = _panels(len(run_ids), _height(frame["query_id"].nunique(), 0))
+    figure, panels = _panels(len(run_ids), _height(frame["query_id"].nunique(), 0), width)
     for run, panel in zip(run_ids, panels, strict=True):
         plot_topics(scores, run, measure, legend=False, ax=panel)
         panel.set_title(literal(run), fontsize="medium")
@@ -245,7 +250,7 @@ def plot_distance(
 
     A row per run, the farthest at the top, with its chance at the right end. The line is the distance from
     which a run is called unlike the pool if it is also more likely of a new kind than not; such runs are
-    orange diamonds.
+    black diamonds.
 
     Parameters
     ----------
@@ -341,7 +346,7 @@ def draw_runs(
 ) -> Figure:
     """Figure with `plot_forest` of some runs for a page, ``width`` in inches, with its legend above."""
     is_narrow = width < _NARROW
-    n_columns = 1 if is_narrow else 3
+    n_columns = 1 if is_narrow else int(width / 2.1)
     frame = scores.to_frame("scores")
     n_marks = len(_Rows.of(of_measure(frame, measure), "run_id", None).marked(corrections))
     keys = 0.2 * -(-(4 + n_marks) // n_columns)
@@ -398,25 +403,23 @@ def _draw(
         axes.plot(bounds[end], place, "|", color=_BOUNDS, ms=1.3 * size)
     if not np.array_equal(bounds["as_judged"], bounds["bound_lower"]):
         axes.plot(
-            bounds["as_judged"], place, "o", mfc="white", mec=AS_JUDGED, ms=0.8 * size, label="as judged"
+            bounds["as_judged"], place, ls="", ms=0.8 * size, label="as judged", **look_of("as-judged").marker
         )
     if rows.main is not None:
         main = rows.estimates[rows.main]
-        bar: dict[str, Any] = {"color": POSTERIOR, "alpha": 0.45, "lw": 1.1 * size, "capstyle": "butt"}
+        color = look_of(rows.main, [rows.main]).color
+        bar: dict[str, Any] = {"color": color, "alpha": 0.45, "lw": 1.1 * size, "capstyle": "butt"}
         label = f"{rows.main}, {level(main['ci_prob'].max())}"
         axes.hlines(place, main["lower"], main["upper"], label=label, **bar)
-        axes.plot(main["value"], place, "|", color=POSTERIOR, ms=2 * size, mew=2, label="its mean")
-    methods = [*([rows.main] if rows.main else []), *marked]
-    one_of_pair = {name: PAIRS[name] if PAIRS.get(name) in methods else name for name in methods}
-    colors = list(dict.fromkeys(one_of_pair.values()))
-    for k, (name, off) in enumerate(zip(marked, above, strict=True)):
+        axes.plot(main["value"], place, "|", color=color, ms=2 * size, mew=2, label="its mean")
+    for name, off in zip(marked, above, strict=True):
         estimates = rows.estimates[name]
         if estimates["value"].isna().all():
             continue
-        color, y = color_of(colors, one_of_pair[name]), np.arange(len(names)) + off
+        look, y = look_of(name, [*([rows.main] if rows.main else []), *marked]), np.arange(len(names)) + off
         if estimates["lower"].notna().any():
-            axes.hlines(y, estimates["lower"], estimates["upper"], color=color, lw=1.2)
-        axes.plot(estimates["value"], y, MARKS[k % len(MARKS)], color=color, ms=size, mew=0, label=name)
+            axes.hlines(y, estimates["lower"], estimates["upper"], color=look.color, lw=1.2)
+        axes.plot(estimates["value"], y, ls="", ms=size, label=name, **look.marker)
     if truth is not None:
         mark_truth(axes, truth, names, place, 1.1 * size)
     row_axis(axes, names)
@@ -438,15 +441,25 @@ def _offsets(n_marks: int, *, is_stacked: bool) -> tuple[float, list[float]]:
     return 0.5 - step, [-0.5 + step * (k + 0.75) for k in range(n_marks)]
 
 
-def _panels(n: int, height: float) -> tuple[Figure, Sequence[Axes]]:
-    return figure_grid(n, width=7.0 if n == 1 else 4.4, height=height, n_columns=_MAX_GRID_COLUMNS)
+def _panels(n: int, height: float, width: float | None) -> tuple[Figure, Sequence[Axes]]:
+    """Panels in a figure of a width, one below the other where they would be narrow."""
+    if width is None:
+        return figure_grid(n, width=7.0 if n == 1 else 4.4, height=height, n_columns=_MAX_GRID_COLUMNS)
+    n_columns = columns_in(width, n)
+    return figure_grid(n, width=width / n_columns, height=height, n_columns=n_columns)
 
 
 def _share(figure: Figure, panels: Sequence[Axes]) -> None:
     """Put one legend above all panels, and names of rows only at the left."""
-    for i, panel in enumerate(panels):
-        if i % _MAX_GRID_COLUMNS:
+    for panel in panels:
+        place = panel.get_subplotspec()
+        if place is not None and not place.is_first_col():
             panel.tick_params(labelleft=False)
             panel.set_ylabel("")
-    n_columns = max(2, int(figure.get_size_inches()[0] / 2.2))
-    share_legend(figure, "outside upper left", ncols=n_columns, fontsize="small", columnspacing=1.2)
+    width = figure.get_size_inches()[0]
+    look: dict[str, Any] = {"fontsize": "small", "columnspacing": 1.2}
+    if width < _NARROW:
+        look = {"fontsize": SMALLEST_TEXT, "columnspacing": 0.8, "handlelength": 1.4, "borderaxespad": 0}
+        n_rows = -(-len({text for panel in panels for text in panel.get_legend_handles_labels()[1]}) // 2)
+        figure.set_figheight(figure.get_figheight() + 0.15 * n_rows)
+    share_legend(figure, "outside upper left", ncols=max(2, int(width / 2.2)), **look)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from bayespool.errors import InputError
 from bayespool.measures import parse_measure
+from bayespool.names import PAIRS
 from bayespool.tables.formatting import literal
 
 if TYPE_CHECKING:
@@ -33,6 +36,9 @@ ImageFormat = Literal["pdf", "png", "svg"]
 """Image files that `render` makes."""
 
 _LABEL_SIZE, _SMALLEST_LABEL = 8.0, 4.5  # points
+SMALLEST_TEXT = 7.0  # points, in figures of a paper
+_SMALLEST_WIDTH, _PANEL_WIDTH = 2.0, 3.2  # inches
+_INCHES_PER_TICK = 0.62  # room for "−0.0025" and a space
 _METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None},
     "png": {"Software": None},
@@ -63,13 +69,22 @@ def figure_grid(
 
     if n_panels < 1:
         raise InputError("a figure needs a panel")
-    n_columns = min(n_panels, n_columns)
     n_rows = -(-n_panels // n_columns)
+    n_columns = -(-n_panels // n_rows)  # four panels are two by two, and no place is empty
     figure = Figure(figsize=(width * n_columns, height * n_rows), layout="constrained")
     panels = list(figure.subplots(n_rows, n_columns, squeeze=False).ravel())
     for extra in panels[n_panels:]:
         extra.remove()
+    for panel in panels[:n_panels]:
+        panel.locator_params(axis="x", nbins=int(np.clip((width - 0.9) / _INCHES_PER_TICK, 2, 9)))
     return figure, panels[:n_panels]
+
+
+def columns_in(width: float, n_panels: int) -> int:
+    """Number of panels side by side in a figure of a width in inches; `InputError` for under 2 inches."""
+    if not width >= _SMALLEST_WIDTH:
+        raise InputError(f"a figure cannot be {width:g} inches wide", hint=f"{_SMALLEST_WIDTH:g} or more")
+    return max(1, min(n_panels, int(width / _PANEL_WIDTH)))
 
 
 def draw_panels(plots: Sequence[Callable[..., Any]], *, width: float = 3.6, height: float = 3.6) -> Figure:
@@ -93,19 +108,67 @@ def render(figure: Figure, file_format: ImageFormat) -> bytes:
     return content.getvalue()
 
 
-def color_of(labels: Sequence[str], label: str, posteriors: Sequence[str] | None = None) -> str:
-    """Color of an estimator: gray as judged, blue for the first of ``posteriors``, then the other colors.
+@dataclass(frozen=True)
+class Look:
+    """Color and mark of a method; a hollow mark is white within."""
 
-    By default posteriors are the labels that begin with "posterior".
-    """
-    if posteriors is None:
-        posteriors = [name for name in labels if name.startswith("posterior")]
-    if label == "as-judged":
-        return AS_JUDGED
-    if label in posteriors[:1]:
-        return POSTERIOR
-    others = [name for name in labels if name != "as-judged" and name not in posteriors[:1]]
-    return PALETTE[1:][others.index(label) % (len(PALETTE) - 1)]
+    color: str
+    mark: str
+    is_hollow: bool = False
+
+    @property
+    def marker(self) -> dict[str, Any]:
+        """Color, mark and filling, as arguments of a line of matplotlib."""
+        return {
+            "color": self.color,
+            "marker": self.mark,
+            "mfc": "white" if self.is_hollow else self.color,
+            "mew": 1.0 if self.is_hollow else 0.0,
+        }
+
+
+_BLUE, _ORANGE, _GREEN, _RED, _SKY, _PINK, _WINE = PALETTE
+_OF_CORRECTIONS = {
+    "background": Look(_ORANGE, "o"),
+    "interpolated": Look(_GREEN, "s"),
+    "smoothed": Look(_RED, "P"),
+    "systems-adjustment": Look(_SKY, "^"),
+    "anti-precision": Look(_PINK, "v"),
+    "condensed-list": Look(_WINE, "X"),
+    "topics-adjustment": Look(_ORANGE, "<"),
+    "froebe-bootstrap": Look(_GREEN, "*"),
+    "lu-moffat-culpepper": Look(_RED, ">"),
+    "horvitz-thompson": Look(_SKY, "p"),
+    "inferred-ap": Look(_PINK, "h"),
+    "stat-ap": Look(_WINE, "8"),
+    "judge-filled": Look(_ORANGE, "H"),
+    "judge-rates": Look(_GREEN, "d"),
+    "prediction-powered": Look(_RED, "8"),
+}
+_HOLLOW = {PAIRS[name]: replace(_OF_CORRECTIONS[name], is_hollow=True) for name in PAIRS}
+LOOKS: Mapping[str, Look] = MappingProxyType(
+    {
+        "as-judged": Look(AS_JUDGED, "o", is_hollow=True),
+        **_OF_CORRECTIONS,
+        **_HOLLOW,
+        "posterior-combined": Look(POSTERIOR, "o"),
+        "posterior-rankings": Look(POSTERIOR, "s"),
+        "posterior-evidence": Look(POSTERIOR, "^"),
+        "posterior-odds-ratio": Look(POSTERIOR, "v"),
+    }
+)
+"""Look of each method, the same in every figure; the posterior of a correction's hierarchical form has the
+correction's, hollow."""
+_OTHER_MARKS = "D<>ph8H"
+
+
+def look_of(label: str, labels: Sequence[str] = ()) -> Look:
+    """Look of a method; those of your own, and variants, take others by their place among such ``labels``."""
+    if label in LOOKS:
+        return LOOKS[label]
+    others = [name for name in labels if name not in LOOKS]
+    place = others.index(label) if label in others else 0
+    return Look(PALETTE[place % len(PALETTE)], _OTHER_MARKS[place % len(_OTHER_MARKS)], is_hollow=True)
 
 
 def line_of(i: int) -> dict[str, Any]:

@@ -201,6 +201,11 @@ class StrategyPool:
         return False
 
     @property
+    def looks_at_judgments(self) -> bool:
+        """Whether the strategy is adaptive."""
+        return self.plan.strategy.is_adaptive
+
+    @property
     def is_sample(self) -> bool:
         """Whether documents are judged with known probabilities."""
         return isinstance(self.plan.strategy, Sampling)

@@ -5,7 +5,7 @@ from bayespool.posterior.completion import Completion
 from bayespool.posterior.containers import fit_container
 from bayespool.posterior.distance import PoolDistance, distance_from_pool, find_kinds
 from bayespool.posterior.estimator import CompletionSettings, PosteriorEstimator, complete
-from bayespool.posterior.mixtures import log_predictive_densities, stacking_weights
+from bayespool.posterior.mixtures import held_out_totals, stacking_weights
 from bayespool.posterior.preparation import PreparedModel, ScoringProblem
 from bayespool.posterior.steps import (
     FittedModel,
@@ -40,7 +40,7 @@ __all__ = [
     "find_kinds",
     "find_unknowns",
     "fit_container",
-    "log_predictive_densities",
+    "held_out_totals",
     "new_interaction",
     "new_organization_effect",
     "new_slope_effect",

@@ -35,6 +35,8 @@ from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import PoolDistance, distance_from_pool, sensitivity, with_kinds
 from bayespool.posterior.mixtures import fit_rung
 from bayespool.posterior.preparation import (
+    LOOKED_AT,
+    SHIFT,
     WITHOUT_EVIDENCE,
     ScoringProblem,
     SharedWork,
@@ -43,6 +45,9 @@ from bayespool.posterior.preparation import (
 )
 from bayespool.posterior.second_judges import judge_notes
 from bayespool.posterior.steps import Rung, RungPosterior, ladder_of, rungs_of
+from bayespool.randomness import key_of
+
+FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,10 +90,12 @@ class PosteriorEstimator:
         that retrieve it, and differences of runs can be taken draw by draw. Else each run is scored alone,
         whatever is scored beside it. Runs that share an ideal ranking (``nDCG(ideal='shared')@10``) are
         completed together in any case.
-    shift : float
-        Added to the log odds of every unjudged document: 0, the estimate of
+    shift : float, optional
+        Added to the log odds of every unjudged document: the estimate of
         `bayespool.check_unexplained_judgments` from additional judgments, or a value for a sensitivity
-        analysis.
+        analysis. By default one is drawn, for all runs without judgments of their own, from the prior that
+        ``priors`` has of ``shift``, or from `LOOKED_AT` where the strategy of the pool looked at judgments;
+        elsewhere it is 0.
     random_seed : int
         The same seed, collection and settings give the same bytes.
     progress : bool
@@ -101,11 +108,11 @@ class PosteriorEstimator:
     draws: int = 1000
     tune: int = 1000
     chains: int = 4
-    target_accept: float = 0.9
+    target_accept: float = 0.95
     estimand: Estimand = "complete"
     joint: bool = False
     together: bool = False
-    shift: float = 0.0
+    shift: float | None = None
     random_seed: int = 1
     progress: bool = field(default=False, compare=False)
 
@@ -118,7 +125,7 @@ class PosteriorEstimator:
                 raise InputError(f"{name} must be at least 1 and is {getattr(self, name)}")
         if self.random_seed < 0:
             raise InputError(f"random_seed {self.random_seed} is negative")
-        known = prior_names(self.model)
+        known = (*prior_names(self.model), SHIFT)
         if unknown := [name for name in self.priors if name not in known]:
             raise InputError(
                 f"model {self.model} has no prior {unknown[0]!r}",
@@ -271,6 +278,10 @@ class PosteriorEstimator:
             posteriors.append(posterior)
             weights |= dict(zip(posterior.names, shares, strict=True))
         diagnostics = _worst({name: f.diagnostics for p in posteriors for name, f in p.fits.items()})
+        held_out = [p.held_out for p in posteriors if p.held_out.n_organizations]
+        if diagnostics is not None and held_out:
+            share, n = min(held_out)
+            diagnostics = dataclasses.replace(diagnostics, held_out=share, n_held_out=n)
         return Completion(
             unknowns=unknowns,
             n_draws=n_draws,
@@ -280,7 +291,7 @@ class PosteriorEstimator:
             weights=weights,
             random_seed=self.random_seed,
             diagnostics=diagnostics,
-            notes=self._notes(posteriors, diagnostics),
+            notes=self._notes(collection, posteriors, diagnostics),
             distance=distance,
         )
 
@@ -307,11 +318,30 @@ class PosteriorEstimator:
             self.priors,
             self.draws * self.chains,
             self.random_seed,
-            shift=self.shift,
+            shift=self._shift(problem),
             new_kind=None if distance is None else distance.new_kind,
             kinds=kinds,
             below=below,
         )
+
+    def _shift(self, problem: ScoringProblem) -> FloatArray:
+        """What is added to the log odds of unjudged documents, shape (draw, run)."""
+        from bayespool.models.priors import draw_prior, parse_prior
+
+        collection, index = problem.collection, problem.collection.run_index(problem.run_ids)
+        shape = self.draws * self.chains, len(index)
+        if self.shift is not None:
+            return np.full(shape, self.shift)
+        prior = self._prior_of_shift(collection)
+        if prior is None:
+            return np.zeros(shape)
+        rng = np.random.default_rng(key_of(self.random_seed, SHIFT))
+        # effects of runs with judgments of their own are learned from documents that no strategy chose
+        has_own = np.isin(index, collection.contributors) & ~collection.pooled[index]
+        return draw_prior(parse_prior(prior), shape[0], rng)[:, None] * ~has_own
+
+    def _prior_of_shift(self, collection: Collection) -> str | None:
+        return self.priors.get(SHIFT, LOOKED_AT if collection.pool.looks_at_judgments else None)
 
     def _with_other_evidence(
         self, collection: Collection, measures: Sequence[Measure]
@@ -378,17 +408,31 @@ class PosteriorEstimator:
             )
         return notes
 
-    def _notes(self, posteriors: Sequence[RungPosterior], diagnostics: Diagnostics | None) -> tuple[str, ...]:
-        """Notes on diagnostics, idle priors and too few draws."""
+    def _notes(
+        self, collection: Collection, posteriors: Sequence[RungPosterior], diagnostics: Diagnostics | None
+    ) -> tuple[str, ...]:
+        """Notes on the pool, diagnostics, idle priors and too few draws."""
         components = [component for posterior in posteriors for component in posterior.components]
         models = list(dict.fromkeys(component.model for component in components))
         problems = "; ".join(diagnostics.problems) if diagnostics is not None else ""
         notes = [f"diagnostics failed: {problems}"] if problems else []
         if self.model == "combined" and models == [WITHOUT_EVIDENCE]:
             notes.append("no hidden documents to learn from, the odds-ratio model on its priors")
-        idle = [name for name in self.priors if all(name not in prior_names(model) for model in models)]
+        if collection.pool.looks_at_judgments and self.shift is None:
+            notes.append(
+                "judgments decided what was judged, so that unjudged documents may be less relevant "
+                f"than hidden ones (prior of shift: {self._prior_of_shift(collection)}), which only "
+                "judgments of a random sample of them would tell"
+            )
+        idle = [name for name in self.priors if all(name not in (*prior_names(m), SHIFT) for m in models)]
         if idle and models:
             notes.append(f"{' and '.join(models)} took no prior of {', '.join(idle)}")
+        held_out = min((p.held_out for p in posteriors if p.held_out.is_bad), default=None)
+        if held_out is not None:
+            notes.append(
+                f"95 % intervals hold only {held_out.n_held} of the pool's {held_out.n_organizations} "
+                "organizations when each is predicted by others"
+            )
         if any(is_independent(c.fit.diagnostics.engine) for c in components):
             n_draws = self.draws * self.chains
             if not n_draws > MIN_ESS:  # a sampler's effective sample size is checked by its diagnostics

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp
+from scipy.special import logsumexp, ndtr
 
 from bayespool.collection import Collection
 from bayespool.compiled import one_thread
@@ -20,6 +21,7 @@ from bayespool.posterior.new_organizations import NewOrganizations, new_organiza
 from bayespool.posterior.preparation import PreparedModel, ScoringProblem, evidence_depth
 from bayespool.posterior.steps import (
     FittedModel,
+    HeldOut,
     Mixture,
     NewKind,
     RungPosterior,
@@ -41,8 +43,43 @@ _MIN_ORGANIZATIONS = 4
 _PRIOR_ORGANIZATIONS = 0.1  # prior weight of each model
 
 
-def shares_of_models(prepared: Mapping[str, PreparedModel], fits: Mapping[str, Fit]) -> list[float]:
-    """Weights of models in their mixture: `stacking_weights`, or equal ones with too little to tell by."""
+@dataclass(frozen=True, eq=False)
+class HeldOutTotals:
+    """Predictions of the relevant hidden documents of runs of held-out organizations, by model.
+
+    Attributes
+    ----------
+    log_density : ndarray of float, shape (run, model)
+        Log predictive densities of the totals.
+    at_most, at_least : ndarray of float, shape (run, model)
+        Predictive chances of as many or fewer, and of as many or more.
+    weight : ndarray of float, shape (run,)
+        One over the number of runs of the organization, so that each organization counts once.
+    """
+
+    log_density: FloatArray
+    at_most: FloatArray
+    at_least: FloatArray
+    weight: FloatArray
+
+    def held(self, shares: Sequence[float], prob: float = 0.95) -> HeldOut:
+        """How often equal-tailed intervals of the mixture with these shares hold the totals."""
+        tail = (1 - prob) / 2
+        inside = (self.at_most @ shares > tail) & (self.at_least @ shares > tail)
+        n = self.weight.sum()
+        return HeldOut(float(self.weight @ inside / n) if n else float("nan"), round(n))
+
+
+@dataclass(frozen=True)
+class Stacking:
+    """Shares of models in their mixture, and what they say of held-out organizations."""
+
+    shares: tuple[float, ...]
+    held_out: HeldOut
+
+
+def stack(prepared: Mapping[str, PreparedModel], fits: Mapping[str, Fit]) -> Stacking:
+    """Shares of models by `stacking_weights`, or equal ones with too little to tell by."""
     from bayespool.models import LinearEvidence
 
     evidence = [part.evidence for part in prepared.values()]
@@ -51,14 +88,14 @@ def shares_of_models(prepared: Mapping[str, PreparedModel], fits: Mapping[str, F
         for part in evidence
     )
     if len(prepared) == 1 or not can_tell:
-        return [1 / len(prepared)] * len(prepared)
-    return [float(share) for share in stacking_weights(*log_predictive_densities(prepared, fits))]
+        return Stacking((1 / len(prepared),) * len(prepared), HeldOut())
+    totals = held_out_totals(prepared, fits)
+    shares = tuple(stacking_weights(totals.log_density, totals.weight).tolist())
+    return Stacking(shares, totals.held(shares))
 
 
-def log_predictive_densities(
-    prepared: Mapping[Any, PreparedModel], fits: Mapping[Any, Fit]
-) -> tuple[FloatArray, FloatArray]:
-    """Log predictive densities of the relevant hidden documents of runs of held-out organizations.
+def held_out_totals(prepared: Mapping[Any, PreparedModel], fits: Mapping[Any, Fit]) -> HeldOutTotals:
+    """Predict the relevant hidden documents of runs of held-out organizations.
 
     Each of five folds of organizations is predicted by the Laplace approximation given the others, with new
     organizations' effects. The score is of a run's total, the target of estimates. No random number takes
@@ -70,12 +107,6 @@ def log_predictive_densities(
         Models with predictors on the same hidden documents.
     fits : mapping of str to Fit
         Fits of these models to all of the evidence: starting points of the approximations.
-
-    Returns
-    -------
-    densities : ndarray of float, shape (run, model)
-    weight : ndarray of float, shape (run,)
-        One over the number of runs of the organization, so that each organization counts once.
     """
     from bayespool.models import LinearEvidence
 
@@ -86,7 +117,7 @@ def log_predictive_densities(
             raise TypeError(f"{model.model} has no predictors")
         whole, n_organizations = fits[name].draws(), len(evidence.organizations)
         runs, run = np.unique(evidence.run, return_inverse=True)
-        density = np.empty(len(runs))
+        predicted = np.empty((3, len(runs)))
         organization = np.zeros(len(runs), dtype=np.int64)
         organization[run] = evidence.organization
         for fold in range(min(_N_FOLDS, n_organizations)):
@@ -96,16 +127,18 @@ def log_predictive_densities(
             if not len(held.run):
                 continue
             with one_thread():
-                density[np.unique(run[held_out[evidence.organization]])] = _of_runs(model, seen, held, near)
-        columns.append(density)
+                of_fold = np.unique(run[held_out[evidence.organization]])
+                predicted[:, of_fold] = _of_runs(model, seen, held, near)
+        columns.append(predicted)
         weight = 1 / np.bincount(organization, minlength=n_organizations)[organization]
-    return np.column_stack(columns), weight
+    log_density, at_most, at_least = np.stack(columns, axis=-1)
+    return HeldOutTotals(log_density, at_most, at_least, weight)
 
 
 def _of_runs(
     model: PreparedModel, seen: LinearEvidence, held: LinearEvidence, near: Mapping[str, FloatArray]
 ) -> FloatArray:
-    """Log predictive densities of the totals of runs, shape (run,)."""
+    """Log predictive densities of totals of runs, and chances of as few and as many, shape (3, run)."""
     # A total is normal given scales and the organization's effect, which is integrated by Gauss–Hermite
     # nodes. Mean and variance depend on the other parameters and slopes, normal themselves. Effects of
     # organization × topic, of standard deviation τ, draw chances to a half and turn a count's variance V into
@@ -126,7 +159,7 @@ def _of_runs(
     first, run = np.searchsorted(of_topic, of_run), np.searchsorted(of_run, of_topic, side="right") - 1
     known = np.add.reduceat(held.n_hidden_relevant[rows], of_run)[:, None]
     new, used = np.sqrt(1 + 1 / len(seen.organizations)), documents.parameters
-    approximation, log_densities = approximate(density, near=near), []
+    approximation, log_densities, tails = approximate(density, near=near), list[FloatArray](), []
     for k, share in enumerate(approximation.weight):
         scales = dict(zip(density.scales, np.exp(approximation.theta[k]), strict=True))
         x, gaussian = approximation.mean[k], approximation.gaussian_at(k)
@@ -148,7 +181,9 @@ def _of_runs(
         log_densities.append(
             np.log(share * _SHARES) - 0.5 * (off**2 / variance + np.log(2 * np.pi * variance))
         )
-    return np.asarray(logsumexp(log_densities, axis=(0, 2)))
+        ends = np.stack([off + 0.5, 0.5 - off]) / np.sqrt(variance)
+        tails.append(share * (ndtr(ends) @ _SHARES))
+    return np.vstack([logsumexp(log_densities, axis=(0, 2)), np.sum(tails, axis=0)])
 
 
 def _of_organizations(draws: Mapping[str, FloatArray], kept: npt.NDArray[np.bool_]) -> dict[str, FloatArray]:
@@ -211,15 +246,20 @@ def component_of(
     prepared: PreparedModel,
     fit: Fit,
     new: NewOrganizations,
-    shift: float = 0.0,
+    shift: FloatArray | float = 0.0,
 ) -> FittedModel:
-    """Fitted model of a problem's completion; runs whose organization is evidence have its effects."""
+    """Fitted model of a problem's completion; runs whose organization is evidence have its effects.
+
+    On the first rung ``shift``, of shape (draw, run), is added to these.
+    """
     draws, of_run = fit.draws(), prepared.organization
     names = [problem.collection.organizations[o] for o in problem.organization]
     n_organizations = len(prepared.evidence.organizations)
     effect = new.effects(scale_of_new(draws["sigma_organization"], n_organizations), names)
     known = of_run >= 0
     effect[:, known] = draws["organization_effect"][:, of_run[known]]
+    if not problem.asked.given:
+        effect = effect + shift
     scale, cells = draws.get("sigma_interaction"), dict[int, FloatArray]()
     if scale is not None and prepared.known:
         of_cells = draws["interaction_effect"].reshape(len(scale), len(prepared.known), -1)
@@ -238,7 +278,6 @@ def component_of(
         slopes=slopes,
         whose=whose,
         predictors=prepared.predictors,
-        shift=0.0 if problem.asked.given else shift,
     )
 
 
@@ -258,7 +297,7 @@ def _slopes(
     return slopes, np.array([distinct.index(key) for key in keys], dtype=np.int64)
 
 
-# C runs from 0.05 to 0.65 over collections, and to 0.8 for runs unlike the pool (docs/statistics.md);
+# C runs from 0.05 to 0.65 over collections, and to 0.8 for runs unlike the pool (docs/diary.md);
 # published constants are 0.42 and 0.91. 95 % of Beta(1.2, 2.5) is between 0.02 and 0.79.
 WITHOUT_POOL: Mapping[str, str] = MappingProxyType({"c": "Beta(1.2, 2.5)"})
 """Prior of the interpolated model where the pool hides no document."""
@@ -282,7 +321,7 @@ def fit_rung(
     n_draws: int,
     random_seed: int,
     *,
-    shift: float = 0.0,
+    shift: FloatArray | float = 0.0,
     new_kind: FloatArray | None = None,
     kinds: Collection | None = None,
     below: RungPosterior | None = None,
@@ -308,7 +347,7 @@ def fit_prepared(
     n_draws: int,
     random_seed: int,
     *,
-    shift: float = 0.0,
+    shift: FloatArray | float = 0.0,
     new_kind: FloatArray | None = None,
     below: RungPosterior | None = None,
 ) -> tuple[RungPosterior, list[float]]:
@@ -322,7 +361,7 @@ def fit_prepared(
         prepared: Mapping[str, PreparedModel],
         lower: Mixture | None,
         near: Sequence[float] | None = None,
-    ) -> tuple[Mixture, list[float]]:
+    ) -> tuple[Mixture, Stacking]:
         """Fitted models with their draws, and their shares; those of kinds from the shares ``near`` them."""
         mix_seed, *model_seeds = seeds.spawn(1 + len(prepared))
         fits, keys = {}, []
@@ -331,9 +370,9 @@ def fit_prepared(
             keys.append((part.key, seed))
             fits[model] = problem.shared.once(("fit", *keys[-1]), partial(part.fit, engine, seed))
         if near is None:
-            shares = problem.shared.once(("shares", *keys), partial(shares_of_models, prepared, fits))
+            stacking = problem.shared.once(("shares", *keys), partial(stack, prepared, fits))
         else:  # kinds are too few to choose a model by
-            shares = [(share + 1 / len(prepared)) / 2 for share in near]
+            stacking = Stacking(tuple((share + 1 / len(prepared)) / 2 for share in near), HeldOut())
         of_models = {} if lower is None else {part.model: part.new for part in lower.components}
         above, components = (rung.rel,) if rung.given else (), []
         for (model, part), key in zip(prepared.items(), keys, strict=True):
@@ -351,15 +390,16 @@ def fit_prepared(
                 ),
             )
             components.append(component_of(problem, part, fits[model], new, shift))
-        member = members_of_draws(n_draws, np.array(shares), np.random.default_rng(mix_seed))
-        return Mixture(tuple(components), member, np.arange(n_draws)), shares
+        member = members_of_draws(n_draws, np.array(stacking.shares), np.random.default_rng(mix_seed))
+        return Mixture(tuple(components), member, np.arange(n_draws)), stacking
 
-    mixture, shares = mixture_of(*usual, None if below is None else below.mixture)
+    mixture, stacking = mixture_of(*usual, None if below is None else below.mixture)
+    shares, held_out = list(stacking.shares), stacking.held_out
     if new_kind is None or others is None:
-        return RungPosterior(rung, mixture), shares
+        return RungPosterior(rung, mixture, held_out=held_out), shares
     lower_kinds = None if below is None or below.new_kind is None else below.new_kind.mixture
-    mixture_of_kinds, shares_of_kinds = mixture_of(*others, lower_kinds, shares)
+    mixture_of_kinds, of_kinds = mixture_of(*others, lower_kinds, shares)
     mean, rng = float(new_kind.mean()), np.random.default_rng([random_seed, _ORDER_SEED])
     order = (rng.permutation(n_draws) + 0.5) / n_draws
-    weights = [(1 - mean) * share for share in shares] + [mean * share for share in shares_of_kinds]
-    return RungPosterior(rung, mixture, NewKind(mixture_of_kinds, new_kind, order)), weights
+    weights = [(1 - mean) * share for share in shares] + [mean * share for share in of_kinds.shares]
+    return RungPosterior(rung, mixture, NewKind(mixture_of_kinds, new_kind, order), held_out), weights

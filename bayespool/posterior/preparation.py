@@ -410,6 +410,13 @@ def _of_documents(spec: ModelSpec, predictors: FloatArray) -> LogOdds:
     return log_odds
 
 
+SHIFT = "shift"
+"""Name of the prior of what is added to the log odds of unjudged documents."""
+
+LOOKED_AT = "Normal(-0.25, 0.25)"
+"""Prior of this shift where judgments decided what was judged (docs/diary.md)."""
+
+
 def prior_names(model: str) -> tuple[str, ...]:
     """Names of the priors of a model, or of every model of the combined estimator."""
     return tuple(

@@ -213,8 +213,6 @@ class FittedModel:
         Position in ``slopes`` of each run's organization.
     predictors : ndarray of float, shape (document, predictor), or None
         Of the documents to complete, on the evidence's scale.
-    shift : float
-        Added to the log odds of every document.
     new : NewOrganizations, optional
         How the effects of new organizations are distributed; the rung above starts from it.
     """
@@ -229,7 +227,6 @@ class FittedModel:
     slopes: FloatArray | None = None
     whose: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     predictors: FloatArray | None = None
-    shift: float = 0.0
     new: NewOrganizations | None = None
 
     def with_effects(
@@ -255,8 +252,6 @@ class FittedModel:
             Effects of organization × topic.
         """
         log_odds = self.log_odds(source, topic, documents)
-        if self.shift:
-            log_odds = log_odds + self.shift
         add_effects(log_odds, self.effect[source], cells[source], run)
         if self.slopes is not None and self.predictors is not None:
             add_slopes(log_odds, self.slopes, source, self.whose[run], self.predictors[documents])
@@ -318,6 +313,38 @@ class NewKind:
         return self.order[draws, None] < self.chance
 
 
+_UNLIKELY = 0.01
+
+
+class HeldOut(NamedTuple):
+    """How many of the pool's organizations lie in 95 % intervals that a mixture gives without them.
+
+    Attributes
+    ----------
+    share : float
+        Of the organizations, by the relevant hidden documents of each run; NaN where there are too few.
+    n_organizations : int
+    """
+
+    share: float = float("nan")
+    n_organizations: int = 0
+
+    @property
+    def n_held(self) -> int:
+        """Organizations held, rounded where some of an organization's runs are."""
+        return round(self.share * self.n_organizations) if self.n_organizations else 0
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether as few are held in less than one of a hundred pools, if intervals hold 95 %."""
+        from scipy.stats import binom
+
+        return bool(binom.cdf(self.n_held, self.n_organizations, 0.95) < _UNLIKELY)
+
+
+_TOO_FEW = HeldOut()
+
+
 @dataclass(frozen=True, eq=False)
 class RungPosterior:
     """Models of one rung of the ladder of relevance.
@@ -329,11 +356,14 @@ class RungPosterior:
         Of models that learned from organizations held out.
     new_kind : NewKind or None
         Those for runs of a new kind; None where no run can be of one.
+    held_out : HeldOut
+        How many of the pool's organizations the mixture predicts.
     """
 
     rung: Rung
     mixture: Mixture
     new_kind: NewKind | None = None
+    held_out: HeldOut = _TOO_FEW
 
     @property
     def components(self) -> tuple[FittedModel, ...]:

@@ -127,7 +127,12 @@ class Result(ABC):
         return tuple(text for table in self.tables() for text in table.read(arrangement))
 
     def to_latex(
-        self, *, columns: Sequence[str] | None = None, sort: str | None = None, top: int | None = None
+        self,
+        *,
+        columns: Sequence[str] | None = None,
+        sort: str | None = None,
+        top: int | None = None,
+        width: Literal["page", "column"] = "page",
     ) -> str:
         r"""Tables for ``\input`` in a LaTeX document, with booktabs rules, a caption and a label.
 
@@ -139,25 +144,37 @@ class Result(ABC):
             Column to sort rows by, as in ``--sort``.
         top : int, optional
             Number of rows to show.
+        width : {"page", "column"}
+            ``column`` is for one column of a two-column paper: fewer columns, three decimals, small type.
 
         Raises
         ------
         InputError
             There is no such column, or rows cannot be sorted by it.
         """
-        return self.text(".tex", Arrangement(columns, sort, top))
+        return self.text(".tex", Arrangement(columns, sort, top, width))
 
     def to_markdown(
-        self, *, columns: Sequence[str] | None = None, sort: str | None = None, top: int | None = None
+        self,
+        *,
+        columns: Sequence[str] | None = None,
+        sort: str | None = None,
+        top: int | None = None,
+        width: Literal["page", "column"] = "page",
     ) -> str:
         """Tables of `to_latex` in Markdown."""
-        return self.text(".md", Arrangement(columns, sort, top))
+        return self.text(".md", Arrangement(columns, sort, top, width))
 
     def to_html(
-        self, *, columns: Sequence[str] | None = None, sort: str | None = None, top: int | None = None
+        self,
+        *,
+        columns: Sequence[str] | None = None,
+        sort: str | None = None,
+        top: int | None = None,
+        width: Literal["page", "column"] = "page",
     ) -> str:
         """Tables of `to_latex` as a self-contained page."""
-        return self.text(".html", Arrangement(columns, sort, top))
+        return self.text(".html", Arrangement(columns, sort, top, width))
 
     def text(self, suffix: str, arrangement: Arrangement | None = None) -> str:
         """Text of the tables for a file that ends in .tex, .md or .html, notes below the last one.

@@ -14,8 +14,10 @@ from bayespool.evidence import Bounds
 from bayespool.measures import Estimates, Measure
 from bayespool.report.result import Figure, Result
 from bayespool.scoring.score_tables import (
+    FAR_NOTE,
     check_arrangement,
     estimators_in,
+    far_runs,
     pairs_table,
     paper_columns,
     readable,
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 _MAX_RUNS_PER_FOREST = 36  # that fit on a printed page
 _MAX_RUNS_WITH_MARKS, _MAX_RUNS_WITH_TOPICS, _MAX_TOPICS_DRAWN = 12, 3, 60
 _MAX_RUNS_IN_COLUMNS = 8
-_PAGE_WIDTH, _PHONE_WIDTH = 7.2, 3.6  # inches
+_PAGE_WIDTH, _PHONE_WIDTH = 10.6, 3.6  # inches
 _CUTOFF = Column("cutoff", "count", "Ranks that a measure looks at.")
 _CHECKS = {
     "verdict": Column("verdict", "text", "What failed, or that the checks passed."),
@@ -47,6 +49,10 @@ _CHECKS = {
     "max_end_error": Column(
         "max end error", "coefficient", "Largest error of an interval's ends, as a share of its width.", 4
     ),
+    "held_out": Column(
+        "pool held", "share", "Share of the pool's organizations in 95 % intervals given by the others."
+    ),
+    "n_held_out": Column("organi\xad\nzations", "count", "Organizations of which this is a share."),
 }
 
 
@@ -64,20 +70,26 @@ class ReadableScores(Result):
         Pairs of a correction and its posterior are rows of a table of their own, unless columns are chosen.
         """
         table, chosen = self.table(), arrangement or Arrangement()
+        far = far_runs(table.frame)
+        return tuple(text.marked(far, "†", FAR_NOTE) for text in self._arranged(table, chosen))
+
+    def _arranged(self, table: Table, chosen: Arrangement) -> tuple[TextTable, ...]:
+        of_width = Arrangement(width=chosen.width)
         scope = scope_of(self.metadata, per_topic="query_id" in table.frame)
         pairs = None if chosen.columns else pairs_table(table.frame, scope, chosen)
         if pairs is None:
-            return readable(table, scope, chosen).read()
+            return readable(table, scope, chosen).read(of_width)
         known = estimators_in(table.frame)
         check_arrangement(chosen, list(known))
         are_all = {*pairs.frame["correction"], *pairs.frame["estimator"]} == set(known)
-        return (*(() if are_all else readable(table, scope, chosen).read()), *pairs.read())
+        scores = () if are_all else readable(table, scope, chosen).read(of_width)
+        return (*scores, *pairs.read(of_width))
 
     def text(self, suffix: str, arrangement: Arrangement | None = None) -> str:
         """Text of the tables for a file that ends in .tex, .md or .html, with columns that fit on a page."""
         chosen = arrangement or Arrangement()
         if chosen.columns is None and pairs_table(self.table().frame, "") is None:
-            chosen = replace(chosen, columns=paper_columns(self.table().frame))
+            chosen = replace(chosen, columns=paper_columns(self.table().frame, chosen.width))
         return super().text(suffix, chosen)
 
     def figures(self) -> tuple[Figure, ...]:

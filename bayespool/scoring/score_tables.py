@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -73,6 +73,8 @@ POPULATION_COLUMNS = {
 _THERE = Ends("population_lower", "population_upper", "on topics\nlike these")
 _BOOTSTRAP_NOTE = "A bootstrap over topics: unjudged documents are taken to be as each correction has them."
 _MAX_NUMBERS_PER_ROW = 8  # of a table of several measures
+FAR_NOTE = "† unlike the pool: little can be learned from it about this run, and its interval is wider."
+"""What the mark of a run says that is far from the pool."""
 _DISTANCES = (
     "How unlike the pooled organizations a run is, in standard deviations between these, and the chance that "
     "it is of a kind that the pool does not have. Of a run that is far away little can be learned from the "
@@ -104,9 +106,22 @@ def check_arrangement(arrangement: Arrangement, estimators: Sequence[str]) -> No
     arrangement.check(["all", *known], ["run", *(name for name in known if name != "estimates")])
 
 
-def paper_columns(frame: pd.DataFrame) -> list[str]:
-    """Names of columns that fit on the page of a paper."""
+def far_runs(frame: pd.DataFrame) -> set[str]:
+    """Runs of a frame of scores that are unlike the pool, by any of its estimators."""
+    from bayespool.posterior.distance import PoolDistance
+
+    if not {"distance", "new_kind"} <= set(frame):
+        return set()
+    distance, new_kind = (frame[name].to_numpy(dtype=float) for name in ("distance", "new_kind"))
+    return set(frame.loc[PoolDistance(distance, new_kind).is_far, "run_id"])
+
+
+def paper_columns(frame: pd.DataFrame, width: Literal["page", "column"] = "page") -> list[str]:
+    """Names of columns that fit on the page of a paper, or in one of its two columns."""
     has_interval = estimators_in(frame).values()
+    if width == "column" and any(has_interval):
+        judged = ["unjudged"] if frame["measure"].nunique() == 1 else []
+        return ["as-judged", *judged, "mean", "interval"]
     names = [*_as_judged(frame), "lower", "unjudged", *(["estimates"] if not all(has_interval) else [])]
     return [*names, *(["mean", "interval"] if any(has_interval) else [])]
 
@@ -124,7 +139,11 @@ def readable(
     check_arrangement(chosen, list(estimators_in(frame)))
     keys = ["run_id", *(["query_id"] if "query_id" in frame else [])]
     rows_of = {str(measure): rows for measure, rows in frame.groupby("measure", sort=False)}
-    parts_of = {measure: _parts(rows, chosen.columns or ("all",)) for measure, rows in rows_of.items()}
+    is_compact = chosen.width == "column"
+    parts_of = {
+        measure: _headed(_parts(rows, chosen.columns or ("all",)), is_compact)
+        for measure, rows in rows_of.items()
+    }
     n_numbers = sum(_n_numbers(part) for parts in parts_of.values() for part in parts)
     are_together = len(rows_of) > 1 and n_numbers <= _MAX_NUMBERS_PER_ROW
     drawn = [name for name, has_interval in estimators_in(frame).items() if has_interval and best_first]
@@ -133,7 +152,8 @@ def readable(
         order = _order(rows_of[group[0]], keys, chosen)
         if is_arranged:
             ordered += [order.merge(rows_of[measure], on=keys)[list(frame)] for measure in group]
-        parts = _parts(pd.concat([rows_of[measure] for measure in group]), chosen.columns or ("all",))
+        together = pd.concat([rows_of[measure] for measure in group])
+        parts = _headed(_parts(together, chosen.columns or ("all",)), is_compact)
         view = View(
             title=f"{' and '.join(group)}, {scope}{_some(order, rows_of[group[0]], keys)}",
             names=tuple(keys),
@@ -252,6 +272,15 @@ def _spread(columns: tuple[str | Ends, ...], estimators: tuple[str, ...], label:
         for name in estimators
     }
     return Spread(columns, "estimator", labels, label, values=estimators)
+
+
+def _headed(parts: tuple[Part, ...], is_compact: bool) -> tuple[Part, ...]:
+    """The parts; in a column of a paper the mean of a single posterior is headed in short."""
+    means = [part for part in parts if isinstance(part, Spread) and part.columns == ("value", Ends())]
+    if not is_compact or len(means) != 1 or len(means[0].values or ()) != 1:
+        return parts
+    short = replace(means[0], labels=dict.fromkeys(means[0].values or (), "mean"))
+    return tuple(short if part is means[0] else part for part in parts)
 
 
 def _n_numbers(part: Part) -> int:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 import numbers
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from bayespool.errors import InputError
 from bayespool.tables.formatting import printable
@@ -25,10 +25,13 @@ class Arrangement:
     columns: Sequence[str] | None = None  # in the order shown; by default those that fit
     sort: str | None = None  # a column: text ascending, numbers descending; by default as in the table
     top: int | None = None  # the first rows; without ``sort`` the best ones
+    width: Literal["page", "column"] = "page"  # of a paper: three decimals fit in one column of two
 
     def __post_init__(self) -> None:
         if self.top is not None and self.top < 1:
             raise InputError(f"top cannot be {self.top}; 1 or more")
+        if self.width not in ("page", "column"):
+            raise InputError(f"width cannot be {self.width!r}", hint="page or column")
         if self.columns is not None:
             if isinstance(self.columns, str) or not self.columns:
                 raise InputError("columns are a list of names, of one at least")
@@ -73,6 +76,8 @@ class TextTable:
         Places of columns that a narrow terminal does without, the first ones first.
     medium : {"", "terminal", "paper"}
         Where it is read: everywhere, or in the terminal or in papers and notebooks alone.
+    is_compact : bool
+        Whether it fits in a column of a paper: LaTeX sets it small.
     """
 
     caption: str
@@ -86,6 +91,7 @@ class TextTable:
     values: tuple[tuple[float | None, ...], ...] = ()
     spare: tuple[int, ...] = ()
     medium: str = ""
+    is_compact: bool = False
 
     def is_text(self, place: int) -> bool:
         """Whether a column is aligned left and sorted as text, others being numbers."""
@@ -113,6 +119,16 @@ class TextTable:
             groups=groups_of([names[i] for i in kept if i >= self.n_names]) if self.groups else (),
         )
 
+    def marked(self, names: Collection[str], mark: str, note: str) -> TextTable:
+        """The table with a mark after some names of its rows, and a note that says what it means."""
+
+        def of_row(row: tuple[str, ...]) -> tuple[str, ...]:
+            first = (f"{name}\xa0{mark}" if name in names else name for name in row[: self.n_names])
+            return (*first, *row[self.n_names :])
+
+        rows = tuple(map(of_row, self.rows))
+        return self if rows == self.rows else replace(self, rows=rows, notes=(*self.notes, note))
+
     def first_rows(self, n: int = 10) -> TextTable:
         """First rows, without the notes."""
         left = len(self.rows) - n
@@ -131,6 +147,8 @@ def groups_of(names: Sequence[str]) -> tuple[tuple[str, int], ...]:
     return tuple((name, len(list(same))) for name, same in groupby(names))
 
 
+SUPERSCRIPTS = dict(zip("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True))
+"""Letters that Unicode has as superscripts, all but q, with these."""
 _TEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -159,6 +177,8 @@ _TEX = {
     "Φ": r"$\Phi$",
     "²": r"\textsuperscript{2}",
     "→": r"$\to$",
+    "†": r"$\dagger$",
+    **{raised: rf"\textsuperscript{{{letter}}}" for letter, raised in SUPERSCRIPTS.items()},
     "\xa0": "~",
 }
 _MARKDOWN = re.compile(r"([\\`*_\[\]#|~!$])")
@@ -173,7 +193,7 @@ def _tex(text: str) -> str:
 
 def _tex_number(text: str) -> str:
     """Text in LaTeX with minus signs."""
-    return _tex(re.sub(r"(?<![\w.])-(?=\d)", "−", text))
+    return _tex(re.sub(r"(?<![\w.])-(?=\.?\d)", "−", text))
 
 
 def _markdown(text: str) -> str:
@@ -229,6 +249,8 @@ def latex_tables(tables: Sequence[TextTable], comments: Sequence[str] = (), note
             labels.append(_label(table.label))
             times = labels.count(labels[-1])
             lines.append(rf"  \label{{tab:{labels[-1]}{f'-{times}' if times > 1 else ''}}}")
+        if table.is_compact:
+            lines += [r"  \footnotesize", r"  \setlength{\tabcolsep}{2.5pt}"]
         sides = ["l" if table.is_text(i) else "r" for i in range(len(table.header))]
         columns = "".join(sides)
         lines += [rf"  \begin{{tabular}}{{@{{}}{columns}@{{}}}}", r"    \toprule"]
@@ -326,6 +348,9 @@ def templates(package: str) -> Any:
 
     environment = Environment(loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined)
     environment.filters["text"] = lambda text: Markup(_html(text))  # nosec B704 # of `_html`, which escapes
+    environment.filters["breakable"] = lambda text: Markup(  # nosec B704 # escaped before breaks are allowed
+        re.sub(r"(?<=[_/])(?=\w)", "<wbr>", html.escape(text))
+    )
     environment.filters["lines"] = lambda name: broken_heading(name).split("\n")
     return environment
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
@@ -10,12 +11,13 @@ from bayespool.errors import InputError, known_names
 from bayespool.tables.columns import COLUMNS, KINDS, Column
 from bayespool.tables.files import records
 from bayespool.tables.formatting import interval, level
-from bayespool.tables.markup import Arrangement, TextTable, groups_of
+from bayespool.tables.markup import SUPERSCRIPTS, Arrangement, TextTable, groups_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _MAX_ROWS, _MAX_COLUMNS = 600, 12  # of a table that has no view
+_COMPACT_DIGITS = 3  # decimals of scores in a column of a paper
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,20 @@ class Ends:
 
 
 @dataclass(frozen=True)
+class Marked:
+    """A number and a column of letters in one cell, the letters raised: ``0.6182ᵇᶜ``."""
+
+    value: str
+    letters: str
+
+
+@dataclass(frozen=True)
 class Spread:
     """Columns side by side for each value of another column.
 
     Parameters
     ----------
-    columns : tuple of str, Ends or Spread
+    columns : tuple of str, Ends, Marked or Spread
     across : str
         Column of a value for each group; its text is the heading of the group's first column.
     labels : mapping of str to str
@@ -48,7 +58,7 @@ class Spread:
         Values that have columns, in this order; default: all.
     """
 
-    columns: tuple[str | Ends | Spread, ...]
+    columns: tuple[str | Ends | Marked | Spread, ...]
     across: str
     labels: Mapping[str, str] = field(default_factory=dict)
     label: str = "{}"
@@ -56,7 +66,7 @@ class Spread:
     values: tuple[Any, ...] | None = None
 
 
-Part = str | Ends | Spread
+Part = str | Ends | Marked | Spread
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +79,7 @@ class View:
         Heading in the terminal, and caption.
     names : tuple of str
         Columns that name a row.
-    columns : tuple of str, Ends or Spread
+    columns : tuple of str, Ends, Marked or Spread
         The other columns, from left to right.
     where : mapping of str to object
         Values of columns that the rows have; default: all rows.
@@ -197,7 +207,7 @@ def table_of(name: str, frame: pd.DataFrame, described: Mapping[str, Any]) -> Ta
     return Table(name, str(described["caption"]), frame, columns, views)
 
 
-_PARTS = {"ends": Ends, "spread": Spread, "view": View}
+_PARTS = {"ends": Ends, "marked": Marked, "spread": Spread, "view": View}
 
 
 def _plain(part: Part | View) -> Any:
@@ -261,8 +271,11 @@ def _read(table: Table, view: View, arrangement: Arrangement | None) -> TextTabl
 
 
 def _text(table: Table, view: View, rows: list[_Group], arrangement: Arrangement | None = None) -> TextTable:
+    is_compact = arrangement is not None and arrangement.width == "column"
     names = list(_cells(table, view.names, rows))
     made = list(_cells(table, view.columns, rows))
+    if is_compact:
+        made = [_compact(cells) for cells in _cells(table, view.columns, rows, digits=_COMPACT_DIGITS)]
     if not view.keep_empty:
         made = [c for c in made if set(c.texts) - {"–", ""}] or made
     order = list(range(len(rows)))
@@ -285,7 +298,15 @@ def _text(table: Table, view: View, rows: list[_Group], arrangement: Arrangement
         values=tuple(tuple(c.values[i] for c in all_cells) for i in order),
         spare=tuple(i for name in view.spare for i, c in enumerate(all_cells) if c.name == name),
         medium=view.medium,
+        is_compact=is_compact,
     )
+
+
+def _compact(cells: _Cells) -> _Cells:
+    """Column of numbers without the zero before the point."""
+    if cells.is_text:
+        return cells
+    return replace(cells, texts=tuple(re.sub(r"(?<![\d.])0(?=\.\d)", "", text) for text in cells.texts))
 
 
 def _arranged(
@@ -316,22 +337,29 @@ def _from_the_highest(order: list[int], key: _Cells) -> list[int]:
     return sorted(order, key=lambda i: float("inf") if (v := key.values[i]) is None else -v)
 
 
-def _cells(table: Table, parts: Iterable[Part], groups: Sequence[_Group]) -> Iterator[_Cells]:
-    """Columns of text of the parts of a view."""
+def _cells(
+    table: Table, parts: Iterable[Part], groups: Sequence[_Group], *, digits: int = 9
+) -> Iterator[_Cells]:
+    """Columns of text of the parts of a view, with as many decimals at most."""
     rows = [group[0] if group else {} for group in groups]
     for part in parts:
         if isinstance(part, Spread):
-            yield from _spread(table, part, groups)
+            yield from _spread(table, part, groups, digits)
+        elif isinstance(part, Marked):
+            (cells,) = _cells(table, [part.value], groups, digits=digits)
+            letters = [str(row.get(part.letters) or "") for row in rows]
+            raised = ["".join(SUPERSCRIPTS.get(letter, letter) for letter in each) for each in letters]
+            texts = tuple(text + above for text, above in zip(cells.texts, raised, strict=True))
+            yield replace(cells, texts=texts)
         elif isinstance(part, Ends):
             column = table.column(part.lower)
-            digits = next(
-                d for d in (part.decimals, column.decimals, KINDS[column.kind].decimals) if d is not None
-            )
+            asked = (part.decimals, column.decimals, KINDS[column.kind].decimals)
+            n_decimals = min(digits, next(d for d in asked if d is not None))
             ends = [(row.get(part.lower), row.get(part.upper)) for row in rows]
             shown = [
                 "–"
                 if low is None or low != low or high is None
-                else interval(low, high, digits, signed=part.signed)
+                else interval(low, high, n_decimals, signed=part.signed)
                 for low, high in ends
             ]
             prob = next(
@@ -345,17 +373,20 @@ def _cells(table: Table, parts: Iterable[Part], groups: Sequence[_Group]) -> Ite
             column = table.column(part)
             values = [row.get(part) for row in rows]
             numbers = tuple(_number(v) if column.is_number else None for v in values)
+            if column.kind in ("score", "difference"):
+                shown_digits = KINDS[column.kind].decimals if column.decimals is None else column.decimals
+                column = replace(column, decimals=min(digits, shown_digits))
             texts = tuple(map(column.text, values))
             yield _Cells(part, column.label, "", texts, numbers, not column.is_number)
 
 
-def _spread(table: Table, part: Spread, groups: Sequence[_Group]) -> Iterator[_Cells]:
+def _spread(table: Table, part: Spread, groups: Sequence[_Group], digits: int) -> Iterator[_Cells]:
     column = table.column(part.across)
     known = dict.fromkeys(row[part.across] for group in groups for row in group)
     for value in known if part.values is None else [value for value in part.values if value in known]:
         text = part.labels.get(str(value), column.text(value))
         inner = [[row for row in group if row[part.across] == value] for group in groups]
-        for i, cells in enumerate(_cells(table, part.columns, inner)):
+        for i, cells in enumerate(_cells(table, part.columns, inner, digits=digits)):
             name = str(value) if i == 0 else f"{value} {cells.name}"
             if part.grouped:
                 yield replace(cells, name=name, group=text)

@@ -415,7 +415,7 @@ WRONG: dict[str, tuple[str, ...]] = {
 }
 """Values that no file makes right; those of choices and of numbers with bounds are made up by the test."""
 OF_FILES = {
-    *("qrels", "pool", "organizations", "own_judgments", "judged", "run_types", "write"),
+    *("qrels", "pool", "organizations", "own_judgments", "judged", "go_on", "verify", "run_types", "write"),
     *("unpool", "pooled_run_ids", "exclude", "common_topics", "types", "pool_type", "target_type"),
 }
 """Files, and runs, topics and types, which are known once files are read."""
@@ -423,6 +423,7 @@ NEEDED = {
     "score": ["nowhere.run"],
     "impute": ["nowhere.run", "-o", "out"],
     "judge-next": ["nowhere.run"],
+    "audit": ["nowhere.run"],
     "report": ["nowhere.json"],
     "compare": ["nowhere.run", "nowhere.b.run"],
     "judges": ["nowhere.run", "--judge", "x=nowhere.labels"],

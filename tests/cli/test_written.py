@@ -47,6 +47,7 @@ FILES: dict[str, tuple[tuple[object, ...], str]] = {
         ("--budget", 3, "--estimator", "posterior-ratio", "--draws", 60, "-m", "P@5"),
         "documents",
     ),
+    "audit": (("--budget", 3, "--estimator", "posterior-ratio", "--draws", 60, "-m", "P@5"), "steps"),
 }
 
 
@@ -96,7 +97,7 @@ def test_folder_is_read_back(
 @pytest.mark.parametrize("command", FILES)
 def test_file_is_read_back(command: str, run: Callable[..., Outcome], example: Path, tmp_path: Path) -> None:
     asked, table = FILES[command]
-    files = files_of(example, new=command in ("compare", "judge-next"))
+    files = files_of(example, new=command in ("compare", "judge-next", "audit"))
     if command == "pool":
         files = files[2:]  # without judgments
     outputs = [("-o", tmp_path / f"{table}.{end}") for end in ("json", "parquet", "csv")]

@@ -94,6 +94,23 @@ def test_runs_that_are_equal_whatever_is_judged_are_said_to_be() -> None:
     )
 
 
+def test_a_pair_has_a_line_with_its_numbers_in_the_order_asked_for() -> None:
+    found = compared("new-a", "new-b", "north-1")
+    (line,) = found.summary("north-1", "new-a")
+    draws = found.draws[found.measures[0], "posterior-ratio", "these-topics"]
+    assert line == (
+        "P@10 of north-1 − new-a: as judged -0.045, p = 0.2063 (paired t test, Holm over 3 pairs); "
+        f"posterior-ratio {draws.difference[2, 0]:+.3f} "
+        f"(95 % {interval(draws.lower[2, 0], draws.upper[2, 0], 3, signed=True)}), "
+        "chance above 0: under 0.001"
+    )
+    (other,) = found.summary("new-a", "new-b")
+    assert "risk of reversal: " in other
+    for wrong, message in ((("new-a",), "a pair is two runs, not 1"), (("new-a", "new-c"), "no run 'new-c'")):
+        with pytest.raises(InputError, match=message):
+            found.summary(*wrong)
+
+
 def test_the_summary_has_a_sentence_for_each_of_few_pairs() -> None:
     found = compared("new-a", "new-b", "north-1")
     assert len(found.summary()) == 3 + 2  # and one on the best in each scope

@@ -22,7 +22,7 @@ SYSTEMS = {"new-a": "new", "new-b": "new", "north-1": "north", "north-2": "north
 def test_parts_of_the_variance_by_hand() -> None:
     # two draws of runs a1, a2 and b on two topics, in tenths
     draws = np.array([[[4, 6], [6, 8], [1, 3]], [[4, 6], [8, 10], [3, 5]]])
-    found = system_scores(Values(draws, 10), [[0, 1], [2]])
+    found = system_scores(Values(draws, 10), {"a": [0, 1], "b": [2]})
     np.testing.assert_allclose(found.draws, [[0.6, 0.2], [0.7, 0.4]])
     np.testing.assert_allclose(found.value, [0.65, 0.3])
     np.testing.assert_allclose(found.of_topics, [0.02 / 2, 0.02 / 2])
@@ -36,7 +36,7 @@ def test_parts_of_the_variance_by_hand() -> None:
 
 def test_single_runs_say_nothing_of_replicates() -> None:
     draws = np.random.default_rng(1).integers(0, 10, size=(50, 2, 8))
-    found = system_scores(Values(draws, 10), [[0], [1]])
+    found = system_scores(Values(draws, 10), {"a": [0], "b": [1]})
     assert np.isnan(found.replicate)
     assert np.isnan(found.of_replicates).all()
     assert np.isfinite(found.there).all()
@@ -50,7 +50,9 @@ def test_intervals_hold_the_mean_over_topics_and_runs() -> None:
         hard = rng.normal(scale=0.1, size=30) + np.repeat(rng.normal(scale=0.1, size=(4, 30)), 3, axis=0)
         scores = runs[:, None] + hard + rng.normal(scale=0.05, size=(12, 30))
         values = Values(np.repeat(scores[None], 300, axis=0))
-        found = system_scores(values, np.arange(12).reshape(4, 3).tolist(), random_seed=seed)
+        found = system_scores(
+            values, dict(zip("abcd", np.arange(12).reshape(4, 3).tolist(), strict=True)), random_seed=seed
+        )
         low, high = found.interval(0.95, like_these=True)
         held.append((low <= truth) & (truth <= high))
     assert 0.93 <= np.mean(held) <= 0.985

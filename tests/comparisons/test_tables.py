@@ -28,8 +28,20 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning"),
 ]
 RUNS = ("new-a", "new-b", "north-1")
-TABLES = ("differences", "pairs", "across_measures", "leaderboard", "system_scores", "system_variance")
-TABLES += ("ranks", "significance", "overview", "reliability", "across_overview")
+TABLES = (
+    "differences",
+    "pairs",
+    "runs",
+    "across_measures",
+    "leaderboard",
+    "system_scores",
+    "system_variance",
+    "ranks",
+    "significance",
+    "overview",
+    "reliability",
+)
+TABLES += ("across_overview",)
 
 
 def shown(found: Comparison, width: int = 80, **arranged: object) -> str:
@@ -38,7 +50,7 @@ def shown(found: Comparison, width: int = 80, **arranged: object) -> str:
 
 
 def paper(found: Comparison, arrangement: Arrangement | None = None) -> TextTable:
-    (table,) = (text for text in found.read(arrangement) if text.medium == "paper")
+    (table,) = (text for text in found.read(arrangement) if text.label.startswith("pairs "))
     return table
 
 
@@ -142,7 +154,36 @@ def test_a_pair_has_what_is_judged_beside_what_may_be() -> None:
     some = paper(found, Arrangement(["p"], sort="p", top=1))
     assert (some.header, len(some.rows)) == (("run a", "run b", "p"), 1)
     assert "1 of 3 pairs" in some.caption
-    assert found.to_latex().count(r"\begin{table}") == 3  # the pairs, and a leaderboard for each scope
+    assert found.to_latex().count(r"\begin{table}") == 4  # pairs, runs, and a leaderboard for each scope
+
+
+def test_letters_say_which_runs_are_significantly_worse() -> None:
+    found = compared(*RUNS)
+    (table,) = (text for text in found.read() if text.label.startswith("runs "))
+    assert [row[:2] for row in table.rows] == list(zip("abc", RUNS, strict=True))
+    better = found.better_as_judged(found.measures[0], "paired-t")
+    judged = found.scores["as-judged", "P@10"].value
+    raised = dict(zip("abc", "ᵃᵇᶜ", strict=True))
+    for row, value, of in zip(table.rows, judged, better, strict=True):
+        letters = "".join(raised["abc"[k]] for k in np.flatnonzero(of))
+        assert row[2] == f"{value:.4f}{letters}"
+    assert table.rows[0][2] == "0.5950ᵇ"
+    assert r"0.5950\textsuperscript{b}" in found.to_latex()
+    assert "at 0.05 (paired t test, Holm over 3 pairs)" in table.caption
+    assert [text.label for text in compared().read() if text.label.startswith("runs ")] == []
+
+
+def test_a_run_unlike_the_pool_is_marked_in_the_table() -> None:
+    found = compared(*RUNS)
+    *others, e = found.scores.estimates
+    moved = dataclasses.replace(e, distance=np.array([2.0, 2.0, 1.0]), new_kind=np.array([0.6, 0.4, 0.6]))
+    far = dataclasses.replace(found, scores=dataclasses.replace(found.scores, estimates=(*others, moved)))
+    for text in (paper(far), *far.scores.read()):
+        assert text.rows[0][0] == "new-a\xa0†"
+        assert not any("†" in name for row in text.rows for name in row if not name.startswith("new-a"))
+        assert any(note.startswith("† unlike the pool") for note in text.notes)
+    assert r"new-a~$\dagger$ &" in far.to_latex()
+    assert "†" not in found.to_markdown()
 
 
 def test_pairs_in_short_are_those_of_the_other_tables() -> None:

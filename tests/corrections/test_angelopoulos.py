@@ -65,6 +65,7 @@ def test_a_sum_is_kept_by_one_factor_or_one_share() -> None:
     room = np.array([1.0, 1.0])
     assert within_room(np.array([0.5, -0.1]), room).tolist() == pytest.approx([0.4, 0])
     assert within_room(np.array([1.5, 0.0]), room).tolist() == [1.0, 0.5]
+    assert within_room(np.array([1e-320, 0.0]), room).tolist() == [1e-320, 0.0]  # its inverse is infinite
 
 
 # By hand: u has a1 l? d? h1 m? | v1 p1 z? x? | e? f?; labels l2 d0 m1 | z2 | e0.

@@ -16,7 +16,7 @@ from bayespool.experiments import HeldOutPrediction, check_models, load_example,
 from bayespool.experiments.hidden import Fitting, HiddenDocuments
 from bayespool.experiments.predictions import deal_folds
 from bayespool.measures import parse_measure
-from bayespool.posterior import ScoringProblem, log_predictive_densities, stacking_weights
+from bayespool.posterior import ScoringProblem, held_out_totals, stacking_weights
 
 QUICK = Fitting(draws=60, chains=2)
 
@@ -108,7 +108,8 @@ def test_log_densities_are_those_of_the_combined_estimator(model: str) -> None:
     p = predicted(model)
     one = prepared(model)
     fit = Fitting(draws=200, chains=2).fit(one, one.evidence, 1)
-    densities, weight = log_predictive_densities({model: one}, {model: fit})
+    totals = held_out_totals({model: one}, {model: fit})
+    densities, weight = totals.log_density, totals.weight
     mine = p.log_density[np.isfinite(p.log_density)]
     assert len(mine) == len(densities)
     assert np.abs(mine - densities[:, 0]).mean() < 0.14

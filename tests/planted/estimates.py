@@ -210,8 +210,8 @@ FAULTS = (
     Fault(
         "shift on every rung",
         "posterior/mixtures.py",
-        "shift=0.0 if problem.asked.given else shift",
-        "shift=shift",
+        "    if not problem.asked.given:\n        effect = effect + shift\n",
+        "    effect = effect + shift\n",
         "posterior/test_components.py",
         "a sensitivity check shifts levels that it should leave alone",
     ),

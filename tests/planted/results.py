@@ -8,6 +8,22 @@ __all__ = ["FAULTS"]
 
 FAULTS = (
     Fault(
+        "chances that know later judgments",
+        "auditing/sequences.py",
+        "l0, l1, total = level[known[t]], slope[known[t]], 0.0",
+        "l0, l1, total = level[t], slope[t], 0.0",
+        "auditing/test_sequences.py",
+        "documents of a batch are drawn with what their own batch's judgments say",
+    ),
+    Fault(
+        "a certificate whose judgments are not compared",
+        "auditing/certificates.py",
+        'for name in ("urn_digest", "digest"):',
+        'for name in ("urn_digest",):',
+        "auditing/test_certificates.py",
+        "a changed relevance of the same worth is verified",
+    ),
+    Fault(
         "interval of the mirrored pair",
         "comparisons/draws.py",
         "-mean[a, b], -upper[a, b], -lower[a, b]",

@@ -100,7 +100,7 @@ def test_several_estimators_have_colors_and_collections_marks() -> None:
 @pytest.mark.slow
 def test_estimators_have_lines_of_their_own(result: LeaveOutResult) -> None:
     axes = plot_mae(result)
-    looks = {(line.get_color(), line.get_linestyle()) for line in axes.lines}
+    looks = {(line.get_color(), line.get_marker(), line.get_markerfacecolor()) for line in axes.lines}
     assert len(looks) == len(result.settings.labels)
 
 

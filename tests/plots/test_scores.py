@@ -6,15 +6,23 @@ from functools import cache
 
 import numpy as np
 import pytest
-from drawn import cut_off, line, overlapping, row_names, segments
+from drawn import cut_off, line, overlapping, row_names, segments, shown_texts
 from small import small
 from toys import from_rankings
 from wide import wide
 
+from bayespool.comparisons import compare
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
-from bayespool.plots import draw_forest, draw_topics, figure_grid, plot_distance, plot_forest, plot_topics
-from bayespool.plots.style import PALETTE
+from bayespool.plots import (
+    draw_comparison,
+    draw_forest,
+    draw_topics,
+    figure_grid,
+    plot_distance,
+    plot_forest,
+    plot_topics,
+)
 from bayespool.scoring import Scores, score
 
 POINTS = ["background", "smoothed", "anti-precision"]
@@ -107,6 +115,27 @@ def test_a_correction_has_the_color_of_its_posterior_and_the_next_line() -> None
     assert colors[0] == colors[1]
     assert colors[3] == colors[4]
     assert len(set(colors)) == 3
+
+
+def test_figures_of_a_paper_have_its_width_and_text_that_can_be_read() -> None:
+    many = [
+        "background",
+        "interpolated",
+        "smoothed",
+        "systems-adjustment",
+        "condensed-list",
+        "posterior-ratio",
+    ]
+    scores = score(load_example(), measures=["P@10", "nDCG@10"], estimators=many, draws=50)
+    comparison = compare(load_example(), ["new-a", "new-b"], ["P@10", "nDCG@10"], draws=50)
+    for width in (3.33, 7.0):
+        for figure in (draw_forest(scores, width=width), draw_comparison(comparison, width=width)):
+            assert figure.get_size_inches()[0] == pytest.approx(width)
+            assert min(text.get_fontsize() for text in shown_texts(figure)) >= 7
+            assert overlapping(figure) == []
+            assert cut_off(figure) == []
+    with pytest.raises(InputError, match="a figure cannot be 1 inches wide"):
+        draw_forest(scores, width=1)
 
 
 def test_what_the_scores_lack() -> None:
@@ -210,4 +239,4 @@ def test_a_run_unlike_the_pool_has_another_mark(monkeypatch: pytest.MonkeyPatch)
     axes = plot_distance(scores)
     assert line(axes, "unlike the pool")[:, 0].tolist() == [float(found.of_runs("distance").max())]
     (far,) = [one for one in axes.lines if one.get_label() == "unlike the pool"]
-    assert (far.get_marker(), far.get_color()) == ("D", PALETTE[3])
+    assert (far.get_marker(), far.get_color()) == ("D", "black")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from io import BytesIO
 from itertools import combinations
 from typing import get_args
@@ -13,16 +14,29 @@ from drawn import cut_off, overlapping
 from matplotlib.colors import to_rgb
 from PIL import Image
 
+from bayespool import compare, leave_out, load_example, score
 from bayespool.errors import InputError
-from bayespool.plots import PALETTE, ImageFormat, figure_grid, render
+from bayespool.names import PAIRS
+from bayespool.plots import (
+    PALETTE,
+    ImageFormat,
+    figure_grid,
+    plot_differences,
+    plot_forest,
+    plot_mae,
+    plot_truth,
+    render,
+)
 from bayespool.plots.style import (
+    LOOKS,
     available_name,
-    color_of,
     count_axis,
     inches_per_row,
     line_of,
+    look_of,
     row_axis,
 )
+from bayespool.scoring.estimators import ESTIMATORS
 
 # Machado, Oliveira & Fernandes (2009), severity 1, on linear RGB
 SEEN = {
@@ -59,16 +73,50 @@ def test_colors_can_be_told_apart_with_any_color_vision(who: str) -> None:
     assert min(distance(a, b, SEEN["no green"]) for a, b in combinations(usual, 2)) < 15
 
 
-def test_colors_of_estimators() -> None:
-    labels = ("as-judged", "background", "posterior-ratio", "smoothed", "posterior-combined")
-    assert [color_of(labels, label) for label in labels] == [
-        "0.45",
-        PALETTE[1],
-        PALETTE[0],
-        PALETTE[2],
-        PALETTE[3],
+def test_every_estimator_has_a_look_of_its_own() -> None:
+    assert set(LOOKS) <= set(ESTIMATORS)
+    of_package = {dataclasses.astuple(look_of(name, tuple(ESTIMATORS))) for name in ESTIMATORS}
+    assert len(of_package) == len(ESTIMATORS)
+    own = [look_of(name, ("background", "mine", "smoothed(e=0.1)", "yours")) for name in ("mine", "yours")]
+    looks = [*LOOKS.values(), *own]
+    assert len({(look.color, look.mark, look.is_hollow) for look in looks}) == len(looks)
+    for correction, posterior in PAIRS.items():
+        assert LOOKS[posterior] == dataclasses.replace(LOOKS[correction], is_hollow=True)
+    assert LOOKS["posterior-combined"].color == PALETTE[0]
+
+
+def test_a_method_looks_alike_in_every_figure() -> None:
+    scores = score(load_example(), measures="P@10", estimators=["as-judged", "condensed-list"])
+    left_out = leave_out(load_example(), "P@10", estimators=["as-judged", "smoothed", "condensed-list"])
+    differences = compare(load_example(), ["new-a", "new-b"], "P@10", estimators=["as-judged"])
+    marks = [
+        next(line for line in axes.lines if line.get_label() == name)
+        for axes, name in (
+            (plot_forest(scores), "condensed-list"),
+            (plot_mae(left_out), "condensed-list"),
+            (plot_forest(score(load_example(), measures="nDCG@5", estimators="smoothed")), "as judged"),
+            (plot_differences(differences), "as judged"),
+            (plot_truth(left_out, "P@10", "smoothed"), "as judged"),
+        )
     ]
-    assert color_of(("mine", "background"), "mine", ["mine"]) == PALETTE[0]
+    seen = [(one.get_color(), one.get_marker(), one.get_markerfacecolor()) for one in marks]
+    assert seen[0] == seen[1]
+    assert seen[2] == seen[3] == seen[4] == (LOOKS["as-judged"].color, "o", "white")
+
+
+def test_panels_leave_no_place_empty_and_their_ticks_room() -> None:
+    for n_panels, shape in ((1, (1, 1)), (2, (1, 2)), (3, (1, 3)), (4, (2, 2)), (6, (2, 3)), (9, (3, 3))):
+        figure, panels = figure_grid(n_panels, width=3)
+        assert len(panels) == len(figure.axes) == n_panels
+        grid = panels[0].get_subplotspec()
+        assert grid is not None
+        assert (grid.get_gridspec().nrows, grid.get_gridspec().ncols) == shape
+    figure, (panel,) = figure_grid(1, width=2.2)
+    panel.plot([0.0, 0.0051], [0, 1])
+    assert overlapping(figure) == []
+
+
+def test_lines_of_what_is_no_method_differ() -> None:
     lines = [tuple(line_of(i)[name] for name in ("color", "ls", "marker")) for i in range(30)]
     assert len(set(lines)) == 30
 

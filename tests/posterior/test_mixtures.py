@@ -13,11 +13,12 @@ from graded_example import graded_completion
 from scipy.special import expit
 from scipy.stats import binomtest
 
-from bayespool import load_example
+from bayespool import load_example, parse_measure
 from bayespool.collection import qrels_from_frame
 from bayespool.experiments import SimulationSettings, simulate
 from bayespool.posterior import Completion, NewKind, PosteriorEstimator, RungPosterior, distance_from_pool
-from bayespool.posterior.mixtures import OF_KINDS
+from bayespool.posterior.mixtures import OF_KINDS, HeldOutTotals
+from bayespool.posterior.steps import HeldOut
 
 
 def of_kinds(usual: float, new: float, chance: tuple[float, float], n_draws: int = 4000) -> Completion:
@@ -235,3 +236,41 @@ def test_intervals_hold_for_runs_of_the_pools_kinds_and_of_new_ones(
             widths.append(float((upper - lower).mean()))
         assert np.mean(held) >= least
         assert np.mean(widths) < 0.15
+
+
+# Organizations held out. By hand: of three runs, the last two of one organization, models give these chances
+# of as few and of as many relevant documents; with shares 3/4 and 1/4 they are .5, .02, .9 and .6, .99, .01.
+AT_MOST = np.array([[0.6, 0.2], [0.02, 0.02], [0.95, 0.75]])
+AT_LEAST = np.array([[0.5, 0.9], [0.99, 0.99], [0.01, 0.01]])
+
+
+def test_organizations_are_held_where_neither_tail_is_short() -> None:
+    totals = HeldOutTotals(np.zeros((3, 2)), AT_MOST, AT_LEAST, np.array([1, 0.5, 0.5]))
+    assert totals.held((0.75, 0.25)) == HeldOut(0.5, 2)
+    assert totals.held((0.75, 0.25)).share == 0.5
+    assert totals.held((0.75, 0.25), prob=0.98).share == 0.75  # P(as few) is .02, more than .01
+    assert HeldOutTotals(*np.empty((3, 0, 2)), np.empty(0)).held((0.5, 0.5)).n_organizations == 0
+
+
+def test_few_held_organizations_are_too_few_where_chance_hardly_leaves_so_few() -> None:
+    """P(at most 11 of 15) is .0006 and P(at most 12 of 15) .036 for a chance of .95."""
+    assert HeldOut(11 / 15, 15).is_bad
+    assert not HeldOut(12 / 15, 15).is_bad
+    assert not HeldOut().is_bad
+
+
+def test_the_pools_organizations_are_said_to_be_held() -> None:
+    """The example is simulated from such models."""
+    found = example_completion()
+    assert found.diagnostics is not None
+    assert found.diagnostics.n_held_out == 8
+    assert found.diagnostics.held_out > 0.8
+    alone = example_completion("ratio").diagnostics
+    assert alone is not None
+    assert np.isnan(alone.held_out)
+
+
+def test_a_pool_whose_organizations_are_not_held_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(HeldOutTotals, "held", lambda *given: HeldOut(0.5, 8))
+    (found,) = PosteriorEstimator(draws=25).estimate(load_example(), ["new-b"], parse_measure("P@10"))
+    assert "95 % intervals hold only 4 of the pool's 8 organizations" in found.notes[0]

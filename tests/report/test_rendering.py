@@ -121,6 +121,15 @@ def test_a_page_without_notes_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "What to know before quoting" not in html
 
 
+def test_notes_stand_whole_and_names_break_where_they_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    note = "unlike the pool (distance 2.5; 0.4 if as often as its judged documents); 2 topics missing"
+    monkeypatch.setattr(Page, "notes", lambda self: (note, note))
+    html = page_html(Page("tuw_dr/base 0.5"))
+    assert html.count(f"<li>{note}</li>") == 1
+    assert "tuw_<wbr>dr/<wbr>base 0.5</t" in html
+    assert "&lt;img src=x onerror=alert(1)&gt;" in page_html(Page(IMAGE))
+
+
 def test_the_same_page_gives_the_same_bytes() -> None:
     assert html_of() == html_of()
 

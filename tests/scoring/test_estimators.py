@@ -324,11 +324,11 @@ def test_an_estimator_is_described_by_what_it_is_compared_by() -> None:
         "draws": 1000,
         "tune": 1000,
         "chains": 4,
-        "target_accept": 0.9,
+        "target_accept": 0.95,
         "estimand": "complete",
         "joint": False,
         "together": False,
-        "shift": 0.0,
+        "shift": None,
         "random_seed": 1,
     }
     assert json.loads(json.dumps(described)) == described

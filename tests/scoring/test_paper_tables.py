@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from compared import compared
 from known_scores import example_scores
 
-from bayespool.errors import OutputError
+from bayespool import load_example, score
+from bayespool.errors import InputError, OutputError
 from bayespool.report.saving import content
+from bayespool.tables.markup import Arrangement, TextTable, broken_heading
 
 
 def test_formats_go_by_the_ending() -> None:
@@ -21,6 +25,49 @@ def test_formats_go_by_the_ending() -> None:
     assert content(scores, ".tex") == scores.text(".tex")
     with pytest.raises(OutputError, match=r"cannot write \.txt"):
         scores.save("scores.txt")
+
+
+def width_in_inches(table: TextTable) -> float:
+    """Width of a table in 8 point Times, with 2.5 points beside each column."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath
+
+    font = FontProperties(family="STIXGeneral", size=8)
+
+    def of(text: str) -> float:
+        lines = broken_heading(text).split("\n")
+        return max(
+            float(TextPath((0, 0), line, prop=font).get_extents().width) if line else 0 for line in lines
+        )
+
+    cells = [table.header, *table.rows]
+    columns = [max(of(row[i]) for row in cells) for i in range(len(table.header))]
+    return (sum(columns) + 5 * (len(columns) - 1)) / 72
+
+
+@pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
+def test_tables_fit_in_one_column_of_a_paper() -> None:
+    """The columns of acmart are 3.33 inches wide."""
+    column = Arrangement(width="column")
+    two = score(
+        load_example(), measures=["P@10", "nDCG@10"], estimators=["background", "posterior-ratio"], draws=50
+    )
+    (text,) = two.read(dataclasses.replace(column, columns=["as-judged", "mean", "interval"]))
+    scores = dataclasses.replace(text, rows=tuple(("bm25-rm3-monoT5", *row[1:]) for row in text.rows))
+    assert [name for name, _ in scores.groups] == ["P@10", "nDCG@10"]
+    assert scores.rows[0][1] == ".595"
+    compared_runs = [
+        text for text in compared("new-a", "new-b", "north-1").read(column) if text.medium == "paper"
+    ]
+    assert [text.label.partition(" ")[0] for text in compared_runs] == ["pairs", "runs"]
+    for text in (scores, *compared_runs):
+        assert 1 < width_in_inches(text) <= 3.33
+        assert text.is_compact
+    latex = two.to_latex(width="column")
+    assert latex.count(r"\begin{table}") == latex.count(r"\footnotesize") == 1
+    assert "as\\\\judged" in latex
+    with pytest.raises(InputError, match="width cannot be 'wide'"):
+        Arrangement(width="wide")  # type: ignore[arg-type]
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from labeled import labeled_toy
 from pairs import Pairs
 
 import bayespool
-from bayespool import load_example
+from bayespool import audit, load_example
 from bayespool.comparisons import Reversals, reversals
 from bayespool.experiments import (
     EngineComparison,
@@ -145,6 +145,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "JudgeCheck": lambda: check_judges(labeled_toy(), "P@3"),
     "Imputations": lambda: impute(load_example(), "new-a", "P@5", draws=2, estimator="posterior-ratio"),
     "JudgingRounds": rounds_of_judging,
+    "Audit": lambda: audit(load_example(), "new-a", "P@5", budget=2, estimator="posterior-ratio", draws=20),
     "NextJudgments": lambda: judge_next(
         load_example(), "new-a", "P@5", budget=2, draws=20, estimator="posterior-ratio"
     ),

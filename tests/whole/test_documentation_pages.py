@@ -19,7 +19,7 @@ BUILT = ROOT / "docs" / "_build" / "html"
 PAGES = sorted(
     page.relative_to(BUILT).as_posix() for page in BUILT.rglob("*.html") if "_static" not in page.parts
 )
-SAMPLE = ["index.html", "quickstart.html", "statistics.html", "glossary.html", "api.html"]
+SAMPLE = ["index.html", "quickstart.html", "formulas.html", "glossary.html", "api.html"]
 PICTURES = os.environ.get("BAYESPOOL_PICTURES")
 
 # Text outside code and formulas in which TeX or a directive of MyST was left as it was written.
@@ -109,7 +109,7 @@ def test_no_tex_is_left_in_the_text(browser: Browser) -> None:
 
 
 def test_formulas_are_drawn_by_the_browser(browser: Browser) -> None:
-    browser.open(BUILT / "statistics.html")
+    browser.open(BUILT / "formulas.html")
     assert browser.run("return document.querySelectorAll('math').length") > 100
     assert browser.run("return document.querySelectorAll('merror').length") == 0
     # the font with mathematical sizes is there: without it bars and brackets fall out of place

@@ -15,7 +15,8 @@ FILES, TEST_FILES = sorted(PACKAGE.rglob("*.py")), sorted(TESTS.rglob("test_*.py
 TESTED_IN = {
     "__main__": "cli/test_process",
     "cli/experiments": "cli/test_leave_out cli/test_random_pools",
-    "cli/judging": "cli/test_judges cli/test_impute cli/test_judge_next",
+    "auditing/settings": "test_options",
+    "cli/judging": "cli/test_judges cli/test_impute cli/test_judge_next cli/test_audit",
     "cli/options": "cli/test_refusals",
     "collection/own": "whole/test_own_judgments",
     "collection/sources": "whole/test_in_memory",

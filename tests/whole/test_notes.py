@@ -18,6 +18,7 @@ from labeled import labeled_toy
 
 from bayespool import (
     Precision,
+    audit,
     budgets as vary_budgets,
     check_models,
     impute,
@@ -64,7 +65,7 @@ OUTPUTS = (
 """Of every result; ``common-topics`` has nothing to note, and CSV files except of scores have rows alone."""
 
 OF_SCORES = ("csv", "nc", "read_scores")
-MISSING = {"pool": FOLDER, "judge-next": FOLDER, "impute": TABLES}
+MISSING = {"pool": FOLDER, "judge-next": FOLDER, "audit": FOLDER, "impute": TABLES}
 """Lists of documents are written where a folder would be, and qrels have no table that people read."""
 
 SAMPLES = "check engines"
@@ -132,6 +133,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "judge-next": lambda: with_completion(
         judge_next(load_example(), "new-b", "P@5", budget=2, draws=50, **RATIO)
     ),
+    "audit": lambda: planted(audit(load_example(), "new-b", "P@5", budget=2, draws=50, **RATIO)),
     "pool": lambda: DocumentsToJudge(load_example(), choose(load_example(), "take", 100_000), {"depth": 100}),
     "leave-out": lambda: with_rows(leave_out(load_example(), "P@5", **POINT)),
     "run-types": lambda: with_rows(typed()),

@@ -100,9 +100,9 @@ def test_citation_is_of_this_version() -> None:
 def test_citation_has_the_four_papers() -> None:
     papers = {(paper["authors"][0]["family-names"], paper["year"]): paper for paper in CITATION["references"]}
     assert list(papers) == [("Webber", 2009), ("Ravana", 2010), ("Lipani", 2015), ("Lipani", 2017)]
-    statistics = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
+    formulas = (ROOT / "docs" / "formulas.md").read_text(encoding="utf-8")
     pooling = (ROOT / "docs" / "pooling.md").read_text(encoding="utf-8")
-    pages = re.sub(r"\s+", " ", statistics + pooling).lower()
+    pages = re.sub(r"\s+", " ", formulas + pooling).lower()
     for (_, year), paper in papers.items():
         assert paper["type"] == "conference-paper"
         assert set(paper) >= {"title", "collection-title", "notes"}

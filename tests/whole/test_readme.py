@@ -1,4 +1,4 @@
-"""The README shows what the package does now: its table, its columns, its Python."""
+"""README and quickstart show what the package does now: its table, its columns, its Python."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from wide import wide
 
 import bayespool
+from bayespool import load_example, score
 from bayespool.cli import app
 from bayespool.experiments import simulate_example
 from bayespool.scoring import estimators
@@ -20,9 +21,8 @@ from bayespool.scoring import estimators
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+QUICKSTART = (ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8")
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
-
-POINT = [name for name in estimators.DEFAULT_ESTIMATORS if not name.startswith("posterior")]
 
 
 def blocks(language: str) -> list[str]:
@@ -40,39 +40,28 @@ def rows(text: str) -> dict[tuple[str, str], list[str]]:
     return found
 
 
-def test_demo_table_is_what_the_command_prints() -> None:
+def test_demo_table_is_what_its_command_prints() -> None:
+    """The last digits of the posterior depend on the libraries' versions."""
     (shown,) = (block for block in blocks("text") if "new-a" in block)
-    done = CliRunner().invoke(app, ["demo", "--estimators", ",".join(POINT)])
+    (command,) = re.findall(r"`bayespool (demo [^`]*--columns [^`]*)`", README)
+    done = CliRunner().invoke(app, command.split())
     assert done.exit_code == 0, done.output
-    printed = rows(done.stdout)
-    n_point = {
-        "P@10": 5 + len(POINT),
-        "nDCG@10": 4 + len(POINT),
-    }  # after lower, upper, residual and unjudged, %
-    assert {key[0]: len(cells) for key, cells in printed.items()} == n_point  # anti-precision is of P@n alone
-    assert list(printed) == [(m, run) for m in ("P@10", "nDCG@10") for run in ("new-a", "new-b")]
-    assert {key: cells[: n_point[key[0]]] for key, cells in rows(shown).items()} == printed
     truths = [line for line in done.stdout.splitlines() if line.startswith("truth")]
-    assert len(truths) == 2
     assert [line for line in shown.splitlines() if line.startswith("truth")] == truths
-
-
-def test_demo_posterior_in_the_table_is_what_the_command_prints() -> None:
-    """Its last digits depend on the libraries' versions."""
-    (shown,) = (block for block in blocks("text") if "new-a" in block)
-    done = CliRunner().invoke(app, ["demo", "--estimators", "posterior-combined"])
-    assert done.exit_code == 0, done.output
     printed = rows(done.stdout)
+    assert list(rows(shown)) == list(printed) == [("P@10", "new-a"), ("P@10", "new-b")]
     for key, cells in rows(shown).items():
-        posterior, interval = cells[-2:]
-        lower, upper = map(float, interval.split("–"))
-        assert float(cells[0]) <= lower <= float(posterior) <= upper <= float(cells[1])
+        *certain, posterior, interval = cells
+        assert certain == printed[key][:-2]
         assert float(posterior) == pytest.approx(float(printed[key][-2]), abs=0.002)
-        assert [lower, upper] == pytest.approx([float(x) for x in printed[key][-1].split("–")], abs=0.0101)
+        ends = [float(end) for end in interval.split("–")]
+        assert ends == pytest.approx([float(end) for end in printed[key][-1].split("–")], abs=0.0101)
 
 
 def test_column_is_explained_for_every_default_estimator() -> None:
-    explained = re.findall(r"^\| ([^|]+) \|", README.split("The columns:")[1], flags=re.MULTILINE)
+    explained = re.findall(
+        r"^\| ([^|]+) \|", QUICKSTART.split("These are the columns:")[1], flags=re.MULTILINE
+    )
     words = " ".join(explained)
     for name in estimators.DEFAULT_ESTIMATORS:
         assert name.split("-")[0][:4] in words, name
@@ -87,8 +76,17 @@ def test_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names: dict[str, Any] = {}
     exec(compile("\n".join(blocks("python")), "README.md", "exec"), names)
     assert wide(names["scores"])["run_id"].tolist() == ["new-a", "new-b"] * 2
-    assert names["draws"].shape == (100, 2)
-    assert (names["lower"] <= names["upper"]).all()
+    lower, upper = names["posterior"].interval(0.95)
+    assert (lower <= upper).all()
+
+
+def test_quickstart_draws_and_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cell of its Python that leaves files; the build of the pages runs the others."""
+    (cell,) = re.findall(r"^```{code-cell} ipython3\n(.*?to_latex.*?)^```$", QUICKSTART, re.M | re.S)
+    monkeypatch.chdir(tmp_path)
+    points = ["background", "interpolated", "systems-adjustment"]
+    names: dict[str, Any] = {"scores": score(load_example(), measures=["P@5", "P@10"], estimators=points)}
+    exec(compile(cell.rpartition("```{code-cell} ipython3\n")[2], "quickstart.md", "exec"), names)
     assert names["latex"].count(r"\begin{table}") == 1
     assert Path("forest.pdf").read_bytes().startswith(b"%PDF")
     assert "<title>Scores of new-a, new-b" in Path("report.html").read_text(encoding="utf-8")
@@ -96,7 +94,7 @@ def test_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_links_are_absolute_and_lead_to_files_that_are_there() -> None:
     """The README is shown where a relative link leads nowhere: on the page of the package at its index."""
-    here = f"{PROJECT['urls']['Repository']}/blob/main/"
+    here = (f"{PROJECT['urls']['Repository']}/blob/main/", f"{PROJECT['urls']['Repository']}/raw/main/")
     definition = r"^\[([^\]]+)\]: (\S+)$"
     named = dict(re.findall(definition, README, flags=re.MULTILINE))
     text = re.sub(rf"^```.*?^```$|`[^`\n]*`|{definition}", "", README, flags=re.MULTILINE | re.DOTALL)
@@ -105,6 +103,7 @@ def test_links_are_absolute_and_lead_to_files_that_are_there() -> None:
     assert used == set(named)
     targets = [*named.values(), *re.findall(r"\]\(([^)#]+)", README)]
     assert [target for target in targets if not target.startswith("https://")] == []
-    files = [target.removeprefix(here) for target in targets if target.startswith(here)]
-    assert len(files) > 10
+    files = [target[len(place) :] for target in targets for place in here if target.startswith(place)]
+    assert len(files) == len(targets) > 10
+    assert "docs/_static/late-runs.png" in files
     assert [file for file in files if not (ROOT / file).is_file()] == []

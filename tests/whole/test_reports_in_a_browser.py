@@ -70,6 +70,26 @@ def test_nothing_is_past_the_edge_and_no_request_leaves(
     assert browser.messages() == []  # the policy of the page has refused nothing
 
 
+def test_a_table_that_scrolls_says_so_and_words_stay_whole(browser: Browser, reports: Path) -> None:
+    hints = """return [...document.querySelectorAll(".scroll")].map(place => [
+      place.scrollWidth > place.clientWidth + 1,
+      getComputedStyle(place.parentElement, "::before").content.includes("Scroll")])"""
+    # lines of the first word of each cell
+    broken = """return [...document.querySelectorAll("table.sorted td, table.sorted th")].flatMap(cell => {
+      const text = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT).nextNode();
+      const word = text?.data.match(/^[a-z]{3,12}/i);
+      if (!word) return [];
+      const range = document.createRange();
+      range.setStart(text, 0); range.setEnd(text, word[0].length);
+      return new Set([...range.getClientRects()].map(line => line.top)).size > 1 ? [text.data] : []; })"""
+    for width in (1280, 400):
+        browser.open(reports / "many.html", width=width)
+        scrolls = browser.run(hints)
+        assert all(wide == said for wide, said in scrolls)
+        assert browser.run(broken) == []
+    assert any(wide for wide, _ in scrolls)
+
+
 def test_the_log_would_show_a_request_and_a_dialog(browser: Browser, tmp_path: Path) -> None:
     page = tmp_path / "open.html"
     page.write_text(f"<!DOCTYPE html><title>open</title>{IMAGE}<img src='http://example.org/a.png'>")

@@ -29,4 +29,11 @@ for (const table of document.querySelectorAll("table.sorted")) {
   const box = container.querySelector(".dt-search input");
   if (box) box.setAttribute("aria-label", `Filter rows of the table: ${caption}`);
 }
+// What is wider than its place says that it scrolls.
+const mark = () => {
+  for (const place of document.querySelectorAll(".scroll"))
+    place.parentElement.classList.toggle("wider", place.scrollWidth > place.clientWidth + 1);
+};
+mark();
+addEventListener("resize", mark);
 document.documentElement.dataset.ready = "yes";

@@ -1,0 +1,559 @@
+"""Audits: judgments drawn with known probabilities, and an interval that holds whatever a model believes."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from bayespool import __version__
+from bayespool.auditing.foretold import REFUTING, Foretold, foretell
+from bayespool.auditing.sequences import Walk, capital, confidence_sequence, uniforms, walk
+from bayespool.auditing.settings import AuditSettings
+from bayespool.auditing.urns import Urn, find_urn
+from bayespool.collection import Collection, Qrels
+from bayespool.collection.contents import warn_of_no_pool
+from bayespool.collection.records import relevance_codes
+from bayespool.collection.writers import qrels_content
+from bayespool.errors import InputError
+from bayespool.measures.normalized import with_ideal
+from bayespool.options import describe_estimator, takes
+from bayespool.report.result import Figure, cited_by
+from bayespool.scoring.documents import ListForAssessors
+from bayespool.scoring.scoring import expect_collection, find_suited_targets, pool_metadata
+from bayespool.tables.citations import Citation, cite
+from bayespool.tables.columns import Column
+from bayespool.tables.files import digest
+from bayespool.tables.formatting import counted, interval, level, number, p_value
+from bayespool.tables.markup import one_line
+from bayespool.tables.table import Ends, Table, View
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+URN_NUMBERS = ("base_low", "base_high", "least", "most", "mean", "std")
+"""Numbers of an urn that its table does not have."""
+_N_SHOWN = 20  # steps
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit(ListForAssessors):
+    """Documents drawn for judgment, and what their judgments prove; made by `bayespool.audit`.
+
+    Attributes
+    ----------
+    urn : Urn
+        The documents that are drawn from.
+    run_ids : tuple of str
+        The run, or two runs whose difference is audited, the first less the second.
+    measure : str
+    relevance : ndarray of int, shape (document,)
+        Relevance of each document of the urn, −1 for one that is not judged.
+    known : ndarray of int, shape (step,)
+        Number of judgments that were known when each document was drawn.
+    random_seed : int
+    ci_prob : float
+        Probability that no interval misses the value.
+    until : float or None
+        Width at which judging may stop.
+    details : dict
+        Fingerprint, pool, estimator: more of the metadata.
+    """
+
+    urn: Urn
+    run_ids: tuple[str, ...]
+    measure: str
+    relevance: IntArray
+    known: IntArray
+    random_seed: int
+    ci_prob: float
+    until: float | None
+    details: dict[str, Any]
+
+    command = "audit"
+    title = "Audit"
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+    def __repr__(self) -> str:
+        text = f"{self.measure} of {self.name}, {counted(self.n_judged, 'judgment')}, {self._interval_text()}"
+        return one_line("Audit", text)
+
+    @property
+    def name(self) -> str:
+        """The run, or the difference of two."""
+        return " − ".join(self.run_ids)
+
+    @cached_property
+    def worth(self) -> FloatArray:
+        """Worth of each document, NaN for one that is not judged, shape (document,)."""
+        by_relevance = np.append(self.urn.worth, np.nan)
+        return np.asarray(by_relevance[np.minimum(self.relevance, len(self.urn.worth) - 1)])
+
+    @cached_property
+    def walked(self) -> Walk:
+        """The documents drawn, in their order, and the payoffs of those that are judged."""
+        return walk(
+            self.urn.low,
+            self.urn.high,
+            self.urn.chance,
+            self.worth,
+            self.known,
+            uniforms(self.random_seed, len(self.known)),
+        )
+
+    @property
+    def n_judged(self) -> int:
+        """Judged steps before the first document that is not judged."""
+        return len(self.walked.low)
+
+    @cached_property
+    def intervals(self) -> tuple[FloatArray, FloatArray]:
+        """Ends of the guaranteed interval after each judged step, each of shape (judged step,)."""
+        u = self.urn
+        return confidence_sequence(self.walked, u.least, u.most, u.base_low, u.base_high, self.ci_prob)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The guaranteed interval now: the value's bounds before the first judgment."""
+        if not self.n_judged:
+            return self.urn.least, self.urn.most
+        low, high = self.intervals
+        return float(low[-1]), float(high[-1])
+
+    @property
+    def width(self) -> float:
+        """Width of `interval`."""
+        return self.interval[1] - self.interval[0]
+
+    @cached_property
+    def estimates(self) -> FloatArray:
+        """Design-based estimate after each judged step, within the interval, shape (judged step,).
+
+        A mean of posterior means corrected by weighted residuals, in which a step with n documents still open
+        weighs 1/n².
+        """
+        u, n = self.urn, self.n_judged
+        payoff = (u.base_low + self.walked.low + u.base_high + self.walked.high) / 2
+        weight = 1.0 / np.arange(len(u), len(u) - n, -1.0) ** 2
+        return np.asarray(np.clip(np.cumsum(weight * payoff) / np.cumsum(weight), *self.intervals))
+
+    @cached_property
+    def foretold(self) -> Foretold:
+        """What the posterior says after each judged step."""
+        chosen = self.walked.chosen[: self.n_judged]
+        return foretell(self.urn, chosen, self.worth[chosen])
+
+    @property
+    def evidence(self) -> float:
+        """The largest evidence against the posterior so far; the posterior is refuted from 20."""
+        return float(self.foretold.evidence.max(initial=1.0))
+
+    @property
+    def looseness(self) -> float:
+        """Expected distance of the two sums that the value lies between; 0 for a sum of gains."""
+        u = self.urn
+        return float(u.base_high - u.base_low + (u.high - u.low) @ u.chance)
+
+    @property
+    def p_values(self) -> tuple[float, float]:
+        """P-values, valid at any time, of the value being at most 0 and at least 0."""
+        u, w = self.urn, self.walked
+        against_less = capital(w.low, w.least, -u.base_low)
+        against_more = capital(-w.high, -w.most, u.base_high)
+        return tuple(float(1 / each.max(initial=1.0)) for each in (against_less, against_more))  # type: ignore[return-value]
+
+    @property
+    def is_done(self) -> bool:
+        """Whether judging may stop: the interval is narrow enough, or everything is judged."""
+        return self.n_judged == len(self.urn) or (self.until is not None and self.width <= self.until)
+
+    def go_on(self, qrels: Qrels, budget: int = 50, until: float | None = None) -> Audit:
+        """The audit with more judgments, and with documents drawn until as many wait as ``budget`` says.
+
+        Parameters
+        ----------
+        qrels : Qrels
+            Judgments of documents that were drawn; −1 for one that waits. Other documents are passed over.
+        budget : int
+            Drawn documents that are to wait for judgment; none once `is_done`.
+        until : float, optional
+            Width at which judging may stop. Default: as before.
+
+        Raises
+        ------
+        InputError
+            A document has another relevance than before, or a higher one than the measure knows.
+        """
+        drawn = {(self.urn.query_ids[i], self.urn.doc_ids[i]): int(i) for i in self.walked.chosen.tolist()}
+        relevance = self.relevance.copy()
+        codes, _ = relevance_codes(qrels.relevance, "listed")
+        lines = zip(qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), codes.tolist(), strict=True)
+        for query_id, doc_id, code in lines:
+            i = drawn.get((query_id, doc_id))
+            if i is None or code < 0:
+                continue
+            if relevance[i] not in (-1, code):
+                raise InputError(
+                    f"topic {query_id}: document {doc_id} has relevance {code}, and {relevance[i]} before",
+                    path=qrels.path,
+                    hint="an audit keeps its judgments",
+                )
+            if code >= len(self.urn.worth) and self._is_graded:
+                raise InputError(
+                    f"topic {query_id}: document {doc_id} has relevance {code}, and the audit was planned "
+                    f"for at most {len(self.urn.worth) - 1}",
+                    path=qrels.path,
+                )
+            relevance[i] = code
+        judged = dataclasses.replace(self, relevance=relevance, until=self.until if until is None else until)
+        return judged.drawn(budget)
+
+    def drawn(self, budget: int) -> Audit:
+        """The audit with documents drawn until as many wait for judgment; itself once it is done."""
+        n = min(self.n_judged + budget, len(self.urn))
+        if self.is_done or n <= len(self.known):
+            return self
+        more = np.full(n - len(self.known), self.n_judged, dtype=np.int64)
+        return dataclasses.replace(self, known=np.append(self.known, more))
+
+    @property
+    def _is_graded(self) -> bool:
+        return len(set(self.urn.worth)) > 2
+
+    # --- what it says ---
+
+    @property
+    def metadata(self) -> dict[str, Any]:  # type: ignore[override]
+        """Version, fingerprint and settings, with all that `bayespool.read_audit` verifies."""
+        u = self.urn
+        return {
+            "bayespool": __version__,
+            **self.details,
+            "measure": self.measure,
+            "runs": list(self.run_ids),
+            "random_seed": self.random_seed,
+            "ci_prob": self.ci_prob,
+            "until": self.until,
+            "urn": {name: getattr(u, name) for name in URN_NUMBERS} | {"worth": list(u.worth)},
+            "urn_digest": digest(self._urn_text()),
+            "digest": digest(
+                json.dumps([self._urn_text(), self.relevance.tolist(), self.known.tolist(), self.ci_prob])
+            ),
+            "interval": list(self.interval),
+            "looseness": self.looseness,
+            "evidence_against_posterior": self.evidence,
+            "n_judged": self.n_judged,
+            "is_done": self.is_done,
+        }
+
+    def _urn_text(self) -> str:
+        """Urn, runs, measure and seed as text: all that decides what is drawn before any judgment."""
+        values = (getattr(self.urn, field.name) for field in dataclasses.fields(Urn))
+        plain = [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
+        return json.dumps([plain, self.run_ids, self.measure, self.random_seed])
+
+    def tables(self) -> tuple[Table, ...]:
+        """One row per document drawn; all documents that could be."""
+        import pandas as pd
+
+        u, w, n = self.urn, self.walked, self.n_judged
+        steps = np.arange(len(self)) + 1
+        posterior_lower, posterior_upper = self._posterior_ends()
+        after = {
+            "estimate": self.estimates,
+            "lower": self.intervals[0],
+            "upper": self.intervals[1],
+            "posterior": self.foretold.mean,
+            "posterior_lower": posterior_lower,
+            "posterior_upper": posterior_upper,
+            "evidence": self.foretold.evidence,
+        }
+        waiting = np.full(len(self) - n, np.nan)
+        drawn = pd.DataFrame(
+            {
+                "step": steps,
+                "query_id": [u.query_ids[i] for i in w.chosen],
+                "doc_id": [u.doc_ids[i] for i in w.chosen],
+                "known": self.known[: len(self)],
+                "probability": w.probability,
+                "relevance": self.relevance[w.chosen],
+                "is_judged": steps <= n,
+                **{name: np.append(values, waiting) for name, values in after.items()},
+            }
+        )
+        names, about = ("step", "query_id", "doc_id"), f"{self.measure} of {self.name}"
+        posterior = Ends("posterior_lower", "posterior_upper", "posterior\n{level}", signed=self._is_pair)
+        judged = View(
+            title=f"{about}: after each judgment, the newest first",
+            names=names,
+            columns=(
+                "probability",
+                "relevance",
+                "estimate",
+                Ends(label="guaranteed\n{level}", signed=self._is_pair),
+                posterior,
+                "evidence",
+            ),
+            where={"is_judged": True},
+            sort="-step",
+            top=_N_SHOWN,
+            spare=("evidence", "probability"),
+        )
+        waits = View(
+            title=f"{about}: documents to judge, in this order",
+            names=names,
+            columns=("probability",),
+            where={"is_judged": False},
+            top=_N_SHOWN,
+        )
+        drawn["ci_prob"] = self.ci_prob
+        documents = pd.DataFrame(
+            {
+                "query_id": u.query_ids,
+                "doc_id": u.doc_ids,
+                **{name: getattr(u, name) for name in ("low", "high", "chance", "spread", "shared")},
+                "relevance": self.relevance,
+            }
+        )
+        views = (*([judged] if n else []), *([waits] if n < len(self) and not self.is_done else []))
+        return (
+            Table("steps", "Documents drawn, and what each judgment proves", drawn, _STEPS, views),
+            Table("documents", "Documents that are drawn from", documents, _DOCUMENTS),
+        )
+
+    def _posterior_ends(self) -> tuple[FloatArray, FloatArray]:
+        """Ends of the posterior's interval after each judged step, each of shape (judged step,)."""
+        u, w, half = self.urn, self.walked, self._z * self.foretold.std
+        least = np.maximum(u.base_low + w.floor, u.least)
+        most = np.minimum(u.base_high + w.ceiling, u.most)
+        return np.clip(self.foretold.mean - half, least, most), np.clip(
+            self.foretold.mean + half, least, most
+        )
+
+    @property
+    def _z(self) -> float:
+        from scipy.special import ndtri
+
+        return float(ndtri((1 + self.ci_prob) / 2))
+
+    @property
+    def _is_pair(self) -> bool:
+        return len(self.run_ids) == 2
+
+    def _interval_text(self) -> str:
+        return interval(*self.interval, signed=self._is_pair)
+
+    def qrels(self) -> Qrels:
+        """Documents in the order in which they were drawn, with relevance −1 where nobody judged."""
+        chosen = self.walked.chosen.tolist()
+        topics = pa.array([self.urn.query_ids[i] for i in chosen], pa.string()).dictionary_encode()
+        doc_ids = pa.array([self.urn.doc_ids[i] for i in chosen], pa.string())
+        return Qrels(topics, doc_ids, self.relevance[chosen].astype(np.int16))
+
+    def in_format(self, suffix: str) -> bytes:
+        """List in qrels format, with probabilities in the second column, compressed for ``.gz``."""
+        second = [f"{p:.6g}" for p in self.walked.probability]
+        return qrels_content(self.qrels(), f"list{suffix}", second=second)
+
+    def notes(self) -> tuple[str, ...]:
+        """Whether nothing is left, or the posterior is refuted; how loose the interval is; what waits."""
+        notes = []
+        if self.width < -1e-9:  # no rounding
+            notes.append(
+                "no value is left, as the lower end is above the upper: the interval missed, which it does "
+                "so often by chance, or judgments depended on what was drawn"
+            )
+        if self.evidence >= REFUTING:
+            notes.append(
+                f"the judgments refute the posterior (evidence {self.evidence:.3g}, and {REFUTING:g} is "
+                "enough): do not rely on its interval; the guaranteed one holds"
+            )
+        if self.looseness > 1e-6:
+            notes.append(
+                f"{self.measure} is no sum of gains: the guaranteed interval lies around two sums, expected "
+                f"to be {number(self.looseness)} apart, and gets no narrower than their distance"
+            )
+        waiting = int(np.isfinite(self.worth).sum()) - self.n_judged
+        if waiting:
+            notes.append(
+                f"{counted(waiting, 'judgment')} count only when the documents drawn before are judged"
+            )
+        return tuple(notes)
+
+    def summary(self) -> tuple[str, ...]:
+        """The interval, the posterior's, order of a pair, when to stop."""
+        u, n = self.urn, self.n_judged
+        about = f"{self.measure} of {self.name}"
+        proven = "the bounds, before any judgment"
+        if n:
+            estimate = number(float(self.estimates[-1]))
+            proven = f"guaranteed at {level(self.ci_prob)} by {counted(n, 'judgment')}; estimate {estimate}"
+        sentences = [f"{about}: {self._interval_text()}, {proven}"]
+        mean = float(self.foretold.mean[-1]) if n else u.mean
+        half = self._z * u.std
+        ends = [max(u.mean - half, u.least), min(u.mean + half, u.most)]
+        if n:
+            ends = [float(each[-1]) for each in self._posterior_ends()]
+        believed = interval(ends[0], ends[1], signed=self._is_pair)
+        sentences.append(f"the posterior says {number(mean)} ({believed}), if it is right")
+        if self._is_pair and n:
+            less, more = self.p_values
+            a, b = self.run_ids
+            sentences.append(
+                f"{a} is better than {b}: p {p_value(less)}; worse: p {p_value(more)}; at any time"
+            )
+        waiting = len(self) - n
+        if self.is_done:
+            why = "all is judged" if n == len(u) else f"a width of at most {self.until:g} is reached"
+            sentences.append(f"stop: {why} ({number(self.width)})")
+        elif waiting:
+            of = counted(len(u), "unjudged document")
+            sentences.append(f"to judge, in this order: {counted(waiting, 'document')} of {of}")
+        sentences.append(f"seed {self.random_seed}, digest of what is drawn from {digest(self._urn_text())}")
+        return tuple(sentences)
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Intervals by the number of judgments."""
+        from bayespool.plots import plot_audit
+
+        caption = f"{self.measure} of {self.name}: what is guaranteed after each judgment"
+        return (Figure("audit", caption, lambda: plot_audit(self).figure),)
+
+    def citations(self) -> tuple[Citation, ...]:
+        """What to cite for the interval, the posterior, and bayespool itself."""
+        return cite([*cited_by(self.metadata), "shekhar-etal-2023", "waudby-smith-ramdas-2024"])
+
+
+_STEPS = {
+    "step": Column("step", "count", "Place in the order in which documents are drawn."),
+    "known": Column("known", "count", "Number of judgments that were known when the document was drawn."),
+    "probability": Column(
+        "prob\xad\nability", "chance", "With which the document was drawn, given those before it.", 4
+    ),
+    "relevance": Column("relevance", "count", "Relevance; -1 where nobody has judged it."),
+    "is_judged": Column(
+        "judged", "flag", "Whether the document and all drawn before it are judged, so that it counts."
+    ),
+    "estimate": Column(
+        "estimate", "score", "Design-based estimate: posterior means with weighted residuals."
+    ),
+    "lower": Column("from", "score", "Lower end of the guaranteed interval."),
+    "upper": Column("to", "score", "Upper end of the guaranteed interval."),
+    "posterior": Column("posterior", "score", "Posterior mean of the value, given the judgments so far."),
+    "posterior_lower": Column("posterior\nfrom", "score", "Lower end of the posterior's interval."),
+    "posterior_upper": Column("posterior\nto", "score", "Upper end of the posterior's interval."),
+    "evidence": Column(
+        "evidence",
+        "size",
+        "Evidence against the posterior so far; one that is right reaches 20 at most once in 20 audits.",
+    ),
+}
+_DOCUMENTS = {
+    "low": Column(
+        "adds\nat least", "difference", "What the document adds, if of worth 1, to a sum below the value.", 6
+    ),
+    "high": Column(
+        "adds\nat most", "difference", "What the document adds, if of worth 1, to a sum above the value.", 6
+    ),
+    "chance": Column("chance of\nrelevance", "chance", "Expected worth of the document by the posterior.", 4),
+    "spread": Column("s. d.", "chance", "Standard deviation of its worth in the posterior.", 4),
+    "shared": Column(
+        "shared",
+        "difference",
+        "Change of the chance with a standard deviation of what all have in common.",
+        4,
+    ),
+    "relevance": Column("relevance", "count", "Relevance by the audit's judgments; -1 without one."),
+}
+
+
+@takes(AuditSettings)
+def audit(
+    collection: Collection,
+    run_ids: str | Iterable[str] | None = None,
+    *,
+    settings: AuditSettings,
+    report: Callable[[str], None] | None = None,
+) -> Audit:
+    """Draw unjudged documents of a run for judgment, with an interval that holds however wrong the model is.
+
+    Parameters
+    ----------
+    collection : Collection
+    run_ids : str or iterable of str, optional
+        A run, or two for their difference, the first less the second. Default: the runs that were not
+        pooled, or with ``unpool`` only those named there.
+    {options}
+    report : callable, optional
+        Called with a line on each stage of the work as it begins.
+
+    Returns
+    -------
+    Audit
+        With documents to judge. `Audit.go_on` takes their judgments.
+
+    Raises
+    ------
+    InputError
+        More than two runs; a measure that cannot be audited; nothing unjudged; unknown run or setting.
+
+    Notes
+    -----
+    The interval holds at all times at once with probability ``ci_prob`` over the draws, if judgments do not
+    depend on what is drawn. Nothing is assumed of the posterior, which only makes the interval narrower.
+
+    Examples
+    --------
+    >>> from bayespool import audit, load_example
+    >>> found = audit(load_example(), "new-b", "P@10", budget=5, estimator="posterior-ratio", draws=100)
+    >>> len(found), found.interval
+    (5, (0.35, 0.57))
+    """
+    expect_collection(collection)
+    warn_of_no_pool(collection)
+    (measure,) = with_ideal([settings.measures], settings.ideal or "own")
+    collection, targets, unpooled = find_suited_targets(
+        collection, run_ids, settings, (measure,), settings.estimand
+    )
+    if len(targets) > 2:
+        raise InputError(
+            f"an audit of {len(targets)} runs", hint="name one, or two whose difference is audited"
+        )
+    if len(targets) == 2 and not settings.ideal:
+        (measure,) = with_ideal([measure], "shared")
+    say = report or (lambda line: None)
+    say(f"completing: {settings.estimator.name}")
+    completion = settings.estimator.complete(collection, targets, measure)
+    say("drawing")
+    urn = find_urn(completion, measure)
+    if not len(urn):
+        raise InputError(
+            f"{measure} of {' − '.join(targets)}: no unjudged document changes it",
+            hint="there is nothing to audit; score says the value",
+        )
+    return Audit(
+        urn=urn,
+        run_ids=targets,
+        measure=str(measure),
+        relevance=np.full(len(urn), -1, dtype=np.int64),
+        known=np.zeros(0, dtype=np.int64),
+        random_seed=settings.random_seed,
+        ci_prob=settings.ci_prob,
+        until=settings.until,
+        details={
+            "fingerprint": collection.fingerprint,
+            "unpooled": unpooled,
+            "passed_over": list(collection.passed_over),
+            "estimator": describe_estimator(settings.estimator),
+            "pool": pool_metadata(collection),
+        },
+    ).drawn(settings.budget)

@@ -1,0 +1,152 @@
+"""Certificates of audits: files from which anybody can go on, or check every draw and every interval."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayespool.auditing.auditing import URN_NUMBERS, Audit
+from bayespool.auditing.urns import Urn
+from bayespool.errors import InputError
+from bayespool.report.reading import read_result
+from bayespool.tables.files import PathLike
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayespool.report.reading import StoredResult
+
+_COLUMNS = ("low", "high", "chance", "spread", "shared")
+_DETAILS = ("fingerprint", "unpooled", "passed_over", "estimator", "pool")
+_NUMBERS = (
+    "estimate",
+    "lower",
+    "upper",
+    "posterior",
+    "posterior_lower",
+    "posterior_upper",
+    "evidence",
+)
+_TOLERANCE = 1e-9
+
+
+def read_audit(path: PathLike) -> Audit:
+    """Read the certificate of an audit, and verify it from the file alone.
+
+    All draws are repeated with the seed, all probabilities and intervals are computed again from what the
+    documents add, their chances and the judgments, and the digests are compared.
+
+    Parameters
+    ----------
+    path : path
+        A ``.json`` file written by ``audit --output`` or `Audit.save`.
+
+    Returns
+    -------
+    Audit
+        As it was written, to go on from.
+
+    Raises
+    ------
+    InputError
+        It holds no audit; or anything was changed: a judgment, a probability, the seed, an interval. The
+        first such step is named.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from bayespool import audit, load_example, read_audit
+    >>> found = audit(load_example(), "new-b", "P@10", budget=5, estimator="posterior-ratio", draws=100)
+    >>> with TemporaryDirectory() as folder:
+    ...     found.save(f"{folder}/audit.json")
+    ...     read_audit(f"{folder}/audit.json").interval == found.interval
+    True
+    """
+    stored = _stored(path)
+    try:
+        audit = _audit_of(stored)
+    except (KeyError, TypeError, ValueError, IndexError):
+        raise InputError("holds no whole audit", path=Path(path)) from None
+    _check(audit, stored, Path(path))
+    return audit
+
+
+def _stored(path: PathLike) -> StoredResult:
+    place = Path(path)
+    if place.suffix != ".json":
+        raise InputError(
+            "a certificate ends in .json", path=place, hint="audit --output audit.json writes it"
+        )
+    stored = read_result(place)
+    if stored.command != "audit":
+        raise InputError(f"holds a result of {stored.command}, not an audit", path=place)
+    return stored
+
+
+def _audit_of(stored: StoredResult) -> Audit:
+    """The audit of which a certificate has the seed, the documents and the judgments."""
+    made: dict[str, Any] = dict(stored.metadata)
+    steps, documents = stored.to_frame("steps"), stored.to_frame("documents")
+    of_urn = made["urn"]
+    columns: dict[str, Any] = {name: documents[name].to_numpy(dtype=np.float64) for name in _COLUMNS}
+    numbers: dict[str, Any] = {name: float(of_urn[name]) for name in URN_NUMBERS}
+    urn = Urn(
+        query_ids=tuple(map(str, documents["query_id"])),
+        doc_ids=tuple(map(str, documents["doc_id"])),
+        **columns,
+        **numbers,
+        worth=tuple(map(float, of_urn["worth"])),
+    )
+    known = steps["known"].to_numpy(dtype=np.int64) if len(steps) else np.zeros(0, dtype=np.int64)
+    if (known > np.arange(len(known))).any() or (known < 0).any() or len(known) > len(urn):
+        raise ValueError("a step knows of later ones")
+    return Audit(
+        urn=urn,
+        run_ids=tuple(map(str, made["runs"])),
+        measure=str(made["measure"]),
+        relevance=documents["relevance"].to_numpy(dtype=np.int64),
+        known=known,
+        random_seed=int(made["random_seed"]),
+        ci_prob=float(made["ci_prob"]),
+        until=None if made["until"] is None else float(made["until"]),
+        details={name: made[name] for name in _DETAILS if name in made},
+    )
+
+
+def _check(audit: Audit, stored: StoredResult, path: Path) -> None:
+    """Raise `InputError` where the certificate is not what its seed and judgments give."""
+    again, written = audit.to_frame("steps"), stored.to_frame("steps")
+    if len(again) != len(written):
+        raise InputError(f"has {len(written)} steps, and its documents give {len(again)}", path=path)
+    for step in range(len(again)):
+        _check_step(again.iloc[step], written.iloc[step], audit.random_seed, path)
+    for name in ("urn_digest", "digest"):
+        if audit.metadata[name] != stored.metadata.get(name):
+            what = "what is drawn from" if name == "urn_digest" else "the judgments"
+            raise InputError(f"the digest of {what} is not the one written", path=path, hint=_CHANGED)
+    if not np.allclose(audit.metadata["interval"], stored.metadata["interval"], atol=_TOLERANCE, rtol=0):
+        raise InputError("the interval is not the one of the last step", path=path, hint=_CHANGED)
+
+
+_CHANGED = "the file was changed after the audit, or made otherwise"
+
+
+def _check_step(again: pd.Series[Any], written: pd.Series[Any], random_seed: int, path: Path) -> None:
+    where = f"step {again['step']}"
+    if (again["query_id"], again["doc_id"]) != (written["query_id"], written["doc_id"]):
+        reason = (
+            f"{where}: seed {random_seed} and the judgments before draw document {again['doc_id']} of topic "
+            f"{again['query_id']}, not {written['doc_id']} of {written['query_id']}"
+        )
+        raise InputError(reason, path=path, hint=_CHANGED)
+    if again["relevance"] != written["relevance"]:
+        reason = f"{where}: relevance {written['relevance']}, and {again['relevance']} among the documents"
+        raise InputError(reason, path=path, hint=_CHANGED)
+    for name in ("probability", *_NUMBERS):
+        ours, theirs = float(again[name]), float(written[name])
+        if not np.isclose(ours, theirs, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True):
+            raise InputError(
+                f"{where}: {name} is {ours:.6g}, and {theirs:.6g} written", path=path, hint=_CHANGED
+            )

@@ -1,0 +1,160 @@
+"""Audits of the small collection: what is drawn, judged, said and refused."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from audits import FAST, answers, planned, true_values
+
+from bayespool import audit, load_example, qrels_from_frame
+from bayespool.auditing import Audit
+from bayespool.errors import InputError
+
+pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
+
+
+def judged(found: Audit, n: int | None = None, **settings: float) -> Audit:
+    return found.go_on(answers(found, n), **settings)
+
+
+def test_before_any_judgment_the_interval_is_the_bounds() -> None:
+    found = planned()
+    assert found.interval == (found.urn.least, found.urn.most)
+    assert (found.n_judged, len(found)) == (0, 10)
+    assert found.summary()[0].endswith("the bounds, before any judgment")
+
+
+def test_an_audit_that_goes_on_to_the_end_gives_the_value() -> None:
+    found = planned()
+    while not found.is_done:
+        found = judged(found, budget=15)
+    (truth,) = true_values("P@10", found.run_ids)
+    assert found.interval == pytest.approx((truth, truth))
+    assert found.estimates[-1] == pytest.approx(truth)
+    assert found.foretold.mean[-1] == pytest.approx(truth)
+    assert found.summary()[-2] == f"stop: all is judged ({found.width:.4f})"
+    low, high = found.intervals
+    assert ((low <= truth) & (truth <= high)).all()
+
+
+def test_rounds_of_judging_keep_what_was_drawn() -> None:
+    """A second round appends to the first; judgments in one go or in two are the same audit."""
+    first = planned()
+    second = judged(first, 6, budget=12)
+    assert second.known.tolist() == [0] * 10 + [6] * 8
+    assert second.walked.chosen[:10].tolist() == first.walked.chosen.tolist()
+    third = judged(judged(second, 9), 18)
+    assert third.intervals[0].tolist() == judged(second, 18).intervals[0].tolist()
+    assert third.intervals[0][:6].tolist() == second.intervals[0].tolist()
+
+
+def test_judgments_out_of_turn_wait() -> None:
+    found = planned()
+    without_fourth = answers(found, 6)
+    i = int(found.walked.chosen[3])
+    key = found.urn.query_ids[i], found.urn.doc_ids[i]
+    by_topic: dict[str, dict[str, int]] = {}
+    columns = without_fourth.query_id.to_pylist(), without_fourth.doc_id.to_pylist()
+    for (query_id, doc_id), relevance in zip(
+        zip(*columns, strict=True), without_fourth.relevance.tolist(), strict=True
+    ):
+        by_topic.setdefault(query_id, {})[doc_id] = -1 if (query_id, doc_id) == key else relevance
+    gap = found.go_on(qrels_from_frame(by_topic))
+    assert gap.n_judged == 3
+    assert gap.notes() == ("2 judgments count only when the documents drawn before are judged",)
+    whole = gap.go_on(answers(found, 4))
+    assert (whole.n_judged, whole.notes()) == (6, ())
+
+
+def test_it_stops_at_the_width_that_was_asked_for() -> None:
+    found = judged(planned(until=0.05), budget=5)
+    assert not found.is_done
+    while not found.is_done:
+        found = judged(found, budget=5)
+    assert found.width <= 0.05
+    more = judged(found, budget=50)
+    assert len(more) == len(found)
+    assert "stop: a width of at most 0.05 is reached" in more.summary()[-2]
+
+
+def test_the_seed_decides_what_is_drawn() -> None:
+    one, two, other = planned(), planned(), planned(random_seed=2)
+    assert one.walked.chosen.tolist() == two.walked.chosen.tolist()
+    assert one.walked.chosen.tolist() != dataclasses.replace(one, random_seed=2).walked.chosen.tolist()
+    assert one.metadata["digest"] == two.metadata["digest"] != other.metadata["digest"]
+
+
+def test_a_pair_is_ordered_at_any_time() -> None:
+    runs = ("new-a", "new-b")
+    found = audit(load_example(), runs, "P@10", budget=500, **FAST)
+    found = judged(found)
+    a, b = true_values("P@10", runs)
+    assert found.interval == pytest.approx((a - b, a - b))
+    less, more = found.p_values
+    assert (less < 0.05) == (found.interval[0] > 0)
+    assert (more < 0.05) == (found.interval[1] < 0)
+    assert found.summary()[2].startswith(f"{runs[0]} is better than {runs[1]}: p ")
+    turned = judged(audit(load_example(), runs[::-1], "P@10", budget=500, **FAST))
+    assert turned.interval == pytest.approx((b - a, b - a))
+
+
+@pytest.mark.parametrize("text", ["nDCG@10", "AP@20", "RR@10"])
+def test_ratios_have_conservative_intervals_and_say_so(text: str) -> None:
+    found = planned(text, budget=999)
+    done = judged(found)
+    (truth,) = true_values(text, found.run_ids)
+    low, high = done.intervals
+    assert ((low <= truth) & (truth <= high)).all()
+    assert done.looseness > 0
+    assert "is no sum of gains" in done.notes()[0]
+
+
+def test_a_refuted_posterior_is_told() -> None:
+    found = planned(budget=999)
+    wrong = dataclasses.replace(found.urn, chance=np.full(len(found.urn), 0.97))
+    done = judged(dataclasses.replace(found, urn=wrong))
+    assert done.evidence > 20
+    assert done.notes()[0].startswith("the judgments refute the posterior (evidence ")
+    (truth,) = true_values("P@10", found.run_ids)
+    assert done.intervals[0].max() <= truth <= done.intervals[1].min()
+
+
+def test_an_interval_that_is_empty_is_told() -> None:
+    """At a level of 20 % the ends cross for some seeds, and for these alone the note says so."""
+    whole = judged(planned(budget=999))
+    relevance = whole.relevance
+    audits = [dataclasses.replace(whole, random_seed=s, ci_prob=0.2, relevance=relevance) for s in range(20)]
+    crossed = [found for found in audits if found.width < 0]
+    assert 0 < len(crossed) < 20
+    assert [found for found in audits if any("no value is left" in note for note in found.notes())] == crossed
+
+
+def test_lists_have_probabilities_in_the_second_column() -> None:
+    found = judged(planned(), 4)
+    lines = [line.split() for line in found.in_format(".txt").decode().splitlines()]
+    assert [float(line[1]) for line in lines] == pytest.approx(found.walked.probability.tolist(), rel=1e-5)
+    assert [line[3] == "-1" for line in lines] == [False] * 4 + [True] * (len(found) - 4)
+
+
+def test_what_is_wrong_is_told() -> None:
+    runs = load_example().run_ids
+    with pytest.raises(InputError, match="an audit of 3 runs; name one, or two"):
+        audit(load_example(), runs[:3], **FAST)
+    with pytest.raises(InputError, match="ERR@10 cannot be audited"):
+        audit(load_example(), runs[0], "ERR@10")
+    with pytest.raises(
+        InputError, match="P@10 of north-1: no unjudged document changes it; there is nothing"
+    ):
+        audit(load_example(), "north-1", **FAST)
+    found = judged(planned(), 1)
+    i = int(found.walked.chosen[0])
+    turned = {found.urn.query_ids[i]: {found.urn.doc_ids[i]: int(1 - min(found.relevance[i], 1))}}
+    with pytest.raises(InputError, match=r"has relevance \d, and \d before; an audit keeps its judgments"):
+        found.go_on(qrels_from_frame(turned))
+    graded = planned("DCG@10", budget=1)
+    i = int(graded.walked.chosen[0])
+    high = {graded.urn.query_ids[i]: {graded.urn.doc_ids[i]: 9}}
+    with pytest.raises(InputError, match="has relevance 9, and the audit was planned for at most 2"):
+        graded.go_on(qrels_from_frame(high))

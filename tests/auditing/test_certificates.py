@@ -1,0 +1,107 @@
+"""Certificates: read back as they were, and nothing in them can be changed unseen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from audits import answers, planned
+
+from bayespool import read_audit
+from bayespool.auditing import Audit
+from bayespool.errors import InputError
+
+pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
+
+
+@cache
+def certificate() -> tuple[Audit, str]:
+    """An audit with a second round, and its certificate."""
+    found = planned()
+    found = found.go_on(answers(found, 7), budget=8)
+    found = found.go_on(answers(found, 12), budget=8)
+    with TemporaryDirectory() as folder:
+        found.save(f"{folder}/audit.json")
+        return found, Path(folder, "audit.json").read_text()
+
+
+def test_it_is_read_back_and_goes_on(tmp_path: Path) -> None:
+    found, text = certificate()
+    (tmp_path / "audit.json").write_text(text)
+    again = read_audit(tmp_path / "audit.json")
+    again.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_text() == text
+    assert again.go_on(answers(again)).interval == found.go_on(answers(found)).interval
+
+
+def judgment(document: dict[str, Any], *, everywhere: bool) -> None:
+    step = document["steps"][3]
+    step["relevance"] = 1 - min(step["relevance"], 1)
+    for row in document["documents"] if everywhere else ():
+        if (row["query_id"], row["doc_id"]) == (step["query_id"], step["doc_id"]):
+            row["relevance"] = step["relevance"]
+
+
+def swapped(document: dict[str, Any]) -> None:
+    a, b = document["steps"][1], document["steps"][2]
+    for name in ("query_id", "doc_id"):
+        a[name], b[name] = b[name], a[name]
+
+
+def graver(document: dict[str, Any]) -> None:
+    """Another relevance of the same worth."""
+    for table in ("steps", "documents"):
+        for row in document[table]:
+            row["relevance"] = 2 if row["relevance"] == 1 else row["relevance"]
+
+
+CHANGES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
+    "judgment": (
+        lambda d: judgment(d, everywhere=False),
+        r"step 4: relevance \d, and \d among the documents",
+    ),
+    "judgment everywhere": (lambda d: judgment(d, everywhere=True), r"step 4: estimate is .* written"),
+    "relevance of the same worth": (graver, "the digest of the judgments"),
+    "probability": (
+        lambda d: d["steps"][5].update(probability=0.05),
+        "step 6: probability is .*0.05 written",
+    ),
+    "seed": (lambda d: d["metadata"].update(random_seed=2), "step 1: seed 2 and the judgments before draw"),
+    "document": (swapped, "step 2: seed 1 and the judgments before draw document"),
+    "interval of a step": (lambda d: d["steps"][2].update(lower=0.9), "step 3: lower is .*, and 0.9 written"),
+    "interval": (
+        lambda d: d["metadata"].update(interval=[0.4, 0.5]),
+        "the interval is not the one of the last",
+    ),
+    "level": (lambda d: d["metadata"].update(ci_prob=0.5), "step .: (lower|upper) is"),
+    "chance": (lambda d: d["documents"][0].update(chance=0.99), "step 1: probability is"),
+    "contribution": (lambda d: d["documents"][0].update(high=0.9), "step 1: "),
+    "known": (lambda d: d["steps"][9].update(known=5), "step 10: |step 11: |the digest"),
+    "a step left out": (lambda d: d["steps"].pop(), "the digest of the judgments"),
+    "run": (lambda d: d["metadata"].update(runs=["other"]), "the digest of what is drawn from"),
+    "a step of later ones": (lambda d: d["steps"][0].update(known=4), "holds no whole audit"),
+    "no seed": (lambda d: d["metadata"].pop("random_seed"), "holds no whole audit"),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_change_is_found(what: str, tmp_path: Path) -> None:
+    change, message = CHANGES[what]
+    document = json.loads(certificate()[1])
+    change(document)
+    (tmp_path / "audit.json").write_text(json.dumps(document))
+    with pytest.raises(InputError, match=message):
+        read_audit(tmp_path / "audit.json")
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "audit.json").write_text("{}")
+    with pytest.raises(InputError, match="holds no result"):
+        read_audit(tmp_path / "audit.json")
+    with pytest.raises(InputError, match=r"a certificate ends in \.json"):
+        read_audit(tmp_path / "audit.csv")
