@@ -18,8 +18,10 @@ from .collection import (
 )
 from .comparisons import (
     Comparison as Comparison,
+    Plan as Plan,
     Reversals as Reversals,
     compare as compare,
+    plan as plan,
     reversals as reversals,
 )
 from .corrections import (

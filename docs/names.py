@@ -18,7 +18,7 @@ GROUPS = {
     ),
     "Complete the judgments": "impute Imputations complete Completion",
     "Organize a campaign": (
-        "budgets Budgets judge_next NextJudgments audit Audit read_audit check_judges JudgeCheck"
+        "budgets Budgets plan Plan judge_next NextJudgments audit Audit read_audit check_judges JudgeCheck"
     ),
     "Study estimators": (
         "leave_out LeaveOutResult leave_out_several LeaveOutSeveralResult check_models ModelChecks "

@@ -7,10 +7,11 @@ from typing import Any
 from bayespool import auditing, cli, experiments, options, scoring
 from bayespool.cli.help import group_of
 from bayespool.cli.parameters import Argument
+from bayespool.comparisons.settings import PlanSettings
 
 PAGES = [
     Path(__file__).with_name(name)
-    for name in ("experiments.md", "pooling.md", "judge-next.md", "audit.md", "command-line.md")
+    for name in ("experiments.md", "pooling.md", "judge-next.md", "plan.md", "audit.md", "command-line.md")
 ]
 TABLES = {
     "leave-out": experiments.LeaveOutSettings,
@@ -19,6 +20,7 @@ TABLES = {
     "run-types": experiments.RunTypesSettings,
     "pool": experiments.StrategySettings,
     "budgets": experiments.BudgetSettings,
+    "plan": PlanSettings,
     "judge-next": scoring.JudgeNextSettings,
     "audit": auditing.AuditSettings,
     "judges": experiments.JudgesSettings,

@@ -17,7 +17,7 @@ from bayespool.cli.check import (
     check_simulation,
     check_unexplained,
 )
-from bayespool.cli.compare import compare, reversals
+from bayespool.cli.compare import compare, plan, reversals
 from bayespool.cli.completion import install_completion, show_completion
 from bayespool.cli.experiments import budgets, common_topics, leave_out, pool_width, run_types
 from bayespool.cli.help import HELP_NAMES, GroupedCommand, GroupedCommands
@@ -49,6 +49,7 @@ COMMANDS: dict[str, dict[Command, str]] = {
     },
     "Campaign": {
         pool: "Choose the documents to judge: a strategy and a budget",
+        plan: "Say which differences are told, and what more would tell",
         judge_next: "Choose what to judge next, and when to stop",
         audit: "Draw documents to judge: an interval that needs no model",
         budgets: "Show how biased pools of different strategies and budgets are",
@@ -71,7 +72,7 @@ COMMANDS: dict[str, dict[Command, str]] = {
 }
 """Commands by group, each with its line in the help."""
 
-_TABLE_COMMANDS = (score, demo, compare, reversals, pool, judge_next, audit)  # take --format
+_TABLE_COMMANDS = (score, demo, compare, plan, reversals, pool, judge_next, audit)  # take --format
 _OPTIONS: tuple[Any, ...] = (
     own_option(
         "--csv-for-spreadsheets",

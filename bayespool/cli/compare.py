@@ -1,4 +1,4 @@
-"""The commands ``compare`` and ``reversals``."""
+"""The commands ``compare``, ``plan`` and ``reversals``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bayespool import comparisons
 from bayespool.cli.options import Files, campaign_files, files_to_score, stage_progress
 from bayespool.cli.parameters import Command, own_option, settings_option
 from bayespool.cli.results import Outputs, figure_files, figure_width, output_files, report_file, table_width
-from bayespool.comparisons.settings import ComparingSettings, ReversalSettings
+from bayespool.comparisons.settings import ComparingSettings, PlanSettings, ReversalSettings
 from bayespool.errors import InputError
 from bayespool.names import split_list
 
@@ -37,6 +37,9 @@ def _table(*names: str) -> Callable[[Command], Command]:
         "pairs",
         "runs",
         "across_measures",
+        "leaderboard",
+        "system_scores",
+        "system_variance",
         "ranks",
         "significance",
         "overview",
@@ -71,6 +74,26 @@ def compare(*, settings: ComparingSettings, files: Files, outputs: Outputs) -> N
         collection, targets = files.read(say, settings)
         comparison = comparisons.compare(collection, targets, settings=settings, report=say)
     outputs.write(dataclasses.replace(comparison, arrangement=outputs.arrangement))
+
+
+@files_to_score(
+    runs="Two or more run files whose differences stand for those to come; folders and globs. Those of "
+    "--unpool count.",
+    own=None,
+)
+@settings_option(PlanSettings)
+@output_files(_table("scenarios", "mixes"), after=(report_file,))
+def plan(*, settings: PlanSettings, files: Files, outputs: Outputs) -> None:
+    """Plan before judging: the smallest difference of two runs that these topics and judgments tell, what
+    more of them would change, and the cheapest mix for a difference.
+    """
+    outputs.check()
+    if not settings.unpool and files.n_runs() < 2:
+        raise InputError("one run has no difference to plan for", hint="name two or more")
+    with stage_progress() as say:
+        collection, targets = files.read(say, settings)
+        planned = comparisons.plan(collection, targets, settings=settings, report=say)
+    outputs.write(planned)
 
 
 @campaign_files

@@ -396,15 +396,43 @@ def read_run_types(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dic
         The file cannot be read; a column is missing or repeated, a run id or a type is missing; a run has two
         types.
     """
-    path = Path(path)
-    types: dict[str, str] = {}
-    for run_id, kind, line in csv_entries(read_bytes(path, max_size=max_file_size), path, _TYPE_NAMES):
-        if not run_id or not kind:
-            reason = f"run {run_id!r} has no type" if run_id else f"no run id beside type {kind!r}"
+    return _by_run(Path(path), "type", _TYPE_NAMES, max_file_size)
+
+
+def read_systems(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dict[str, str]:
+    """Read the system of each run, in the order of the file, from a CSV list.
+
+    Runs of one system are seeds, prompts or query variants of it.
+
+    Parameters
+    ----------
+    path : path
+        A CSV file whose header names ``run_id`` (or ``run``, ``tag``) and ``system``, in any order and among
+        other columns.
+    max_file_size : int
+        As for `read_run`.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read; a column is missing or repeated, a run id or a system is missing; a run has
+        two systems.
+    """
+    return _by_run(Path(path), "system", ["system"], max_file_size)
+
+
+def _by_run(path: Path, what: str, names: Sequence[str], max_file_size: int) -> dict[str, str]:
+    """What a CSV list says of each run, in the order of the file."""
+    known: dict[str, str] = {}
+    for run_id, value, line in csv_entries(read_bytes(path, max_size=max_file_size), path, names):
+        if not run_id or not value:
+            reason = f"run {run_id!r} has no {what}" if run_id else f"no run id beside {what} {value!r}"
             raise InputError(reason, path=path, line=line, hint="name it, or leave the line out")
-        if types.setdefault(run_id, kind) != kind:
-            reason = f"run {run_id!r} is {kind!r} here and {types[run_id]!r} before"
+        if known.setdefault(run_id, value) != value:
+            reason = f"run {run_id!r} is {value!r} here and {known[run_id]!r} before"
             raise InputError(reason, path=path, line=line, hint="keep one of them")
-    if not types:
-        raise InputError("lists no run", path=path, hint="begin with run_id,type and give one line per run")
-    return types
+    if not known:
+        raise InputError(
+            "lists no run", path=path, hint=f"begin with run_id,{what} and give one line per run"
+        )
+    return known

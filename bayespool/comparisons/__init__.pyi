@@ -7,11 +7,17 @@ from .draws import (
     compare_across as compare_across,
     compare_runs_by_draws as compare_runs_by_draws,
     rank_probabilities as rank_probabilities,
+    separate_runs as separate_runs,
 )
 from .outcomes import (
     Reversals as Reversals,
     brier_score as brier_score,
     calibration_table as calibration_table,
+)
+from .planning import (
+    PairVariances as PairVariances,
+    Plan as Plan,
+    plan as plan,
 )
 from .reliability import (
     Reliability as Reliability,
@@ -33,9 +39,14 @@ from .significance import (
     SignificanceTest as SignificanceTest,
     SignificantDraws as SignificantDraws,
     adjust_p_values as adjust_p_values,
+    effect_sizes as effect_sizes,
     paired_t as paired_t,
     randomization as randomization,
     significant_draws as significant_draws,
     tukey_hsd as tukey_hsd,
     wilcoxon as wilcoxon,
+)
+from .systems import (
+    SystemScores as SystemScores,
+    system_scores as system_scores,
 )

@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
+from bayespool.collection.systems import with_systems
 from bayespool.comparisons.comparison import Comparison, TestKey
-from bayespool.comparisons.draws import DrawComparison, Scope, compare_runs_by_draws, population_draws
+from bayespool.comparisons.draws import DrawComparison, compare_runs_by_draws
 from bayespool.comparisons.settings import ComparingSettings
 from bayespool.comparisons.significance import (
     DRAW_TESTS,
@@ -22,9 +23,12 @@ from bayespool.comparisons.significance import (
 from bayespool.comparisons.tables import AS_JUDGED
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure
+from bayespool.measures.populations import population_draws
 from bayespool.options import takes
 from bayespool.randomness import key_of
 from bayespool.scoring import Scores, score
+from bayespool.scoring.scoring import expect_collection
+from bayespool.scoring.settings import Scope
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -77,6 +81,9 @@ def compare(
     posterior-ratio these-topics           1.0
     posterior-ratio   population           1.0
     """
+    if settings.systems:
+        expect_collection(collection)
+        collection = with_systems(collection, settings.systems)
     scores = score(collection, run_ids, settings=settings, report=report)
     return compare_scores(scores, settings=settings, report=report)
 
@@ -132,6 +139,7 @@ def compare_scores(
         level=settings.level,
         rope=settings.rope,
         ci_prob=scores.ci_prob,
+        systems=settings.systems,
         metadata=dict(scores.metadata)
         | {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()},
     )

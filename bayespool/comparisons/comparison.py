@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.collection.systems import Systems
 from bayespool.comparisons.draws import (
     DrawComparison,
-    Scope,
     compare_across,
     is_compared_across,
     with_shared_draws,
 )
 from bayespool.comparisons.reliability import dependability, generalizability
 from bayespool.comparisons.sentences import comparison_sentences, pair_lines
-from bayespool.comparisons.significance import Control, SignificanceTest, SignificantDraws
+from bayespool.comparisons.significance import Control, SignificanceTest, SignificantDraws, effect_sizes
+from bayespool.comparisons.systems import SystemScores, scores_of_systems, system_frame, variance_frame
 from bayespool.comparisons.tables import (
     AS_JUDGED,
     Pair,
@@ -29,12 +30,14 @@ from bayespool.comparisons.tables import (
     pair_frame,
 )
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
+from bayespool.measures.populations import population_of
 from bayespool.report.reading import StoredResult
 from bayespool.report.result import Figure, Result
 from bayespool.scoring import Scores
 from bayespool.scoring.score_tables import FAR_NOTE, far_runs, lines_of_all, note_lines
+from bayespool.scoring.settings import Scope
 from bayespool.tables import Citation
-from bayespool.tables.formatting import counted, some_of
+from bayespool.tables.formatting import counted, level, some_of
 from bayespool.tables.markup import SUPERSCRIPTS, Arrangement, TextTable, one_line
 from bayespool.tables.table import Table
 
@@ -77,6 +80,8 @@ class Comparison(Result):
     ci_prob : float
     metadata : dict
         Version, fingerprint, pool and settings, to quote with a result.
+    systems : tuple of (str, str)
+        Runs with the systems that they are replicates of.
     arrangement : Arrangement
         Order and number of the pairs that readers see; the frames have all.
     """
@@ -95,6 +100,7 @@ class Comparison(Result):
     rope: float
     ci_prob: float
     metadata: Mapping[str, Any]
+    systems: Systems = ()
     arrangement: Arrangement = field(default_factory=Arrangement)
 
     def __repr__(self) -> str:
@@ -130,7 +136,7 @@ class Comparison(Result):
         return tuple(pair_lines(self, pair) if pair else comparison_sentences(self))
 
     def figures(self) -> tuple[Figure, ...]:
-        """Differences of up to fifteen pairs, or chances of ranks."""
+        """Differences of up to fifteen pairs, or chances of ranks; the leaderboard of three runs or more."""
         return _figures(self)
 
     def citations(self) -> tuple[Citation, ...]:
@@ -362,6 +368,85 @@ class Comparison(Result):
         names = ["measure", "method", "scope", "run_id", "value", "expected_rank", "rank", "prob_rank"]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
 
+    def leaderboard(self) -> pd.DataFrame:
+        """Runs with the ranks that they may have, for all runs at once; the highest first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per measure, method with draws, scope and run: ``measure``, ``method``, ``scope``,
+            ``run_id``, ``value``, ``lower``, ``upper`` and ``ci_prob`` (interval of the run's score in the
+            scope), ``rank_lower`` and ``rank_upper`` (first and last rank that it may have, right for all
+            runs at once with the probability ``ci_prob``), ``tier``, ``among_best`` (no run is told to be
+            better), ``prob_best`` (tied runs share it equally), and ``expected``, the score without the
+            winner's curse. On these topics that is ``value``; on topics like these it is the mean of all runs
+            and the share Eρ² of what the run is above it (`bayespool.comparisons.generalizability`), so that
+            the best of many is not overrated.
+        """
+        import pandas as pd
+
+        frames = []
+        for (measure, method, scope), d in self.draws.items():
+            e = self.scores[method, measure]
+            lower, upper = e.interval(self.ci_prob)
+            expected = e.value
+            if scope == "population":
+                there = population_of(e, self.ci_prob, random_seed=self.metadata["random_seed"])
+                lower, upper, expected = there.lower, there.upper, _regressed(e)
+            first, last = d.rank_interval
+            columns = {
+                "measure": str(measure),
+                "method": method,
+                "scope": scope,
+                "run_id": np.array(self.run_ids, dtype=object),
+                "value": e.value,
+                "lower": lower,
+                "upper": upper,
+                "ci_prob": self.ci_prob,
+                "rank_lower": first,
+                "rank_upper": last,
+                "tier": d.tier,
+                "among_best": first == 1,
+                "prob_best": d.prob_rank[:, 0],
+                "expected": expected,
+            }
+            frames.append(pd.DataFrame(columns).sort_values("value", ascending=False, kind="stable"))
+        names = ["measure", "method", "scope", "run_id", "value", "lower", "upper", "ci_prob", "rank_lower"]
+        names += ["rank_upper", "tier", "among_best", "prob_best", "expected"]
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
+
+    def system_scores(self) -> pd.DataFrame:
+        """Scores of systems, means over the runs that are replicates of them.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per measure, method with draws, scope and system of the runs compared, the highest first:
+            ``measure``, ``method``, ``scope``, ``system``, ``n_runs``, ``value``, ``lower``, ``upper``,
+            ``ci_prob``, and shares of the variance on topics and runs like these: ``topics_variance``,
+            ``replicates_variance`` (0 where no system has two runs) and ``unjudged_variance``. On these
+            topics the interval is over unjudged documents alone, and shares are NaN. Empty without systems.
+        """
+        return system_frame(self._of_systems, self.draws, self.ci_prob)
+
+    def system_variance(self) -> pd.DataFrame:
+        """What a run's score varies with: the system, its replicate, the topics and the unjudged documents.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per measure, method with draws and component: ``measure``, ``method``, ``component``
+            (``system``, ``replicate``, ``topic``, ``unjudged``), ``variance`` and ``share`` of their sum. The
+            last two are of systems' means, averaged over systems. Empty without systems.
+        """
+        return variance_frame(self._of_systems)
+
+    @cached_property
+    def _of_systems(self) -> dict[tuple[Measure, str], SystemScores]:
+        """Scores of systems by measure and method."""
+        drawn = [e for e in self.scores.estimates if e.draws is not None]
+        return scores_of_systems(self.systems, drawn, random_seed=self.metadata["random_seed"])
+
     def significance(self) -> pd.DataFrame:
         """Significance tests of each method's values, and how many completed judgments pass them.
 
@@ -372,11 +457,12 @@ class Comparison(Result):
         -------
         pandas.DataFrame
             One row per measure, method, test and pair: ``measure``, ``method``, ``scope`` (``population``),
-            ``test``, ``run_a``, ``run_b``, ``difference`` (a minus b), ``p_value``, ``control``,
-            ``p_adjusted``, ``level``, ``significant``; for methods with draws and tests that are repeated in
-            every draw also ``prob_significant``, ``prob_significant_greater`` and ``prob_significant_less``
-            (a significantly greater, less than b), and ``reversal_risk``, for pairs that are significant on
-            the uncorrected scores: the chance that completed judgments do not confirm it in that direction.
+            ``test``, ``run_a``, ``run_b``, ``difference`` (a minus b), ``effect_size`` (as
+            `bayespool.comparisons.effect_sizes`), ``p_value``, ``control``, ``p_adjusted``, ``level``,
+            ``significant``; for methods with draws and tests that are repeated in every draw also
+            ``prob_significant``, ``prob_significant_greater`` and ``prob_significant_less`` (a significantly
+            greater, less than b), and ``reversal_risk``, for pairs that are significant on the uncorrected
+            scores: the chance that completed judgments do not confirm it in that direction.
         """
         return self._significance.copy()
 
@@ -390,6 +476,7 @@ class Comparison(Result):
             e = self.scores[method, measure]
             adjusted = self.p_adjusted[measure, method, test]
             matrices = {"difference": np.subtract.outer(e.value, e.value), "p_value": p}
+            matrices["effect_size"] = effect_sizes(e.per_topic, test)
             matrices |= {"p_adjusted": adjusted, "significant": adjusted <= self.level}
             if (measure, method, test) in self.significant:
                 s = self.significant[measure, method, test]
@@ -402,7 +489,8 @@ class Comparison(Result):
             control = "tukey-hsd" if test == "tukey-hsd" else self.control
             named = {"scope": "population", "test": test, "control": control, "level": self.level}
             frames.append(self._pairs(e, named, matrices))
-        columns = ["measure", "method", "scope", "test", "run_a", "run_b", "difference", "p_value", "control"]
+        columns = ["measure", "method", "scope", "test", "run_a", "run_b", "difference"]
+        columns += ["effect_size", "p_value", "control"]
         columns += ["p_adjusted", "level", "significant", "prob_significant", "prob_significant_greater"]
         columns += ["prob_significant_less", "reversal_risk"]
         return pd.concat(frames, ignore_index=True).reindex(columns=columns)
@@ -470,6 +558,15 @@ class Comparison(Result):
         return pair_frame(self.run_ids, {"measure": str(e.measure), "method": e.method, **named}, matrices)
 
 
+def _regressed(e: Estimates) -> FloatArray:
+    """Values on topics like these, without the part of a lead that is due to the choice of topics."""
+    assert e.draws is not None
+    of_draws = generalizability(e.draws.amount)
+    known = of_draws[~np.isnan(of_draws)]  # none where all runs are equal
+    share, center = known.mean() if len(known) else 0.0, e.value.mean()
+    return np.asarray(center + share * (e.value - center))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class StoredComparison(StoredResult):
     """A comparison of an earlier call, as it was written, whose figure is drawn from its tables."""
@@ -477,11 +574,11 @@ class StoredComparison(StoredResult):
     def figures(self) -> tuple[Figure, ...]:
         """Figure of the comparison, where the file has all its tables."""
         names = [table.name for table in self.tables()]
-        return _figures(self) if {"differences", "ranks"} <= set(names) else super().figures()
+        return _figures(self) if {"differences", "ranks", "leaderboard"} <= set(names) else super().figures()
 
 
 def _figures(comparison: Result) -> tuple[Figure, ...]:
-    from bayespool.plots import draw_comparison
+    from bayespool.plots import draw_comparison, draw_leaderboard
 
     figure = Figure(
         "comparison",
@@ -489,4 +586,15 @@ def _figures(comparison: Result) -> tuple[Figure, ...]:
         partial(draw_comparison, comparison),
         partial(draw_comparison, comparison, width=_PHONE_WIDTH),
     )
-    return (figure,)
+    leaderboard = comparison.to_frame("leaderboard")
+    if leaderboard["run_id"].nunique() <= 2:
+        return (figure,)
+    prob = level(leaderboard["ci_prob"].iloc[0])
+    ranks = Figure(
+        "leaderboard",
+        f"Ranks that the runs may have, right for all runs at once with a chance of {prob}, a panel for each "
+        "measure. Runs with filled marks cannot be told from the best.",
+        partial(draw_leaderboard, comparison),
+        partial(draw_leaderboard, comparison, width=_PHONE_WIDTH),
+    )
+    return (figure, ranks)

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
-
-Scope = Literal["these-topics", "population"]
+from bayespool.measures.populations import population_draws
+from bayespool.scoring.settings import Scope
 
 FloatArray = npt.NDArray[np.float64]
 CountArray = npt.NDArray[np.int64]
 IndexArray = npt.NDArray[np.intp]
+BoolArray = npt.NDArray[np.bool_]
 
 _DECIMALS = 12
+_NO_DIFFERENCE = 10.0**-_DECIMALS
 _MAX_CELLS_HELD = 1 << 23  # numbers
 
 
@@ -41,6 +43,9 @@ class DrawComparison:
         Draws in which they differ by no more than the region of practical equivalence, equal ones included.
     prob_rank : ndarray of float, shape (run, rank)
         As `rank_probabilities`.
+    separated : ndarray of bool, shape (run, run)
+        Whether the row's value is told to be greater, as `separate_runs`: all orders together hold with the
+        probability of the intervals.
     """
 
     n_draws: int
@@ -51,6 +56,7 @@ class DrawComparison:
     n_equal: CountArray
     n_equivalent: CountArray
     prob_rank: FloatArray
+    separated: BoolArray
 
     @property
     def prob_greater(self) -> FloatArray:
@@ -72,56 +78,24 @@ class DrawComparison:
         """Mean rank, 1 the best, shape (run,)."""
         return self.prob_rank @ np.arange(1, len(self.prob_rank) + 1)
 
+    @property
+    def rank_interval(self) -> tuple[CountArray, CountArray]:
+        """First and last rank that each run may have, shape (run,) each: for all runs at once, ties with
+        all the ranks that they cover.
+        """
+        return 1 + self.separated.sum(axis=0), len(self.separated) - self.separated.sum(axis=1)
 
-def population_draws(draws: npt.NDArray[Any], *, random_seed: int = 1) -> FloatArray:
-    """Draw the runs' means over the population that the topics are a sample of.
-
-    Parameters
-    ----------
-    draws : ndarray, shape (draw, run, topic)
-        Scores, or numbers of relevant documents, of completed judgments; two topics or more.
-    random_seed : int
-
-    Returns
-    -------
-    ndarray of float, shape (draw, run)
-        On the scale of ``draws``.
-
-    Notes
-    -----
-    In each draw the per-topic difference of two runs is taken as normal with unknown mean and variance,
-    under the reference prior p(μ, σ) ∝ 1/σ: its mean is then d̄ + t·s/√T with t of T − 1 degrees of freedom,
-    the Bayesian counterpart of the paired t test. All runs of a draw share the standard normal z_t of each
-    topic and the χ² of T − 1 degrees of freedom in
-
-        μ_r = x̄_r + Σ_t z_t·(x_rt − x̄_r) / √(T·χ²),
-
-    whose difference for any two runs is exactly such a draw, so that differences are consistent and runs can
-    be ranked. Runs with equal scores on all topics have equal means. Where nothing is unjudged the chance
-    that a run's mean is not the greater one is half the p-value of the two-sided paired t test in favor of
-    it.
-
-    Examples
-    --------
-    >>> scores = np.repeat(np.array([[[6, 5, 8, 7], [5, 5, 7, 4]]]), 20_000, axis=0)
-    >>> mean = population_draws(scores)
-    >>> round(float((mean[:, 0] <= mean[:, 1]).mean()), 2)  # t = 1.987: p = 0.141, one half of it 0.07
-    0.07
-    """
-    n_draws, n_runs, n_topics = draws.shape
-    if n_topics < 2:
-        raise InputError("one topic says nothing about a population of topics")
-    rng = np.random.default_rng(random_seed)
-    scale = 1 / np.sqrt(n_topics * rng.chisquare(n_topics - 1, size=n_draws))
-    means = np.empty((n_draws, n_runs))
-    step = max(1, _MAX_CELLS_HELD // (n_runs * n_topics))
-    for start in range(0, n_draws, step):
-        part = slice(start, min(start + step, n_draws))
-        scores = draws[part].astype(np.float64)
-        mean = scores.mean(axis=2)
-        z = rng.normal(size=(len(scores), n_topics, 1)) * scale[part, None, None]
-        means[part] = mean + ((scores - mean[:, :, None]) @ z)[:, :, 0]
-    return means
+    @property
+    def tier(self) -> CountArray:
+        """Tier of each run, 1 the best, shape (run,): from the highest mean down, the first run that is told
+        to be lower than the first of a tier begins the next one.
+        """
+        tier, first = np.ones(len(self.separated), dtype=np.int64), -1
+        for run in np.argsort(-self.difference.mean(axis=1), kind="stable"):
+            is_next = first >= 0 and bool(self.separated[first, run])
+            tier[run] = (1 if first < 0 else tier[first]) + is_next
+            first = run if first < 0 or is_next else first
+        return tier
 
 
 def compare_runs_by_draws(
@@ -177,7 +151,53 @@ def compare_runs_by_draws(
         n_equal=n_equal,
         n_equivalent=n_equivalent,
         prob_rank=rank_probabilities(values),
+        separated=separate_runs(values, ci_prob=ci_prob),
     )
+
+
+def separate_runs(values: npt.NDArray[Any], *, ci_prob: float) -> BoolArray:
+    r"""Tell which runs' values are greater than which, right for all pairs at once.
+
+    Parameters
+    ----------
+    values : ndarray of int or float, shape (draw, run)
+        As of `compare_runs_by_draws`.
+    ci_prob : float in (0, 1)
+        Share of the draws in which all these orders hold, or more.
+
+    Returns
+    -------
+    ndarray of bool, shape (run, run)
+        Whether the row's value is told to be greater than the column's.
+
+    Notes
+    -----
+    With :math:`\bar d_{ab}` and :math:`s_{ab}` mean and standard deviation of the difference of two runs,
+    and :math:`c` the quantile ``ci_prob`` over draws of the largest :math:`|d_{ab} - \bar d_{ab}| / s_{ab}`
+    of all pairs, the order of a pair is told where :math:`|\bar d_{ab}| > c\,s_{ab}`. This is Tukey's range
+    by simulation, for runs that vary unequally (Hothorn, Bretz and Westfall 2008); a set of rank intervals
+    that follows from it is right for all runs at once (Mogstad, Romano, Shaikh and Wilhelm 2024).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> separate_runs(rng.normal([0, 1, 5], size=(4000, 3)), ci_prob=0.95).astype(int)
+    array([[0, 0, 0],
+           [0, 0, 0],
+           [1, 1, 0]])
+    """
+    n_draws, n_runs = values.shape
+    mean, spread = np.zeros((n_runs, n_runs)), np.zeros((n_runs, n_runs))
+    largest = np.zeros(n_draws)
+    for a, b, (difference,) in _differences([values], _MAX_CELLS_HELD):
+        mean[a, b], spread[a, b] = difference.mean(axis=0), difference.std(axis=0)
+        off = np.abs(difference - mean[a, b])
+        np.divide(off, spread[a, b], out=off, where=spread[a, b] > 0)  # no spread, nothing off
+        np.maximum(largest, off.max(axis=1, initial=0), out=largest)
+    rank = min(int(np.ceil(ci_prob * n_draws)), n_draws)
+    critical = np.partition(largest, rank - 1)[rank - 1]
+    separated: BoolArray = mean - mean.T > critical * (spread + spread.T) + _NO_DIFFERENCE
+    return separated
 
 
 def _differences(

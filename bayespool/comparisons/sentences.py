@@ -7,9 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayespool.comparisons.significance import effect_sizes
 from bayespool.comparisons.tables import AS_JUDGED, count_pairs, test_words
 from bayespool.errors import InputError, known_names
-from bayespool.tables.formatting import counted, difference, interval, level, p_value
+from bayespool.tables.formatting import (
+    counted,
+    difference,
+    interval,
+    level,
+    number,
+    p_value,
+    percent,
+    some_of,
+)
 
 if TYPE_CHECKING:
     from bayespool.comparisons.comparison import Comparison
@@ -26,6 +36,13 @@ def comparison_sentences(comparison: Comparison) -> Iterator[str]:
         if methods and len(pairs) <= _MAX_PAIRS and not measure.of_judgments:
             for pair in pairs:
                 yield comparison_sentence(comparison, *pair, measure, method=methods[0])
+    if len(comparison.run_ids) > 2:
+        leaderboard = comparison.leaderboard()
+        for _, rows in leaderboard.groupby(["measure", "method", "scope"], sort=False):
+            yield leaderboard_sentence(rows.to_dict("records"), len(comparison.scores.query_ids))
+    for row in comparison.system_scores().to_dict("records"):
+        if row["scope"] == "population":
+            yield system_sentence(row)
     if len(comparison.measures) > 1 and count_pairs(comparison.run_ids) <= _MAX_PAIRS:
         across = comparison.across_measures()
         across = across[across["scope"] == "these-topics"]
@@ -155,6 +172,58 @@ def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
     return f"{text}, that they tie {_chance(row['prob_tied'])}." if row["prob_tied"] > 0 else f"{text}."
 
 
+def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int) -> str:
+    """Sentence on the best of some runs, from rows of `Comparison.leaderboard` in one scope, highest first.
+
+    Examples
+    --------
+    >>> row = {"measure": "P@10", "method": "posterior-combined", "scope": "population", "ci_prob": 0.95}
+    >>> first = row | {"run_id": "a", "value": 0.431, "expected": 0.412, "among_best": True, "prob_best": 0.7}
+    >>> second = row | {"run_id": "b", "value": 0.2, "expected": 0.22, "among_best": False, "prob_best": 0.0}
+    >>> for sentence in leaderboard_sentence([first, second], 50).split(". "):
+    ...     print(sentence)
+    On topics like these a is the best of 2 runs by P@10 (95 %, all ranks at once; posterior-combined)
+    The chance that a is the best is 0.700; chosen as the best of 2 it is expected to score 0.412, not 0.431.
+    """
+    best = rows[0]
+    others = [str(row["run_id"]) for row in rows[1:] if row["among_best"]]
+    like_these = best["scope"] == "population"
+    where = "On topics like these" if like_these else _on_topics(n_topics)
+    at_once = f"({level(best['ci_prob'])}, all ranks at once; {best['method']})"
+    first, measure = best["run_id"], best["measure"]
+    text = f"{where} {first} is the best of {len(rows)} runs by {measure} {at_once}."
+    if others:
+        text = f"{where} {first} has the highest {measure} of {len(rows)} runs, and "
+        text += f"{counted(len(others), 'run')} cannot be told from the best {at_once}: {some_of(others)}."
+    text += f" The chance that {first} is the best is {_chance(best['prob_best'])}"
+    if not like_these:
+        return f"{text}."
+    expected, value = number(best["expected"], 3), number(best["value"], 3)
+    return f"{text}; chosen as the best of {len(rows)} it is expected to score {expected}, not {value}."
+
+
+def system_sentence(row: Mapping[Any, Any]) -> str:
+    """Sentence on a system, from a row of `Comparison.system_scores`.
+
+    Examples
+    --------
+    >>> row = {"measure": "P@10", "system": "a", "n_runs": 3, "value": 0.4, "lower": 0.3, "upper": 0.5}
+    >>> row |= {"ci_prob": 0.95, "topics_variance": 0.8, "replicates_variance": 0.15}
+    >>> row |= {"unjudged_variance": 0.05}
+    >>> for sentence in system_sentence(row).split(": "):
+    ...     print(sentence)
+    On topics and runs like these the P@10 of a is 0.400 (95 % interval 0.300–0.500), mean of 3 runs
+    80.0 % of the variance is due to topics, 15.0 % to runs, 5.0 % to unjudged documents.
+    """
+    value, ends = number(row["value"], 3), interval(row["lower"], row["upper"], 3)
+    shares = [percent(row[f"{part}_variance"]) for part in ("topics", "replicates", "unjudged")]
+    return (
+        f"On topics and runs like these the {row['measure']} of {row['system']} is {value} "
+        f"({level(row['ci_prob'])} interval {ends}), mean of {counted(row['n_runs'], 'run')}: {shares[0]} of "
+        f"the variance is due to topics, {shares[1]} to runs, {shares[2]} to unjudged documents."
+    )
+
+
 def _on_topics(n: int) -> str:
     return f"On {'this' if n == 1 else 'these'} {counted(n, 'topic')}"
 
@@ -173,9 +242,12 @@ def _significance_clause(
         return f" On the existing judgments the two have the same score on every topic ({named})."
     value = comparison.scores[AS_JUDGED, measure].value
     significant = p <= comparison.level
+    size = effect_sizes(comparison.scores[AS_JUDGED, measure].per_topic[[a, b]], test)[0, 1]
+    letter = "r" if test == "wilcoxon" else "d"
     text = (
         f" On the existing judgments the difference of {_amount(value[a] - value[b])} is "
-        f"{'' if significant else 'not '}significant at {comparison.level:g} ({named}: {_p(p)})"
+        f"{'' if significant else 'not '}significant at {comparison.level:g} ({named}: {_p(p)}, "
+        f"effect size {letter} = {size:.2f})"
     )
     draws = comparison.significant.get((measure, method, test))
     if draws is None or is_certain:

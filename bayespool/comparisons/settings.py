@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from bayespool.names import name_in
-from bayespool.options import SEED, Option, PosteriorSettings, option
-from bayespool.scoring.settings import ESTIMATORS, IDEAL, MEASURES_OF_RANKINGS, Ideal, ScoringSettings
+from bayespool.options import SEED, Option, PosteriorSettings, option, options_of
+from bayespool.scoring.settings import (
+    ESTIMATORS,
+    IDEAL,
+    MEASURES_OF_RANKINGS,
+    ONE_MEASURE,
+    POSTERIOR,
+    Ideal,
+    Scope,
+    ScoringSettings,
+    TargetSettings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bayespool.measures import Estimator, Measure
+    from bayespool.posterior import PosteriorEstimator
 
 AS_JUDGED = "as-judged"
 Control = Literal["holm", "benjamini-hochberg", "none"]
-Scope = Literal["these-topics", "population"]
 SignificanceTest = Literal["paired-t", "wilcoxon", "randomization", "tukey-hsd"]
 _ESTIMATORS = dataclasses.replace(
     ESTIMATORS, details=f"{ESTIMATORS.details} ``as-judged``, the scores as judged, is always among them."
@@ -26,10 +37,18 @@ _LEVEL = Option(
     help="Significant is an adjusted p-value of at most this.", above=0, below=1, group="Comparison"
 )
 _CONTROL = Option(
-    help="Adjustment of p-values over all pairs; tukey-hsd needs none.",
+    help="Adjustment of p-values over all pairs: holm, of all claims none is wrong with the level's chance; "
+    "benjamini-hochberg, few of the claims are wrong, for many pairs; tukey-hsd needs none.",
     details="The family is all pairs of the runs given, or of a group of them.",
     group="Comparison",
 )
+
+
+def _systems(given: object) -> object:
+    """Systems of runs, from a file or a mapping."""
+    from bayespool.collection.systems import systems_of
+
+    return systems_of(given)  # type: ignore[arg-type]  # of the option's type
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +68,8 @@ class ComparingSettings(ScoringSettings):
     )
     tests: tuple[SignificanceTest, ...] = option(
         ("paired-t",),
-        "Comma-separated tests of a pair: paired-t, wilcoxon, randomization, tukey-hsd.",
+        "Comma-separated tests of a pair: paired-t, the usual one; wilcoxon, where differences are far from "
+        "normal; randomization, which assumes no distribution; tukey-hsd, for all pairs at once.",
         group="Comparison",
     )
     level: float = option(0.05, _LEVEL)
@@ -60,6 +80,15 @@ class ComparingSettings(ScoringSettings):
         group="Comparison",
         details="The region of practical equivalence.",
         least=0,
+    )
+    systems: tuple[tuple[str, str], ...] = option(
+        None,
+        "CSV with run_id,system: runs that are seeds, prompts or query variants of one system, which is "
+        "scored by their mean; they leave the evidence together.",
+        type=Path,
+        docstring_type="path or mapping of str to str",
+        group="Input",
+        parse=_systems,
     )
     joint: bool = option(
         True,
@@ -79,6 +108,43 @@ class ComparingSettings(ScoringSettings):
             dataclasses.replace(e, together=True) if isinstance(e, PosteriorEstimator) else e
             for e in _with_as_judged(named_estimators(self.estimators))
         ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanSettings(TargetSettings):
+    """Settings for `bayespool.plan`."""
+
+    measures: Measure = option("P@10", ONE_MEASURE)
+    estimator: PosteriorEstimator = option("posterior-combined", POSTERIOR)
+    judgments: tuple[int, ...] = option(
+        (100, 1000),
+        "Comma-separated numbers of judgments that are added.",
+        details="Those below the number of unjudged documents in reach.",
+        least=1,
+        may_be_empty=True,
+    )
+    topics: tuple[int, ...] = option(
+        (25, 50), "Comma-separated numbers of topics that are added.", least=1, may_be_empty=True
+    )
+    difference: float | None = option(
+        None, "A difference to tell; the cheapest mix of topics, judgments and labels is found.", above=0
+    )
+    power: float = option(0.8, "Share of the cases in which a difference is to be told.", above=0, below=1)
+    level: float = option(0.05, _LEVEL, help="A difference is told where its interval at this leaves out 0.")
+    price_topic: float = option(0.0, "Price of a topic, without its judgments.", least=0)
+    price_judgment: float = option(1.0, "Price of a judgment.", least=0)
+    price_label: float = option(0.0, "Price of a label of a second judge.", least=0)
+
+    def __post_init__(self) -> None:
+        from bayespool.scoring.estimators import posterior_of
+
+        super().__post_init__()
+        self._hold("estimator", posterior_of(self.estimator, self, **self.of_targets()))
+
+    def of_score(self) -> ComparingSettings:
+        """Settings for `bayespool.score`, for all runs together."""
+        shared = {name: getattr(self, name) for name in options_of(TargetSettings)}
+        return ComparingSettings(measures=(self.measures,), estimators=(self.estimator,), **shared)
 
 
 @dataclass(frozen=True, kw_only=True)

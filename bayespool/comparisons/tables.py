@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bayespool.report.result import cited_by
 from bayespool.tables import Citation, cite
 from bayespool.tables.columns import Column
-from bayespool.tables.formatting import counted
+from bayespool.tables.formatting import counted, level
 from bayespool.tables.markup import Arrangement
 from bayespool.tables.table import Ends, Marked, Spread, Table, View
 
@@ -102,6 +102,27 @@ _COLUMNS = PAIR | {
     "expected_rank": Column("expected\nrank", "size", "Mean rank, 1 the best."),
     "rank": Column("rank", "count", "The rank, 1 the best."),
     "prob_rank": Column("chance", "chance", "Chance of the rank; tied runs share ranks equally."),
+    "rank_lower": Column("first rank", "count", "First rank that the run may have, with all runs at once."),
+    "rank_upper": Column("last rank", "count", "Last rank that the run may have, with all runs at once."),
+    "tier": Column("tier", "count", "Tier, 1 the best: its runs are not told from its first one."),
+    "among_best": Column("among\nthe best", "flag", "Whether no run is told to be better."),
+    "prob_best": Column("chance to\nbe best", "chance", "Chance of rank 1; tied runs share it equally."),
+    "expected": Column("expected\nscore", "score", "The score without the winner's curse."),
+    "system": Column("system", "text", "The system that runs are replicates of."),
+    "n_runs": Column("runs", "count", "Number of its runs."),
+    "topics_variance": Column("due to\ntopics", "share", "Share of the variance due to the topics."),
+    "replicates_variance": Column("due to\nruns", "share", "Share of the variance due to the runs."),
+    "unjudged_variance": Column(
+        "due to\nunjudged", "share", "Share of the variance due to unjudged documents."
+    ),
+    "component": Column("component", "text", "What a score varies with."),
+    "variance": Column("variance", "score", "Its variance.", 6),
+    "share": Column("share", "share", "Its share of the sum."),
+    "effect_size": Column(
+        "effect\nsize",
+        "coefficient",
+        "Standardized mean difference d; of wilcoxon the rank-biserial correlation r.",
+    ),
     "p_value": Column("p", "p-value", "P-value, unadjusted but for Tukey's."),
     "control": Column("control", "text", "Adjustment of the p-values for all pairs."),
     "p_adjusted": Column("adjusted\np", "p-value", "P-value adjusted for all pairs."),
@@ -137,6 +158,9 @@ _CAPTIONS = {
     "pairs": "Pairs of runs, in short",
     "runs": "Runs, with those that each is significantly better than",
     "across_measures": "Pairs of runs on several measures at once",
+    "leaderboard": "Leaderboard",
+    "system_scores": "Scores of systems",
+    "system_variance": "What scores vary with",
     "ranks": "Chances of ranks",
     "significance": "Significance tests",
     "overview": "Significant pairs",
@@ -171,7 +195,13 @@ def comparison_tables(comparison: Comparison, chosen: Arrangement) -> tuple[Tabl
         views["across_overview"] = _by_scope(comparison, _SHORT_ACROSS, "measures", groups)
     if len(comparison.run_ids) > 2:  # the variance between two is noise
         views["reliability"] = _views_of_reliability(comparison)
+    if comparison.systems:
+        views["system_scores"] = _by_scope(comparison, _OF_SYSTEMS, "measure", measures)
+        views["system_variance"] = [
+            replace(_OF_VARIANCE, where={"measure": m}, title=f"{m}: {_OF_VARIANCE.title}") for m in measures
+        ]
     if len(comparison.run_ids) > 2 and comparison.draws:
+        views["leaderboard"] = _views_of_leaderboards(comparison)
         views["ranks"] = _by_scope(comparison, _OF_RANKS, "measure", measures)
     within = Column(
         f"within\n±{comparison.rope:g}", "chance", "Chance that the difference is at most the rope."
@@ -276,11 +306,31 @@ _OF_RANKS = View(
     spare=tuple(map(str, _RANKS_SHOWN[:0:-1])),
     medium="terminal",
 )
+_OF_SYSTEMS = View(
+    title="{measure}, systems, {scope}",
+    names=("system", "method"),
+    columns=("n_runs", "value", Ends(), "topics_variance", "replicates_variance", "unjudged_variance"),
+    note="A system scores the mean of its runs; for a population its runs are a sample, too.",
+)
+_OF_VARIANCE = View(
+    title="what the score of a run varies with",
+    names=("component", "method"),
+    columns=("variance", "share"),
+    medium="terminal",
+)
+_LEADERBOARD_NOTE = (
+    "Ranks are right for all runs at once with a chance of {prob}. A tier holds runs that are not told from "
+    "its first one."
+)
+_EXPECTED_NOTE = " The expected score leaves out what of a lead is due to the choice of topics."
 _OF_TESTS = View(
     title="{measure}, a population of topics: significance at {level:g} ({test})",
     names=("run_a", "run_b", "method"),
-    columns=("difference", "p_value", "p_adjusted", "significant", "prob_significant", "reversal_risk"),
-    spare=("p_value", "significant", "prob_significant"),
+    columns=(
+        *("difference", "effect_size", "p_value", "p_adjusted"),
+        *("significant", "prob_significant", "reversal_risk"),
+    ),
+    spare=("p_value", "significant", "effect_size", "prob_significant"),
     medium="terminal",
 )
 _OF_OVERVIEW = replace(
@@ -311,6 +361,21 @@ def _views_of_tests(comparison: Comparison, significance: pd.DataFrame, lists_pa
             what = f"the {top} pairs with the largest risk of reversal"
             title = view.title.replace(f"significance at {comparison.level:g}", what)
             yield replace(view, title=title, sort="-reversal_risk", top=top)
+
+
+def _views_of_leaderboards(comparison: Comparison) -> Iterator[View]:
+    """A table for each measure, method with draws and scope."""
+    n, prob = len(comparison.scores.query_ids), level(comparison.ci_prob)
+    for measure, method, scope in comparison.draws:
+        like_these = scope == "population"
+        columns = ("value", Ends(), Ends("rank_lower", "rank_upper", "ranks"), "tier", "prob_best")
+        yield View(
+            title=f"{measure}, leaderboard, {_SCOPES[scope].format(n=n)} ({method})",
+            names=("run_id",),
+            columns=(*columns, "expected") if like_these else columns,
+            where={"measure": str(measure), "method": method, "scope": scope},
+            note=_LEADERBOARD_NOTE.format(prob=prob) + (_EXPECTED_NOTE if like_these else ""),
+        )
 
 
 def _views_of_reliability(comparison: Comparison) -> tuple[View, ...]:

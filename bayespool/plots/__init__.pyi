@@ -12,10 +12,12 @@ from .checks import (
 )
 from .comparisons import (
     draw_comparison as draw_comparison,
+    draw_leaderboard as draw_leaderboard,
     draw_reversals as draw_reversals,
     plot_calibration as plot_calibration,
     plot_differences as plot_differences,
     plot_first_unjudged as plot_first_unjudged,
+    plot_leaderboard as plot_leaderboard,
     plot_p_values as plot_p_values,
     plot_rank_probabilities as plot_rank_probabilities,
     plot_reversal_calibration as plot_reversal_calibration,

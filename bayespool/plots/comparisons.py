@@ -171,6 +171,79 @@ def plot_rank_probabilities(
     return axes
 
 
+def plot_leaderboard(
+    comparison: Any,
+    measure: object = None,
+    *,
+    method: str | None = None,
+    scope: Literal["these-topics", "population"] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Ranks that runs may have, right for all runs at once: a row per run, the highest at the top.
+
+    Diamonds are expected ranks, filled for runs that cannot be told from the best. Tiers have a shade each.
+
+    Parameters
+    ----------
+    comparison : bayespool.comparisons.Comparison
+        Or one that is read back.
+    measure : measure, optional
+        Default: the first.
+    method : str, optional
+        One with draws; default: the first.
+    scope : {"these-topics", "population"}, optional
+        Whether only the unjudged documents are uncertain, or the topics are a sample, too; default: a
+        population of topics, if the comparison has it.
+    ax : matplotlib.axes.Axes, optional
+
+    Raises
+    ------
+    InputError
+        The comparison has no such measure, method or scope.
+    """
+    known = comparison.to_frame("leaderboard")
+    if known.empty:
+        raise InputError("the result has no draws of")
+    name = of_measure(known, measure)["measure"].iloc[0]
+    rows, chosen = chosen_rows(of_measure(known, name), "method", method, "draws of")
+    if scope is None and "population" in set(rows["scope"]):
+        scope = "population"
+    rows, scope_ = chosen_rows(rows, "scope", scope, "scope")
+    ranks = of_measure(comparison.to_frame("ranks"), name)
+    ranks = ranks[(ranks["method"] == chosen) & (ranks["scope"] == scope_)]
+    expected = ranks.drop_duplicates("run_id").set_index("run_id")["expected_rank"].loc[rows["run_id"]]
+    n = len(rows)
+    axes = axes_of(ax, width=6.4, height=1.4 + 0.25 * n)
+    size = float(np.clip(72 * inches_per_row(axes, n) * 0.22, 2, 6))
+    place, tier = np.arange(n), rows["tier"].to_numpy()
+    for row in place[tier % 2 == 0]:
+        axes.axhspan(row - 0.5, row + 0.5, color="0.95", lw=0)
+    axes.hlines(place, rows["rank_lower"], rows["rank_upper"], color=POSTERIOR, alpha=0.45, lw=size)
+    best = rows["among_best"].to_numpy(dtype=bool)
+    for which, face in ((best, PALETTE[3]), (~best, "white")):
+        style: dict[str, Any] = {"mfc": face, "mec": PALETTE[3], "ms": size}
+        axes.plot(expected.to_numpy()[which], place[which], "D", **style)
+    row_axis(axes, list(rows["run_id"]))
+    axes.set_xlim(0.5, n + 0.5)
+    axes.locator_params(axis="x", integer=True)
+    prob = level(rows["ci_prob"].iloc[0])
+    axes.set_xlabel(f"ranks by {name}, {_SCOPES[scope_]}; all at once {prob}")
+    axes.set_title(literal(chosen), fontsize="medium")
+    return axes
+
+
+def draw_leaderboard(comparison: Any, *, width: float | None = None) -> Figure:
+    """Figure with `plot_leaderboard` of every measure; ``width`` as of `draw_comparison`."""
+    known = comparison.to_frame("leaderboard")
+    measures, n_runs = list(known["measure"].unique()), known["run_id"].nunique()
+    n_columns = 2 if width is None else columns_in(width, len(measures))
+    each = 6.4 if width is None else width / n_columns
+    figure, panels = figure_grid(len(measures), width=each, height=1.4 + 0.25 * n_runs, n_columns=n_columns)
+    for measure, panel in zip(measures, panels, strict=True):
+        plot_leaderboard(comparison, measure, ax=panel)
+    return figure
+
+
 def _size_of_ranks(n_runs: int) -> tuple[float, float]:
     """Width and height of a panel of ranks, in inches."""
     return 3 + min(0.45 * n_runs, 9), 1.4 + (0.3 if n_runs <= _MAX_RUNS_WITH_TEXT else 0.13) * n_runs

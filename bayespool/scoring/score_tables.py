@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -57,6 +57,21 @@ _PAIRS_NOTE = (
     "Corrected: the estimate of the point correction. The posterior on its right is that of the hierarchical "
     "model of the same idea; its interval is over what the unjudged documents may be."
 )
+POPULATION_COLUMNS = {
+    "population_lower": Column("population from", "score", "Lower end of the interval on topics like these."),
+    "population_upper": Column("population to", "score", "Upper end of the interval on topics like these."),
+    "unjudged_variance": Column(
+        "due to\nunjudged", "share", "Share of the variance on topics like these due to unjudged documents."
+    ),
+    "population_by": Column(
+        "population by",
+        "text",
+        "draws: topics and unjudged documents are uncertain; bootstrap: over topics alone.",
+    ),
+}
+"""Columns of scores on topics like these."""
+_THERE = Ends("population_lower", "population_upper", "on topics\nlike these")
+_BOOTSTRAP_NOTE = "A bootstrap over topics: unjudged documents are taken to be as each correction has them."
 _MAX_NUMBERS_PER_ROW = 8  # of a table of several measures
 FAR_NOTE = "† unlike the pool: little can be learned from it about this run, and its interval is wider."
 """What the mark of a run says that is far from the pool."""
@@ -148,10 +163,26 @@ def readable(
             spare=_spare(rows_of[group[0]]) if chosen.columns is None else (),
         )
         views.append(view)
-    views[-1] = replace(
-        views[-1], note=_legend(frame, [part for parts in parts_of.values() for part in parts])
-    )
+    parts = tuple(part for parts in parts_of.values() for part in parts)
+    views[-1] = replace(views[-1], note=_legend(frame, parts))
+    views += _bootstraps(frame, parts)
     return replace(table, frame=pd.concat(ordered) if is_arranged else frame, views=tuple(views))
+
+
+def _bootstraps(frame: pd.DataFrame, parts: Sequence[Part]) -> Iterator[View]:
+    """Intervals on topics like these of the point corrections that a table shows, for each measure."""
+    if "population_by" not in frame:
+        return
+    shown = _shown(parts)
+    points = frame[(frame["population_by"] == "bootstrap") & frame["estimator"].isin(shown)]
+    for measure, rows in points.groupby("measure", sort=False):
+        yield View(
+            title=f"{measure} on topics like these: corrections",
+            names=("run_id",),
+            columns=(_spread((_THERE,), tuple(estimators_in(rows))),),
+            where={"measure": measure, "population_by": "bootstrap"},
+            note=_BOOTSTRAP_NOTE,
+        )
 
 
 def distance_views(frame: pd.DataFrame) -> tuple[View, ...]:
@@ -209,6 +240,9 @@ def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
     estimators = estimators_in(values)
     points = tuple(name for name, has_interval in estimators.items() if not has_interval)
     drawn = tuple(name for name, has_interval in estimators.items() if has_interval)
+    ends: tuple[str | Ends, ...] = (Ends(),)
+    if "population_by" in frame:
+        ends = (Ends(), _THERE, "unjudged_variance")
     parts: list[Part] = []
     for name in names:
         if name == "all":
@@ -219,16 +253,16 @@ def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
         elif name == "estimates":
             parts.append(_spread(("value",), points))
         elif name == "mean":
-            parts.append(_spread(("value", Ends()) if "interval" in names else ("value",), drawn))
+            parts.append(_spread(("value", *ends) if "interval" in names else ("value",), drawn))
         elif name == "interval":
             prob = frame["ci_prob"].max()
-            parts += [] if "mean" in names else [_spread((Ends(),), drawn, f"{level(prob)}\ninterval")]
+            parts += [] if "mean" in names else [_spread(ends, drawn, f"{level(prob)}\ninterval")]
         elif name in ("distance", "new-kind"):
             column = name.replace("-", "_")
             known = frame[frame[column].notna()] if column in frame else frame[:0]
             parts.append(_spread((column,), tuple(estimators_in(known)), COLUMNS[column].label))
         else:
-            parts.append(_spread(("value", Ends()) if name in drawn else ("value",), (name,)))
+            parts.append(_spread(("value", *ends) if name in drawn else ("value",), (name,)))
     return tuple(parts)
 
 
@@ -302,7 +336,7 @@ def _legend(frame: pd.DataFrame, parts: Sequence[Part]) -> str:
         sentences.append("Lower: unjudged documents are nonrelevant.")
     if "unjudged" in parts:
         sentences.append("Unjudged: share of the ranks that the measure looks at.")
-    shown = {name for part in parts if isinstance(part, Spread) for name in part.values or ()}
+    shown = _shown(parts)
     drawn = [name for name, has in estimators_in(frame).items() if has and name in shown]
     posteriors, others = _posteriors_and_others(drawn)
     if posteriors:
@@ -313,7 +347,17 @@ def _legend(frame: pd.DataFrame, parts: Sequence[Part]) -> str:
         sentences.append(
             f"Intervals of corrections ({', '.join(others)}) are over which topics or documents were judged."
         )
+    if posteriors and "population_by" in frame:
+        sentences.append(
+            "Topics like these: the topics are a sample, too; due to unjudged: the share of that variance "
+            "which judging all documents would take away."
+        )
     return " ".join(sentences)
+
+
+def _shown(parts: Sequence[Part]) -> set[Any]:
+    """Estimators that have columns."""
+    return {name for part in parts if isinstance(part, Spread) for name in part.values or ()}
 
 
 def _as_judged(frame: pd.DataFrame) -> list[str]:

@@ -14,6 +14,7 @@ from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.measures import Estimates, Measure
 from bayespool.measures.estimates import draws_container
+from bayespool.measures.populations import population_of
 from bayespool.report.saving import content
 from bayespool.scoring.readable import (
     ReadableScores,
@@ -23,6 +24,7 @@ from bayespool.scoring.readable import (
     unjudged_table,
 )
 from bayespool.scoring.score_tables import (
+    POPULATION_COLUMNS,
     distance_views,
     lines_of_all,
     note_lines,
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bayespool.report.result import FigureFormat
+    from bayespool.scoring.settings import Scope
 
 _MAX_ROWS_ON_A_PAGE = 600  # by run and topic
 _MAX_RUNS_IN_TITLE = 4
@@ -66,6 +69,8 @@ class Scores(ReadableScores):
         Version, fingerprint, pool and settings, to quote with a result.
     by_topic : bool, default False
         Whether people read a row per run and topic instead of one per run.
+    scope : {"these-topics", "population"}
+        Whether rows by run also have the interval of the population of topics.
     """
 
     run_ids: tuple[str, ...]
@@ -76,6 +81,7 @@ class Scores(ReadableScores):
     ci_prob: float
     metadata: Mapping[str, Any]
     by_topic: bool = False
+    scope: Scope = "these-topics"
 
     def __repr__(self) -> str:
         methods = list(dict.fromkeys(e.method for e in self.estimates))
@@ -199,7 +205,11 @@ class Scores(ReadableScores):
             as in trec_eval), ``bound_lower`` and ``bound_upper`` (bounds over all completions of the
             judgments: B and T, but for measures over an ideal ranking), ``residual`` (Δ = T − B, see
             `bayespool.evidence.Bounds`), ``unjudged`` (share of the measure's ranks with an unjudged
-            document) and ``note``.
+            document) and ``note``. Per run with the scope ``population`` also ``population_lower`` and
+            ``population_upper`` (the interval on topics like these), ``unjudged_variance`` (share of its
+            variance that is due to unjudged documents; NaN for a point correction) and ``population_by``:
+            ``draws``, or ``bootstrap`` over topics alone
+            (`bayespool.measures.populations.population_of`).
 
         Raises
         ------
@@ -215,7 +225,8 @@ class Scores(ReadableScores):
     @cached_property
     def _scores(self) -> Table:
         frame = self._frame(per_topic=False)
-        table = readable(Table("scores", "Scores of runs", frame), scope_of(self.metadata), best_first=True)
+        plain = Table("scores", "Scores of runs", frame, POPULATION_COLUMNS)
+        table = readable(plain, scope_of(self.metadata), best_first=True)
         return replace(table, views=(*table.views, *distance_views(frame)))
 
     @cached_property
@@ -244,9 +255,21 @@ class Scores(ReadableScores):
                 statements = shown_statements(self.statements, hidden)
                 notes = ["; ".join(statements[run, measure]) for run in self.run_ids]
                 note = np.repeat(np.array(notes, dtype=object), n_topics)
-                frames.append(frame.assign(**columns, note=note))
+                there = {} if per_topic or self.scope == "these-topics" else self._on_topics_like_these(e)
+                frames.append(frame.assign(**columns, **there, note=note))
         made = pd.concat(frames, ignore_index=True).rename(columns={"method": "estimator"})
         return made[[*made.columns.drop("note"), "note"]]
+
+    def _on_topics_like_these(self, e: Estimates) -> dict[str, Any]:
+        """Columns of the population of topics."""
+        seed = self.metadata["settings"]["random_seed"]
+        there = population_of(e, self.ci_prob, random_seed=seed)
+        return {
+            "population_lower": there.lower,
+            "population_upper": there.upper,
+            "unjudged_variance": there.unjudged_share,
+            "population_by": "draws" if there.has_draws else "bootstrap",
+        }
 
     def _statements(self) -> Table:
         import pandas as pd

@@ -196,6 +196,8 @@ def score(
         warn_of_no_pool(whole)
     if common := [q for e in chosen if isinstance(e, TopicsAdjustment) for q in e.common_query_ids]:
         collection = own_on_topics(collection, targets, common)
+    if settings.scope == "population" and len(collection.query_ids) < 2:
+        raise InputError("one topic says nothing about a population of topics")
     results = []
     for e, label in zip(chosen, labels_of(chosen), strict=True):
         if report is not None:
@@ -209,6 +211,7 @@ def score(
         bounds=bounds,
         estimates=tuple(group[i] for i in range(len(parsed)) for group in results),
         ci_prob=settings.ci_prob,
+        scope=settings.scope,
         metadata={
             "bayespool": __version__,
             "settings": settings.describe(),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bayespool.measures import Measure
 from bayespool.scoring.score_tables import main_estimator
 from bayespool.tables.formatting import counted, interval, level, number, percent
@@ -47,6 +49,7 @@ def _sentences(rows: pd.DataFrame, measure: Measure, n_topics: int, n_measures: 
         f"{len(best_first)} runs were scored under {measure}{over}. Between {percent(min(shares))} and "
         f"{percent(max(shares))} of a run's top {measure.cutoff} is unjudged. The highest {kind} is that of "
         f"{first['run_id']}: {_corrected(first)}. The lowest is that of {last['run_id']}: {_corrected(last)}."
+        + _on_topics_like_these(first, f" of {first['run_id']}")
     ]
 
 
@@ -67,7 +70,7 @@ def _sentence(row: Row, measure: Measure, over: str, of_others: str) -> str:
     unjudged = f"{percent(row['unjudged'])} of its top {measure.cutoff} is unjudged"
     if row["bound_upper"] - row["bound_lower"] < 1e-12:
         known = f"The {measure} of {run} is {as_judged}{over}"
-        return f"{known}: nothing that could change it is unjudged."
+        return f"{known}: nothing that could change it is unjudged.{_on_topics_like_these(row)}"
     if row["ci_prob"] != row["ci_prob"]:
         lower, upper = number(row["bound_lower"], 3), number(row["bound_upper"], 3)
         return (
@@ -76,7 +79,23 @@ def _sentence(row: Row, measure: Measure, over: str, of_others: str) -> str:
         )
     return (
         f"The {measure} of {run} is {_corrected(row)}, mean{over}{of_others}. As judged, with unjudged "
-        f"documents counted as nonrelevant, it is {as_judged}; {unjudged}."
+        f"documents counted as nonrelevant, it is {as_judged}; {unjudged}.{_on_topics_like_these(row)}"
+    )
+
+
+def _on_topics_like_these(row: Row, whose: str = "") -> str:
+    """Sentences on the population of topics, and on what would narrow its interval, if it was asked for."""
+    if row.get("population_by") != "draws":
+        return ""
+    ends = interval(row["population_lower"], row["population_upper"], 3)
+    share = float(row["unjudged_variance"])
+    if share != share:
+        return f" On topics like these the interval{whose} is {ends}."
+    judged, doubled = 1 - np.sqrt(1 - share), 1 - np.sqrt((1 + share) / 2)
+    advice = "judge more documents" if judged > doubled else "more topics are needed, not more judgments"
+    return (
+        f" On topics like these the interval{whose} is {ends}. Judging everything would make it "
+        f"{percent(judged)} narrower, as many topics again {percent(doubled)}: {advice}."
     )
 
 

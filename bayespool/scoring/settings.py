@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Estimand = Literal["complete", "pooled"]
 Ideal = Literal["own", "shared", "judged"]
+Scope = Literal["these-topics", "population"]
 
 
 def _parse(measures: object) -> tuple[Measure, ...]:
@@ -144,6 +145,7 @@ class ScoringSettings(TargetSettings):
     estimators: tuple[Estimator, ...] = option("default", ESTIMATORS)
     ideal: Ideal = option("own", IDEAL)
     ci_prob: float = option(0.95, CI_PROB)
+    scope: Scope = "these-topics"  # of scores; `compare` has several
 
     def __post_init__(self) -> None:
         from bayespool.scoring.estimators import estimators_of
@@ -165,6 +167,12 @@ class ScoreSettings(ScoringSettings):
         "Comma-separated topics on which the runs are fully judged: adds the topics adjustment, and "
         "posteriors learn from the judgments there as from the runs' own.",
         group="Input",
+    )
+    scope: Scope = option(
+        "these-topics",
+        "What intervals speak of: these-topics, where only unjudged documents are uncertain, or beside it "
+        "the population of topics that these are a sample of.",
+        group="Estimation",
     )
 
     def _wanted(self) -> Iterable[str | Estimator]:

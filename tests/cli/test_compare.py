@@ -190,3 +190,19 @@ def test_reversals_draw_p_values(run: Callable[..., Outcome], written: Path, tmp
     done = run("reversals", *files(written), *asked)
     assert done.status == 0, done.err
     assert (tmp_path / "a.svg").read_bytes().startswith(b"<?xml")
+
+
+def test_plan_prints_what_is_told_and_what_it_costs(run: Callable[..., Outcome], written: Path) -> None:
+    fast = ("--estimator", "posterior-ratio", "--draws", "50", "--judgments", "20", "--topics", "30")
+    prices = ("--difference", "0.1", "--price-topic", "40")
+    done = run("plan", written / "new", *files(written), *fast, *prices, "--each-its-own", "--json")
+    assert done.status == 0, done.err
+    document = json.loads(done.out)
+    scenarios = document["tables"]["scenarios"]
+    assert [row["n_topics"] for row in scenarios] == [20, 20, 20, 50]
+    cheapest = document["tables"]["mixes"][0]
+    assert cheapest["price"] == 40 * (cheapest["n_topics"] - 20) + cheapest["n_judgments"]
+    assert document["summary"][0].startswith("On 20 topics a difference of 0.")
+    alone = run("plan", written / "new" / "new-a.run", *files(written))
+    assert (alone.status, alone.out) == (1, "")
+    assert "one run has no difference to plan for" in alone.err

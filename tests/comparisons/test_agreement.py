@@ -14,10 +14,11 @@ from known_scores import with_posterior
 
 from bayespool.comparisons import Comparison, agree_on_draws, compare, compare_across
 from bayespool.comparisons.comparing import compare_scores
-from bayespool.comparisons.draws import population_draws, with_shared_draws
+from bayespool.comparisons.draws import with_shared_draws
 from bayespool.comparisons.sentences import across_sentence
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
+from bayespool.measures.populations import population_draws
 from bayespool.report.terminal import print_result
 from bayespool.scoring import score
 

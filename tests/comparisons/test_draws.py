@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
-from precisions import known_draws, pairs, precisions
+from precisions import known_draws
 from scipy import stats
 
-from bayespool.comparisons import compare_runs_by_draws, paired_t, rank_probabilities
-from bayespool.comparisons.draws import population_draws
+from bayespool.comparisons import compare_runs_by_draws, rank_probabilities
+from bayespool.measures.populations import population_draws
 
 
 @given(hnp.arrays(np.int64, st.tuples(st.integers(1, 7), st.integers(2, 4)), elements=st.integers(0, 3)))
@@ -43,24 +43,6 @@ def test_draws_of_two_runs_by_hand() -> None:
     assert (found.prob_greater[0, 1], found.prob_equal[0, 1], found.prob_greater[1, 0]) == (0.5, 0.25, 0.25)
     assert found.prob_equivalent[0, 1] == 0.5  # 0 and −1: the region holds its ends
     np.testing.assert_allclose(found.expected_rank, [1 + 0.5 / 4 + 1 / 4, 2 - 0.5 / 4 - 1 / 4])
-
-
-def test_population_means_are_those_of_the_t_distribution_where_nothing_is_unjudged() -> None:
-    scores = np.rint(10 * precisions(4, 25, 11)).astype(int)
-    means = population_draws(np.repeat(scores[None], 40_000, axis=0), random_seed=3)
-    p = paired_t(scores)
-    for a, b in pairs(4):
-        difference = scores[a] - scores[b]
-        drawn = means[:, a] - means[:, b]
-        half = p[a, b] / 2 if difference.mean() > 0 else 1 - p[a, b] / 2
-        assert (drawn <= 0).mean() == pytest.approx(half, abs=4 * 0.5 / np.sqrt(40_000))
-        expected = stats.t.interval(0.9, 24, difference.mean(), stats.sem(difference))
-        spread = expected[1] - expected[0]
-        np.testing.assert_allclose(np.quantile(drawn, [0.05, 0.95]), expected, atol=0.02 * spread)
-    # a difference of differences is the difference of the two: one population for all pairs
-    np.testing.assert_allclose(
-        (means[:, 0] - means[:, 1]) + (means[:, 1] - means[:, 2]), means[:, 0] - means[:, 2]
-    )
 
 
 def test_runs_that_are_the_same_are_equal_in_every_population() -> None:

@@ -35,14 +35,14 @@ def test_sentence_says_the_better_one_first_and_what_may_change() -> None:
         f"interval {interval(row['lower'], row['upper'], 3, signed=True)} over what the unjudged documents "
     )
     assert "For the population of topics that these are sampled from" in said
-    assert "is significant at 0.05 (paired t test, one pair: p < 0.0001)" in said
+    assert "is significant at 0.05 (paired t test, one pair: p < 0.0001, effect size d = 1.31)" in said
     assert said.endswith("takes it back is under 0.001.")
     assert "Tukey's HSD, one pair" in comparison_sentence(found, *NEW, test="tukey-hsd")
 
 
 def test_sentence_of_a_pair_that_is_not_significant() -> None:
     said = comparison_sentence(compared("new-a", "north-1"), "new-a", "north-1")
-    assert "is not significant at 0.05 (paired t test, one pair: p = 0.2063)" in said
+    assert "is not significant at 0.05 (paired t test, one pair: p = 0.2063, effect size d = 0.29)" in said
     assert "with all documents judged it would be with a chance of" in said
 
 
@@ -54,7 +54,9 @@ def test_sentence_of_a_pair_that_is_judged_has_no_interval() -> None:
         "On these 20 topics the P@10 of north-1 is higher than that of north-2 by 0.065: nothing of either "
         "is unjudged. For the population of topics that these are sampled from, the interval is "
     )
-    assert said.endswith("is significant at 0.05 (paired t test, one pair: p = 0.0115).")
+    assert said.endswith(
+        "is significant at 0.05 (paired t test, one pair: p = 0.0115, effect size d = 0.63)."
+    )
 
 
 @pytest.mark.parametrize(
@@ -111,10 +113,10 @@ def test_a_pair_has_a_line_with_its_numbers_in_the_order_asked_for() -> None:
 
 def test_the_summary_has_a_sentence_for_each_of_few_pairs() -> None:
     found = compared("new-a", "new-b", "north-1")
-    assert len(found.summary()) == 3
+    assert len(found.summary()) == 3 + 2  # and one on the best in each scope
     assert found.summary()[0] == comparison_sentence(found, "new-a", "new-b")
     one = dataclasses.replace(found, arrangement=Arrangement(sort="difference", top=1))
-    assert one.summary() == found.summary()[:1]
+    assert one.summary() == (found.summary()[0], *found.summary()[3:])
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from bayespool.comparisons import (
     calibration_table,
     compare_runs_by_draws,
     dependability,
+    effect_sizes,
     generalizability,
     paired_t,
     randomization,
@@ -26,9 +27,9 @@ from bayespool.comparisons import (
     tukey_hsd,
     wilcoxon,
 )
-from bayespool.comparisons.draws import population_draws
 from bayespool.comparisons.significance import p_values, tukey_critical, tukey_significant
 from bayespool.errors import InputError
+from bayespool.measures.populations import population_draws
 
 
 @pytest.mark.parametrize("scores", [precisions(7, 50, 1), np.random.default_rng(2).normal(size=(5, 13))])
@@ -219,3 +220,19 @@ def test_p_values_are_adjusted_over_the_pairs_that_have_one() -> None:
 def test_what_cannot_be_answered_is_an_error_that_says_so(call: Callable[[], object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_effect_sizes_by_hand_and_from_scipy() -> None:
+    scores = precisions(3, 20, 7)
+    found, ranked = effect_sizes(scores), effect_sizes(scores, "wilcoxon")
+    for a, b in pairs(3):
+        difference = np.round(scores[a] - scores[b], 12)
+        assert found[a, b] == -found[b, a] == pytest.approx(difference.mean() / difference.std(ddof=1))
+        rank = stats.rankdata(np.abs(difference[difference != 0]))
+        signed = np.sign(difference[difference != 0]) * rank
+        assert ranked[a, b] == -ranked[b, a] == pytest.approx(signed.sum() / rank.sum())
+    assert np.isnan(np.diag(found)).all()
+    same, shifted = [0.1, 0.3, 0.2], [0.2, 0.4, 0.3]
+    assert np.isnan(effect_sizes([same, same])[0, 1])
+    assert effect_sizes([shifted, same])[0, 1] == np.inf
+    assert effect_sizes([shifted, same], "wilcoxon")[0, 1] == 1

@@ -33,6 +33,9 @@ TABLES = (
     "pairs",
     "runs",
     "across_measures",
+    "leaderboard",
+    "system_scores",
+    "system_variance",
     "ranks",
     "significance",
     "overview",
@@ -77,7 +80,7 @@ def test_no_number_is_cut_short_on_a_narrow_terminal() -> None:
 def test_of_many_pairs_the_terminal_has_the_overview_and_the_riskiest() -> None:
     found = compared(*load_example().run_ids[:12])
     text = shown(found)
-    assert found.summary() == (), "no sentence for each of 66 pairs"
+    assert len(found.summary()) == 2, "one on the best in each scope, none for each of 66 pairs"
     assert "a − b" not in text
     overview = found.overview().iloc[0]
     line = next(line.split() for line in text.splitlines() if line.startswith(" as-judged"))
@@ -151,7 +154,7 @@ def test_a_pair_has_what_is_judged_beside_what_may_be() -> None:
     some = paper(found, Arrangement(["p"], sort="p", top=1))
     assert (some.header, len(some.rows)) == (("run a", "run b", "p"), 1)
     assert "1 of 3 pairs" in some.caption
-    assert found.to_latex().count(r"\begin{table}") == 2  # pairs and runs
+    assert found.to_latex().count(r"\begin{table}") == 4  # pairs, runs, and a leaderboard for each scope
 
 
 def test_letters_say_which_runs_are_significantly_worse() -> None:

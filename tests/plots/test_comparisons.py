@@ -10,7 +10,7 @@ from drawn import cut_off, line, overlapping, row_names, segments
 from bayespool.comparisons import compare
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
-from bayespool.plots import draw_comparison, plot_differences, plot_rank_probabilities
+from bayespool.plots import draw_comparison, plot_differences, plot_leaderboard, plot_rank_probabilities
 
 # runs of the pool are compared beside new ones
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
@@ -65,6 +65,23 @@ def test_chances_of_ranks() -> None:
     with pytest.raises(InputError, match="the result has no draws of"):
         plot_rank_probabilities(bare)
     assert len(plot_differences(bare).collections) == 0
+
+
+def test_the_leaderboard_has_rank_intervals_and_marks_the_best() -> None:
+    found = compared(*FOUR)
+    frame = found.leaderboard()
+    for scope, words in ((None, "a population of topics"), ("these-topics", "these topics")):
+        axes = plot_leaderboard(found, scope=scope)  # type: ignore[arg-type]
+        rows = frame[frame["scope"] == (scope or "population")]
+        assert row_names(axes) == rows["run_id"].tolist()
+        (lines,) = axes.collections
+        drawn = np.array([path.vertices[:, 0] for path in lines.get_paths()])  # type: ignore[attr-defined]
+        np.testing.assert_array_equal(drawn, rows[["rank_lower", "rank_upper"]])
+        assert len(axes.lines[0].get_xdata()) == rows["among_best"].sum()  # type: ignore[arg-type]
+        assert axes.get_xlabel() == f"ranks by P@10, {words}; all at once 95 %"
+        assert not overlapping(axes.figure)
+    with pytest.raises(InputError, match="the result has no draws of"):
+        plot_leaderboard(compare(load_example(), FOUR[:2], estimators=["background"]))
 
 
 @pytest.mark.slow

@@ -1,0 +1,356 @@
+"""Plan before judging: which difference is told, and what more topics, judgments or labels would change."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection
+from bayespool.comparisons.settings import PlanSettings
+from bayespool.errors import InputError
+from bayespool.measures import Values
+from bayespool.options import takes
+from bayespool.posterior.unknowns import find_unknowns
+from bayespool.report.result import Result
+from bayespool.scoring import score
+from bayespool.scoring.scoring import find_targets
+from bayespool.tables.columns import Column
+from bayespool.tables.formatting import counted, level, number
+from bayespool.tables.table import Table, View
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FloatArray = npt.NDArray[np.float64]
+
+_MAX_PAIRS = 100  # of all, evenly over their standard errors
+_MOST_TOPICS = 100  # times those at hand
+_SHARES = np.linspace(0, 1, 21)  # of the unjudged documents
+_COLUMNS = {
+    "scenario": Column("scenario", "text", "What is added to the collection."),
+    "labels": Column("labels", "flag", "Whether the labels of second judges inform the posterior."),
+    "n_topics": Column("topics", "count", "Number of topics."),
+    "n_judgments": Column("more\njudgments", "count", "Judgments that are added."),
+    "smallest": Column(
+        "smallest\ndifference", "score", "Smallest difference that is told with the power asked for."
+    ),
+    "unjudged_variance": Column(
+        "due to\nunjudged", "share", "Share of the variance of a difference due to unjudged documents."
+    ),
+    "power": Column("power", "chance", "Share of the cases in which a difference is told."),
+    "difference": Column("difference", "score", "The difference to tell."),
+    "n_labels": Column("labels to\npay", "count", "Documents that a second judge labels."),
+    "price": Column("price", "size", "What is added, at the prices asked for."),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class PairVariances:
+    """Variances of the differences of some pairs of runs, in units of the measure.
+
+    Attributes
+    ----------
+    n_topics : int
+        Topics at hand.
+    of_topics : ndarray of float, shape (pair,)
+        Variance of a difference over topics, complete.
+    apart, shared : ndarray of float, shape (pair,)
+        Variance of the mean difference due to unjudged documents: of errors that topics have apart, and of
+        errors that they share.
+    """
+
+    n_topics: int
+    of_topics: FloatArray
+    apart: FloatArray
+    shared: FloatArray
+
+    @classmethod
+    def of(cls, values: Values) -> PairVariances:
+        """Variances from joint draws, shape (draw, run, topic), of at most 100 pairs."""
+        first, second = np.triu_indices(values.amount.shape[1], 1)
+        rows = [_variances(values.scores(), a, b) for a, b in zip(first, second, strict=True)]
+        of_topics, apart, whole = np.array(rows).T
+        n_topics = values.n_topics
+        order = np.argsort(of_topics / n_topics + whole, kind="stable")
+        kept = order[
+            np.unique(np.linspace(0, len(order) - 1, min(len(order), _MAX_PAIRS)).round().astype(int))
+        ]
+        return cls(n_topics, of_topics[kept], apart[kept], np.maximum(whole - apart, 0)[kept])
+
+    def of_unjudged(self, n_topics: int, judged: float = 0.0) -> FloatArray:
+        """Variance due to unjudged documents with so many topics, and a share of these documents judged."""
+        left = 1 - judged
+        return left * self.apart * self.n_topics / n_topics + left**2 * self.shared
+
+    def unjudged_share(self, n_topics: int, judged: float = 0.0) -> float:
+        """Mean share of the variance that is due to unjudged documents; NaN where nothing varies."""
+        of_unjudged = self.of_unjudged(n_topics, judged)
+        with np.errstate(invalid="ignore"):
+            return float(np.mean(of_unjudged / (of_unjudged + self.of_topics / n_topics)))
+
+    def power(self, difference: float, n_topics: int, judged: float = 0.0, *, level: float = 0.05) -> float:
+        r"""Share of the cases in which a difference is told: the t interval leaves out 0, on the right side.
+
+        Parameters
+        ----------
+        difference : float
+            True difference on topics like these.
+        n_topics : int
+            Two or more.
+        judged : float from 0 to 1
+            Share of the unjudged documents that are judged.
+        level : float, default 0.05
+
+        Notes
+        -----
+        The mean over pairs of the noncentral t distribution with :math:`T - 1` degrees of freedom and
+        noncentrality :math:`\delta / s`, where :math:`s^2` is the variance due to topics and to unjudged
+        documents.
+
+        Examples
+        --------
+        >>> pair = PairVariances(50, np.array([0.04]), np.zeros(1), np.zeros(1))  # a spread of 0.2
+        >>> round(pair.power(0.081, 50), 2)  # as statsmodels.stats.power.TTestPower says
+        0.8
+        """
+        from scipy.stats import nct, t
+
+        spread = np.sqrt(self.of_topics / n_topics + self.of_unjudged(n_topics, judged))
+        chance = np.full(len(spread), float(difference > 0))
+        varies = spread > 0
+        end = t.ppf(1 - level / 2, n_topics - 1)
+        chance[varies] = nct.sf(end, n_topics - 1, difference / spread[varies])
+        return float(chance.mean())
+
+    def smallest(self, power: float, n_topics: int, judged: float = 0.0, *, level: float = 0.05) -> float:
+        """Smallest difference that is told with a power; 0 where nothing varies."""
+        from scipy.optimize import brentq
+
+        most = 10 * float(np.sqrt((self.of_topics + self.of_unjudged(n_topics, judged)).max()))
+        if most == 0:
+            return 0.0
+        while self.power(most, n_topics, judged, level=level) < power:  # as with two topics
+            most *= 2
+        return float(
+            brentq(lambda d: self.power(d, n_topics, judged, level=level) - power, 0, most, xtol=1e-6)
+        )
+
+    def topics_for(
+        self, difference: float, power: float, judged: float = 0.0, *, level: float = 0.05
+    ) -> int | None:
+        """Least number of topics, those at hand or more, that tell a difference; None where none does."""
+        low, high = self.n_topics, _MOST_TOPICS * self.n_topics
+        if self.power(difference, high, judged, level=level) < power:
+            return None
+        while low < high:
+            middle = (low + high) // 2
+            enough = self.power(difference, middle, judged, level=level) >= power
+            low, high = (low, middle) if enough else (middle + 1, high)
+        return low
+
+
+def _variances(scores: FloatArray, a: np.intp, b: np.intp) -> tuple[float, float, float]:
+    """Variance of a pair's difference over topics, of its mean due to errors apart, and due to all errors."""
+    difference = scores[:, a] - scores[:, b]
+    of_topics = difference.var(axis=1, ddof=1).mean()
+    apart = difference.var(axis=0).sum() / difference.shape[1] ** 2
+    return float(of_topics), float(apart), float(difference.mean(axis=1).var())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Result):
+    """What a collection tells, and what more of it would.
+
+    Attributes
+    ----------
+    variances : mapping of bool to PairVariances
+        Without and with the labels of second judges, as far as there are any.
+    n_unjudged : int
+        Unjudged documents within reach of the runs.
+    settings : PlanSettings
+    metadata : dict
+        Version, fingerprint, pool and settings, to quote with a result.
+    """
+
+    command = "plan"
+    title = "What differences are told"
+
+    variances: Mapping[bool, PairVariances]
+    n_unjudged: int
+    settings: PlanSettings
+    metadata: Mapping[str, Any]
+
+    def scenarios(self) -> pd.DataFrame:
+        """Smallest differences that are told.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per scenario: ``scenario``, ``labels``, ``n_topics``, ``n_judgments``, ``smallest`` (the
+            smallest difference that is told with the power asked for), ``unjudged_variance`` and ``power``.
+        """
+        import pandas as pd
+
+        rows = []
+        for labels, v in self.variances.items():
+            scenarios = [("as it is", v.n_topics, 0)]
+            scenarios += [
+                (f"{n:,} more judgments", v.n_topics, n)
+                for n in self.settings.judgments
+                if n < self.n_unjudged
+            ]
+            scenarios += [("everything judged", v.n_topics, self.n_unjudged)] if self.n_unjudged else []
+            scenarios += [(f"{m:,} more topics", v.n_topics + m, 0) for m in self.settings.topics]
+            for scenario, n_topics, n in scenarios:
+                judged = n / self.n_unjudged if n else 0.0
+                smallest = v.smallest(self.settings.power, n_topics, judged, level=self.settings.level)
+                share = v.unjudged_share(n_topics, judged)
+                rows.append((scenario, labels, n_topics, n, smallest, share, self.settings.power))
+        names = ["scenario", "labels", "n_topics", "n_judgments", "smallest", "unjudged_variance", "power"]
+        return pd.DataFrame(rows, columns=names)
+
+    def mixes(self) -> pd.DataFrame:
+        """Ways to tell the difference asked for, the cheapest first; empty where none was asked for.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per share of the unjudged documents that is judged, in steps of a twentieth, with the
+            least number of topics that it takes: ``difference``, ``labels``, ``n_topics``, ``n_judgments``,
+            ``n_labels`` and ``price``. Judgments and labels are of the new topics, too.
+        """
+        import pandas as pd
+
+        names = ["difference", "labels", "n_topics", "n_judgments", "n_labels", "price"]
+        if self.settings.difference is None:
+            return pd.DataFrame(columns=names)
+        frame = pd.DataFrame(self._mixes(self.settings.difference), columns=names)
+        return frame.sort_values(["price", "n_topics"], kind="stable", ignore_index=True)
+
+    def _mixes(self, difference: float) -> Iterator[tuple[float, bool, int, int, int, float]]:
+        s = self.settings
+        for labels, v in self.variances.items():
+            for judged in _SHARES if self.n_unjudged else _SHARES[:1]:
+                n_topics = v.topics_for(difference, s.power, float(judged), level=s.level)
+                if n_topics is None:
+                    continue
+                in_reach = self.n_unjudged * n_topics / v.n_topics
+                n, n_labels = round(judged * in_reach), round(in_reach) if labels else 0
+                price = (
+                    s.price_topic * (n_topics - v.n_topics) + s.price_judgment * n + s.price_label * n_labels
+                )
+                yield difference, labels, n_topics, n, n_labels, price
+
+    def tables(self) -> tuple[Table, ...]:
+        """``scenarios``, and ``mixes`` where a difference was asked for."""
+        power, test = level(self.settings.power), f"at {self.settings.level:g}"
+        measure = self.settings.measures
+        view = View(
+            title=f"{measure}: smallest difference told in {power} of cases, {test}",
+            names=("scenario",),
+            columns=("labels", "n_topics", "smallest", "unjudged_variance"),
+        )
+        scenarios = Table(
+            "scenarios", "Smallest differences that are told", self.scenarios(), _COLUMNS, (view,)
+        )
+        if not len(mixes := self.mixes()):
+            return (scenarios,)
+        cheapest = View(
+            title=f"{measure}: cheapest ways to tell a difference of {self.settings.difference:g}",
+            names=("n_topics",),
+            columns=("n_judgments", "labels", "n_labels", "price"),
+            top=5,
+        )
+        return scenarios, Table("mixes", "Ways to tell a difference", mixes, _COLUMNS, (cheapest,))
+
+    def summary(self) -> tuple[str, ...]:
+        """What is told now, what would help, and the cheapest way to a difference."""
+        rows = self.scenarios().to_dict("records")
+        now, s = rows[0], self.settings
+        share = f"{level(s.power)} of cases (t interval at {s.level:g})"
+        smallest, on = number(now["smallest"], 3), counted(now["n_topics"], "topic")
+        text = f"On {on} a difference of {smallest} is told in {share}."
+        others = [row for row in rows[1:] if not row["labels"] or len(self.variances) == 1]
+        if others:
+            changes = [f"{row['scenario']} {number(row['smallest'], 3)}" for row in others]
+            text += f" It falls: {', '.join(changes)}."
+        sentences = [text]
+        mixes = self.mixes().to_dict("records")
+        if mixes:
+            best = mixes[0]
+            labels = f" and {counted(best['n_labels'], 'label')}" if best["n_labels"] else ""
+            sentences.append(
+                f"A difference of {s.difference:g} costs least with {counted(best['n_topics'], 'topic')}, "
+                f"{counted(best['n_judgments'], 'more judgment')}{labels}: {best['price']:,.0f}."
+            )
+        elif s.difference is not None:
+            sentences.append(
+                f"No number of topics up to {_MOST_TOPICS * now['n_topics']:,} tells {s.difference:g}."
+            )
+        return tuple(sentences)
+
+
+@takes(PlanSettings)
+def plan(
+    collection: Collection,
+    run_ids: Iterable[str] | None = None,
+    *,
+    settings: PlanSettings,
+    report: Callable[[str], None] | None = None,
+) -> Plan:
+    """Plan a comparison: the smallest difference that is told, and what it takes to tell a smaller one.
+
+    Parameters
+    ----------
+    collection : Collection
+    run_ids : iterable of str, optional
+        Two runs or more whose differences stand for those to come, as in `compare`.
+    {options}
+    report : callable, optional
+        Called with a line on each stage of the work as it begins.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    InputError
+        Fewer than two runs or topics, several measures, a run or setting that is unknown.
+
+    Notes
+    -----
+    A difference is told where its 95 % interval on topics like these, as of `compare`, leaves out 0. More
+    topics divide the variance of topics and that of errors that topics have apart; errors that topics share
+    stay. Judgments are taken to be of random documents; `judge_next` chooses better ones. Labels of second
+    judges, where the collection has any, are left out once, so that both cases are there.
+
+    Examples
+    --------
+    >>> from bayespool import load_example, plan
+    >>> made = plan(load_example(), ["new-a", "new-b"], "P@10", estimator="posterior-ratio", topics=(20,))
+    >>> now, *_, doubled = made.scenarios()["smallest"]
+    >>> round(doubled / now, 1)
+    0.7
+    """
+    _, targets, _ = find_targets(collection, run_ids, settings)
+    if len(targets) < 2:
+        raise InputError("one run has no difference to plan for", hint="name two or more")
+    variances, metadata, n_unjudged = dict[bool, PairVariances](), dict[str, Any](), 0
+    for labels in (False, True) if collection.judges else (False,):
+        part = collection if labels else dataclasses.replace(collection, judges=())
+        scores = score(part, run_ids, settings=settings.of_score(), report=report)
+        if len(scores.query_ids) < 2:
+            raise InputError("one topic says nothing about a population of topics")
+        (estimates,) = (e for e in scores.estimates if e.draws is not None)
+        assert estimates.draws is not None
+        variances[labels] = PairVariances.of(estimates.draws)
+        pool, *_ = find_targets(part, run_ids, settings)
+        n_unjudged = len(find_unknowns(pool, scores.run_ids, estimates.measure.cutoff, settings.estimand))
+        metadata = dict(scores.metadata) | {"settings": settings.describe()}
+    return Plan(variances, n_unjudged, settings, metadata)

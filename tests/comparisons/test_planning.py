@@ -1,0 +1,128 @@
+"""Plans: power of known pairs, what topics, judgments and labels change, and the cheapest mix."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from labeled import right_labels, with_judge
+from statsmodels.stats.power import TTestPower
+
+from bayespool import load_example, plan
+from bayespool.comparisons import PairVariances, Plan
+from bayespool.errors import InputError
+from bayespool.measures import Values
+from bayespool.report.reading import read_result
+
+pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
+
+NONE = np.zeros(1)
+ONE = PairVariances(50, np.array([0.04]), NONE, NONE)  # a spread of .2 on 50 topics, everything judged
+
+
+@pytest.mark.parametrize(("n_topics", "level"), [(10, 0.05), (50, 0.01), (200, 0.05)])
+def test_power_is_that_of_the_t_test(n_topics: int, level: float) -> None:
+    for difference in (0.02, 0.05, 0.1):
+        power = TTestPower().power(difference / 0.2, n_topics, level, alternative="two-sided")
+        other_side = TTestPower().power(-difference / 0.2, n_topics, level, alternative="larger")
+        found = ONE.power(difference, n_topics, level=level)
+        assert found == pytest.approx(power, abs=other_side + 1e-6)
+
+
+def test_the_smallest_difference_has_the_power() -> None:
+    several = PairVariances(50, np.array([0.01, 0.04, 0.09]), np.zeros(3), np.full(3, 1e-4))
+    for power in (0.5, 0.8, 0.95):
+        smallest = several.smallest(power, 30)
+        assert several.power(smallest, 30) == pytest.approx(power, abs=1e-3)
+    assert several.topics_for(several.smallest(0.8, 80), 0.8) == pytest.approx(80, abs=1)
+    assert PairVariances(5, NONE, NONE, NONE).smallest(0.8, 5) == 0
+
+
+def test_parts_of_the_variance_by_hand() -> None:
+    # differences of two topics in two draws: (2, 0) and (4, 2), tenths
+    draws = np.array([[[5, 3], [3, 3]], [[6, 5], [2, 3]]], dtype=np.int32)
+    found = PairVariances.of(Values(draws, 10))
+    np.testing.assert_allclose(found.of_topics, [0.02])
+    np.testing.assert_allclose(found.apart, [(0.01 + 0.01) / 4])
+    np.testing.assert_allclose(found.shared, [0.01 - 0.005])
+
+
+def test_topics_do_not_take_shared_errors_away_and_judgments_do() -> None:
+    pair = PairVariances(50, np.array([0.04]), np.array([4e-4]), np.array([4e-4]))
+    np.testing.assert_allclose(pair.of_unjudged(50), [8e-4])
+    np.testing.assert_allclose(pair.of_unjudged(100), [6e-4])
+    np.testing.assert_allclose(pair.of_unjudged(50, 0.5), [3e-4])
+    np.testing.assert_allclose(pair.of_unjudged(50, 1), [0])
+    assert pair.unjudged_share(50) == pytest.approx(0.5)
+    assert pair.topics_for(0.02, 0.8) is None, "the shared errors alone hide it"
+    assert pair.topics_for(0.04, 0.8, 1.0) < pair.topics_for(0.06, 0.8, 0.0)  # type: ignore[operator]
+
+
+def made(**settings: object) -> Plan:
+    """A plan of the example's two new runs."""
+    named: dict[str, object] = {
+        "estimator": "posterior-ratio",
+        "draws": 100,
+        "judgments": (20,),
+        "topics": (20,),
+    }
+    return plan(load_example(), ["new-a", "new-b"], "P@10", **named | settings)
+
+
+def test_scenarios_of_the_example() -> None:
+    found = made()
+    frame = found.scenarios()
+    assert frame["scenario"].tolist() == [
+        "as it is",
+        "20 more judgments",
+        "everything judged",
+        "20 more topics",
+    ]
+    now, some, judged, more = frame["smallest"]
+    assert now > some > judged > 0
+    assert more < judged, "20 topics more are worth more than all judgments"
+    assert frame["n_topics"].tolist() == [20, 20, 20, 40]
+    assert frame["n_judgments"].tolist() == [0, 20, found.n_unjudged, 0]
+    assert frame["unjudged_variance"].iloc[2] == 0
+    assert found.mixes().empty
+    assert found.summary()[0].startswith(f"On 20 topics a difference of {now:.3f} is told in 80 % of cases")
+
+
+def test_the_cheapest_mix_follows_the_prices() -> None:
+    dear = made(difference=0.08, price_topic=1000).mixes().iloc[0]
+    cheap = made(difference=0.08, price_topic=0, price_judgment=5).mixes().iloc[0]
+    assert dear["n_topics"] < cheap["n_topics"]
+    assert cheap["n_judgments"] == cheap["price"] == 0
+    assert dear["price"] == 1000 * (dear["n_topics"] - 20) + dear["n_judgments"]
+    assert made(difference=1e-6).summary()[1] == "No number of topics up to 2,000 tells 1e-06."
+
+
+def test_labels_of_a_second_judge_are_left_out_once() -> None:
+    noise = np.random.default_rng(1).normal(scale=0.4, size=len(right_labels()))
+    labeled = with_judge(load_example(), np.round(3 * (right_labels() + noise)))
+    found = plan(
+        labeled, ["new-a", "new-b"], estimator="posterior-ratio", draws=100, difference=0.1, price_label=0.01
+    )
+    frame = found.scenarios().query("scenario == 'as it is'").set_index("labels")
+    assert frame.loc[True, "unjudged_variance"] < frame.loc[False, "unjudged_variance"]
+    mixes = found.mixes()
+    assert (mixes["n_labels"] > 0).tolist() == mixes["labels"].tolist()
+
+
+def test_a_plan_is_stored_and_read(tmp_path: Path) -> None:
+    found = made(difference=0.1)
+    found.save(tmp_path / "plan.json")
+    stored = read_result(tmp_path / "plan.json")
+    assert stored.to_frame("scenarios").equals(found.scenarios())
+    assert stored.summary() == found.summary()
+    assert [table.caption for table in stored.read()] == [table.caption for table in found.read()]
+
+
+def test_what_cannot_be_planned_is_refused() -> None:
+    with pytest.raises(InputError, match="one run has no difference"):
+        plan(load_example(), "new-a")
+    with pytest.raises(InputError, match="choose one"):
+        plan(load_example(), ["new-a", "new-b"], ["P@10", "P@5"])
+    with pytest.raises(InputError, match="has no interval"):
+        plan(load_example(), ["new-a", "new-b"], estimator="background")

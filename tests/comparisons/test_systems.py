@@ -1,0 +1,88 @@
+"""Scores of systems from replicates: parts of the variance by hand, coverage, and what readers see."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bayespool import compare, load_example
+from bayespool.comparisons import system_scores
+from bayespool.measures import Values
+from bayespool.report.reading import read_result
+
+pytestmark = [
+    pytest.mark.usefixtures("fits_of_all_tests"),
+    pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning"),
+]
+SYSTEMS = {"new-a": "new", "new-b": "new", "north-1": "north", "north-2": "north", "coast-1": "coast"}
+
+
+def test_parts_of_the_variance_by_hand() -> None:
+    # two draws of runs a1, a2 and b on two topics, in tenths
+    draws = np.array([[[4, 6], [6, 8], [1, 3]], [[4, 6], [8, 10], [3, 5]]])
+    found = system_scores(Values(draws, 10), {"a": [0, 1], "b": [2]})
+    np.testing.assert_allclose(found.draws, [[0.6, 0.2], [0.7, 0.4]])
+    np.testing.assert_allclose(found.value, [0.65, 0.3])
+    np.testing.assert_allclose(found.of_topics, [0.02 / 2, 0.02 / 2])
+    # means .5 and .7, then .5 and .9: squares .02 and .08, one degree of freedom
+    assert found.replicate == pytest.approx(0.05)
+    np.testing.assert_allclose(found.of_replicates, [0.025, 0.05])
+    np.testing.assert_allclose(found.of_unjudged, [0.0025, 0.01])
+    # variance between .6 and .2, .7 and .4, less what replicates add
+    assert found.system == pytest.approx((0.08 + 0.045) / 2 - 0.0375)
+
+
+def test_single_runs_say_nothing_of_replicates() -> None:
+    draws = np.random.default_rng(1).integers(0, 10, size=(50, 2, 8))
+    found = system_scores(Values(draws, 10), {"a": [0], "b": [1]})
+    assert np.isnan(found.replicate)
+    assert np.isnan(found.of_replicates).all()
+    assert np.isfinite(found.there).all()
+
+
+def test_intervals_hold_the_mean_over_topics_and_runs() -> None:
+    rng, held = np.random.default_rng(2), []
+    for seed in range(200):
+        truth = rng.normal(0.5, 0.05, size=4)
+        runs = np.repeat(truth, 3) + rng.normal(scale=0.03, size=12)
+        hard = rng.normal(scale=0.1, size=30) + np.repeat(rng.normal(scale=0.1, size=(4, 30)), 3, axis=0)
+        scores = runs[:, None] + hard + rng.normal(scale=0.05, size=(12, 30))
+        values = Values(np.repeat(scores[None], 300, axis=0))
+        found = system_scores(
+            values, dict(zip("abcd", np.arange(12).reshape(4, 3).tolist(), strict=True)), random_seed=seed
+        )
+        low, high = found.interval(0.95, like_these=True)
+        held.append((low <= truth) & (truth <= high))
+    assert 0.93 <= np.mean(held) <= 0.985
+
+
+def test_a_comparison_has_systems_in_both_scopes(tmp_path: Path) -> None:
+    runs = list(SYSTEMS)
+    found = compare(load_example(), runs, "P@10", estimators="posterior-ratio", draws=50, systems=SYSTEMS)
+    frame = found.system_scores()
+    assert frame.groupby("scope", sort=False).size().to_dict() == {"these-topics": 3, "population": 3}
+    estimates = found.scores["posterior-ratio", "P@10"]
+    assert estimates.draws is not None
+    new = frame[frame["system"] == "new"]
+    means = estimates.draws.means()[:, :2].mean(axis=1)
+    assert new["value"].tolist() == pytest.approx([means.mean()] * 2)
+    there = new.iloc[1]
+    assert there[["topics_variance", "replicates_variance", "unjudged_variance"]].sum() == pytest.approx(1)
+    assert there["upper"] - there["lower"] > new.iloc[0]["upper"] - new.iloc[0]["lower"]
+    variance = found.system_variance()
+    assert variance["component"].tolist() == ["system", "replicate", "topic", "unjudged"]
+    assert variance["share"].sum() == pytest.approx(1)
+    captions = [table.caption for table in found.read()]
+    assert "P@10: what the score of a run varies with" in captions
+    assert sum("systems, " in caption for caption in captions) == 2
+    assert any(text.startswith("On topics and runs like these the P@10 of new") for text in found.summary())
+    found.save(tmp_path / "found.json")
+    assert read_result(tmp_path / "found.json").to_frame("system_scores").equals(frame)
+
+
+def test_without_systems_the_tables_are_empty() -> None:
+    found = compare(load_example(), ["new-a", "new-b"], "P@10", estimators="posterior-ratio", draws=50)
+    assert found.system_scores().empty
+    assert found.system_variance().empty
