@@ -205,7 +205,7 @@ class Audit(ListForAssessors):
                 raise InputError(
                     f"topic {query_id}: document {doc_id} has relevance {code}, and {relevance[i]} before",
                     path=qrels.path,
-                    hint="an audit keeps its judgments",
+                    hint="an audit keeps its judgments; to correct one go on from the certificate before it",
                 )
             if code >= len(self.urn.worth) and self._is_graded:
                 raise InputError(
@@ -234,7 +234,7 @@ class Audit(ListForAssessors):
     @property
     def metadata(self) -> dict[str, Any]:  # type: ignore[override]
         """Version, fingerprint and settings, with all that `bayespool.read_audit` verifies."""
-        u = self.urn
+        u, settings = self.urn, [self.ci_prob, self.until, self.details]
         return {
             "bayespool": __version__,
             **self.details,
@@ -246,7 +246,7 @@ class Audit(ListForAssessors):
             "urn": {name: getattr(u, name) for name in URN_NUMBERS} | {"worth": list(u.worth)},
             "urn_digest": digest(self._urn_text()),
             "digest": digest(
-                json.dumps([self._urn_text(), self.relevance.tolist(), self.known.tolist(), self.ci_prob])
+                json.dumps([self._urn_text(), self.relevance.tolist(), self.known.tolist(), settings])
             ),
             "interval": list(self.interval),
             "looseness": self.looseness,
@@ -283,7 +283,7 @@ class Audit(ListForAssessors):
                 "step": steps,
                 "query_id": [u.query_ids[i] for i in w.chosen],
                 "doc_id": [u.doc_ids[i] for i in w.chosen],
-                "known": self.known[: len(self)],
+                "known": self.known,
                 "probability": w.probability,
                 "relevance": self.relevance[w.chosen],
                 "is_judged": steps <= n,
