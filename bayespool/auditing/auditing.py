@@ -469,7 +469,7 @@ _STEPS = {
     "evidence": Column(
         "evidence",
         "size",
-        "Evidence against the posterior so far; one that is right reaches 20 at most once in 20 audits.",
+        "Evidence against the posterior so far; one that is right reaches 20 in about one of 20 audits.",
     ),
 }
 _DOCUMENTS = {
