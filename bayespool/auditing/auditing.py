@@ -22,7 +22,7 @@ from bayespool.collection import Collection, Qrels
 from bayespool.collection.contents import warn_of_no_pool
 from bayespool.collection.records import relevance_codes
 from bayespool.collection.writers import qrels_content
-from bayespool.errors import InputError
+from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.measures.normalized import with_ideal
 from bayespool.options import describe_estimator, takes
 from bayespool.report.result import Figure, cited_by
@@ -182,7 +182,7 @@ class Audit(ListForAssessors):
         Parameters
         ----------
         qrels : Qrels
-            Judgments of documents that were drawn; −1 for one that waits. Other documents are passed over.
+            Judgments of documents that were drawn; −1 for one that waits.
         budget : int
             Drawn documents that are to wait for judgment; none once `is_done`.
         until : float, optional
@@ -192,20 +192,29 @@ class Audit(ListForAssessors):
         ------
         InputError
             A document has another relevance than before, or a higher one than the measure knows.
+
+        Warns
+        -----
+        InputWarning
+            Judgments of documents that were not drawn are passed over.
         """
         drawn = {(self.urn.query_ids[i], self.urn.doc_ids[i]): int(i) for i in self.walked.chosen.tolist()}
         relevance = self.relevance.copy()
         codes, _ = relevance_codes(qrels.relevance, "listed")
         lines = zip(qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), codes.tolist(), strict=True)
+        n_others = 0
         for query_id, doc_id, code in lines:
+            if code < 0:
+                continue
             i = drawn.get((query_id, doc_id))
-            if i is None or code < 0:
+            if i is None:
+                n_others += 1
                 continue
             if relevance[i] not in (-1, code):
                 raise InputError(
                     f"topic {query_id}: document {doc_id} has relevance {code}, and {relevance[i]} before",
                     path=qrels.path,
-                    hint="an audit keeps its judgments",
+                    hint="an audit keeps its judgments; to correct one go on from the certificate before it",
                 )
             if code >= len(self.urn.worth) and self._is_graded:
                 raise InputError(
@@ -214,6 +223,12 @@ class Audit(ListForAssessors):
                     path=qrels.path,
                 )
             relevance[i] = code
+        if n_others:
+            warn_caller(
+                f"{qrels.path or 'judgments'}: {counted(n_others, 'judgment')} passed over, of documents "
+                "that this audit has not drawn; each list goes with the certificate that was written with it",
+                InputWarning,
+            )
         judged = dataclasses.replace(self, relevance=relevance, until=self.until if until is None else until)
         return judged.drawn(budget)
 
@@ -234,7 +249,7 @@ class Audit(ListForAssessors):
     @property
     def metadata(self) -> dict[str, Any]:  # type: ignore[override]
         """Version, fingerprint and settings, with all that `bayespool.read_audit` verifies."""
-        u = self.urn
+        u, settings = self.urn, [self.ci_prob, self.until, self.details]
         return {
             "bayespool": __version__,
             **self.details,
@@ -246,7 +261,7 @@ class Audit(ListForAssessors):
             "urn": {name: getattr(u, name) for name in URN_NUMBERS} | {"worth": list(u.worth)},
             "urn_digest": digest(self._urn_text()),
             "digest": digest(
-                json.dumps([self._urn_text(), self.relevance.tolist(), self.known.tolist(), self.ci_prob])
+                json.dumps([self._urn_text(), self.relevance.tolist(), self.known.tolist(), settings])
             ),
             "interval": list(self.interval),
             "looseness": self.looseness,
@@ -283,7 +298,7 @@ class Audit(ListForAssessors):
                 "step": steps,
                 "query_id": [u.query_ids[i] for i in w.chosen],
                 "doc_id": [u.doc_ids[i] for i in w.chosen],
-                "known": self.known[: len(self)],
+                "known": self.known,
                 "probability": w.probability,
                 "relevance": self.relevance[w.chosen],
                 "is_judged": steps <= n,
@@ -454,7 +469,7 @@ _STEPS = {
     "evidence": Column(
         "evidence",
         "size",
-        "Evidence against the posterior so far; one that is right reaches 20 at most once in 20 audits.",
+        "Evidence against the posterior so far; one that is right reaches 20 in about one of 20 audits.",
     ),
 }
 _DOCUMENTS = {

@@ -20,15 +20,6 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("low", "high", "chance", "spread", "shared")
 _DETAILS = ("fingerprint", "unpooled", "passed_over", "estimator", "pool", "pool_notes")
-_NUMBERS = (
-    "estimate",
-    "lower",
-    "upper",
-    "posterior",
-    "posterior_lower",
-    "posterior_upper",
-    "evidence",
-)
 _TOLERANCE = 1e-9
 
 
@@ -67,9 +58,9 @@ def read_audit(path: PathLike) -> Audit:
     stored = _stored(path)
     try:
         audit = _audit_of(stored)
+        _check(audit, stored, Path(path))
     except (KeyError, TypeError, ValueError, IndexError):
         raise InputError("holds no whole audit", path=Path(path)) from None
-    _check(audit, stored, Path(path))
     return audit
 
 
@@ -122,12 +113,15 @@ def _check(audit: Audit, stored: StoredResult, path: Path) -> None:
         raise InputError(f"has {len(written)} steps, and its documents give {len(again)}", path=path)
     for step in range(len(again)):
         _check_step(again.iloc[step], written.iloc[step], audit.random_seed, path)
-    for name in ("urn_digest", "digest"):
+    for name, what in (("urn_digest", "what is drawn from"), ("digest", "the judgments and settings")):
         if audit.metadata[name] != stored.metadata.get(name):
-            what = "what is drawn from" if name == "urn_digest" else "the judgments"
             raise InputError(f"the digest of {what} is not the one written", path=path, hint=_CHANGED)
     if not np.allclose(audit.metadata["interval"], stored.metadata["interval"], atol=_TOLERANCE, rtol=0):
         raise InputError("the interval is not the one of the last step", path=path, hint=_CHANGED)
+    for name in ("looseness", "evidence_against_posterior", "n_judged", "is_done"):
+        ours, theirs = float(audit.metadata[name]), float(stored.metadata[name])
+        if not _is_close(ours, theirs):
+            raise InputError(f"{name} is {ours:.6g}, and {theirs:.6g} written", path=path, hint=_CHANGED)
 
 
 _CHANGED = "the file was changed after the audit, or made otherwise"
@@ -144,9 +138,13 @@ def _check_step(again: pd.Series[Any], written: pd.Series[Any], random_seed: int
     if again["relevance"] != written["relevance"]:
         reason = f"{where}: relevance {written['relevance']}, and {again['relevance']} among the documents"
         raise InputError(reason, path=path, hint=_CHANGED)
-    for name in ("probability", *_NUMBERS):
+    for name in again.index.drop(["query_id", "doc_id", "relevance"]):
         ours, theirs = float(again[name]), float(written[name])
-        if not np.isclose(ours, theirs, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True):
+        if not _is_close(ours, theirs):
             raise InputError(
                 f"{where}: {name} is {ours:.6g}, and {theirs:.6g} written", path=path, hint=_CHANGED
             )
+
+
+def _is_close(ours: float, theirs: float) -> bool:
+    return bool(np.isclose(ours, theirs, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True))

@@ -12,7 +12,7 @@ from bayespool.auditing.urns import Urn
 FloatArray = npt.NDArray[np.float64]
 
 REFUTING = 20.0
-"""Evidence at which the posterior is called refuted: it foretells as much at most once in 20 audits."""
+"""Evidence at which the posterior is called refuted."""
 _OTHERS = ((1.0, -2.0), (1.0, -1.0), (1.0, 1.0), (1.0, 2.0), (0.0, 0.0), (-1.0, 0.0))
 """Slope and shift of the log odds of rivals of the posterior: all less or more, all alike, turned round."""
 _LEAST_CHANCE = 1e-3
@@ -42,8 +42,9 @@ def foretell(urn: Urn, chosen: npt.NDArray[np.int64], worth: FloatArray) -> Fore
     The expected worth of a document is its chance + ``shared`` × F, where F, standard normal at first, is
     what all documents have in common (the effects of the run, the slopes), and is learned as under normal
     variables. The evidence is the mean over six rivals of how much more likely they made the judgments than
-    the posterior did: a martingale that starts at 1 and has expectation 1 if the posterior is right, so that
-    it ever reaches 20 with a probability of at most 1/20.
+    the posterior did. If F is all that documents have in common, and its linear update exact, this is a
+    martingale that starts at 1 and has expectation 1 while the posterior is right, so that it ever reaches
+    20 with a probability of at most 1/20. Of real posteriors that holds nearly (``docs/audit.md``).
     """
     contribution = (urn.low + urn.high) / 2
     noise = np.maximum(urn.spread**2 - urn.shared**2, 1e-6)

@@ -10,7 +10,7 @@ from audits import FAST, answers, planned, true_values
 
 from bayespool import audit, load_example, qrels_from_frame
 from bayespool.auditing import Audit
-from bayespool.errors import InputError
+from bayespool.errors import InputError, InputWarning
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
@@ -66,6 +66,15 @@ def test_judgments_out_of_turn_wait() -> None:
     assert gap.notes() == ("2 judgments count only when the documents drawn before are judged",)
     whole = gap.go_on(answers(found, 4))
     assert (whole.n_judged, whole.notes()) == (6, ())
+
+
+def test_judgments_of_documents_that_were_not_drawn_are_told() -> None:
+    """The list of a later round, with the certificate of an earlier one."""
+    first = planned()
+    later = judged(first, 6, budget=12)
+    with pytest.warns(InputWarning, match="judgments: 8 judgments passed over, of documents that this audit"):
+        again = first.go_on(answers(later))
+    assert again.n_judged == 10
 
 
 def test_it_stops_at_the_width_that_was_asked_for() -> None:

@@ -66,7 +66,7 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
         r"step 4: relevance \d, and \d among the documents",
     ),
     "judgment everywhere": (lambda d: judgment(d, everywhere=True), r"step 4: estimate is .* written"),
-    "relevance of the same worth": (graver, "the digest of the judgments"),
+    "relevance of the same worth": (graver, "the digest of the judgments and settings"),
     "probability": (
         lambda d: d["steps"][5].update(probability=0.05),
         "step 6: probability is .*0.05 written",
@@ -82,8 +82,34 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "chance": (lambda d: d["documents"][0].update(chance=0.99), "step 1: probability is"),
     "contribution": (lambda d: d["documents"][0].update(high=0.9), "step 1: "),
     "known": (lambda d: d["steps"][9].update(known=5), "step 10: |step 11: |the digest"),
-    "a step left out": (lambda d: d["steps"].pop(), "the digest of the judgments"),
+    "a step left out": (lambda d: d["steps"].pop(), "the digest of the judgments and settings"),
     "run": (lambda d: d["metadata"].update(runs=["other"]), "the digest of what is drawn from"),
+    "width to stop at": (
+        lambda d: d["metadata"].update(until=0.5),
+        "the digest of the judgments and settings",
+    ),
+    "pool": (lambda d: d["metadata"]["pool"].update(depth=99), "the digest of the judgments and settings"),
+    "collection": (
+        lambda d: d["metadata"].update(fingerprint="0"),
+        "the digest of the judgments and settings",
+    ),
+    "estimator": (
+        lambda d: d["metadata"]["estimator"].update(name="posterior-odds-ratio"),
+        "the digest of the judgments and settings",
+    ),
+    "evidence": (
+        lambda d: d["metadata"].update(evidence_against_posterior=99.5),
+        "evidence_against_posterior is .*, and 99.5 written",
+    ),
+    "number of judgments": (lambda d: d["metadata"].update(n_judged=99), "n_judged is 12, and 99 written"),
+    "an end": (lambda d: d["metadata"].update(is_done=True), "is_done is 0, and 1 written"),
+    "level of a step": (
+        lambda d: d["steps"][0].update(ci_prob=0.5),
+        "step 1: ci_prob is 0.95, and 0.5 written",
+    ),
+    "a step that counts": (lambda d: d["steps"][-1].update(is_judged=True), "is_judged is 0, and 1 written"),
+    "no interval": (lambda d: d["metadata"].pop("interval"), "holds no whole audit"),
+    "no number": (lambda d: d["steps"][0].update(lower="low"), "holds no whole audit"),
     "a step of later ones": (lambda d: d["steps"][0].update(known=4), "holds no whole audit"),
     "no seed": (lambda d: d["metadata"].pop("random_seed"), "holds no whole audit"),
 }

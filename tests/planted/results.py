@@ -18,8 +18,8 @@ FAULTS = (
     Fault(
         "a certificate whose judgments are not compared",
         "auditing/certificates.py",
-        'for name in ("urn_digest", "digest"):',
-        'for name in ("urn_digest",):',
+        'for name, what in (("urn_digest", "what is drawn from"), ("digest", "the judgments and settings")):',
+        'for name, what in (("urn_digest", "what is drawn from"),):',
         "auditing/test_certificates.py",
         "a changed relevance of the same worth is verified",
     ),
