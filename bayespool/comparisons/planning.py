@@ -21,6 +21,7 @@ from bayespool.scoring import score
 from bayespool.scoring.scoring import find_targets
 from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted, level, number
+from bayespool.tables.markup import one_line
 from bayespool.tables.table import Table, View
 
 if TYPE_CHECKING:
@@ -184,6 +185,10 @@ class Plan(Result):
     n_unjudged: int
     settings: PlanSettings
     metadata: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        unjudged = counted(self.n_unjudged, "unjudged document")
+        return one_line("Plan", f"{self.settings.measures}, {unjudged}")
 
     def scenarios(self) -> pd.DataFrame:
         """Smallest differences that are told.

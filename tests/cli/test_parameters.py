@@ -28,6 +28,11 @@ def test_an_option_says_the_same_in_every_command() -> None:
     # the draws of a posterior or those of them that are written
     shared = {"--by", "--measure", "--output", "--qrels", "--table", "--control", "--draws", "--columns"}
     shared |= {"--until", "--judged"}  # what is planned or what is guaranteed; evidence, or what was drawn
+    shared |= {
+        "--scope",
+        "--level",
+        "--judgments",
+    }  # of runs or of differences; what is there or what is planned
     # a strategy's budget or that of what to judge next; the posterior that is written or that chooses; what
     # an experiment on pools takes for true, and whom it reports; rows of runs or of pairs
     assert different <= shared | {"--budget", "--estimator", "--estimators", "--truth", "--top", "--sort"}
@@ -61,7 +66,7 @@ def test_an_option_has_one_default(flag: str, default: object) -> None:
 
 def test_depths_mean_one_thing() -> None:
     with_pools = {"leave-out", "pool-width", "common-topics", "run-types", "score", "compare", "impute"}
-    with_pools |= {"judge-next", "audit", "budgets", "judges"}
+    with_pools |= {"judge-next", "audit", "plan", "budgets", "judges"}
     found = {n for n, c in COMMANDS.items() if any("--pool-depth" in p.opts for p in c.params)}
     assert found == with_pools
     reading = {n for n, c in COMMANDS.items() if any("--known-depth" in p.opts for p in c.params)}

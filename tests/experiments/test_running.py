@@ -195,7 +195,7 @@ def test_a_model_of_ones_own_is_part_of_what_a_check_stores() -> None:
     from bayespool.experiments import SelfCalibrationSettings
     from bayespool.experiments.self_calibration import Simulations
     from bayespool.models import MODELS, model_named
-    from bayespool.scoring import register_model
+    from bayespool.scoring import ESTIMATORS, register_model
 
     spec = dataclasses.replace(model_named("background"), name="mine", description="mine")
     described = []
@@ -206,5 +206,6 @@ def test_a_model_of_ones_own_is_part_of_what_a_check_stores() -> None:
             described.append(Simulations().describe(settings))
     finally:
         MODELS.pop("mine", None)
+        ESTIMATORS.pop("posterior-mine", None)
     assert described[0]["own models"].keys() == {"mine"}
     assert described[0] != described[1]

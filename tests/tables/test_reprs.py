@@ -17,7 +17,7 @@ from labeled import labeled_toy
 from pairs import Pairs
 
 import bayespool
-from bayespool import audit, load_example
+from bayespool import audit, load_example, plan
 from bayespool.comparisons import Reversals, reversals
 from bayespool.experiments import (
     EngineComparison,
@@ -46,6 +46,7 @@ from bayespool.posterior import complete
 from bayespool.report import StoredResult, read_result
 from bayespool.report.result import Result
 from bayespool.scoring import (
+    CandidatePools,
     DocumentsToJudge,
     StoredScores,
     impute,
@@ -145,6 +146,16 @@ MADE: dict[str, Callable[[], Any]] = {
     "JudgeCheck": lambda: check_judges(labeled_toy(), "P@3"),
     "Imputations": lambda: impute(load_example(), "new-a", "P@5", draws=2, estimator="posterior-ratio"),
     "JudgingRounds": rounds_of_judging,
+    "CandidatePools": lambda: CandidatePools(load_example()),
+    "Plan": lambda: plan(
+        load_example(),
+        ["new-a", "new-b"],
+        "P@5",
+        judgments=(),
+        topics=(30,),
+        estimator="posterior-ratio",
+        draws=20,
+    ),
     "Audit": lambda: audit(load_example(), "new-a", "P@5", budget=2, estimator="posterior-ratio", draws=20),
     "NextJudgments": lambda: judge_next(
         load_example(), "new-a", "P@5", budget=2, draws=20, estimator="posterior-ratio"
