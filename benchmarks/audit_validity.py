@@ -8,7 +8,7 @@ The audit's model has these chances (right), the same ones dealt out at random (
 chance (adverse). Each audit judges up to 200 documents.
 
 Prints, by measure and model, the share of audits whose 95 % interval *ever* missed the value (at most .05),
-that of audits whose judgments refuted the model, mean widths after 10, 20, 50, 100 and 200 judgments, and the
+that of audits with evidence of 20 against the model, mean widths after 10, 20, 50, 100 and 200 judgments, and the
 judgments until a width of .05 and .02. Below it the same with documents drawn uniformly: by the same betting,
 and with the normal interval of Horvitz & Thompson, which promises to hold at one time only; its share of
 audits that ever missed is from the tenth judgment on. The shares that miss after 10 and 20 judgments stand
@@ -26,13 +26,14 @@ import numpy.typing as npt
 from bayespool import parse_measure
 from bayespool.auditing import Urn, Walk, confidence_sequence, walk
 from bayespool.auditing.envelopes import TopicOfRun, envelope
-from bayespool.auditing.foretold import REFUTING, foretell
+from bayespool.auditing.foretold import foretell
 from bayespool.measures import Measure, Normalized, Tally
 
 FloatArray = npt.NDArray[np.float64]
 MEASURES = ("P@10", "DCG@10", "RBP(p=0.8)@10", "nDCG@10", "AP@100")
 MODELS = ("right", "useless", "adverse")
 STAGES = (10, 20, 50, 100, 200)
+EVIDENCE = 20.0  # which a martingale reaches in 5 % of the audits
 GOALS = (0.05, 0.02)
 N_TOPICS, DEEP, UNJUDGED, ELSEWHERE = 25, 20, 0.3, 12
 EPS = 1e-9
@@ -177,7 +178,7 @@ def main() -> None:
                         [
                             len(urn),
                             missed[9 if name == "normal" else 0 :].any(),
-                            evidence >= REFUTING if name == "audit" else np.nan,
+                            evidence >= EVIDENCE if name == "audit" else np.nan,
                             missed[min(9, n - 1)],
                             missed[min(19, n - 1)],
                             *(width[s - 1] for s in STAGES),

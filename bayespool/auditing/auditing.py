@@ -154,7 +154,7 @@ class Audit(ListForAssessors):
 
     @property
     def evidence(self) -> float:
-        """The largest evidence against the posterior so far; the posterior is refuted from 20."""
+        """The largest evidence against the posterior so far; the posterior is refuted from 100."""
         return float(self.foretold.evidence.max(initial=1.0))
 
     @property
@@ -198,6 +198,10 @@ class Audit(ListForAssessors):
         InputWarning
             Judgments of documents that were not drawn are passed over.
         """
+        if budget < 1 or (until is not None and until <= 0):
+            raise InputError(
+                f"budget {budget}, until {until}", hint="draw one document or more, until a width above 0"
+            )
         drawn = {(self.urn.query_ids[i], self.urn.doc_ids[i]): int(i) for i in self.walked.chosen.tolist()}
         relevance = self.relevance.copy()
         codes, _ = relevance_codes(qrels.relevance, "listed")
@@ -469,7 +473,7 @@ _STEPS = {
     "evidence": Column(
         "evidence",
         "size",
-        "Evidence against the posterior so far; one that is right reaches 20 in about one of 20 audits.",
+        "Evidence against the posterior so far; one that is right reaches 100 in about one of 40 audits.",
     ),
 }
 _DOCUMENTS = {

@@ -11,8 +11,8 @@ from bayespool.auditing.urns import Urn
 
 FloatArray = npt.NDArray[np.float64]
 
-REFUTING = 20.0
-"""Evidence at which the posterior is called refuted."""
+REFUTING = 100.0
+"""Evidence at which the posterior is called refuted. One that is right reaches it in about one of 40 audits."""
 _OTHERS = ((1.0, -2.0), (1.0, -1.0), (1.0, 1.0), (1.0, 2.0), (0.0, 0.0), (-1.0, 0.0))
 """Slope and shift of the log odds of rivals of the posterior: all less or more, all alike, turned round."""
 _LEAST_CHANCE = 1e-3
@@ -44,7 +44,7 @@ def foretell(urn: Urn, chosen: npt.NDArray[np.int64], worth: FloatArray) -> Fore
     variables. The evidence is the mean over six rivals of how much more likely they made the judgments than
     the posterior did. If F is all that documents have in common, and its linear update exact, this is a
     martingale that starts at 1 and has expectation 1 while the posterior is right, so that it ever reaches
-    20 with a probability of at most 1/20. Of real posteriors that holds nearly (``docs/audit.md``).
+    100 with a probability of at most 1/100. Real posteriors reach it more often (``docs/audit.md``).
     """
     contribution = (urn.low + urn.high) / 2
     noise = np.maximum(urn.spread**2 - urn.shared**2, 1e-6)
