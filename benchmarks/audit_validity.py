@@ -8,11 +8,11 @@ The audit's model has these chances (right), the same ones dealt out at random (
 chance (adverse). Each audit judges up to 200 documents.
 
 Prints, by measure and model, the share of audits whose 95 % interval *ever* missed the value (at most .05),
-that of audits with evidence of 20 against the model, mean widths after 10, 20, 50, 100 and 200 judgments, and the
-judgments until a width of .05 and .02. Below it the same with documents drawn uniformly: by the same betting,
-and with the normal interval of Horvitz & Thompson, which promises to hold at one time only; its share of
-audits that ever missed is from the tenth judgment on. The shares that miss after 10 and 20 judgments stand
-beside it.
+that of audits with evidence of 20 against the model, mean widths after 10, 20, 50, 100 and 200 judgments,
+and the judgments until a width of .05 and .02. Below it the same with documents drawn uniformly: by the
+same betting, and with the normal interval of Horvitz & Thompson, which promises to hold at one time only;
+its share of audits that ever missed is from the tenth judgment on. The shares that miss after 10 and 20
+judgments stand beside it.
 """
 
 from __future__ import annotations

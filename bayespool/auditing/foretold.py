@@ -12,7 +12,7 @@ from bayespool.auditing.urns import Urn
 FloatArray = npt.NDArray[np.float64]
 
 REFUTING = 100.0
-"""Evidence at which the posterior is called refuted. One that is right reaches it in about one of 40 audits."""
+"""Evidence at which the posterior is called refuted; one that is right reaches it in one of 40 audits."""
 _OTHERS = ((1.0, -2.0), (1.0, -1.0), (1.0, 1.0), (1.0, 2.0), (0.0, 0.0), (-1.0, 0.0))
 """Slope and shift of the log odds of rivals of the posterior: all less or more, all alike, turned round."""
 _LEAST_CHANCE = 1e-3
