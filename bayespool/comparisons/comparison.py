@@ -121,7 +121,7 @@ class Comparison(Result):
         return tuple(text.marked(far, "†", FAR_NOTE) for text in texts)
 
     def summary(self, *pair: str) -> tuple[str, ...]:
-        """A sentence on each pair under each measure, and across measures, of ten pairs at most.
+        """A sentence on each pair under each measure, and across measures, of three pairs at most.
 
         Parameters
         ----------

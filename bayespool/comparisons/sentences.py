@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from bayespool.comparisons.comparison import Comparison
     from bayespool.measures import Measure
 
-_MAX_PAIRS = 10
+_MAX_PAIRS = 3  # of three runs; a leaderboard says more of several
 
 
 def comparison_sentences(comparison: Comparison) -> Iterator[str]:
-    """Sentences on pairs under each measure, and across measures, of ten pairs at most."""
+    """Sentences on pairs under each measure, and across measures, of three pairs at most."""
     for measure in comparison.measures:
         methods = [name for of, name, scope in comparison.draws if (of, scope) == (measure, "these-topics")]
         pairs = comparison.pairs_in_order(measure, comparison.arrangement)
