@@ -351,7 +351,9 @@ def take_out(
     pooled = set(collection.pooled_run_ids)
     for unit, leaving in gone.items():
         if not pooled.intersection(leaving):
-            raise InputError(f"{unit} is not in the pool", hint="its runs are scored as new as they are")
+            raise InputError(
+                f"{unit} is not in the pool", hint="name the files of its runs as the runs to score"
+            )
     return collection.unpool([run for leaving in gone.values() for run in leaving]), taken
 
 

@@ -73,7 +73,9 @@ POPULATION_COLUMNS = {
 _THERE = Ends("population_lower", "population_upper", "on topics\nlike these")
 _BOOTSTRAP_NOTE = "A bootstrap over topics: unjudged documents are taken to be as each correction has them."
 _MAX_NUMBERS_PER_ROW = 8  # of a table of several measures
-FAR_NOTE = "† unlike the pool: little can be learned from it about this run, and its interval is wider."
+FAR_NOTE = (
+    "† unlike the pool: little can be learned from it about this run, and its interval allows for that."
+)
 """What the mark of a run says that is far from the pool."""
 _DISTANCES = (
     "How unlike the pooled organizations a run is, in standard deviations between these, and the chance that "
@@ -331,7 +333,7 @@ def _legend(frame: pd.DataFrame, parts: Sequence[Part]) -> str:
     if "as_judged" in parts:
         sentences.append("As judged: unjudged documents are nonrelevant, as trec_eval has it.")
     if "bound_lower" in parts and below:
-        sentences.append("Lower and upper: no completion of the judgments goes beyond them.")
+        sentences.append("Lower and upper: no judgments of the documents in reach go beyond them.")
     elif "bound_lower" in parts:
         sentences.append("Lower: unjudged documents are nonrelevant.")
     if "unjudged" in parts:

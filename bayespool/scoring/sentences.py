@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayespool.measures import Measure
+from bayespool.measures import Measure, Normalized
 from bayespool.scoring.score_tables import main_estimator
 from bayespool.tables.formatting import counted, interval, level, number, percent
 
@@ -68,14 +68,16 @@ def _of_others(rows: pd.DataFrame, row: Row) -> str:
 def _sentence(row: Row, measure: Measure, over: str, of_others: str) -> str:
     run, as_judged = row["run_id"], number(row["as_judged"], 3)
     unjudged = f"{percent(row['unjudged'])} of its top {measure.cutoff} is unjudged"
+    own = not isinstance(measure, Normalized)  # an ideal ranking may gain documents that others retrieve
     if row["bound_upper"] - row["bound_lower"] < 1e-12:
         known = f"The {measure} of {run} is {as_judged}{over}"
-        return f"{known}: nothing that could change it is unjudged.{_on_topics_like_these(row)}"
+        nothing = "nothing that could change it is unjudged" if own else "nothing in its reach is unjudged"
+        return f"{known}: {nothing}.{_on_topics_like_these(row)}"
     if row["ci_prob"] != row["ci_prob"]:
         lower, upper = number(row["bound_lower"], 3), number(row["bound_upper"], 3)
         return (
             f"The {measure} of {run} lies between {lower} and {upper}{over}, whatever the unjudged documents "
-            f"are: {unjudged}. As judged it is {as_judged}."
+            f"{'' if own else 'in its reach '}are: {unjudged}. As judged it is {as_judged}."
         )
     return (
         f"The {measure} of {run} is {_corrected(row)}, mean{over}{of_others}. As judged, with unjudged "
