@@ -220,7 +220,7 @@ def test_over_an_ideal_ranking_the_score_as_judged_stands_before_the_bounds() ->
         "documents alone, as trec_eval has it",
     ]
     assert (
-        "As judged: unjudged documents are nonrelevant, as trec_eval has it. Lower and upper: no comp" in text
+        "As judged: unjudged documents are nonrelevant, as trec_eval has it. Lower and upper: no judg" in text
     )
     assert scores.metadata["ideals"] == {NDCG: "shared", "R(ideal='judged')@10": "judged"}
 
