@@ -32,7 +32,8 @@ def with_systems(collection: Collection, systems: Systems) -> Collection:
     InputError
         No run that is listed is in the collection.
     """
-    known = [(run_id, system) for run_id, system in systems if run_id in set(collection.run_ids)]
+    present = set(collection.run_ids)
+    known = [(run_id, system) for run_id, system in systems if run_id in present]
     if systems and not known:
         raise InputError("no run of the list of systems is in the collection", hint="are these its run ids?")
     organization = collection.organization.copy()

@@ -14,6 +14,7 @@ from bayespool.collection import Collection
 from bayespool.comparisons.settings import PlanSettings
 from bayespool.errors import InputError
 from bayespool.measures import Values
+from bayespool.measures.populations import refuse_one_topic
 from bayespool.options import takes
 from bayespool.posterior.unknowns import find_unknowns
 from bayespool.report.result import Result
@@ -74,7 +75,8 @@ class PairVariances:
     def of(cls, values: Values) -> PairVariances:
         """Variances from joint draws, shape (draw, run, topic), of at most 100 pairs."""
         first, second = np.triu_indices(values.amount.shape[1], 1)
-        rows = [_variances(values.scores(), a, b) for a, b in zip(first, second, strict=True)]
+        scores = values.scores()
+        rows = [_variances(scores, a, b) for a, b in zip(first, second, strict=True)]
         of_topics, apart, whole = np.array(rows).T
         n_topics = values.n_topics
         order = np.argsort(of_topics / n_topics + whole, kind="stable")
@@ -343,19 +345,17 @@ def plan(
     >>> round(doubled / now, 1)
     0.7
     """
-    _, targets, _ = find_targets(collection, run_ids, settings)
+    pool, targets, _ = find_targets(collection, run_ids, settings)
     if len(targets) < 2:
         raise InputError("one run has no difference to plan for", hint="name two or more")
-    variances, metadata, n_unjudged = dict[bool, PairVariances](), dict[str, Any](), 0
+    refuse_one_topic(len(pool.query_ids))
+    variances, metadata = dict[bool, PairVariances](), dict[str, Any]()
     for labels in (False, True) if collection.judges else (False,):
         part = collection if labels else dataclasses.replace(collection, judges=())
         scores = score(part, run_ids, settings=settings.of_score(), report=report)
-        if len(scores.query_ids) < 2:
-            raise InputError("one topic says nothing about a population of topics")
         (estimates,) = (e for e in scores.estimates if e.draws is not None)
         assert estimates.draws is not None
         variances[labels] = PairVariances.of(estimates.draws)
-        pool, *_ = find_targets(part, run_ids, settings)
-        n_unjudged = len(find_unknowns(pool, scores.run_ids, estimates.measure.cutoff, settings.estimand))
         metadata = dict(scores.metadata) | {"settings": settings.describe()}
+    n_unjudged = len(find_unknowns(pool, targets, settings.measures.cutoff, settings.estimand))
     return Plan(variances, n_unjudged, settings, metadata)

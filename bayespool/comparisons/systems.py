@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.measures import Estimates, Measure, Values, equal_tailed_interval
-from bayespool.measures.populations import population_draws
+from bayespool.measures.populations import population_draws, variance_of_topics
 from bayespool.randomness import key_of
 
 if TYPE_CHECKING:
@@ -123,17 +123,12 @@ def system_scores(
         value=draws.mean(axis=0),
         draws=draws,
         there=there,
-        of_topics=_over_topics(of_systems),
+        of_topics=variance_of_topics(of_systems),
         of_replicates=replicate / n_runs,
         of_unjudged=draws.var(axis=0),
         replicate=replicate,
         system=_between(draws, replicate, n_runs),
     )
-
-
-def _over_topics(scores: npt.NDArray[Any]) -> FloatArray:
-    """Mean over draws of the variance of a mean over topics, shape (system,)."""
-    return np.asarray(scores.var(axis=2, ddof=1).mean(axis=0) / scores.shape[2])
 
 
 def _between(draws: FloatArray, replicate: float, n_runs: npt.NDArray[Any]) -> float:

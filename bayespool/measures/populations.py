@@ -102,31 +102,32 @@ def population_of(
     else:
         values, has_draws = estimates.draws, True
         means = population_draws(values.amount, random_seed=seed) / values.unit
-        of_unjudged, of_topics = values.std() ** 2, _variance_of_topics(values.amount) / values.unit**2
+        of_unjudged, of_topics = values.std() ** 2, variance_of_topics(values.amount) / values.unit**2
     lower, upper = (np.clip(end, least, most) for end in equal_tailed_interval(means, ci_prob))
     return Population(lower, upper, of_topics, of_unjudged, has_draws)
 
 
 def _resampled(per_topic: FloatArray, seed: int) -> FloatArray:
     """Means over resampled topics, shape (draw, run)."""
-    n_topics = _n_topics(per_topic)
+    n_topics = per_topic.shape[-1]
+    refuse_one_topic(n_topics)
     rng = np.random.default_rng(seed)
     counts = rng.multinomial(n_topics, np.full(n_topics, 1 / n_topics), size=_N_RESAMPLED)
     return np.asarray(counts @ per_topic.T / n_topics)
 
 
-def _variance_of_topics(draws: npt.NDArray[Any]) -> FloatArray:
-    """Mean over draws of the variance of a mean over topics, shape (run,)."""
-    n_topics = _n_topics(draws)
+def variance_of_topics(draws: npt.NDArray[Any]) -> FloatArray:
+    """Mean over draws, shape (draw, run, topic), of the variance of a mean over topics, shape (run,)."""
+    n_topics = draws.shape[-1]
+    refuse_one_topic(n_topics)
     of_draws = [draw.var(axis=1, ddof=1) for draw in draws]  # one at a time, for memory
     return np.asarray(np.mean(of_draws, axis=0) / n_topics)
 
 
-def _n_topics(values: npt.NDArray[Any]) -> int:
-    """Number of topics; `InputError` for one."""
-    if values.shape[-1] < 2:
+def refuse_one_topic(n_topics: int) -> None:
+    """Raise `InputError` for fewer than two topics."""
+    if n_topics < 2:
         raise InputError("one topic says nothing about a population of topics")
-    return int(values.shape[-1])
 
 
 def population_draws(draws: npt.NDArray[Any], *, random_seed: int = 1) -> FloatArray:
@@ -164,7 +165,8 @@ def population_draws(draws: npt.NDArray[Any], *, random_seed: int = 1) -> FloatA
     >>> round(float((mean[:, 0] <= mean[:, 1]).mean()), 2)  # t = 1.987: p = 0.141, one half of it 0.07
     0.07
     """
-    n_draws, n_runs, n_topics = *draws.shape[:2], _n_topics(draws)
+    n_draws, n_runs, n_topics = draws.shape
+    refuse_one_topic(n_topics)
     rng = np.random.default_rng(random_seed)
     scale = 1 / np.sqrt(n_topics * rng.chisquare(n_topics - 1, size=n_draws))
     means = np.empty((n_draws, n_runs))

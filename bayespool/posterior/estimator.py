@@ -41,7 +41,7 @@ from bayespool.posterior.preparation import (
     ScoringProblem,
     SharedWork,
     evidence_depth,
-    prior_names,
+    priors_of_estimator,
 )
 from bayespool.posterior.second_judges import judge_notes
 from bayespool.posterior.steps import Rung, RungPosterior, ladder_of, rungs_of
@@ -125,7 +125,7 @@ class PosteriorEstimator:
                 raise InputError(f"{name} must be at least 1 and is {getattr(self, name)}")
         if self.random_seed < 0:
             raise InputError(f"random_seed {self.random_seed} is negative")
-        known = (*prior_names(self.model), SHIFT)
+        known = priors_of_estimator(self.model)
         if unknown := [name for name in self.priors if name not in known]:
             raise InputError(
                 f"model {self.model} has no prior {unknown[0]!r}",
@@ -443,7 +443,7 @@ class PosteriorEstimator:
                 f"than hidden ones (prior of shift: {self._prior_of_shift(collection)}), which only "
                 "judgments of a random sample of them would tell"
             )
-        idle = [name for name in self.priors if all(name not in (*prior_names(m), SHIFT) for m in models)]
+        idle = [name for name in self.priors if all(name not in priors_of_estimator(m) for m in models)]
         if idle and models:
             notes.append(f"{' and '.join(models)} took no prior of {', '.join(idle)}")
         held_out = min((p.held_out for p in posteriors if p.held_out.is_bad), default=None)

@@ -424,6 +424,11 @@ def prior_names(model: str) -> tuple[str, ...]:
     )
 
 
+def priors_of_estimator(model: str) -> tuple[str, ...]:
+    """Names of the priors that an estimator of a model takes: the model's, and that of the shift."""
+    return (*prior_names(model), SHIFT)
+
+
 def models_of(model: str) -> tuple[str, ...]:
     """Names of the models that an estimator may use: several if it is the combined one."""
     return (*COMBINED, WITHOUT_EVIDENCE) if model == "combined" else (model,)

@@ -66,6 +66,11 @@ class CandidatePools(Result):
         pools = [p for d in depths for p in candidate_pools(self.collection, index, depth=d)]
         return tuple(sorted(pools, key=lambda pool: (-pool.depth, len(pool.runs))))
 
+    @cached_property
+    def held_out(self) -> tuple[tuple[int, float], ...]:
+        """Held-out documents of each candidate, and the share of relevant ones."""
+        return tuple(pool.held_out(self.collection) for pool in self.pools)
+
     @property
     def metadata(self) -> Mapping[str, Any]:  # type: ignore[override]
         """Version, fingerprint and the pool that is taken."""
@@ -82,8 +87,7 @@ class CandidatePools(Result):
 
         pooled = tuple(np.flatnonzero(self.collection.pooled).tolist())
         n_judged, rows = max(self.report.n_judged, 1), []
-        for pool in self.pools:
-            n_held_out, relevant = pool.held_out(self.collection)
+        for pool, (n_held_out, relevant) in zip(self.pools, self.held_out, strict=True):
             is_taken = (pool.depth, pool.runs) == (self.collection.pool_depth, pooled)
             explained = pool.n_explained / n_judged
             rows.append(
@@ -102,8 +106,7 @@ class CandidatePools(Result):
 
     def summary(self) -> tuple[str, ...]:
         """The pool that is taken, and how far what estimates rest on hangs on the choice."""
-        shares = [pool.held_out(self.collection)[1] for pool in self.pools]
-        known = [share for share in shares if not np.isnan(share)]
+        known = [share for _, share in self.held_out if not np.isnan(share)]
         sentences = [str(self.report)]
         if known:
             sentences.append(

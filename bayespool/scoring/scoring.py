@@ -18,6 +18,7 @@ from bayespool.evidence import Bounds, Estimand, score_bounds
 from bayespool.measures import Estimates, Measure, Normalized
 from bayespool.measures.estimates import estimate_checked
 from bayespool.measures.normalized import with_ideal
+from bayespool.measures.populations import refuse_one_topic
 from bayespool.options import describe_estimator, takes
 from bayespool.pooling import describe_pool
 from bayespool.pooling.discovery import take_out
@@ -196,8 +197,8 @@ def score(
         warn_of_no_pool(whole)
     if common := [q for e in chosen if isinstance(e, TopicsAdjustment) for q in e.common_query_ids]:
         collection = own_on_topics(collection, targets, common)
-    if settings.scope == "population" and len(collection.query_ids) < 2:
-        raise InputError("one topic says nothing about a population of topics")
+    if settings.scope == "population":
+        refuse_one_topic(len(collection.query_ids))
     results = []
     for e, label in zip(chosen, labels_of(chosen), strict=True):
         if report is not None:
