@@ -20,6 +20,7 @@ from bayespool.auditing.settings import AuditSettings
 from bayespool.auditing.urns import Urn, find_urn
 from bayespool.collection import Collection, Qrels
 from bayespool.collection.contents import warn_of_no_pool
+from bayespool.collection.own import noted
 from bayespool.collection.records import relevance_codes
 from bayespool.collection.writers import qrels_content
 from bayespool.errors import InputError, InputWarning, warn_caller
@@ -41,6 +42,7 @@ IntArray = npt.NDArray[np.int64]
 URN_NUMBERS = ("base_low", "base_high", "least", "most", "mean", "std")
 """Numbers of an urn that its table does not have."""
 _N_SHOWN = 20  # steps
+_IN_HINDSIGHT = "posteriors take the judgments as evidence now, and may still be wrong where nothing is judged"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -243,6 +245,46 @@ class Audit(ListForAssessors):
             return self
         more = np.full(n - len(self.known), self.n_judged, dtype=np.int64)
         return dataclasses.replace(self, known=np.append(self.known, more))
+
+    def inform(self, collection: Collection) -> Collection:
+        """The collection with the audit's judgments as the user's own, which posteriors take as evidence.
+
+        If they refute the posterior without them, a note says so in every result of the collection.
+
+        Parameters
+        ----------
+        collection : Collection
+            Of the same topics and documents.
+
+        Raises
+        ------
+        InputError
+            Nothing is judged, or nothing of use (`Collection.add_judgments`).
+
+        Examples
+        --------
+        >>> from bayespool import audit, load_example
+        >>> from bayespool.collection import qrels_from_frame
+        >>> example = load_example()
+        >>> found = audit(example, "new-b", "P@10", budget=1, estimator="posterior-ratio", draws=100)
+        >>> (topic,), (document,) = found.to_frame("steps")[["query_id", "doc_id"]].to_numpy().T
+        >>> found = found.go_on(qrels_from_frame({topic: {document: 1}}))
+        >>> int(found.inform(example).is_own.sum())
+        1
+        """
+        informed = collection.remember_judgments(self.qrels())
+        return noted(informed, f"{self._refutation}; {_IN_HINDSIGHT}") if self._refutation else informed
+
+    @property
+    def _refutation(self) -> str:
+        """That the posterior is refuted, with what is guaranteed; empty where it is not."""
+        if self.evidence < REFUTING:
+            return ""
+        return (
+            f"{self.measure} of {self.name}: an audit's judgments refute the posterior without them "
+            f"(evidence {self.evidence:.3g}, and {REFUTING:g} is enough); {self._interval_text()} is "
+            f"guaranteed at {level(self.ci_prob)}"
+        )
 
     @property
     def _is_graded(self) -> bool:
