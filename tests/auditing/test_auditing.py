@@ -142,8 +142,8 @@ def test_a_refutation_goes_with_the_judgments() -> None:
     (note,) = describe_pool(informed).notes
     assert note == (
         "P@10 of new-b: an audit's judgments refute the posterior without them (evidence "
-        f"{refuting.evidence:.3g}, and 100 is enough); {low:.4f}–{high:.4f} is guaranteed at 95 %; posteriors "
-        "take the judgments as evidence now, and may still be wrong where nothing is judged"
+        f"{refuting.evidence:.3g}, and 100 is enough); {low:.4f}–{high:.4f} is guaranteed at 95 %; "
+        "posteriors take the judgments as evidence now, and may still be wrong where nothing is judged"
     )
     scores = score(informed, "new-b", "P@10", estimators="background")
     assert note in scores.notes()
@@ -175,8 +175,6 @@ def test_lists_have_probabilities_in_the_second_column() -> None:
 
 def test_what_is_wrong_is_told() -> None:
     runs = load_example().run_ids
-    with pytest.raises(InputError, match="an audit of 3 runs; name one, or two"):
-        audit(load_example(), runs[:3], **FAST)
     with pytest.raises(InputError, match="ERR@10 cannot be audited"):
         audit(load_example(), runs[0], "ERR@10")
     with pytest.raises(

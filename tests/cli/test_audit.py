@@ -68,9 +68,7 @@ def test_an_audit_is_planned_judged_continued_and_verified(
         assert "the file was changed after the audit" in done.err
 
 
-def test_a_refutation_is_a_note_of_scores(
-    run: Callable[..., Outcome], written: Path, tmp_path: Path
-) -> None:
+def test_a_refutation_is_a_note_of_scores(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
     """``--audit`` takes a certificate's judgments; a model that is wrong is read off the certificate."""
     found = planned(budget=999)
     wrong = dataclasses.replace(found.urn, chance=np.full(len(found.urn), 0.97))
