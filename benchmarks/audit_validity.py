@@ -159,16 +159,16 @@ def leaders(n_runs: int, n_audits: int, spread: float) -> None:
             relevance = (rng.random(N_DOCUMENTS) < p).astype(np.int64)
             places = (rng.random((n_runs, N_DOCUMENTS)) < 0.4) / (10 * N_TOPICS)
             places = places[np.argsort(-(places @ m), kind="stable")]
-            names = tuple(map(str, range(N_DOCUMENTS)))
-            common = (m, np.sqrt(m * (1 - m)), np.zeros(N_DOCUMENTS), 0.0, 0.0)
+            used = (places[0] != places[1:]).any(axis=0)
+            places, m, relevance = places[:, used], m[used], relevance[used]
+            names = tuple(map(str, range(len(m))))
+            common = (m, np.sqrt(m * (1 - m)), np.zeros(len(m)), 0.0, 0.0)
             urns = tuple(
                 Urn(names, names, c, c, *common, float(np.minimum(c, 0).sum()), float(np.maximum(c, 0).sum()),
                     0.0, 1.0, (0.0, 1.0))
                 for c in places[0] - places[1:]
             )  # fmt: skip
-            found = LeaderAudit(
-                urns, names[:n_runs], "P@10", relevance, np.arange(N_DOCUMENTS), k, 0.95, None, {}
-            )
+            found = LeaderAudit(urns, names[:n_runs], "P@10", relevance, np.arange(len(m)), k, 0.95, None, {})
             truth = (places[0] - places[1:]) @ relevance
             low, high = np.array([one.intervals for one in found.audits]).transpose(1, 0, 2)
             missed = (low > truth[:, None] + EPS).any() or (high < truth[:, None] - EPS).any()
