@@ -141,8 +141,8 @@ class LeaderAudit(ListForAssessors):
     def is_done(self) -> bool:
         """Whether judging may stop: all is judged, or each difference has a sign or is narrow enough."""
         narrow = [self.until is not None and audit.width <= self.until for audit in self.audits]
-        told = [verdict != "open" for verdict in self.leader_is.values()]
-        return self.n_judged == len(self.urns[0]) or bool(np.logical_or(narrow, told).all())
+        settled = [verdict != "open" for verdict in self.leader_is.values()]
+        return self.n_judged == len(self.urns[0]) or bool(np.logical_or(narrow, settled).all())
 
     def go_on(self, qrels: Qrels, budget: int = 50, until: float | None = None) -> LeaderAudit:
         """The audit with more judgments, and with documents drawn until as many wait as ``budget`` says.
@@ -298,7 +298,7 @@ class LeaderAudit(ListForAssessors):
         return max(self.audits, key=lambda audit: audit.looseness)
 
     def summary(self) -> tuple[str, ...]:
-        """Whether the leader is the best, and of whom this cannot be told; when to stop."""
+        """Whether the leader is the best, from whom it is not separated, and when to stop."""
         n, of = self.n_judged, counted(len(self.urns[0]), "unjudged document")
         verdicts: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
         for run, verdict in self.leader_is.items():
@@ -313,11 +313,11 @@ class LeaderAudit(ListForAssessors):
         if better and (worse or open_):
             sentences.append(f"{self.leader} is better than {better}; {held}")
         if open_:
-            sentences.append(f"{self.leader} cannot be told yet from {open_}")
+            sentences.append(f"{self.leader} cannot be separated yet from {open_}")
         if self.is_done:
-            narrow = f"; what is open is at most {self.until:g} wide" if open_ and self.until else ""
-            told = "all is judged" if n == len(self.urns[0]) else f"what was asked is told{narrow}"
-            sentences.append(f"stop: {told}")
+            narrow = f" or is at most {self.until:g} wide" if open_ and self.until else ""
+            why = "all is judged" if n == len(self.urns[0]) else f"each difference has a sign{narrow}"
+            sentences.append(f"stop: {why}")
         elif len(self) > n:
             sentences.append(f"to judge, in this order: {counted(len(self) - n, 'document')} of {of}")
         sentences.append(f"seed {self.random_seed}, digest of what is drawn from {digest(self.urn_text())}")

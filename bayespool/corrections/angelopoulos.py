@@ -213,13 +213,13 @@ def rectified(
     """
     measure = bounds.measure
     room = np.where(is_open, np.maximum(bounds.most.scores() - bounds.lower, 0), 0.0)
-    per_topic, std, said = bounds.lower.copy(), np.zeros(len(parts)), [""] * len(parts)
+    per_topic, std, of_runs = bounds.lower.copy(), np.zeros(len(parts)), [""] * len(parts)
     amounts = np.repeat(bounds.low.amount[None], n_draws, axis=0)
     for r in np.flatnonzero(is_open.any(axis=1)).tolist():
         part, run_id = parts[r], bounds.run_ids[r]
         if part is None:
             per_topic[r] = std[r] = np.nan
-            said[r] = notes[1]
+            of_runs[r] = notes[1]
             continue
         known, total = part.rectifier, part.total
         expected = known.scale * part.predicted + known.mean * total - part.judged
@@ -232,6 +232,6 @@ def rectified(
         amounts[:, r] += as_amounts(within_room(expected + errors, room[r]), measure)
         sums = total.sum() ** 2 / known.n + part.square.sum()
         std[r] = np.sqrt(known.variance * sums) / per_topic.shape[1]
-        said[r] = notes[0]
+        of_runs[r] = notes[0]
     draws = None if np.isnan(std).any() else Values(amounts, measure.unit)
-    return Corrected(per_topic, std, tuple(said), draws)
+    return Corrected(per_topic, std, tuple(of_runs), draws)

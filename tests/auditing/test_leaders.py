@@ -81,19 +81,19 @@ def test_it_says_who_is_the_best_and_stops(text: str) -> None:
     assert (max(values, key=values.__getitem__) == found.leader) == best
     said = "north-1 is the best of 4 runs; guaranteed at 95 % for all together, by "
     assert found.summary()[1].startswith(said) == best
-    assert found.summary()[-2] == "stop: what was asked is told"
+    assert found.summary()[-2] == "stop: each difference has a sign"
     assert found.n_judged < len(found.urns[0])
 
 
 def test_what_is_open_is_told_and_left_at_a_width() -> None:
     found = planned()
-    assert found.summary()[1] == "north-1 cannot be told yet from south-1, south-2, west-1"
+    assert found.summary()[1] == "north-1 cannot be separated yet from south-1, south-2, west-1"
     frame = found.to_frame()
     assert frame["leader_is"].tolist() == ["open"] * 3
     assert frame[["p_better", "p_worse"]].to_numpy().tolist() == [[1, 1]] * 3
     wide = found.go_on(answers(found), budget=5, until=1.0)
     assert wide.is_done
-    assert wide.summary()[-2] == "stop: what was asked is told; what is open is at most 1 wide"
+    assert wide.summary()[-2] == "stop: each difference has a sign or is at most 1 wide"
 
 
 def test_p_values_are_those_of_all_runs_at_once() -> None:
