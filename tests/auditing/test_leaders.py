@@ -13,7 +13,7 @@ import pytest
 from audits import FAST, answers, true_values
 
 from bayespool import audit, load_example, qrels_from_frame, read_audit
-from bayespool.auditing import LeaderAudit, Urn
+from bayespool.auditing import Audit, LeaderAudit, Urn
 from bayespool.errors import InputError, InputWarning
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
@@ -257,3 +257,21 @@ def test_wrong_judgments_are_refused() -> None:
     turned = {urn.query_ids[i]: {urn.doc_ids[i]: int(1 - min(found.relevance[i], 1))}}
     with pytest.raises(InputError, match="an audit keeps its judgments"):
         found.go_on(qrels_from_frame(turned))
+
+
+def test_a_difference_that_bounds_settle_has_a_p_value_of_0() -> None:
+    """new-a is better than coast-1 by .08 or more whatever is unjudged."""
+    found = audit(load_example(), ("new-a", "coast-1"), "P@10", budget=1, **FAST)
+    assert found.interval[0] == pytest.approx(0.08)
+    assert isinstance(found, Audit)
+    assert found.p_values == (0, 1)
+
+
+def test_its_figures_are_of_the_closest_run_first(tmp_path: Path) -> None:
+    found = planned()
+    done = found.go_on(answers(found), budget=5)
+    names = [figure.name for figure in done.figures()]
+    closest = min(done.intervals, key=lambda run: done.intervals[run][0])
+    assert names[0] == f"audit-{closest}"
+    assert len(names) == 3
+    assert b"<svg" in done.figures()[0].render()
