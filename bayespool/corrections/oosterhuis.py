@@ -167,8 +167,8 @@ class ConformalRiskControl(LabelCorrection):
 
     Draws are the bounds of all levels, in an order that differs from run to run: quantiles of a run's draws
     are its bounds, and runs are taken as independent. The sets have as many topics as the run: bounds of a
-    single topic, which the paper calibrates on single topics, are not computed. The total and every topic stay within the bounds of
-    completions; under P@n draws are rounded to numbers of documents.
+    single topic, which the paper calibrates on single topics, are not computed. The total and every topic
+    stay within the bounds of completions; under P@n draws are rounded to numbers of documents.
 
     Defined for sums of gains, as in the paper (DCG). Under a measure over an ideal ranking it is the ideal of
     the judged documents, which the paper does not have. Other measures have no value: AP, RR and ERR are no
