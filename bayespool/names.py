@@ -47,6 +47,8 @@ POINT_ESTIMATORS = {
     "judge-filled": "the measure with a second judge's labels in place of missing judgments",
     "judge-rates": "how often hidden documents with a document's label are relevant, as its chance",
     "prediction-powered": "a second judge's labels, corrected by a sample, with an interval of its own",
+    "precise": "the same with topics as the sample's units",
+    "conformal-risk-control": "a second judge's labels moved until they bound topics of known value",
 }
 POSTERIOR_ESTIMATORS = {
     "posterior-combined": "ratio and rankings, by how well they predict held-out organizations",

@@ -1,6 +1,7 @@
 """Whether the intervals of audits hold, and how narrow they are, on simulated judgments with any model.
 
     python benchmarks/audit_validity.py [--audits 2000] [--measures P@10 nDCG@10 ...] [--spread 1.8]
+    python benchmarks/audit_validity.py --runs 5 [--audits 2000] [--spread 1.8]
 
 A run has 30 % of its ranks unjudged on each of 25 topics. The chance of a document falls with its rank, and
 varies by topic and document (a standard deviation of --spread in log odds); it is relevant with that chance.
@@ -12,7 +13,14 @@ that of audits with evidence of 20 against the model, mean widths after 10, 20, 
 and the judgments until a width of .05 and .02. Below it the same with documents drawn uniformly: by the
 same betting, and with the normal interval of Horvitz & Thompson, which promises to hold at one time only;
 its share of audits that ever missed is from the tenth judgment on. The shares that miss after 10 and 20
-judgments stand beside it.
+judgments stand beside it. A row *at one time* has the judgments until four standard errors of the
+design-based estimate, over the audits, are .05 and .02: about the least for any interval of these draws, even
+one that holds at one time only.
+
+``--runs`` audits instead whether the leader of so many runs is the best by P@10: each of 150 documents is in
+the top of a run with a chance of .4. Prints, by model, the share of audits in which the interval of *any*
+difference ever missed (at most .05), of those that called a leader the best that is not, the share whose
+leader is the best, the share of these that were told, and the mean number of judgments until then.
 """
 
 from __future__ import annotations
@@ -24,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool import parse_measure
-from bayespool.auditing import Urn, Walk, confidence_sequence, walk
+from bayespool.auditing import LeaderAudit, Urn, Walk, confidence_sequence, walk
 from bayespool.auditing.envelopes import TopicOfRun, envelope
 from bayespool.auditing.foretold import foretell
 from bayespool.measures import Measure, Normalized, Tally
@@ -35,7 +43,7 @@ MODELS = ("right", "useless", "adverse")
 STAGES = (10, 20, 50, 100, 200)
 EVIDENCE = 20.0  # which a martingale reaches in 5 % of the audits
 GOALS = (0.05, 0.02)
-N_TOPICS, DEEP, UNJUDGED, ELSEWHERE = 25, 20, 0.3, 12
+N_TOPICS, DEEP, UNJUDGED, ELSEWHERE, N_DOCUMENTS = 25, 20, 0.3, 12, 150
 EPS = 1e-9
 
 
@@ -141,6 +149,49 @@ def first(width: FloatArray, goal: float) -> int:
     return int(found[0]) + 1 if len(found) else len(width)
 
 
+def errors_of(walked: Walk, urn: Urn, truth: float) -> FloatArray:
+    """Error of the design-based estimate after each of 200 steps (`bayespool.Audit.estimates`)."""
+    n = len(walked.low)
+    weight = 1.0 / np.arange(len(urn), len(urn) - n, -1.0) ** 2
+    payoff = (urn.base_low + walked.low + urn.base_high + walked.high) / 2
+    estimate = np.cumsum(weight * payoff) / np.cumsum(weight)
+    within = np.clip(estimate, urn.base_low + walked.floor, urn.base_high + walked.ceiling)
+    return np.pad(within - truth, (0, 200 - n))
+
+
+def leaders(n_runs: int, n_audits: int, spread: float) -> None:
+    """Audit the best of several runs, and print."""
+    print("model ever_missed wrongly_best leader_best told judgments")
+    for model in MODELS:
+        rows = []
+        for k in range(n_audits):
+            rng = np.random.default_rng([k, n_runs])
+            p = 1 / (1 + np.exp(-rng.normal(-0.5, spread, N_DOCUMENTS)))
+            m = {"right": p, "useless": rng.permutation(p), "adverse": 1 - p}[model]
+            relevance = (rng.random(N_DOCUMENTS) < p).astype(np.int64)
+            places = (rng.random((n_runs, N_DOCUMENTS)) < 0.4) / (10 * N_TOPICS)
+            places = places[np.argsort(-(places @ m), kind="stable")]
+            used = (places[0] != places[1:]).any(axis=0)
+            places, m, relevance = places[:, used], m[used], relevance[used]
+            names = tuple(map(str, range(len(m))))
+            common = (m, np.sqrt(m * (1 - m)), np.zeros(len(m)), 0.0, 0.0)
+            urns = tuple(
+                Urn(names, names, c, c, *common, float(np.minimum(c, 0).sum()), float(np.maximum(c, 0).sum()),
+                    0.0, 1.0, (0.0, 1.0))
+                for c in places[0] - places[1:]
+            )  # fmt: skip
+            found = LeaderAudit(urns, names[:n_runs], "P@10", relevance, np.arange(len(m)), k, 0.95, None, {})
+            truth = (places[0] - places[1:]) @ relevance
+            low, high = np.array([one.intervals for one in found.audits]).transpose(1, 0, 2)
+            missed = (low > truth[:, None] + EPS).any() or (high < truth[:, None] - EPS).any()
+            says = np.flatnonzero((low > EPS).all(axis=0))
+            is_best = bool((truth > EPS).all())
+            rows.append([missed, len(says) and not is_best, is_best, is_best and len(says) > 0,
+                         says[0] + 1 if is_best and len(says) else np.nan])  # fmt: skip
+        mean = np.nanmean(np.array(rows, dtype=float), axis=0)
+        print(model, *(f"{x:.3f}" for x in mean[:3]), f"{mean[3] / mean[2]:.3f} {mean[4]:.0f}", flush=True)
+
+
 def main() -> None:
     """Simulate and print."""
     parser = argparse.ArgumentParser(
@@ -149,7 +200,11 @@ def main() -> None:
     parser.add_argument("--audits", type=int, default=2000)
     parser.add_argument("--measures", nargs="+", default=MEASURES)
     parser.add_argument("--spread", type=float, default=1.8)
+    parser.add_argument("--runs", type=int, default=1, help="audit whether the leader of so many is the best")
     asked = parser.parse_args()
+    if asked.runs > 2:
+        leaders(asked.runs, asked.audits, asked.spread)
+        return
     print(
         "measure model draws_by documents ever_missed refuted miss10 miss20 "
         + " ".join(f"w{s}" for s in STAGES)
@@ -159,6 +214,7 @@ def main() -> None:
         measure = parse_measure(text)
         for model in MODELS:
             rows: dict[str, list[list[float]]] = {"audit": [], "uniform": [], "normal": []}
+            errors: dict[str, list[FloatArray]] = {"audit": [], "uniform": []}
             for k in range(asked.audits):
                 rng = np.random.default_rng([k, len(text), ord(text[0])])
                 urn, worth, truth = simulate(measure, model, asked.spread, rng)
@@ -167,9 +223,12 @@ def main() -> None:
                 sum_of = (urn.least, urn.most, urn.base_low, urn.base_high, 0.95)
                 evidence = foretell(urn, walked.chosen, worth[walked.chosen]).evidence.max()
                 ends = {"audit": confidence_sequence(walked, *sum_of)}
+                errors["audit"].append(errors_of(walked, urn, truth))
                 if model == "right":
                     order = rng.permutation(len(urn))[:n]
-                    ends["uniform"] = confidence_sequence(uniformly(urn, worth, order), *sum_of)
+                    by_chance = uniformly(urn, worth, order)
+                    errors["uniform"].append(errors_of(by_chance, urn, truth))
+                    ends["uniform"] = confidence_sequence(by_chance, *sum_of)
                     ends["normal"] = normal_interval(urn, worth, order)
                 for name, (low, high) in ends.items():
                     missed = (low > truth + EPS) | (high < truth - EPS)
@@ -197,6 +256,11 @@ def main() -> None:
                         *(f"{x:.0f}" for x in mean[-2:]),
                         flush=True,
                     )
+            for name, found_errors in errors.items():
+                if found_errors:
+                    width = 4 * np.sqrt(np.mean(np.square(found_errors), axis=0))
+                    until = [int((width > goal).sum()) + 1 for goal in GOALS]
+                    print(measure, model, name, "at_one_time", *until, flush=True)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,10 @@ from bayespool.experiments import leave_types_out
 from bayespool.posterior import ScoringProblem
 
 MEASURES = ("P(rel=2)@5", "P(rel=2)@10", "nDCG@10")
-RIVALS = ("as-judged", "judge-filled", "judge-rates", "prediction-powered")
+RIVALS = (
+    *("as-judged", "judge-filled", "judge-rates", "prediction-powered", "precise"),
+    *(f"conformal-risk-control(sample={sample!r})" for sample in ("hidden", "judged", "runs")),
+)
 COLUMNS = [
     "measure",
     "estimator",

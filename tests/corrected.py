@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from toys import toy_collection
+from toys import from_rankings, toy_collection
 
 from bayespool.collection import Collection, Judge, add_judges, labels_from_frame
 from bayespool.corrections.base import PointCorrection
@@ -51,3 +51,28 @@ def with_any_labels(collection: Collection) -> Collection:
     """A collection with a judge that labels three of four documents 0, 1 or 2, for no reason."""
     turn = np.arange(len(collection.relevance)) % 4
     return dataclasses.replace(collection, judges=(Judge("any", np.where(turn < 3, turn, np.nan)),))
+
+
+def sampled(rng: np.random.Generator, n_topics: int = 8) -> tuple[Collection, float]:
+    """What corrections by a sample ask for: hidden documents and unjudged ones of the same chances by label,
+    labels that know a part, and documents that teach how much; and the true P@10 of the run that is new.
+    """
+    topics = [str(t) for t in range(n_topics)]
+    letters = {"x": "abcdefghij", "y": "klmnopqrst", "u": "ABCDEFGHIJ", "x and y": "0123456789"}
+    relevance, labels = {}, {}
+    for topic in topics:
+        label = {d: float(rng.random() < 0.5) for docs in letters.values() for d in docs}
+        relevance[topic] = {d: int(rng.random() < (0.7 if said else 0.2)) for d, said in label.items()}
+        labels[topic] = label
+    known = {q: {d: r for d, r in of.items() if d not in letters["u"]} for q, of in relevance.items()}
+    both = letters.pop("x and y")
+    ranked = {run: docs + both if run in ("x", "y") else docs for run, docs in letters.items()}
+    collection = from_rankings(
+        {run: dict.fromkeys(topics, docs) for run, docs in ranked.items()},
+        known,
+        {run: run for run in ranked},
+        pooled_run_ids=("x", "y"),
+        pool_depth=20,
+    )
+    truth = np.mean([relevance[q][d] for q in topics for d in letters["u"]])
+    return with_labels(labels, collection), float(truth)

@@ -1,5 +1,6 @@
-from .auditing import Audit as Audit, audit as audit
+from .auditing import Audit as Audit
 from .certificates import read_audit as read_audit
+from .leaders import LeaderAudit as LeaderAudit
 from .sequences import (
     Walk as Walk,
     capital as capital,
@@ -7,4 +8,5 @@ from .sequences import (
     walk as walk,
 )
 from .settings import AuditSettings as AuditSettings
+from .starting import audit as audit
 from .urns import Urn as Urn

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,20 +16,16 @@ import pyarrow as pa
 from bayespool import __version__
 from bayespool.auditing.foretold import REFUTING, Foretold, foretell
 from bayespool.auditing.sequences import Walk, capital, confidence_sequence, uniforms, walk
-from bayespool.auditing.settings import AuditSettings
-from bayespool.auditing.urns import Urn, find_urn
+from bayespool.auditing.tables import DOCUMENTS, STEPS
+from bayespool.auditing.urns import Urn
 from bayespool.collection import Collection, Qrels
-from bayespool.collection.contents import warn_of_no_pool
+from bayespool.collection.own import noted
 from bayespool.collection.records import relevance_codes
 from bayespool.collection.writers import qrels_content
 from bayespool.errors import InputError, InputWarning, warn_caller
-from bayespool.measures.normalized import with_ideal
-from bayespool.options import describe_estimator, takes
 from bayespool.report.result import Figure, cited_by
 from bayespool.scoring.documents import ListForAssessors
-from bayespool.scoring.scoring import expect_collection, find_suited_targets, pool_metadata
 from bayespool.tables.citations import Citation, cite
-from bayespool.tables.columns import Column
 from bayespool.tables.files import digest
 from bayespool.tables.formatting import counted, interval, level, number, p_value
 from bayespool.tables.markup import one_line
@@ -41,6 +37,10 @@ IntArray = npt.NDArray[np.int64]
 URN_NUMBERS = ("base_low", "base_high", "least", "most", "mean", "std")
 """Numbers of an urn that its table does not have."""
 _N_SHOWN = 20  # steps
+_ROUNDING = 1e-9
+_IN_HINDSIGHT = (
+    "posteriors take the judgments as evidence now, and may still be wrong where nothing is judged"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,6 +63,8 @@ class Audit(ListForAssessors):
         Probability that no interval misses the value.
     until : float or None
         Width at which judging may stop.
+    size : ndarray of float, shape (document,), optional
+        How much a document matters for what is drawn, where the draws serve more than this audit.
     details : dict
         Fingerprint, pool, estimator: more of the metadata.
     """
@@ -76,6 +78,7 @@ class Audit(ListForAssessors):
     ci_prob: float
     until: float | None
     details: dict[str, Any]
+    size: FloatArray | None = None
 
     command = "audit"
     title = "Audit"
@@ -108,6 +111,7 @@ class Audit(ListForAssessors):
             self.worth,
             self.known,
             uniforms(self.random_seed, len(self.known)),
+            self.size,
         )
 
     @property
@@ -165,11 +169,19 @@ class Audit(ListForAssessors):
 
     @property
     def p_values(self) -> tuple[float, float]:
-        """P-values, valid at any time, of the value being at most 0 and at least 0."""
+        """P-values, valid at any time, of the value being at most 0 and at least 0.
+
+        They are 0 where what is judged leaves no such value.
+        """
         u, w = self.urn, self.walked
-        against_less = capital(w.low, w.least, -u.base_low)
-        against_more = capital(-w.high, -w.most, u.base_high)
-        return tuple(float(1 / each.max(initial=1.0)) for each in (against_less, against_more))  # type: ignore[return-value]
+        least = max([u.least, *(u.base_low + w.floor[-1:])])
+        most = min([u.most, *(u.base_high + w.ceiling[-1:])])
+        against_less = capital(w.low, w.least, -u.base_low).max(initial=1.0)
+        against_more = capital(-w.high, -w.most, u.base_high).max(initial=1.0)
+        return (
+            0.0 if least > _ROUNDING else float(1 / against_less),
+            0.0 if most < -_ROUNDING else float(1 / against_more),
+        )
 
     @property
     def is_done(self) -> bool:
@@ -196,12 +208,14 @@ class Audit(ListForAssessors):
         Warns
         -----
         InputWarning
-            Judgments of documents that were not drawn are passed over.
+            Judgments of documents that were not drawn are passed over; or none is new.
         """
-        if budget < 1 or (until is not None and until <= 0):
-            raise InputError(
-                f"budget {budget}, until {until}", hint="draw one document or more, until a width above 0"
-            )
+        check_round(budget, until)
+        until = self.until if until is None else until
+        return dataclasses.replace(self, relevance=self.with_judgments(qrels), until=until).drawn(budget)
+
+    def with_judgments(self, qrels: Qrels) -> IntArray:
+        """Relevance of each document, −1 without a judgment, with those of a list; shape (document,)."""
         drawn = {(self.urn.query_ids[i], self.urn.doc_ids[i]): int(i) for i in self.walked.chosen.tolist()}
         relevance = self.relevance.copy()
         codes, _ = relevance_codes(qrels.relevance, "listed")
@@ -233,8 +247,14 @@ class Audit(ListForAssessors):
                 "that this audit has not drawn; each list goes with the certificate that was written with it",
                 InputWarning,
             )
-        judged = dataclasses.replace(self, relevance=relevance, until=self.until if until is None else until)
-        return judged.drawn(budget)
+        waits = (relevance[self.walked.chosen] < 0).any()
+        if waits and not n_others and np.array_equal(relevance, self.relevance):
+            warn_caller(
+                f"{qrels.path or 'judgments'}: no judgment is new; replace each −1 by the assessor's answer, "
+                "from the top",
+                InputWarning,
+            )
+        return relevance
 
     def drawn(self, budget: int) -> Audit:
         """The audit with documents drawn until as many wait for judgment; itself once it is done."""
@@ -243,6 +263,45 @@ class Audit(ListForAssessors):
             return self
         more = np.full(n - len(self.known), self.n_judged, dtype=np.int64)
         return dataclasses.replace(self, known=np.append(self.known, more))
+
+    def inform(self, collection: Collection) -> Collection:
+        """The collection with the audit's judgments as the user's own, which posteriors take as evidence.
+
+        If they refute the posterior without them, a note says so in every result of the collection.
+
+        Parameters
+        ----------
+        collection : Collection
+            Of the same topics and documents.
+
+        Raises
+        ------
+        InputError
+            Nothing is judged, or nothing of use (`Collection.add_judgments`).
+
+        Examples
+        --------
+        >>> from bayespool import audit, load_example
+        >>> from bayespool.collection import qrels_from_frame
+        >>> example = load_example()
+        >>> found = audit(example, "new-b", "P@10", budget=1, estimator="posterior-ratio", draws=100)
+        >>> (topic,), (document,) = found.to_frame("steps")[["query_id", "doc_id"]].to_numpy().T
+        >>> found = found.go_on(qrels_from_frame({topic: {document: 1}}))
+        >>> int(found.inform(example).is_own.sum())
+        1
+        """
+        return informed(collection, self.qrels(), (self.refutation,))
+
+    @property
+    def refutation(self) -> str:
+        """That the posterior is refuted, with what is guaranteed; empty where it is not."""
+        if self.evidence < REFUTING:
+            return ""
+        return (
+            f"{self.measure} of {self.name}: an audit's judgments refute the posterior without them "
+            f"(evidence {self.evidence:.3g}, and {REFUTING:g} is enough); {self._interval_text()} is "
+            f"guaranteed at {level(self.ci_prob)}"
+        )
 
     @property
     def _is_graded(self) -> bool:
@@ -263,9 +322,9 @@ class Audit(ListForAssessors):
             "ci_prob": self.ci_prob,
             "until": self.until,
             "urn": {name: getattr(u, name) for name in URN_NUMBERS} | {"worth": list(u.worth)},
-            "urn_digest": digest(self._urn_text()),
+            "urn_digest": digest(self.urn_text()),
             "digest": digest(
-                json.dumps([self._urn_text(), self.relevance.tolist(), self.known.tolist(), settings])
+                json.dumps([self.urn_text(), self.relevance.tolist(), self.known.tolist(), settings])
             ),
             "interval": list(self.interval),
             "looseness": self.looseness,
@@ -274,7 +333,7 @@ class Audit(ListForAssessors):
             "is_done": self.is_done,
         }
 
-    def _urn_text(self) -> str:
+    def urn_text(self) -> str:
         """Urn, runs, measure and seed as text: all that decides what is drawn before any judgment."""
         values = (getattr(self.urn, field.name) for field in dataclasses.fields(Urn))
         plain = [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
@@ -286,7 +345,7 @@ class Audit(ListForAssessors):
 
         u, w, n = self.urn, self.walked, self.n_judged
         steps = np.arange(len(self)) + 1
-        posterior_lower, posterior_upper = self._posterior_ends()
+        posterior_lower, posterior_upper = self.posterior_ends()
         after = {
             "estimate": self.estimates,
             "lower": self.intervals[0],
@@ -345,11 +404,11 @@ class Audit(ListForAssessors):
         )
         views = (*([judged] if n else []), *([waits] if n < len(self) and not self.is_done else []))
         return (
-            Table("steps", "Documents drawn, and what each judgment proves", drawn, _STEPS, views),
-            Table("documents", "Documents that are drawn from", documents, _DOCUMENTS),
+            Table("steps", "Documents drawn, and what each judgment proves", drawn, STEPS, views),
+            Table("documents", "Documents that are drawn from", documents, DOCUMENTS),
         )
 
-    def _posterior_ends(self) -> tuple[FloatArray, FloatArray]:
+    def posterior_ends(self) -> tuple[FloatArray, FloatArray]:
         """Ends of the posterior's interval after each judged step, each of shape (judged step,)."""
         u, w, half = self.urn, self.walked, self._z * self.foretold.std
         least = np.maximum(u.base_low + w.floor, u.least)
@@ -386,7 +445,7 @@ class Audit(ListForAssessors):
     def notes(self) -> tuple[str, ...]:
         """The pool's; whether nothing is left, or the posterior is refuted; the interval; what waits."""
         notes = list(self.details.get("pool_notes", ()))
-        if self.width < -1e-9:  # no rounding
+        if self.width < -_ROUNDING:
             notes.append(
                 "no value is left, as the lower end is above the upper: the interval missed, which it does "
                 "so often by chance, or judgments depended on what was drawn"
@@ -421,7 +480,7 @@ class Audit(ListForAssessors):
         half = self._z * u.std
         ends = [max(u.mean - half, u.least), min(u.mean + half, u.most)]
         if n:
-            ends = [float(each[-1]) for each in self._posterior_ends()]
+            ends = [float(each[-1]) for each in self.posterior_ends()]
         believed = interval(ends[0], ends[1], signed=self._is_pair)
         sentences.append(f"the posterior says {number(mean)} ({believed}), if it is right")
         if self._is_pair and n:
@@ -437,7 +496,7 @@ class Audit(ListForAssessors):
         elif waiting:
             of = counted(len(u), "unjudged document")
             sentences.append(f"to judge, in this order: {counted(waiting, 'document')} of {of}")
-        sentences.append(f"seed {self.random_seed}, digest of what is drawn from {digest(self._urn_text())}")
+        sentences.append(f"seed {self.random_seed}, digest of what is drawn from {digest(self.urn_text())}")
         return tuple(sentences)
 
     def figures(self) -> tuple[Figure, ...]:
@@ -452,128 +511,17 @@ class Audit(ListForAssessors):
         return cite([*cited_by(self.metadata), "shekhar-etal-2023", "waudby-smith-ramdas-2024"])
 
 
-_STEPS = {
-    "step": Column("step", "count", "Place in the order in which documents are drawn."),
-    "known": Column("known", "count", "Number of judgments that were known when the document was drawn."),
-    "probability": Column(
-        "prob\xad\nability", "chance", "With which the document was drawn, given those before it.", 4
-    ),
-    "relevance": Column("relevance", "count", "Relevance; -1 where nobody has judged it."),
-    "is_judged": Column(
-        "judged", "flag", "Whether the document and all drawn before it are judged, so that it counts."
-    ),
-    "estimate": Column(
-        "estimate", "score", "Design-based estimate: posterior means with weighted residuals."
-    ),
-    "lower": Column("from", "score", "Lower end of the guaranteed interval."),
-    "upper": Column("to", "score", "Upper end of the guaranteed interval."),
-    "posterior": Column("posterior", "score", "Posterior mean of the value, given the judgments so far."),
-    "posterior_lower": Column("posterior\nfrom", "score", "Lower end of the posterior's interval."),
-    "posterior_upper": Column("posterior\nto", "score", "Upper end of the posterior's interval."),
-    "evidence": Column(
-        "evidence",
-        "size",
-        "Evidence against the posterior so far; one that is right reaches 100 in about one of 40 audits.",
-    ),
-}
-_DOCUMENTS = {
-    "low": Column(
-        "adds\nat least", "difference", "What the document adds, if of worth 1, to a sum below the value.", 6
-    ),
-    "high": Column(
-        "adds\nat most", "difference", "What the document adds, if of worth 1, to a sum above the value.", 6
-    ),
-    "chance": Column("chance of\nrelevance", "chance", "Expected worth of the document by the posterior.", 4),
-    "spread": Column("s. d.", "chance", "Standard deviation of its worth in the posterior.", 4),
-    "shared": Column(
-        "shared",
-        "difference",
-        "Change of the chance with a standard deviation of what all have in common.",
-        4,
-    ),
-    "relevance": Column("relevance", "count", "Relevance by the audit's judgments; -1 without one."),
-}
+def informed(collection: Collection, qrels: Qrels, refutations: Iterable[str]) -> Collection:
+    """The collection with an audit's judgments, and a note of each refutation that is not empty."""
+    collection = collection.remember_judgments(qrels)
+    for refutation in filter(None, refutations):
+        collection = noted(collection, f"{refutation}; {_IN_HINDSIGHT}")
+    return collection
 
 
-@takes(AuditSettings)
-def audit(
-    collection: Collection,
-    run_ids: str | Iterable[str] | None = None,
-    *,
-    settings: AuditSettings,
-    report: Callable[[str], None] | None = None,
-) -> Audit:
-    """Draw unjudged documents of a run for judgment, with an interval that holds however wrong the model is.
-
-    Parameters
-    ----------
-    collection : Collection
-    run_ids : str or iterable of str, optional
-        A run, or two for their difference, the first less the second. Default: the runs that were not
-        pooled, or with ``unpool`` only those named there.
-    {options}
-    report : callable, optional
-        Called with a line on each stage of the work as it begins.
-
-    Returns
-    -------
-    Audit
-        With documents to judge. `Audit.go_on` takes their judgments.
-
-    Raises
-    ------
-    InputError
-        More than two runs; a measure that cannot be audited; nothing unjudged; unknown run or setting.
-
-    Notes
-    -----
-    The interval holds at all times at once with probability ``ci_prob`` over the draws, if judgments do not
-    depend on what is drawn. Nothing is assumed of the posterior, which only makes the interval narrower.
-
-    Examples
-    --------
-    >>> from bayespool import audit, load_example
-    >>> found = audit(load_example(), "new-b", "P@10", budget=5, estimator="posterior-ratio", draws=100)
-    >>> len(found), found.interval
-    (5, (0.35, 0.57))
-    """
-    expect_collection(collection)
-    warn_of_no_pool(collection)
-    (measure,) = with_ideal([settings.measures], settings.ideal or "own")
-    whole = collection
-    collection, targets, unpooled = find_suited_targets(
-        whole, run_ids, settings, (measure,), settings.estimand
-    )
-    if len(targets) > 2:
+def check_round(budget: int, until: float | None) -> None:
+    """Raise `InputError` for a round that draws nothing, or that no width ends."""
+    if budget < 1 or (until is not None and until <= 0):
         raise InputError(
-            f"an audit of {len(targets)} runs", hint="name one, or two whose difference is audited"
+            f"budget {budget}, until {until}", hint="draw one document or more, until a width above 0"
         )
-    if len(targets) == 2 and not settings.ideal:
-        (measure,) = with_ideal([measure], "shared")
-    say = report or (lambda line: None)
-    say(f"completing: {settings.estimator.name}")
-    completion = settings.estimator.complete(collection, targets, measure)
-    say("drawing")
-    urn = find_urn(completion, measure)
-    if not len(urn):
-        raise InputError(
-            f"{measure} of {' − '.join(targets)}: no unjudged document changes it",
-            hint="there is nothing to audit; score says the value",
-        )
-    return Audit(
-        urn=urn,
-        run_ids=targets,
-        measure=str(measure),
-        relevance=np.full(len(urn), -1, dtype=np.int64),
-        known=np.zeros(0, dtype=np.int64),
-        random_seed=settings.random_seed,
-        ci_prob=settings.ci_prob,
-        until=settings.until,
-        details={
-            "fingerprint": collection.fingerprint,
-            "unpooled": unpooled,
-            "passed_over": list(collection.passed_over),
-            "estimator": describe_estimator(settings.estimator),
-            **pool_metadata(collection, whole),
-        },
-    ).drawn(settings.budget)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayespool.auditing.auditing import URN_NUMBERS, Audit
+from bayespool.auditing.leaders import LeaderAudit
 from bayespool.auditing.urns import Urn
 from bayespool.errors import InputError
 from bayespool.report.reading import read_result
@@ -20,10 +22,11 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("low", "high", "chance", "spread", "shared")
 _DETAILS = ("fingerprint", "unpooled", "passed_over", "estimator", "pool", "pool_notes")
+_TEXTS = ("leader", "other", "leader_is")
 _TOLERANCE = 1e-9
 
 
-def read_audit(path: PathLike) -> Audit:
+def read_audit(path: PathLike) -> Audit | LeaderAudit:
     """Read the certificate of an audit, and verify it from the file alone.
 
     All draws are repeated with the seed, all probabilities and intervals are computed again from what the
@@ -36,7 +39,7 @@ def read_audit(path: PathLike) -> Audit:
 
     Returns
     -------
-    Audit
+    Audit or LeaderAudit
         As it was written, to go on from.
 
     Raises
@@ -76,43 +79,58 @@ def _stored(path: PathLike) -> StoredResult:
     return stored
 
 
-def _audit_of(stored: StoredResult) -> Audit:
+def _audit_of(stored: StoredResult) -> Audit | LeaderAudit:
     """The audit of which a certificate has the seed, the documents and the judgments."""
     made: dict[str, Any] = dict(stored.metadata)
     steps, documents = stored.to_frame("steps"), stored.to_frame("documents")
-    of_urn = made["urn"]
+    is_of_leader = "urns" in made
+    others = [str(run) for run in made["runs"][1:]] if is_of_leader else []
+    of_each = [documents[documents["other"] == run] for run in others] or [documents]
+    urns = tuple(map(_urn_of, of_each, made["urns"] if is_of_leader else [made["urn"]]))
+    relevances = [frame["relevance"].to_numpy(dtype=np.int64) for frame in of_each]
+    if any((urn.query_ids, urn.doc_ids) != (urns[0].query_ids, urns[0].doc_ids) for urn in urns) or any(
+        not np.array_equal(relevance, relevances[0]) for relevance in relevances
+    ):
+        raise ValueError("differences have other documents or judgments")
+    first = steps[steps["other"] == others[0]] if others and len(steps) else steps
+    known = first["known"].to_numpy(dtype=np.int64) if len(first) else np.zeros(0, dtype=np.int64)
+    if (known > np.arange(len(known))).any() or (known < 0).any() or len(known) > len(urns[0]):
+        raise ValueError("a step knows of later ones")
+    common: dict[str, Any] = {
+        "run_ids": tuple(map(str, made["runs"])),
+        "measure": str(made["measure"]),
+        "relevance": relevances[0],
+        "known": known,
+        "random_seed": int(made["random_seed"]),
+        "ci_prob": float(made["ci_prob"]),
+        "until": None if made["until"] is None else float(made["until"]),
+        "details": {name: made[name] for name in _DETAILS if name in made},
+    }
+    return LeaderAudit(urns=urns, **common) if is_of_leader else Audit(urn=urns[0], **common)
+
+
+def _urn_of(documents: pd.DataFrame, made: Mapping[str, Any]) -> Urn:
+    """Urn of its documents and the numbers beside them."""
     columns: dict[str, Any] = {name: documents[name].to_numpy(dtype=np.float64) for name in _COLUMNS}
-    numbers: dict[str, Any] = {name: float(of_urn[name]) for name in URN_NUMBERS}
-    urn = Urn(
+    numbers: dict[str, Any] = {name: float(made[name]) for name in URN_NUMBERS}
+    return Urn(
         query_ids=tuple(map(str, documents["query_id"])),
         doc_ids=tuple(map(str, documents["doc_id"])),
         **columns,
         **numbers,
-        worth=tuple(map(float, of_urn["worth"])),
-    )
-    known = steps["known"].to_numpy(dtype=np.int64) if len(steps) else np.zeros(0, dtype=np.int64)
-    if (known > np.arange(len(known))).any() or (known < 0).any() or len(known) > len(urn):
-        raise ValueError("a step knows of later ones")
-    return Audit(
-        urn=urn,
-        run_ids=tuple(map(str, made["runs"])),
-        measure=str(made["measure"]),
-        relevance=documents["relevance"].to_numpy(dtype=np.int64),
-        known=known,
-        random_seed=int(made["random_seed"]),
-        ci_prob=float(made["ci_prob"]),
-        until=None if made["until"] is None else float(made["until"]),
-        details={name: made[name] for name in _DETAILS if name in made},
+        worth=tuple(map(float, made["worth"])),
     )
 
 
-def _check(audit: Audit, stored: StoredResult, path: Path) -> None:
+def _check(audit: Audit | LeaderAudit, stored: StoredResult, path: Path) -> None:
     """Raise `InputError` where the certificate is not what its seed and judgments give."""
     again, written = audit.to_frame("steps"), stored.to_frame("steps")
     if len(again) != len(written):
         raise InputError(f"has {len(written)} steps, and its documents give {len(again)}", path=path)
     for step in range(len(again)):
         _check_step(again.iloc[step], written.iloc[step], audit.random_seed, path)
+    if isinstance(audit, LeaderAudit):
+        _check_differences(audit.to_frame("differences"), stored.to_frame("differences"), path)
     for name, what in (("urn_digest", "what is drawn from"), ("digest", "the judgments and settings")):
         if audit.metadata[name] != stored.metadata.get(name):
             raise InputError(f"the digest of {what} is not the one written", path=path, hint=_CHANGED)
@@ -138,12 +156,34 @@ def _check_step(again: pd.Series[Any], written: pd.Series[Any], random_seed: int
     if again["relevance"] != written["relevance"]:
         reason = f"{where}: relevance {written['relevance']}, and {again['relevance']} among the documents"
         raise InputError(reason, path=path, hint=_CHANGED)
-    for name in again.index.drop(["query_id", "doc_id", "relevance"]):
+    if again.get("other") != written.get("other"):
+        raise InputError(
+            f"{where}: against {written['other']}, not {again['other']}", path=path, hint=_CHANGED
+        )
+    for name in again.index.drop(["query_id", "doc_id", "relevance", "other"], errors="ignore"):
         ours, theirs = float(again[name]), float(written[name])
         if not _is_close(ours, theirs):
             raise InputError(
                 f"{where}: {name} is {ours:.6g}, and {theirs:.6g} written", path=path, hint=_CHANGED
             )
+
+
+def _check_differences(again: pd.DataFrame, written: pd.DataFrame, path: Path) -> None:
+    """Raise `InputError` where a difference is not what the last step gives."""
+    if list(again["other"]) != list(written["other"]):
+        raise InputError("the differences are not those of the runs", path=path, hint=_CHANGED)
+    for (_, ours), (_, theirs) in zip(again.iterrows(), written.iterrows(), strict=True):
+        for name in again.columns:
+            if name in _TEXTS:
+                is_same = ours[name] == theirs[name]
+            else:
+                is_same = _is_close(float(ours[name]), float(theirs[name]))
+            if not is_same:
+                raise InputError(
+                    f"against {ours['other']}: {name} is {ours[name]}, and {theirs[name]} written",
+                    path=path,
+                    hint=_CHANGED,
+                )
 
 
 def _is_close(ours: float, theirs: float) -> bool:

@@ -25,7 +25,7 @@ CANDIDATES = 2001
 _LEVEL, _SLOPE, _NOISE = 0.2, 0.5, 0.15  # prior s. d. of the model's error, variance of a judgment around it
 _LEAST_CHANCE = 0.01
 _TINY = 1e-12
-_MOST = 700.0  # logarithm of capital
+_MOST = 1e300  # capital
 
 
 class Walk(NamedTuple):
@@ -60,6 +60,7 @@ def walk(
     worth: FloatArray,
     known: IntArray,
     uniform: FloatArray,
+    size: FloatArray | None = None,
 ) -> Walk:
     """Draw documents, and turn their judgments into payoffs.
 
@@ -75,10 +76,12 @@ def walk(
         Number of steps whose judgments were known when each step was drawn: these decide its probabilities.
     uniform : ndarray of float, shape (step,)
         Numbers in [0, 1) that draw (`uniforms`).
+    size : ndarray of float, shape (document,), optional
+        How much a document matters for what is drawn. Default: the larger of its contributions, without sign.
 
     Notes
     -----
-    A document is drawn with a probability q proportional to its contribution c × (√(m(1 − m)) + 1), where m
+    A document is drawn with a probability q proportional to its size c × (√(m(1 − m)) + 1), where m
     is its chance, corrected in level and slope for what the judgments so far say of the model. The payoff of
     a step is S + Σ c p + c (y − p)/q: the sum of what is judged, of what is expected of the open documents,
     and the weighted residual of the drawn one; p is m moved half-way to its mean. The expectation is the sum
@@ -94,9 +97,13 @@ def walk(
     """
     n = min(len(known), len(low))
     chosen, payoffs = np.zeros(n, dtype=np.int64), np.zeros((7, n))
-    low, high, chance, worth = (np.ascontiguousarray(a, dtype=np.float64) for a in (low, high, chance, worth))
+    size = np.maximum(np.abs(low), np.abs(high)) if size is None else size
+    low, high, size, chance, worth = (
+        np.ascontiguousarray(a, dtype=np.float64) for a in (low, high, size, chance, worth)
+    )
     before = np.asarray(known[:n], dtype=np.int64)
-    n_judged = _walk(low, high, chance, worth, np.ascontiguousarray(uniform[:n]), before, chosen, payoffs)
+    uniform = np.ascontiguousarray(uniform[:n])
+    n_judged = _walk(low, high, size, chance, worth, uniform, before, chosen, payoffs)
     return Walk(chosen, payoffs[0], *payoffs[1:, :n_judged])
 
 
@@ -104,6 +111,7 @@ def walk(
 def _walk(
     low: FloatArray,
     high: FloatArray,
+    size: FloatArray,
     chance: FloatArray,
     worth: FloatArray,
     uniform: FloatArray,
@@ -112,7 +120,7 @@ def _walk(
     payoffs: FloatArray,
 ) -> int:
     n, n_steps = len(low), len(chosen)
-    size, total, center = np.maximum(np.abs(low), np.abs(high)), 0.0, 0.0
+    total, center = 0.0, 0.0
     for i in range(n):
         total += size[i]
         center += size[i] * chance[i]
@@ -221,10 +229,25 @@ def confidence_sequence(
 
 def _refuted(z: FloatArray, least: FloatArray, start: float, stop: float, refuting: float) -> FloatArray:
     """Largest candidate refuted by each step, ``start`` before any is, shape (step,)."""
-    candidates = np.linspace(start, stop, CANDIDATES)
-    ends = np.zeros(len(z))
-    _bet(np.ascontiguousarray(z), np.ascontiguousarray(least), candidates, np.array(BETS), refuting, ends)
-    return ends
+    return _bet_against(z, least, np.linspace(start, stop, CANDIDATES), refuting)[0]
+
+
+def capital(z: FloatArray, least: FloatArray, value: float) -> FloatArray:
+    """Capital of a bet against values of at most ``value``, after each step, shape (step,).
+
+    One over its maximum so far is a p-value at any time.
+    """
+    return _bet_against(z, least, np.array([value]), np.inf)[1]
+
+
+def _bet_against(
+    z: FloatArray, least: FloatArray, candidates: FloatArray, refuting: float
+) -> tuple[FloatArray, FloatArray]:
+    """Largest candidate refuted by each step, and the capital against the last one, each of shape (step,)."""
+    ends, capitals = np.zeros(len(z)), np.zeros(len(z))
+    z, least = np.ascontiguousarray(z), np.ascontiguousarray(least)
+    _bet(z, least, candidates, np.array(BETS), refuting, ends, capitals)
+    return ends, capitals
 
 
 @compiled
@@ -235,6 +258,7 @@ def _bet(
     bets: FloatArray,
     refuting: float,
     ends: FloatArray,
+    capitals: FloatArray,
 ) -> None:
     first, n_bets = 0, len(bets)
     capital = np.ones((len(candidates), n_bets))
@@ -243,20 +267,10 @@ def _bet(
         for g in range(first, len(candidates)):
             x, total = (z[t] - least[t]) / max(candidates[g] - least[t], _TINY), 0.0
             for k in range(n_bets):
-                capital[g, k] *= 1 - bets[k] + bets[k] * x
+                capital[g, k] = min(capital[g, k] * (1 - bets[k] + bets[k] * x), _MOST)
                 total += capital[g, k]
             if total >= refuting * n_bets:
                 refuted = g
+            capitals[t] = total / n_bets
         first = refuted
         ends[t] = candidates[first]
-
-
-def capital(z: FloatArray, least: FloatArray, value: float) -> FloatArray:
-    """Capital of a bet against values of at most ``value``, after each step, shape (step,).
-
-    One over its maximum so far is a p-value at any time.
-    """
-    x = (z - least) / np.maximum(value - least, _TINY)
-    bets = np.array(BETS)[:, None]
-    logarithm = np.cumsum(np.log(np.maximum(1 - bets + bets * x, _TINY)), axis=1)
-    return np.asarray(np.exp(np.minimum(logarithm, _MOST)).mean(axis=0))

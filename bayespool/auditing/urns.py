@@ -65,61 +65,81 @@ class Urn:
 
 def find_urn(completion: Completion, measure: Measure) -> Urn:
     """Urn of one run, or of the difference of two, the first less the second."""
+    return find_urns(completion, measure, np.array([[1.0, -1.0]])[:, : len(completion.unknowns.run_ids)])[0]
+
+
+def find_urns(completion: Completion, measure: Measure, signs: FloatArray) -> tuple[Urn, ...]:
+    """Urns of several values, all of the documents that any of them depends on.
+
+    ``signs``: of each run in each value, 0 for a run that has no part in it, shape (value, run).
+    """
     check_auditable(measure)
     unknowns = completion.unknowns
-    collection, n_runs = unknowns.collection, len(unknowns.run_ids)
-    signs = np.array([1.0, -1.0])[:n_runs]
+    collection, n_values = unknowns.collection, len(signs)
     bounds = score_bounds(collection, unknowns.run_ids, measure, estimand=unknowns.estimand)
     least, most = bounds.least.means(), bounds.most.means()
-    means = completion.evaluate(measure)[0].means() @ signs
+    plus, minus = np.maximum(signs, 0), np.maximum(-signs, 0)
+    means = completion.evaluate(measure)[0].means() @ signs.T
     worth = worth_of_levels(measure, completion.levels)
     draws = slice(None, None, -(-completion.n_draws // _MAX_DRAWS))
     ranked = ranked_levels(collection, unknowns.run_index, measure.cutoff)
     levels = np.maximum(measure.read(ranked), 0)
     tally = tally_of(collection, completion.levels)
     n_topics = len(collection.query_ids)
-    chances, within, low, high = [], [], np.zeros(len(unknowns)), np.zeros(len(unknowns))
-    base_low = base_high = 0.0
+    chances, within = [], []
+    low, high = np.zeros((n_values, len(unknowns))), np.zeros((n_values, len(unknowns)))
+    base_low, base_high = np.zeros(n_values), np.zeros(n_values)
     for t in range(n_topics):
         documents = unknowns.on_topic(t)
         expected, variance = completion.expected(t, worth, draws)
         chances.append(expected.astype(np.float32))
         within.append(variance.mean(axis=0))
         tally_of_topic = Tally(tally.n[t : t + 1], tally.levels)
-        for r, sign in enumerate(signs):
+        for r in range(signs.shape[1]):
             sums = envelope(
                 measure,
                 _topic_of_run(completion, measure, t, r, levels[r, t], tally_of_topic, expected.mean(axis=0)),
             )
-            sums = sums if sign > 0 else _turned(sums)
-            base_low += sums.base_low / n_topics
-            base_high += sums.base_high / n_topics
-            low[documents] += sums.low / n_topics
-            high[documents] += sums.high / n_topics
-    open_ = np.flatnonzero((np.abs(low) > 1e-15) | (np.abs(high) > 1e-15))
-    low, high = low[open_], high[open_]
+            for v in np.flatnonzero(signs[:, r]).tolist():
+                of_value = sums if signs[v, r] > 0 else _turned(sums)
+                base_low[v] += of_value.base_low / n_topics
+                base_high[v] += of_value.base_high / n_topics
+                low[v, documents] += of_value.low / n_topics
+                high[v, documents] += of_value.high / n_topics
+    open_ = np.flatnonzero(((np.abs(low) > 1e-15) | (np.abs(high) > 1e-15)).any(axis=0))
+    low, high = low[:, open_], high[:, open_]
     chance = np.concatenate(chances, axis=1)[:, open_]
     centered = chance - chance.mean(axis=0)
-    total = centered.astype(np.float64) @ ((low + high) / 2)
-    shared = centered.T.astype(np.float64) @ total / max(float(np.sqrt(total @ total * len(total))), 1e-300)
     ids = [doc_id for t in range(n_topics) for doc_id in unknowns.doc_ids(t)]
-    is_pair = n_runs == 2
-    top = completion.levels[-1]
-    return Urn(
-        query_ids=tuple(collection.query_ids[t] for t in unknowns.topic[open_]),
-        doc_ids=tuple(ids[i] for i in open_),
-        low=low,
-        high=high,
-        chance=chance.mean(axis=0, dtype=np.float64),
-        spread=np.sqrt(np.concatenate(within)[open_] + chance.var(axis=0, dtype=np.float64)),
-        shared=shared,
-        base_low=base_low,
-        base_high=base_high,
-        least=float(least[0] - most[1] if is_pair else least[0]),
-        most=float(most[0] - least[1] if is_pair else most[0]),
-        mean=float(means.mean()),
-        std=float(means.std()),
-        worth=tuple(worth_of_levels(measure, tuple(range(top + 1))).tolist()),
+    common = {
+        "query_ids": tuple(collection.query_ids[t] for t in unknowns.topic[open_]),
+        "doc_ids": tuple(ids[i] for i in open_),
+        "chance": chance.mean(axis=0, dtype=np.float64),
+        "spread": np.sqrt(np.concatenate(within)[open_] + chance.var(axis=0, dtype=np.float64)),
+        "worth": tuple(worth_of_levels(measure, tuple(range(completion.levels[-1] + 1))).tolist()),
+    }
+    return tuple(
+        Urn(
+            low=low[v],
+            high=high[v],
+            shared=_shared(centered, (low[v] + high[v]) / 2),
+            base_low=float(base_low[v]),
+            base_high=float(base_high[v]),
+            least=float(plus[v] @ least - minus[v] @ most),
+            most=float(plus[v] @ most - minus[v] @ least),
+            mean=float(means[:, v].mean()),
+            std=float(means[:, v].std()),
+            **common,
+        )
+        for v in range(n_values)
+    )
+
+
+def _shared(centered: npt.NDArray[np.float32], contribution: FloatArray) -> FloatArray:
+    """Change of each chance with a standard deviation of the sum, from draws about their mean."""
+    total = centered.astype(np.float64) @ contribution
+    return np.asarray(
+        centered.T.astype(np.float64) @ total / max(float(np.sqrt(total @ total * len(total))), 1e-300)
     )
 
 

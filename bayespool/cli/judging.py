@@ -92,7 +92,10 @@ def _print_first(result: scoring.NextJudgments, console: Console) -> None:
     Files,
     "files",
     own_option("--qrels", type=Path, group="Input", help=JUDGMENTS),
-    files_argument("runs", help="A run file to audit, in TREC format; two for their difference."),
+    files_argument(
+        "runs",
+        help="A run file to audit, in TREC format; two for their difference; more to tell the best of them.",
+    ),
     pool_runs,
     own_judgments,
     own_option(
@@ -138,7 +141,7 @@ def audit(
     outputs: Outputs,
 ) -> None:
     """Draw unjudged documents of a run with known probabilities, with an interval that holds at all times,
-    however wrong the model is.
+    however wrong the model is. Of two runs it audits the difference, of more whether the leader is the best.
 
     Judge them, and ask again with --go-on and --judged. Anybody can --verify the certificate.
     """

@@ -36,6 +36,15 @@ own_judgments = own_option(
     group="Input",
     help="Judgments of your own, as qrels, on documents of the runs that nobody had judged.",
 )
+audits = own_option(
+    "--audit",
+    "audits",
+    type=Path,
+    multiple=True,
+    group="Input",
+    help="Certificate of an audit, .json: its judgments are your own, and a note says so if they refute the "
+    "posterior without them; may be repeated.",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +56,7 @@ class Files:
     runs: tuple[Path, ...] = ()
     pool: tuple[Path, ...] = ()
     own_judgments: Path | None = None
+    audits: tuple[Path, ...] = ()
     collections: tuple[Path, ...] = ()
 
     def check_campaign(self) -> None:
@@ -86,6 +96,11 @@ class Files:
             progress=reading_progress(say),
             **self.reading.keywords(),
         )
+        if self.audits:
+            from bayespool.auditing import read_audit
+
+            for path in self.audits:
+                collection = read_audit(path).inform(collection)
         tell(f"pool: {describe_pool(collection).text()}")
         if settings is not None:
             _say_unpooled(collection, settings)
@@ -134,7 +149,7 @@ def files_to_score(
     own: Callable[[Command], Command] | None = own_judgments,
 ) -> Callable[[Command], Command]:
     """Decorator that gives a command judgments, runs to score, a pool and one's own judgments."""
-    mine = [] if own is None else [own]
+    mine = [] if own is None else [own, audits] if own is own_judgments else [own]
     reading = settings_option(ReadingRunsSettings, "reading")
     return gathered(Files, "files", qrels_file, files_argument("runs", help=runs), pool_runs, *mine, reading)
 

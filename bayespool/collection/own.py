@@ -33,6 +33,7 @@ class OwnJudgments(ReadOnlyArrays):
     counts: npt.NDArray[np.bool_]
     path: Path | None = None  # the file, the last of several
     passed_over: tuple[str, ...] = ()  # those that never come into use, as numbers and examples
+    notes: tuple[str, ...] = ()  # what they say of the posterior without them
 
     @property
     def waiting(self) -> npt.NDArray[np.bool_]:
@@ -82,9 +83,17 @@ def remember(collection: Of, qrels: Qrels) -> Of:
         *_count_lines(qrels, useless & (topic < 0), "of topics that the collection does not have"),
         *_count_lines(qrels, useless & (topic >= 0), "of documents that no run retrieves"),
     )
-    own = OwnJudgments(relevance, own.counts, qrels.path, (*own.passed_over, *reasons))
+    own = dataclasses.replace(
+        own, relevance=relevance, path=qrels.path, passed_over=(*own.passed_over, *reasons)
+    )
     _warn_of_passed_over(own, reasons)
     return count_own(dataclasses.replace(collection, own=own))
+
+
+def noted(collection: Of, note: str) -> Of:
+    """Add a note to the user's own judgments, which goes wherever they go."""
+    own = _own_of(collection)
+    return dataclasses.replace(collection, own=dataclasses.replace(own, notes=(*own.notes, note)))
 
 
 def count_own(collection: Of) -> Of:

@@ -45,6 +45,12 @@ from bayespool.corrections.judge_rates import JudgeRates
 from bayespool.corrections.angelopoulos import PredictionPowered
 
 # isort: split
+from bayespool.corrections.divekar_majumder import Precise
+
+# isort: split
+from bayespool.corrections.oosterhuis import ConformalRiskControl
+
+# isort: split
 from bayespool.corrections.registry import ESTIMATORS, EstimatorEntry, Kind, register_estimator
 
 __all__ = [
@@ -53,6 +59,7 @@ __all__ = [
     "AsJudged",
     "Background",
     "CondensedList",
+    "ConformalRiskControl",
     "Constants",
     "EstimatorEntry",
     "FroebeBootstrap",
@@ -63,6 +70,7 @@ __all__ = [
     "JudgeRates",
     "Kind",
     "LuMoffatCulpepper",
+    "Precise",
     "PredictionPowered",
     "Smoothed",
     "StatAP",

@@ -19,18 +19,22 @@ from bayespool.corrections.base import (
     not_defined,
     within_room,
 )
-from bayespool.corrections.labels import LabelCorrection, hidden_documents, level_rates
+from bayespool.corrections.labels import (
+    NOT_A_SUM,
+    LabelCorrection,
+    hidden_documents,
+    rank_weights,
+    rates_of_others,
+)
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import Bounds
-from bayespool.evidence.ideals import relevance_levels, tally_of
-from bayespool.evidence.labels import is_other
-from bayespool.measures import Additive, Normalized, Values
-from bayespool.measures.normalized import over
+from bayespool.evidence.ideals import relevance_levels
+from bayespool.measures import Additive, Values
 from bayespool.randomness import normals
 
 Sample = Literal["hidden", "judged"]
 
-_MAX_DRAWS = 1_000_000
+MAX_DRAWS = 1_000_000
 _TOO_FEW_JUDGED = "needs two judged documents to learn from"
 _SAMPLE_NOTES = {
     "hidden": "its interval takes hidden documents for a random sample of documents like the unjudged ones",
@@ -54,6 +58,20 @@ def rectifier(gain: FloatArray, predicted: FloatArray) -> Rectifier:
     scale = float(np.clip((spread @ gain) / square, 0, 1)) if square > 0 else 0.0
     left = gain - scale * predicted
     return Rectifier(scale, float(left.mean()), float(left.var(ddof=1)), len(left))
+
+
+class Rectified(NamedTuple):
+    """What is predicted of a run's topics, and how errors of single units add up, arrays of shape (topic,).
+
+    ``total``, ``square``: sums of the units' weights, and of their squares. ``judged``: what of the
+    predictions is known, so that it is not added.
+    """
+
+    rectifier: Rectifier
+    predicted: FloatArray
+    total: FloatArray
+    square: FloatArray
+    judged: FloatArray | float = 0.0
 
 
 @register_estimator(
@@ -132,49 +150,33 @@ class PredictionPowered(LabelCorrection):
 
     def __post_init__(self) -> None:
         check_choice("sample", self.sample, get_args(Sample))
-        check_count("n_draws", self.n_draws, _MAX_DRAWS)
+        check_count("n_draws", self.n_draws, MAX_DRAWS)
 
     def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
         """Corrected values and draws."""
         measure = bounds.measure
         if not isinstance(measure, Additive):
-            return not_defined(bounds, "defined for sums of gains")
+            return not_defined(bounds, NOT_A_SUM)
         levels = relevance_levels(collection, measure)
         level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
-        weight = np.where(opened, measure.weights()[: level.shape[2]] / measure.unit, 0.0)
-        if isinstance(measure, Normalized):
-            weight = over(weight, measure.best(tally_of(collection, levels))[:, None])
-        predicted = self._predicted(collection, judge, levels, measure.gains(np.array(levels)))[judge.grade]
+        weight = np.where(opened, rank_weights(collection, measure, levels, level.shape[2]), 0.0)
+        gains = np.asarray(measure.gains(np.array(levels)), dtype=np.float64)
+        predicted = (rates_of_others(collection, judge, levels) @ gains)[judge.grade]
         of_top = np.append(predicted, 0.0)[document]
         rectifiers = self._rectifiers(collection, measure, predicted, level, document)
-        room = np.where(opened.any(axis=2), np.maximum(bounds.most.scores() - bounds.lower, 0), 0.0)
-        per_topic, std, notes = bounds.lower.copy(), np.zeros(len(level)), [""] * len(level)
-        amounts = np.repeat(bounds.low.amount[None], self.n_draws, axis=0)
-        for r in np.flatnonzero(opened.any(axis=(1, 2))).tolist():
-            run_rectifier = rectifiers[r]
-            if run_rectifier is None:
-                per_topic[r] = std[r] = np.nan
-                notes[r] = _TOO_FEW_JUDGED
-                continue
-            expected = (weight[r] * (run_rectifier.scale * of_top[r] + run_rectifier.mean)).sum(axis=1)
-            errors = self._errors(bounds, r, weight[r], run_rectifier)
-            per_topic[r] += within_room(expected, room[r])
-            amounts[:, r] += as_amounts(within_room(expected + errors, room[r]), measure)
-            sums = weight[r].sum() ** 2 / run_rectifier.n + np.square(weight[r]).sum()
-            std[r] = np.sqrt(run_rectifier.variance * sums) / per_topic.shape[1]
-            notes[r] = _SAMPLE_NOTES[self.sample]
-        draws = None if np.isnan(std).any() else Values(amounts, measure.unit)
-        return Corrected(per_topic, std, tuple(notes), draws)
-
-    def _predicted(
-        self, collection: Collection, judge: Judge, levels: Sequence[int], gains: npt.NDArray[Any]
-    ) -> FloatArray:
-        """Mean gains of judged documents by grade, shape (grade + 1,), the last that of all."""
-        counted = is_other(collection)
-        if not counted.any():
-            return np.zeros(len(judge.thresholds) + 2)
-        rates = level_rates(collection, judge, np.flatnonzero(counted), levels)
-        return np.asarray(rates @ gains, dtype=np.float64)
+        parts = [
+            known and Rectified(known, (w * f).sum(axis=1), w.sum(axis=1), np.square(w).sum(axis=1))
+            for known, w, f in zip(rectifiers, weight, of_top, strict=True)
+        ]
+        return rectified(
+            bounds,
+            np.asarray(opened.any(axis=2)),
+            parts,
+            (_SAMPLE_NOTES[self.sample], _TOO_FEW_JUDGED),
+            shares_sample=self.sample == "hidden",
+            n_draws=self.n_draws,
+            random_seed=self.random_seed,
+        )
 
     def _rectifiers(
         self,
@@ -194,16 +196,42 @@ class PredictionPowered(LabelCorrection):
             return [of(hidden_documents(collection, measure.cutoff))] * len(level)
         return [of(of_run[known >= 0]) for of_run, known in zip(document, level, strict=True)]
 
-    def _errors(self, bounds: Bounds, r: int, weight: FloatArray, run_rectifier: Rectifier) -> FloatArray:
-        """Drawn errors of a run's sums of gains, shape (draw, topic)."""
-        of_sample = () if self.sample == "hidden" else (bounds.run_ids[r],)
-        shared = normals(self.n_draws, self.random_seed, "sample", *of_sample)
-        own = [
-            normals(self.n_draws, self.random_seed, bounds.run_ids[r], topic) for topic in bounds.query_ids
-        ]
-        std = np.sqrt(run_rectifier.variance)
-        errors: FloatArray = std * (
-            shared[:, None] / np.sqrt(run_rectifier.n) * weight.sum(axis=1)
-            + np.sqrt(np.square(weight).sum(axis=1)) * np.stack(own, axis=1)
+
+def rectified(
+    bounds: Bounds,
+    is_open: npt.NDArray[np.bool_],
+    parts: Sequence[Rectified | None],
+    notes: tuple[str, str],
+    *,
+    shares_sample: bool,
+    n_draws: int,
+    random_seed: int,
+) -> Corrected:
+    """Values and draws from what is predicted of each run, None where its sample is too small.
+
+    ``is_open`` has the shape (run, topic). ``notes`` are those of a run with a value and of one without.
+    """
+    measure = bounds.measure
+    room = np.where(is_open, np.maximum(bounds.most.scores() - bounds.lower, 0), 0.0)
+    per_topic, std, of_runs = bounds.lower.copy(), np.zeros(len(parts)), [""] * len(parts)
+    amounts = np.repeat(bounds.low.amount[None], n_draws, axis=0)
+    for r in np.flatnonzero(is_open.any(axis=1)).tolist():
+        part, run_id = parts[r], bounds.run_ids[r]
+        if part is None:
+            per_topic[r] = std[r] = np.nan
+            of_runs[r] = notes[1]
+            continue
+        known, total = part.rectifier, part.total
+        expected = known.scale * part.predicted + known.mean * total - part.judged
+        shared = normals(n_draws, random_seed, "sample", *(() if shares_sample else (run_id,)))
+        own = np.stack([normals(n_draws, random_seed, run_id, topic) for topic in bounds.query_ids], axis=1)
+        errors = np.sqrt(known.variance) * (
+            shared[:, None] / np.sqrt(known.n) * total + np.sqrt(part.square) * own
         )
-        return errors
+        per_topic[r] += within_room(expected, room[r])
+        amounts[:, r] += as_amounts(within_room(expected + errors, room[r]), measure)
+        sums = total.sum() ** 2 / known.n + part.square.sum()
+        std[r] = np.sqrt(known.variance * sums) / per_topic.shape[1]
+        of_runs[r] = notes[0]
+    draws = None if np.isnan(std).any() else Values(amounts, measure.unit)
+    return Corrected(per_topic, std, tuple(of_runs), draws)

@@ -65,7 +65,7 @@ class Corrected(NamedTuple):
         Standard error of the runs' values where the method has one.
     notes : tuple of str, one per run, or empty
     draws : Values, shape (draw, run, topic), or None
-        Draws of the method's own distribution (prediction-powered inference).
+        Draws of the method's own distribution (prediction-powered inference, conformal risk control).
     indicators : mapping of str to ndarray of float, shape (run,)
         What a method knows of a run besides its value (anti-precision).
     """

@@ -9,7 +9,7 @@ import numpy as np
 from bayespool.collection import Collection, Judge
 from bayespool.corrections.base import Corrected, not_defined
 from bayespool.corrections.expected import amounts_with_expected, gains_of_levels, values_of_expected
-from bayespool.corrections.labels import LabelCorrection, hidden_documents, level_rates
+from bayespool.corrections.labels import NOT_A_SUM, LabelCorrection, hidden_documents, level_rates
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import Bounds
 from bayespool.evidence.ideals import relevance_levels
@@ -50,7 +50,7 @@ class JudgeRates(LabelCorrection):
         measure, levels = bounds.measure, relevance_levels(collection, bounds.measure)
         gains = gains_of_levels(measure, np.array(levels))
         if gains is None:
-            return not_defined(bounds, "defined for sums of gains")
+            return not_defined(bounds, NOT_A_SUM)
         level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
         is_open = np.asarray(opened.any(axis=(1, 2)))
         hidden = hidden_documents(collection, measure.cutoff)

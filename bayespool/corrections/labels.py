@@ -5,20 +5,25 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, Judge
+from bayespool.collection import Collection, IntArray, Judge
 from bayespool.corrections.base import Corrected, FloatArray, PointCorrection, not_defined
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds
-from bayespool.evidence.held_out import held_out_documents
-from bayespool.evidence.ideals import place_of_level
-from bayespool.evidence.labels import TOP_OF_LABELS
+from bayespool.evidence.held_out import held_out_documents, held_out_levels
+from bayespool.evidence.ideals import place_of_level, tally_of
+from bayespool.evidence.labels import TOP_OF_LABELS, is_other
+from bayespool.measures import Additive, Normalized
+from bayespool.measures.normalized import over
 
 NO_JUDGE = "needs labels of a judge (--judge)"
 """Note of a correction by labels without a value."""
+NOT_A_SUM = "defined for sums of gains"
+"""Note under a measure that is no sum of gains."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +78,47 @@ def hidden_documents(collection: Collection, depth: int) -> npt.NDArray[np.intp]
     """Judged documents of one organization alone, ranked down to 30 or ``depth``, shape (document,)."""
     _, _, _, pair, _ = held_out_documents(collection, cutoff=max(depth, TOP_OF_LABELS))
     return np.asarray(pair, dtype=np.intp)
+
+
+class KnownRanks(NamedTuple):
+    """Ranks whose relevance is known, each array of shape (run, topic, rank).
+
+    ``weight``: what a gain of 1 adds to the value, 0 where a rank does not count. ``gain``: by the judgment.
+    ``document``: pair code.
+    """
+
+    weight: FloatArray
+    gain: FloatArray
+    document: IntArray
+
+    def amounts(self) -> FloatArray:
+        """What the ranks add to the value, shape (run, topic)."""
+        return np.asarray((self.weight * self.gain).sum(axis=2))
+
+
+def hidden_ranks(collection: Collection, measure: Additive, of_ranks: FloatArray) -> KnownRanks:
+    """Ranks of pooled runs whose documents their organizations alone contributed, by `rank_weights`."""
+    level, is_hidden = held_out_levels(collection, of_ranks.shape[1])
+    document = collection.document[np.flatnonzero(collection.pooled), :, : of_ranks.shape[1]]
+    gain = np.asarray(measure.gains(np.maximum(level, 0)), dtype=np.float64)
+    return KnownRanks(np.where(is_hidden, of_ranks, 0.0), gain, document)
+
+
+def rates_of_others(collection: Collection, judge: Judge, levels: Sequence[int]) -> FloatArray:
+    """`level_rates` of judged documents that are not hidden; equal shares if there are none."""
+    pair = np.flatnonzero(is_other(collection))
+    if not len(pair):
+        return np.full((len(judge.thresholds) + 2, len(levels)), 1 / len(levels))
+    return level_rates(collection, judge, pair, levels)
+
+
+def rank_weights(collection: Collection, measure: Additive, levels: Sequence[int], depth: int) -> FloatArray:
+    """What a gain of 1 adds to the value at each rank, shape (topic, rank); over the judged ideal if any."""
+    weights = np.asarray(measure.weights()[:depth] / measure.unit, dtype=np.float64)
+    of_topic = np.tile(weights, (len(collection.query_ids), 1))
+    if isinstance(measure, Normalized):
+        return over(of_topic, measure.best(tally_of(collection, levels))[:, None])
+    return of_topic
 
 
 def level_rates(

@@ -144,6 +144,8 @@ _OF_CORRECTIONS = {
     "judge-filled": Look(_ORANGE, "H"),
     "judge-rates": Look(_GREEN, "d"),
     "prediction-powered": Look(_RED, "8"),
+    "precise": Look(_SKY, "P"),
+    "conformal-risk-control": Look(_PINK, "X"),
 }
 _HOLLOW = {PAIRS[name]: replace(_OF_CORRECTIONS[name], is_hollow=True) for name in PAIRS}
 LOOKS: Mapping[str, Look] = MappingProxyType(

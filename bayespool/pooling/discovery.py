@@ -69,6 +69,8 @@ class PoolReport:
         pool of the same size.
     is_sparse : bool
         Whether only relevant documents are judged, without a pool (`Collection.is_sparse`).
+    audits : tuple of str
+        What audits whose judgments were added say of the posterior without them (`Audit.inform`).
     """
 
     n_pooled_runs: int
@@ -84,6 +86,7 @@ class PoolReport:
     negatives: str = ""
     strategy: str = ""
     is_sparse: bool = False
+    audits: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         negatives = f", {self.negatives}" if self.negatives else ""
@@ -118,13 +121,14 @@ class PoolReport:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to know of the pool before quoting a result: doubt, and another pool that may have been."""
+        """What to know before quoting a result: doubt of the pool, another that may have been, audits."""
         other = f"another pool explains the judgments nearly as well: {self.alternative}"
         sparse = f"{ONLY_RELEVANT}; interpolated, smoothed and condensed-list follow it, and say nothing"
         return (
             *[self.doubt] * bool(self.doubt),
             *[other] * bool(self.alternative),
             *[sparse] * self.is_sparse,
+            *self.audits,
         )
 
     def text(self) -> str:
@@ -162,6 +166,7 @@ def describe_pool(collection: Collection) -> PoolReport:
         negatives=str(collection.negatives),
         strategy=str(pool) if by_strategy else "",
         is_sparse=collection.is_sparse,
+        audits=() if collection.own is None else collection.own.notes,
     )
 
 

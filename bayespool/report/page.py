@@ -37,7 +37,8 @@ _LETTERS = (
 _INTERVALS = (
     "An interval holds the corrected score with the stated probability, given the models. It speaks of the "
     "unjudged documents of these topics, not of other topics. A point correction has no interval, but for "
-    "topics-adjustment and prediction-powered: theirs are over which topics or documents are judged."
+    "topics-adjustment, prediction-powered, precise and conformal-risk-control: theirs are over which topics "
+    "or documents are judged."
 )
 _NO_SETTINGS = {MADE_BY, "bayespool", "experiment", "diagnostics", "query_ids", "unjudged", "statements"}
 _NO_SETTINGS |= {"warnings", "problems"}

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from audits import FAST, answers, planned, true_values
 
-from bayespool import audit, load_example, qrels_from_frame
+from bayespool import audit, compare, load_example, qrels_from_frame, score
 from bayespool.auditing import Audit
 from bayespool.errors import InputError, InputWarning
+from bayespool.pooling import describe_pool
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
@@ -130,6 +131,31 @@ def test_a_refuted_posterior_is_told() -> None:
     assert done.intervals[0].max() <= truth <= done.intervals[1].min()
 
 
+def test_a_refutation_goes_with_the_judgments() -> None:
+    """Into scores, comparisons and what is read back, with the judgments as evidence."""
+    example, found = load_example(), planned(budget=999)
+    wrong = dataclasses.replace(found.urn, chance=np.full(len(found.urn), 0.97))
+    refuting = judged(dataclasses.replace(found, urn=wrong), 30)
+    informed = refuting.inform(example)
+    assert int(informed.is_own.sum()) == 30
+    low, high = refuting.interval
+    (note,) = describe_pool(informed).notes
+    assert note == (
+        "P@10 of new-b: an audit's judgments refute the posterior without them (evidence "
+        f"{refuting.evidence:.3g}, and 100 is enough); {low:.4f}–{high:.4f} is guaranteed at 95 %; "
+        "posteriors take the judgments as evidence now, and may still be wrong where nothing is judged"
+    )
+    scores = score(informed, "new-b", "P@10", estimators="background")
+    assert note in scores.notes()
+    (row,) = scores.to_frame().to_dict("records")
+    assert row["bound_upper"] - row["bound_lower"] == pytest.approx((found.urn.high.sum()) * 14 / 44)
+    compared = compare(informed, ["new-a", "new-b"], "P@10", estimators="posterior-ratio", draws=50)
+    assert note in compared.notes()
+    assert not describe_pool(judged(found, 30).inform(example)).notes
+    with pytest.raises(InputError, match="no line is a judgment"):
+        found.inform(example)
+
+
 def test_an_interval_that_is_empty_is_told() -> None:
     """At a level of 20 % the ends cross for some seeds, and for these alone the note says so."""
     whole = judged(planned(budget=999))
@@ -149,8 +175,6 @@ def test_lists_have_probabilities_in_the_second_column() -> None:
 
 def test_what_is_wrong_is_told() -> None:
     runs = load_example().run_ids
-    with pytest.raises(InputError, match="an audit of 3 runs; name one, or two"):
-        audit(load_example(), runs[:3], **FAST)
     with pytest.raises(InputError, match="ERR@10 cannot be audited"):
         audit(load_example(), runs[0], "ERR@10")
     with pytest.raises(

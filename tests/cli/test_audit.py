@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
-from audits import FAST, planned, truth
+from audits import FAST, answers, planned, truth
 from commands import Outcome
 
 from bayespool import read_audit
@@ -64,6 +66,21 @@ def test_an_audit_is_planned_judged_continued_and_verified(
         assert done.status == 1
         assert "step 3: probability is" in done.err
         assert "the file was changed after the audit" in done.err
+
+
+def test_a_refutation_is_a_note_of_scores(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
+    """``--audit`` takes a certificate's judgments; a model that is wrong is read off the certificate."""
+    found = planned(budget=999)
+    wrong = dataclasses.replace(found.urn, chance=np.full(len(found.urn), 0.97))
+    refuting = dataclasses.replace(found, urn=wrong)
+    certificate, table = tmp_path / "audit.json", tmp_path / "scores.json"
+    refuting.go_on(answers(refuting, 30)).save(certificate)
+    score = ["score", *call(written)[1:6], "--estimators", "background", "-m", "P@10"]
+    done = run(*score, "--audit", certificate, "-o", table)
+    assert done.status == 0, done.err
+    refuted = "P@10 of new-b: an audit's judgments refute the posterior without them (evidence "
+    assert refuted in " ".join(done.out.split())
+    assert refuted in json.loads(table.read_text())["metadata"]["pool_notes"][0]
 
 
 @pytest.mark.parametrize(

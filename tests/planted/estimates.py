@@ -112,6 +112,14 @@ FAULTS = (
         "the interval of prediction-powered inference is too narrow",
     ),
     Fault(
+        "one set more may be missed",
+        "corrections/oosterhuis.py",
+        "np.ceil(share * n_sets - 1e-9).astype(np.int64) - 1",
+        "np.ceil(share * n_sets - 1e-9).astype(np.int64)",
+        "corrections/test_oosterhuis.py",
+        "the interval of conformal risk control is too narrow",
+    ),
+    Fault(
         "last of equal quantiles",
         "corrections/froebe.py",
         "int(best[(len(best) - 1) // 2])",

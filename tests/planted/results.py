@@ -24,6 +24,14 @@ FAULTS = (
         "a changed relevance of the same worth is verified",
     ),
     Fault(
+        "each difference at the level of all",
+        "auditing/leaders.py",
+        "ci_prob=1 - (1 - self.ci_prob) / len(self.urns),",
+        "ci_prob=self.ci_prob,",
+        "auditing/test_leaders.py",
+        "intervals of the leader's differences hold one by one, not together",
+    ),
+    Fault(
         "interval of the mirrored pair",
         "comparisons/draws.py",
         "-mean[a, b], -upper[a, b], -lower[a, b]",

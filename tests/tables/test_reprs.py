@@ -156,6 +156,15 @@ MADE: dict[str, Callable[[], Any]] = {
         estimator="posterior-ratio",
         draws=20,
     ),
+    "LeaderAudit": lambda: audit(
+        load_example(),
+        (),
+        "P@5",
+        unpool=["north-1", "south-1", "west-1"],
+        budget=2,
+        estimator="posterior-ratio",
+        draws=20,
+    ),
     "Audit": lambda: audit(load_example(), "new-a", "P@5", budget=2, estimator="posterior-ratio", draws=20),
     "NextJudgments": lambda: judge_next(
         load_example(), "new-a", "P@5", budget=2, draws=20, estimator="posterior-ratio"

@@ -16,6 +16,8 @@ TESTED_IN = {
     "__main__": "cli/test_process",
     "cli/experiments": "cli/test_leave_out cli/test_random_pools",
     "auditing/settings": "test_options",
+    "auditing/starting": "auditing/test_auditing auditing/test_leaders",
+    "auditing/tables": "auditing/test_auditing auditing/test_leaders",
     "cli/judging": "cli/test_judges cli/test_impute cli/test_judge_next cli/test_audit",
     "cli/options": "cli/test_refusals",
     "collection/own": "whole/test_own_judgments",

@@ -1,0 +1,142 @@
+"""PRECISE: prediction-powered inference with the topic as its unit (Divekar & Majumder 2026)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from bayespool.collection import Collection, Judge
+from bayespool.corrections.angelopoulos import MAX_DRAWS, Rectified, rectified, rectifier
+from bayespool.corrections.base import Corrected, check_choice, check_count, not_defined
+from bayespool.corrections.labels import (
+    NOT_A_SUM,
+    LabelCorrection,
+    hidden_ranks,
+    rank_weights,
+    rates_of_others,
+)
+from bayespool.corrections.registry import register_estimator
+from bayespool.evidence import Bounds
+from bayespool.evidence.ideals import relevance_levels
+from bayespool.measures import Additive
+
+Sample = Literal["hidden", "judged"]
+
+_TOO_FEW = {
+    "hidden": "needs two topics with documents that one organization alone contributed",
+    "judged": "needs two topics judged down to the cutoff",
+}
+_SAMPLE_NOTES = {
+    "hidden": "its interval takes topics of held-out runs for a random sample of topics like the run's",
+    "judged": "its interval takes topics judged to the cutoff for a random sample of topics; "
+    "a pool does not choose them so",
+}
+
+
+@register_estimator(
+    "precise",
+    label="precise\n(topics)",
+    citations=("divekar-majumder-2026", "angelopoulos-duchi-zrnic-2023"),
+    needs_judge=True,
+)
+@dataclass(frozen=True, kw_only=True)
+class Precise(LabelCorrection):
+    r"""Labels predict the values of topics, and topics of known value correct them (Divekar & Majumder 2026).
+
+    The unit of prediction-powered inference is the topic, not the document. With the prediction f of a
+    topic's value y, eq. 1 of the paper gives a topic with unjudged documents the value
+
+    .. math::
+
+        \lambda f_t + \bar e, \qquad
+        \bar e = \frac{1}{n} \sum_{u \text{ in the sample}} (y_u - \lambda f_u),
+
+    and the sum over N such topics the variance s² (N²/n + N), where s² is the variance of y − λf in the
+    sample. The interval is the normal one. λ, from 0 to 1, is the one of the least variance. The prediction
+    is the expected value when each document has the chance that its label gives it. The paper sums over all
+    2ⁿ relevances of n ranks (eq. 3); for sums of gains this is the sum of the chances.
+
+    **All this holds if the topics of the sample are a random sample of topics like those estimated.** The
+    paper draws topics at random and has all of their top n judged. A pool does neither.
+
+    Parameters
+    ----------
+    judge : str, optional
+        Name of the judge; default: the collection's only one.
+    sample : {"hidden", "judged"}
+        Topics of known value: those of each pooled run, of which the value is what documents add that its
+        organization alone contributed, as it is of the run what unjudged documents add; or, as in the paper,
+        topics on which the run's own top n is judged.
+    n_draws : int, default 4000
+        Draws of the normal distribution, from which intervals are read.
+    random_seed : int, default 1
+        The numbers of a run on a topic depend on it and on their names.
+
+    Raises
+    ------
+    InputError
+        A setting is out of range.
+
+    Notes
+    -----
+    Where the paper leaves a choice open, we chose what favors the method. The population is finite: topics
+    are fixed, and those that are judged have their values; in the paper it is infinite, which makes intervals
+    wider. Chances are shares among judged documents with a label of the grade, which some run ranks in its
+    top 30 and which are not hidden; the paper fits isotonic regression to its sample. Topics of one run, and
+    runs of one organization, count as independent. The total and every topic stay within the bounds, in each
+    draw; under P@n draws are rounded to numbers of documents.
+
+    Defined for sums of gains. Under a measure over an ideal ranking it is the ideal of the judged documents.
+    Other measures have no value.
+
+    Edges: without unjudged documents the value is B; with fewer than two topics in the sample of a run it is
+    NaN, and no run estimated with it has an interval.
+    """
+
+    sample: Sample = "hidden"
+    n_draws: int = 4000
+    random_seed: int = 1
+
+    def __post_init__(self) -> None:
+        check_choice("sample", self.sample, get_args(Sample))
+        check_count("n_draws", self.n_draws, MAX_DRAWS)
+
+    def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
+        """Corrected values and draws."""
+        measure = bounds.measure
+        if not isinstance(measure, Additive):
+            return not_defined(bounds, NOT_A_SUM)
+        levels = relevance_levels(collection, measure)
+        level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
+        of_ranks = rank_weights(collection, measure, levels, level.shape[2])
+        gains = np.asarray(measure.gains(np.array(levels)), dtype=np.float64)
+        chances = np.append((rates_of_others(collection, judge, levels) @ gains)[judge.grade], 0.0)
+        is_open = np.asarray(opened.any(axis=2))
+        judged = np.zeros(is_open.shape)
+        if self.sample == "hidden":
+            hidden = hidden_ranks(collection, measure, of_ranks)
+            is_unit = hidden.weight.any(axis=2)
+            foretold = (hidden.weight * chances[hidden.document]).sum(axis=2)[is_unit]
+            samples = [(hidden.amounts()[is_unit], foretold)] * len(level)
+            predicted = (np.where(opened, of_ranks, 0.0) * chances[document]).sum(axis=2)
+        else:
+            known = np.where(level >= 0, of_ranks, 0.0)
+            judged = (known * measure.gains(np.maximum(level, 0))).sum(axis=2)
+            predicted = (np.where(opened, of_ranks, known) * chances[document]).sum(axis=2)
+            samples = [(y[~at], f[~at]) for y, f, at in zip(judged, predicted, is_open, strict=True)]
+        parts = []
+        for r, (y, f) in enumerate(samples):
+            at = is_open[r].astype(np.float64)
+            known_topics = rectifier(y, f) if len(y) > 1 else None
+            parts.append(known_topics and Rectified(known_topics, at * predicted[r], at, at, at * judged[r]))
+        return rectified(
+            bounds,
+            is_open,
+            parts,
+            (_SAMPLE_NOTES[self.sample], _TOO_FEW[self.sample]),
+            shares_sample=self.sample == "hidden",
+            n_draws=self.n_draws,
+            random_seed=self.random_seed,
+        )

@@ -1,0 +1,277 @@
+"""Audits of the best of several runs: one set of draws, intervals for all differences together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from audits import FAST, answers, true_values
+
+from bayespool import audit, load_example, qrels_from_frame, read_audit
+from bayespool.auditing import Audit, LeaderAudit, Urn
+from bayespool.errors import InputError, InputWarning
+
+pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
+
+RUNS = ("south-1", "north-1", "south-2", "west-1")
+
+
+@cache
+def planned(measure: str = "P@10") -> LeaderAudit:
+    """Four runs that left the pool, with twenty documents drawn."""
+    found = audit(load_example(), (), measure, **{"budget": 20, "unpool": RUNS, **FAST})
+    assert isinstance(found, LeaderAudit)
+    return found
+
+
+def to_the_end(found: LeaderAudit, budget: int = 30) -> LeaderAudit:
+    while not found.is_done:
+        found = found.go_on(answers(found), budget=budget)
+    return found
+
+
+def test_the_leader_is_the_best_by_the_posterior_and_stays_it() -> None:
+    found = planned()
+    assert found.leader == "north-1"
+    assert found.run_ids == ("north-1", "south-1", "south-2", "west-1")
+    assert all(urn.mean >= 0 for urn in found.urns)
+    assert found.summary()[0] == "P@10: north-1 led by the posterior before any judgment"
+    assert to_the_end(found).run_ids == found.run_ids
+
+
+def test_all_differences_have_the_same_draws_and_share_the_error() -> None:
+    found = to_the_end(planned())
+    first, *others = found.audits
+    for other in others:
+        assert other.walked.chosen.tolist() == first.walked.chosen.tolist()
+        assert other.walked.probability.tolist() == first.walked.probability.tolist()
+    assert first.ci_prob == pytest.approx(1 - 0.05 / 3)
+
+
+def test_probabilities_are_as_the_sum_of_what_differences_need() -> None:
+    """At the first draw, before any judgment: Σ |c| × (√(m(1 − m)) + 1)."""
+    found = planned()
+    size = sum(np.maximum(np.abs(urn.low), np.abs(urn.high)) for urn in found.urns)
+    m = found.urns[0].chance.clip(0.01, 0.99)
+    odds = size * (np.sqrt(m * (1 - m)) + 1)
+    first = found.audits[0].walked
+    assert first.probability[0] == pytest.approx(odds[first.chosen[0]] / odds.sum())
+
+
+@pytest.mark.parametrize("text", ["P@10", "nDCG@10"])
+def test_it_says_who_is_the_best_and_stops(text: str) -> None:
+    found = to_the_end(planned(text))
+    values = dict(
+        zip(
+            RUNS,
+            true_values(text.replace("@", "(ideal='shared')@") if "n" in text else text, RUNS),
+            strict=True,
+        )
+    )
+    for run, (low, high) in found.intervals.items():
+        assert low <= values[found.leader] - values[run] <= high
+    verdicts = set(found.leader_is.values())
+    assert verdicts <= {"better", "worse"}
+    best = verdicts == {"better"}
+    assert (max(values, key=values.__getitem__) == found.leader) == best
+    said = "north-1 is the best of 4 runs; guaranteed at 95 % for all together, by "
+    assert found.summary()[1].startswith(said) == best
+    assert found.summary()[-2] == "stop: each difference has a sign"
+    assert found.n_judged < len(found.urns[0])
+
+
+def test_what_is_open_is_told_and_left_at_a_width() -> None:
+    found = planned()
+    assert found.summary()[1] == "north-1 cannot be separated yet from south-1, south-2, west-1"
+    frame = found.to_frame()
+    assert frame["leader_is"].tolist() == ["open"] * 3
+    assert frame[["p_better", "p_worse"]].to_numpy().tolist() == [[1, 1]] * 3
+    wide = found.go_on(answers(found), budget=5, until=1.0)
+    assert wide.is_done
+    assert wide.summary()[-2] == "stop: each difference has a sign or is at most 1 wide"
+
+
+def test_p_values_are_those_of_all_runs_at_once() -> None:
+    found = to_the_end(planned())
+    for one in found.audits:
+        better, worse = found.p_values[one.run_ids[1]]
+        assert (better, worse) == (min(1, 3 * one.p_values[0]), min(1, 3 * one.p_values[1]))
+        assert better < 0.05
+
+
+def test_a_list_without_a_new_judgment_is_told() -> None:
+    found = planned()
+    with pytest.warns(InputWarning, match="judgments: no judgment is new; replace each −1 by the assessor's"):
+        again = found.go_on(found.qrels())
+    assert again.n_judged == 0
+
+
+def test_it_informs_a_collection() -> None:
+    found = planned()
+    done = found.go_on(answers(found))
+    example = load_example().unpool(organization="north")
+    for organization in ("south", "west"):
+        example = example.unpool(organization=organization)
+    assert int(done.inform(example).is_own.sum()) == 20
+
+
+# Certificates
+
+
+@cache
+def certificate(folder: Path) -> str:
+    found = planned()
+    found.go_on(answers(found), budget=10).save(folder / "leader.json")
+    return (folder / "leader.json").read_text()
+
+
+def test_a_certificate_is_read_back_and_goes_on(tmp_path: Path) -> None:
+    text = certificate(tmp_path)
+    again = read_audit(tmp_path / "leader.json")
+    assert isinstance(again, LeaderAudit)
+    again.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_text() == text
+    assert to_the_end(again).intervals == to_the_end(planned().go_on(answers(planned()), budget=10)).intervals
+    planned().save(tmp_path / "empty.json")
+    assert read_audit(tmp_path / "empty.json").n_judged == 0
+
+
+def probability(document: dict[str, Any]) -> None:
+    document["steps"][-1]["probability"] *= 0.9
+
+
+def leader(document: dict[str, Any]) -> None:
+    runs = document["metadata"]["runs"]
+    runs[0], runs[1] = runs[1], runs[0]
+
+
+def judgment(document: dict[str, Any]) -> None:
+    row = next(row for row in document["documents"] if row["relevance"] >= 0)
+    row["relevance"] = 1 - min(row["relevance"], 1)
+
+
+def verdict(document: dict[str, Any]) -> None:
+    document["differences"][1]["leader_is"] = "better"
+
+
+def end(document: dict[str, Any]) -> None:
+    document["differences"][2]["lower"] += 0.01
+
+
+def seed(document: dict[str, Any]) -> None:
+    document["metadata"]["random_seed"] = 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (probability, r"step 30: probability is"),
+        (leader, "holds no whole audit"),
+        (judgment, "holds no whole audit"),
+        (verdict, "against south-2: leader_is is open, and better written"),
+        (end, "against west-1: lower is"),
+        (seed, "step 1: seed 2 and the judgments before draw document"),
+    ],
+)
+def test_a_change_is_found(tmp_path: Path, change: Callable[[dict[str, Any]], None], message: str) -> None:
+    document = json.loads(certificate(tmp_path))
+    change(document)
+    (tmp_path / "changed.json").write_text(json.dumps(document))
+    with pytest.raises(InputError, match=message):
+        read_audit(tmp_path / "changed.json")
+
+
+# Validity
+
+
+def simulated(rng: np.random.Generator, model: str) -> tuple[LeaderAudit, np.ndarray, np.ndarray]:
+    """Four runs over 60 documents; a model that is right, useless or adverse; the truth of differences."""
+    places = (rng.random((4, 60)) < 0.5).astype(float) / 100
+    p = 1 / (1 + np.exp(-rng.normal(-0.5, 1.5, 60)))
+    m = {"right": p, "useless": rng.permutation(p), "adverse": 1 - p}[model]
+    worth = (rng.random(60) < p).astype(float)
+    places = places[np.argsort(-(places @ m), kind="stable")]
+    names = tuple(map(str, range(60)))
+    urns = []
+    for other in places[1:]:
+        c = places[0] - other
+        least, most = np.minimum(c, 0).sum(), np.maximum(c, 0).sum()
+        urns.append(
+            Urn(names, names, c, c, m, np.sqrt(m * (1 - m)), np.zeros(60), 0, 0, least, most, 0, 1, (0, 1))
+        )
+    used = np.any([urn.low != 0 for urn in urns], axis=0)
+    urns = [
+        Urn(
+            *(tuple(np.array(names)[used]) for _ in range(2)),
+            *(getattr(urn, name)[used] for name in ("low", "high", "chance", "spread", "shared")),
+            *(0.0, 0.0, urn.least, urn.most, 0.0, 1.0),
+            (0.0, 1.0),
+        )
+        for urn in urns
+    ]
+    n = int(used.sum())
+    found = LeaderAudit(
+        urns=tuple(urns),
+        run_ids=("a", "b", "c", "d"),
+        measure="P@10",
+        relevance=worth[used].astype(np.int64),
+        known=np.arange(n),
+        random_seed=int(rng.integers(10**6)),
+        ci_prob=0.95,
+        until=None,
+        details={},
+    )
+    return found, places @ worth, used
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["right", "useless", "adverse"])
+def test_no_difference_is_ever_missed_in_19_of_20_audits(model: str) -> None:
+    missed, n = 0, 200
+    for seed in range(n):
+        found, values, _ = simulated(np.random.default_rng([seed, 2]), model)
+        ends = [audit.intervals for audit in found.audits]
+        truth = values[0] - values[1:]
+        missed += any(
+            bool((low > t + 1e-9).any() or (high < t - 1e-9).any())
+            for (low, high), t in zip(ends, truth, strict=True)
+        )
+    assert missed <= n * 0.05 + 3 * np.sqrt(n * 0.05 * 0.95)
+
+
+def test_with_all_judged_the_intervals_are_the_differences() -> None:
+    found, values, _ = simulated(np.random.default_rng(5), "right")
+    ends = np.array(list(found.intervals.values()))
+    assert ends == pytest.approx(np.repeat((values[0] - values[1:])[:, None], 2, axis=1), abs=1e-9)
+
+
+def test_wrong_judgments_are_refused() -> None:
+    found = planned().go_on(answers(planned(), 1))
+    i = int(found.audits[0].walked.chosen[0])
+    urn = found.urns[0]
+    turned = {urn.query_ids[i]: {urn.doc_ids[i]: int(1 - min(found.relevance[i], 1))}}
+    with pytest.raises(InputError, match="an audit keeps its judgments"):
+        found.go_on(qrels_from_frame(turned))
+
+
+def test_a_difference_that_bounds_settle_has_a_p_value_of_0() -> None:
+    """new-a is better than coast-1 by .08 or more whatever is unjudged."""
+    found = audit(load_example(), ("new-a", "coast-1"), "P@10", budget=1, **FAST)
+    assert found.interval[0] == pytest.approx(0.08)
+    assert isinstance(found, Audit)
+    assert found.p_values == (0, 1)
+
+
+def test_its_figures_are_of_the_closest_run_first(tmp_path: Path) -> None:
+    found = planned()
+    done = found.go_on(answers(found), budget=5)
+    names = [figure.name for figure in done.figures()]
+    closest = min(done.intervals, key=lambda run: done.intervals[run][0])
+    assert names[0] == f"audit-{closest}"
+    assert len(names) == 3
+    assert b"<svg" in done.figures()[0].render()
