@@ -459,10 +459,10 @@ class Comparison(Result):
             One row per measure, method, test and pair: ``measure``, ``method``, ``scope`` (``population``),
             ``test``, ``run_a``, ``run_b``, ``difference`` (a minus b), ``effect_size`` (as
             `bayespool.comparisons.effect_sizes`), ``p_value``, ``control``, ``p_adjusted``, ``level``,
-            ``significant``; for methods with draws and tests that are repeated in every draw also
+            ``significant`` (missing without a p-value); for methods with draws and repeated tests also
             ``prob_significant``, ``prob_significant_greater`` and ``prob_significant_less`` (a significantly
-            greater, less than b), and ``reversal_risk``, for pairs that are significant on the uncorrected
-            scores: the chance that completed judgments do not confirm it in that direction.
+            greater, less than b), and ``reversal_risk`` of pairs that are significant as judged: the chance
+            that completed judgments do not confirm it in that direction.
         """
         return self._significance.copy()
 
@@ -477,7 +477,8 @@ class Comparison(Result):
             adjusted = self.p_adjusted[measure, method, test]
             matrices = {"difference": np.subtract.outer(e.value, e.value), "p_value": p}
             matrices["effect_size"] = effect_sizes(e.per_topic, test)
-            matrices |= {"p_adjusted": adjusted, "significant": adjusted <= self.level}
+            significant = np.where(np.isnan(adjusted), np.nan, adjusted <= self.level)
+            matrices |= {"p_adjusted": adjusted, "significant": significant}
             if (measure, method, test) in self.significant:
                 s = self.significant[measure, method, test]
                 matrices |= {
@@ -490,10 +491,10 @@ class Comparison(Result):
             named = {"scope": "population", "test": test, "control": control, "level": self.level}
             frames.append(self._pairs(e, named, matrices))
         columns = ["measure", "method", "scope", "test", "run_a", "run_b", "difference"]
-        columns += ["effect_size", "p_value", "control"]
-        columns += ["p_adjusted", "level", "significant", "prob_significant", "prob_significant_greater"]
-        columns += ["prob_significant_less", "reversal_risk"]
-        return pd.concat(frames, ignore_index=True).reindex(columns=columns)
+        columns += ["effect_size", "p_value", "control", "p_adjusted", "level", "significant"]
+        columns += [f"prob_significant{way}" for way in ("", "_greater", "_less")] + ["reversal_risk"]
+        frame = pd.concat(frames, ignore_index=True).reindex(columns=columns)
+        return frame.astype({"significant": "boolean"})
 
     def overview(self) -> pd.DataFrame:
         """`significance` summarized over pairs.
@@ -502,17 +503,16 @@ class Comparison(Result):
         -------
         pandas.DataFrame
             One row per measure, method and test: ``measure``, ``method``, ``test``, ``n_pairs``,
-            ``n_significant``, and means over pairs, NaN where there are none: ``prob_significant``,
-            ``reversal_risk``.
+            ``n_significant``, and means over pairs, NaN without any: ``prob_significant``, ``reversal_risk``.
         """
-        named = ["measure", "method", "test"]
-        by_test = self._significance.groupby(named, sort=False)
-        return by_test.agg(
+        by_test = self._significance.groupby(["measure", "method", "test"], sort=False)
+        frame = by_test.agg(
             n_pairs=("significant", "size"),
             n_significant=("significant", "sum"),
             prob_significant=("prob_significant", "mean"),
             reversal_risk=("reversal_risk", "mean"),
-        ).reset_index()
+        )
+        return frame.reset_index().astype({"n_pairs": int, "n_significant": int})
 
     def better_as_judged(self, measure: Measure, test: SignificanceTest) -> npt.NDArray[np.bool_]:
         """Whether the row's run is significantly better on the uncorrected scores, shape (run, run)."""

@@ -33,9 +33,13 @@ def comparison_sentences(comparison: Comparison) -> Iterator[str]:
     for measure in comparison.measures:
         methods = [name for of, name, scope in comparison.draws if (of, scope) == (measure, "these-topics")]
         pairs = comparison.pairs_in_order(measure, comparison.arrangement)
-        if methods and len(pairs) <= _MAX_PAIRS and not measure.of_judgments:
+        has_draws = any(of == measure for of, _, _ in comparison.draws)
+        if len(pairs) <= _MAX_PAIRS and not measure.of_judgments:
             for pair in pairs:
-                yield comparison_sentence(comparison, *pair, measure, method=methods[0])
+                if methods:
+                    yield comparison_sentence(comparison, *pair, measure, method=methods[0])
+                elif not has_draws:
+                    yield _as_judged_sentence(comparison, *pair, measure)
     if len(comparison.run_ids) > 2:
         leaderboard = comparison.leaderboard()
         for _, rows in leaderboard.groupby(["measure", "method", "scope"], sort=False):
@@ -143,6 +147,24 @@ def comparison_sentence(
         )
     return text + _significance_clause(
         comparison, chosen_measure, chosen_method, chosen_test, a, b, is_certain=is_certain
+    )
+
+
+def _as_judged_sentence(comparison: Comparison, run_a: str, run_b: str, measure: Measure) -> str:
+    """Sentence on a pair of runs where no method has draws: the difference as judged, and the first test."""
+    a, b = (_position(comparison.run_ids, run, "run") for run in (run_a, run_b))
+    value = comparison.scores[AS_JUDGED, measure].value
+    if value[a] < value[b]:
+        a, b = b, a
+    better, worse = comparison.run_ids[a], comparison.run_ids[b]
+    text = f"{_on_topics(len(comparison.scores.query_ids))} the {measure} of {better}"
+    if value[a] == value[b]:
+        text += f" and {worse} is the same as judged"
+    else:
+        text += f" is higher than that of {worse} by {_amount(value[a] - value[b])} as judged"
+    text += ", with unjudged documents counted as nonrelevant."
+    return text + _significance_clause(
+        comparison, measure, AS_JUDGED, comparison.tests[0], a, b, is_certain=True
     )
 
 

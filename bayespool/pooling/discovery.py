@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.collection.contents import ONLY_RELEVANT, say_no_pool, some
+from bayespool.collection.contents import ONLY_RELEVANT, some, warn_of_no_pool
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import blocks
 from bayespool.errors import (
@@ -67,8 +67,10 @@ class PoolReport:
     strategy : str
         Strategy and budget that made the pool; empty where it has a depth. ``depth`` is then that of a depth
         pool of the same size.
+    ranks : str
+        Runs whose ranks and scores disagree (`Collection.rank_note`); mostly empty.
     is_sparse : bool
-        Whether only relevant documents are judged, without a pool (`Collection.is_sparse`).
+        Whether hardly any document but relevant ones is judged, without a pool (`Collection.is_sparse`).
     """
 
     n_pooled_runs: int
@@ -83,6 +85,7 @@ class PoolReport:
     alternative: str = ""
     negatives: str = ""
     strategy: str = ""
+    ranks: str = ""
     is_sparse: bool = False
 
     def __str__(self) -> str:
@@ -117,19 +120,23 @@ class PoolReport:
         )
 
     @property
+    def _other(self) -> str:
+        return f"another pool explains the judgments nearly as well: {self.alternative}"
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What to know of the pool before quoting a result: doubt, and another pool that may have been."""
-        other = f"another pool explains the judgments nearly as well: {self.alternative}"
-        sparse = f"{ONLY_RELEVANT}; interpolated, smoothed and condensed-list follow it, and say nothing"
+        sparse = f"{ONLY_RELEVANT}; interpolated, smoothed and condensed-list rest on it"
         return (
             *[self.doubt] * bool(self.doubt),
-            *[other] * bool(self.alternative),
+            *[self._other] * bool(self.alternative),
             *[sparse] * self.is_sparse,
+            *[self.ranks] * bool(self.ranks),
         )
 
     def text(self) -> str:
-        """The report, with a line for each note."""
-        return "\n  ".join([str(self), *self.notes])
+        """The report, and another pool that may have been: what reading the collection does not warn of."""
+        return "\n  ".join([str(self), *[self._other] * bool(self.alternative)])
 
 
 def describe_pool(collection: Collection) -> PoolReport:
@@ -161,6 +168,7 @@ def describe_pool(collection: Collection) -> PoolReport:
         alternative=pool.alternative if isinstance(pool, DepthPool) else "",
         negatives=str(collection.negatives),
         strategy=str(pool) if by_strategy else "",
+        ranks=collection.rank_note,
         is_sparse=collection.is_sparse,
     )
 
@@ -248,7 +256,7 @@ def discover_pool(
     else:
         message = "no run looks pooled: posterior estimates will rest on informative priors"
         hint = "name pooled runs and a depth if you know them"
-        say_no_pool(discovered, f"{message}; {hint}")
+        warn_of_no_pool(discovered, f"{message}; {hint}")
     return discovered
 
 
