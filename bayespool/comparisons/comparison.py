@@ -49,7 +49,6 @@ TestKey = tuple[Measure, str, SignificanceTest]
 
 _RELIABILITY_CITED = ("brennan-2001", "bodoff-li-2007", "urbano-marrero-martin-2013")
 _MIN_CHANCE_OF_SURE_ORDER = 0.95
-_PHONE_WIDTH = 3.6  # inches
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,9 +115,12 @@ class Comparison(Result):
     def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
         """Tables as people read them, with the columns, order and number of pairs that are arranged."""
         chosen = self.arrangement if arrangement is None else arrangement
-        far, of_width = far_runs(self.scores.to_frame()), Arrangement(width=chosen.width)
-        texts = [text for table in comparison_tables(self, chosen) for text in table.read(of_width)]
-        return tuple(text.marked(far, "†", FAR_NOTE) for text in texts)
+        width = Arrangement(width=chosen.width)
+        return tuple(self.marked(t) for table in comparison_tables(self, chosen) for t in table.read(width))
+
+    def marked(self, text: TextTable) -> TextTable:
+        """A table with a dagger after runs unlike the pool."""
+        return text.marked(far_runs(self.scores.to_frame()), "†", FAR_NOTE)
 
     def summary(self, *pair: str) -> tuple[str, ...]:
         """A sentence on each pair under each measure, and across measures, of three pairs at most.
@@ -377,7 +379,7 @@ class Comparison(Result):
             One row per measure, method with draws, scope and run: ``measure``, ``method``, ``scope``,
             ``run_id``, ``value``, ``lower``, ``upper`` and ``ci_prob`` (interval of the run's score in the
             scope), ``rank_lower`` and ``rank_upper`` (first and last rank that it may have, right for all
-            runs at once with the probability ``ci_prob``), ``tier``, ``among_best`` (no run is told to be
+            runs at once with the probability ``ci_prob``), ``tier``, ``among_best`` (no run is shown to be
             better), ``prob_best`` (tied runs share it equally), and ``expected``, the score without the
             winner's curse. On these topics that is ``value``; on topics like these it is the mean of all runs
             and the share Eρ² of what the run is above it (`bayespool.comparisons.generalizability`), so that
@@ -580,21 +582,15 @@ class StoredComparison(StoredResult):
 def _figures(comparison: Result) -> tuple[Figure, ...]:
     from bayespool.plots import draw_comparison, draw_leaderboard
 
-    figure = Figure(
-        "comparison",
-        "Differences of pairs of runs, or chances of ranks of many runs, a panel for each measure",
-        partial(draw_comparison, comparison),
-        partial(draw_comparison, comparison, width=_PHONE_WIDTH),
-    )
+    caption = "Differences of pairs of runs, or chances of ranks of many runs, a panel for each measure"
+    figure = Figure.of_widths("comparison", caption, partial(draw_comparison, comparison))
     leaderboard = comparison.to_frame("leaderboard")
     if leaderboard["run_id"].nunique() <= 2:
         return (figure,)
     prob = level(leaderboard["ci_prob"].iloc[0])
-    ranks = Figure(
-        "leaderboard",
+    caption = (
         f"Ranks that the runs may have, right for all runs at once with a chance of {prob}, a panel for each "
-        "measure. Runs with filled marks cannot be told from the best.",
-        partial(draw_leaderboard, comparison),
-        partial(draw_leaderboard, comparison, width=_PHONE_WIDTH),
+        "measure. Runs with filled marks may be the best."
     )
+    ranks = Figure.of_widths("leaderboard", caption, partial(draw_leaderboard, comparison))
     return (figure, ranks)

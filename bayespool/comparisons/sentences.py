@@ -216,7 +216,8 @@ def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int) -> st
     text = f"{where} {first} is the best of {len(rows)} runs by {measure} {at_once}."
     if others:
         text = f"{where} {first} has the highest {measure} of {len(rows)} runs, and "
-        text += f"{counted(len(others), 'run')} cannot be told from the best {at_once}: {some_of(others)}."
+        number_of = counted(len(others), "run")
+        text += f"{number_of} cannot be distinguished from the best {at_once}: {some_of(others)}."
     text += f" The chance that {first} is the best is {_chance(best['prob_best'])}"
     if not like_these:
         return f"{text}."

@@ -181,7 +181,7 @@ def plot_leaderboard(
 ) -> Axes:
     """Ranks that runs may have, right for all runs at once: a row per run, the highest at the top.
 
-    Diamonds are expected ranks, filled for runs that cannot be told from the best. Tiers have a shade each.
+    Diamonds are expected ranks, filled for runs that may be the best. Tiers have a shade each.
 
     Parameters
     ----------

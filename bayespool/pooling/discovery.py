@@ -230,7 +230,7 @@ def discover_pool(
         of_pool = depth or _depth_of(collection, runs, rule)
         if of_pool == 0 and len(runs):
             hint = "give the depth (known_depth, --known-depth)"
-            raise InputError("the depth of the named runs' pool cannot be told from the judgments", hint=hint)
+            raise InputError("the judgments do not show the depth of the named runs' pool", hint=hint)
     elif rule == "skipping" or (max_holes is not None and (max_holes >= 1 or max_holes == 0)):
         of_pool = depth or _depth_of(collection, index, rule)
         reached = min(of_pool, int(collection.length[index].max(initial=0)))  # a stated depth may be larger
@@ -366,7 +366,7 @@ def take_out(
 
 
 def _depth_of(collection: Collection, index: npt.NDArray[np.intp], rule: PoolRule) -> int:
-    """Depth of a pool of some of these runs, or of all where they are named; 0 where it cannot be told."""
+    """Depth of a pool of some of these runs, or of all that are named; 0 if judgments do not show it."""
     if not len(index):
         return 0
     if rule == "skipping":

@@ -295,7 +295,7 @@ def test_file_ranks_are_read_for_rank_order(folder: Path) -> None:
     campaign: Any = {"pool": folder / "pool", "organizations": POOLED_ORGANIZATIONS, "known_depth": 3}
     by_rank = read_collection(folder / "qrels.txt", order="rank", pooled_run_ids=toys.POOLED, **campaign)
     assert toys.ranking(by_rank, "n1", "1") == list("eacbd")
-    with pytest.warns(InputWarning, match="ranks and scores disagree, beyond ties, in 1 of 4 runs in n1 "):
+    with pytest.warns(InputWarning, match="ranks and scores disagree, beyond ties, in 1 of 4 runs, n1 "):
         by_score = read_collection(folder / "qrels.txt", pooled_run_ids=toys.POOLED, **campaign)
     assert toys.ranking(by_score, "n1", "1") == list("abcde")
     assert by_score.rank_note in describe_pool(by_score).notes
