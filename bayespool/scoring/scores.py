@@ -296,7 +296,9 @@ class Scores(ReadableScores):
         xarray.DataTree
             As of `bayespool.measures.estimates.Estimates.to_arviz`, with the group ``constant_data``:
             ``as_judged``, ``bound_lower``, ``bound_upper`` and ``residual`` as in `to_frame`, by (measure,
-            run_id), with ``per_topic`` also ``as_judged_by_topic``, ….
+            run_id), with ``per_topic`` also ``as_judged_by_topic``, …. ArviZ 1.0 and later, arviz_stats and
+            arviz_plots take it as it is; ``arviz.InferenceData.from_datatree(tree)`` makes of it what an
+            earlier arviz takes, such as ``arviz.summary`` of 0.23.
 
         Raises
         ------
