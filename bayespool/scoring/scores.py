@@ -13,7 +13,7 @@ import numpy as np
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.measures import Estimates, Measure
-from bayespool.measures.estimates import draws_container
+from bayespool.measures.estimates import NOTE_BREAK, draws_container
 from bayespool.measures.populations import population_of
 from bayespool.report.saving import content
 from bayespool.scoring.readable import (
@@ -135,7 +135,7 @@ class Scores(ReadableScores):
                     texts.append("nothing of it is judged: are these the collection's document ids?")
                 for e in self.estimates:
                     if e.measure == measure and e.notes and e.notes[r]:
-                        texts.append(f"{e.method}: {e.notes[r]}")
+                        texts += [f"{e.method}: {note}" for note in e.notes[r].split(NOTE_BREAK)]
                 statements[run, measure] = tuple(texts)
         return statements
 
