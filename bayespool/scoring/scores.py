@@ -114,7 +114,9 @@ class Scores(ReadableScores):
             for r, run in enumerate(self.run_ids):
                 texts = [] if pool["n_pooled_runs"] else ["no pooled runs"]
                 if run in (yours := self.metadata["runs_of_the_user"]) and len(yours) > 1:
-                    texts.append(f"{len(yours)} runs that no list names count as one organization, yours")
+                    texts.append(
+                        f"{len(yours)} runs that are on no list of organizations count as one, yours"
+                    )
                 if run in self.metadata.get("unpooled", {}):
                     texts.append(f"as if new: {self.metadata['unpooled'][run]} taken out of the pool")
                 texts += [
