@@ -115,7 +115,7 @@ class Scores(ReadableScores):
                 texts = [] if pool["n_pooled_runs"] else ["no pooled runs"]
                 if run in (yours := self.metadata["runs_of_the_user"]) and len(yours) > 1:
                     texts.append(
-                        f"{len(yours)} runs that are on no list of organizations count as one, yours"
+                        f"{len(yours)} runs without a listed organization count as one organization, yours"
                     )
                 if run in self.metadata.get("unpooled", {}):
                     texts.append(f"as if new: {self.metadata['unpooled'][run]} taken out of the pool")

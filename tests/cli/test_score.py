@@ -237,7 +237,7 @@ def test_without_a_pool_it_works_and_says_what_that_means(run: Callable[..., Out
     assert "warning: no pooled runs given: posterior estimates rest on informative priors alone" in done.err
     assert "pool: no pooled run among 2 runs" in done.err
     assert (
-        "note: all runs: no pooled runs; 2 runs that are on no list of organizations count as one, yours; "
+        "note: all runs: no pooled runs; 2 runs without a listed organization count as one organization, yours; "
         in done.out
     )
     assert "; systems-adjustment: needs a pooled run; " in done.out
