@@ -81,7 +81,7 @@ def _probe(x: float) -> float:
 def say_no_cache() -> None:
     """Warn, once per process, that compiled loops are not cached."""
     warn_caller(
-        "compiled loops cannot be kept on disk, so that each process compiles them anew, which takes some "
+        "compiled loops cannot be kept on disk, so that each process compiles them again, which takes some "
         "seconds; name a folder that is writable in NUMBA_CACHE_DIR",
         CacheWarning,
     )

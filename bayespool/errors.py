@@ -86,7 +86,9 @@ class CacheWarning(BayespoolWarning):
 
 
 class InputWarning(BayespoolWarning):
-    """Input lines, documents or runs were skipped or read otherwise (``strict=False``), or are of no use."""
+    """Input lines, documents or runs were skipped or read otherwise (``strict=False``), are of no use, or say
+    two things, as ranks and scores that disagree.
+    """
 
 
 class OrganizationWarning(BayespoolWarning):
@@ -110,7 +112,7 @@ class NoPoolWarning(BayespoolWarning):
 
 
 class SparseJudgmentsWarning(NoPoolWarning):
-    """Every judged document is relevant and no run is pooled, so that posteriors have no value."""
+    """Relevant documents alone are judged, and no run is pooled, so that posteriors have no value."""
 
 
 class PooledRunWarning(BayespoolWarning):

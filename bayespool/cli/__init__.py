@@ -49,7 +49,7 @@ COMMANDS: dict[str, dict[Command, str]] = {
     },
     "Campaign": {
         pool: "Choose the documents to judge: a strategy and a budget",
-        plan: "Say which differences are told, and what more would tell",
+        plan: "Say which differences can be detected, and what helps",
         judge_next: "Choose what to judge next, and when to stop",
         audit: "Draw documents to judge: an interval that needs no model",
         budgets: "Show how biased pools of different strategies and budgets are",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.metadata
 import os
@@ -130,7 +131,7 @@ def examine(*, quick: bool = False, report: Callable[[str], None] | None = None)
 
 
 def packages() -> tuple[Package, ...]:
-    """Python, bayespool, and every package in bayespool's metadata, each imported.
+    """Python, bayespool, every package in bayespool's metadata, each imported, and ArviZ if it is installed.
 
     Examples
     --------
@@ -151,6 +152,8 @@ def packages() -> tuple[Package, ...]:
     for requirement in map(Requirement, needed):
         if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
             rows.append(_package(requirement.name, str(requirement.specifier)))
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):  # not needed, but `to_arviz` is for it
+        rows.append(Package("arviz", importlib.metadata.version("arviz"), ""))
     return tuple(rows)
 
 

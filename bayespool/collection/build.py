@@ -20,7 +20,7 @@ from bayespool.collection.memory import MEMORY, N_THREADS, check_memory
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import Rankings, is_ragged
 from bayespool.collection.readers import Reading
-from bayespool.collection.records import UNJUDGED, Negative, Qrels, Run, relevance_codes
+from bayespool.collection.records import UNJUDGED, Negative, Qrels, RankConflict, Run, relevance_codes
 from bayespool.collection.sources import (
     Judgments,
     Organizations,
@@ -29,10 +29,11 @@ from bayespool.collection.sources import (
     qrels_of,
     runs_of,
 )
-from bayespool.errors import InputError
+from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.tables.formatting import counted
 
 Order = Literal["score", "rank"]
+_TOP_RANKS = 10  # that `RankConflict` counts apart
 _MAX_BYTES_OF_32_BIT_OFFSETS = 2**31 - 1
 
 
@@ -46,6 +47,7 @@ class EncodedRun:
     document: npt.NDArray[np.int32]  # numbers of an `Encoding`, within a topic
     tied: npt.NDArray[np.bool_] | None  # with the document before; None if none is
     score: npt.NDArray[np.float32] | None  # None if scores are not kept
+    conflict: RankConflict | None = None  # of ranks with the scores that order the run
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -111,12 +113,17 @@ class Encoding:
         if self._scores:
             with np.errstate(over="ignore"):
                 score = column.in_order(run.score).astype(np.float32)
+        conflict = None
+        if self.order == "score" and run.rank is not None:
+            conflict = _rank_conflict(run.run_id, packed, column.in_order(run.rank), column.n_lines)
         if (packed[1:] < packed[:-1]).any():
             ranking = packed.argsort(axis=-1, kind="stable")
             packed, number = packed[ranking], number[ranking]
             score = None if score is None else score[ranking]
         tied = np.concatenate([[False], packed[1:] == packed[:-1]])
-        return EncodedRun(run.run_id, run.path, column.n_lines, number, tied if tied.any() else None, score)
+        return EncodedRun(
+            run.run_id, run.path, column.n_lines, number, tied if tied.any() else None, score, conflict
+        )
 
     def finish(self) -> Pairs:
         """Pairs of the numbers; the encoding cannot be used afterwards."""
@@ -198,6 +205,23 @@ def _descending(score: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
     return ~ascending
 
 
+def _rank_conflict(
+    run_id: str,
+    by_score: npt.NDArray[np.uint64],
+    rank: npt.NDArray[np.int32],
+    n_lines: npt.NDArray[np.int64],
+) -> RankConflict | None:
+    """Where ranks and scores disagree, from keys that ascend by topic and then as the score descends."""
+    topic = np.repeat(np.arange(len(n_lines), dtype=np.uint64), n_lines)
+    by_rank = topic << np.uint64(32) | _ascending(rank)
+    if not (by_score[1:] < by_score[:-1]).any() and not (by_rank[1:] < by_rank[:-1]).any():
+        return None  # the lines are in either order, as in most files
+    differs = np.lexsort((by_rank, by_score)) != np.lexsort((by_score, by_rank))
+    is_top = np.arange(len(topic)) - np.repeat(np.cumsum(n_lines) - n_lines, n_lines) < _TOP_RANKS
+    n_places = int(differs.sum())
+    return RankConflict(run_id, n_places, int(differs[is_top].sum()), int(is_top.sum())) if n_places else None
+
+
 def _concatenated(ids: Sequence[pa.StringArray]) -> pa.StringArray | pa.LargeStringArray:
     """All ids in one array, with 64-bit offsets if 32 bits cannot count their bytes."""
     n_bytes = sum(part.nbytes for part in ids)
@@ -262,6 +286,11 @@ def build_collection(
     InputError
         No run, two runs with one id, a run without any topic of the qrels, qrels without a relevant document,
         order by ranks that were not read, a pooled run without a depth.
+
+    Warns
+    -----
+    InputWarning
+        Runs are ordered by score, and the ranks of some order documents otherwise, beyond ties.
     """
     judgments = qrels_of(qrels)
     encoding = encoding_of(judgments, order=order, scores=scores)
@@ -315,7 +344,8 @@ def collection_of(
     listed = {} if organizations is None else organizations_of(organizations)
     organization_names, organization, user = _organizations(run_ids, listed, set(own_run_ids))
     pooled_ids = set(pooled_run_ids)
-    return Collection(
+    conflicts = [run.conflict for run in read if run.conflict is not None]
+    collection = Collection(
         run_ids=run_ids,
         query_ids=encoding.query_ids,
         document=document,
@@ -331,7 +361,11 @@ def collection_of(
         given_run_ids=tuple(given_run_ids),
         user_organization=user,
         score=score,
+        rank_conflicts=tuple(sorted(conflicts, key=lambda c: (-c.n_top_places, -c.n_places, c.run_id))),
     )
+    if collection.rank_note:
+        warn_caller(collection.rank_note, InputWarning)
+    return collection
 
 
 class Building(TypedDict, total=False):

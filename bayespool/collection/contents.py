@@ -25,7 +25,14 @@ from bayespool.collection.own import (
 )
 from bayespool.collection.pools import DepthPool, Pool, find_sole_contributor
 from bayespool.collection.rankings import Rankings, lengths
-from bayespool.collection.records import NO_NEGATIVES, UNJUDGED, Negatives, Qrels, ReadOnlyArrays
+from bayespool.collection.records import (
+    NO_NEGATIVES,
+    UNJUDGED,
+    Negatives,
+    Qrels,
+    RankConflict,
+    ReadOnlyArrays,
+)
 from bayespool.errors import InputError, NoPoolWarning, SparseJudgmentsWarning, did_you_mean, warn_caller
 from bayespool.tables.formatting import counted
 
@@ -83,6 +90,9 @@ class Collection(ReadOnlyArrays):
         Second judges and their labels.
     own : OwnJudgments or None
         The user's own judgments, in use or not (`add_judgments`).
+    rank_conflicts : tuple of RankConflict
+        Runs that are ordered by score and whose ranks say otherwise, the one that differs most at the top
+        first.
     """
 
     run_ids: tuple[str, ...]
@@ -102,6 +112,7 @@ class Collection(ReadOnlyArrays):
     score: npt.NDArray[np.float32] | Rankings | None = None
     judges: tuple[Judge, ...] = ()
     own: OwnJudgments | None = None
+    rank_conflicts: tuple[RankConflict, ...] = ()
 
     def __repr__(self) -> str:
         judged = int((self.relevance >= 0).sum())
@@ -149,11 +160,15 @@ class Collection(ReadOnlyArrays):
 
     @property
     def is_sparse(self) -> bool:
-        """Whether nobody but the user judged a document nonrelevant, and no pool is known, as where assessors
-        mark a relevant document or two and nothing else.
+        """Whether no pool is known and a tenth of the topics or fewer have a judged nonrelevant document, the
+        user's own aside, as where assessors mark a relevant document or two and nothing else.
         """
-        judged = self.relevance[self.judged & ~self.is_own]
-        return not self.pooled.any() and len(judged) > 0 and bool(judged.min() > 0)
+        if self.pooled.any():
+            return False
+        judged = self.judged & ~self.is_own
+        n_judged = len(np.unique(self.pair_topic[judged]))
+        n_with_nonrelevant = len(np.unique(self.pair_topic[judged & (self.relevance == 0)]))
+        return n_with_nonrelevant <= _MAX_SPARSE_SHARE * n_judged and n_judged > 0
 
     def without_judgments(self, gone: npt.NDArray[np.bool_]) -> Self:
         """Return the collection with some documents, shape (pair,), unjudged."""
@@ -162,6 +177,18 @@ class Collection(ReadOnlyArrays):
             relevance=np.where(gone, np.int16(UNJUDGED), self.relevance),
             added_for=np.where(gone, np.int32(-1), self.added_for),
             own=None if self.own is None else self.own.without(gone),
+        )
+
+    @property
+    def rank_note(self) -> str:
+        """What to know where ranks and scores of runs disagree; empty where they do not."""
+        if not self.rank_conflicts:
+            return ""
+        most, n = self.rank_conflicts[0], len(self.rank_conflicts)
+        return (
+            f"ranks and scores disagree, beyond ties, in {n} of {counted(len(self.run_ids), 'run')}"
+            f"{', most in' if n > 1 else ','} {most.run_id} ({most.n_top_places:,} of {most.n_top:,} places "
+            "of the top 10); scores decide, as in trec_eval, unless --order rank (order='rank') is given"
         )
 
     @property
@@ -374,36 +401,32 @@ def some(names: Sequence[str], n: int = 3) -> str:
     return ", ".join(map(repr, names[:n])) + (" …" if len(names) > n else "")
 
 
+_MAX_SPARSE_SHARE = 0.1  # of topics that have a judged nonrelevant document
 _WHAT_REMAINS = (
-    "posteriors have no value; what can be said are the bounds, the score as judged, and what labels of a "
-    "judge (--judge) or judgments of your own on some of these documents (--own-judgments) tell"
+    "posteriors have no value without labels of a judge (--judge) or judgments of your own on some of these "
+    "documents (--own-judgments); quote the bounds and the score as judged"
 )
 _warned: weakref.WeakSet[Collection] = weakref.WeakSet()
 
 
 ONLY_RELEVANT = (
-    "every judged document is relevant: judged precision is 1 by construction, and says nothing of the others"
+    "only relevant documents are judged, on nine in ten topics or more: judged precision is 1 there by "
+    "construction, and says nothing of other documents"
 )
 """What there is to know of sparse judgments."""
 
+_NO_POOL = (
+    "the collection has no pooled run: posterior estimates rest on informative priors; give the campaign's "
+    "runs as pool=, or find the pooled ones with discover_pool"
+)
 
-def say_no_pool(collection: Collection, message: str) -> None:
-    """Warn when a collection without a pooled run is made, so that later uses need not."""
+
+def warn_of_no_pool(collection: Collection, message: str = _NO_POOL) -> None:
+    """Warn once of a collection without a pooled run: of sparse judgments, or with the message."""
+    if collection.pooled.any() or collection in _warned:
+        return
     _warned.add(collection)
     if collection.is_sparse:
         warn_caller(f"{ONLY_RELEVANT}; {_WHAT_REMAINS}", SparseJudgmentsWarning)
     else:
         warn_caller(message, NoPoolWarning)
-
-
-def warn_of_no_pool(collection: Collection) -> None:
-    """Warn of a posterior without a pooled run, unless making the collection warned already."""
-    if not collection.pooled.any() and collection not in _warned:
-        if collection.is_sparse:
-            say_no_pool(collection, "")
-            return
-        warn_caller(
-            "the collection has no pooled run: posterior estimates rest on informative priors; give the "
-            "campaign's runs as pool=, or find the pooled ones with discover_pool",
-            NoPoolWarning,
-        )

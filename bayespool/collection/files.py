@@ -133,7 +133,10 @@ def _files_at(path: Path) -> list[Path]:
         if files:
             return files
         raise InputError("no file matches this pattern", path=path, hint=_HIDDEN_HINT)
-    raise InputError("no such file or folder", path=path, hint="check the path")
+    hint = "check the path" + (
+        "; --unpool scores a run of the pool by its name" if path.name == str(path) else ""
+    )
+    raise InputError("no such file or folder", path=path, hint=hint)
 
 
 def read_bytes(path: Path, *, max_size: int = MAX_FILE_SIZE) -> bytes:

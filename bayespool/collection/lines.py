@@ -197,6 +197,7 @@ class FileLayout:
     columns: tuple[str, ...]  # in the order of the file; query_id and doc_id are always read
     width: str  # number of columns in words
     integer: str | None  # column read as integers (rank, relevance)
+    needs_integer: bool  # whether a value that is no integer is a bad line; otherwise the column is left out
     bounds: tuple[int, int]  # smallest and largest integer accepted
     real: str | None  # column read as real numbers (score, label)
     wants_tag: bool  # whether distinct values of ``tag`` are collected
@@ -220,6 +221,7 @@ QRELS = FileLayout(
     columns=("query_id", "iteration", "doc_id", "relevance"),
     width="four",
     integer="relevance",
+    needs_integer=True,
     bounds=(-(2**15), 2**15 - 1),
     real=None,
     wants_tag=False,
@@ -236,12 +238,13 @@ LABELS = dataclasses.replace(
 
 
 def run_layout(*, ranks: bool, tag: bool) -> FileLayout:
-    """Layout of a run file, with ranks and tag where requested."""
+    """Layout of a run file; ranks are required, or left out if one is no integer; the tag if it is wanted."""
     return FileLayout(
         name="a run file",
         columns=("query_id", "iteration", "doc_id", "rank", "score", "tag"),
         width="six",
-        integer="rank" if ranks else None,
+        integer="rank",
+        needs_integer=ranks,
         bounds=(-(2**31), 2**31 - 1),
         real="score",
         wants_tag=tag,
@@ -338,8 +341,13 @@ def _one_chunk(table: pa.Table, name: str) -> pa.Array:
     return column.unify_dictionaries(MEMORY).combine_chunks(MEMORY)
 
 
-def _integers(column: pa.DictionaryArray, layout: FileLayout) -> npt.NDArray[np.int32]:
-    values = [_integer(value.encode(), layout) for value in column.dictionary.to_pylist()]
+def _integers(column: pa.DictionaryArray, layout: FileLayout) -> npt.NDArray[np.int32] | None:
+    try:
+        values = [_integer(value.encode(), layout) for value in column.dictionary.to_pylist()]
+    except _BadLine:
+        if layout.needs_integer:
+            raise
+        return None
     return np.asarray(np.array(values, dtype=np.int32)[column.indices.to_numpy()])
 
 
@@ -352,6 +360,7 @@ def parse_tolerantly(text: bytes, path: Path, layout: FileLayout, *, strict: boo
     reals, numbers = array("d"), array("q")
     tally: dict[str, list[int]] = {}  # reason -> [lines, first line]
     malformed: InputError | None = None
+    has_integers = layout.integer is not None
     width = len(layout.columns)
     for number, line in enumerate(iter(partial(BytesIO(text).readline, _MAX_LINE_BYTES + 1), b""), start=1):
         if len(line) > _MAX_LINE_BYTES:
@@ -369,7 +378,14 @@ def parse_tolerantly(text: bytes, path: Path, layout: FileLayout, *, strict: boo
             if len(fields) < width or (strict and len(fields) > width):
                 raise _wrong_width(len(fields), layout)
             real = _real(fields[layout.columns.index(layout.real)], layout.real) if layout.real else 0.0
-            integer = _integer(fields[layout.columns.index(layout.integer)], layout) if layout.integer else 0
+            integer = 0
+            if has_integers and layout.integer:
+                try:
+                    integer = _integer(fields[layout.columns.index(layout.integer)], layout)
+                except _BadLine:
+                    if layout.needs_integer:
+                        raise
+                    has_integers = False
         except _BadLine as bad:
             if strict:
                 malformed = InputError(bad.detail, path=path, line=number, hint=_LENIENT_HINT + bad.remedy)
@@ -405,7 +421,7 @@ def parse_tolerantly(text: bytes, path: Path, layout: FileLayout, *, strict: boo
         query_id.take(pa.array(kept)),
         doc_id.take(pa.array(kept)),
         np.array(reals)[kept] if layout.real else None,
-        np.array(integers, dtype=np.int32)[kept] if layout.integer else None,
+        np.array(integers, dtype=np.int32)[kept] if has_integers else None,
         tuple(tag.decode() for tag in tags),
         tuple(Skipped(path, reason, count, first) for reason, (count, first) in tally.items()),
     )
@@ -429,7 +445,7 @@ def _best_of_each(
 ) -> npt.NDArray[np.intp]:
     """Entries to keep, ascending, one per (topic, document): `FileLayout.keep`, the first of equals."""
     codes, place = pair_codes(query_id, doc_id), np.arange(len(doc_id))
-    if layout.integer == "rank":
+    if layout.integer == "rank" and layout.needs_integer:
         order = np.lexsort((place, integers, codes))
     elif layout.real == "score":
         with np.errstate(over="ignore"):  # single precision, in which trec_eval orders a ranking

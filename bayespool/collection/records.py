@@ -67,7 +67,7 @@ class Run:
     score : ndarray of float64, shape (line,)
         Scores as written; never NaN, possibly infinite.
     rank : ndarray of int32, shape (line,), or None
-        Ranks as written; None when they were not requested or are missing.
+        Ranks as written; None if they are missing or not integers.
     path : Path or None
         The file; None if there is none.
     skipped : tuple of Skipped
@@ -160,6 +160,27 @@ class Negatives:
 
 
 NO_NEGATIVES = Negatives()
+
+
+@dataclass(frozen=True, slots=True)
+class RankConflict:
+    """A run whose ranks order documents unlike its scores, with ties in either in any order.
+
+    Attributes
+    ----------
+    run_id : str
+    n_places : int
+        Places, over all topics, at which the two orders have different documents.
+    n_top_places : int
+        Those down to rank 10.
+    n_top : int
+        All places down to rank 10.
+    """
+
+    run_id: str
+    n_places: int
+    n_top_places: int
+    n_top: int
 
 
 def relevance_codes(

@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from bayespool.collection.records import Qrels, Run
@@ -24,8 +26,8 @@ _UNWRITABLE_TOPIC = re.compile("[\0\t\n\v\f\r \ufeff\xa0\u2007\u202f]|^$")
 def write_run(run: Run, path: PathLike) -> None:
     """Write a run as a TREC file, in the order of its lines.
 
-    Scores are read back bit for bit. Ranks are the run's, or else positions of the lines within their topic,
-    from 1. The run's id becomes the tag.
+    Scores are read back bit for bit. Ranks are the run's, or else those of the scores within a topic, from 1,
+    equal scores in the order of their lines. The run's id becomes the tag.
 
     Parameters
     ----------
@@ -40,7 +42,7 @@ def write_run(run: Run, path: PathLike) -> None:
     """
     _refuse_unwritable([run.run_id], "run id", path)
     queries, documents = _topics(run.query_id, path), _documents(run.doc_id, path)
-    ranks = _ranks_within_topic(queries) if run.rank is None else run.rank.tolist()
+    ranks = _ranks_within_topic(queries, run.score) if run.rank is None else run.rank.tolist()
     lines = zip(queries, documents, ranks, run.score.tolist(), strict=True)
     _write(path, "".join(f"{q} Q0 {d} {rank} {score!r} {run.run_id}\n" for q, d, rank, score in lines))
 
@@ -97,12 +99,13 @@ def _refuse_unwritable(names: list[str], kind: str, path: PathLike) -> None:
             raise OutputError(f"{path}: cannot be written: {kind} {name!r} is empty or has white space in it")
 
 
-def _ranks_within_topic(queries: list[str]) -> list[int]:
-    n_lines: Counter[str] = Counter()
-    ranks = []
-    for query in queries:
-        n_lines[query] += 1
-        ranks.append(n_lines[query])
+def _ranks_within_topic(queries: list[str], score: npt.NDArray[np.float64]) -> list[int]:
+    """Rank of each line by score among those of its topic, from 1, equal scores in the order of the lines."""
+    n_ranked: Counter[str] = Counter()
+    ranks = [0] * len(queries)
+    for line in (-score).argsort(kind="stable").tolist():
+        n_ranked[queries[line]] += 1
+        ranks[line] = n_ranked[queries[line]]
     return ranks
 
 

@@ -49,7 +49,6 @@ TestKey = tuple[Measure, str, SignificanceTest]
 
 _RELIABILITY_CITED = ("brennan-2001", "bodoff-li-2007", "urbano-marrero-martin-2013")
 _MIN_CHANCE_OF_SURE_ORDER = 0.95
-_PHONE_WIDTH = 3.6  # inches
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,9 +115,12 @@ class Comparison(Result):
     def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
         """Tables as people read them, with the columns, order and number of pairs that are arranged."""
         chosen = self.arrangement if arrangement is None else arrangement
-        far, of_width = far_runs(self.scores.to_frame()), Arrangement(width=chosen.width)
-        texts = [text for table in comparison_tables(self, chosen) for text in table.read(of_width)]
-        return tuple(text.marked(far, "†", FAR_NOTE) for text in texts)
+        width = Arrangement(width=chosen.width)
+        return tuple(self.marked(t) for table in comparison_tables(self, chosen) for t in table.read(width))
+
+    def marked(self, text: TextTable) -> TextTable:
+        """A table with a dagger after runs unlike the pool."""
+        return text.marked(far_runs(self.scores.to_frame()), "†", FAR_NOTE)
 
     def summary(self, *pair: str) -> tuple[str, ...]:
         """A sentence on each pair under each measure, and across measures, of three pairs at most.
@@ -377,7 +379,7 @@ class Comparison(Result):
             One row per measure, method with draws, scope and run: ``measure``, ``method``, ``scope``,
             ``run_id``, ``value``, ``lower``, ``upper`` and ``ci_prob`` (interval of the run's score in the
             scope), ``rank_lower`` and ``rank_upper`` (first and last rank that it may have, right for all
-            runs at once with the probability ``ci_prob``), ``tier``, ``among_best`` (no run is told to be
+            runs at once with the probability ``ci_prob``), ``tier``, ``among_best`` (no run is shown to be
             better), ``prob_best`` (tied runs share it equally), and ``expected``, the score without the
             winner's curse. On these topics that is ``value``; on topics like these it is the mean of all runs
             and the share Eρ² of what the run is above it (`bayespool.comparisons.generalizability`), so that
@@ -459,10 +461,10 @@ class Comparison(Result):
             One row per measure, method, test and pair: ``measure``, ``method``, ``scope`` (``population``),
             ``test``, ``run_a``, ``run_b``, ``difference`` (a minus b), ``effect_size`` (as
             `bayespool.comparisons.effect_sizes`), ``p_value``, ``control``, ``p_adjusted``, ``level``,
-            ``significant``; for methods with draws and tests that are repeated in every draw also
+            ``significant`` (missing without a p-value); for methods with draws and repeated tests also
             ``prob_significant``, ``prob_significant_greater`` and ``prob_significant_less`` (a significantly
-            greater, less than b), and ``reversal_risk``, for pairs that are significant on the uncorrected
-            scores: the chance that completed judgments do not confirm it in that direction.
+            greater, less than b), and ``reversal_risk`` of pairs that are significant as judged: the chance
+            that completed judgments do not confirm it in that direction.
         """
         return self._significance.copy()
 
@@ -477,7 +479,8 @@ class Comparison(Result):
             adjusted = self.p_adjusted[measure, method, test]
             matrices = {"difference": np.subtract.outer(e.value, e.value), "p_value": p}
             matrices["effect_size"] = effect_sizes(e.per_topic, test)
-            matrices |= {"p_adjusted": adjusted, "significant": adjusted <= self.level}
+            significant = np.where(np.isnan(adjusted), np.nan, adjusted <= self.level)
+            matrices |= {"p_adjusted": adjusted, "significant": significant}
             if (measure, method, test) in self.significant:
                 s = self.significant[measure, method, test]
                 matrices |= {
@@ -490,10 +493,10 @@ class Comparison(Result):
             named = {"scope": "population", "test": test, "control": control, "level": self.level}
             frames.append(self._pairs(e, named, matrices))
         columns = ["measure", "method", "scope", "test", "run_a", "run_b", "difference"]
-        columns += ["effect_size", "p_value", "control"]
-        columns += ["p_adjusted", "level", "significant", "prob_significant", "prob_significant_greater"]
-        columns += ["prob_significant_less", "reversal_risk"]
-        return pd.concat(frames, ignore_index=True).reindex(columns=columns)
+        columns += ["effect_size", "p_value", "control", "p_adjusted", "level", "significant"]
+        columns += [f"prob_significant{way}" for way in ("", "_greater", "_less")] + ["reversal_risk"]
+        frame = pd.concat(frames, ignore_index=True).reindex(columns=columns)
+        return frame.astype({"significant": "boolean"})
 
     def overview(self) -> pd.DataFrame:
         """`significance` summarized over pairs.
@@ -502,17 +505,16 @@ class Comparison(Result):
         -------
         pandas.DataFrame
             One row per measure, method and test: ``measure``, ``method``, ``test``, ``n_pairs``,
-            ``n_significant``, and means over pairs, NaN where there are none: ``prob_significant``,
-            ``reversal_risk``.
+            ``n_significant``, and means over pairs, NaN without any: ``prob_significant``, ``reversal_risk``.
         """
-        named = ["measure", "method", "test"]
-        by_test = self._significance.groupby(named, sort=False)
-        return by_test.agg(
+        by_test = self._significance.groupby(["measure", "method", "test"], sort=False)
+        frame = by_test.agg(
             n_pairs=("significant", "size"),
             n_significant=("significant", "sum"),
             prob_significant=("prob_significant", "mean"),
             reversal_risk=("reversal_risk", "mean"),
-        ).reset_index()
+        )
+        return frame.reset_index().astype({"n_pairs": int, "n_significant": int})
 
     def better_as_judged(self, measure: Measure, test: SignificanceTest) -> npt.NDArray[np.bool_]:
         """Whether the row's run is significantly better on the uncorrected scores, shape (run, run)."""
@@ -580,21 +582,15 @@ class StoredComparison(StoredResult):
 def _figures(comparison: Result) -> tuple[Figure, ...]:
     from bayespool.plots import draw_comparison, draw_leaderboard
 
-    figure = Figure(
-        "comparison",
-        "Differences of pairs of runs, or chances of ranks of many runs, a panel for each measure",
-        partial(draw_comparison, comparison),
-        partial(draw_comparison, comparison, width=_PHONE_WIDTH),
-    )
+    caption = "Differences of pairs of runs, or chances of ranks of many runs, a panel for each measure"
+    figure = Figure.of_widths("comparison", caption, partial(draw_comparison, comparison))
     leaderboard = comparison.to_frame("leaderboard")
     if leaderboard["run_id"].nunique() <= 2:
         return (figure,)
     prob = level(leaderboard["ci_prob"].iloc[0])
-    ranks = Figure(
-        "leaderboard",
+    caption = (
         f"Ranks that the runs may have, right for all runs at once with a chance of {prob}, a panel for each "
-        "measure. Runs with filled marks cannot be told from the best.",
-        partial(draw_leaderboard, comparison),
-        partial(draw_leaderboard, comparison, width=_PHONE_WIDTH),
+        "measure. Runs with filled marks may be the best."
     )
+    ranks = Figure.of_widths("leaderboard", caption, partial(draw_leaderboard, comparison))
     return (figure, ranks)

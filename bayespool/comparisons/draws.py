@@ -44,7 +44,7 @@ class DrawComparison:
     prob_rank : ndarray of float, shape (run, rank)
         As `rank_probabilities`.
     separated : ndarray of bool, shape (run, run)
-        Whether the row's value is told to be greater, as `separate_runs`: all orders together hold with the
+        Whether the row's value is shown to be greater, as `separate_runs`: all orders together hold with the
         probability of the intervals.
     """
 
@@ -87,7 +87,7 @@ class DrawComparison:
 
     @property
     def tier(self) -> CountArray:
-        """Tier of each run, 1 the best, shape (run,): from the highest mean down, the first run that is told
+        """Tier of each run, 1 the best, shape (run,): from the highest mean down, the first run that is shown
         to be lower than the first of a tier begins the next one.
         """
         tier, first = np.ones(len(self.separated), dtype=np.int64), -1
@@ -168,13 +168,13 @@ def separate_runs(values: npt.NDArray[Any], *, ci_prob: float) -> BoolArray:
     Returns
     -------
     ndarray of bool, shape (run, run)
-        Whether the row's value is told to be greater than the column's.
+        Whether the row's value is shown to be greater than the column's.
 
     Notes
     -----
     With :math:`\bar d_{ab}` and :math:`s_{ab}` mean and standard deviation of the difference of two runs,
     and :math:`c` the quantile ``ci_prob`` over draws of the largest :math:`|d_{ab} - \bar d_{ab}| / s_{ab}`
-    of all pairs, the order of a pair is told where :math:`|\bar d_{ab}| > c\,s_{ab}`. This is Tukey's range
+    of all pairs, the order of a pair is shown where :math:`|\bar d_{ab}| > c\,s_{ab}`. This is Tukey's range
     by simulation, for runs that vary unequally (Hothorn, Bretz and Westfall 2008); a set of rank intervals
     that follows from it is right for all runs at once (Mogstad, Romano, Shaikh and Wilhelm 2024).
 

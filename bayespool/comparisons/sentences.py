@@ -33,9 +33,13 @@ def comparison_sentences(comparison: Comparison) -> Iterator[str]:
     for measure in comparison.measures:
         methods = [name for of, name, scope in comparison.draws if (of, scope) == (measure, "these-topics")]
         pairs = comparison.pairs_in_order(measure, comparison.arrangement)
-        if methods and len(pairs) <= _MAX_PAIRS and not measure.of_judgments:
+        has_draws = any(of == measure for of, _, _ in comparison.draws)
+        if len(pairs) <= _MAX_PAIRS and not measure.of_judgments:
             for pair in pairs:
-                yield comparison_sentence(comparison, *pair, measure, method=methods[0])
+                if methods:
+                    yield comparison_sentence(comparison, *pair, measure, method=methods[0])
+                elif not has_draws:
+                    yield _as_judged_sentence(comparison, *pair, measure)
     if len(comparison.run_ids) > 2:
         leaderboard = comparison.leaderboard()
         for _, rows in leaderboard.groupby(["measure", "method", "scope"], sort=False):
@@ -146,6 +150,24 @@ def comparison_sentence(
     )
 
 
+def _as_judged_sentence(comparison: Comparison, run_a: str, run_b: str, measure: Measure) -> str:
+    """Sentence on a pair of runs where no method has draws: the difference as judged, and the first test."""
+    a, b = (_position(comparison.run_ids, run, "run") for run in (run_a, run_b))
+    value = comparison.scores[AS_JUDGED, measure].value
+    if value[a] < value[b]:
+        a, b = b, a
+    better, worse = comparison.run_ids[a], comparison.run_ids[b]
+    text = f"{_on_topics(len(comparison.scores.query_ids))} the {measure} of {better}"
+    if value[a] == value[b]:
+        text += f" and {worse} is the same as judged"
+    else:
+        text += f" is higher than that of {worse} by {_amount(value[a] - value[b])} as judged"
+    text += ", with unjudged documents counted as nonrelevant."
+    return text + _significance_clause(
+        comparison, measure, AS_JUDGED, comparison.tests[0], a, b, is_certain=True
+    )
+
+
 def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
     """Sentence on a pair of runs on several measures, from a row of `Comparison.across_measures`, likelier
     order first.
@@ -194,7 +216,8 @@ def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int) -> st
     text = f"{where} {first} is the best of {len(rows)} runs by {measure} {at_once}."
     if others:
         text = f"{where} {first} has the highest {measure} of {len(rows)} runs, and "
-        text += f"{counted(len(others), 'run')} cannot be told from the best {at_once}: {some_of(others)}."
+        number_of = counted(len(others), "run")
+        text += f"{number_of} cannot be distinguished from the best {at_once}: {some_of(others)}."
     text += f" The chance that {first} is the best is {_chance(best['prob_best'])}"
     if not like_these:
         return f"{text}."

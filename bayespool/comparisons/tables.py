@@ -104,8 +104,8 @@ _COLUMNS = PAIR | {
     "prob_rank": Column("chance", "chance", "Chance of the rank; tied runs share ranks equally."),
     "rank_lower": Column("first rank", "count", "First rank that the run may have, with all runs at once."),
     "rank_upper": Column("last rank", "count", "Last rank that the run may have, with all runs at once."),
-    "tier": Column("tier", "count", "Tier, 1 the best: its runs are not told from its first one."),
-    "among_best": Column("among\nthe best", "flag", "Whether no run is told to be better."),
+    "tier": Column("tier", "count", "Tier, 1 the best: its runs are not distinguished from its first one."),
+    "among_best": Column("among\nthe best", "flag", "Whether no run is shown to be better."),
     "prob_best": Column("chance to\nbe best", "chance", "Chance of rank 1; tied runs share it equally."),
     "expected": Column("expected\nscore", "score", "The score without the winner's curse."),
     "system": Column("system", "text", "The system that runs are replicates of."),
@@ -319,8 +319,8 @@ _OF_VARIANCE = View(
     medium="terminal",
 )
 _LEADERBOARD_NOTE = (
-    "Ranks are right for all runs at once with a chance of {prob}. A tier holds runs that are not told from "
-    "its first one."
+    "Ranks are right for all runs at once with a chance of {prob}. A tier holds runs that are not "
+    "distinguished from its first one."
 )
 _EXPECTED_NOTE = " The expected score leaves out what of a lead is due to the choice of topics."
 _OF_TESTS = View(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL
 from bayespool.experiments.settings import Test
 from bayespool.experiments.storage import PartResult
 from bayespool.pooling import describe_pool
-from bayespool.report.result import Figure, Result
+from bayespool.report.result import PHONE_WIDTH, Figure, Result
 from bayespool.tables.columns import COLUMNS, Column
 from bayespool.tables.containers import variable_name
 from bayespool.tables.formatting import counted, level
@@ -135,12 +136,13 @@ def panel_figure(
 ) -> Figure:
     """`figure_of` several plots, a panel for each."""
 
-    def draw() -> Any:
+    def draw(**of_phone: Any) -> Any:
         from bayespool.plots.style import draw_panels
 
-        return draw_panels(plots, **size)
+        return draw_panels(plots, **(size | of_phone))
 
-    return figure_of(name, caption, draw, of)
+    narrow = partial(draw, width=PHONE_WIDTH, n_columns=1)
+    return replace(figure_of(name, caption, draw, of), narrow=narrow)
 
 
 def width_column(ci_prob: float) -> dict[str, Column]:

@@ -21,7 +21,7 @@ from bayespool.experiments.preparing import changed, parts_description
 from bayespool.experiments.running import Work
 from bayespool.experiments.storage import Columns, PartResult, Stored, add_rows
 from bayespool.measures import Estimates, Measure, Values
-from bayespool.measures.estimates import estimate_checked
+from bayespool.measures.estimates import estimate_checked, in_a_line
 from bayespool.measures.values import DEFAULT_CI_PROB
 from bayespool.posterior.second_judges import warn_of_judges
 from bayespool.randomness import seed_of
@@ -135,7 +135,7 @@ class Graded:
             "topic_rmse": np.sqrt((error**2).sum(axis=1) / n_topics),
             "distance": self.estimates.of_runs("distance"),
             "new_kind": self.estimates.of_runs("new_kind"),
-            "note": list(self.estimates.notes) if self.estimates.notes else "",
+            "note": [in_a_line(note) for note in self.estimates.notes] or "",
         }
 
 

@@ -108,7 +108,9 @@ def leave_out_sentence(rows: Sequence[Mapping[str, Any]], where: str = " left ou
         side = "underestimated" if plain[0]["bias"] < 0 else "overestimated"
         text += f" as judged a run is {side} by {number(abs(plain[0]['bias']))} on average."
     error = f"root mean square error {number(best['rmse'])}"
-    if plain and best is plain[0]:
+    if len(rows) == 1:
+        text += f" the root mean square error of {best['estimator']} is {number(best['rmse'])}."
+    elif plain and best is plain[0]:
         text += f" No estimator comes nearer to the truth ({error})."
     else:
         against = f" against {number(plain[0]['rmse'])} as judged" if plain else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +36,7 @@ from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.experiments.storage import PartResult
 from bayespool.measures import Measure, Normalized, Values, parse_measure
 from bayespool.measures.errors import system_rank_error
-from bayespool.report.result import Figure
+from bayespool.report.result import PHONE_WIDTH, Figure
 from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted
 from bayespool.tables.table import Ends, Table, View
@@ -131,13 +131,16 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         """
         from bayespool.plots.experiments import draw_indicators, draw_mae
 
-        figures = [
-            Figure("mae", "Mean absolute error of every estimator", partial(draw_mae, self)),
-            Figure("sre", "System rank error of every estimator", partial(draw_mae, self, error="sre")),
-        ]
+        kinds: dict[Literal["mae", "sre"], str] = {"mae": "Mean absolute error", "sre": "System rank error"}
+        figures = []
+        for error, name in kinds.items():
+            draw = partial(draw_mae, self, error=error)
+            narrow = partial(draw, width=PHONE_WIDTH, n_columns=1)
+            figures.append(Figure(error, f"{name} of every estimator", draw, narrow))
         if "lambda" in self._rows and self._rows["lambda"].notna().any():
             caption = "Indicators of anti-precision against what the runs lack as judged"
-            figures.append(Figure("indicators", caption, partial(draw_indicators, self)))
+            draw_one_below = partial(draw_indicators, self, n_columns=1)
+            figures.append(Figure("indicators", caption, partial(draw_indicators, self), draw_one_below))
         return (*figures, *super().figures())
 
     def _notes_of(self, measure: Measure) -> tuple[str, ...]:

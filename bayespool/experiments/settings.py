@@ -89,7 +89,7 @@ class ExperimentSettings(PosteriorSettings):
         return tuple(label for label, _ in self.estimators)
 
     def describe(self) -> dict[str, Any]:
-        """Options in the types of JSON; those of posteriors are told with each estimator."""
+        """Options in the types of JSON; those of posteriors stand with each estimator."""
         described = {n: v for n, v in super().describe().items() if n not in options_of(PosteriorSettings)}
         return described | {
             "measures": [str(measure) for measure in self.measures],
@@ -107,7 +107,7 @@ class DesignSettings(ExperimentSettings):
     """Settings for `bayespool.experiments.run_design`."""
 
     estimand: Estimand = option("pooled", ESTIMAND)
-    ci_prob: float = option(0.95, CI_PROB, details="Coverage is told at 50, 80 and 95 % besides.")
+    ci_prob: float = option(0.95, CI_PROB, details="Coverage is also given at 50, 80 and 95 %.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +162,7 @@ class LeaveOutSettings(ExperimentSettings):
         details="It says what is significant in SRE*.",
         affects_parts=False,
     )
-    ci_prob: float = option(0.95, CI_PROB, details="Coverage is told at 50, 80 and 95 % besides.")
+    ci_prob: float = option(0.95, CI_PROB, details="Coverage is also given at 50, 80 and 95 %.")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -28,6 +28,15 @@ if TYPE_CHECKING:
 FloatArray = npt.NDArray[np.float64]
 
 
+NOTE_BREAK = "\n"
+"""Between several notes of a run."""
+
+
+def in_a_line(notes: str) -> str:
+    """Notes of a run in one line, as frames and files have them."""
+    return notes.replace(NOTE_BREAK, "; ")
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostics:
     """Diagnostics of a sampler's draws, and of what their models say of the pool's organizations.
@@ -95,7 +104,7 @@ class Estimates(Shown):
         Standard error of ``value`` where the method has a sampling variance of its own (topics adjustment),
         or the posterior standard deviation.
     notes : tuple of str
-        One per run, possibly empty.
+        One per run, possibly empty; several notes of a run have `NOTE_BREAK` between them.
     diagnostics : Diagnostics or None
     fits : mapping of str to Fit
         Draws of the parameters of each model (`bayespool.inference.Fit`); empty where nothing was sampled.
@@ -299,7 +308,7 @@ class Estimates(Shown):
         """
         import pandas as pd
 
-        notes = self.notes or ("",) * len(self.run_ids)
+        notes = [in_a_line(note) for note in self.notes] or [""] * len(self.run_ids)
         lower, upper = self.topic_interval(ci_prob) if per_topic else self.interval(ci_prob)
         n_topics = len(self.query_ids) if per_topic else 1
         columns: dict[str, Any] = {"run_id": np.repeat(np.array(self.run_ids, dtype=object), n_topics)}

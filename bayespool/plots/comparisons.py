@@ -137,11 +137,7 @@ def plot_rank_probabilities(
         The comparison has no such measure, method or scope.
     """
     name = of_measure(comparison.to_frame("differences"), measure)["measure"].iloc[0]
-    ranks = comparison.to_frame("ranks")
-    if ranks.empty:
-        raise InputError("the result has no draws of")
-    rows, chosen = chosen_rows(of_measure(ranks, name), "method", method, "draws of")
-    rows, scope_ = chosen_rows(rows, "scope", scope, "scope")
+    rows, chosen, scope_ = _rows_of_draws(comparison.to_frame("ranks"), name, method, scope)
     rows = rows.sort_values("expected_rank", kind="stable")
     run_ids = list(dict.fromkeys(rows["run_id"]))
     chances = rows.pivot(index="run_id", columns="rank", values="prob_rank").loc[run_ids].to_numpy()
@@ -181,7 +177,7 @@ def plot_leaderboard(
 ) -> Axes:
     """Ranks that runs may have, right for all runs at once: a row per run, the highest at the top.
 
-    Diamonds are expected ranks, filled for runs that cannot be told from the best. Tiers have a shade each.
+    Diamonds are expected ranks, filled for runs that may be the best. Tiers have a shade each.
 
     Parameters
     ----------
@@ -202,15 +198,11 @@ def plot_leaderboard(
         The comparison has no such measure, method or scope.
     """
     known = comparison.to_frame("leaderboard")
-    if known.empty:
-        raise InputError("the result has no draws of")
-    name = of_measure(known, measure)["measure"].iloc[0]
-    rows, chosen = chosen_rows(of_measure(known, name), "method", method, "draws of")
-    if scope is None and "population" in set(rows["scope"]):
+    if scope is None and "population" in set(known["scope"]):
         scope = "population"
-    rows, scope_ = chosen_rows(rows, "scope", scope, "scope")
-    ranks = of_measure(comparison.to_frame("ranks"), name)
-    ranks = ranks[(ranks["method"] == chosen) & (ranks["scope"] == scope_)]
+    rows, chosen, scope_ = _rows_of_draws(known, measure, method, scope)
+    name = rows["measure"].iloc[0]
+    ranks, _, _ = _rows_of_draws(comparison.to_frame("ranks"), name, chosen, scope_)
     expected = ranks.drop_duplicates("run_id").set_index("run_id")["expected_rank"].loc[rows["run_id"]]
     n = len(rows)
     axes = axes_of(ax, width=6.4, height=1.4 + 0.25 * n)
@@ -230,6 +222,17 @@ def plot_leaderboard(
     axes.set_xlabel(f"ranks by {name}, {_SCOPES[scope_]}; all at once {prob}")
     axes.set_title(literal(chosen), fontsize="medium")
     return axes
+
+
+def _rows_of_draws(
+    frame: pd.DataFrame, measure: object, method: str | None, scope: str | None
+) -> tuple[pd.DataFrame, str, str]:
+    """Rows of a measure, a method with draws and a scope, and the two latter; defaults are the first ones."""
+    if frame.empty:
+        raise InputError("the result has no draws of")
+    rows, chosen = chosen_rows(of_measure(frame, measure), "method", method, "draws of")
+    rows, scope_ = chosen_rows(rows, "scope", scope, "scope")
+    return rows, chosen, scope_
 
 
 def draw_leaderboard(comparison: Any, *, width: float | None = None) -> Figure:

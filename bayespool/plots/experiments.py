@@ -167,12 +167,17 @@ def plot_mae(
     return axes
 
 
-def draw_mae(result: Any, *, error: Literal["mae", "sre"] = "mae") -> Figure:
-    """A panel of `plot_mae` for each family of measures, one legend."""
-    families = result.errors_by_cutoff()["family"].unique()
-    width = 8 if len(families) == 1 else 4.4
+def draw_mae(
+    result: Any, *, error: Literal["mae", "sre"] = "mae", width: float | None = None, n_columns: int = 3
+) -> Figure:
+    """A panel of `plot_mae` for each family of measures, ``width`` inches wide, one legend."""
+    errors = result.errors_by_cutoff()
+    families = errors["family"].unique()
     plots = [partial(plot_mae, result, family, error=error) for family in families]
-    figure = draw_panels(plots, width=width, height=4.5)
+    are_dots = len(errors["measure"].unique()) == len(families)
+    height = 1.0 + 0.28 * errors["estimator"].nunique() if are_dots else 4.5
+    width = width or (8 if len(families) == 1 else 4.4)
+    figure = draw_panels(plots, width=width, height=height, n_columns=n_columns)
     for panel in figure.axes[:-1]:
         if (legend := panel.get_legend()) is not None:
             legend.remove()
@@ -287,9 +292,12 @@ def plot_indicator(
     return axes
 
 
-def draw_indicators(result: Any, measure: object = None, estimator: str | None = None) -> Figure:
+def draw_indicators(
+    result: Any, measure: object = None, estimator: str | None = None, *, n_columns: int = 3
+) -> Figure:
     """A panel of `plot_indicator` for ΔP, ΔP̄, Δk̄ and λ."""
-    return draw_panels([partial(plot_indicator, result, name, measure, estimator) for name in _INDICATORS])
+    plots = [partial(plot_indicator, result, name, measure, estimator) for name in _INDICATORS]
+    return draw_panels(plots, n_columns=n_columns)
 
 
 def _rows(result: Any, measure: object, estimator: str) -> pd.DataFrame:

@@ -87,9 +87,11 @@ def columns_in(width: float, n_panels: int) -> int:
     return max(1, min(n_panels, int(width / _PANEL_WIDTH)))
 
 
-def draw_panels(plots: Sequence[Callable[..., Any]], *, width: float = 3.6, height: float = 3.6) -> Figure:
+def draw_panels(
+    plots: Sequence[Callable[..., Any]], *, width: float = 3.6, height: float = 3.6, n_columns: int = 3
+) -> Figure:
     """Figure with a panel for each plot, a function that draws on its argument ``ax``."""
-    figure, panels = figure_grid(len(plots), width=width, height=height)
+    figure, panels = figure_grid(len(plots), width=width, height=height, n_columns=n_columns)
     for plot, panel in zip(plots, panels, strict=True):
         plot(ax=panel)
     return figure

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.collection.contents import ONLY_RELEVANT, say_no_pool, some
+from bayespool.collection.contents import ONLY_RELEVANT, some, warn_of_no_pool
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import blocks
 from bayespool.errors import (
@@ -67,8 +67,10 @@ class PoolReport:
     strategy : str
         Strategy and budget that made the pool; empty where it has a depth. ``depth`` is then that of a depth
         pool of the same size.
+    ranks : str
+        Runs whose ranks and scores disagree (`Collection.rank_note`); mostly empty.
     is_sparse : bool
-        Whether only relevant documents are judged, without a pool (`Collection.is_sparse`).
+        Whether hardly any document but relevant ones is judged, without a pool (`Collection.is_sparse`).
     audits : tuple of str
         What audits whose judgments were added say of the posterior without them (`Audit.inform`).
     """
@@ -85,6 +87,7 @@ class PoolReport:
     alternative: str = ""
     negatives: str = ""
     strategy: str = ""
+    ranks: str = ""
     is_sparse: bool = False
     audits: tuple[str, ...] = ()
 
@@ -120,20 +123,24 @@ class PoolReport:
         )
 
     @property
+    def _other(self) -> str:
+        return f"another pool explains the judgments nearly as well: {self.alternative}"
+
+    @property
     def notes(self) -> tuple[str, ...]:
-        """What to know before quoting a result: doubt of the pool, another that may have been, audits."""
-        other = f"another pool explains the judgments nearly as well: {self.alternative}"
-        sparse = f"{ONLY_RELEVANT}; interpolated, smoothed and condensed-list follow it, and say nothing"
+        """What to know of the pool before quoting a result: doubt, another pool that may have been, audits."""
+        sparse = f"{ONLY_RELEVANT}; interpolated, smoothed and condensed-list rest on it"
         return (
             *[self.doubt] * bool(self.doubt),
-            *[other] * bool(self.alternative),
+            *[self._other] * bool(self.alternative),
             *[sparse] * self.is_sparse,
             *self.audits,
+            *[self.ranks] * bool(self.ranks),
         )
 
     def text(self) -> str:
-        """The report, with a line for each note."""
-        return "\n  ".join([str(self), *self.notes])
+        """The report, and another pool that may have been: what reading the collection does not warn of."""
+        return "\n  ".join([str(self), *[self._other] * bool(self.alternative)])
 
 
 def describe_pool(collection: Collection) -> PoolReport:
@@ -165,6 +172,7 @@ def describe_pool(collection: Collection) -> PoolReport:
         alternative=pool.alternative if isinstance(pool, DepthPool) else "",
         negatives=str(collection.negatives),
         strategy=str(pool) if by_strategy else "",
+        ranks=collection.rank_note,
         is_sparse=collection.is_sparse,
         audits=() if collection.own is None else collection.own.notes,
     )
@@ -227,7 +235,7 @@ def discover_pool(
         of_pool = depth or _depth_of(collection, runs, rule)
         if of_pool == 0 and len(runs):
             hint = "give the depth (known_depth, --known-depth)"
-            raise InputError("the depth of the named runs' pool cannot be told from the judgments", hint=hint)
+            raise InputError("the judgments do not show the depth of the named runs' pool", hint=hint)
     elif rule == "skipping" or (max_holes is not None and (max_holes >= 1 or max_holes == 0)):
         of_pool = depth or _depth_of(collection, index, rule)
         reached = min(of_pool, int(collection.length[index].max(initial=0)))  # a stated depth may be larger
@@ -253,7 +261,7 @@ def discover_pool(
     else:
         message = "no run looks pooled: posterior estimates will rest on informative priors"
         hint = "name pooled runs and a depth if you know them"
-        say_no_pool(discovered, f"{message}; {hint}")
+        warn_of_no_pool(discovered, f"{message}; {hint}")
     return discovered
 
 
@@ -363,7 +371,7 @@ def take_out(
 
 
 def _depth_of(collection: Collection, index: npt.NDArray[np.intp], rule: PoolRule) -> int:
-    """Depth of a pool of some of these runs, or of all where they are named; 0 where it cannot be told."""
+    """Depth of a pool of some of these runs, or of all that are named; 0 if judgments do not show it."""
     if not len(index):
         return 0
     if rule == "skipping":

@@ -27,7 +27,7 @@ from bayespool.collection import (
     qrels_of,
     unjudged_collection,
 )
-from bayespool.collection.contents import say_no_pool, some
+from bayespool.collection.contents import some, warn_of_no_pool
 from bayespool.collection.rankings import within
 from bayespool.collection.readers import id_of_name
 from bayespool.collection.sources import Judges, judges_of, organizations_of, runs_of
@@ -177,6 +177,8 @@ def read_collection(
 
     Warns
     -----
+    InputWarning
+        Runs are ordered by score, and the ranks of some order documents otherwise, beyond ties.
     OrganizationWarning
         No organizations given, or (``strict=False``) runs of the pool without one: each such run of the pool
         counts as its own organization.
@@ -234,7 +236,7 @@ def read_collection(
     if not pool_ids:
         rest = "alone" if own_qrels is None else "and on the judgments of your own"
         collection = collection if own_qrels is None else collection.remember_judgments(own_qrels)
-        say_no_pool(
+        warn_of_no_pool(
             collection, f"no pooled runs given: posterior estimates rest on informative priors {rest}"
         )
         return collection

@@ -393,7 +393,7 @@ class Completion(Shown):
         if n_effective < _MIN_EFFECTIVE_DRAWS:
             notes += (f"the judgments observed leave {n_effective:.0f} effective draws",)
             warn_caller(
-                f"{notes[-1]}: fit anew with them (Collection.add_judgments)",
+                f"{notes[-1]}: fit again with them (Collection.add_judgments)",
                 DiagnosticsWarning,
             )
         posteriors = tuple(posterior.of_draws(taken) for posterior in self.posteriors)

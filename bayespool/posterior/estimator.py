@@ -27,7 +27,7 @@ from bayespool.measures import (
     parse_measures,
     side_by_side,
 )
-from bayespool.measures.estimates import worst_of
+from bayespool.measures.estimates import NOTE_BREAK, worst_of
 from bayespool.models import MODELS
 from bayespool.names import COMBINED
 from bayespool.options import SEED, Option, PosteriorSettings, option, takes
@@ -366,7 +366,7 @@ class PosteriorEstimator:
             is_open |= np.isin(np.arange(len(unknowns.run_ids)), unknowns.place_run[within])
             is_open |= measure.ideal == "shared" and bool(within.any())
         drawn = bool(is_open.any())
-        note = "; ".join([*completion.notes, *[more] * bool(more)])
+        note = NOTE_BREAK.join([*completion.notes, *[more] * bool(more)])
         distance = completion.distance
         unlike = self._distance_notes(completion, measure, np.unique(unknowns.place_run[shallow]))
         of_judges = judge_notes(completion, measure)
@@ -380,7 +380,7 @@ class PosteriorEstimator:
             std=values.std(),
             draws=values,
             notes=tuple(
-                "; ".join(text for text in (note, *of_run) if text) if is_open_ else ""
+                NOTE_BREAK.join(text for text in (note, *of_run) if text) if is_open_ else ""
                 for is_open_, *of_run in zip(is_open, unlike, of_judges, strict=True)
             ),
             distance=None if distance is None else distance.distance,

@@ -14,6 +14,7 @@ from bayespool.evidence import Estimand, favored_organizations, grade_counts
 from bayespool.evidence.bounds import unjudged_documents
 from bayespool.evidence.predictors_of_labels import usable_judges
 from bayespool.measures import Measure
+from bayespool.measures.estimates import NOTE_BREAK
 from bayespool.models import model_named
 from bayespool.posterior.steps import Rung, rungs_of
 from bayespool.tables.formatting import counted
@@ -109,7 +110,7 @@ def judge_notes(completion: Completion, measure: Measure) -> list[str]:
             if set(used) - set(favored.get(name, {})) and labeled < len(of_run):
                 unjudged = counted(len(of_run), "unjudged document")
                 notes[r].append(f"judge {judge.name} labels {labeled} of {unjudged}")
-    return ["; ".join(of_run) for of_run in notes]
+    return [NOTE_BREAK.join(of_run) for of_run in notes]
 
 
 def _basis_note(collection: Collection, judge: Judge, rung: Rung) -> str:

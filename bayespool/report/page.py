@@ -153,7 +153,8 @@ def _sections(result: Result, styles: Styles) -> list[Section]:
     metadata = result.metadata if MADE_BY in result.metadata else {**result.metadata, MADE_BY: made_by()}
     figures = [_drawn(figure, styles) for figure in result.figures()]
     in_order = sorted(result.tables(), key=lambda table: not table.views)  # those that people read first
-    tables = [text for table in in_order if len(table.frame) for text in (table.read() or (table.whole(),))]
+    texts = (text for table in in_order if len(table.frame) for text in (table.read() or (table.whole(),)))
+    tables = list(map(result.marked, texts))
     sections = [
         Section("Figures", "figures", figures=figures) if figures else None,
         Section("Tables", "tables", tables=tables) if tables else None,
@@ -188,7 +189,8 @@ def _pool(metadata: Mapping[str, Any]) -> Section | None:
             return None
     if not isinstance(pool, str):
         return None
-    return Section("The pool", "pool", tuple(f"{line}." for line in (pool, *metadata.get("pool_notes", ()))))
+    lines = (pool, *metadata.get("pool_notes", ()))
+    return Section("The pool", "pool", tuple(f"{line[:1].upper()}{line[1:]}." for line in lines))
 
 
 def _methods(result: Result) -> Section | None:
@@ -247,6 +249,8 @@ def _making(metadata: Mapping[str, Any]) -> Section:
     else:
         sentences.append("It was made from Python: no command is known that repeats it.")
     settings = {key: value for key, value in metadata.items() if key not in _NO_SETTINGS}
+    if isinstance(asked := settings.get("settings"), Mapping):  # what the result has of its own stands once
+        settings["settings"] = {k: value for k, value in asked.items() if settings.get(k) != value}
     rows = tuple(row for key, value in settings.items() for row in _setting_rows(str(key), value))
     table = TextTable("Settings", ("setting", "value"), rows, 2, label="settings")
     return Section("How it was made", "made", sentences, command=command, tables=(table,))

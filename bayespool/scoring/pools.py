@@ -127,9 +127,7 @@ _COLUMNS = {
     "holes": Column("holes", "share", "Share of a run's documents that may be unjudged (--max-holes)."),
     "n_runs": Column("runs", "count", "Runs that keep to that."),
     "explained": Column("judgments\nexplained", "share", "Share of the judgments that these runs brought."),
-    "n_holes": Column(
-        "un\xadjudged", "count", "Documents of these runs down to the depth without a judgment."
-    ),
+    "n_holes": Column("unjudged", "count", "Documents of these runs down to the depth without a judgment."),
     "n_held_out": Column(
         "held\nout",
         "count",

@@ -12,7 +12,7 @@ import numpy as np
 
 from bayespool.evidence import Bounds
 from bayespool.measures import Estimates, Measure
-from bayespool.report.result import Figure, Result
+from bayespool.report.result import PHONE_WIDTH, Figure, Result
 from bayespool.scoring.score_tables import (
     FAR_NOTE,
     check_arrangement,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _MAX_RUNS_PER_FOREST = 36  # that fit on a printed page
 _MAX_RUNS_WITH_MARKS, _MAX_RUNS_WITH_TOPICS, _MAX_TOPICS_DRAWN = 12, 3, 60
 _MAX_RUNS_IN_COLUMNS = 8
-_PAGE_WIDTH, _PHONE_WIDTH = 10.6, 3.6  # inches
+_PAGE_WIDTH = 10.6  # inches
 _CUTOFF = Column("cutoff", "count", "Ranks that a measure looks at.")
 _CHECKS = {
     "verdict": Column("verdict", "text", "What failed, or that the checks passed."),
@@ -69,9 +69,11 @@ class ReadableScores(Result):
 
         Pairs of a correction and its posterior are rows of a table of their own, unless columns are chosen.
         """
-        table, chosen = self.table(), arrangement or Arrangement()
-        far = far_runs(table.frame)
-        return tuple(text.marked(far, "†", FAR_NOTE) for text in self._arranged(table, chosen))
+        return tuple(map(self.marked, self._arranged(self.table(), arrangement or Arrangement())))
+
+    def marked(self, text: TextTable) -> TextTable:
+        """A table with a dagger after runs unlike the pool."""
+        return text.marked(far_runs(self.table().frame), "†", FAR_NOTE)
 
     def _arranged(self, table: Table, chosen: Arrangement) -> tuple[TextTable, ...]:
         of_width = Arrangement(width=chosen.width)
@@ -106,14 +108,16 @@ class ReadableScores(Result):
             for measure in dict.fromkeys(tables["topics"]["measure"]):
                 draw = partial(draw_topics, self, measure)
                 name = f"topics-{variable_name(measure)}"
-                figures.append(Figure(name, f"{measure} of the runs by topic; bars and lines as above", draw))
+                caption = f"{measure} of the runs by topic; bars and lines as above"
+                figures.append(Figure.of_widths(name, caption, draw))
         if "unjudged" in tables:
             for cutoff in dict.fromkeys(tables["unjudged"]["cutoff"]):
                 rows = tables["unjudged"][tables["unjudged"]["cutoff"] == cutoff]
                 caption = f"Unjudged share of the top {cutoff}, by run and topic"
                 draw = partial(_figure_of, partial(plot_unjudged, self, cutoff))
                 alternative = f"{caption}. {_most_unjudged(rows)}"
-                figures.append(Figure(f"unjudged-{cutoff}", caption, draw, alternative=alternative))
+                name = f"unjudged-{cutoff}"
+                figures.append(Figure.of_widths(name, caption, draw, alternative=alternative))
         if frame is not None and frame["distance"].notna().any():
             measure = frame.loc[frame["distance"].notna(), "measure"].iloc[0]
             draw = partial(_figure_of, partial(plot_distance, self, measure))
@@ -234,16 +238,19 @@ def _forests(scores: ReadableScores, measure: Measure, rows: pd.DataFrame) -> li
         figures.append(
             Figure(
                 f"forest-{variable_name(measure)}{f'-{i + 1}' if which else ''}",
-                f"{measure}{which}. The thin line goes from the lowest to the highest score that judging all "
-                f"documents could lead to{bar}.",
+                f"{measure}{which}. The thin line goes from the lowest to the highest score that judging "
+                f"the run's own unjudged documents could give{bar}.",
                 partial(draw, width=_PAGE_WIDTH),
-                partial(draw, width=_PHONE_WIDTH),
+                partial(draw, width=PHONE_WIDTH),
                 alternative=f"Forest plot of runs under {measure}{which}. {' '.join(sentences)}",
             )
         )
     return figures
 
 
-def _figure_of(plot: Any) -> Any:
-    """Figure of the axes of a plot function."""
-    return plot().figure
+def _figure_of(plot: Any, width: float | None = None) -> Any:
+    """Figure of the axes of a plot function, in the width of the plot or another one, in inches."""
+    figure = plot().figure
+    if width is not None:
+        figure.set_figwidth(width)
+    return figure

@@ -333,7 +333,7 @@ def _legend(frame: pd.DataFrame, parts: Sequence[Part]) -> str:
     if "as_judged" in parts:
         sentences.append("As judged: unjudged documents are nonrelevant, as trec_eval has it.")
     if "bound_lower" in parts and below:
-        sentences.append("Lower and upper: no judgments of the documents in reach go beyond them.")
+        sentences.append("Lower and upper: no judgments of the run's own unjudged documents go beyond them.")
     elif "bound_lower" in parts:
         sentences.append("Lower: unjudged documents are nonrelevant.")
     if "unjudged" in parts:

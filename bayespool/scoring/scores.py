@@ -13,7 +13,7 @@ import numpy as np
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.measures import Estimates, Measure
-from bayespool.measures.estimates import draws_container
+from bayespool.measures.estimates import NOTE_BREAK, draws_container
 from bayespool.measures.populations import population_of
 from bayespool.report.saving import content
 from bayespool.scoring.readable import (
@@ -114,7 +114,9 @@ class Scores(ReadableScores):
             for r, run in enumerate(self.run_ids):
                 texts = [] if pool["n_pooled_runs"] else ["no pooled runs"]
                 if run in (yours := self.metadata["runs_of_the_user"]) and len(yours) > 1:
-                    texts.append(f"{len(yours)} runs that no list names count as one organization, yours")
+                    texts.append(
+                        f"{len(yours)} runs without a listed organization count as one organization, yours"
+                    )
                 if run in self.metadata.get("unpooled", {}):
                     texts.append(f"as if new: {self.metadata['unpooled'][run]} taken out of the pool")
                 texts += [
@@ -135,7 +137,7 @@ class Scores(ReadableScores):
                     texts.append("nothing of it is judged: are these the collection's document ids?")
                 for e in self.estimates:
                     if e.measure == measure and e.notes and e.notes[r]:
-                        texts.append(f"{e.method}: {e.notes[r]}")
+                        texts += [f"{e.method}: {note}" for note in e.notes[r].split(NOTE_BREAK)]
                 statements[run, measure] = tuple(texts)
         return statements
 
@@ -296,7 +298,9 @@ class Scores(ReadableScores):
         xarray.DataTree
             As of `bayespool.measures.estimates.Estimates.to_arviz`, with the group ``constant_data``:
             ``as_judged``, ``bound_lower``, ``bound_upper`` and ``residual`` as in `to_frame`, by (measure,
-            run_id), with ``per_topic`` also ``as_judged_by_topic``, ….
+            run_id), with ``per_topic`` also ``as_judged_by_topic``, …. ArviZ 1.0 and later, arviz_stats and
+            arviz_plots take it as it is; ``arviz.InferenceData.from_datatree(tree)`` makes of it what an
+            earlier arviz takes, such as ``arviz.summary`` of 0.23.
 
         Raises
         ------

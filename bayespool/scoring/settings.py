@@ -188,7 +188,7 @@ class ImputeSettings(TargetSettings):
     measures: tuple[Measure, ...] = option(
         "P@10",
         MEASURES_OF_RANKINGS,
-        details="They say how deep judgments are completed and which levels of relevance are told apart; "
+        details="They say how deep judgments are completed and which levels of relevance are distinguished; "
         "one completion serves them all.",
     )
     estimator: PosteriorEstimator = option(

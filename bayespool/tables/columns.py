@@ -100,8 +100,8 @@ COLUMNS: dict[str, Column] = {
     "as_judged": Column(
         "as\njudged", "score", "The score with unjudged documents nonrelevant, as trec_eval has it."
     ),
-    "bound_lower": Column("lower", "score", "No completion of the judgments gives less."),
-    "bound_upper": Column("upper", "score", "No completion of the judgments gives more."),
+    "bound_lower": Column("lower", "score", "No relevance of the run's own unjudged documents gives less."),
+    "bound_upper": Column("upper", "score", "No relevance of the run's own unjudged documents gives more."),
     "residual": Column("resid\xad\nual", "score", "Δ: how much the score can rise."),
     "unjudged": Column("un\xad\njudged", "share", "Share of the measure's ranks with an unjudged document."),
     "distance": Column(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -84,3 +85,8 @@ def test_a_quick_look_at_this_installation(run: Callable[..., Outcome]) -> None:
     assert tables["timings"] == []
     assert {"Python", "numpy", "pymc", "click"} <= {row["name"] for row in tables["packages"]}
     assert max(map(len, run("doctor", "--quick").out.splitlines())) <= 200
+
+
+def test_arviz_is_listed_though_it_is_not_needed() -> None:
+    (arviz,) = [package for package in installation.packages() if package.name == "arviz"]
+    assert (arviz.version, arviz.declared, arviz.problem) == (importlib.metadata.version("arviz"), "", "")

@@ -237,8 +237,8 @@ def test_without_a_pool_it_works_and_says_what_that_means(run: Callable[..., Out
     assert "warning: no pooled runs given: posterior estimates rest on informative priors alone" in done.err
     assert "pool: no pooled run among 2 runs" in done.err
     assert (
-        "note: all runs: no pooled runs; 2 runs that no list names count as one organization, yours; "
-        in done.out
+        "note: all runs: no pooled runs; 2 runs without a listed organization count as one "
+        "organization, yours; " in done.out
     )
     assert "; systems-adjustment: needs a pooled run; " in done.out
     for name in ("new-a", "new-b"):

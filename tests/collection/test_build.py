@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,7 +22,8 @@ from bayespool.collection import (
     run_from_frame,
     unjudged_collection,
 )
-from bayespool.errors import InputError
+from bayespool.collection.records import RankConflict
+from bayespool.errors import InputError, InputWarning
 
 
 def order_of(scores: dict[str, float]) -> list[str]:
@@ -88,7 +90,48 @@ def test_rank_order_takes_the_ranks_of_the_file() -> None:
     run = run_from_frame(frame([2, 0, 3, 1], [4, 3, 2, 1]), "r")
     qrels = qrels_from_frame({"1": {"d0": 1}})
     assert ranking(build_collection([run], qrels, order="rank"), "r", "1") == ["d1", "d3", "d0", "d2"]
-    assert ranking(build_collection([run], qrels), "r", "1") == ["d0", "d1", "d2", "d3"]
+    with pytest.warns(InputWarning, match="ranks and scores disagree"):
+        assert ranking(build_collection([run], qrels), "r", "1") == ["d0", "d1", "d2", "d3"]
+
+
+def test_ranks_that_disagree_with_scores_are_counted() -> None:
+    wrong = run_from_frame(frame([2, 0, 3, 1], [4, 3, 2, 1]), "wrong")  # by rank d1 d3 d0 d2
+    deep = run_from_frame(frame([*range(10), 11, 10], [-i for i in range(12)]), "deep")
+    right = run_from_frame(frame([1, 2, 3, 4], [4, 3, 2, 1]), "right")
+    qrels = qrels_from_frame({"1": {"d0": 1}})
+    with pytest.warns(InputWarning) as warned:
+        collection = build_collection([deep, right, wrong], qrels)
+    assert collection.rank_conflicts == (RankConflict("wrong", 4, 4, 4), RankConflict("deep", 2, 0, 10))
+    assert [str(w.message) for w in warned] == [
+        "ranks and scores disagree, beyond ties, in 2 of 3 runs, most in wrong (4 of 4 places of the top 10)"
+        "; scores decide, as in trec_eval, unless --order rank (order='rank') is given"
+    ]
+    assert build_collection([deep, wrong], qrels, order="rank").rank_note == ""
+
+
+@pytest.mark.parametrize(
+    ("ranks", "scores"),
+    [
+        ([2, 1, 3], [1, 1, 0]),  # equal scores
+        ([1, 1, 1], [1, 3, 2]),  # equal ranks
+        ([3, 2, 1], [1, 2, 3]),  # the lines in neither order
+        ([1, 2, 3], [1.00000001, 1.00000002, 0]),  # equal in single precision
+    ],
+)
+def test_ties_alone_are_no_disagreement(ranks: list[int], scores: list[float]) -> None:
+    run = run_from_frame(frame(ranks, scores), "r")
+    assert build_collection([run], qrels_from_frame({"1": {"d0": 1}})).rank_conflicts == ()
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=8))
+def test_a_disagreement_is_a_pair_in_opposite_orders(lines: list[tuple[int, int]]) -> None:
+    ranks, scores = zip(*lines, strict=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)
+        run = run_from_frame(frame(ranks, scores), "r")
+        conflicts = build_collection([run], qrels_from_frame({"1": {"d0": 1}})).rank_conflicts
+    opposite = any(r < q and s < t for r, s in lines for q, t in lines)  # better by rank, worse by score
+    assert bool(conflicts) == opposite
 
 
 def test_equal_ranks_are_ordered_by_document_id_descending() -> None:
@@ -227,7 +270,8 @@ def test_scores_follow_the_ranks_of_the_file() -> None:
     qrels = qrels_from_frame({"1": {"d0": 1}})
     by_rank = build_collection([run], qrels, order="rank", scores=True)
     assert scores_of(by_rank, "r", "1") == [3, 1, 4, np.inf]
-    assert scores_of(build_collection([run], qrels, scores=True), "r", "1") == [np.inf, 4, 3, 1]
+    with pytest.warns(InputWarning, match="ranks and scores disagree"):
+        assert scores_of(build_collection([run], qrels, scores=True), "r", "1") == [np.inf, 4, 3, 1]
 
 
 @given(st.dictionaries(DOC_IDS, SCORES, min_size=1, max_size=12))

@@ -63,7 +63,7 @@ def test_what_is_written(tmp_path: Path, write: Write) -> None:
     trec.write_run(run, tmp_path / "out")
     assert (tmp_path / "out").read_bytes() == b"101 Q0 d1 1 3.5 a\n101 Q0 d2 2 2.5 a\n102 Q0 d1 1 0.5 a\n"
     trec.write_run(trec.run_from_frame({"1": {"b": 1.0, "a": 2.0}, "2": {"a": 0.1}}, "x"), tmp_path / "out")
-    assert (tmp_path / "out").read_bytes() == b"1 Q0 b 1 1.0 x\n1 Q0 a 2 2.0 x\n2 Q0 a 1 0.1 x\n"
+    assert (tmp_path / "out").read_bytes() == b"1 Q0 b 2 1.0 x\n1 Q0 a 1 2.0 x\n2 Q0 a 1 0.1 x\n"
     trec.write_qrels(trec.qrels_from_frame({"1": {"é": 2}}), tmp_path / "out")
     assert (tmp_path / "out").read_bytes() == "1 0 é 2\n".encode()
     trec.write_organizations({"a": "X, Y"}, tmp_path / "out")

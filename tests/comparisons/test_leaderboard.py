@@ -129,7 +129,7 @@ def test_a_sentence_on_the_best() -> None:
     sentence = leaderboard_sentence(tied, 20)
     first, second = tied[0]["run_id"], tied[1]["run_id"]
     assert sentence.startswith(
-        f"On topics like these {first} has the highest P@10 of 3 runs, and 1 run cannot be told"
+        f"On topics like these {first} has the highest P@10 of 3 runs, and 1 run cannot be distinguished"
     )
     assert f"posterior-ratio): {second}. The chance that {first} is the best is" in sentence
     assert sentence.endswith(f"expected to score {tied[0]['expected']:.3f}, not {tied[0]['value']:.3f}.")

@@ -17,6 +17,7 @@ from bayespool.errors import InputError, OutputError
 from bayespool.experiments import load_example
 from bayespool.measures import Values
 from bayespool.plots import draw_comparison, render
+from bayespool.report.page import page_html
 from bayespool.report.reading import read_result
 from bayespool.report.terminal import print_result
 from bayespool.tables.formatting import interval
@@ -183,6 +184,8 @@ def test_a_run_unlike_the_pool_is_marked_in_the_table() -> None:
         assert not any("†" in name for row in text.rows for name in row if not name.startswith("new-a"))
         assert any(note.startswith("† unlike the pool") for note in text.notes)
     assert r"new-a~$\dagger$ &" in far.to_latex()
+    assert "new-a\xa0†" in page_html(far)
+    assert "new-a\xa0†" in page_html(far.scores)
     assert "†" not in found.to_markdown()
 
 

@@ -170,8 +170,8 @@ FAULTS = (
     Fault(
         "ranks from 0",
         "collection/writers.py",
-        "        n_lines[query] += 1\n        ranks.append(n_lines[query])\n",
-        "        ranks.append(n_lines[query])\n        n_lines[query] += 1\n",
+        "        n_ranked[queries[line]] += 1\n        ranks[line] = n_ranked[queries[line]]\n",
+        "        ranks[line] = n_ranked[queries[line]]\n        n_ranked[queries[line]] += 1\n",
         "collection/test_writers.py",
         "a written run is off by a rank",
     ),

@@ -140,7 +140,7 @@ def test_runs_that_are_named_are_believed() -> None:
 
 
 def test_depth_of_named_runs_that_cannot_be_told() -> None:
-    with pytest.raises(InputError, match="cannot be told from the judgments; give the depth"):
+    with pytest.raises(InputError, match="do not show the depth of the named runs' pool; give the depth"):
         discover_pool(bare_toy(), pooled_run_ids=["u"])
 
 

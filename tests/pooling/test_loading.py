@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import warnings
 from collections.abc import Callable, Iterator
@@ -286,17 +287,18 @@ def test_a_strategy_needs_the_runs_of_its_pool(folder: Path) -> None:
 
 
 def test_file_ranks_are_read_for_rank_order(folder: Path) -> None:
-    """Without ranks of its own a run is written with those of its rows: e a c b d for n1 on topic 1."""
-    for order, documents in (("rank", "eacbd"), ("score", "abcde")):
-        collection = read_collection(
-            folder / "qrels.txt",
-            pool=folder / "pool",
-            organizations=POOLED_ORGANIZATIONS,
-            order=order,  # type: ignore[arg-type]
-            pooled_run_ids=toys.POOLED,
-            known_depth=3,
-        )
-        assert toys.ranking(collection, "n1", "1") == list(documents)
+    """Ranks of n1 that disagree with its scores."""
+    run = next(run for run in toy_runs() if run.run_id == "n1")
+    lines = np.arange(1, len(run.doc_id) + 1, dtype=np.int32)  # e a c b d on topic 1
+    write_run(dataclasses.replace(run, rank=lines), folder / "pool" / "input.n1.gz")
+
+    campaign: Any = {"pool": folder / "pool", "organizations": POOLED_ORGANIZATIONS, "known_depth": 3}
+    by_rank = read_collection(folder / "qrels.txt", order="rank", pooled_run_ids=toys.POOLED, **campaign)
+    assert toys.ranking(by_rank, "n1", "1") == list("eacbd")
+    with pytest.warns(InputWarning, match="ranks and scores disagree, beyond ties, in 1 of 4 runs, n1 "):
+        by_score = read_collection(folder / "qrels.txt", pooled_run_ids=toys.POOLED, **campaign)
+    assert toys.ranking(by_score, "n1", "1") == list("abcde")
+    assert by_score.rank_note in describe_pool(by_score).notes
 
 
 # Organizations

@@ -210,7 +210,7 @@ def test_models_of_counts_use_labels_too() -> None:
     alone, target = no_pool()
     judged = with_judge(alone, np.where(alone.relevance > 0, 1.0, 0.0))
     few = PosteriorEstimator(**QUICK).estimate(judged, target, "P@3")[0].notes[0]
-    assert few.endswith("; labels of judge llm not used: too few judged documents have its labels")
+    assert few.endswith("\nlabels of judge llm not used: too few judged documents have its labels")
 
 
 def test_a_model_without_predictors_says_that_it_uses_no_labels(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,7 +236,7 @@ def test_notes_of_several_judges_stand_one_after_the_other() -> None:
     constant = dataclasses.replace(collection.judges[0], name="bored", label=0 * right_labels())
     collection = dataclasses.replace(collection, judges=(*collection.judges, constant))
     assert notes(collection)[0] == (
-        f"judge llm labels 5 of {n_unjudged('new-a')} unjudged documents; "
+        f"judge llm labels 5 of {n_unjudged('new-a')} unjudged documents\n"
         "labels of judge bored not used: all are the same"
     )
 

@@ -246,3 +246,13 @@ def test_topics_are_a_table_where_they_are_few_or_asked_for(monkeypatch: pytest.
     assert "topics" not in [table.name for table in scores.tables()]
     assert len(scores.to_frame(per_topic=True)) == len(scores.to_frame("topics")) == 2 * 20
     assert [table.name for table in scores.per_topic().tables()][:2] == ["topics", "scores"]
+
+
+def test_two_notes_of_an_estimate_are_two_lines() -> None:
+    scores = score(load_example(), "new-a", "P@10", estimators="background")
+    (e,) = scores.estimates
+    noted = dataclasses.replace(scores, estimates=(dataclasses.replace(e, notes=("one; of two\nother",)),))
+    assert noted.notes()[-1].endswith("background: one; of two; background: other")
+    assert noted.to_frame()["note"][0].endswith("background: one; of two; background: other")
+    assert e.to_frame()["note"].tolist() == [""]
+    assert dataclasses.replace(e, notes=("one\nother",)).to_frame()["note"].tolist() == ["one; other"]

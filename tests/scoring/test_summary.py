@@ -128,7 +128,7 @@ def test_failed_checks_are_in_their_table_and_notes_have_their_runs(scores: Scor
         scores,
         metadata={**scores.metadata, "diagnostics": [failed], "runs_of_the_user": list(scores.run_ids)},
     )
-    assert off.notes() == ("all runs: 2 runs that no list names count as one organization, yours",)
+    assert off.notes() == ("all runs: 2 runs without a listed organization count as one organization, yours",)
     assert texts(off, "checks")[0].rows == (("m", "P@10", "R-hat 1.2", "nuts", "1.2000"),)
 
 

@@ -69,7 +69,7 @@ def test_copies_of_a_run_change_no_byte_of_it(example: Path, listed: str) -> Non
         scores = score(collection, collection.given_run_ids, "P@10", estimators=COMBINED, draws=250)
         found.add(of_run(scores, "new-b"))
         told = note_of(scores, "new-b", scores.measures[0])
-        assert (f"{n + 1} runs that no list names count as one organization" in told) == (
+        assert (f"{n + 1} runs without a listed organization count as one organization" in told) == (
             n > 0 and not listed
         )
     assert len(found) == 1

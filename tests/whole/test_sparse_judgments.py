@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
 from bayespool import compare, read_collection, score
 from bayespool.collection import Collection
-from bayespool.errors import SparseJudgmentsWarning
+from bayespool.errors import NoPoolWarning, SparseJudgmentsWarning
 from bayespool.posterior import PosteriorEstimator
 
 SPARSE = {"q1": {"d1": 1}, "q2": {"d2": 1}}
@@ -18,9 +19,7 @@ OF_TWO = {
 
 
 def sparse(**options: object) -> Collection:
-    with pytest.warns(
-        SparseJudgmentsWarning, match="every judged document is relevant: judged precision is 1"
-    ):
+    with pytest.warns(SparseJudgmentsWarning, match="only relevant documents are judged, on nine in ten"):
         return read_collection(SPARSE, OF_TWO, **options)  # type: ignore[arg-type]
 
 
@@ -37,9 +36,7 @@ def test_posteriors_have_no_value_where_relevant_documents_alone_are_judged() ->
     assert posterior["value"].isna().all()
     assert posterior["lower"].isna().all()
     assert posterior["note"].str.contains("needs documents judged nonrelevant").all()
-    assert any(
-        "interpolated, smoothed and condensed-list follow it, and say nothing" in n for n in scores.notes()
-    )
+    assert any("interpolated, smoothed and condensed-list rest on it" in n for n in scores.notes())
     assert scores.metadata["pool"]["is_sparse"]
     # the sentence is on the bounds, which are what is known
     assert scores.summary()[0].startswith(
@@ -66,4 +63,36 @@ def test_comparisons_of_sparse_judgments_are_as_judged() -> None:
     rows = result.significance().set_index("method")
     assert rows.loc["posterior-combined", ["difference", "p_value", "p_adjusted"]].isna().all()
     assert rows.loc["as-judged", "difference"] == 0.0
-    assert "posterior" not in " ".join(result.summary())
+    assert rows.loc["posterior-combined", "significant"] is pd.NA
+    assert not rows.loc["as-judged", "significant"]
+    assert result.summary() == (
+        "On these 2 topics the RR@2 of a and b is the same as judged, with unjudged documents counted as "
+        "nonrelevant. On the existing judgments the difference of 0.000 is not significant at 0.05 (paired t "
+        "test, one pair: p = 1.0000, effect size d = 0.00).",
+    )
+
+
+@pytest.mark.parametrize(("n_zeros", "is_sparse"), [(1, True), (2, True), (3, False)])
+def test_a_few_nonrelevant_documents_on_few_topics_do_not_change_that(n_zeros: int, is_sparse: bool) -> None:
+    topics = [f"q{t}" for t in range(20)]
+    judgments = {q: {"d": 1} | ({"x": 0, "y": 0} if t < n_zeros else {}) for t, q in enumerate(topics)}
+    with pytest.warns(SparseJudgmentsWarning if is_sparse else NoPoolWarning):
+        collection = read_collection(judgments, {"a": {q: {"d": 2.0, "z": 1.0} for q in topics}})
+    assert collection.is_sparse == is_sparse
+
+
+def test_a_sentence_names_the_difference_as_judged_and_its_test() -> None:
+    judgments = {f"q{t}": {"d": 1} for t in range(6)}
+    better = {q: {"d": 2.0, "x": 1.0} if q != "q0" else {"x": 2.0} for q in judgments}
+    worse = {q: {"x": 2.0, "d": 1.0} if q != "q1" else {"d": 2.0} for q in judgments}
+    with pytest.warns(SparseJudgmentsWarning):
+        collection = read_collection(judgments, {"a": worse, "b": better})
+    (sentence,) = compare(
+        collection, measures="RR@2", estimators=["as-judged", "posterior-combined"]
+    ).summary()
+    # RR of a: .5 on five topics, 1 on one; of b: 1 on four, 0 on q0, .5 on q1
+    assert sentence.startswith(
+        "On these 6 topics the RR@2 of b is higher than that of a by 0.250 as judged, with unjudged "
+        "documents counted as nonrelevant. On the existing judgments the difference of 0.250 is "
+        "not significant at 0.05"
+    )
