@@ -17,6 +17,7 @@ from bayespool.errors import InputError
 from bayespool.models.evidence import LinearEvidence, ModelEvidence
 from bayespool.models.formulas import Chances, Effect, Formula, Linear, evaluate
 from bayespool.models.priors import (
+    WHOLE_SLOPE_BELOW_POOL,
     Prior,
     log_density_of_coefficient,
     log_density_of_scale,
@@ -41,6 +42,9 @@ _DIMS = {
     "documents": ("topic", "organization", "organization_topic", "organization_predictor"),
     "counts": ("topic", "organization", "run"),
 }
+BELOW_POOL = "below_pool"
+"""Name of the prior of the slope on log rank below the pool."""
+
 _ORGANIZATION = "organization"
 _CELLS, _INTERACTION = "organization_topic", "interaction"
 _SLOPES, _SLOPE = "organization_predictor", "slope"
@@ -91,6 +95,10 @@ class ModelSpec:
     predictors : mapping of str to (float, float), optional
         Predictors of models with slopes, out of `bayespool.evidence.PREDICTORS`, and the expected mean and
         standard deviation of their slopes.
+    below_pool : Prior or str, default ``Normal(-0.4, 0.3)``
+        Prior of the slope of log odds on log(rank / pool depth) below the pool, where there is no evidence.
+        The default is for models without a predictor of ranks, which take hidden documents of all ranks as
+        alike.
 
     Raises
     ------
@@ -114,6 +122,7 @@ class ModelSpec:
     hidden: Formula
     judged: Formula | None = None
     predictors: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    below_pool: Prior = WHOLE_SLOPE_BELOW_POOL
 
     def __post_init__(self) -> None:
         for name in _EXAMPLES:
@@ -122,6 +131,7 @@ class ModelSpec:
                 priors = name == "coefficients"
                 held = {n: parse_prior(v) if priors else v for n, v in declared.items()}
                 object.__setattr__(self, name, MappingProxyType(held))
+        object.__setattr__(self, "below_pool", parse_prior(self.below_pool))
         if wrong := self._fault():
             raise InputError(f"model {self.name}: {wrong}")
 
@@ -217,7 +227,8 @@ class ModelSpec:
             for name, effect in self.effects.items()
         }
         coefficients = {name: parsed.get(name, prior) for name, prior in self.coefficients.items()}
-        return dataclasses.replace(self, coefficients=coefficients, effects=effects)
+        below_pool = parsed.get(BELOW_POOL, self.below_pool)
+        return dataclasses.replace(self, coefficients=coefficients, effects=effects, below_pool=below_pool)
 
     def refuse_priors(self, priors: Mapping[str, str | Prior]) -> None:
         """Refuse priors without a density in the Laplace engine; names that the model lacks are ignored.
