@@ -2,12 +2,13 @@
 
     BAYESPOOL_COLLECTIONS=folder python benchmarks/below_pool.py [--depth 10] [--collections 8] [--every 2]
 
-TREC-2 and TREC-8, judged to depth 100, are pooled to a depth again, and every second organization is left out
-and scored under P@100; in simulated collections of 50 topics new runs are, as in `more_topics.py`. Models take
-ranks below the pool as log odds go on (the prior of ``below_pool`` is 0). By model and collection the benchmark
-prints the unjudged documents at ranks within the pool and in bins below it, those relevant over those expected,
-and the slope of log odds on log(rank / depth) with which as many are expected below the pool as are relevant:
-what the priors `bayespool.models.priors.SLOPE_BELOW_POOL` and ``WHOLE_SLOPE_BELOW_POOL`` are about.
+TREC-2 and TREC-8, judged to depth 100, are pooled to a depth again, and every second organization is left
+out and scored under P@100; in simulated collections of 50 topics new runs are, as in `more_topics.py`.
+Models take ranks below the pool as log odds go on (the prior of ``below_pool`` is 0). By model and
+collection the benchmark prints the unjudged documents at ranks within the pool and in bins below it,
+those relevant over those expected, and the slope of log odds on log(rank / depth) with which as many are
+expected below the pool as are relevant: what the priors `bayespool.models.priors.SLOPE_BELOW_POOL` and
+``WHOLE_SLOPE_BELOW_POOL`` are about.
 """
 
 from __future__ import annotations

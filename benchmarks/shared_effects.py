@@ -2,14 +2,15 @@
 
     python benchmarks/shared_effects.py [--simulations 400] [--engine laplace] [--model ratio]
 
-Simulation-based calibration of whole fits (Talts et al. 2018) on two rungs of relevance: parameters, degrees of
-freedom and correlation are drawn from their priors, organizations' effects and slopes have these tails and this
-correlation, and hidden documents of 12 organizations are relevant accordingly. Fits take effects as normal and
-independent; `bayespool.posterior.new_organizations` learns tails and correlation from their draws. Of a 13th
-organization the benchmark ranks its effects and the relevant documents of its run, rung by rung and in sum,
-among the posterior's draws. It prints the mean of the ranks (.5 if calibrated), their standard deviation over
-that of uniform ranks (1; more if draws are too narrow), the share in the central 95 %, and the p-value of a
-test of uniform ranks; also for effects drawn as normal and independent, as fits take them.
+Simulation-based calibration of whole fits (Talts et al. 2018) on two rungs of relevance: parameters,
+degrees of freedom and correlation are drawn from their priors, organizations' effects and slopes have
+these tails and this correlation, and hidden documents of 12 organizations are relevant accordingly. Fits
+take effects as normal and independent; `bayespool.posterior.new_organizations` learns tails and
+correlation from their draws. Of a 13th organization the benchmark ranks its effects and the relevant
+documents of its run, rung by rung and in sum, among the posterior's draws. It prints the mean of the
+ranks (.5 if calibrated), their standard deviation over that of uniform ranks (1; more if draws are too
+narrow), the share in the central 95 %, and the p-value of a test of uniform ranks; also for effects drawn
+as normal and independent, as fits take them.
 """
 
 from __future__ import annotations
@@ -76,9 +77,8 @@ def main() -> None:
         inside = (rank >= 0.025 * KEPT) & (rank <= 0.975 * KEPT)
         spread = rank.std() / np.sqrt(((KEPT + 1) ** 2 - 1) / 12)
         p = uniformity_p_value(rank, KEPT + 1)
-        print(
-            f"| {effects} | {name} | {rank.mean() / KEPT:.3f} | {spread:.2f} | {inside.mean():.1%} | {p:.3f} |"
-        )
+        cells = f"{rank.mean() / KEPT:.3f} | {spread:.2f} | {inside.mean():.1%} | {p:.3f}"
+        print(f"| {effects} | {name} | {cells} |")
 
 
 def seen(evidence: LinearEvidence, last: str) -> LinearEvidence:

@@ -178,7 +178,7 @@ def test_a_measure_within_the_pool_does_not_depend_on_it() -> None:
 
 
 def test_documents_that_a_strategy_judged_deeper_are_evidence_of_their_ranks() -> None:
-    """Its pool has the size of one to depth 7 or so, and a twentieth of its hidden documents are deeper yet."""
+    """Its pool is as large as one to depth 6; a twentieth of its hidden documents are below rank 18."""
     simulation = simulate_example()
     full = replace(simulation.complete(), pool=DepthPool.even(100, 23))
     deep = with_strategy_pool(full, "max-mean", 800)
