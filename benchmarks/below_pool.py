@@ -26,6 +26,7 @@ from scipy.special import expit, logit
 
 from bayespool import Collection
 from bayespool.experiments import SimulationSettings, simulate
+from bayespool.models.spec import BELOW_POOL_PRIORS
 from bayespool.posterior import PosteriorEstimator
 
 FloatArray = npt.NDArray[np.float64]
@@ -91,7 +92,9 @@ def print_rows(name: str, cases: list[tuple[Collection, Collection, list[str]]],
 
 def unjudged(full: Collection, part: Collection, run: str, model: str) -> tuple[FloatArray, ...]:
     """Rank, expected relevance and relevance of a run's unjudged documents that the full judgments know."""
-    estimator = PosteriorEstimator(model=model, draws=50, priors={"below_pool": "Uniform(0, 0)"})
+    estimator = PosteriorEstimator(
+        model=model, draws=50, priors=dict.fromkeys(BELOW_POOL_PRIORS, "Uniform(0, 0)")
+    )
     completion = estimator.complete(part, [run], "P@100")
     unknowns, chance = completion.unknowns, []
     values = np.minimum(np.arange(len(completion.levels)), 1).astype(float)

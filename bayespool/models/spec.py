@@ -17,6 +17,7 @@ from bayespool.errors import InputError
 from bayespool.models.evidence import LinearEvidence, ModelEvidence
 from bayespool.models.formulas import Chances, Effect, Formula, Linear, evaluate
 from bayespool.models.priors import (
+    TOPICS_BELOW_POOL,
     WHOLE_SLOPE_BELOW_POOL,
     Prior,
     log_density_of_coefficient,
@@ -42,8 +43,8 @@ _DIMS = {
     "documents": ("topic", "organization", "organization_topic", "organization_predictor"),
     "counts": ("topic", "organization", "run"),
 }
-BELOW_POOL = "below_pool"
-"""Name of the prior of the slope on log rank below the pool."""
+BELOW_POOL_PRIORS = ("below_pool", "sigma_below_pool")
+"""Names of the priors of slopes on log rank below the pool, of which there is no evidence."""
 
 _ORGANIZATION = "organization"
 _CELLS, _INTERACTION = "organization_topic", "interaction"
@@ -95,10 +96,10 @@ class ModelSpec:
     predictors : mapping of str to (float, float), optional
         Predictors of models with slopes, out of `bayespool.evidence.PREDICTORS`, and the expected mean and
         standard deviation of their slopes.
-    below_pool : Prior or str, default ``Normal(-0.4, 0.3)``
-        Prior of the slope of log odds on log(rank / pool depth) below the pool, where there is no evidence.
-        The default is for models without a predictor of ranks, which take hidden documents of all ranks as
-        alike.
+    below_pool, sigma_below_pool : Prior or str, default ``Normal(-0.45, 0.3)`` and ``HalfNormal(0.4)``
+        Priors of the slope of log odds on log(rank / pool depth) below the pool, where there is no evidence,
+        and of the standard deviation of topics about it. The default is for models without a predictor of
+        ranks, which take hidden documents of all ranks as alike.
 
     Raises
     ------
@@ -123,6 +124,7 @@ class ModelSpec:
     judged: Formula | None = None
     predictors: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     below_pool: Prior = WHOLE_SLOPE_BELOW_POOL
+    sigma_below_pool: Prior = TOPICS_BELOW_POOL
 
     def __post_init__(self) -> None:
         for name in _EXAMPLES:
@@ -131,7 +133,9 @@ class ModelSpec:
                 priors = name == "coefficients"
                 held = {n: parse_prior(v) if priors else v for n, v in declared.items()}
                 object.__setattr__(self, name, MappingProxyType(held))
-        object.__setattr__(self, "below_pool", parse_prior(self.below_pool))
+        for name in BELOW_POOL_PRIORS:
+            object.__setattr__(self, name, parse_prior(getattr(self, name)))
+        refuse_negative_scale("sigma_below_pool", self.sigma_below_pool)
         if wrong := self._fault():
             raise InputError(f"model {self.name}: {wrong}")
 
@@ -227,8 +231,10 @@ class ModelSpec:
             for name, effect in self.effects.items()
         }
         coefficients = {name: parsed.get(name, prior) for name, prior in self.coefficients.items()}
-        below_pool = parsed.get(BELOW_POOL, self.below_pool)
-        return dataclasses.replace(self, coefficients=coefficients, effects=effects, below_pool=below_pool)
+        slope, topics = (parsed.get(name, getattr(self, name)) for name in BELOW_POOL_PRIORS)
+        return dataclasses.replace(
+            self, coefficients=coefficients, effects=effects, below_pool=slope, sigma_below_pool=topics
+        )
 
     def refuse_priors(self, priors: Mapping[str, str | Prior]) -> None:
         """Refuse priors without a density in the Laplace engine; names that the model lacks are ignored.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -17,8 +17,7 @@ from bayespool.collection import Collection
 from bayespool.compiled import one_thread
 from bayespool.inference import Density, Engine, Fit, Rows
 from bayespool.inference.laplace import approximate
-from bayespool.models.priors import draw_prior
-from bayespool.models.spec import BELOW_POOL
+from bayespool.posterior.below_pool import LogOdds, below_pool
 from bayespool.posterior.new_organizations import NewOrganizations, new_organizations
 from bayespool.posterior.preparation import PreparedModel, ScoringProblem, evidence_depth
 from bayespool.posterior.steps import (
@@ -29,7 +28,6 @@ from bayespool.posterior.steps import (
     RungPosterior,
     scale_of_new,
 )
-from bayespool.randomness import key_of
 
 if TYPE_CHECKING:
     from bayespool.inference import Fit
@@ -253,8 +251,8 @@ def component_of(
 ) -> FittedModel:
     """Fitted model of a problem's completion; runs whose organization is evidence have its effects.
 
-    On the first rung ``shift``, of shape (draw, run), is added to these, and log odds of documents below the
-    pool have a slope on their rank.
+    On the first rung ``shift``, of shape (draw, run), is added to these, and log odds below the pool have
+    slopes on rank.
     """
     draws, of_run = fit.draws(), prepared.organization
     names = [problem.collection.organizations[o] for o in problem.organization]
@@ -262,13 +260,14 @@ def component_of(
     effect = new.effects(scale_of_new(draws["sigma_organization"], n_organizations), names)
     known = of_run >= 0
     effect[:, known] = draws["organization_effect"][:, of_run[known]]
-    log_odds = partial(prepared.log_odds, draws)
+    log_odds: LogOdds = partial(prepared.log_odds, draws)
     if not problem.asked.given:
         effect = effect + shift
         if problem.below_pool.any():
-            rng = np.random.default_rng(key_of(new.random_seed, BELOW_POOL))
-            slope = draw_prior(prepared.spec.below_pool, len(effect), rng)
-            log_odds = partial(_sloping_below_pool, log_odds, slope, problem.below_pool)
+            topics = problem.collection.query_ids
+            log_odds = below_pool(
+                prepared.spec, log_odds, problem.below_pool, len(effect), topics, new.random_seed
+            )
     scale, cells = draws.get("sigma_interaction"), dict[int, FloatArray]()
     if scale is not None and prepared.known:
         of_cells = draws["interaction_effect"].reshape(len(scale), len(prepared.known), -1)
@@ -288,18 +287,6 @@ def component_of(
         whose=whose,
         predictors=prepared.predictors,
     )
-
-
-def _sloping_below_pool(
-    log_odds: Callable[[npt.NDArray[np.intp], int, slice], FloatArray],
-    slope: FloatArray,
-    below_pool: FloatArray,
-    source: npt.NDArray[np.intp],
-    topic: int,
-    documents: slice,
-) -> FloatArray:
-    """Log odds of a topic's unknowns with a slope, shape (draw,), on ``below_pool``, shape (document,)."""
-    return log_odds(source, topic, documents) + slope[source, None] * below_pool[documents]
 
 
 def _slopes(

@@ -31,7 +31,7 @@ from bayespool.inference import Engine, Fit, Source
 from bayespool.measures import Measure
 from bayespool.models import LinearEvidence, ModelSpec, gather_documents, gather_evidence, model_named
 from bayespool.models.evidence import ModelEvidence
-from bayespool.models.spec import BELOW_POOL
+from bayespool.models.spec import BELOW_POOL_PRIORS
 from bayespool.names import COMBINED
 from bayespool.posterior.steps import Rung
 from bayespool.posterior.unknowns import DocumentPlaces, Unknowns, find_places, find_unknowns
@@ -446,7 +446,7 @@ def prior_names(model: str) -> tuple[str, ...]:
 
 def priors_of_estimator(model: str) -> tuple[str, ...]:
     """Names of the priors that an estimator of a model takes: the model's, and of what no evidence is of."""
-    return (*prior_names(model), BELOW_POOL, SHIFT)
+    return (*prior_names(model), *BELOW_POOL_PRIORS, SHIFT)
 
 
 def models_of(model: str) -> tuple[str, ...]:

@@ -9,15 +9,10 @@ import numpy as np
 import pytest
 
 from bayespool.collection import qrels_from_frame
-from bayespool.collection.pools import DepthPool
-from bayespool.evidence.held_out import held_out_documents
 from bayespool.experiments import load_example
-from bayespool.experiments.simulation import simulate_example
-from bayespool.measures import Estimates, parse_measure
+from bayespool.measures import Estimates
 from bayespool.pooling import StrategyPool
-from bayespool.pooling.pools import with_strategy_pool
-from bayespool.posterior import PosteriorEstimator, ScoringProblem
-from bayespool.posterior.unknowns import Unknowns
+from bayespool.posterior import PosteriorEstimator
 
 
 def test_runs_have_the_slopes_of_their_organizations() -> None:
@@ -112,78 +107,3 @@ def test_a_run_far_from_the_others_has_a_wider_interval_for_it() -> None:
         (values,) = replace(completion, posteriors=posteriors).evaluate("P@10")
         widths.append(values.means()[:, 0].std())
     assert widths[1] > 1.5 * widths[0]
-
-
-# Below the pool
-
-
-@pytest.mark.parametrize("model", ["ratio", "rankings", "background"])
-def test_log_odds_below_the_pool_have_a_slope_on_rank(model: str) -> None:
-    """By hand: −1 per log(rank / 10) on the first rung, nothing down to rank 10, nothing above that rung."""
-    first, second = (
-        PosteriorEstimator(
-            model=model, draws=5, priors={"below_pool": f"Uniform({slope}, {slope})"}
-        ).complete(load_example(), "new-a", "nDCG@30")
-        for slope in (0, -1)
-    )
-    unknowns, source = first.unknowns, np.arange(20)
-    assert (unknowns.rank > 10).any()
-    assert (unknowns.rank <= 10).any()
-    for t in range(20):
-        documents = unknowns.on_topic(t)
-        (flat, other), (sloping, same) = (
-            [p.components[0].log_odds(source, t, documents) for p in c.posteriors] for c in (first, second)
-        )
-        expected = np.log(np.maximum(unknowns.rank[documents], 10) / 10)
-        np.testing.assert_allclose(flat - sloping, np.tile(expected, (20, 1)), atol=1e-12)
-        np.testing.assert_array_equal(other, same)
-
-
-def test_the_slope_below_the_pool_is_one_for_all_topics_and_runs_of_a_draw() -> None:
-    completions = [
-        PosteriorEstimator(model="rankings", draws=50, priors=priors).complete(
-            load_example(), ["new-a", "new-b"], "P@100"
-        )
-        for priors in ({}, {"below_pool": "Uniform(0, 0)"})
-    ]
-    unknowns, slopes = completions[0].unknowns, []
-    problem_rank = np.log(np.maximum(unknowns.rank, 10) / 10)
-    alone = np.bincount(unknowns.start[unknowns_of_places(unknowns)] + unknowns.place_unknown) == 1
-    for t in range(20):
-        documents = unknowns.on_topic(t)
-        sloping, flat = (
-            c.posteriors[0].components[0].log_odds(np.arange(200), t, documents) for c in completions
-        )
-        some = alone[documents] & (unknowns.rank[documents] > 10)
-        slopes.append((sloping - flat)[:, some] / problem_rank[documents][some])
-    all_slopes = np.hstack(slopes)
-    np.testing.assert_allclose(all_slopes, np.tile(all_slopes[:, :1], all_slopes.shape[1]), atol=1e-9)
-    assert all_slopes[:, 0].std() == pytest.approx(0.15, rel=0.2)
-
-
-def unknowns_of_places(unknowns: Unknowns) -> np.ndarray:
-    """Topic of each place."""
-    return np.repeat(np.arange(len(unknowns.place_start) - 1), np.diff(unknowns.place_start))
-
-
-def test_a_measure_within_the_pool_does_not_depend_on_it() -> None:
-    estimates = [
-        PosteriorEstimator(model="rankings", draws=50, priors=priors).estimate(load_example(), ["new-a"])[0]
-        for priors in ({}, {"below_pool": "Normal(3, 1)"})
-    ]
-    first, second = (e.draws for e in estimates)
-    assert first is not None
-    assert second is not None
-    np.testing.assert_array_equal(first.means(), second.means())
-
-
-def test_documents_that_a_strategy_judged_deeper_are_evidence_of_their_ranks() -> None:
-    """Its pool is as large as one to depth 6; a twentieth of its hidden documents are below rank 18."""
-    simulation = simulate_example()
-    full = replace(simulation.complete(), pool=DepthPool.even(100, 23))
-    deep = with_strategy_pool(full, "max-mean", 800)
-    problem = ScoringProblem(deep, ("new-a",), parse_measure("P@100"), "complete")
-    end = np.quantile(held_out_documents(deep, cutoff=100)[2], 0.95)
-    assert end > deep.pool_depth + 5
-    rank = problem.places(100).rank
-    np.testing.assert_allclose(problem.below_pool, np.log(np.maximum(rank, end) / end))
