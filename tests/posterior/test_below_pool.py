@@ -33,7 +33,7 @@ def log_odds(found: Completion, topic: int) -> list[np.ndarray]:
 
 @pytest.mark.parametrize("model", ["ratio", "rankings", "background"])
 def test_log_odds_fall_with_log_rank_below_the_pool(model: str) -> None:
-    """By hand: 1 per log(rank / 10) on the first rung; nothing down to rank 10, and nothing above that rung."""
+    """By hand: 1 per log(rank / 10) on the first rung, nothing down to rank 10, nothing above that rung."""
     steep = CERTAIN | {"below_pool": "Uniform(-1, -1)"}
     flat, falling = (completion(priors, model=model, measure="nDCG@30") for priors in (CERTAIN, steep))
     rank = flat.unknowns.rank
