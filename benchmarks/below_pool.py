@@ -9,7 +9,7 @@ prints by collection and model, for unjudged documents within the pool and in bi
 those relevant over those expected; the slope of log odds on log(rank / depth) with which as many are
 expected below the pool as are relevant; the standard deviation of slopes fitted to each topic; that slope
 again if topics differ by .35; and with it the relevant over the expected documents by fifths of the
-topics. The priors `bayespool.models.priors.SLOPE_BELOW_POOL`, ``WHOLE_SLOPE_BELOW_POOL`` and
+topics. The priors `bayespool.models.priors.SLOPE_BELOW_POOL`, ``STEEPER_BELOW_POOL`` and
 ``TOPICS_BELOW_POOL`` are about this.
 """
 

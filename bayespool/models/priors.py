@@ -152,8 +152,8 @@ VARYING = Prior("HalfNormal", (0.5,))
 """The same of an organization's slopes, in standard deviations of slopes over collections."""
 SLOPE_BELOW_POOL = Prior("Normal", (-0.05, 0.15))
 """Slope on log(rank / pool depth) below the pool, beside that of a predictor of ranks (docs/diary.md)."""
-WHOLE_SLOPE_BELOW_POOL = Prior("Normal", (-0.45, 0.3))
-"""The same of models without such a predictor, which take documents of all ranks as alike."""
+STEEPER_BELOW_POOL = Prior("Normal", (-0.15, 0.2))
+"""The same of models without such a predictor, beside the slope of hidden documents within rankings."""
 TOPICS_BELOW_POOL = Prior("HalfNormal", (0.4,))
 """Standard deviation of topics about this slope."""
 FREEDOM = Prior("Gamma", (2.0, 0.1))

@@ -17,8 +17,8 @@ from bayespool.errors import InputError
 from bayespool.models.evidence import LinearEvidence, ModelEvidence
 from bayespool.models.formulas import Chances, Effect, Formula, Linear, evaluate
 from bayespool.models.priors import (
+    STEEPER_BELOW_POOL,
     TOPICS_BELOW_POOL,
-    WHOLE_SLOPE_BELOW_POOL,
     Prior,
     log_density_of_coefficient,
     log_density_of_scale,
@@ -96,10 +96,10 @@ class ModelSpec:
     predictors : mapping of str to (float, float), optional
         Predictors of models with slopes, out of `bayespool.evidence.PREDICTORS`, and the expected mean and
         standard deviation of their slopes.
-    below_pool, sigma_below_pool : Prior or str, default ``Normal(-0.45, 0.3)`` and ``HalfNormal(0.4)``
+    below_pool, sigma_below_pool : Prior or str, default ``Normal(-0.15, 0.2)`` and ``HalfNormal(0.4)``
         Priors of the slope of log odds on log(rank / pool depth) below the pool, where there is no evidence,
-        and of the standard deviation of topics about it. The default is for models without a predictor of
-        ranks, which take hidden documents of all ranks as alike.
+        and of the standard deviation of topics about it. The slope is beside that of the predictor
+        ``log_rank``, or beside the one that hidden documents have within rankings in a model without it.
 
     Raises
     ------
@@ -123,7 +123,7 @@ class ModelSpec:
     hidden: Formula
     judged: Formula | None = None
     predictors: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    below_pool: Prior = WHOLE_SLOPE_BELOW_POOL
+    below_pool: Prior = STEEPER_BELOW_POOL
     sigma_below_pool: Prior = TOPICS_BELOW_POOL
 
     def __post_init__(self) -> None:

@@ -264,9 +264,14 @@ def component_of(
     if not problem.asked.given:
         effect = effect + shift
         if problem.below_pool.any():
-            topics = problem.collection.query_ids
             log_odds = below_pool(
-                prepared.spec, log_odds, problem.below_pool, len(effect), topics, new.random_seed
+                prepared.spec,
+                log_odds,
+                problem.below_pool,
+                problem.held_out,
+                len(effect),
+                problem.collection.query_ids,
+                new.random_seed,
             )
     scale, cells = draws.get("sigma_interaction"), dict[int, FloatArray]()
     if scale is not None and prepared.known:

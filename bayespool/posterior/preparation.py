@@ -226,13 +226,13 @@ class ScoringProblem:
     @cached_property
     def _sources(self) -> tuple[bool, bool]:
         """Whether there is evidence of the pool, and of added judgments."""
-        run, _, _, pair, _ = self._held_out
+        run, _, _, pair, _ = self.held_out
         own = self.collection.added_for[pair] >= 0
         kept = np.isin(run, self.collection.run_index(self.left_out), invert=True)
         return bool((kept & ~own).any()), bool(own.any())
 
     @property
-    def _held_out(self) -> HeldOutDocuments:
+    def held_out(self) -> HeldOutDocuments:
         """Hidden documents."""
         return self._once(
             "held-out documents",
@@ -256,7 +256,7 @@ class ScoringProblem:
         places = self.places(self.document_depth)
         if not self.has_pool_evidence:
             return np.zeros(len(self.unknowns))
-        _, _, rank, _, _ = self._held_out
+        _, _, rank, _, _ = self.held_out
         # a strategy also judges deeper documents, which are evidence, too
         depth = max(self.collection.pool_depth, float(np.quantile(rank, _EVIDENCE_ABOVE)))
         return places.mean(np.log(np.maximum(places.rank, depth) / depth))

@@ -13,10 +13,10 @@ from bayespool.evidence.held_out import held_out_documents
 from bayespool.experiments import load_example
 from bayespool.experiments.simulation import simulate_example
 from bayespool.measures import parse_measure
-from bayespool.models import MODELS
 from bayespool.models.spec import BELOW_POOL_PRIORS
 from bayespool.pooling.pools import with_strategy_pool
 from bayespool.posterior import Completion, PosteriorEstimator, ScoringProblem
+from bayespool.posterior.below_pool import BelowPool, slope_within_rankings
 
 CERTAIN = dict.fromkeys(BELOW_POOL_PRIORS, "Uniform(0, 0)")
 
@@ -46,11 +46,19 @@ def test_log_odds_fall_with_log_rank_below_the_pool(model: str) -> None:
         np.testing.assert_array_equal(above, same)
 
 
-def slopes(found: Completion) -> np.ndarray:
-    """Slope of each draw and topic, of the deepest document, shape (draw, topic)."""
-    flat, columns = completion(CERTAIN), []
+def flat_log_odds(found: Completion, topic: int) -> list[np.ndarray]:
+    """The same as they go on within the pool."""
+    documents = found.unknowns.on_topic(topic)
+    of_components = [p.components[0].log_odds for p in found.posteriors]
+    assert all(isinstance(of_component, BelowPool) for of_component in of_components)
+    return [each.log_odds(np.arange(200), topic, documents) for each in of_components]
+
+
+def slopes(found: Completion, *, model: str = "rankings") -> np.ndarray:
+    """Slope of each draw and topic, the same of all documents below the pool, shape (draw, topic)."""
+    flat, columns = completion(CERTAIN, model=model), []
     for t in range(20):
-        (usual,), (other,) = log_odds(flat, t), log_odds(found, t)
+        (usual,), (other,) = flat_log_odds(flat, t), log_odds(found, t)
         log_rank = np.log(np.maximum(flat.unknowns.rank[flat.unknowns.on_topic(t)], 10) / 10)
         below = log_rank > 0
         each = (other - usual)[:, below] / log_rank[below]
@@ -69,11 +77,36 @@ def test_topics_share_a_slope_and_differ_about_it() -> None:
     assert abs(np.corrcoef(apart.T)[np.triu_indices(20, 1)]).max() < 0.3
 
 
-def test_models_without_ranks_expect_a_steeper_slope() -> None:
-    means = {
-        name: MODELS[name].below_pool.args[0] for name in ("ratio", "background", "evidence", "rankings")
+def test_the_slope_within_rankings_is_that_of_conditional_logistic_regression() -> None:
+    """By statsmodels; whatever rankings have apart cancels, and one document alone says nothing."""
+    from statsmodels.discrete.conditional_models import ConditionalLogit
+
+    rng = np.random.default_rng(1)
+    run, topic = (a.ravel() for a in np.mgrid[:60, :10])
+    run, topic = np.repeat(run, 5), np.repeat(topic, 5)
+    rank = rng.integers(1, 11, len(run))
+    apart = rng.normal(-1, 2, size=(60, 10))[run, topic]
+    relevant = rng.random(len(run)) < 1 / (1 + np.exp(-apart + 0.4 * np.log(rank)))
+    both = ConditionalLogit(relevant.astype(int), np.log(rank)[:, None], groups=run * 10 + topic).fit(
+        disp=False
+    )
+    mean, deviation = slope_within_rankings((run, topic, rank, np.zeros(len(run), np.int32), relevant))
+    precision = both.bse[0] ** -2 + 0.3**-2
+    assert mean == pytest.approx((both.params[0] * both.bse[0] ** -2 - 0.3 * 0.3**-2) / precision, abs=0.01)
+    assert deviation == pytest.approx(precision**-0.5, rel=0.02)
+    alone = slope_within_rankings(tuple(a[:1] for a in (run, topic, rank, run.astype(np.int32), relevant)))
+    assert alone == pytest.approx((-0.3, 0.3))
+
+
+def test_models_without_ranks_take_the_slope_within_rankings() -> None:
+    """That of hidden documents, beside the prior's; rankings has its own."""
+    steep = {
+        name: slopes(completion({}, model=name), model=name).mean(axis=1) for name in ("ratio", "rankings")
     }
-    assert means == {"ratio": -0.45, "background": -0.45, "evidence": -0.05, "rankings": -0.05}
+    mean, deviation = slope_within_rankings(held_out_documents(load_example(), cutoff=100))
+    assert steep["ratio"].mean() == pytest.approx(mean - 0.15, abs=0.05)
+    assert steep["ratio"].std() == pytest.approx(np.hypot(deviation, 0.2), rel=0.15)
+    assert steep["rankings"].mean() == pytest.approx(-0.05, abs=0.04)
 
 
 def test_a_measure_within_the_pool_does_not_depend_on_them() -> None:
