@@ -77,6 +77,7 @@ def test_topics_share_a_slope_and_differ_about_it() -> None:
     assert abs(np.corrcoef(apart.T)[np.triu_indices(20, 1)]).max() < 0.3
 
 
+@pytest.mark.filterwarnings("ignore:Dropped .* groups")
 def test_the_slope_within_rankings_is_that_of_conditional_logistic_regression() -> None:
     """By statsmodels; whatever rankings have apart cancels, and one document alone says nothing."""
     from statsmodels.discrete.conditional_models import ConditionalLogit
