@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -129,9 +129,14 @@ def held_out_counts(
     )
 
 
+HeldOutDocuments: TypeAlias = tuple[
+    npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.intp], IntArray, npt.NDArray[np.bool_]
+]
+
+
 def held_out_documents(
     collection: Collection, *, cutoff: int, rel: int = 1, given: int = 0
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.intp], IntArray, npt.NDArray[np.bool_]]:
+) -> HeldOutDocuments:
     """Run, topic, rank from 1, pair code and relevance of documents in ``n_credited``, shape (document,)."""
     index = collection.contributors
     state = top_states(states(collection.relevance, rel, given), collection.document, index, (cutoff,))

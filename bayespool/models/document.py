@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 
 from bayespool.evidence import PREDICTORS
 from bayespool.evidence.predictors import evidence_predictors
+from bayespool.models.priors import SLOPE_BELOW_POOL
 from bayespool.models.ratio import RATIO
 from bayespool.models.spec import ModelSpec
 from bayespool.names import POSTERIOR_ESTIMATORS
@@ -48,4 +49,5 @@ EVIDENCE: ModelSpec = dataclasses.replace(
     source="",
     citations=(),
     predictors=EVIDENCE_SLOPES,
+    below_pool=SLOPE_BELOW_POOL,
 )

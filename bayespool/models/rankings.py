@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 
 from bayespool.models.formulas import Effect
+from bayespool.models.priors import SLOPE_BELOW_POOL
 from bayespool.models.ratio import RATIO
 from bayespool.models.spec import ModelSpec
 from bayespool.names import POSTERIOR_ESTIMATORS
@@ -35,6 +36,7 @@ RANKINGS: ModelSpec = dataclasses.replace(
         "local_precision": (0.5, 0.25),
         "run_unjudged": (0.1, 0.1),
     },
+    below_pool=SLOPE_BELOW_POOL,
     # the fusion leaves topics little to differ by: their scale may be 0
     effects={**RATIO.effects, "topic": Effect("topic")},
 )

@@ -17,6 +17,8 @@ from bayespool.errors import InputError
 from bayespool.models.evidence import LinearEvidence, ModelEvidence
 from bayespool.models.formulas import Chances, Effect, Formula, Linear, evaluate
 from bayespool.models.priors import (
+    STEEPER_BELOW_POOL,
+    TOPICS_BELOW_POOL,
     Prior,
     log_density_of_coefficient,
     log_density_of_scale,
@@ -41,6 +43,9 @@ _DIMS = {
     "documents": ("topic", "organization", "organization_topic", "organization_predictor"),
     "counts": ("topic", "organization", "run"),
 }
+BELOW_POOL_PRIORS = ("below_pool", "sigma_below_pool")
+"""Names of the priors of slopes on log rank below the pool, of which there is no evidence."""
+
 _ORGANIZATION = "organization"
 _CELLS, _INTERACTION = "organization_topic", "interaction"
 _SLOPES, _SLOPE = "organization_predictor", "slope"
@@ -91,6 +96,10 @@ class ModelSpec:
     predictors : mapping of str to (float, float), optional
         Predictors of models with slopes, out of `bayespool.evidence.PREDICTORS`, and the expected mean and
         standard deviation of their slopes.
+    below_pool, sigma_below_pool : Prior or str, default ``Normal(-0.15, 0.2)`` and ``HalfNormal(0.4)``
+        Priors of the slope of log odds on log(rank / pool depth) below the pool, where there is no evidence,
+        and of the standard deviation of topics about it. The slope is beside that of the predictor
+        ``log_rank``, or beside the one that hidden documents have within rankings in a model without it.
 
     Raises
     ------
@@ -114,6 +123,8 @@ class ModelSpec:
     hidden: Formula
     judged: Formula | None = None
     predictors: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    below_pool: Prior = STEEPER_BELOW_POOL
+    sigma_below_pool: Prior = TOPICS_BELOW_POOL
 
     def __post_init__(self) -> None:
         for name in _EXAMPLES:
@@ -122,6 +133,9 @@ class ModelSpec:
                 priors = name == "coefficients"
                 held = {n: parse_prior(v) if priors else v for n, v in declared.items()}
                 object.__setattr__(self, name, MappingProxyType(held))
+        for name in BELOW_POOL_PRIORS:
+            object.__setattr__(self, name, parse_prior(getattr(self, name)))
+        refuse_negative_scale("sigma_below_pool", self.sigma_below_pool)
         if wrong := self._fault():
             raise InputError(f"model {self.name}: {wrong}")
 
@@ -217,7 +231,10 @@ class ModelSpec:
             for name, effect in self.effects.items()
         }
         coefficients = {name: parsed.get(name, prior) for name, prior in self.coefficients.items()}
-        return dataclasses.replace(self, coefficients=coefficients, effects=effects)
+        slope, topics = (parsed.get(name, getattr(self, name)) for name in BELOW_POOL_PRIORS)
+        return dataclasses.replace(
+            self, coefficients=coefficients, effects=effects, below_pool=slope, sigma_below_pool=topics
+        )
 
     def refuse_priors(self, priors: Mapping[str, str | Prior]) -> None:
         """Refuse priors without a density in the Laplace engine; names that the model lacks are ignored.

@@ -17,6 +17,7 @@ from bayespool.collection import Collection
 from bayespool.compiled import one_thread
 from bayespool.inference import Density, Engine, Fit, Rows
 from bayespool.inference.laplace import approximate
+from bayespool.posterior.below_pool import LogOdds, below_pool
 from bayespool.posterior.new_organizations import NewOrganizations, new_organizations
 from bayespool.posterior.preparation import PreparedModel, ScoringProblem, evidence_depth
 from bayespool.posterior.steps import (
@@ -250,7 +251,8 @@ def component_of(
 ) -> FittedModel:
     """Fitted model of a problem's completion; runs whose organization is evidence have its effects.
 
-    On the first rung ``shift``, of shape (draw, run), is added to these.
+    On the first rung ``shift``, of shape (draw, run), is added to these, and log odds below the pool have
+    slopes on rank.
     """
     draws, of_run = fit.draws(), prepared.organization
     names = [problem.collection.organizations[o] for o in problem.organization]
@@ -258,8 +260,19 @@ def component_of(
     effect = new.effects(scale_of_new(draws["sigma_organization"], n_organizations), names)
     known = of_run >= 0
     effect[:, known] = draws["organization_effect"][:, of_run[known]]
+    log_odds: LogOdds = partial(prepared.log_odds, draws)
     if not problem.asked.given:
         effect = effect + shift
+        if problem.below_pool.any():
+            log_odds = below_pool(
+                prepared.spec,
+                log_odds,
+                problem.below_pool,
+                problem.held_out,
+                len(effect),
+                problem.collection.query_ids,
+                new.random_seed,
+            )
     scale, cells = draws.get("sigma_interaction"), dict[int, FloatArray]()
     if scale is not None and prepared.known:
         of_cells = draws["interaction_effect"].reshape(len(scale), len(prepared.known), -1)
@@ -269,7 +282,7 @@ def component_of(
     return FittedModel(
         model=prepared.model,
         fit=fit,
-        log_odds=partial(prepared.log_odds, draws),
+        log_odds=log_odds,
         effect=effect,
         new=new,
         cell_scale=scale,

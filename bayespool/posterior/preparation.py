@@ -23,7 +23,7 @@ from bayespool.evidence import (
     hidden_document_table,
     judgment_counts,
 )
-from bayespool.evidence.held_out import held_out_documents
+from bayespool.evidence.held_out import HeldOutDocuments, held_out_documents
 from bayespool.evidence.predictor_table import with_predictors, without_some_labels
 from bayespool.evidence.predictors import evidence_predictors
 from bayespool.evidence.predictors_of_labels import label_ratios, label_slopes
@@ -31,6 +31,7 @@ from bayespool.inference import Engine, Fit, Source
 from bayespool.measures import Measure
 from bayespool.models import LinearEvidence, ModelSpec, gather_documents, gather_evidence, model_named
 from bayespool.models.evidence import ModelEvidence
+from bayespool.models.spec import BELOW_POOL_PRIORS
 from bayespool.names import COMBINED
 from bayespool.posterior.steps import Rung
 from bayespool.posterior.unknowns import DocumentPlaces, Unknowns, find_places, find_unknowns
@@ -52,6 +53,9 @@ WITHOUT_EVIDENCE = "odds_ratio"
 # ranks would change.
 DEPTHS: Mapping[str, int] = MappingProxyType({"documents": 30, "counts": 10})
 """Smallest depth of the evidence of models of documents, and of models of counts."""
+
+
+_EVIDENCE_ABOVE = 0.95  # share of hidden documents above the rank at which evidence ends
 
 
 def evidence_depth(model: str, cutoff: int) -> int:
@@ -222,15 +226,20 @@ class ScoringProblem:
     @cached_property
     def _sources(self) -> tuple[bool, bool]:
         """Whether there is evidence of the pool, and of added judgments."""
-        run, _, _, pair, _ = self._once(
+        run, _, _, pair, _ = self.held_out
+        own = self.collection.added_for[pair] >= 0
+        kept = np.isin(run, self.collection.run_index(self.left_out), invert=True)
+        return bool((kept & ~own).any()), bool(own.any())
+
+    @property
+    def held_out(self) -> HeldOutDocuments:
+        """Hidden documents."""
+        return self._once(
             "held-out documents",
             lambda: held_out_documents(
                 self.collection, cutoff=self.document_depth, rel=self.asked.rel, given=self.asked.given
             ),
         )
-        own = self.collection.added_for[pair] >= 0
-        kept = np.isin(run, self.collection.run_index(self.left_out), invert=True)
-        return bool((kept & ~own).any()), bool(own.any())
 
     @cached_property
     def left_out(self) -> tuple[str, ...]:
@@ -240,6 +249,17 @@ class ScoringProblem:
         if len(np.unique(self.collection.organization[pooled])) >= self.min_organizations:
             return ()
         return tuple(self.collection.run_ids[i] for i in pooled)
+
+    @cached_property
+    def below_pool(self) -> FloatArray:
+        """Log of rank over pool depth, 0 within the pool, mean over places, shape (document,)."""
+        places = self.places(self.document_depth)
+        if not self.has_pool_evidence:
+            return np.zeros(len(self.unknowns))
+        _, _, rank, _, _ = self.held_out
+        # a strategy also judges deeper documents, which are evidence, too
+        depth = max(self.collection.pool_depth, float(np.quantile(rank, _EVIDENCE_ABOVE)))
+        return places.mean(np.log(np.maximum(places.rank, depth) / depth))
 
     def table(self, spec: ModelSpec, *, hidden: bool) -> DocumentTable:
         """Hidden or unjudged documents with a model's predictors, among others."""
@@ -425,8 +445,8 @@ def prior_names(model: str) -> tuple[str, ...]:
 
 
 def priors_of_estimator(model: str) -> tuple[str, ...]:
-    """Names of the priors that an estimator of a model takes: the model's, and that of the shift."""
-    return (*prior_names(model), SHIFT)
+    """Names of the priors that an estimator of a model takes: the model's, and of what no evidence is of."""
+    return (*prior_names(model), *BELOW_POOL_PRIORS, SHIFT)
 
 
 def models_of(model: str) -> tuple[str, ...]:
