@@ -128,7 +128,7 @@ class PoolReport:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to know of the pool before quoting a result: doubt, another pool that may have been, audits."""
+        """What to know before quoting a result: doubt of the pool, another that may have been, audits."""
         sparse = f"{ONLY_RELEVANT}; interpolated, smoothed and condensed-list rest on it"
         return (
             *[self.doubt] * bool(self.doubt),
