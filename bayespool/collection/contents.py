@@ -26,6 +26,7 @@ from bayespool.collection.own import (
 from bayespool.collection.pools import DepthPool, Pool, find_sole_contributor
 from bayespool.collection.rankings import Rankings, lengths
 from bayespool.collection.records import NO_NEGATIVES, UNJUDGED, Negatives, Qrels, ReadOnlyArrays
+from bayespool.collection.second_assessors import SecondAssessors
 from bayespool.errors import InputError, NoPoolWarning, SparseJudgmentsWarning, did_you_mean, warn_caller
 from bayespool.tables.formatting import counted
 
@@ -83,6 +84,8 @@ class Collection(ReadOnlyArrays):
         Second judges and their labels.
     own : OwnJudgments or None
         The user's own judgments, in use or not (`add_judgments`).
+    second : SecondAssessors or None
+        Judgments of second assessors (`bayespool.collection.add_second_assessors`).
     """
 
     run_ids: tuple[str, ...]
@@ -102,6 +105,7 @@ class Collection(ReadOnlyArrays):
     score: npt.NDArray[np.float32] | Rankings | None = None
     judges: tuple[Judge, ...] = ()
     own: OwnJudgments | None = None
+    second: SecondAssessors | None = None
 
     def __repr__(self) -> str:
         judged = int((self.relevance >= 0).sum())
@@ -162,6 +166,7 @@ class Collection(ReadOnlyArrays):
             relevance=np.where(gone, np.int16(UNJUDGED), self.relevance),
             added_for=np.where(gone, np.int32(-1), self.added_for),
             own=None if self.own is None else self.own.without(gone),
+            second=None if self.second is None else self.second.without(gone),
         )
 
     @property
@@ -203,6 +208,9 @@ class Collection(ReadOnlyArrays):
                 digest.update(np.ascontiguousarray(part).data)
         if self.own is not None and (waiting := self.own.waiting).any():
             digest.update(np.where(waiting, self.own.relevance, np.int16(UNJUDGED)).data)
+        if self.second is not None:
+            digest.update(repr(self.second.confusion).encode())
+            digest.update(np.ascontiguousarray(self.second.relevance).data)
         for buffer in self.doc_ids.buffers():
             if buffer is not None:
                 digest.update(buffer)
