@@ -6,8 +6,8 @@
 
 *density*: the qrels of DL 2021 and its three language-model judges in pairs, one as first assessor and one as
 second. A share of the documents is judged twice; the mean log density of the other documents' levels by the
-second assessor under one matrix, under topics with matrices of their own and one concentration, and with one
-for each level.
+second assessor under one matrix, then with effects of topics, how high runs rank a document, and slopes of
+single runs.
 
 *simulated*: collections of 20 topics and two new runs (`bayespool.experiments.simulate`), and a second
 assessor who changes levels by known chances, alike on all topics or with a concentration of 8. A share of the
@@ -31,17 +31,19 @@ from pathlib import Path
 
 import numpy as np
 from at_hand import collections_folder, read
+from scipy.special import expit
 
 from bayespool import Collection
 from bayespool.collection import SecondAssessors, read_qrels
 from bayespool.collection.judges import find_pairs
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments.simulation import SimulationSettings, simulate
-from bayespool.inference.confusion import draw_confusion
+from bayespool.inference.confusion import JudgedTwice, draw_confusion
 from bayespool.measures import Measure, parse_measure
 from bayespool.models.confusion import PRIOR_COUNT
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.another_assessor import AnotherAssessor, values_by_another
+from bayespool.posterior.completion import Completion
 
 JUDGED_TWICE = (0.1, 0.5)
 SMALL = SimulationSettings(n_topics=20, n_organizations=5, max_runs=2, n_new=2, n_candidates=150)
@@ -127,16 +129,16 @@ def print_judges(place: Path, measure: Measure, draws: int) -> None:
 
 
 def graded(
-    completion: object, second: np.ndarray, twice: np.ndarray, measure: Measure, truth: np.ndarray
+    completion: Completion, second: np.ndarray, twice: np.ndarray, measure: Measure, truth: np.ndarray
 ) -> Iterator[tuple[float, ...]]:
     """For each run whether the interval holds the truth, error over deviation, error, plain error."""
-    collection: Collection = completion.unknowns.collection  # type: ignore[attr-defined]
-    runs, n_draws = completion.unknowns.run_ids, completion.n_draws  # type: ignore[attr-defined]
+    collection = completion.unknowns.collection
+    runs, n_draws = completion.unknowns.run_ids, completion.n_draws
     both = dataclasses.replace(
         collection, second=SecondAssessors(np.where(twice, second, -1).astype(np.int16))
     )
-    (values,) = values_by_another(completion, AnotherAssessor(both, n_draws, 1), [measure])  # type: ignore[arg-type]
-    (plain,) = completion.evaluate(measure)  # type: ignore[attr-defined]
+    (values,) = values_by_another(completion, AnotherAssessor(both, n_draws, 1), [measure])
+    (plain,) = completion.evaluate(measure)
     by_second = np.where(collection.judged, second, collection.relevance).astype(np.int16)
     judged, full = (dataclasses.replace(collection, relevance=levels) for levels in (by_second, truth))
     known = values_on_fuller(judged, full, runs, measure).means()
@@ -169,48 +171,47 @@ def print_densities(place: Path) -> None:
     """A row for each pair of assessors and share judged twice."""
     whole = read(place, order="rank")
     levels, judged = assessors(place, whole), np.flatnonzero(whole.judged)
-    print("| first | second | judged twice | one matrix | by topic | by topic and level | κ |")
+    print("| first | second | judged twice | one matrix | topics | and ranks | and runs |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
     for (name, first), (other, second) in itertools.permutations(levels.items(), 2):
         for share in JUDGED_TWICE:
-            rng = np.random.default_rng(1)
-            taught = rng.random(len(judged)) < share
-            cell = (whole.pair_topic[judged], first[judged], second[judged])
-            n_levels = int(max(first.max(), second.max())) + 1
-            counts = np.zeros((len(whole.query_ids), n_levels, n_levels), dtype=np.int64)
-            np.add.at(counts, tuple(x[taught] for x in cell), 1)
-            topic, row, column = (x[~taught] for x in cell)
-            prior = np.full((n_levels, n_levels), PRIOR_COUNT)
-            one = counts.sum(axis=0) + prior
-            density = [float(np.log(one / one.sum(axis=1, keepdims=True))[row, column].mean())]
-            drawn = draw_confusion(counts, prior, 300, rng)
-            density.append(by_topic(counts, drawn.chance, drawn.concentration[:, None], topic, row, column))
-            of_levels = [
-                draw_confusion(np.where(np.arange(n_levels)[:, None] == a, counts, 0), prior, 300, rng)
-                for a in range(n_levels)
-            ]
-            chance = np.stack([each.chance[:, a] for a, each in enumerate(of_levels)], axis=1)
-            concentration = np.stack([each.concentration for each in of_levels], axis=1)
-            density.append(by_topic(counts, chance, concentration, topic, row, column))
-            shown = " | ".join(f"{each:.3f}" for each in density)
-            kappa = float(np.median(drawn.concentration))
-            print(f"| {name} | {other} | {share:.0%} | {shown} | {kappa:.1f} |", flush=True)
+            taught = np.random.default_rng(1).random(len(judged)) < share
+            both = dataclasses.replace(whole, relevance=np.where(whole.judged, first, -1).astype(np.int16))
+            again = np.full(len(second), -1, dtype=np.int16)
+            again[judged] = second[judged]
+            both = dataclasses.replace(both, second=SecondAssessors(again))
+            shown = " | ".join(f"{each:.3f}" for each in densities(AnotherAssessor(both, 200, 1), taught))
+            print(f"| {name} | {other} | {share:.0%} | {shown} |", flush=True)
 
 
-def by_topic(
-    counts: np.ndarray,
-    chance: np.ndarray,
-    concentration: np.ndarray,
-    topic: np.ndarray,
-    row: np.ndarray,
-    column: np.ndarray,
-) -> float:
-    """Mean log density of held-out documents under topics with chances of their own, averaged over draws."""
-    density = np.zeros(len(topic))
-    for of_draw, kappa in zip(chance, concentration, strict=True):
-        there = kappa.reshape(1, -1, 1) * of_draw + counts
-        density += (there / there.sum(axis=2, keepdims=True))[topic, row, column] / len(chance)
-    return float(np.log(density).mean())
+def densities(another: AnotherAssessor, taught: np.ndarray) -> Iterator[float]:
+    """Mean log density of held-out documents under models with more and more in them."""
+    judged = np.flatnonzero(another.first >= 0)
+    topic = another.collection.pair_topic[judged].astype(np.int64)
+    first, second, n_levels = another.first[judged], another.second[judged], len(another.levels)
+    n_topics, prior = len(another.collection.query_ids), np.full((n_levels, n_levels), PRIOR_COUNT)
+    one = prior.copy()
+    np.add.at(one, (first[taught], second[taught]), 1)
+    chance = one / one.sum(axis=1, keepdims=True)
+    yield float(np.log(chance[first[~taught], second[~taught]]).mean())
+    every = another.features(judged)
+    for features in (np.zeros((len(judged), 1)), every[:, :1], every):
+        parts = (part[taught] for part in (topic, first, second, features))
+        twice = JudgedTwice(*parts, n_topics=n_topics, n_levels=n_levels)
+        drawn = draw_confusion(twice, prior, another.n_draws, np.random.default_rng(1))
+        draws, total = np.arange(another.n_draws), 0.0
+        for t in range(n_topics):
+            here = np.flatnonzero(~taught & (topic == t))
+            reached = np.ones((len(draws), len(here)))
+            density = np.zeros(len(here))
+            for rung in range(n_levels):
+                onward = np.zeros_like(reached)
+                if rung < n_levels - 1:
+                    onward = reached * expit(drawn.log_odds(rung, t, first[here], features[here], draws))
+                density += np.where(second[here] == rung, (reached - onward).mean(axis=0), 0)
+                reached = onward
+            total += float(np.log(density).sum())
+        yield total / int((~taught).sum())
 
 
 if __name__ == "__main__":

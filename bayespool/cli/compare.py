@@ -6,7 +6,13 @@ import dataclasses
 from collections.abc import Callable
 
 from bayespool import comparisons
-from bayespool.cli.options import Files, campaign_files, files_to_score, stage_progress
+from bayespool.cli.options import (
+    Files,
+    campaign_files,
+    files_to_score,
+    second_assessors,
+    stage_progress,
+)
 from bayespool.cli.parameters import Command, own_option, settings_option
 from bayespool.cli.results import Outputs, figure_files, figure_width, output_files, report_file, table_width
 from bayespool.comparisons.settings import ComparingSettings, PlanSettings, ReversalSettings
@@ -28,7 +34,7 @@ def _table(*names: str) -> Callable[[Command], Command]:
 @files_to_score(
     runs="Two or more run files, in TREC format (also .gz, .xz, .zst); folders and globs. Those of --unpool "
     "count.",
-    own=None,
+    own=(second_assessors,),
 )
 @settings_option(ComparingSettings)
 @output_files(
@@ -68,6 +74,7 @@ def compare(*, settings: ComparingSettings, files: Files, outputs: Outputs) -> N
 
     outputs.check()
     outputs.arrangement.check(PAIR_COLUMNS, PAIR_KEYS)
+    files.check_assessors(settings)
     if not settings.unpool and files.n_runs() < 2:
         raise InputError("one run cannot be compared", hint="name two or more")
     with stage_progress() as say:
@@ -79,7 +86,7 @@ def compare(*, settings: ComparingSettings, files: Files, outputs: Outputs) -> N
 @files_to_score(
     runs="Two or more run files whose differences stand for those to come; folders and globs. Those of "
     "--unpool count.",
-    own=None,
+    own=(),
 )
 @settings_option(PlanSettings)
 @output_files(_table("scenarios", "mixes"), after=(report_file,))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from bayespool.collection import Collection
     from bayespool.scoring import TargetSettings
+    from bayespool.scoring.settings import ScoringSettings
 
 _OF_CAMPAIGN = "Runs of the campaign: folder, glob or file; may be repeated."
 JUDGMENTS = "Relevance judgments."
@@ -37,6 +38,14 @@ own_judgments = own_option(
     help="Judgments of your own, as qrels, on documents of the runs that nobody had judged.",
 )
 
+second_assessors = own_option(
+    "--second-assessors",
+    type=Path,
+    group="Input",
+    help="Judgments of other assessors, as qrels, on some of the documents that the qrels judge, for --scope "
+    "another-assessor.",
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Files:
@@ -47,6 +56,7 @@ class Files:
     runs: tuple[Path, ...] = ()
     pool: tuple[Path, ...] = ()
     own_judgments: Path | None = None
+    second_assessors: Path | None = None
     collections: tuple[Path, ...] = ()
 
     def check_campaign(self) -> None:
@@ -70,6 +80,13 @@ class Files:
             hint = "name run files, or runs of the pool with --unpool"
             raise InputError(f"no run to {to_do}", hint=hint)
 
+    def check_assessors(self, settings: ScoringSettings) -> None:
+        """Raise `InputError` for judgments of second assessors that no scope uses."""
+        if self.second_assessors is not None and not settings.of_another_assessor:
+            raise InputError(
+                "--second-assessors, and no scope that speaks of them", hint="add --scope another-assessor"
+            )
+
     def read(
         self, say: Callable[[str], None], settings: TargetSettings | None = None, *, scores: bool = False
     ) -> tuple[Collection, tuple[str, ...]]:
@@ -82,6 +99,7 @@ class Files:
             list(map(str, self.runs)),
             pool=list(map(str, self.pool)) or None,
             own_judgments=self.own_judgments,
+            second_assessors=self.second_assessors,
             scores=scores,
             progress=reading_progress(say),
             **self.reading.keywords(),
@@ -131,12 +149,11 @@ def files_to_score(
     *,
     runs: str = "Run files to score, in TREC format (also .gz, .xz, .zst); folders and globs too. With "
     "--unpool there need be none.",
-    own: Callable[[Command], Command] | None = own_judgments,
+    own: Sequence[Callable[[Command], Command]] = (own_judgments,),
 ) -> Callable[[Command], Command]:
-    """Decorator that gives a command judgments, runs to score, a pool and one's own judgments."""
-    mine = [] if own is None else [own]
+    """Decorator that gives a command judgments, runs to score, a pool and other judgments."""
     reading = settings_option(ReadingRunsSettings, "reading")
-    return gathered(Files, "files", qrels_file, files_argument("runs", help=runs), pool_runs, *mine, reading)
+    return gathered(Files, "files", qrels_file, files_argument("runs", help=runs), pool_runs, *own, reading)
 
 
 def reading_progress(say: Callable[[str], None]) -> Callable[[int, int], None]:

@@ -93,7 +93,7 @@ def add_second_assessors(collection: Collection, qrels: Qrels) -> Collection:
         )
     if are_judgments(collection, np.where(relevance >= 0, relevance, np.nan)):
         raise InputError(
-            "the second assessors' judgments are those of the qrels: the same relevance on the same documents",
+            "the second assessors' judgments are those of the qrels: the same on the same documents",
             path=qrels.path,
             hint="give judgments that other assessors made of some of these documents",
         )

@@ -333,8 +333,10 @@ def compare_across(estimates: Sequence[Estimates], scope: Scope, *, random_seed:
     """Compare runs by a group of `with_shared_draws`; for a population, measures share the sample of
     topics.
     """
+    if scope == "another-assessor":
+        estimates = [e.as_by_another() for e in estimates]
     drawn = [e.draws for e in estimates if e.draws is not None]
-    if scope == "these-topics":
+    if scope != "population":
         return agree_on_draws([draws.totals() for draws in drawn])
     return agree_on_draws([population_draws(draws.amount, random_seed=random_seed) for draws in drawn])
 

@@ -62,7 +62,8 @@ class ComparingSettings(ScoringSettings):
     scopes: tuple[Scope, ...] = option(
         ("these-topics", "population"),
         "What differences speak of, comma-separated: these-topics, where only unjudged documents are "
-        "uncertain, or a population of topics that these are a sample of.",
+        "uncertain, a population of topics that these are a sample of, or another-assessor, where levels of "
+        "relevance are those that another assessor would have given.",
         group="Comparison",
         flag="--scope",
     )
@@ -99,6 +100,11 @@ class ComparingSettings(ScoringSettings):
         "deeper than rank 30 and tell the same levels apart share a completion either way.",
     )
     together: bool = True  # a document has one relevance per draw for all runs
+
+    @property
+    def of_another_assessor(self) -> bool:
+        """Whether what another assessor would have given is asked for."""
+        return "another-assessor" in self.scopes
 
     def _wanted(self) -> Iterable[str | Estimator]:
         from bayespool.posterior import PosteriorEstimator

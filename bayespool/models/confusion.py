@@ -1,18 +1,18 @@
-r"""How often levels of relevance change between two assessors: the model and its priors.
+r"""How levels of relevance change from one assessor to another: the model and its priors.
 
-With :math:`n_{tab}` documents of topic :math:`t` at level :math:`a` by the first assessor and :math:`b` by the
-second,
+Of a document of topic :math:`t` that the first assessor puts at level :math:`a`, and of which the second says
+that it reaches a level, the log odds that it reaches the next one too, the rung :math:`k`, are
 
 .. math::
 
-    n_{ta\cdot} \sim \operatorname{Multinomial}(n_{ta}, \pi_{ta}), \quad
-    \pi_{ta} \sim \operatorname{Dirichlet}(\kappa\, m_a), \quad
-    m_a \sim \operatorname{Dirichlet}(c_a), \quad \kappa \sim \operatorname{Gamma}(1, 1/20).
+    \alpha_{ka} + \beta_k \bar g_d + \textstyle\sum_r \gamma_{kr} g_{dr} + u_{kt} + v_{kta}.
 
-:math:`m_a` are the chances of each level on all topics, :math:`\kappa` says how alike topics are. :math:`c_{ab}`
-is 1/2 (Jeffreys), or a count of documents that the user states. On held-out documents topics with chances of
-their own are better by .02 to .29 nats a document than one matrix, and one :math:`\kappa` is as good as one for
-each level (`benchmarks/assessors.py density`).
+:math:`g_{dr}` says how high run :math:`r` ranks the document, 1/log₂(1 + rank) less its mean, in standard
+deviations, and :math:`\bar g_d` is the standardized sum over runs: what good runs rank high is confirmed more
+often than other documents of its level, and scores are of such documents. Topics have assessors of their own.
+Priors: :math:`\beta \sim N(0, 1)`, :math:`\gamma \sim N(0, \tau^2)`, :math:`u \sim N(0, \sigma_u^2)`,
+:math:`v \sim N(0, \sigma_v^2)`; the scales are half-normal, and :math:`\alpha` has the prior of documents
+that the user states, or of half a document at each level.
 """
 
 from __future__ import annotations
@@ -26,16 +26,18 @@ import numpy.typing as npt
 from bayespool.errors import InputError
 
 PRIOR_COUNT = 0.5
-"""Prior count of each level of the second assessor, where nothing is stated."""
-CONCENTRATION_SHAPE, CONCENTRATION_RATE = 1.0, 0.05
-"""Gamma prior of the concentration κ."""
+"""Documents of the prior at each level of the second assessor, where nothing is stated."""
+INTERCEPT_SD, SLOPE_SD = 10.0, 1.0
+"""Standard deviations of α, beside these documents, and of β."""
+SCALES_SD = (1.0, 1.0, 0.5)
+"""Standard deviations of the half-normal priors of σ_u, σ_v and τ."""
 
 Confusion = tuple[tuple[float, ...], ...]
 _HINT = "write '95 5; 30 70': of 100 documents at the lowest level 5 change, of 100 at the next one 30"
 
 
 def parse_confusion(given: str | Sequence[Sequence[float]] | None) -> Confusion:
-    """Counts of documents by level of the first assessor (rows) and of the second, ascending.
+    """Documents by level of the first assessor (rows) and of the second, ascending.
 
     Raises
     ------
@@ -60,7 +62,7 @@ def parse_confusion(given: str | Sequence[Sequence[float]] | None) -> Confusion:
 
 
 def prior_counts(stated: Confusion, levels: Sequence[int]) -> npt.NDArray[np.float64]:
-    """Counts of the prior, shape (level, level); an `InputError` if those stated are of other levels."""
+    """Documents of the prior, shape (level, level); an `InputError` if those stated are of other levels."""
     if stated and len(stated) != len(levels):
         raise InputError(
             f"confusion of {len(stated)} levels, and the judgments have {len(levels)}: "

@@ -33,7 +33,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_SCOPES = {"population": "a population of topics", "these-topics": "these topics"}
+_SCOPES = {
+    "population": "a population of topics",
+    "another-assessor": "another assessor",
+    "these-topics": "these topics",
+}
+_LOOKS = {"population": ("0.75", 0.5), "another-assessor": ("0.55", 0.8), "these-topics": (POSTERIOR, 1.2)}
 _AS_JUDGED = "as-judged"
 _MAX_PAIRS_DRAWN = 15
 _NARROW, _MAX_WIDTH_SIDE_BY_SIDE = 5.0, 8.0  # inches
@@ -85,7 +90,7 @@ def plot_differences(
     with_draws = rows[rows["lower"].notna()]
     if method is not None or len(with_draws):
         of_method, _ = chosen_rows(with_draws, "method", method, "draws of")
-        for scope, color, width in (("population", "0.75", 0.5), ("these-topics", POSTERIOR, 1.2)):
+        for scope, (color, width) in _LOOKS.items():
             mine = of_method[of_method["scope"] == scope]
             y = [place[pair] for pair in zip(mine["run_a"], mine["run_b"], strict=True)]
             if y:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from bayespool.collection import Collection
+from bayespool.compiled import one_thread
 from bayespool.evidence.ideals import place_of_level, ranked_levels, reach_of_ideal
-from bayespool.inference.confusion import ConfusionDraws, draw_confusion
+from bayespool.evidence.learned_fusion import gains
+from bayespool.inference.confusion import ConfusionDraws, JudgedTwice, draw_confusion
 from bayespool.measures import Measure, Normalized, Tally, Values
 from bayespool.models.confusion import prior_counts
 from bayespool.posterior.completion import Completion
@@ -20,17 +24,20 @@ from bayespool.posterior.drawing import (
     CELLS,
     Levels,
     Where,
+    climb,
     completing,
     count_levels,
     count_levels_by_run,
     in_threads,
     judge_again,
+    relevances,
 )
 from bayespool.posterior.steps import Rung, levels_of, rungs_of
 from bayespool.randomness import document_keys, key_of, scrambled
 
 FloatArray = npt.NDArray[np.float64]
 Index = npt.NDArray[np.int64]
+Keys = npt.NDArray[np.uint64]
 
 _NAME = "another assessor"
 _ENOUGH = 10  # documents judged twice, for a level to be known by them
@@ -78,13 +85,39 @@ class AnotherAssessor:
         np.add.at(n, (self.collection.pair_topic[twice], self.first[twice], self.second[twice]), 1)
         return n
 
+    def features(self, pairs: Index) -> FloatArray:
+        """How high runs rank documents, shape (document, 1 + run): their sum, and each one."""
+        mean, spread, of_sum = self._scale
+        by_run = self._gains(pairs) - mean
+        return np.hstack([by_run.sum(axis=1, keepdims=True) / of_sum, by_run / spread])
+
+    def _gains(self, pairs: Index) -> FloatArray:
+        return gains(self.collection, np.arange(len(self.collection.run_ids)), pairs)
+
+    @cached_property
+    def _scale(self) -> tuple[FloatArray, float, float]:
+        """Means and standard deviation of gains over judged documents, and that of their sum."""
+        of_judged = self._gains(np.flatnonzero(self.first >= 0))
+        spread = float(np.sqrt(of_judged.var(axis=0).mean())) or 1.0
+        return of_judged.mean(axis=0), spread, float(of_judged.sum(axis=1).std()) or 1.0
+
     @cached_property
     def confusion(self) -> ConfusionDraws:
-        """Draws of how often levels change, one for each draw of the judgments."""
+        """Draws of how levels change, one for each draw of the judgments."""
         assert self.collection.second is not None
         prior = prior_counts(self.collection.second.confusion, self.levels)
-        rng = np.random.default_rng(key_of(self.random_seed, _NAME))
-        return draw_confusion(self.counts, prior, self.n_draws, rng)
+        pairs = np.flatnonzero((self.first >= 0) & (self.second >= 0))
+        twice = JudgedTwice(
+            topic=self.collection.pair_topic[pairs].astype(np.int64),
+            first=self.first[pairs],
+            second=self.second[pairs],
+            features=self.features(pairs),
+            n_topics=len(self.collection.query_ids),
+            n_levels=len(self.levels),
+        )
+        with one_thread():
+            rng = np.random.default_rng(key_of(self.random_seed, _NAME))
+            return draw_confusion(twice, prior, self.n_draws, rng)
 
     def shares(self, levels: Sequence[int]) -> FloatArray:
         """Share of each level among judged documents that reach one of ``levels`` and not the next.
@@ -98,6 +131,41 @@ class AnotherAssessor:
         for k in np.flatnonzero(shares.sum(axis=1) == 0):
             shares[k, nearest[k]] = 1
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def exact(
+        self,
+        of_class: npt.NDArray[np.integer],
+        levels: Sequence[int],
+        keys: Keys,
+        draws: npt.NDArray[np.intp],
+    ) -> Index:
+        """Draw levels of documents that reach one of ``levels`` and not the next, shape (draw, document)."""
+        level = np.empty(of_class.shape, dtype=np.uint8)
+        chance = np.repeat(np.cumsum(self.shares(levels), axis=1)[None], len(draws), axis=0)
+        judge_again(of_class.astype(np.uint8), keys, scrambled(draws), chance, level)
+        return level.astype(np.int64)
+
+    def judge(
+        self, topic: int, level: Index, features: FloatArray, keys: Keys, draws: npt.NDArray[np.intp]
+    ) -> Levels:
+        """Draw the other assessor's levels of a topic's documents given the first's, (draw, document)."""
+        rest = np.zeros(level.shape)
+        of_rung = self.confusion.log_odds(0, topic, level, features, draws)
+        block = relevances(of_rung, keys, scrambled(draws), rest)
+        for rung in range(1, len(self.levels) - 1):
+            climb(self.confusion.log_odds(rung, topic, level, features, draws), rung, rest, block)
+        return block
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """Documents judged twice by both levels, and notes, as JSON can hold them."""
+        counts = self.counts.sum(axis=0)
+        changes = [
+            {"first": a, "second": b, "n": int(counts[i, j])}
+            for (i, a), (j, b) in itertools.product(enumerate(self.levels), repeat=2)
+        ]
+        n, n_same = int(counts.sum()), int(np.trace(counts))
+        return {"n_twice": n, "n_same": n_same, "changes": changes, "notes": self.notes()}
 
     def notes(self) -> list[str]:
         """Notes on levels of the first assessor of which few documents are judged twice."""
@@ -114,10 +182,15 @@ class AnotherAssessor:
         return [f"documents judged twice are few ({which}): what another assessor makes of them is a prior's"]
 
 
+def describe_assessors(collection: Collection) -> dict[str, Any]:
+    """Documents of a collection that second assessors judged, too, to quote with a result."""
+    return AnotherAssessor(collection, n_draws=1, random_seed=0).description
+
+
 def values_by_another(
     completion: Completion, another: AnotherAssessor, measures: Sequence[Measure]
 ) -> tuple[Values, ...]:
-    r"""Values of the runs if another assessor had judged, one for each measure, shape (draw, run, topic).
+    """Values of the runs if another assessor had judged, one for each measure, shape (draw, run, topic).
 
     Parameters
     ----------
@@ -130,9 +203,9 @@ def values_by_another(
     Notes
     -----
     In each draw every document that the first assessor judged, and every unjudged document in reach with its
-    completed level in the first assessor's place, gets the level :math:`b` with the chance
-    :math:`\pi_{tab}` of its topic. Documents that the second assessor judged keep that judgment. The random
-    part of a document depends on the seed, its topic, its id and the draw alone.
+    completed level in the first assessor's place, gets a level by `bayespool.models.confusion`. Documents that the second assessor judged keep that judgment. The random
+    part of a document depends on the seed, its topic, its id and the draw alone. The parameters of the draw
+    are the same for all documents and runs.
     """
     u, collection, levels = completion.unknowns, completion.unknowns.collection, another.levels
     n_runs, n_topics = len(u.run_ids), len(collection.query_ids)
@@ -143,19 +216,21 @@ def values_by_another(
     ladders: dict[tuple[Rung, ...], list[int]] = {}  # measures that tell the same levels apart
     for i, measure in enumerate(measures):
         ladders.setdefault(rungs_of(collection, measure), []).append(i)
-    need_all = any(isinstance(measure, Normalized) for measure in measures)
     amounts = [
         np.empty((completion.n_draws, n_runs, n_topics), np.int32 if m.is_exact else np.float64)
         for m in measures
     ]
 
+    is_judged = (another.first >= 0) | (another.second >= 0)
+    if not any(isinstance(measure, Normalized) for measure in measures):
+        is_judged &= np.isin(np.arange(len(is_judged)), placed)
+    known = np.union1d(np.flatnonzero(is_judged), u.pair)
+    features = another.features(known)
+    _ = another.confusion  # made before threads ask for it
+
     def judge_topic(t: int) -> None:
         unknown = u.pair[u.on_topic(t)].astype(np.int64)
-        of_topic = slice(starts[t], starts[t + 1])
-        is_judged = (another.first[of_topic] >= 0) | (another.second[of_topic] >= 0)
-        either = starts[t] + np.flatnonzero(is_judged)
-        if not need_all:
-            either = np.intersect1d(either, placed[:, t])
+        either = starts[t] + np.flatnonzero(is_judged[starts[t] : starts[t + 1]])
         drawn = ~np.isin(unknown, either)  # the second assessor's judgment decides
         pairs = np.concatenate([either, unknown[drawn]])
         where = _places(placed[:, t], pairs)
@@ -165,22 +240,24 @@ def values_by_another(
         add = [completing(m, of_measure, where, levels) for m, of_measure in zip(measures, read, strict=True)]
         ids = collection.doc_ids.take(pa.array(pairs)).to_pylist()
         keys = document_keys(key_of(another.random_seed, _NAME), collection.query_ids[t], ids)
-        rng = np.random.default_rng(key_of(another.random_seed, _NAME, collection.query_ids[t]))
-        chance = another.confusion.on_topic(another.counts[t], rng)
+        exact_keys = document_keys(
+            key_of(another.random_seed, _NAME, "level"), collection.query_ids[t], ids[len(either) :]
+        )
+        of_topic = features[np.searchsorted(known, pairs)]
         decided = another.second[either]
         cells = completion._cell_effects(t)
         step = max(1, CELLS // max(1, len(pairs)))
         for start in range(0, completion.n_draws, step):
             chosen = np.arange(completion.n_draws)[start : start + step]
             rung = completion._draw(t, chosen, cells)[:, drawn]
-            row = np.empty((len(chosen), len(pairs)), dtype=np.uint8)
-            row[:, : len(either)] = np.maximum(another.first[either], 0)
+            level = np.empty((len(chosen), len(pairs)), dtype=np.int64)
+            level[:, : len(either)] = np.maximum(another.first[either], 0)
             for rungs, members in ladders.items():
-                row[:, len(either) :] = len(levels) + np.minimum(rung, len(rungs))
-                of_rung = another.shares(levels_of(collection, rungs)) @ chance[chosen]
-                cumulative = np.cumsum(np.concatenate([chance[chosen], of_rung], axis=1), axis=2)
-                block = np.empty_like(row)
-                judge_again(row, keys, scrambled(chosen), cumulative, block)
+                of_class = np.minimum(rung, len(rungs))
+                level[:, len(either) :] = another.exact(
+                    of_class, levels_of(collection, rungs), exact_keys, chosen
+                )
+                block = another.judge(t, level, of_topic, keys, chosen)
                 block[:, np.flatnonzero(decided >= 0)] = decided[decided >= 0]
                 for i in members:
                     part = amounts[i][start : start + step, :, t]

@@ -188,7 +188,9 @@ class PosteriorEstimator:
                 if not some:
                     continue
                 completion = self._complete(collection, runs, group, engine, shared)
-                others = [None] * len(some) if another is None else values_by_another(completion, another, some)
+                others = (
+                    [None] * len(some) if another is None else values_by_another(completion, another, some)
+                )
                 for measure, values, other in zip(some, completion.evaluate(*some), others, strict=True):
                     more = f"with the evidence of {group[0]}, unlike alone" if measure in alone else ""
                     estimates = self._estimates(completion, measure, values, more)
