@@ -394,8 +394,8 @@ def _draw(
     center, above = _offsets(len(marked), is_stacked=is_stacked)
     size = float(np.clip(72 * inches * 0.22, 2.5, 6))
     place = np.arange(len(names)) + center
-    for scope, words in wider_scopes(bounds).items() if rows.main is not None else ():
-        there = rows.estimates[rows.main]
+    there = rows.estimates[rows.main] if rows.main is not None else bounds
+    for scope, words in wider_scopes(there).items() if rows.main is not None else ():
         wide: dict[str, Any] = {"color": "0.88", "lw": 2.2 * size, "capstyle": "butt", "zorder": 1}
         label = f"{words}, {level(there['ci_prob'].max())}"
         axes.hlines(place, there[f"{scope}_lower"], there[f"{scope}_upper"], label=label, **wide)

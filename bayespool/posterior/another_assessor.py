@@ -203,9 +203,9 @@ def values_by_another(
     Notes
     -----
     In each draw every document that the first assessor judged, and every unjudged document in reach with its
-    completed level in the first assessor's place, gets a level by `bayespool.models.confusion`. Documents that the second assessor judged keep that judgment. The random
-    part of a document depends on the seed, its topic, its id and the draw alone. The parameters of the draw
-    are the same for all documents and runs.
+    completed level in the first assessor's place, gets a level by `bayespool.models.confusion`. Documents
+    that the second assessor judged keep that judgment. The random part of a document depends on the seed, its
+    topic, its id and the draw alone. The parameters of a draw are the same for all documents and runs.
     """
     u, collection, levels = completion.unknowns, completion.unknowns.collection, another.levels
     n_runs, n_topics = len(u.run_ids), len(collection.query_ids)

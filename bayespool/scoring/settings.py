@@ -110,8 +110,8 @@ CI_PROB = Option(
 
 
 CONFUSION = Option(
-    help="How often another assessor changes a level, where no or few documents are judged twice: '95 5; 30 70', "
-    "documents by level of the first assessor (rows) and of the other, ascending.",
+    help="How often another assessor changes a level, where few documents are judged twice: '95 5; 30 70' "
+    "are documents by level of the first assessor (rows) and of the other, ascending.",
     details="They count as much as documents judged twice. For the scope ``another-assessor``.",
     docstring_type="str",
     group="Estimation",
