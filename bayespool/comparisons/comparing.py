@@ -10,7 +10,7 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 from bayespool.collection.systems import with_systems
 from bayespool.comparisons.comparison import Comparison, TestKey
-from bayespool.comparisons.draws import DrawComparison, compare_runs_by_draws
+from bayespool.comparisons.draws import DrawComparison, compare_runs_by_draws, in_scope
 from bayespool.comparisons.settings import ComparingSettings
 from bayespool.comparisons.significance import (
     DRAW_TESTS,
@@ -148,7 +148,7 @@ def compare_scores(
 
 
 def _over_draws(e: Estimates, scope: Scope, ci_prob: float, rope: float, random_seed: int) -> DrawComparison:
-    e = e.as_by_another() if scope == "another-assessor" else e
+    e = in_scope(e, scope)
     assert e.draws is not None
     if scope != "population":
         return compare_runs_by_draws(e.draws.totals(), ci_prob=ci_prob, rope=rope, unit=e.draws.per_mean())
