@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _OF_CAMPAIGN = "Runs of the campaign: folder, glob or file; may be repeated."
 JUDGMENTS = "Relevance judgments."
 qrels_file = own_option("--qrels", type=Path, required=True, group="Input", help=JUDGMENTS)
+qrels_if_any = own_option("--qrels", type=Path, group="Input", help=JUDGMENTS)
 campaign_runs = own_option(
     "--pool", type=Path, multiple=True, required=True, group="Input", help=_OF_CAMPAIGN
 )
@@ -80,6 +81,11 @@ class Files:
             hint = "name run files, or runs of the pool with --unpool"
             raise InputError(f"no run to {to_do}", hint=hint)
 
+    @property
+    def are_named(self) -> bool:
+        """Whether any judgments or runs are named."""
+        return bool(self.qrels or self.runs or self.pool)
+
     def check_assessors(self, settings: ScoringSettings) -> None:
         """Raise `InputError` for judgments of second assessors that no scope uses."""
         if self.second_assessors is not None and not settings.of_another_assessor:
@@ -129,7 +135,7 @@ campaign_files = gathered(
 collection_files = gathered(
     Files,
     "files",
-    own_option("--qrels", type=Path, group="Input", help=JUDGMENTS),
+    qrels_if_any,
     pool_runs,
     own_option(
         "--collection",
@@ -150,10 +156,11 @@ def files_to_score(
     runs: str = "Run files to score, in TREC format (also .gz, .xz, .zst); folders and globs too. With "
     "--unpool there need be none.",
     own: Sequence[Callable[[Command], Command]] = (own_judgments,),
+    qrels: Callable[[Command], Command] = qrels_file,
 ) -> Callable[[Command], Command]:
     """Decorator that gives a command judgments, runs to score, a pool and other judgments."""
     reading = settings_option(ReadingRunsSettings, "reading")
-    return gathered(Files, "files", qrels_file, files_argument("runs", help=runs), pool_runs, *own, reading)
+    return gathered(Files, "files", qrels, files_argument("runs", help=runs), pool_runs, *own, reading)
 
 
 def reading_progress(say: Callable[[str], None]) -> Callable[[int, int], None]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from bayespool.errors import InputError
 from bayespool.names import name_in
 from bayespool.options import SEED, Option, PosteriorSettings, option, options_of
 from bayespool.scoring.settings import (
@@ -122,6 +123,14 @@ class PlanSettings(TargetSettings):
 
     measures: Measure = option("P@10", ONE_MEASURE)
     estimator: PosteriorEstimator = option("posterior-combined", POSTERIOR)
+    topics_at_hand: int | None = option(
+        None, "Without a collection: topics at hand, with everything judged.", least=2
+    )
+    sd: float | None = option(
+        None,
+        "Without a collection: standard deviation, over topics, of the difference of two runs.",
+        above=0,
+    )
     judgments: tuple[int, ...] = option(
         (100, 1000),
         "Comma-separated numbers of judgments that are added.",
@@ -145,6 +154,11 @@ class PlanSettings(TargetSettings):
         from bayespool.scoring.estimators import posterior_of
 
         super().__post_init__()
+        if (self.topics_at_hand is None) != (self.sd is None):
+            raise InputError(
+                "a plan without a collection needs the topics at hand and the standard deviation",
+                hint="give both: --topics-at-hand 50 --sd 0.25, or topics_at_hand= and sd=",
+            )
         self._hold("estimator", posterior_of(self.estimator, self, **self.of_targets()))
 
     def of_score(self) -> ComparingSettings:
