@@ -248,7 +248,7 @@ def score(
 def _with_assessors(collection: Collection, settings: ScoringSettings) -> Collection:
     """The collection with what is known of another assessor, if that is asked for, and else without."""
     if not settings.of_another_assessor:
-        return dataclasses.replace(collection, second=None)
+        return collection if collection.second is None else dataclasses.replace(collection, second=None)
     if settings.confusion is not None:
         collection = with_confusion(collection, parse_confusion(settings.confusion))
     if collection.second is None:
