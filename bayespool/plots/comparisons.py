@@ -95,7 +95,8 @@ def plot_differences(
             y = [place[pair] for pair in zip(mine["run_a"], mine["run_b"], strict=True)]
             if y:
                 label = f"{_SCOPES[scope]}, {level(mine['ci_prob'].iloc[0])}"
-                axes.hlines(y, mine["lower"], mine["upper"], color=color, lw=width * size, label=label)
+                at = np.array(y) + (0.24 if scope == "another-assessor" else 0)  # about another center
+                axes.hlines(at, mine["lower"], mine["upper"], color=color, lw=width * size, label=label)
             if scope == "these-topics" and y:
                 axes.plot(mine["difference"], y, "|", color="white", ms=1.2 * size, mew=1.5)
     y = list(place.values())
@@ -117,7 +118,7 @@ def plot_rank_probabilities(
     measure: object = None,
     *,
     method: str | None = None,
-    scope: Literal["these-topics", "population"] = "these-topics",
+    scope: Literal["these-topics", "population", "another-assessor"] = "these-topics",
     ax: Axes | None = None,
 ) -> Axes:
     """Chances of ranks: a row per run, the best by expected rank at the top, and a column per rank.
@@ -132,7 +133,7 @@ def plot_rank_probabilities(
         Default: the first.
     method : str, optional
         One with draws; default: the first.
-    scope : {"these-topics", "population"}
+    scope : {"these-topics", "population", "another-assessor"}
         Whether only the unjudged documents are uncertain, or the topics are a sample, too.
     ax : matplotlib.axes.Axes, optional
 
@@ -181,7 +182,7 @@ def plot_leaderboard(
     measure: object = None,
     *,
     method: str | None = None,
-    scope: Literal["these-topics", "population"] | None = None,
+    scope: Literal["these-topics", "population", "another-assessor"] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Ranks that runs may have, right for all runs at once: a row per run, the highest at the top.
@@ -196,7 +197,7 @@ def plot_leaderboard(
         Default: the first.
     method : str, optional
         One with draws; default: the first.
-    scope : {"these-topics", "population"}, optional
+    scope : {"these-topics", "population", "another-assessor"}, optional
         Whether only the unjudged documents are uncertain, or the topics are a sample, too; default: a
         population of topics, if the comparison has it.
     ax : matplotlib.axes.Axes, optional
