@@ -2,7 +2,7 @@
 
     BAYESPOOL_COLLECTIONS=folder python benchmarks/assessors.py density
     python benchmarks/assessors.py simulated [--collections 200] [-m P@10]
-    BAYESPOOL_COLLECTIONS=folder python benchmarks/assessors.py judges [-m P@10] [--draws 75]
+    BAYESPOOL_COLLECTIONS=folder python benchmarks/assessors.py judges [-m P@10] [--draws 75] [--whole]
 
 *density*: the qrels of DL 2021 and its three language-model judges in pairs, one as first assessor and one as
 second. A share of the documents is judged twice; the mean log density of the other documents' levels by the
@@ -17,7 +17,8 @@ deviation, the mean absolute error, and that of the plain posterior mean, which 
 levels for the second's.
 
 *judges*: the same on DL 2021: each organization is left out in turn, with one of the four as first assessor
-and another one as second; the truth is the score with all the second one's judgments.
+and another one as second; the truth is the score with all the second one's judgments. With ``--whole`` nobody
+is left out: next to nothing is unjudged, and the intervals are of the assessor alone.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ def main() -> None:
     parser.add_argument("-m", "--measure", default="P@10")
     parser.add_argument("--collections", type=int, default=200)
     parser.add_argument("--draws", type=int, default=75, help="per chain, of four")
+    parser.add_argument("--whole", action="store_true", help="leave nobody out")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     measure = parse_measure(asked.measure)
@@ -69,7 +71,7 @@ def main() -> None:
     if asked.table == "density":
         print_densities(place)
     else:
-        print_judges(place, measure, asked.draws)
+        print_judges(place, measure, asked.draws, whole=asked.whole)
 
 
 def print_simulated(measure: Measure, n: int, draws: int) -> None:
@@ -100,32 +102,42 @@ def simulated(
     yield from graded(completion, second, twice, measure, second)
 
 
-def print_judges(place: Path, measure: Measure, draws: int) -> None:
+def print_judges(place: Path, measure: Measure, draws: int, *, whole: bool) -> None:
     """A row for each first assessor and share judged twice, over the others as second assessors."""
-    whole = read(place, order="rank")
-    levels = assessors(place, whole)
+    collection = read(place, order="rank")
+    levels = assessors(place, collection)
     print("| first assessor | judged twice | runs | in 95 % | rms | MAE | MAE of the first assessor's |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     of_all: dict[float, list[tuple[float, ...]]] = {share: [] for share in JUDGED_TWICE}
     for name, first in levels.items():
         rows: dict[float, list[tuple[float, ...]]] = {share: [] for share in JUDGED_TWICE}
-        judged = dataclasses.replace(whole, relevance=np.where(whole.judged, first, whole.relevance))
-        for organization in sorted({judged.organizations[o] for o in judged.organization[judged.pooled]}):
-            rest = judged.unpool(organization=organization)
-            of_it = rest.organization == rest.organizations.index(organization)
-            runs = [run for run, is_its in zip(rest.run_ids, of_it & judged.pooled, strict=True) if is_its]
+        by_first = np.where(collection.judged, first, collection.relevance).astype(np.int16)
+        judged = dataclasses.replace(collection, relevance=by_first)
+        for rest, runs in [(judged, judged.pooled_run_ids)] if whole else left_out(judged):
             estimator = PosteriorEstimator(estimand="pooled", draws=draws, together=True)
             completion = estimator.complete(rest, runs, measure)
             for place_of, (other, second) in enumerate(levels.items()):
                 for share in JUDGED_TWICE if other != name else ():
                     chosen = np.random.default_rng([place_of, round(100 * share)]).random(len(second)) < share
-                    truth = np.where(whole.judged, second, 0).astype(np.int16)
+                    truth = np.where(collection.judged, second, 0).astype(np.int16)
                     rows[share] += graded(completion, second, rest.judged & chosen, measure, truth)
         for share, each in rows.items():
             of_all[share] += each
             print(f"| {name} | {share:.0%} | {cells(each)} |", flush=True)
     for share, each in of_all.items():
         print(f"| all | {share:.0%} | {cells(each)} |")
+
+
+def left_out(collection: Collection) -> Iterator[tuple[Collection, list[str]]]:
+    """Each organization's runs, and the collection without it in the pool."""
+    for organization in sorted(
+        {collection.organizations[o] for o in collection.organization[collection.pooled]}
+    ):
+        of_it = collection.organization == collection.organizations.index(organization)
+        runs = [
+            run for run, is_its in zip(collection.run_ids, of_it & collection.pooled, strict=True) if is_its
+        ]
+        yield collection.unpool(organization=organization), runs
 
 
 def graded(
