@@ -31,6 +31,7 @@ class JudgedTwice:
     features : ndarray of float, shape (document, feature)
         The first has a slope of its own, the others those of runs.
     n_topics, n_levels : int
+        Topics, and levels of the first assessor.
     """
 
     topic: Index
@@ -79,7 +80,7 @@ def draw_confusion(
     Parameters
     ----------
     twice : JudgedTwice
-    prior : ndarray of float, shape (level, level)
+    prior : ndarray of float, shape (level, level of the second assessor)
         Documents of the prior by level of the first assessor and of the second.
     n_draws : int
     rng : numpy.random.Generator
@@ -93,7 +94,7 @@ def draw_confusion(
     >>> expit(drawn.intercept[0].mean(axis=0)).round(1).tolist()
     [0.1, 0.8]
     """
-    rungs = [_draw_rung(twice, prior, k, n_draws, rng) for k in range(1, twice.n_levels)]
+    rungs = [_draw_rung(twice, prior, k, n_draws, rng) for k in range(1, prior.shape[1])]
     n_levels, n_global = twice.n_levels, twice.n_levels + twice.features.shape[1]
     drawn = np.stack(rungs)
     of_topic = drawn[:, :, n_global:].reshape(len(rungs), n_draws, twice.n_topics, 1 + n_levels)

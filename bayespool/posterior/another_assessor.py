@@ -67,6 +67,14 @@ class AnotherAssessor:
         return tuple(np.union1d([0], given[given > 0]).tolist())
 
     @cached_property
+    def used(self) -> Index:
+        """Positions of the levels that the second assessor uses, from 0; of all where none are known."""
+        assert self.collection.second is not None
+        if self.collection.second.confusion or not (self.second >= 0).any():
+            return np.arange(len(self.levels))
+        return np.union1d(np.arange(min(2, len(self.levels))), self.second[self.second >= 0])
+
+    @cached_property
     def first(self) -> Index:
         """Level of each document by the first assessor, −1 for none, shape (pair,)."""
         return place_of_level(np.maximum(self.collection.relevance, np.int16(-1)), self.levels)
@@ -105,12 +113,12 @@ class AnotherAssessor:
     def confusion(self) -> ConfusionDraws:
         """Draws of how levels change, one for each draw of the judgments."""
         assert self.collection.second is not None
-        prior = prior_counts(self.collection.second.confusion, self.levels)
+        prior = prior_counts(self.collection.second.confusion, self.levels)[:, self.used]
         pairs = np.flatnonzero((self.first >= 0) & (self.second >= 0))
         twice = JudgedTwice(
             topic=self.collection.pair_topic[pairs].astype(np.int64),
             first=self.first[pairs],
-            second=self.second[pairs],
+            second=np.searchsorted(self.used, self.second[pairs]),
             features=self.features(pairs),
             n_topics=len(self.collection.query_ids),
             n_levels=len(self.levels),
@@ -152,9 +160,9 @@ class AnotherAssessor:
         rest = np.zeros(level.shape)
         of_rung = self.confusion.log_odds(0, topic, level, features, draws)
         block = relevances(of_rung, keys, scrambled(draws), rest)
-        for rung in range(1, len(self.levels) - 1):
+        for rung in range(1, len(self.used) - 1):
             climb(self.confusion.log_odds(rung, topic, level, features, draws), rung, rest, block)
-        return block
+        return self.used.astype(np.uint8)[block]
 
     @property
     def description(self) -> dict[str, Any]:

@@ -158,15 +158,20 @@ class ScoringSettings(TargetSettings):
     scope: Scope = "these-topics"  # of scores; `compare` has several
 
     def __post_init__(self) -> None:
-        from bayespool.models.confusion import parse_confusion
         from bayespool.scoring.estimators import estimators_of
 
         super().__post_init__()
-        if parse_confusion(self.confusion) and not self.of_another_assessor:
+        if self.confusion is not None:
+            self._check_confusion(self.confusion)
+        self._hold("estimators", estimators_of(self._wanted(), self, by_settings=True, **self.of_targets()))
+
+    def _check_confusion(self, confusion: str) -> None:
+        from bayespool.models.confusion import parse_confusion
+
+        if parse_confusion(confusion) and not self.of_another_assessor:
             raise InputError(
                 "a confusion, and no scope that speaks of assessors", hint="add the scope another-assessor"
             )
-        self._hold("estimators", estimators_of(self._wanted(), self, by_settings=True, **self.of_targets()))
 
     @property
     def of_another_assessor(self) -> bool:
