@@ -75,7 +75,8 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
 }
 NOT_OPTIONS = {
     *("collection", "run_ids", "n_jobs", "folder", "progress", "report", "settings", "containers", "rung"),
-    *("qrels", "runs", "pool", "own_judgments", "scores", "answers", "reading"),  # arguments of a command
+    *("qrels", "runs", "pool", "own_judgments", "second_assessors"),
+    *("scores", "answers", "reading"),  # arguments of a command
 }
 
 

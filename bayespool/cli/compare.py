@@ -6,7 +6,14 @@ import dataclasses
 from collections.abc import Callable
 
 from bayespool import comparisons
-from bayespool.cli.options import Files, campaign_files, files_to_score, stage_progress
+from bayespool.cli.options import (
+    Files,
+    campaign_files,
+    files_to_score,
+    qrels_if_any,
+    second_assessors,
+    stage_progress,
+)
 from bayespool.cli.parameters import Command, own_option, settings_option
 from bayespool.cli.results import Outputs, figure_files, figure_width, output_files, report_file, table_width
 from bayespool.comparisons.settings import ComparingSettings, PlanSettings, ReversalSettings
@@ -28,7 +35,7 @@ def _table(*names: str) -> Callable[[Command], Command]:
 @files_to_score(
     runs="Two or more run files, in TREC format (also .gz, .xz, .zst); folders and globs. Those of --unpool "
     "count.",
-    own=None,
+    own=(second_assessors,),
 )
 @settings_option(ComparingSettings)
 @output_files(
@@ -68,6 +75,7 @@ def compare(*, settings: ComparingSettings, files: Files, outputs: Outputs) -> N
 
     outputs.check()
     outputs.arrangement.check(PAIR_COLUMNS, PAIR_KEYS)
+    files.check_assessors(settings)
     if not settings.unpool and files.n_runs() < 2:
         raise InputError("one run cannot be compared", hint="name two or more")
     with stage_progress() as say:
@@ -79,15 +87,25 @@ def compare(*, settings: ComparingSettings, files: Files, outputs: Outputs) -> N
 @files_to_score(
     runs="Two or more run files whose differences stand for those to come; folders and globs. Those of "
     "--unpool count.",
-    own=None,
+    own=(),
+    qrels=qrels_if_any,
 )
 @settings_option(PlanSettings)
 @output_files(_table("scenarios", "mixes"), after=(report_file,))
 def plan(*, settings: PlanSettings, files: Files, outputs: Outputs) -> None:
     """Plan before judging: the smallest difference of two runs that these topics and judgments tell, what
     more of them would change, and the cheapest mix for a difference.
+
+    Without a collection, --topics-at-hand and --sd say what is expected.
     """
     outputs.check()
+    if settings.topics_at_hand is not None:
+        if files.are_named:
+            raise InputError("files beside --topics-at-hand", hint="give a collection, or what is expected")
+        outputs.write(comparisons.plan(settings=settings))
+        return
+    if files.qrels is None:
+        raise InputError("no collection", hint="give --qrels and runs, or --topics-at-hand 50 --sd 0.25")
     if not settings.unpool and files.n_runs() < 2:
         raise InputError("one run has no difference to plan for", hint="name two or more")
     with stage_progress() as say:

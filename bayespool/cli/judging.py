@@ -39,12 +39,14 @@ _N_PRINTED = 20  # documents
 
 
 @files_to_score(
-    own=own_option(
-        "--judged",
-        "own_judgments",
-        type=Path,
-        group="Input",
-        help="Judgments of your own so far, as qrels: the models learn from them and go on.",
+    own=(
+        own_option(
+            "--judged",
+            "own_judgments",
+            type=Path,
+            group="Input",
+            help="Judgments of your own so far, as qrels: the models learn from them and go on.",
+        ),
     )
 )
 @settings_option(JudgeNextSettings)

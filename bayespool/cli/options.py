@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +20,15 @@ from bayespool.tables.formatting import counted, printable
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from bayespool.auditing import Audit, LeaderAudit
     from bayespool.collection import Collection
     from bayespool.scoring import TargetSettings
+    from bayespool.scoring.settings import ScoringSettings
 
 _OF_CAMPAIGN = "Runs of the campaign: folder, glob or file; may be repeated."
 JUDGMENTS = "Relevance judgments."
 qrels_file = own_option("--qrels", type=Path, required=True, group="Input", help=JUDGMENTS)
+qrels_if_any = own_option("--qrels", type=Path, group="Input", help=JUDGMENTS)
 campaign_runs = own_option(
     "--pool", type=Path, multiple=True, required=True, group="Input", help=_OF_CAMPAIGN
 )
@@ -46,6 +49,14 @@ audits = own_option(
     "posterior without them; may be repeated.",
 )
 
+second_assessors = own_option(
+    "--second-assessors",
+    type=Path,
+    group="Input",
+    help="Judgments of other assessors, as qrels, on some of the documents that the qrels judge, for --scope "
+    "another-assessor.",
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Files:
@@ -57,6 +68,7 @@ class Files:
     pool: tuple[Path, ...] = ()
     own_judgments: Path | None = None
     audits: tuple[Path, ...] = ()
+    second_assessors: Path | None = None
     collections: tuple[Path, ...] = ()
 
     def check_campaign(self) -> None:
@@ -80,6 +92,18 @@ class Files:
             hint = "name run files, or runs of the pool with --unpool"
             raise InputError(f"no run to {to_do}", hint=hint)
 
+    @property
+    def are_named(self) -> bool:
+        """Whether any judgments or runs are named."""
+        return bool(self.qrels or self.runs or self.pool)
+
+    def check_assessors(self, settings: ScoringSettings) -> None:
+        """Raise `InputError` for judgments of second assessors that no scope uses."""
+        if self.second_assessors is not None and not settings.of_another_assessor:
+            raise InputError(
+                "--second-assessors, and no scope that speaks of them", hint="add --scope another-assessor"
+            )
+
     def read(
         self, say: Callable[[str], None], settings: TargetSettings | None = None, *, scores: bool = False
     ) -> tuple[Collection, tuple[str, ...]]:
@@ -87,24 +111,31 @@ class Files:
         from bayespool.pooling import describe_pool, read_collection
 
         assert self.qrels is not None
+        audits = self.read_audits()
         collection = read_collection(
             self.qrels,
             list(map(str, self.runs)),
             pool=list(map(str, self.pool)) or None,
             own_judgments=self.own_judgments,
+            second_assessors=self.second_assessors,
             scores=scores,
             progress=reading_progress(say),
             **self.reading.keywords(),
         )
-        if self.audits:
-            from bayespool.auditing import read_audit
-
-            for path in self.audits:
-                collection = read_audit(path).inform(collection)
+        for audit in audits:
+            collection = audit.inform(collection)
         tell(f"pool: {describe_pool(collection).text()}")
         if settings is not None:
             _say_unpooled(collection, settings)
         return collection, collection.given_run_ids
+
+    def read_audits(self) -> list[Audit | LeaderAudit]:
+        """Read the certificates of audits."""
+        if not self.audits:
+            return []
+        from bayespool.auditing import read_audit
+
+        return [read_audit(path) for path in self.audits]
 
     def read_collections(self, say: Callable[[str], None]) -> dict[str, Collection]:
         """Read the collections that files describe; print their pools."""
@@ -126,7 +157,7 @@ campaign_files = gathered(
 collection_files = gathered(
     Files,
     "files",
-    own_option("--qrels", type=Path, group="Input", help=JUDGMENTS),
+    qrels_if_any,
     pool_runs,
     own_option(
         "--collection",
@@ -146,12 +177,12 @@ def files_to_score(
     *,
     runs: str = "Run files to score, in TREC format (also .gz, .xz, .zst); folders and globs too. With "
     "--unpool there need be none.",
-    own: Callable[[Command], Command] | None = own_judgments,
+    own: Sequence[Callable[[Command], Command]] = (own_judgments, audits),
+    qrels: Callable[[Command], Command] = qrels_file,
 ) -> Callable[[Command], Command]:
-    """Decorator that gives a command judgments, runs to score, a pool and one's own judgments."""
-    mine = [] if own is None else [own, audits] if own is own_judgments else [own]
+    """Decorator that gives a command judgments, runs to score, a pool and other judgments."""
     reading = settings_option(ReadingRunsSettings, "reading")
-    return gathered(Files, "files", qrels_file, files_argument("runs", help=runs), pool_runs, *mine, reading)
+    return gathered(Files, "files", qrels, files_argument("runs", help=runs), pool_runs, *own, reading)
 
 
 def reading_progress(say: Callable[[str], None]) -> Callable[[int, int], None]:

@@ -8,7 +8,14 @@ from typing import Any
 
 from bayespool import experiments, plots, scoring
 from bayespool.cli.messages import tell
-from bayespool.cli.options import Files, files_to_score, stage_progress
+from bayespool.cli.options import (
+    Files,
+    audits,
+    files_to_score,
+    own_judgments,
+    second_assessors,
+    stage_progress,
+)
 from bayespool.cli.parameters import files_argument, own_option, settings_option
 from bayespool.cli.results import (
     Outputs,
@@ -36,7 +43,7 @@ _TABLE = (
 )
 
 
-@files_to_score()
+@files_to_score(own=(own_judgments, audits, second_assessors))
 @settings_option(ScoreSettings)
 @_per_topic
 @output_files(*_TABLE, after=(figure_files, figure_width, report_file))
@@ -48,6 +55,7 @@ def score(*, settings: ScoreSettings, files: Files, per_topic: bool, outputs: Ou
     """
     _check(outputs, settings)
     files.check_runs(settings, "score")
+    files.check_assessors(settings)
     with stage_progress() as say:
         collection, targets = files.read(say, settings)
         scores = scoring.score(collection, targets, settings=settings, report=say)

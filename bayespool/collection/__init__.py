@@ -64,6 +64,7 @@ from bayespool.collection.readers import (
     read_runs,
 )
 from bayespool.collection.records import LISTED, UNJUDGED, Labels, Negative, Qrels, Run, Skipped
+from bayespool.collection.second_assessors import SecondAssessors, add_second_assessors, with_confusion
 from bayespool.collection.sources import Judgments, Organizations, Runs, qrels_of
 from bayespool.collection.writers import write_organizations, write_qrels, write_run
 
@@ -83,8 +84,10 @@ __all__ = [
     "Reading",
     "Run",
     "Runs",
+    "SecondAssessors",
     "Skipped",
     "add_judges",
+    "add_second_assessors",
     "build_collection",
     "collection_of",
     "encoding_of",
@@ -101,6 +104,7 @@ __all__ = [
     "rows",
     "run_from_frame",
     "unjudged_collection",
+    "with_confusion",
     "write_organizations",
     "write_qrels",
     "write_run",

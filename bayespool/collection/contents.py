@@ -33,6 +33,7 @@ from bayespool.collection.records import (
     RankConflict,
     ReadOnlyArrays,
 )
+from bayespool.collection.second_assessors import SecondAssessors
 from bayespool.errors import InputError, NoPoolWarning, SparseJudgmentsWarning, did_you_mean, warn_caller
 from bayespool.tables.formatting import counted
 
@@ -93,6 +94,8 @@ class Collection(ReadOnlyArrays):
     rank_conflicts : tuple of RankConflict
         Runs that are ordered by score and whose ranks say otherwise, the one that differs most at the top
         first.
+    second : SecondAssessors or None
+        Judgments of second assessors (`bayespool.collection.add_second_assessors`).
     """
 
     run_ids: tuple[str, ...]
@@ -113,6 +116,7 @@ class Collection(ReadOnlyArrays):
     judges: tuple[Judge, ...] = ()
     own: OwnJudgments | None = None
     rank_conflicts: tuple[RankConflict, ...] = ()
+    second: SecondAssessors | None = None
 
     def __repr__(self) -> str:
         judged = int((self.relevance >= 0).sum())
@@ -177,6 +181,7 @@ class Collection(ReadOnlyArrays):
             relevance=np.where(gone, np.int16(UNJUDGED), self.relevance),
             added_for=np.where(gone, np.int32(-1), self.added_for),
             own=None if self.own is None else self.own.without(gone),
+            second=None if self.second is None else self.second.without(gone),
         )
 
     @property
@@ -230,6 +235,9 @@ class Collection(ReadOnlyArrays):
                 digest.update(np.ascontiguousarray(part).data)
         if self.own is not None and (waiting := self.own.waiting).any():
             digest.update(np.where(waiting, self.own.relevance, np.int16(UNJUDGED)).data)
+        if self.second is not None:
+            digest.update(repr(self.second.confusion).encode())
+            digest.update(np.ascontiguousarray(self.second.relevance).data)
         for buffer in self.doc_ids.buffers():
             if buffer is not None:
                 digest.update(buffer)

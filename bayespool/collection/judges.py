@@ -135,7 +135,7 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
             )
         label = np.full(len(collection.relevance), np.nan)
         label[pair[pair >= 0]] = labels.label[pair >= 0]
-        if _are_judgments(collection, label):
+        if are_judgments(collection, label):
             raise InputError(
                 f"the labels of judge {name!r} are the judgments: the same relevance on the same documents",
                 path=labels.path,
@@ -157,7 +157,7 @@ def judged_where_labeled(collection: Collection, judge: Judge) -> Collection:
     return dataclasses.replace(collection, relevance=relevance)
 
 
-def _are_judgments(collection: Collection, label: npt.NDArray[np.float64]) -> bool:
+def are_judgments(collection: Collection, label: npt.NDArray[np.float64]) -> bool:
     """Whether labels equal many judgments without exception, and all other labels are negative."""
     labeled, judged = ~np.isnan(label), collection.judged
     same = judged & (np.maximum(label, 0) == collection.relevance)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 from bayespool.collection.systems import with_systems
 from bayespool.comparisons.comparison import Comparison, TestKey
-from bayespool.comparisons.draws import DrawComparison, compare_runs_by_draws
+from bayespool.comparisons.draws import DrawComparison, compare_runs_by_draws, in_scope
 from bayespool.comparisons.settings import ComparingSettings
 from bayespool.comparisons.significance import (
     DRAW_TESTS,
@@ -123,6 +123,8 @@ def compare_scores(
                 )
         if e.draws is not None:
             for scope in settings.scopes:
+                if scope == "another-assessor" and e.by_another is None:
+                    continue  # of a correction
                 draws[e.measure, e.method, scope] = _over_draws(
                     e, scope, scores.ci_prob, settings.rope, random_seed
                 )
@@ -146,8 +148,9 @@ def compare_scores(
 
 
 def _over_draws(e: Estimates, scope: Scope, ci_prob: float, rope: float, random_seed: int) -> DrawComparison:
+    e = in_scope(e, scope)
     assert e.draws is not None
-    if scope == "these-topics":
+    if scope != "population":
         return compare_runs_by_draws(e.draws.totals(), ci_prob=ci_prob, rope=rope, unit=e.draws.per_mean())
     values = population_draws(e.draws.amount, random_seed=key_of(random_seed, e.measure))
     return compare_runs_by_draws(values, ci_prob=ci_prob, rope=rope, unit=e.draws.unit)

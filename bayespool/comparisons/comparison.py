@@ -14,6 +14,7 @@ from bayespool.collection.systems import Systems
 from bayespool.comparisons.draws import (
     DrawComparison,
     compare_across,
+    in_scope,
     is_compared_across,
     with_shared_draws,
 )
@@ -63,8 +64,7 @@ class Comparison(Result):
     scores : Scores
         The runs' bounds and estimates; the first method is the uncorrected scores, ``as-judged``.
     draws : mapping of (Measure, method, scope) to DrawComparison
-        For methods with draws. Scope ``"these-topics"``: only unjudged documents are uncertain;
-        ``"population"``: the topics are a sample, too.
+        For methods with draws, by scope (`bayespool.compare`).
     p_values : mapping of (Measure, method, test) to ndarray of float, shape (run, run)
         Unadjusted, of each method's per-topic values, which are taken as known.
     p_adjusted : mapping of (Measure, method, test) to ndarray of float, shape (run, run)
@@ -312,7 +312,7 @@ class Comparison(Result):
         for method in dict.fromkeys(e.method for e in self.scores.estimates):
             of_method = [e for e in self.scores.estimates if e.method == method]
             for group in with_shared_draws(of_method):
-                for scope in self.metadata["scopes"]:
+                for scope in [s for of, by, s in self.draws if (of, by) == (group[0].measure, method)]:
                     agreement = compare_across(group, scope, random_seed=self.metadata["random_seed"])
                     named: dict[str, object] = {"measures": ", ".join(str(e.measure) for e in group)}
                     named |= {"n_measures": len(group), "method": method, "scope": scope}
@@ -389,7 +389,7 @@ class Comparison(Result):
 
         frames = []
         for (measure, method, scope), d in self.draws.items():
-            e = self.scores[method, measure]
+            e = in_scope(self.scores[method, measure], scope)
             lower, upper = e.interval(self.ci_prob)
             expected = e.value
             if scope == "population":

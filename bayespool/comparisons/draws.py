@@ -333,10 +333,15 @@ def compare_across(estimates: Sequence[Estimates], scope: Scope, *, random_seed:
     """Compare runs by a group of `with_shared_draws`; for a population, measures share the sample of
     topics.
     """
-    drawn = [e.draws for e in estimates if e.draws is not None]
-    if scope == "these-topics":
+    drawn = [e.draws for e in (in_scope(e, scope) for e in estimates) if e.draws is not None]
+    if scope != "population":
         return agree_on_draws([draws.totals() for draws in drawn])
     return agree_on_draws([population_draws(draws.amount, random_seed=random_seed) for draws in drawn])
+
+
+def in_scope(e: Estimates, scope: Scope) -> Estimates:
+    """The estimates, or those by another assessor in that scope."""
+    return e.as_by_another() if scope == "another-assessor" else e
 
 
 def with_shared_draws(estimates: Sequence[Estimates]) -> list[list[Estimates]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.comparisons.settings import PlanSettings
 from bayespool.errors import InputError
@@ -304,7 +305,7 @@ class Plan(Result):
 
 @takes(PlanSettings)
 def plan(
-    collection: Collection,
+    collection: Collection | None = None,
     run_ids: Iterable[str] | None = None,
     *,
     settings: PlanSettings,
@@ -314,7 +315,8 @@ def plan(
 
     Parameters
     ----------
-    collection : Collection
+    collection : Collection, optional
+        Without one the plan is of ``topics_at_hand`` and ``sd``, with nothing unjudged.
     run_ids : iterable of str, optional
         Two runs or more whose differences stand for those to come, as in `compare`.
     {options}
@@ -328,7 +330,8 @@ def plan(
     Raises
     ------
     InputError
-        Fewer than two runs or topics, several measures, a run or setting that is unknown.
+        Fewer than two runs or topics, several measures, a run or setting that is unknown; a collection
+        beside ``topics_at_hand``, or neither.
 
     Notes
     -----
@@ -344,7 +347,19 @@ def plan(
     >>> now, *_, doubled = made.scenarios()["smallest"]
     >>> round(doubled / now, 1)
     0.7
+
+    Before there is a collection:
+
+    >>> plan(topics_at_hand=50, sd=0.25, topics=(50,)).scenarios()["smallest"].round(3).tolist()
+    [0.101, 0.071]
     """
+    if settings.topics_at_hand is not None and settings.sd is not None:
+        if collection is not None:
+            raise InputError("a collection beside topics at hand", hint="give one or the other")
+        known = PairVariances(settings.topics_at_hand, np.array([settings.sd**2]), np.zeros(1), np.zeros(1))
+        return Plan({False: known}, 0, settings, {"bayespool": __version__, "settings": settings.describe()})
+    if collection is None:
+        raise InputError("no collection", hint="give one, or the topics at hand and the standard deviation")
     pool, targets, _ = find_targets(collection, run_ids, settings)
     if len(targets) < 2:
         raise InputError("one run has no difference to plan for", hint="name two or more")

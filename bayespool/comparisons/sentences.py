@@ -145,6 +145,14 @@ def comparison_sentence(
             f" For the population of topics that these are sampled from, the interval is {ends} "
             f"(chance that it is higher {_chance(population.prob_greater[a, b])})."
         )
+    if (chosen_measure, chosen_method, "another-assessor") in comparison.draws:
+        another = comparison.draws[chosen_measure, chosen_method, "another-assessor"]
+        ends = interval(another.lower[a, b], another.upper[a, b], 3, signed=True)
+        text += (
+            f" By another assessor of the same kind the difference would be "
+            f"{_amount(another.difference[a, b])} (interval {ends}; chance that it is higher "
+            f"{_chance(another.prob_greater[a, b])})."
+        )
     return text + _significance_clause(
         comparison, chosen_measure, chosen_method, chosen_test, a, b, is_certain=is_certain
     )
@@ -211,6 +219,8 @@ def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int) -> st
     others = [str(row["run_id"]) for row in rows[1:] if row["among_best"]]
     like_these = best["scope"] == "population"
     where = "On topics like these" if like_these else _on_topics(n_topics)
+    if best["scope"] == "another-assessor":
+        where += ", by another assessor of the same kind,"
     at_once = f"({level(best['ci_prob'])}, all ranks at once; {best['method']})"
     first, measure = best["run_id"], best["measure"]
     text = f"{where} {first} is the best of {len(rows)} runs by {measure} {at_once}."

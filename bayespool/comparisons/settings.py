@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from bayespool.errors import InputError
 from bayespool.names import name_in
 from bayespool.options import SEED, Option, PosteriorSettings, option, options_of
 from bayespool.scoring.settings import (
@@ -62,7 +63,8 @@ class ComparingSettings(ScoringSettings):
     scopes: tuple[Scope, ...] = option(
         ("these-topics", "population"),
         "What differences speak of, comma-separated: these-topics, where only unjudged documents are "
-        "uncertain, or a population of topics that these are a sample of.",
+        "uncertain, a population of topics that these are a sample of, or another-assessor, where levels of "
+        "relevance are those that another assessor would have given.",
         group="Comparison",
         flag="--scope",
     )
@@ -100,6 +102,11 @@ class ComparingSettings(ScoringSettings):
     )
     together: bool = True  # a document has one relevance per draw for all runs
 
+    @property
+    def of_another_assessor(self) -> bool:
+        """Whether what another assessor would have given is asked for."""
+        return "another-assessor" in self.scopes
+
     def _wanted(self) -> Iterable[str | Estimator]:
         from bayespool.posterior import PosteriorEstimator
         from bayespool.scoring.estimators import named_estimators
@@ -116,6 +123,14 @@ class PlanSettings(TargetSettings):
 
     measures: Measure = option("P@10", ONE_MEASURE)
     estimator: PosteriorEstimator = option("posterior-combined", POSTERIOR)
+    topics_at_hand: int | None = option(
+        None, "Without a collection: topics at hand, with everything judged.", least=2
+    )
+    sd: float | None = option(
+        None,
+        "Without a collection: standard deviation, over topics, of the difference of two runs.",
+        above=0,
+    )
     judgments: tuple[int, ...] = option(
         (100, 1000),
         "Comma-separated numbers of judgments that are added.",
@@ -139,6 +154,11 @@ class PlanSettings(TargetSettings):
         from bayespool.scoring.estimators import posterior_of
 
         super().__post_init__()
+        if (self.topics_at_hand is None) != (self.sd is None):
+            raise InputError(
+                "a plan without a collection needs the topics at hand and the standard deviation",
+                hint="give both: --topics-at-hand 50 --sd 0.25, or topics_at_hand= and sd=",
+            )
         self._hold("estimator", posterior_of(self.estimator, self, **self.of_targets()))
 
     def of_score(self) -> ComparingSettings:

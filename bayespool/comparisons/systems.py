@@ -166,7 +166,8 @@ def system_frame(
     names = ["measure", "method", "scope", "system", "n_runs", "value", "lower", "upper", "ci_prob"]
     shares = ["topics_variance", "replicates_variance", "unjudged_variance"]
     frames = []
-    for measure, method, scope in scopes if of_systems else ():
+    known = [key for key in scopes if key[2] != "another-assessor"]  # systems are scored by these judgments
+    for measure, method, scope in known if of_systems else ():
         one, like_these = of_systems[measure, method], scope == "population"
         lower, upper = (np.clip(end, *measure.range) for end in one.interval(ci_prob, like_these=like_these))
         columns: dict[str, Any] = {"measure": str(measure), "method": method, "scope": scope}

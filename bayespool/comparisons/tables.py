@@ -55,6 +55,7 @@ _CONTROLS = {
 _SCOPES = {
     "these-topics": "these {n} topics: only unjudged documents are uncertain",
     "population": "a population of topics: the {n} topics are a sample, too",
+    "another-assessor": "these {n} topics by another assessor of the same kind",
 }
 _COEFFICIENTS = {"generalizability": "Eρ², order\nof runs", "dependability": "Φ, scores\nthemselves"}
 _MAX_PAIRS_LISTED = 45  # ten runs; of more only overviews and the riskiest pairs
@@ -67,7 +68,10 @@ PAIR = {
 }
 _COLUMNS = PAIR | {
     "scope": Column(
-        "scope", "text", "these-topics: only unjudged documents are uncertain; population: the topics, too."
+        "scope",
+        "text",
+        "these-topics: only unjudged documents are uncertain; population: the topics, too; another-assessor: "
+        "levels are those of another assessor.",
     ),
     "test": Column("test", "text", "The significance test."),
     "difference": Column("a − b", "difference", "Score of run a minus that of run b, by the method."),

@@ -120,6 +120,9 @@ class Estimates(Shown):
         Distance of each run from the pool, in standard deviations between the pool's organizations, and the
         chance that it is of a kind that the pool does not have (`bayespool.posterior.distance_from_pool`),
         where the method computes them.
+    by_another : Values, shape (draw, run, topic), or None
+        Draws of what another assessor of the same kind would have given, where documents are judged twice or
+        a confusion is stated (`Collection.second`).
     indicators : mapping of str to ndarray of float, shape (run,)
         What the method knows of a run besides its value, by column
         (`bayespool.corrections.anti_precision_indicators`).
@@ -147,6 +150,7 @@ class Estimates(Shown):
     apart: bool = False
     distance: FloatArray | None = None
     new_kind: FloatArray | None = None
+    by_another: Values | None = None
     indicators: Mapping[str, FloatArray] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -197,6 +201,19 @@ class Estimates(Shown):
         If there are several models this is an `InputError`: `model_of` takes a name.
         """
         return self.fits[self.model_of()].posterior if self.fits else None
+
+    def as_by_another(self) -> Estimates:
+        """The estimates with what another assessor would have given as their draws and values."""
+        if self.by_another is None:
+            raise InputError(f"{self.method}: no draws of another assessor's scores")
+        return dataclasses.replace(
+            self,
+            draws=self.by_another,
+            per_topic=self.by_another.on_topics(),
+            value=self.by_another.expected(),
+            std=self.by_another.std(),
+            by_another=None,
+        )
 
     def model_of(self, model: str | None = None) -> str:
         """Name of one of ``fits``: the one given, or the only one; else an `InputError`."""
@@ -399,14 +416,12 @@ def side_by_side(parts: Sequence[Estimates]) -> Estimates:
         for name in ("per_topic", "value", *_OPTIONAL_ARRAYS)
         if getattr(first, name) is not None
     }
-    draws = [part.draws for part in parts if part.draws is not None]
     diagnostics = [part.diagnostics for part in parts if part.diagnostics is not None]
     return dataclasses.replace(
         first,
         run_ids=tuple(run for part in parts for run in part.run_ids),
-        draws=Values(np.concatenate([values.amount for values in draws], axis=1), draws[0].unit)
-        if draws
-        else None,
+        draws=_joined([part.draws for part in parts]),
+        by_another=_joined([part.by_another for part in parts]),
         notes=tuple(note for part in parts for note in part.notes),
         fits=fits,
         weights={name: weight / n_runs for name, weight in weights.items()},
@@ -414,6 +429,12 @@ def side_by_side(parts: Sequence[Estimates]) -> Estimates:
         apart=True,
         **arrays,
     )
+
+
+def _joined(parts: Sequence[Values | None]) -> Values | None:
+    """Draws of single runs in one array; None if there are none."""
+    values = [part for part in parts if part is not None]
+    return Values(np.concatenate([v.amount for v in values], axis=1), values[0].unit) if values else None
 
 
 def worst_of(diagnostics: Sequence[Diagnostics]) -> Diagnostics:

@@ -33,7 +33,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_SCOPES = {"population": "a population of topics", "these-topics": "these topics"}
+_SCOPES = {
+    "population": "a population of topics",
+    "another-assessor": "another assessor",
+    "these-topics": "these topics",
+}
+_LOOKS = {"population": ("0.75", 0.5), "another-assessor": ("0.55", 0.8), "these-topics": (POSTERIOR, 1.2)}
 _AS_JUDGED = "as-judged"
 _MAX_PAIRS_DRAWN = 15
 _NARROW, _MAX_WIDTH_SIDE_BY_SIDE = 5.0, 8.0  # inches
@@ -85,12 +90,13 @@ def plot_differences(
     with_draws = rows[rows["lower"].notna()]
     if method is not None or len(with_draws):
         of_method, _ = chosen_rows(with_draws, "method", method, "draws of")
-        for scope, color, width in (("population", "0.75", 0.5), ("these-topics", POSTERIOR, 1.2)):
+        for scope, (color, width) in _LOOKS.items():
             mine = of_method[of_method["scope"] == scope]
             y = [place[pair] for pair in zip(mine["run_a"], mine["run_b"], strict=True)]
             if y:
                 label = f"{_SCOPES[scope]}, {level(mine['ci_prob'].iloc[0])}"
-                axes.hlines(y, mine["lower"], mine["upper"], color=color, lw=width * size, label=label)
+                at = np.array(y) + (0.24 if scope == "another-assessor" else 0)  # about another center
+                axes.hlines(at, mine["lower"], mine["upper"], color=color, lw=width * size, label=label)
             if scope == "these-topics" and y:
                 axes.plot(mine["difference"], y, "|", color="white", ms=1.2 * size, mew=1.5)
     y = list(place.values())
@@ -112,7 +118,7 @@ def plot_rank_probabilities(
     measure: object = None,
     *,
     method: str | None = None,
-    scope: Literal["these-topics", "population"] = "these-topics",
+    scope: Literal["these-topics", "population", "another-assessor"] = "these-topics",
     ax: Axes | None = None,
 ) -> Axes:
     """Chances of ranks: a row per run, the best by expected rank at the top, and a column per rank.
@@ -127,7 +133,7 @@ def plot_rank_probabilities(
         Default: the first.
     method : str, optional
         One with draws; default: the first.
-    scope : {"these-topics", "population"}
+    scope : {"these-topics", "population", "another-assessor"}
         Whether only the unjudged documents are uncertain, or the topics are a sample, too.
     ax : matplotlib.axes.Axes, optional
 
@@ -172,7 +178,7 @@ def plot_leaderboard(
     measure: object = None,
     *,
     method: str | None = None,
-    scope: Literal["these-topics", "population"] | None = None,
+    scope: Literal["these-topics", "population", "another-assessor"] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Ranks that runs may have, right for all runs at once: a row per run, the highest at the top.
@@ -187,7 +193,7 @@ def plot_leaderboard(
         Default: the first.
     method : str, optional
         One with draws; default: the first.
-    scope : {"these-topics", "population"}, optional
+    scope : {"these-topics", "population", "another-assessor"}, optional
         Whether only the unjudged documents are uncertain, or the topics are a sample, too; default: a
         population of topics, if the comparison has it.
     ax : matplotlib.axes.Axes, optional

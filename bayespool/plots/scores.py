@@ -28,6 +28,7 @@ from bayespool.plots.style import (
     row_axis,
     share_legend,
 )
+from bayespool.tables.columns import wider_scopes
 from bayespool.tables.formatting import counted, level, literal
 
 if TYPE_CHECKING:
@@ -393,11 +394,11 @@ def _draw(
     center, above = _offsets(len(marked), is_stacked=is_stacked)
     size = float(np.clip(72 * inches * 0.22, 2.5, 6))
     place = np.arange(len(names)) + center
-    if rows.main is not None and "population_by" in bounds:
-        there = rows.estimates[rows.main]
+    there = rows.estimates[rows.main] if rows.main is not None else bounds
+    for scope, words in wider_scopes(there).items() if rows.main is not None else ():
         wide: dict[str, Any] = {"color": "0.88", "lw": 2.2 * size, "capstyle": "butt", "zorder": 1}
-        label = f"topics like these, {level(there['ci_prob'].max())}"
-        axes.hlines(place, there["population_lower"], there["population_upper"], label=label, **wide)
+        label = f"{words}, {level(there['ci_prob'].max())}"
+        axes.hlines(place, there[f"{scope}_lower"], there[f"{scope}_upper"], label=label, **wide)
     axes.hlines(place, bounds["bound_lower"], bounds["bound_upper"], color=_BOUNDS, lw=1.2, label="bounds")
     for end in ("bound_lower", "bound_upper"):
         axes.plot(bounds[end], place, "|", color=_BOUNDS, ms=1.3 * size)

@@ -20,6 +20,7 @@ from bayespool.collection import (
     Reading,
     Runs,
     add_judges,
+    add_second_assessors,
     build_collection,
     collection_of,
     encoding_of,
@@ -62,6 +63,7 @@ class ReadOptions(TypedDict, total=False):
     pool: Runs | None
     organizations: Organizations | None
     own_judgments: Judgments | None
+    second_assessors: Judgments | None
     judges: Judges | None
     order: Order
     run_id: Literal["file", "tag"]
@@ -88,6 +90,7 @@ def read_collection(
     pool: Runs | None = None,
     organizations: Organizations | None = None,
     own_judgments: Judgments | None = None,
+    second_assessors: Judgments | None = None,
     judges: Judges | None = None,
     order: Order = "score",
     run_id: Literal["file", "tag"] = "file",
@@ -132,6 +135,9 @@ def read_collection(
         The user's judgments of unjudged documents of ``runs`` (`Collection.add_judgments`). They are compared
         with the qrels once runs have left the pool: `bayespool.score` and all estimators refuse those that
         contradict the qrels, and warn of those that agree.
+    second_assessors : Judgments, optional
+        Judgments that other assessors made of some of the judged documents
+        (`bayespool.collection.add_second_assessors`), for the scope ``another-assessor``.
     judges : path, sequence of paths, or mapping of str to labels, optional
         Labels of second judges, such as language models, in the form of qrels with any numbers as labels
         (`bayespool.collection.add_judges`). A judge is named by its file, or by the mapping, whose values may
@@ -232,6 +238,8 @@ def read_collection(
     )
     labels = judges_of(judges, reading=reading)
     collection = add_judges(collection, labels)
+    if second_assessors is not None:
+        collection = add_second_assessors(collection, qrels_of(second_assessors, reading=reading))
     own_qrels = None if own_judgments is None else qrels_of(own_judgments, reading=reading)
     if not pool_ids:
         rest = "alone" if own_qrels is None else "and on the judgments of your own"

@@ -31,6 +31,7 @@ from bayespool.measures.estimates import NOTE_BREAK, worst_of
 from bayespool.models import MODELS
 from bayespool.names import COMBINED
 from bayespool.options import SEED, Option, PosteriorSettings, option, takes
+from bayespool.posterior.another_assessor import AnotherAssessor, values_by_another
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import PoolDistance, distance_from_pool, sensitivity, with_kinds
 from bayespool.posterior.mixtures import fit_rung
@@ -161,7 +162,9 @@ class PosteriorEstimator:
         tuple of Estimates
             One per measure, with draws and diagnostics. Where nothing is unjudged each draw is the value
             itself, and nothing is sampled. Where the judgments are sparse (`Collection.is_sparse`), and there
-            are neither labels nor judgments of one's own, runs with unjudged documents have no value.
+            are neither labels nor judgments of one's own, runs with unjudged documents have no value. Where
+            the collection has second assessors (`Collection.second`) there are also draws of what another
+            assessor would have given.
 
         Warns
         -----
@@ -174,6 +177,9 @@ class PosteriorEstimator:
             return tuple(self._without_value(collection, targets, measure) for measure in parsed)
         at_once = [m for m in parsed if self.together or (isinstance(m, Normalized) and m.ideal == "shared")]
         alone = self._with_other_evidence(collection, parsed) if self.joint else ()
+        another = None
+        if collection.second is not None:
+            another = AnotherAssessor(collection, self.draws * self.chains, self.random_seed)
         parts: dict[Measure, list[Estimates]] = {measure: [] for measure in parsed}
         for group in self._groups(collection, parsed):
             together = [measure for measure in group if measure in at_once]
@@ -182,9 +188,13 @@ class PosteriorEstimator:
                 if not some:
                     continue
                 completion = self._complete(collection, runs, group, engine, shared)
-                for measure, values in zip(some, completion.evaluate(*some), strict=True):
+                others = (
+                    [None] * len(some) if another is None else values_by_another(completion, another, some)
+                )
+                for measure, values, other in zip(some, completion.evaluate(*some), others, strict=True):
                     more = f"with the evidence of {group[0]}, unlike alone" if measure in alone else ""
-                    parts[measure].append(self._estimates(completion, measure, values, more))
+                    estimates = self._estimates(completion, measure, values, more)
+                    parts[measure].append(dataclasses.replace(estimates, by_another=other))
         return tuple(side_by_side(parts[measure]) for measure in parsed)
 
     def complete(

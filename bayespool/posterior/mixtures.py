@@ -263,16 +263,16 @@ def component_of(
     log_odds: LogOdds = partial(prepared.log_odds, draws)
     if not problem.asked.given:
         effect = effect + shift
-        if problem.below_pool.any():
-            log_odds = below_pool(
-                prepared.spec,
-                log_odds,
-                problem.below_pool,
-                problem.held_out,
-                len(effect),
-                problem.collection.query_ids,
-                new.random_seed,
-            )
+    if not problem.asked.given and problem.below_pool.any():
+        log_odds = below_pool(
+            prepared.spec,
+            log_odds,
+            problem.below_pool,
+            problem.held_out,
+            len(effect),
+            problem.collection.query_ids,
+            new.random_seed,
+        )
     scale, cells = draws.get("sigma_interaction"), dict[int, FloatArray]()
     if scale is not None and prepared.known:
         of_cells = draws["interaction_effect"].reshape(len(scale), len(prepared.known), -1)

@@ -23,7 +23,7 @@ from bayespool.scoring.score_tables import (
     readable,
 )
 from bayespool.scoring.sentences import main_rows, score_sentences
-from bayespool.tables.columns import Column
+from bayespool.tables.columns import Column, wider_scopes
 from bayespool.tables.containers import variable_name
 from bayespool.tables.formatting import counted, level, percent
 from bayespool.tables.markup import Arrangement, TextTable
@@ -215,13 +215,13 @@ def _forests(scores: ReadableScores, measure: Measure, rows: pd.DataFrame) -> li
 
     best = main_rows(rows)
     low, high = float(rows["bound_lower"].min()), float(rows["bound_upper"].max())
-    if "population_by" in rows:
-        low, high = min(low, best["population_lower"].min()), max(high, best["population_upper"].max())
+    for scope in wider_scopes(rows):
+        low, high = min(low, best[f"{scope}_lower"].min()), max(high, best[f"{scope}_upper"].max())
     room = 0.04 * (high - low or 1)
     bar = (
         f"; the bar is the {level(best['ci_prob'].iloc[0])} interval" if best["ci_prob"].notna().any() else ""
     )
-    bar += ", the light one that of topics like these" if bar and "population_by" in rows else ""
+    bar += "".join(f", the light one that of {words}" for words in wider_scopes(rows).values() if bar)
     parts = np.array_split(np.array(best["run_id"], dtype=object), -(-len(best) // _MAX_RUNS_PER_FOREST))
     sentences, figures = score_sentences(rows, [measure], len(scores.query_ids)), []
     for i, part in enumerate(parts):

@@ -12,7 +12,7 @@ from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError
 from bayespool.names import PAIRS
 from bayespool.tables.columns import COLUMNS, Column
-from bayespool.tables.formatting import level, some_of
+from bayespool.tables.formatting import counted, level, percent, some_of
 from bayespool.tables.markup import Arrangement
 from bayespool.tables.table import Ends, Part, Spread, Table, View
 
@@ -70,6 +70,13 @@ POPULATION_COLUMNS = {
     ),
 }
 """Columns of scores on topics like these."""
+ANOTHER_COLUMNS = {
+    "another_value": Column("another's", "score", "Mean of what another assessor would have given."),
+    "another_lower": Column("another's from", "score", "Lower end of the interval of another assessor's."),
+    "another_upper": Column("another's to", "score", "Upper end of the interval of another assessor's."),
+}
+"""Columns of scores by another assessor."""
+_BY_ANOTHER = Ends("another_lower", "another_upper", "by another\nassessor")
 _THERE = Ends("population_lower", "population_upper", "on topics\nlike these")
 _BOOTSTRAP_NOTE = "A bootstrap over topics: unjudged documents are taken to be as each correction has them."
 _MAX_NUMBERS_PER_ROW = 8  # of a table of several measures
@@ -204,6 +211,26 @@ def distance_views(frame: pd.DataFrame) -> tuple[View, ...]:
     )
 
 
+def judged_twice_table(metadata: Mapping[str, Any]) -> Table:
+    """Documents judged twice by the levels of both assessors, where another assessor is asked for."""
+    import pandas as pd
+
+    columns = {
+        "first": Column("first\nassessor", "count", "Relevance by the assessors of the qrels."),
+        "second": Column("second\nassessor", "count", "Relevance by the second assessors."),
+        "n": Column("documents", "count", "Documents judged twice."),
+    }
+    frame = pd.DataFrame(metadata.get("assessors", {}).get("changes", ()))
+    levels = tuple(frame["second"].unique()) if len(frame) else ()
+    view = View(
+        title="Documents judged twice, by relevance of the first assessor (rows) and of the second",
+        names=("first",),
+        columns=(Spread(("n",), "second", label="{}", values=levels),),
+        medium="terminal",
+    )
+    return Table("judged_twice", "Documents judged twice", frame, columns, (view,) if len(frame) else ())
+
+
 def pairs_table(frame: pd.DataFrame, scope: str, arrangement: Arrangement | None = None) -> Table | None:
     """Point corrections beside the posteriors of their hierarchical forms, a row each, if there are any."""
     import pandas as pd
@@ -245,6 +272,8 @@ def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
     ends: tuple[str | Ends, ...] = (Ends(),)
     if "population_by" in frame:
         ends = (Ends(), _THERE, "unjudged_variance")
+    if "another_value" in frame:
+        ends = (Ends(), "another_value", _BY_ANOTHER)
     parts: list[Part] = []
     for name in names:
         if name == "all":
@@ -354,6 +383,11 @@ def _legend(frame: pd.DataFrame, parts: Sequence[Part]) -> str:
             "Topics like these: the topics are a sample, too; due to unjudged: the share of that variance "
             "which judging all documents would take away."
         )
+    if posteriors and "another_value" in frame:
+        sentences.append(
+            "Another's: what another assessor of the same kind would have given, mean and interval, judged "
+            "documents included."
+        )
     return " ".join(sentences)
 
 
@@ -370,6 +404,10 @@ def _as_judged(frame: pd.DataFrame) -> list[str]:
 def lines_of_all(metadata: Mapping[str, Any]) -> list[str]:
     """Notes on the pool, and on what the ideal rankings of measures are made of."""
     lines = list(metadata.get("pool_notes", ()))
+    if assessors := metadata.get("assessors"):
+        n, n_same = assessors["n_twice"], assessors["n_same"]
+        changed = f", {percent(1 - n_same / n)} of them with another level" if n else ""
+        lines += [f"judged twice: {counted(n, 'document')}{changed}", *assessors["notes"]]
     for ideal, what in _IDEALS.items():
         if measures := [name for name, group in metadata.get("ideals", {}).items() if group == ideal]:
             names = ", ".join(measures)

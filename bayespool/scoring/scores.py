@@ -24,8 +24,10 @@ from bayespool.scoring.readable import (
     unjudged_table,
 )
 from bayespool.scoring.score_tables import (
+    ANOTHER_COLUMNS,
     POPULATION_COLUMNS,
     distance_views,
+    judged_twice_table,
     lines_of_all,
     note_lines,
     pairs_table,
@@ -69,8 +71,8 @@ class Scores(ReadableScores):
         Version, fingerprint, pool and settings, to quote with a result.
     by_topic : bool, default False
         Whether people read a row per run and topic instead of one per run.
-    scope : {"these-topics", "population"}
-        Whether rows by run also have the interval of the population of topics.
+    scope : {"these-topics", "population", "another-assessor"}
+        Whether rows by run also have the interval of the population of topics, or of another assessor.
     """
 
     run_ids: tuple[str, ...]
@@ -164,8 +166,8 @@ class Scores(ReadableScores):
     def tables(self) -> tuple[Table, ...]:
         """``scores`` by run, a row per estimator; ``topics`` by run and topic where these are at most 600 or
         people read them; ``pairs`` of a correction and its posterior; ``unjudged`` shares by run and topic,
-        ``checks`` of the draws, ``indicators`` of the anti-precision correction and ``statements`` of the
-        notes.
+        ``checks`` of the draws, ``indicators`` of the anti-precision correction, ``judged_twice`` by both
+        assessors' levels and ``statements`` of the notes.
         """
         first = [self._scores]
         if self.by_topic:
@@ -178,6 +180,7 @@ class Scores(ReadableScores):
             unjudged_table(self.run_ids, self.query_ids, self.bounds),
             checks_table(self.metadata),
             indicators_table(self.estimates),
+            judged_twice_table(self.metadata),
             self._statements(),
         )
         return (*first, *(table for table in others if len(table.frame)))
@@ -211,7 +214,9 @@ class Scores(ReadableScores):
             ``population_upper`` (the interval on topics like these), ``unjudged_variance`` (share of its
             variance that is due to unjudged documents; NaN for a point correction) and ``population_by``:
             ``draws``, or ``bootstrap`` over topics alone
-            (`bayespool.measures.populations.population_of`).
+            (`bayespool.measures.populations.population_of`). With the scope ``another-assessor``
+            ``another_value``, ``another_lower`` and ``another_upper``: mean and interval of what another
+            assessor would have given (NaN for a point correction).
 
         Raises
         ------
@@ -227,7 +232,7 @@ class Scores(ReadableScores):
     @cached_property
     def _scores(self) -> Table:
         frame = self._frame(per_topic=False)
-        plain = Table("scores", "Scores of runs", frame, POPULATION_COLUMNS)
+        plain = Table("scores", "Scores of runs", frame, POPULATION_COLUMNS | ANOTHER_COLUMNS)
         table = readable(plain, scope_of(self.metadata), best_first=True)
         return replace(table, views=(*table.views, *distance_views(frame)))
 
@@ -257,13 +262,21 @@ class Scores(ReadableScores):
                 statements = shown_statements(self.statements, hidden)
                 notes = ["; ".join(statements[run, measure]) for run in self.run_ids]
                 note = np.repeat(np.array(notes, dtype=object), n_topics)
-                there = {} if per_topic or self.scope == "these-topics" else self._on_topics_like_these(e)
-                frames.append(frame.assign(**columns, **there, note=note))
+                wider = {} if per_topic else self._in_scope(e)
+                frames.append(frame.assign(**columns, **wider, note=note))
         made = pd.concat(frames, ignore_index=True).rename(columns={"method": "estimator"})
         return made[[*made.columns.drop("note"), "note"]]
 
-    def _on_topics_like_these(self, e: Estimates) -> dict[str, Any]:
-        """Columns of the population of topics."""
+    def _in_scope(self, e: Estimates) -> dict[str, Any]:
+        """Columns of the scope besides these topics."""
+        if self.scope == "another-assessor":
+            missing = np.full(len(e.run_ids), np.nan)
+            value, ends = missing, (missing, missing)
+            if e.by_another is not None:
+                value, ends = e.by_another.expected(), e.by_another.interval(self.ci_prob)
+            return {"another_value": value, "another_lower": ends[0], "another_upper": ends[1]}
+        if self.scope == "these-topics":
+            return {}
         seed = self.metadata["settings"]["random_seed"]
         there = population_of(e, self.ci_prob, random_seed=seed)
         return {

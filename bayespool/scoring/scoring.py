@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayespool import __version__
-from bayespool.collection import Collection
+from bayespool.collection import Collection, with_confusion
 from bayespool.collection.contents import warn_of_no_pool
 from bayespool.collection.own import check_own_judgments, own_on_topics
 from bayespool.corrections import TopicsAdjustment
@@ -19,10 +19,12 @@ from bayespool.measures import Estimates, Measure, Normalized
 from bayespool.measures.estimates import estimate_checked
 from bayespool.measures.normalized import with_ideal
 from bayespool.measures.populations import refuse_one_topic
+from bayespool.models.confusion import parse_confusion
 from bayespool.options import describe_estimator, takes
 from bayespool.pooling import describe_pool
 from bayespool.pooling.discovery import take_out
 from bayespool.posterior import PosteriorEstimator
+from bayespool.posterior.another_assessor import describe_assessors
 from bayespool.posterior.second_judges import warn_of_judges
 from bayespool.scoring.estimators import labels_of, refuse_too_many_draws
 from bayespool.scoring.scores import Scores
@@ -182,11 +184,14 @@ def score(
     run_id  bound_lower  bound_upper
        run         0.25         0.75
     """
+    expect_collection(collection)
+    collection = _with_assessors(collection, settings)
     whole, estimand = collection, settings.estimand
     parsed, chosen = with_ideal(settings.measures, settings.ideal), settings.estimators
     collection, targets, unpooled = find_suited_targets(whole, run_ids, settings, parsed, estimand)
+    n_values = len(parsed) * (1 + settings.of_another_assessor)
     refuse_too_many_draws(
-        chosen, n_measures=len(parsed), n_runs=len(targets), n_topics=len(collection.query_ids)
+        chosen, n_measures=n_values, n_runs=len(targets), n_topics=len(collection.query_ids)
     )
     for e in chosen:
         if isinstance(e, TopicsAdjustment):
@@ -234,9 +239,25 @@ def score(
             ],
             **pool_metadata(collection, whole),
             "query_ids": list(collection.query_ids),
+            **({} if collection.second is None else {"assessors": describe_assessors(collection)}),
             "diagnostics": list(_diagnostics(e for group in results for e in group)),
         },
     )
+
+
+def _with_assessors(collection: Collection, settings: ScoringSettings) -> Collection:
+    """The collection with what is known of another assessor, if that is asked for, and else without."""
+    if not settings.of_another_assessor:
+        return collection if collection.second is None else dataclasses.replace(collection, second=None)
+    if settings.confusion is not None:
+        collection = with_confusion(collection, parse_confusion(settings.confusion))
+    if collection.second is None:
+        raise InputError(
+            "nothing says what another assessor would judge",
+            hint="give judgments of second assessors (--second-assessors FILE, or second_assessors= of "
+            "read_collection), or state how often levels change (--confusion '95 5; 30 70')",
+        )
+    return collection
 
 
 def _diagnostics(estimates: Iterable[Estimates]) -> Iterator[dict[str, Any]]:

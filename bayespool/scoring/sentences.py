@@ -49,7 +49,7 @@ def _sentences(rows: pd.DataFrame, measure: Measure, n_topics: int, n_measures: 
         f"{len(best_first)} runs were scored under {measure}{over}. Between {percent(min(shares))} and "
         f"{percent(max(shares))} of a run's top {measure.cutoff} is unjudged. The highest {kind} is that of "
         f"{first['run_id']}: {_corrected(first)}. The lowest is that of {last['run_id']}: {_corrected(last)}."
-        + _on_topics_like_these(first, f" of {first['run_id']}")
+        + _in_wider_scope(first, f" of {first['run_id']}")
     ]
 
 
@@ -72,7 +72,7 @@ def _sentence(row: Row, measure: Measure, over: str, of_others: str) -> str:
     if row["bound_upper"] - row["bound_lower"] < 1e-12:
         known = f"The {measure} of {run} is {as_judged}{over}"
         nothing = "nothing that could change it is unjudged" if own else "nothing in its reach is unjudged"
-        return f"{known}: {nothing}.{_on_topics_like_these(row)}"
+        return f"{known}: {nothing}.{_in_wider_scope(row)}"
     if row["ci_prob"] != row["ci_prob"]:
         lower, upper = number(row["bound_lower"], 3), number(row["bound_upper"], 3)
         return (
@@ -81,12 +81,18 @@ def _sentence(row: Row, measure: Measure, over: str, of_others: str) -> str:
         )
     return (
         f"The {measure} of {run} is {_corrected(row)}, mean{over}{of_others}. As judged, with unjudged "
-        f"documents counted as nonrelevant, it is {as_judged}; {unjudged}.{_on_topics_like_these(row)}"
+        f"documents counted as nonrelevant, it is {as_judged}; {unjudged}.{_in_wider_scope(row)}"
     )
 
 
-def _on_topics_like_these(row: Row, whose: str = "") -> str:
-    """Sentences on the population of topics, and on what would narrow its interval, if it was asked for."""
+def _in_wider_scope(row: Row, whose: str = "") -> str:
+    """Sentences on another assessor, or on the population of topics and on what would narrow its interval."""
+    if row.get("another_value", np.nan) == row.get("another_value"):
+        ends = interval(row["another_lower"], row["another_upper"], 3)
+        return (
+            f" Another assessor of the same kind would have given {whose.removeprefix(' of ') or 'it'} "
+            f"{number(row['another_value'], 3)} (interval {ends})."
+        )
     if row.get("population_by") != "draws":
         return ""
     ends = interval(row["population_lower"], row["population_upper"], 3)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Estimand = Literal["complete", "pooled"]
 Ideal = Literal["own", "shared", "judged"]
-Scope = Literal["these-topics", "population"]
+Scope = Literal["these-topics", "population", "another-assessor"]
 
 
 def _parse(measures: object) -> tuple[Measure, ...]:
@@ -109,6 +109,15 @@ CI_PROB = Option(
 )
 
 
+CONFUSION = Option(
+    help="How often another assessor changes a level, where few documents are judged twice: '95 5; 30 70' "
+    "are documents by level of the first assessor (rows) and of the other, ascending.",
+    details="They count as much as documents judged twice. For the scope ``another-assessor``.",
+    docstring_type="str",
+    group="Estimation",
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class TargetSettings(PosteriorSettings):
     """Runs and pool to estimate, estimand and seed."""
@@ -145,13 +154,29 @@ class ScoringSettings(TargetSettings):
     estimators: tuple[Estimator, ...] = option("default", ESTIMATORS)
     ideal: Ideal = option("own", IDEAL)
     ci_prob: float = option(0.95, CI_PROB)
+    confusion: str | None = option(None, CONFUSION)
     scope: Scope = "these-topics"  # of scores; `compare` has several
 
     def __post_init__(self) -> None:
         from bayespool.scoring.estimators import estimators_of
 
         super().__post_init__()
+        if self.confusion is not None:
+            self._check_confusion(self.confusion)
         self._hold("estimators", estimators_of(self._wanted(), self, by_settings=True, **self.of_targets()))
+
+    def _check_confusion(self, confusion: str) -> None:
+        from bayespool.models.confusion import parse_confusion
+
+        if parse_confusion(confusion) and not self.of_another_assessor:
+            raise InputError(
+                "a confusion, and no scope that speaks of assessors", hint="add the scope another-assessor"
+            )
+
+    @property
+    def of_another_assessor(self) -> bool:
+        """Whether what another assessor would have given is asked for."""
+        return self.scope == "another-assessor"
 
     def _wanted(self) -> Iterable[str | Estimator]:
         """Estimators as they are given."""
@@ -171,7 +196,8 @@ class ScoreSettings(ScoringSettings):
     scope: Scope = option(
         "these-topics",
         "What intervals speak of: these-topics, where only unjudged documents are uncertain, or beside it "
-        "the population of topics that these are a sample of.",
+        "the population of topics that these are a sample of, or another-assessor, the score that another "
+        "assessor of the same kind would have given.",
         group="Estimation",
     )
 

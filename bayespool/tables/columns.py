@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import Any
 
@@ -153,3 +153,18 @@ COLUMNS: dict[str, Column] = {
     "width": Column("width of\ninterval", "score", "Mean width of the intervals."),
 }
 """Columns that several results have, by name; a table describes its own beside them."""
+
+
+WIDER_SCOPES = {"population": "topics like these", "another": "another assessor"}
+"""What intervals of scores speak of besides these topics, by the beginning of their columns."""
+
+
+def wider_scopes(columns: Container[str]) -> dict[str, str]:
+    """Those of `WIDER_SCOPES` that a table has.
+
+    Examples
+    --------
+    >>> wider_scopes(["run_id", "population_lower", "population_upper"])
+    {'population': 'topics like these'}
+    """
+    return {name: words for name, words in WIDER_SCOPES.items() if f"{name}_lower" in columns}

@@ -39,7 +39,7 @@ def test_missing_old_and_failing_packages_are_told(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(installation.importlib, "import_module", fail)
     found = by_name()
-    assert list(found) == ["Python", "bayespool", "click", "nothing-of-this-name", "rich"]
+    assert list(found) == ["Python", "bayespool", "click", "nothing-of-this-name", "rich", "arviz"]
     assert found["click"].problem == f"{found['click'].version} is installed, and >=999 is needed"
     assert found["nothing-of-this-name"].problem == "is not installed"
     assert found["rich"].problem == "cannot be imported: OSError: rich: wrong architecture"

@@ -413,3 +413,14 @@ def test_demo_draws_the_truth(run: Callable[..., Outcome], tmp_path: Path) -> No
     scores = score(load_example(), None, "P@10", estimators="background")
     truth = {"P@10": simulate_example().true_values("P@10", scores.run_ids)}
     assert (tmp_path / "forest.svg").read_bytes() == render(draw_forest(scores, truth=truth), "svg")
+
+
+def test_judgments_of_second_assessors_want_their_scope_and_say_their_line(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    second = tmp_path / "second.txt"
+    second.write_text("701 0 D00001 1\n701 0 D00002\n", encoding="utf-8")
+    done = run(*arguments(written), *FAST, "--second-assessors", second)
+    assert (done.status, "add --scope another-assessor" in done.err) == (1, True)
+    done = run(*arguments(written), *FAST, "--second-assessors", second, "--scope", "another-assessor")
+    assert (done.status, f"{second}, line 2" in done.err.replace("\n", "")) == (1, True)

@@ -126,3 +126,22 @@ def test_what_cannot_be_planned_is_refused() -> None:
         plan(load_example(), ["new-a", "new-b"], ["P@10", "P@5"])
     with pytest.raises(InputError, match="has no interval"):
         plan(load_example(), ["new-a", "new-b"], estimator="background")
+
+
+def test_a_plan_without_a_collection_is_of_what_is_stated() -> None:
+    made = plan(topics_at_hand=50, sd=0.2, topics=(30,), difference=0.05, price_topic=3)
+    expected = [ONE.smallest(0.8, n_topics) for n_topics in (50, 80)]
+    assert made.scenarios()["smallest"].tolist() == pytest.approx(expected)
+    n_topics = ONE.topics_for(0.05, 0.8)
+    assert made.mixes()["n_topics"].tolist() == [n_topics]
+    assert made.mixes()["price"].tolist() == [3 * (n_topics - 50)]  # type: ignore[operator]
+    assert made.summary()[0].startswith("On 50 topics a difference of 0.081 is told")
+
+
+def test_a_plan_is_of_a_collection_or_of_what_is_stated() -> None:
+    with pytest.raises(InputError, match="needs the topics at hand and the standard deviation"):
+        plan(topics_at_hand=50)
+    with pytest.raises(InputError, match="a collection beside topics at hand"):
+        plan(load_example(), topics_at_hand=50, sd=0.2)
+    with pytest.raises(InputError, match="no collection"):
+        plan()

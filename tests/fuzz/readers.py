@@ -129,7 +129,8 @@ def _check_run(rng: random.Random, folder: Path) -> bool:
         run = trec.read_run(
             path, strict=strict, ranks=ranks, id_from="tag" if by_tag else "file", max_file_size=1
         )
-        rank = [None] * len(run.doc_id) if run.rank is None else run.rank.tolist()
+        # without ``ranks`` they are read where all are integers, which the second reading does not do
+        rank = run.rank.tolist() if ranks and run.rank is not None else [None] * len(run.doc_id)
         rows = zip(run.query_id.to_pylist(), run.doc_id.to_pylist(), run.score.tolist(), rank, strict=True)
         return run.run_id, tuple(rows)
 

@@ -75,6 +75,7 @@ def test_metadata_are_what_a_result_is_quoted_with() -> None:
         "strategy": "",
         "ranks": "",
         "is_sparse": False,
+        "audits": (),
     }
     assert {"name": "background", "estimand": "complete", "fit": "none", "e": 0.03} in scores.metadata[
         "estimators"

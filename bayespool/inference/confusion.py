@@ -1,0 +1,203 @@
+"""Draws of how levels of relevance change from one assessor to another (`bayespool.models.confusion`)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from bayespool.inference.arrow import Arrow, Factor, Layout
+from bayespool.models.confusion import INTERCEPT_SD, SCALES_SD, SLOPE_SD
+
+FloatArray = npt.NDArray[np.float64]
+Index = npt.NDArray[np.int64]
+
+_SCALES = tuple(itertools.product((0.2, 0.6, 1.2, 2.2), (0.1, 0.4, 1.0), (0.05, 0.2, 0.4)))
+_MOST_STEPS, _SMALL_STEP, _LONG_STEP = 50, 1e-4, 3.0
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedTwice:
+    """Documents that two assessors judged.
+
+    Attributes
+    ----------
+    topic, first, second : ndarray of int, shape (document,)
+        Topic, and position of the level by either assessor.
+    features : ndarray of float, shape (document, feature)
+        The first has a slope of its own, the others those of runs.
+    n_topics, n_levels : int
+        Topics, and levels of the first assessor.
+    """
+
+    topic: Index
+    first: Index
+    second: Index
+    features: FloatArray
+    n_topics: int
+    n_levels: int
+
+
+@dataclass(frozen=True, eq=False)
+class ConfusionDraws:
+    """Draws of the parameters.
+
+    Attributes
+    ----------
+    intercept : ndarray of float, shape (rung, draw, level)
+    slope : ndarray of float, shape (rung, draw, feature)
+    of_topic : ndarray of float, shape (rung, draw, topic, 1 + level)
+        Effects of topics, and of topics and levels.
+    """
+
+    intercept: FloatArray
+    slope: FloatArray
+    of_topic: FloatArray
+
+    def log_odds(
+        self, rung: int, topic: int, level: Index, features: FloatArray, draws: npt.NDArray[np.intp]
+    ) -> FloatArray:
+        """Log odds of a topic's documents to reach a rung in some draws, shape (draw, document).
+
+        ``level`` has the shape (document,) or (draw, document), ``features`` (document, feature).
+        """
+        effects = self.of_topic[rung, draws, topic]
+        of_level = self.intercept[rung, draws] + effects[:, :1] + effects[:, 1:]
+        shape = len(draws), len(features)
+        at = np.take_along_axis(of_level, np.broadcast_to(level, shape), axis=1)
+        return np.asarray(at + self.slope[rung, draws] @ features.T)
+
+
+def draw_confusion(
+    twice: JudgedTwice, prior: FloatArray, n_draws: int, rng: np.random.Generator
+) -> ConfusionDraws:
+    """Draw the parameters from their posterior, by Laplace's approximation at points of the scales.
+
+    Parameters
+    ----------
+    twice : JudgedTwice
+    prior : ndarray of float, shape (level, level of the second assessor)
+        Documents of the prior by level of the first assessor and of the second.
+    n_draws : int
+    rng : numpy.random.Generator
+
+    Examples
+    --------
+    >>> level = np.repeat([0, 0, 1, 1], [900, 100, 200, 800])
+    >>> again = np.repeat([0, 1, 0, 1], [900, 100, 200, 800])
+    >>> twice = JudgedTwice(np.arange(2000) % 10, level, again, np.zeros((2000, 1)), 10, 2)
+    >>> drawn = draw_confusion(twice, np.full((2, 2), 0.5), 500, np.random.default_rng(1))
+    >>> expit(drawn.intercept[0].mean(axis=0)).round(1).tolist()
+    [0.1, 0.8]
+    """
+    rungs = [_draw_rung(twice, prior, k, n_draws, rng) for k in range(1, prior.shape[1])]
+    n_levels, n_global = twice.n_levels, twice.n_levels + twice.features.shape[1]
+    drawn = np.stack(rungs)
+    of_topic = drawn[:, :, n_global:].reshape(len(rungs), n_draws, twice.n_topics, 1 + n_levels)
+    return ConfusionDraws(drawn[:, :, :n_levels], drawn[:, :, n_levels:n_global], of_topic)
+
+
+def _draw_rung(
+    twice: JudgedTwice, prior: FloatArray, rung: int, n_draws: int, rng: np.random.Generator
+) -> FloatArray:
+    """Parameters of one rung, shape (draw, parameter): those of the documents that reach the one below."""
+    density = _Rung(twice, prior, rung)
+    modes, heights = [], []
+    start = np.zeros(density.layout.size)
+    for scales in _SCALES:
+        start, factor, height = density.mode(scales, start)
+        modes.append((start, factor))
+        heights.append(height)
+    weight = np.exp(np.array(heights) - max(heights))
+    chosen = rng.choice(len(modes), size=n_draws, p=weight / weight.sum())
+    drawn = np.empty((n_draws, density.layout.size))
+    for point in np.unique(chosen):
+        (rows,) = np.nonzero(chosen == point)
+        mode, factor = modes[point]
+        drawn[rows] = mode + factor.draw(len(rows), rng)
+    return drawn
+
+
+class _Rung:
+    """Log density of one rung's parameters: intercepts and slopes, then effects topic by topic."""
+
+    def __init__(self, twice: JudgedTwice, prior: FloatArray, rung: int) -> None:
+        self.n_levels = twice.n_levels
+        there = np.flatnonzero(twice.second >= rung - 1)
+        cell = twice.topic[there] * twice.n_levels + twice.first[there]
+        order = np.argsort(cell, kind="stable")
+        there, cell = there[order], cell[order]
+        self.reached = (twice.second[there] >= rung).astype(float)
+        self.level, self.topic = twice.first[there], twice.topic[there]
+        one_hot = np.eye(twice.n_levels)[self.level]
+        self.design = np.hstack([one_hot, twice.features[there]])
+        n_global = self.design.shape[1]
+        self.layout = Layout(n_global, twice.n_topics, 1 + twice.n_levels)
+        self.cells, self.starts = np.unique(cell, return_index=True)
+        self.of_topic = n_global + self.topic * self.layout.width
+        self.of_level = self.of_topic + 1 + self.level
+        self.prior_n = prior[:, rung - 1 :].sum(axis=1)
+        self.prior_reached = prior[:, rung:].sum(axis=1)
+
+    def mode(self, scales: Sequence[float], start: FloatArray) -> tuple[FloatArray, Factor, float]:
+        """Mode at some scales, the Gaussian there, and the log of the integral under it, with the prior."""
+        precision, x, levels = self._precision(scales), start, slice(0, self.n_levels)
+        for _ in range(_MOST_STEPS):
+            chance = expit(self._log_odds(x))
+            of_prior = expit(x[levels])
+            gradient = -precision * x
+            gradient[: self.layout.n_global] += self.design.T @ (self.reached - chance)
+            gradient[levels] += self.prior_reached - self.prior_n * of_prior
+            for place in (self.of_topic, self.of_level):
+                gradient += np.bincount(place, self.reached - chance, self.layout.size)
+            curvature = self._curvature(chance * (1 - chance), precision)
+            curvature[levels, levels] += np.diag(self.prior_n * of_prior * (1 - of_prior))
+            factor = Arrow(self.layout, curvature).factor(())
+            step = factor.solve(gradient)
+            size = float(np.abs(step).max())
+            x = x + step * min(1.0, _LONG_STEP / max(size, _SMALL_STEP))
+            if size < _SMALL_STEP:
+                break
+        log_odds = self._log_odds(x)
+        height = float((self.reached * log_odds - np.logaddexp(0, log_odds)).sum())
+        height += float((self.prior_reached * x[levels] - self.prior_n * np.logaddexp(0, x[levels])).sum())
+        height += 0.5 * float((np.log(precision) - precision * x**2).sum() - factor.log_determinant)
+        spread = np.array(scales)  # points are even in the logs
+        return x, factor, height + float((np.log(spread) - 0.5 * (spread / SCALES_SD) ** 2).sum())
+
+    def _precision(self, scales: Sequence[float]) -> FloatArray:
+        """Precisions of the priors of the parameters."""
+        topic, topic_level, run = scales
+        n_slopes = self.layout.n_global - self.n_levels - 1
+        sd = [INTERCEPT_SD] * self.n_levels + [SLOPE_SD] + [run] * n_slopes
+        sd += ([topic] + [topic_level] * self.n_levels) * self.layout.n_groups
+        return np.array(sd) ** -2.0
+
+    def _log_odds(self, x: FloatArray) -> FloatArray:
+        return np.asarray(self.design @ x[: self.layout.n_global] + x[self.of_topic] + x[self.of_level])
+
+    def _curvature(self, weight: FloatArray, precision: FloatArray) -> FloatArray:
+        """Curvature in the form of `Layout.zeros`, from the documents' weights."""
+        at, outer = self.layout, self.layout.zeros()
+        weighted = self.design * weight[:, None]
+        outer[: at.n_global, : at.n_global] = self.design.T @ weighted
+        if len(self.starts):
+            rows = np.hstack([weighted, weight[:, None]])
+            of_cell = np.add.reduceat(rows, self.starts, axis=0)
+            topic, level = np.divmod(self.cells, self.n_levels)
+            own = at.n_global + topic * at.width
+            np.add.at(outer[:, : at.n_global], own, of_cell[:, :-1])
+            outer[own + 1 + level, : at.n_global] += of_cell[:, :-1]
+            np.add.at(outer, (own, at.n_global), of_cell[:, -1])
+            outer[own, at.n_global + 1 + level] += of_cell[:, -1]
+            outer[own + 1 + level, at.n_global] += of_cell[:, -1]
+            outer[own + 1 + level, at.n_global + 1 + level] += of_cell[:, -1]
+        globals_ = np.arange(at.n_global)
+        outer[globals_, globals_] += precision[: at.n_global]
+        local = np.arange(at.n_global, at.size)
+        outer[local, at.n_global + (local - at.n_global) % at.width] += precision[at.n_global :]
+        return outer

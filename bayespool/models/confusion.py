@@ -1,0 +1,72 @@
+r"""How levels of relevance change from one assessor to another: the model and its priors.
+
+Of a document of topic :math:`t` that the first assessor puts at level :math:`a`, and of which the second says
+that it reaches a level, the log odds that it reaches the next one too, the rung :math:`k`, are
+
+.. math::
+
+    \alpha_{ka} + \beta_k \bar g_d + \textstyle\sum_r \gamma_{kr} g_{dr} + u_{kt} + v_{kta}.
+
+:math:`g_{dr}` says how high run :math:`r` ranks the document, 1/log₂(1 + rank) less its mean, in standard
+deviations, and :math:`\bar g_d` is the standardized sum over runs: what good runs rank high is confirmed more
+often than other documents of its level, and scores are of such documents. Topics have assessors of their own.
+Priors: :math:`\beta \sim N(0, 1)`, :math:`\gamma \sim N(0, \tau^2)`, :math:`u \sim N(0, \sigma_u^2)`,
+:math:`v \sim N(0, \sigma_v^2)`; the scales are half-normal, and :math:`\alpha` has the prior of documents
+that the user states, or of half a document at each level.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.errors import InputError
+
+PRIOR_COUNT = 0.5
+"""Documents of the prior at each level of the second assessor, where nothing is stated."""
+INTERCEPT_SD, SLOPE_SD = 10.0, 1.0
+"""Standard deviations of α, beside these documents, and of β."""
+SCALES_SD = (1.0, 1.0, 0.5)
+"""Standard deviations of the half-normal priors of σ_u, σ_v and τ."""
+
+Confusion = tuple[tuple[float, ...], ...]
+_HINT = "write '95 5; 30 70': of 100 documents at the lowest level 5 change, of 100 at the next one 30"
+
+
+def parse_confusion(given: str | Sequence[Sequence[float]] | None) -> Confusion:
+    """Documents by level of the first assessor (rows) and of the second, ascending.
+
+    Raises
+    ------
+    InputError
+        They are no square of numbers above 0.
+
+    Examples
+    --------
+    >>> parse_confusion("95 5; 30 70")
+    ((95.0, 5.0), (30.0, 70.0))
+    """
+    rows = [row.split() for row in given.split(";")] if isinstance(given, str) else list(given or ())
+    try:
+        counts = tuple(tuple(float(cell) for cell in row) for row in rows)
+    except (TypeError, ValueError):
+        raise InputError(f"confusion {given!r} is not made of numbers", hint=_HINT) from None
+    if counts and (len(counts) < 2 or any(len(row) != len(counts) for row in counts)):
+        raise InputError(f"confusion {given!r} is not a square of two levels or more", hint=_HINT)
+    if any(not 0 < cell < math.inf for row in counts for cell in row):
+        raise InputError(f"confusion {given!r} has a count that is not above 0", hint=_HINT)
+    return counts
+
+
+def prior_counts(stated: Confusion, levels: Sequence[int]) -> npt.NDArray[np.float64]:
+    """Documents of the prior, shape (level, level); an `InputError` if those stated are of other levels."""
+    if stated and len(stated) != len(levels):
+        raise InputError(
+            f"confusion of {len(stated)} levels, and the judgments have {len(levels)}: "
+            f"{', '.join(map(str, levels))}",
+            hint="a row and a column for each of them, ascending",
+        )
+    return np.array(stated) if stated else np.full((len(levels), len(levels)), PRIOR_COUNT)

@@ -1,0 +1,317 @@
+"""Scores that another assessor of the same kind would have given, in the draws of a completion."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from bayespool.collection import Collection
+from bayespool.compiled import one_thread
+from bayespool.evidence.ideals import place_of_level, ranked_levels, reach_of_ideal
+from bayespool.evidence.learned_fusion import gains
+from bayespool.inference.confusion import ConfusionDraws, JudgedTwice, draw_confusion
+from bayespool.measures import Measure, Normalized, Tally, Values
+from bayespool.models.confusion import prior_counts
+from bayespool.posterior.completion import Completion
+from bayespool.posterior.drawing import (
+    CELLS,
+    Levels,
+    Where,
+    climb,
+    completing,
+    count_levels,
+    count_levels_by_run,
+    in_threads,
+    judge_again,
+    relevances,
+)
+from bayespool.posterior.steps import Rung, levels_of, rungs_of
+from bayespool.randomness import document_keys, key_of, scrambled
+
+FloatArray = npt.NDArray[np.float64]
+Index = npt.NDArray[np.int64]
+Keys = npt.NDArray[np.uint64]
+
+_NAME = "another assessor"
+_ENOUGH = 10  # documents judged twice, for a level to be known by them
+
+
+@dataclass(frozen=True, eq=False)
+class AnotherAssessor:
+    """What another assessor of the same kind makes of each level, learned from documents judged twice.
+
+    Attributes
+    ----------
+    collection : Collection
+        With `Collection.second`.
+    n_draws : int
+    random_seed : int
+    """
+
+    collection: Collection
+    n_draws: int
+    random_seed: int
+
+    @cached_property
+    def levels(self) -> tuple[int, ...]:
+        """Levels of either assessor, ascending from 0."""
+        assert self.collection.second is not None
+        given = np.append(self.collection.relevance, self.collection.second.relevance)
+        return tuple(np.union1d([0], given[given > 0]).tolist())
+
+    @cached_property
+    def used(self) -> Index:
+        """Positions of the levels that the second assessor uses, from 0; of all where none are known."""
+        assert self.collection.second is not None
+        if self.collection.second.confusion or not (self.second >= 0).any():
+            return np.arange(len(self.levels))
+        return np.union1d(np.arange(min(2, len(self.levels))), self.second[self.second >= 0])
+
+    @cached_property
+    def first(self) -> Index:
+        """Level of each document by the first assessor, −1 for none, shape (pair,)."""
+        return place_of_level(np.maximum(self.collection.relevance, np.int16(-1)), self.levels)
+
+    @cached_property
+    def second(self) -> Index:
+        """Level of each document by the second assessor, −1 for none, shape (pair,)."""
+        assert self.collection.second is not None
+        return place_of_level(np.maximum(self.collection.second.relevance, np.int16(-1)), self.levels)
+
+    @cached_property
+    def counts(self) -> Index:
+        """Documents judged twice by topic, level of the first assessor and of the second."""
+        twice = np.flatnonzero((self.first >= 0) & (self.second >= 0))
+        n = np.zeros((len(self.collection.query_ids), len(self.levels), len(self.levels)), dtype=np.int64)
+        np.add.at(n, (self.collection.pair_topic[twice], self.first[twice], self.second[twice]), 1)
+        return n
+
+    def features(self, pairs: Index) -> FloatArray:
+        """How high runs rank documents, shape (document, 1 + run): their sum, and each one."""
+        mean, spread, of_sum = self._scale
+        by_run = self._gains(pairs) - mean
+        return np.hstack([by_run.sum(axis=1, keepdims=True) / of_sum, by_run / spread])
+
+    def _gains(self, pairs: Index) -> FloatArray:
+        return gains(self.collection, np.arange(len(self.collection.run_ids)), pairs)
+
+    @cached_property
+    def _scale(self) -> tuple[FloatArray, float, float]:
+        """Means and standard deviation of gains over judged documents, and that of their sum."""
+        of_judged = self._gains(np.flatnonzero(self.first >= 0))
+        spread = float(np.sqrt(of_judged.var(axis=0).mean())) or 1.0
+        return of_judged.mean(axis=0), spread, float(of_judged.sum(axis=1).std()) or 1.0
+
+    @cached_property
+    def confusion(self) -> ConfusionDraws:
+        """Draws of how levels change, one for each draw of the judgments."""
+        assert self.collection.second is not None
+        prior = prior_counts(self.collection.second.confusion, self.levels)[:, self.used]
+        pairs = np.flatnonzero((self.first >= 0) & (self.second >= 0))
+        twice = JudgedTwice(
+            topic=self.collection.pair_topic[pairs].astype(np.int64),
+            first=self.first[pairs],
+            second=np.searchsorted(self.used, self.second[pairs]),
+            features=self.features(pairs),
+            n_topics=len(self.collection.query_ids),
+            n_levels=len(self.levels),
+        )
+        with one_thread():
+            rng = np.random.default_rng(key_of(self.random_seed, _NAME))
+            return draw_confusion(twice, prior, self.n_draws, rng)
+
+    def shares(self, levels: Sequence[int]) -> FloatArray:
+        """Share of each level among judged documents that reach one of ``levels`` and not the next.
+
+        Shape (class, level). A completion tells no more levels apart than a measure needs.
+        """
+        of_class = place_of_level(np.array(self.levels, dtype=np.int16), levels)
+        n = np.bincount(self.first[self.first >= 0], minlength=len(self.levels))
+        shares = np.where(of_class == np.arange(len(levels))[:, None], n, 0).astype(float)
+        nearest = place_of_level(np.array(levels, dtype=np.int16), self.levels)
+        for k in np.flatnonzero(shares.sum(axis=1) == 0):
+            shares[k, nearest[k]] = 1
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def exact(
+        self,
+        of_class: npt.NDArray[np.integer],
+        levels: Sequence[int],
+        keys: Keys,
+        draws: npt.NDArray[np.intp],
+    ) -> Index:
+        """Draw levels of documents that reach one of ``levels`` and not the next, shape (draw, document)."""
+        level = np.empty(of_class.shape, dtype=np.uint8)
+        chance = np.repeat(np.cumsum(self.shares(levels), axis=1)[None], len(draws), axis=0)
+        judge_again(of_class.astype(np.uint8), keys, scrambled(draws), chance, level)
+        return level.astype(np.int64)
+
+    def judge(
+        self, topic: int, level: Index, features: FloatArray, keys: Keys, draws: npt.NDArray[np.intp]
+    ) -> Levels:
+        """Draw the other assessor's levels of a topic's documents given the first's, (draw, document)."""
+        rest = np.zeros(level.shape)
+        of_rung = self.confusion.log_odds(0, topic, level, features, draws)
+        block = relevances(of_rung, keys, scrambled(draws), rest)
+        for rung in range(1, len(self.used) - 1):
+            climb(self.confusion.log_odds(rung, topic, level, features, draws), rung, rest, block)
+        return self.used.astype(np.uint8)[block]
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """Documents judged twice by both levels, and notes, as JSON can hold them."""
+        counts = self.counts.sum(axis=0)
+        changes = [
+            {"first": a, "second": b, "n": int(counts[i, j])}
+            for (i, a), (j, b) in itertools.product(enumerate(self.levels), repeat=2)
+        ]
+        n, n_same = int(counts.sum()), int(np.trace(counts))
+        return {"n_twice": n, "n_same": n_same, "changes": changes, "notes": self.notes()}
+
+    def notes(self) -> list[str]:
+        """Notes on levels of the first assessor of which few documents are judged twice."""
+        n_twice = self.counts.sum(axis=(0, 2))
+        n_judged = np.bincount(self.first[self.first >= 0], minlength=len(self.levels))
+        few = [
+            f"{n} of relevance {level}"
+            for level, n, judged in zip(self.levels, n_twice.tolist(), n_judged.tolist(), strict=True)
+            if n < min(_ENOUGH, judged)
+        ]
+        if not few:
+            return []
+        which = " and ".join(few) if n_twice.any() else "none"
+        return [f"documents judged twice are few ({which}): what another assessor makes of them is a prior's"]
+
+
+def describe_assessors(collection: Collection) -> dict[str, Any]:
+    """Documents of a collection that second assessors judged, too, to quote with a result."""
+    return AnotherAssessor(collection, n_draws=1, random_seed=0).description
+
+
+def values_by_another(
+    completion: Completion, another: AnotherAssessor, measures: Sequence[Measure]
+) -> tuple[Values, ...]:
+    """Values of the runs if another assessor had judged, one for each measure, shape (draw, run, topic).
+
+    Parameters
+    ----------
+    completion : Completion
+    another : AnotherAssessor
+        With as many draws.
+    measures : sequence of Measure
+        That the completion covers.
+
+    Notes
+    -----
+    In each draw every document that the first assessor judged, and every unjudged document in reach with its
+    completed level in the first assessor's place, gets a level by `bayespool.models.confusion`. Documents
+    that the second assessor judged keep that judgment. The random part of a document depends on the seed, its
+    topic, its id and the draw alone. The parameters of a draw are the same for all documents and runs.
+    """
+    u, collection, levels = completion.unknowns, completion.unknowns.collection, another.levels
+    n_runs, n_topics = len(u.run_ids), len(collection.query_ids)
+    depth = max(measure.cutoff for measure in measures)
+    ranked = ranked_levels(collection, u.run_index, depth)
+    placed = collection.document[u.run_index, :, :depth]
+    starts = np.searchsorted(collection.pair_topic, np.arange(n_topics + 1))
+    ladders: dict[tuple[Rung, ...], list[int]] = {}  # measures that tell the same levels apart
+    for i, measure in enumerate(measures):
+        ladders.setdefault(rungs_of(collection, measure), []).append(i)
+    amounts = [
+        np.empty((completion.n_draws, n_runs, n_topics), np.int32 if m.is_exact else np.float64)
+        for m in measures
+    ]
+
+    is_judged = (another.first >= 0) | (another.second >= 0)
+    if not any(isinstance(measure, Normalized) for measure in measures):
+        is_judged &= np.isin(np.arange(len(is_judged)), placed)
+    known = np.union1d(np.flatnonzero(is_judged), u.pair)
+    features = another.features(known)
+    _ = another.confusion  # made before threads ask for it
+
+    def judge_topic(t: int) -> None:
+        unknown = u.pair[u.on_topic(t)].astype(np.int64)
+        either = starts[t] + np.flatnonzero(is_judged[starts[t] : starts[t + 1]])
+        drawn = ~np.isin(unknown, either)  # the second assessor's judgment decides
+        pairs = np.concatenate([either, unknown[drawn]])
+        where = _places(placed[:, t], pairs)
+        base = ranked[:, t].copy()
+        base[where[0], where[1]] = 0
+        read = [m.read(ranked[:, t] if m.of_judgments else base) for m in measures]
+        add = [completing(m, of_measure, where, levels) for m, of_measure in zip(measures, read, strict=True)]
+        ids = collection.doc_ids.take(pa.array(pairs)).to_pylist()
+        keys = document_keys(key_of(another.random_seed, _NAME), collection.query_ids[t], ids)
+        exact_keys = document_keys(
+            key_of(another.random_seed, _NAME, "level"), collection.query_ids[t], ids[len(either) :]
+        )
+        of_topic = features[np.searchsorted(known, pairs)]
+        decided = another.second[either]
+        cells = completion._cell_effects(t)
+        step = max(1, CELLS // max(1, len(pairs)))
+        for start in range(0, completion.n_draws, step):
+            chosen = np.arange(completion.n_draws)[start : start + step]
+            rung = completion._draw(t, chosen, cells)[:, drawn]
+            level = np.empty((len(chosen), len(pairs)), dtype=np.int64)
+            level[:, : len(either)] = np.maximum(another.first[either], 0)
+            for rungs, members in ladders.items():
+                of_class = np.minimum(rung, len(rungs))
+                level[:, len(either) :] = another.exact(
+                    of_class, levels_of(collection, rungs), exact_keys, chosen
+                )
+                block = another.judge(t, level, of_topic, keys, chosen)
+                block[:, np.flatnonzero(decided >= 0)] = decided[decided >= 0]
+                for i in members:
+                    part = amounts[i][start : start + step, :, t]
+                    part[:] = measures[i].amounts(read[i])
+                    add[i](part, block)
+                    if isinstance(measure := measures[i], Normalized):
+                        tally = _tally(completion, t, block, len(either), drawn, measure, levels)
+                        part[:] = measure.normalize(part[:, :, None], tally)[:, :, 0]
+
+    in_threads(judge_topic, range(n_topics))
+    return tuple(Values(a, m.unit) for a, m in zip(amounts, measures, strict=True))
+
+
+def _places(placed: npt.NDArray[np.int32], pairs: Index) -> Where:
+    """Run, rank from 0 and position among ``pairs`` of each place of one, from rankings (run, rank)."""
+    order = np.argsort(pairs, kind="stable")
+    at = np.searchsorted(pairs[order], placed)
+    inside = np.minimum(at, max(0, len(pairs) - 1))
+    hit = (pairs[order][inside] == placed) if len(pairs) else np.zeros(placed.shape, dtype=bool)
+    run, rank = np.nonzero(hit)
+    document = order[inside[run, rank]] if len(pairs) else run
+    return run.astype(np.int32), rank.astype(np.int32), document.astype(np.int32)
+
+
+def _tally(
+    completion: Completion,
+    topic: int,
+    block: Levels,
+    n_either: int,
+    drawn: npt.NDArray[np.bool_],
+    measure: Normalized,
+    levels: tuple[int, ...],
+) -> Tally:
+    """Documents of a topic's ideal rankings by another assessor, shape (draw, run or 1, 1, level)."""
+    u = completion.unknowns
+    reach = reach_of_ideal(u.collection, measure)
+    by_run = measure.ideal == "own" and len(u.run_ids) > 1
+    n = np.zeros((len(block), len(u.run_ids) if by_run else 1, len(levels) - 1), dtype=np.int64)
+    within = np.arange(block.shape[1]) < n_either
+    if not by_run and measure.ideal != "judged":
+        within[n_either:] = (u.best_rank[u.on_topic(topic)] <= reach)[drawn]
+    common = np.zeros((len(block), len(levels) - 1), dtype=np.int64)
+    count_levels(block, within, common)
+    if by_run:
+        run, rank, unknown = u.places_on(topic)
+        kept = (rank < reach) & drawn[unknown]
+        document = (n_either + np.cumsum(drawn) - 1)[unknown[kept]].astype(np.int32)
+        count_levels_by_run(block, run[kept], document, n)
+    return Tally((n + common[:, None])[:, :, None], levels[1:])

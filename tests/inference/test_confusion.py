@@ -1,0 +1,100 @@
+"""Posterior of how levels change from one assessor to another."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit
+
+from bayespool.inference.confusion import _SCALES, JudgedTwice, _Rung, draw_confusion
+
+N_TOPICS = 12
+
+
+def judged_twice(n: int, rng: np.random.Generator, *, spread: float = 0.7, n_levels: int = 2) -> JudgedTwice:
+    """Documents whose log odds to reach a rung are −2 + 1.5·level + 0.8·feature + an effect of the topic."""
+    topic, first = rng.integers(N_TOPICS, size=n), rng.integers(n_levels, size=n)
+    features = rng.normal(size=(n, 3))
+    of_topic = rng.normal(scale=spread, size=N_TOPICS)
+    second = np.zeros(n, dtype=np.int64)
+    for rung in range(1, n_levels):
+        log_odds = -2 + 1.5 * first + 0.8 * features[:, 0] + of_topic[topic]
+        second += (second == rung - 1) & (rng.random(n) < expit(log_odds))
+    return JudgedTwice(topic, first, second, features, N_TOPICS, n_levels)
+
+
+@pytest.mark.parametrize("rung", [1, 2])
+def test_the_mode_is_where_the_density_is_flat_and_the_curvature_is_its_own(rung: int) -> None:
+    twice = judged_twice(300, np.random.default_rng(1), n_levels=3)
+    prior, scales = np.array([[8.0, 2, 1], [3, 4, 2], [1, 2, 3]]), (0.6, 0.4, 0.2)
+    density = _Rung(twice, prior, rung)
+    mode, factor, _ = density.mode(scales, np.zeros(density.layout.size))
+    there = twice.second >= rung - 1
+    design = np.zeros((int(there.sum()), density.layout.size))
+    at = np.arange(len(design))
+    topic, first = twice.topic[there], twice.first[there]
+    design[at, first] = 1
+    design[:, 3:6] = twice.features[there]
+    design[at, 6 + topic * 4] = 1
+    design[at, 6 + topic * 4 + 1 + first] = 1
+    reached = twice.second[there] >= rung
+    chance = expit(design @ mode)
+    of_prior = expit(mode[:3])
+    n, n_reached = prior[:, rung - 1 :].sum(axis=1), prior[:, rung:].sum(axis=1)
+    precision = density._precision(scales)
+    gradient = design.T @ (reached - chance) - precision * mode
+    gradient[:3] += n_reached - n * of_prior
+    assert np.abs(gradient).max() < 1e-3
+    curvature = design.T @ (design * (chance * (1 - chance))[:, None]) + np.diag(precision)
+    curvature[:3, :3] += np.diag(n * of_prior * (1 - of_prior))
+    right = np.random.default_rng(2).normal(size=len(mode))
+    assert factor.solve(right) == pytest.approx(np.linalg.solve(curvature, right), rel=1e-2, abs=1e-4)
+
+
+def test_many_documents_show_what_they_were_drawn_from() -> None:
+    twice = judged_twice(20_000, np.random.default_rng(3))
+    drawn = draw_confusion(twice, np.full((2, 2), 0.5), 400, np.random.default_rng(1))
+    step = drawn.intercept[0, :, 1] - drawn.intercept[0, :, 0]
+    assert drawn.slope[0, :, 0].mean() == pytest.approx(0.8, abs=0.15)
+    assert step.mean() == pytest.approx(1.5, abs=0.5)
+    for level in (0, 1):
+        (here,) = np.nonzero((twice.topic == 4) & (twice.first == level))
+        odds = drawn.log_odds(0, 4, twice.first[here], twice.features[here], np.arange(400))
+        assert expit(odds).mean() == pytest.approx(twice.second[here].mean(), abs=0.02)
+
+
+def test_without_documents_the_prior_is_left() -> None:
+    none = np.zeros(0, dtype=np.int64)
+    twice = JudgedTwice(none, none, none, np.zeros((0, 2)), 3, 2)
+    drawn = draw_confusion(twice, np.array([[90.0, 10.0], [30.0, 70.0]]), 2000, np.random.default_rng(1))
+    chance = expit(drawn.intercept[0])
+    assert chance.mean(axis=0) == pytest.approx([0.1, 0.7], abs=0.01)
+    assert chance.std(axis=0) == pytest.approx(stats.beta([10, 70], [90, 30]).std(), rel=0.1)
+
+
+def test_the_same_seed_gives_the_same_draws() -> None:
+    twice = judged_twice(100, np.random.default_rng(4))
+    one, two = (draw_confusion(twice, np.full((2, 2), 0.5), 50, np.random.default_rng(7)) for _ in "ab")
+    assert np.array_equal(one.of_topic, two.of_topic)
+
+
+@pytest.mark.slow
+def test_chances_lie_in_their_intervals() -> None:
+    """A topic's chance for a document at its level, over collections; scales of the simulation are drawn from
+    the points."""
+    held = []
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        scale = _SCALES[rng.integers(len(_SCALES))][0]
+        of_topic = rng.normal(scale=scale, size=N_TOPICS)
+        topic, first = rng.integers(N_TOPICS, size=200), rng.integers(2, size=200)
+        log_odds = -1 + 2.0 * first + of_topic[topic]
+        second = (rng.random(200) < expit(log_odds)).astype(np.int64)
+        twice = JudgedTwice(topic, first, second, rng.normal(size=(200, 2)), N_TOPICS, 2)
+        drawn = draw_confusion(twice, np.full((2, 2), 0.5), 300, rng)
+        for t in range(3):
+            odds = drawn.log_odds(0, t, np.array([1]), np.zeros((1, 2)), np.arange(300))[:, 0]
+            low, high = np.quantile(odds, [0.025, 0.975])
+            held.append(low <= 1 + of_topic[t] <= high)
+    assert 0.92 <= np.mean(held) <= 0.985

@@ -1,0 +1,152 @@
+"""Scores that another assessor of the same kind would have given."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from bayespool.collection import Collection, SecondAssessors
+from bayespool.evidence.ideals import values_on_fuller
+from bayespool.experiments import load_example
+from bayespool.experiments.simulation import SimulationSettings, simulate
+from bayespool.measures import parse_measures
+from bayespool.posterior import PosteriorEstimator
+from bayespool.posterior.another_assessor import AnotherAssessor, describe_assessors, values_by_another
+
+MEASURES = ("P@10", "nDCG@10", "AP@20", "R@20", "RR@10", "P(rel=2)@10", "Judged@10")
+ESTIMATOR = PosteriorEstimator(model="ratio", draws=25)
+
+
+def again(collection: Collection, share: float, *, changed: float = 0.2, seed: int = 1) -> Collection:
+    """The collection with a share of its judged documents judged twice, some levels one up or down."""
+    rng = np.random.default_rng(seed)
+    level = np.maximum(collection.relevance, 0)
+    other = np.where(rng.random(len(level)) < changed, np.abs(level - 1), level)
+    twice = collection.judged & (rng.random(len(level)) < share)
+    second = SecondAssessors(np.where(twice, other, -1).astype(np.int16))
+    return dataclasses.replace(collection, second=second)
+
+
+def test_where_all_is_judged_twice_the_second_assessor_decides() -> None:
+    """Pooled runs have nothing unjudged: their scores are those of the second assessor, in every draw."""
+    both = again(load_example(), 1.0)
+    assert both.second is not None
+    runs, measures = both.pooled_run_ids[:3], parse_measures(("P@10", "nDCG(ideal='judged')@10", "RR@10"))
+    completion = ESTIMATOR.complete(both, runs, measures)
+    by_second = dataclasses.replace(both, relevance=both.second.relevance)
+    found = values_by_another(completion, AnotherAssessor(both, completion.n_draws, 1), measures)
+    for measure, values in zip(measures, found, strict=True):
+        known = values_on_fuller(by_second, by_second, runs, measure).scores()
+        assert values.scores() == pytest.approx(np.broadcast_to(known, values.amount.shape))
+
+
+def test_scores_on_these_judgments_do_not_change() -> None:
+    example = load_example()
+    plain, beside = (ESTIMATOR.estimate(c, "new-a", MEASURES) for c in (example, again(example, 0.3)))
+    for one, two in zip(plain, beside, strict=True):
+        assert one.draws is not None
+        assert two.draws is not None
+        assert one.by_another is None
+        assert two.by_another is not None
+        assert np.array_equal(one.draws.amount, two.draws.amount)
+        assert two.by_another.amount.dtype == two.draws.amount.dtype
+        low, high = one.measure.range
+        assert low <= two.by_another.scores().min() <= two.by_another.scores().max() <= high
+    assert np.array_equal(plain[-1].draws.amount, beside[-1].by_another.amount)  # type: ignore[union-attr]
+
+
+def test_other_measures_and_runs_beside_change_nothing() -> None:
+    both = again(load_example(), 0.3)
+    (alone,) = ESTIMATOR.estimate(both, "new-b", "P@10")
+    beside = ESTIMATOR.estimate(both, ["new-a", "new-b"], MEASURES)[0]
+    assert alone.by_another is not None
+    assert beside.by_another is not None
+    assert np.array_equal(alone.by_another.amount[:, 0], beside.by_another.amount[:, 1])
+
+
+def test_a_document_has_one_level_for_all_runs() -> None:
+    both = again(load_example(), 0.3)
+    runs = [*both.pooled_run_ids[:2], *both.pooled_run_ids[:1]]
+    joint = dataclasses.replace(ESTIMATOR, together=True)
+    (found,) = joint.estimate(both, runs[:2], "P@10")
+    (other,) = joint.estimate(both, runs[1:], "P@10")
+    assert found.by_another is not None
+    assert other.by_another is not None
+    assert np.array_equal(found.by_another.amount, other.by_another.amount[:, ::-1])
+    as_values = found.as_by_another()
+    assert as_values.value == pytest.approx(found.by_another.means().mean(axis=0))
+
+
+def test_levels_that_only_the_second_assessor_uses_count() -> None:
+    both = again(load_example(), 1.0, changed=0.0)
+    assert both.second is not None
+    higher = np.where(both.second.relevance > 0, both.second.relevance + 2, both.second.relevance)
+    both = dataclasses.replace(both, second=SecondAssessors(higher.astype(np.int16)))
+    assert AnotherAssessor(both, 10, 1).levels == (0, 1, 2, 3, 4)
+    (graded,) = ESTIMATOR.estimate(both, both.pooled_run_ids[:1], "DCG@10")
+    assert graded.by_another is not None
+    assert graded.draws is not None
+    assert (graded.by_another.amount > graded.draws.amount).any()
+
+
+def test_levels_of_few_documents_judged_twice_are_told() -> None:
+    example = load_example()
+    assert describe_assessors(again(example, 1.0))["notes"] == []
+    few = again(example, 0.02)
+    told = describe_assessors(few)
+    assert told["n_twice"] == few.second.judged.sum()  # type: ignore[union-attr]
+    assert sum(row["n"] for row in told["changes"]) == told["n_twice"]
+    assert "of relevance 2" in told["notes"][0]
+    stated = dataclasses.replace(
+        example, second=SecondAssessors(np.full(len(example.relevance), -1, np.int16))
+    )
+    assert "judged twice are few (none)" in describe_assessors(stated)["notes"][0]
+
+
+def test_what_good_runs_rank_high_is_confirmed_more_often() -> None:
+    """The second assessor agrees on what the runs rank first, and on nothing else."""
+    example = load_example()
+    top = np.zeros(len(example.relevance) + 1, dtype=bool)
+    top[example.document[:, :, :3]] = True
+    level = np.where(top[:-1], np.maximum(example.relevance, 0), 0)
+    rng = np.random.default_rng(2)
+    twice = example.judged & (rng.random(len(level)) < 0.5)
+    both = dataclasses.replace(example, second=SecondAssessors(np.where(twice, level, -1).astype(np.int16)))
+    runs = both.pooled_run_ids
+    by_second = dataclasses.replace(example, relevance=np.where(example.judged, level, -1).astype(np.int16))
+    for e in dataclasses.replace(ESTIMATOR, estimand="pooled").estimate(both, runs, ("P@3", "P@10")):
+        assert e.by_another is not None
+        known = values_on_fuller(by_second, by_second, runs, e.measure).means()
+        assert e.by_another.expected() == pytest.approx(known, abs=0.05)
+        shares = np.bincount(example.relevance[twice], level[twice] > 0) / np.bincount(
+            example.relevance[twice]
+        )
+        by_level_alone = e.value * shares[1]  # what is highly relevant is confirmed a little more often
+        assert (e.measure.cutoff > 3) or (known - by_level_alone).mean() > 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.1, 1.0])
+def test_intervals_hold_what_the_other_assessor_gives(share: float) -> None:
+    """As in benchmarks/assessors.py, with fewer collections."""
+    small = SimulationSettings(n_topics=20, n_organizations=5, max_runs=2, n_new=2, n_candidates=150)
+    chances = np.array([[0.93, 0.05, 0.02], [0.3, 0.55, 0.15], [0.1, 0.3, 0.6]])
+    held = []
+    for seed in range(40):
+        made, rng = simulate(small, random_seed=seed), np.random.default_rng([seed, 1])
+        first = made.true_relevance()
+        at_most = np.cumsum(chances, axis=1)[first, :-1]
+        second = (rng.random(len(first))[:, None] >= at_most).sum(axis=1).astype(np.int16)
+        twice = made.collection.judged & (rng.random(len(first)) < share)
+        both = dataclasses.replace(
+            made.collection, second=SecondAssessors(np.where(twice, second, -1).astype(np.int16))
+        )
+        (found,) = PosteriorEstimator(model="ratio", draws=75).estimate(both, made.new_run_ids, "P@10")
+        assert found.by_another is not None
+        lower, upper = found.by_another.interval()
+        full = dataclasses.replace(both, relevance=second)
+        known = values_on_fuller(both, full, made.new_run_ids, found.measure).means()
+        held += ((lower <= known) & (known <= upper)).tolist()
+    assert np.mean(held) >= 0.88

@@ -1,0 +1,100 @@
+"""Scores by another assessor: in the frame, in tables, sentences, comparisons and files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bayespool import compare, load_example, read_scores, score
+from bayespool.collection import add_second_assessors, qrels_from_frame
+from bayespool.collection.contents import Collection
+from bayespool.errors import InputError
+from bayespool.scoring import Scores
+
+pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
+FEW = {"draws": 50, "estimators": ["background", "posterior-ratio"]}
+
+
+@pytest.fixture(scope="module")
+def both() -> Collection:
+    example, again = load_example(), dict[str, dict[str, int]]()
+    rng = np.random.default_rng(1)
+    for pair in np.flatnonzero(example.judged & (rng.random(len(example.relevance)) < 0.4)).tolist():
+        level = int(example.relevance[pair])
+        of_topic = again.setdefault(example.query_ids[example.pair_topic[pair]], {})
+        of_topic[example.doc_id(pair)] = abs(level - 1) if rng.random() < 0.2 else level
+    return add_second_assessors(example, qrels_from_frame(again))
+
+
+@pytest.fixture(scope="module")
+def scores(both: Collection) -> Scores:
+    return score(both, None, ["P@10", "P@5"], scope="another-assessor", **FEW)
+
+
+def test_the_frame_has_both_intervals(scores: Scores) -> None:
+    frame = scores.to_frame().query("run_id == 'new-b' and measure == 'P@10'").set_index("estimator")
+    row, found = frame.loc["posterior-ratio"], scores["posterior-ratio", "P@10"].by_another
+    assert found is not None
+    low, _ = found.interval()
+    assert (row["another_value"], row["another_lower"]) == (found.expected()[1], low[1])
+    assert row["another_upper"] - row["another_lower"] > row["upper"] - row["lower"]
+    assert np.isnan(frame.loc["background", "another_value"])
+    assert "another_value" not in scores.to_frame(per_topic=True)
+
+
+def test_tables_sentences_and_notes_say_what_it_is(scores: Scores) -> None:
+    first = scores.read()[0]
+    assert tuple(first.headings()[-2:]) == ("another's", "by another assessor")
+    row = scores.to_frame().query("run_id == 'new-a' and estimator == 'posterior-ratio'").iloc[0]
+    sentence = next(text for text in scores.summary() if text.startswith("The P@10 of new-a"))
+    assert f"Another assessor of the same kind would have given it {row['another_value']:.3f}" in sentence
+    assert sum(scores.table("judged_twice").frame["n"]) == scores.metadata["assessors"]["n_twice"]
+    assert any(note.startswith("judged twice: ") and "with another level" in note for note in scores.notes())
+
+
+def test_these_topics_do_not_know_of_it(both: Collection, scores: Scores) -> None:
+    plain = score(both, None, "P@10", **FEW)
+    assert plain["posterior-ratio", "P@10"].by_another is None
+    assert plain.metadata["fingerprint"] == load_example().fingerprint
+    assert np.array_equal(plain["posterior-ratio", "P@10"].value, scores["posterior-ratio", "P@10"].value)
+
+
+def test_what_is_stored_says_the_same(scores: Scores, tmp_path: Path) -> None:
+    scores.save(tmp_path / "scores.json")
+    assert read_scores(tmp_path / "scores.json").summary() == scores.summary()
+    (axes,) = scores.figures()[0].draw().axes
+    assert "another assessor, 95 %" in [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def test_differences_are_joint_and_have_a_sentence(both: Collection) -> None:
+    three = both.pooled_run_ids[:3]
+    scopes = ("these-topics", "another-assessor")
+    found = compare(both, three, ["P@10", "P@5"], scopes=scopes, estimators="posterior-ratio", draws=50)
+    values = found.scores["posterior-ratio", "P@10"].by_another
+    assert values is not None
+    rows = found.differences().query("scope == 'another-assessor' and measure == 'P@10'")
+    off = values.means()[:, 0] - values.means()[:, 1]
+    assert rows["difference"].iloc[0] == pytest.approx(off.mean())
+    assert set(found.leaderboard()["scope"]) == set(scopes) == set(found.across_measures()["scope"])
+    assert "By another assessor of the same kind the difference would be" in " ".join(found.summary())
+    assert "by another assessor of the same kind" in " ".join(map(str, found.summary()))
+
+
+def test_a_stated_confusion_does_without_a_file(both: Collection) -> None:
+    stated = "90 8 2; 20 70 10; 5 25 70"
+    (row,) = score(
+        load_example(), "new-a", "P@10", scope="another-assessor", confusion=stated, draws=50,
+        estimators="posterior-ratio",
+    ).to_frame().to_dict("records")  # fmt: skip
+    assert row["another_lower"] < row["another_value"] < row["another_upper"]
+
+
+def test_what_is_missing_or_idle_is_refused() -> None:
+    with pytest.raises(InputError, match="nothing says what another assessor would judge"):
+        score(load_example(), "new-a", scope="another-assessor", **FEW)
+    with pytest.raises(InputError, match="no scope that speaks of assessors"):
+        score(load_example(), "new-a", confusion="9 1; 1 9", **FEW)
+    with pytest.raises(InputError, match="confusion of 2 levels, and the judgments have 3: 0, 1, 2"):
+        score(load_example(), "new-a", scope="another-assessor", confusion="9 1; 1 9", **FEW)
