@@ -96,7 +96,7 @@ class ModelSpec:
     predictors : mapping of str to (float, float), optional
         Predictors of models with slopes, out of `bayespool.evidence.PREDICTORS`, and the expected mean and
         standard deviation of their slopes.
-    below_pool, sigma_below_pool : Prior or str, default ``Normal(-0.15, 0.2)`` and ``HalfNormal(0.4)``
+    below_pool, sigma_below_pool : Prior or str, default ``Normal(-0.2, 0.25)`` and ``HalfNormal(0.4)``
         Priors of the slope of log odds on log(rank / pool depth) below the pool, where there is no evidence,
         and of the standard deviation of topics about it. The slope is beside that of the predictor
         ``log_rank``, or beside the one that hidden documents have within rankings in a model without it.

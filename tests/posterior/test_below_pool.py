@@ -71,7 +71,7 @@ def test_topics_share_a_slope_and_differ_about_it() -> None:
     same = slopes(completion({"sigma_below_pool": "Uniform(0, 0)"}))
     np.testing.assert_allclose(same, np.tile(same[:, :1], 20), atol=1e-8)
     assert same[:, 0].mean() == pytest.approx(-0.05, abs=0.03)
-    assert same[:, 0].std() == pytest.approx(0.15, rel=0.15)
+    assert same[:, 0].std() == pytest.approx(0.2, rel=0.15)
     apart = slopes(completion({"below_pool": "Uniform(0, 0)", "sigma_below_pool": "Uniform(2, 2)"}))
     assert apart.std() == pytest.approx(2, rel=0.05)
     assert abs(np.corrcoef(apart.T)[np.triu_indices(20, 1)]).max() < 0.3
@@ -105,8 +105,8 @@ def test_models_without_ranks_take_the_slope_within_rankings() -> None:
         name: slopes(completion({}, model=name), model=name).mean(axis=1) for name in ("ratio", "rankings")
     }
     mean, deviation = slope_within_rankings(held_out_documents(load_example(), cutoff=100))
-    assert steep["ratio"].mean() == pytest.approx(mean - 0.15, abs=0.05)
-    assert steep["ratio"].std() == pytest.approx(np.hypot(deviation, 0.2), rel=0.15)
+    assert steep["ratio"].mean() == pytest.approx(mean - 0.2, abs=0.06)
+    assert steep["ratio"].std() == pytest.approx(np.hypot(deviation, 0.25), rel=0.15)
     assert steep["rankings"].mean() == pytest.approx(-0.05, abs=0.04)
 
 
