@@ -10,6 +10,8 @@ nonrelevant). Prints means over runs and seeds after 10, 20, 50, 100 and 200 jud
 - uniform: the same, with documents drawn uniformly and no model;
 - normal: Horvitz & Thompson's interval on the draws of uniform, share that misses at this stage alone;
 - posterior: the posterior's interval with the judgments of the audit, share that misses at this stage;
+- judge-next, take: the same with the documents that `judge_next` chooses for the run's interval, and with
+  those of the first ranks; neither has a guarantee;
 
 and the share of runs whose judgments refuted the posterior. The last line has the time of a first step and of
 later ones.
@@ -23,13 +25,15 @@ import warnings
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from at_hand import collections_folder, read
 from audit_validity import STAGES, normal_interval, uniformly
+from scipy.stats import norm
 
-from bayespool import Audit, Collection, audit, parse_measure
+from bayespool import Audit, Collection, audit, judge_next, parse_measure
 from bayespool.auditing import confidence_sequence
-from bayespool.auditing.foretold import REFUTING
+from bayespool.auditing.foretold import REFUTING, foretell
 from bayespool.collection import read_run_types
 from bayespool.errors import BayespoolWarning
 from bayespool.evidence import score_bounds
@@ -43,6 +47,8 @@ WHERE: dict[str, tuple[dict[str, Any], int | None]] = {
     "covid-round4": ({}, None),
 }
 EPS = 1e-9
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
 
 def main() -> None:
@@ -87,12 +93,15 @@ def audited(
     """Widths and misses of audits of a run, a row by way of drawing, seed and stage."""
     start = time.perf_counter()
     planned = audit(smaller, run, measure, draws=draws, budget=1)
+    assert isinstance(planned, Audit)
     seconds = time.perf_counter() - start
     urn, rows = planned.urn, []
     if not len(urn):
         return []
     truth = float(score_bounds(whole, run, measure).low.means()[0])
     answers = true_worth(whole, planned)
+    chosen = order_of_judge_next(smaller, run, measure, planned, draws)
+    by_rank = order_of_ranks(smaller, run, planned)
     for seed in range(n_seeds):
         start = time.perf_counter()
         done = judged_all(planned, answers, seed_of(run, seed), min(max(STAGES), len(urn)))
@@ -108,7 +117,9 @@ def audited(
                 drawn, urn.least, urn.most, urn.base_low, urn.base_high, done.ci_prob
             ),
             "normal": normal_interval(urn, worth, order),
-            "posterior": done._posterior_ends(),
+            "posterior": done.posterior_ends(),
+            "judge-next": posterior_after(planned, chosen[:n], worth),
+            "take": posterior_after(planned, by_rank[:n], worth),
         }
         for way, (lower, upper) in ends.items():
             missed = (lower > truth + EPS) | (upper < truth - EPS)
@@ -129,6 +140,39 @@ def audited(
                     }
                 )
     return rows
+
+
+def order_of_judge_next(
+    collection: Collection, run: str, measure: Measure, planned: Audit, draws: int
+) -> IntArray:
+    """Documents of the urn in the order in which `judge_next` chooses them, then the others."""
+    n = min(max(STAGES), len(planned.urn))
+    qrels = judge_next(collection, run, measure, budget=n, draws=draws).qrels()
+    place = {key: i for i, key in enumerate(keys_of(planned))}
+    pairs = zip(qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), strict=True)
+    first = [place[pair] for pair in pairs if pair in place]
+    return np.array([*first, *sorted(set(place.values()) - set(first))], dtype=np.int64)
+
+
+def order_of_ranks(collection: Collection, run: str, planned: Audit) -> IntArray:
+    """Documents of the urn by their ranks in the run, as `Take` judges them."""
+    row = collection.document[collection.run_index(run)[0]]
+    ids, rank = collection.doc_ids.to_pylist(), dict[tuple[str, str], int]()
+    for topic, ranked in zip(collection.query_ids, row, strict=True):
+        rank |= {(topic, ids[pair]): k for k, pair in enumerate(ranked.tolist()) if pair >= 0}
+    return np.argsort([rank[key] for key in keys_of(planned)], kind="stable")
+
+
+def keys_of(planned: Audit) -> list[tuple[str, str]]:
+    """Topic and document id of each document of the urn."""
+    return list(zip(planned.urn.query_ids, planned.urn.doc_ids, strict=True))
+
+
+def posterior_after(planned: Audit, order: IntArray, worth: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The posterior's interval after each judgment of documents in an order."""
+    urn, told = planned.urn, foretell(planned.urn, order, worth[order])
+    half = norm.ppf((1 + planned.ci_prob) / 2) * told.std
+    return np.clip(told.mean - half, urn.least, urn.most), np.clip(told.mean + half, urn.least, urn.most)
 
 
 def true_worth(whole: Collection, planned: Audit) -> dict[tuple[str, str], int]:
