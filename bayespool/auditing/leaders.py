@@ -6,6 +6,7 @@ import dataclasses
 import json
 from dataclasses import dataclass
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -161,12 +162,12 @@ class LeaderAudit(ListForAssessors):
             return self
         return dataclasses.replace(self, known=np.append(self.known, np.full(n_more, self.n_judged)))
 
-    def inform(self, collection: Collection) -> Collection:
+    def inform(self, collection: Collection, *, path: Path | None = None) -> Collection:
         """The collection with the judgments as the user's own, and notes of what they refute.
 
         See `Audit.inform`.
         """
-        return informed(collection, self.qrels(), [audit.refutation for audit in self.audits])
+        return informed(collection, self.qrels(), [audit.refutation for audit in self.audits], path)
 
     # --- what it says ---
 

@@ -173,7 +173,7 @@ def refuse_contradictions(collection: Collection) -> None:
             "qrels and another one here",
             path=own.path,
             hint="judgments of your own are for documents that nobody has judged; runs that are to leave the "
-            "pool leave it first",
+            "pool leave it first (--unpool)",
         )
 
 
