@@ -63,5 +63,7 @@ DIFFERENCES = {
         "P-value at any time of the leader being no worse, times the number of other runs.",
     ),
     "evidence": STEPS["evidence"],
-    "leader_is": Column("leader\nis", "text", "What is guaranteed of the leader: better, worse or open."),
+    "leader_is": Column(
+        "leader\nis", "text", "What is guaranteed of the leader: better, worse, equal or open."
+    ),
 }
