@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -264,7 +265,7 @@ class Audit(ListForAssessors):
         more = np.full(n - len(self.known), self.n_judged, dtype=np.int64)
         return dataclasses.replace(self, known=np.append(self.known, more))
 
-    def inform(self, collection: Collection) -> Collection:
+    def inform(self, collection: Collection, *, path: Path | None = None) -> Collection:
         """The collection with the audit's judgments as the user's own, which posteriors take as evidence.
 
         If they refute the posterior without them, a note says so in every result of the collection.
@@ -273,6 +274,8 @@ class Audit(ListForAssessors):
         ----------
         collection : Collection
             Of the same topics and documents.
+        path : Path, optional
+            The certificate, which messages name.
 
         Raises
         ------
@@ -290,7 +293,7 @@ class Audit(ListForAssessors):
         >>> int(found.inform(example).is_own.sum())
         1
         """
-        return informed(collection, self.qrels(), (self.refutation,))
+        return informed(collection, self.qrels(), (self.refutation,), path)
 
     @property
     def refutation(self) -> str:
@@ -511,9 +514,11 @@ class Audit(ListForAssessors):
         return cite([*cited_by(self.metadata), "shekhar-etal-2023", "waudby-smith-ramdas-2024"])
 
 
-def informed(collection: Collection, qrels: Qrels, refutations: Iterable[str]) -> Collection:
+def informed(
+    collection: Collection, qrels: Qrels, refutations: Iterable[str], path: Path | None
+) -> Collection:
     """The collection with an audit's judgments, and a note of each refutation that is not empty."""
-    collection = collection.remember_judgments(qrels)
+    collection = collection.remember_judgments(dataclasses.replace(qrels, path=path))
     for refutation in filter(None, refutations):
         collection = noted(collection, f"{refutation}; {_IN_HINDSIGHT}")
     return collection

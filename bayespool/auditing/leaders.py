@@ -6,6 +6,7 @@ import dataclasses
 import json
 from dataclasses import dataclass
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 _N_SHOWN = 20  # documents
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,11 +133,11 @@ class LeaderAudit(ListForAssessors):
 
     @property
     def leader_is(self) -> dict[str, str]:
-        """What is guaranteed of the leader against each other run: ``better``, ``worse`` or ``open``."""
-        return {
-            run: "better" if low > 0 else "worse" if high < 0 else "open"
-            for run, (low, high) in self.intervals.items()
-        }
+        """What is guaranteed of the leader against each run: ``better``, ``worse``, ``equal`` or ``open``.
+
+        Runs with the same documents are equal from the first judgment on.
+        """
+        return {run: _verdict(low, high) for run, (low, high) in self.intervals.items()}
 
     @property
     def is_done(self) -> bool:
@@ -161,12 +163,12 @@ class LeaderAudit(ListForAssessors):
             return self
         return dataclasses.replace(self, known=np.append(self.known, np.full(n_more, self.n_judged)))
 
-    def inform(self, collection: Collection) -> Collection:
+    def inform(self, collection: Collection, *, path: Path | None = None) -> Collection:
         """The collection with the judgments as the user's own, and notes of what they refute.
 
         See `Audit.inform`.
         """
-        return informed(collection, self.qrels(), [audit.refutation for audit in self.audits])
+        return informed(collection, self.qrels(), [audit.refutation for audit in self.audits], path)
 
     # --- what it says ---
 
@@ -300,23 +302,26 @@ class LeaderAudit(ListForAssessors):
     def summary(self) -> tuple[str, ...]:
         """Whether the leader is the best, from whom it is not separated, and when to stop."""
         n, of = self.n_judged, counted(len(self.urns[0]), "unjudged document")
-        verdicts: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
+        verdicts: dict[str, list[str]] = {"better": [], "worse": [], "equal": [], "open": []}
         for run, verdict in self.leader_is.items():
             verdicts[verdict].append(run)
-        better, worse, open_ = (", ".join(verdicts[name]) for name in ("better", "worse", "open"))
+        better, worse, equal, open_ = map(", ".join, verdicts.values())
         held = f"guaranteed at {level(self.ci_prob)} for all together, by {counted(n, 'judgment')}"
         sentences = [f"{self.measure}: {self.leader} led by the posterior before any judgment"]
         if worse:
             sentences.append(f"{self.leader} is not the best: it is worse than {worse}; {held}")
-        elif not open_:
+        elif not (equal or open_):
             sentences.append(f"{self.leader} is the best of {counted(len(self.run_ids), 'run')}; {held}")
-        if better and (worse or open_):
+        if better and (worse or equal or open_):
             sentences.append(f"{self.leader} is better than {better}; {held}")
+        if equal:
+            sentences.append(f"{self.leader} is equal to {equal}; {held}")
         if open_:
             sentences.append(f"{self.leader} cannot be separated yet from {open_}")
         if self.is_done:
             narrow = f" or is at most {self.until:g} wide" if open_ and self.until else ""
-            why = "all is judged" if n == len(self.urns[0]) else f"each difference has a sign{narrow}"
+            tied = " or is 0" if equal else ""
+            why = "all is judged" if n == len(self.urns[0]) else f"each difference has a sign{tied}{narrow}"
             sentences.append(f"stop: {why}")
         elif len(self) > n:
             sentences.append(f"to judge, in this order: {counted(len(self) - n, 'document')} of {of}")
@@ -343,3 +348,10 @@ class LeaderAudit(ListForAssessors):
     def citations(self) -> tuple[Citation, ...]:
         """What to cite for the intervals, the posterior, and bayespool itself."""
         return cite([*cited_by(self.metadata), "shekhar-etal-2023", "waudby-smith-ramdas-2024"])
+
+
+def _verdict(low: float, high: float) -> str:
+    """Whether a difference between two ends is sure to be above, below or at 0."""
+    if low > 0 or high < 0:
+        return "better" if low > 0 else "worse"
+    return "equal" if high - low <= _ROUNDING else "open"

@@ -53,11 +53,17 @@ DIFFERENCES = {
     "posterior_lower": Column("posterior\nfrom", "difference", "Lower end of the posterior's interval."),
     "posterior_upper": Column("posterior\nto", "difference", "Upper end of the posterior's interval."),
     "p_better": Column(
-        "p: leader\nbetter", "p-value", "P-value at any time of the leader being no better, times the others."
+        "p: leader\nbetter",
+        "p-value",
+        "P-value at any time of the leader being no better, times the number of other runs.",
     ),
     "p_worse": Column(
-        "p: leader\nworse", "p-value", "P-value at any time of the leader being no worse, times the others."
+        "p: leader\nworse",
+        "p-value",
+        "P-value at any time of the leader being no worse, times the number of other runs.",
     ),
     "evidence": STEPS["evidence"],
-    "leader_is": Column("leader\nis", "text", "What is guaranteed of the leader: better, worse or open."),
+    "leader_is": Column(
+        "leader\nis", "text", "What is guaranteed of the leader: better, worse, equal or open."
+    ),
 }

@@ -93,8 +93,8 @@ def compare(*, settings: ComparingSettings, files: Files, outputs: Outputs) -> N
 @settings_option(PlanSettings)
 @output_files(_table("scenarios", "mixes"), after=(report_file,))
 def plan(*, settings: PlanSettings, files: Files, outputs: Outputs) -> None:
-    """Plan before judging: the smallest difference of two runs that these topics and judgments tell, what
-    more of them would change, and the cheapest mix for a difference.
+    """Plan before judging: the smallest difference of two runs that these topics and judgments detect,
+    what more of them would change, and the cheapest mix for a difference.
 
     Without a collection, --topics-at-hand and --sd say what is expected.
     """

@@ -111,7 +111,7 @@ class Files:
         from bayespool.pooling import describe_pool, read_collection
 
         assert self.qrels is not None
-        audits = self.read_audits()
+        audits = self._read_audits()
         collection = read_collection(
             self.qrels,
             list(map(str, self.runs)),
@@ -122,20 +122,20 @@ class Files:
             progress=reading_progress(say),
             **self.reading.keywords(),
         )
-        for audit in audits:
-            collection = audit.inform(collection)
+        for path, audit in audits.items():
+            collection = audit.inform(collection, path=path)
         tell(f"pool: {describe_pool(collection).text()}")
         if settings is not None:
             _say_unpooled(collection, settings)
         return collection, collection.given_run_ids
 
-    def read_audits(self) -> list[Audit | LeaderAudit]:
+    def _read_audits(self) -> dict[Path, Audit | LeaderAudit]:
         """Read the certificates of audits."""
         if not self.audits:
-            return []
+            return {}
         from bayespool.auditing import read_audit
 
-        return [read_audit(path) for path in self.audits]
+        return {path: read_audit(path) for path in self.audits}
 
     def read_collections(self, say: Callable[[str], None]) -> dict[str, Collection]:
         """Read the collections that files describe; print their pools."""

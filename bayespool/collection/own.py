@@ -148,7 +148,7 @@ def check_own_judgments(collection: Collection) -> Collection:
         raise InputError(
             "no judgment is of an unjudged document that a run retrieves",
             path=own.path,
-            hint="are these the topics and documents of this collection?",
+            hint="the qrels judge all of these documents; name runs that are to leave the pool with --unpool",
         )
     waiting = np.flatnonzero(own.waiting)
     reason = f"{len(waiting)} of documents that the qrels judge already ({_named(collection, waiting)})"
@@ -173,7 +173,7 @@ def refuse_contradictions(collection: Collection) -> None:
             "qrels and another one here",
             path=own.path,
             hint="judgments of your own are for documents that nobody has judged; runs that are to leave the "
-            "pool leave it first",
+            "pool leave it first (--unpool)",
         )
 
 

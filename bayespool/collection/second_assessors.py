@@ -64,7 +64,7 @@ def add_second_assessors(collection: Collection, qrels: Qrels) -> Collection:
     Raises
     ------
     InputError
-        No document is judged by both, or the judgments are those of the qrels.
+        No document is judged by both, or the judgments are those of the qrels, on all documents.
 
     Warns
     -----
@@ -91,9 +91,10 @@ def add_second_assessors(collection: Collection, qrels: Qrels) -> Collection:
             path=qrels.path,
             hint="are these judgments of the same topics and documents?",
         )
-    if are_judgments(collection, np.where(relevance >= 0, relevance, np.nan)):
+    is_of_all = bool((relevance >= 0)[collection.judged & ~collection.is_own].all())
+    if is_of_all and are_judgments(collection, np.where(relevance >= 0, relevance, np.nan)):
         raise InputError(
-            "the second assessors' judgments are those of the qrels: the same on the same documents",
+            "the second assessors' judgments are those of the qrels: the same on all documents",
             path=qrels.path,
             hint="give judgments that other assessors made of some of these documents",
         )

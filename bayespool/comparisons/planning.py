@@ -1,4 +1,4 @@
-"""Plan before judging: which difference is told, and what more topics, judgments or labels would change."""
+"""Plan before judging: which difference is detected, and what more topics, judgments or labels change."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ _COLUMNS = {
     "n_topics": Column("topics", "count", "Number of topics."),
     "n_judgments": Column("more\njudgments", "count", "Judgments that are added."),
     "smallest": Column(
-        "smallest\ndifference", "score", "Smallest difference that is told with the power asked for."
+        "smallest\ndifference", "score", "Smallest difference that is detected with the power asked for."
     ),
     "unjudged_variance": Column(
         "due to\nunjudged", "share", "Share of the variance of a difference due to unjudged documents."
     ),
-    "power": Column("power", "chance", "Share of the cases in which a difference is told."),
-    "difference": Column("difference", "score", "The difference to tell."),
+    "power": Column("power", "chance", "Share of the cases in which a difference is detected."),
+    "difference": Column("difference", "score", "The difference to detect."),
     "n_labels": Column("labels to\npay", "count", "Documents that a second judge labels."),
     "price": Column("price", "size", "What is added, at the prices asked for."),
 }
@@ -98,7 +98,7 @@ class PairVariances:
             return float(np.mean(of_unjudged / (of_unjudged + self.of_topics / n_topics)))
 
     def power(self, difference: float, n_topics: int, judged: float = 0.0, *, level: float = 0.05) -> float:
-        r"""Share of the cases in which a difference is told: the t interval leaves out 0, on the right side.
+        r"""Share of cases in which a difference is detected: the t interval leaves out 0 on the right side.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class PairVariances:
         return float(chance.mean())
 
     def smallest(self, power: float, n_topics: int, judged: float = 0.0, *, level: float = 0.05) -> float:
-        """Smallest difference that is told with a power; 0 where nothing varies."""
+        """Smallest difference that is detected with a power; 0 where nothing varies."""
         from scipy.optimize import brentq
 
         most = 10 * float(np.sqrt((self.of_topics + self.of_unjudged(n_topics, judged)).max()))
@@ -147,7 +147,7 @@ class PairVariances:
     def topics_for(
         self, difference: float, power: float, judged: float = 0.0, *, level: float = 0.05
     ) -> int | None:
-        """Least number of topics, those at hand or more, that tell a difference; None where none does."""
+        """Least number of topics, those at hand or more, that detect a difference; None where none does."""
         low, high = self.n_topics, _MOST_TOPICS * self.n_topics
         if self.power(difference, high, judged, level=level) < power:
             return None
@@ -168,7 +168,7 @@ def _variances(scores: FloatArray, a: np.intp, b: np.intp) -> tuple[float, float
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Result):
-    """What a collection tells, and what more of it would.
+    """What a collection detects, and what more of it would.
 
     Attributes
     ----------
@@ -182,7 +182,7 @@ class Plan(Result):
     """
 
     command = "plan"
-    title = "What differences are told"
+    title = "What differences are detected"
 
     variances: Mapping[bool, PairVariances]
     n_unjudged: int
@@ -194,13 +194,13 @@ class Plan(Result):
         return one_line("Plan", f"{self.settings.measures}, {unjudged}")
 
     def scenarios(self) -> pd.DataFrame:
-        """Smallest differences that are told.
+        """Smallest differences that are detected.
 
         Returns
         -------
         pandas.DataFrame
             One row per scenario: ``scenario``, ``labels``, ``n_topics``, ``n_judgments``, ``smallest`` (the
-            smallest difference that is told with the power asked for), ``unjudged_variance`` and ``power``.
+            smallest difference detected with the power asked for), ``unjudged_variance`` and ``power``.
         """
         import pandas as pd
 
@@ -223,7 +223,7 @@ class Plan(Result):
         return pd.DataFrame(rows, columns=names)
 
     def mixes(self) -> pd.DataFrame:
-        """Ways to tell the difference asked for, the cheapest first; empty where none was asked for.
+        """Ways to detect the difference asked for, the cheapest first; empty where none was asked for.
 
         Returns
         -------
@@ -259,34 +259,35 @@ class Plan(Result):
         power, test = level(self.settings.power), f"at {self.settings.level:g}"
         measure = self.settings.measures
         view = View(
-            title=f"{measure}: smallest difference told in {power} of cases, {test}",
+            title=f"{measure}: smallest difference detected in {power} of cases, {test}",
             names=("scenario",),
             columns=("labels", "n_topics", "smallest", "unjudged_variance"),
         )
         scenarios = Table(
-            "scenarios", "Smallest differences that are told", self.scenarios(), _COLUMNS, (view,)
+            "scenarios", "Smallest differences that are detected", self.scenarios(), _COLUMNS, (view,)
         )
         if not len(mixes := self.mixes()):
             return (scenarios,)
         cheapest = View(
-            title=f"{measure}: cheapest ways to tell a difference of {self.settings.difference:g}",
+            title=f"{measure}: cheapest ways to detect a difference of {self.settings.difference:g}",
             names=("n_topics",),
             columns=("n_judgments", "labels", "n_labels", "price"),
             top=5,
         )
-        return scenarios, Table("mixes", "Ways to tell a difference", mixes, _COLUMNS, (cheapest,))
+        return scenarios, Table("mixes", "Ways to detect a difference", mixes, _COLUMNS, (cheapest,))
 
     def summary(self) -> tuple[str, ...]:
-        """What is told now, what would help, and the cheapest way to a difference."""
+        """What is detected now, what would help, and the cheapest way to a difference."""
         rows = self.scenarios().to_dict("records")
         now, s = rows[0], self.settings
         share = f"{level(s.power)} of cases (t interval at {s.level:g})"
         smallest, on = number(now["smallest"], 3), counted(now["n_topics"], "topic")
-        text = f"On {on} a difference of {smallest} is told in {share}."
+        text = f"On {on} a difference of {smallest} is detected in {share}."
         others = [row for row in rows[1:] if not row["labels"] or len(self.variances) == 1]
         if others:
-            changes = [f"{row['scenario']} {number(row['smallest'], 3)}" for row in others]
-            text += f" It falls: {', '.join(changes)}."
+            first, *rest = [(row["scenario"], number(row["smallest"], 3)) for row in others]
+            changes = [f"With {first[0]} it is {first[1]}", *(f"with {what} {it}" for what, it in rest)]
+            text += f" {', '.join(changes)}."
         sentences = [text]
         mixes = self.mixes().to_dict("records")
         if mixes:
@@ -298,7 +299,7 @@ class Plan(Result):
             )
         elif s.difference is not None:
             sentences.append(
-                f"No number of topics up to {_MOST_TOPICS * now['n_topics']:,} tells {s.difference:g}."
+                f"No number of topics up to {_MOST_TOPICS * now['n_topics']:,} detects {s.difference:g}."
             )
         return tuple(sentences)
 
@@ -311,7 +312,7 @@ def plan(
     settings: PlanSettings,
     report: Callable[[str], None] | None = None,
 ) -> Plan:
-    """Plan a comparison: the smallest difference that is told, and what it takes to tell a smaller one.
+    """Plan a comparison: the smallest difference that is detected, and what it takes to detect a smaller one.
 
     Parameters
     ----------
@@ -335,7 +336,7 @@ def plan(
 
     Notes
     -----
-    A difference is told where its 95 % interval on topics like these, as of `compare`, leaves out 0. More
+    A difference is detected where its 95 % interval on topics like these, as of `compare`, leaves out 0. More
     topics divide the variance of topics and that of errors that topics have apart; errors that topics share
     stay. Judgments are taken to be of random documents; `judge_next` chooses better ones. Labels of second
     judges, where the collection has any, are left out once, so that both cases are there.

@@ -142,10 +142,10 @@ class PlanSettings(TargetSettings):
         (25, 50), "Comma-separated numbers of topics that are added.", least=1, may_be_empty=True
     )
     difference: float | None = option(
-        None, "A difference to tell; the cheapest mix of topics, judgments and labels is found.", above=0
+        None, "A difference to detect; the cheapest mix of topics, judgments and labels is found.", above=0
     )
-    power: float = option(0.8, "Share of the cases in which a difference is to be told.", above=0, below=1)
-    level: float = option(0.05, _LEVEL, help="A difference is told where its interval at this leaves out 0.")
+    power: float = option(0.8, "Share of the cases in which a difference is detected.", above=0, below=1)
+    level: float = option(0.05, _LEVEL, help="A difference is detected if its interval at this leaves out 0.")
     price_topic: float = option(0.0, "Price of a topic, without its judgments.", least=0)
     price_judgment: float = option(1.0, "Price of a judgment.", least=0)
     price_label: float = option(0.0, "Price of a label of a second judge.", least=0)

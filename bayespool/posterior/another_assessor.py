@@ -28,8 +28,8 @@ from bayespool.posterior.drawing import (
     completing,
     count_levels,
     count_levels_by_run,
+    draw_levels,
     in_threads,
-    judge_again,
     relevances,
 )
 from bayespool.posterior.steps import Rung, levels_of, rungs_of
@@ -149,8 +149,8 @@ class AnotherAssessor:
     ) -> Index:
         """Draw levels of documents that reach one of ``levels`` and not the next, shape (draw, document)."""
         level = np.empty(of_class.shape, dtype=np.uint8)
-        chance = np.repeat(np.cumsum(self.shares(levels), axis=1)[None], len(draws), axis=0)
-        judge_again(of_class.astype(np.uint8), keys, scrambled(draws), chance, level)
+        chance = np.cumsum(self.shares(levels), axis=1)
+        draw_levels(of_class.astype(np.uint8), keys, scrambled(draws), chance, level)
         return level.astype(np.int64)
 
     def judge(
@@ -176,7 +176,7 @@ class AnotherAssessor:
         return {"n_twice": n, "n_same": n_same, "changes": changes, "notes": self.notes()}
 
     def notes(self) -> list[str]:
-        """Notes on levels of the first assessor of which few documents are judged twice."""
+        """Notes on levels of which few documents are judged twice, and on those that no second one uses."""
         n_twice = self.counts.sum(axis=(0, 2))
         n_judged = np.bincount(self.first[self.first >= 0], minlength=len(self.levels))
         few = [
@@ -184,10 +184,18 @@ class AnotherAssessor:
             for level, n, judged in zip(self.levels, n_twice.tolist(), n_judged.tolist(), strict=True)
             if n < min(_ENOUGH, judged)
         ]
-        if not few:
-            return []
-        which = " and ".join(few) if n_twice.any() else "none"
-        return [f"documents judged twice are few ({which}): what another assessor makes of them is a prior's"]
+        notes = []
+        if not n_twice.any():
+            notes.append("no document is judged twice: the prior says how levels change")
+        elif few:
+            notes.append(
+                f"few documents are judged twice ({' and '.join(few)}): the prior decides at these levels"
+            )
+        unused = [str(level) for i, level in enumerate(self.levels) if i not in self.used]
+        if unused:
+            levels = " or ".join(unused)
+            notes.append(f"second assessors give no document relevance {levels}: another assessor gives none")
+        return notes
 
 
 def describe_assessors(collection: Collection) -> dict[str, Any]:

@@ -118,24 +118,24 @@ def _draw(
 
 
 @compiled
-def judge_again(
-    row: Levels,
+def draw_levels(
+    of_class: Levels,
     keys: npt.NDArray[np.uint64],
     draws: npt.NDArray[np.uint64],
     cumulative: FloatArray,
     level: Levels,
 ) -> None:
-    """Draw a level for each document by the cumulative chances of its row, shape (draw, row, level)."""
-    last = cumulative.shape[2] - 1
-    for i in range(row.shape[0]):
-        for j in range(row.shape[1]):
+    """Draw a level for each document by the cumulative chances of its class, shape (class, level)."""
+    last = cumulative.shape[1] - 1
+    for i in range(of_class.shape[0]):
+        for j in range(of_class.shape[1]):
             z = keys[j] ^ draws[i]
             z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
             z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
             z = z ^ (z >> np.uint64(31))
             u = np.float64(z >> np.uint64(11)) * 1.1102230246251565e-16
             k = 0
-            while k < last and u >= cumulative[i, row[i, j], k]:
+            while k < last and u >= cumulative[of_class[i, j], k]:
                 k += 1
             level[i, j] = k
 

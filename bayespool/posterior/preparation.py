@@ -256,9 +256,10 @@ class ScoringProblem:
         places = self.places(self.document_depth)
         if not self.has_pool_evidence:
             return np.zeros(len(self.unknowns))
-        _, _, rank, _, _ = self.held_out
-        # a strategy also judges deeper documents, which are evidence, too
-        depth = max(self.collection.pool_depth, float(np.quantile(rank, _EVIDENCE_ABOVE)))
+        _, _, rank, pair, _ = self.held_out
+        # a strategy also judges deeper documents, which are evidence, too; the user's own are of few runs
+        of_pool = self.collection.added_for[pair] < 0
+        depth = max(self.collection.pool_depth, float(np.quantile(rank[of_pool], _EVIDENCE_ABOVE)))
         return places.mean(np.log(np.maximum(places.rank, depth) / depth))
 
     def table(self, spec: ModelSpec, *, hidden: bool) -> DocumentTable:

@@ -164,6 +164,17 @@ class ScoringSettings(TargetSettings):
         if self.confusion is not None:
             self._check_confusion(self.confusion)
         self._hold("estimators", estimators_of(self._wanted(), self, by_settings=True, **self.of_targets()))
+        if self.of_another_assessor:
+            self._check_posterior()
+
+    def _check_posterior(self) -> None:
+        from bayespool.posterior import PosteriorEstimator
+
+        if not any(isinstance(e, PosteriorEstimator) for e in self.estimators):
+            raise InputError(
+                "no posterior among the estimators, and corrections have no scores by another assessor",
+                hint="add one, such as posterior-combined",
+            )
 
     def _check_confusion(self, confusion: str) -> None:
         from bayespool.models.confusion import parse_confusion

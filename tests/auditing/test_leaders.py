@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable
 from functools import cache
@@ -94,6 +95,20 @@ def test_what_is_open_is_told_and_left_at_a_width() -> None:
     wide = found.go_on(answers(found), budget=5, until=1.0)
     assert wide.is_done
     assert wide.summary()[-2] == "stop: each difference has a sign or is at most 1 wide"
+
+
+def test_a_run_with_the_same_documents_is_equal() -> None:
+    found, _, _ = simulated(np.random.default_rng(5), "right")
+    nothing = np.zeros(len(found.known))
+    same = dataclasses.replace(found.urns[0], low=nothing, high=nothing, least=-0.1, most=0.1)
+    found = dataclasses.replace(found, urns=(*found.urns, same), run_ids=(*found.run_ids, "e"))
+    assert found.leader_is["e"] == "equal"
+    assert any(text.startswith("a is equal to e; guaranteed") for text in found.summary())
+    assert not any("is the best" in text for text in found.summary())
+    first, waits = int(found.audits[0].walked.chosen[0]), np.full(len(found.known), -1)
+    assert dataclasses.replace(found, relevance=waits).leader_is["e"] == "open"
+    waits[first] = found.relevance[first]
+    assert dataclasses.replace(found, relevance=waits).leader_is["e"] == "equal"
 
 
 def test_p_values_are_those_of_all_runs_at_once() -> None:

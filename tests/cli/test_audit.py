@@ -83,6 +83,16 @@ def test_a_refutation_is_a_note_of_scores(run: Callable[..., Outcome], written: 
     assert refuted in json.loads(table.read_text())["metadata"]["pool_notes"][0]
 
 
+def test_what_is_wrong_with_an_audit_names_its_certificate(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    certificate = tmp_path / "audit.json"
+    planned(budget=3).save(certificate)
+    done = run("score", *call(written)[1:6], "--estimators", "background", "--audit", certificate)
+    assert done.status == 1
+    assert f"error: {certificate}: no line is a judgment" in done.err
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [

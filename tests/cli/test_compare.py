@@ -211,6 +211,6 @@ def test_plan_prints_what_is_told_and_what_it_costs(run: Callable[..., Outcome],
 def test_plan_does_without_files(run: Callable[..., Outcome], written: Path) -> None:
     stated = ("plan", "--topics-at-hand", "50", "--sd", "0.2")
     done = run(*stated)
-    assert (done.status, "On 50 topics a difference of 0.081 is told" in done.out) == (0, True)
+    assert (done.status, "On 50 topics a difference of 0.081 is detected" in done.out) == (0, True)
     assert "files beside --topics-at-hand" in run(*stated, *files(written)).err
     assert "no collection; give --qrels and runs, or --topics-at-hand" in run("plan").err

@@ -86,7 +86,8 @@ def test_scenarios_of_the_example() -> None:
     assert frame["n_judgments"].tolist() == [0, 20, found.n_unjudged, 0]
     assert frame["unjudged_variance"].iloc[2] == 0
     assert found.mixes().empty
-    assert found.summary()[0].startswith(f"On 20 topics a difference of {now:.3f} is told in 80 % of cases")
+    said = f"On 20 topics a difference of {now:.3f} is detected in 80 % of cases (t interval at 0.05). With "
+    assert found.summary()[0].startswith(f"{said}20 more judgments it is {some:.3f}, with everything judged ")
 
 
 def test_the_cheapest_mix_follows_the_prices() -> None:
@@ -95,7 +96,7 @@ def test_the_cheapest_mix_follows_the_prices() -> None:
     assert dear["n_topics"] < cheap["n_topics"]
     assert cheap["n_judgments"] == cheap["price"] == 0
     assert dear["price"] == 1000 * (dear["n_topics"] - 20) + dear["n_judgments"]
-    assert made(difference=1e-6).summary()[1] == "No number of topics up to 2,000 tells 1e-06."
+    assert made(difference=1e-6).summary()[1] == "No number of topics up to 2,000 detects 1e-06."
 
 
 def test_labels_of_a_second_judge_are_left_out_once() -> None:
@@ -135,7 +136,7 @@ def test_a_plan_without_a_collection_is_of_what_is_stated() -> None:
     n_topics = ONE.topics_for(0.05, 0.8)
     assert made.mixes()["n_topics"].tolist() == [n_topics]
     assert made.mixes()["price"].tolist() == [3 * (n_topics - 50)]  # type: ignore[operator]
-    assert made.summary()[0].startswith("On 50 topics a difference of 0.081 is told")
+    assert made.summary()[0].startswith("On 50 topics a difference of 0.081 is detected")
 
 
 def test_a_plan_is_of_a_collection_or_of_what_is_stated() -> None:

@@ -102,7 +102,10 @@ def test_levels_of_few_documents_judged_twice_are_told() -> None:
     stated = dataclasses.replace(
         example, second=SecondAssessors(np.full(len(example.relevance), -1, np.int16))
     )
-    assert "judged twice are few (none)" in describe_assessors(stated)["notes"][0]
+    assert "no document is judged twice" in describe_assessors(stated)["notes"][0]
+    binary = np.where(example.judged, np.minimum(example.relevance, 1), -1).astype(np.int16)
+    (note,) = describe_assessors(dataclasses.replace(example, second=SecondAssessors(binary)))["notes"]
+    assert note == "second assessors give no document relevance 2: another assessor gives none"
 
 
 def test_what_good_runs_rank_high_is_confirmed_more_often() -> None:

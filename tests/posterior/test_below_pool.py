@@ -130,3 +130,17 @@ def test_documents_that_a_strategy_judged_deeper_are_evidence_of_their_ranks() -
     assert (deep.pool_depth, end) == (6, 18)
     rank = problem.places(100).rank
     np.testing.assert_allclose(problem.below_pool, np.log(np.maximum(rank, end) / end))
+
+
+def test_own_judgments_of_a_run_leave_the_depth_of_the_pool() -> None:
+    """45 documents below rank 10 of new-a, judged by the user, are 7 % of the hidden ones."""
+    example = load_example()
+    (run,) = example.run_index(["new-a"])
+    deep = example.document[run, :, 10:30]
+    pairs = np.unique(deep[deep >= 0])
+    pairs = pairs[example.relevance[pairs] < 0][:45]
+    with_own = example.with_added(pairs, np.zeros(len(pairs), dtype=np.int16))
+    assert np.quantile(held_out_documents(with_own, cutoff=100)[2], 0.95) > 10
+    problem = ScoringProblem(with_own, ("new-b",), parse_measure("P@100"), "complete")
+    rank = problem.places(100).rank
+    np.testing.assert_allclose(problem.below_pool, np.log(np.maximum(rank, 10) / 10))

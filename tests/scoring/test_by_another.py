@@ -98,3 +98,7 @@ def test_what_is_missing_or_idle_is_refused() -> None:
         score(load_example(), "new-a", confusion="9 1; 1 9", **FEW)
     with pytest.raises(InputError, match="confusion of 2 levels, and the judgments have 3: 0, 1, 2"):
         score(load_example(), "new-a", scope="another-assessor", confusion="9 1; 1 9", **FEW)
+    with pytest.raises(InputError, match="no posterior among the estimators"):
+        score(load_example(), "new-a", scope="another-assessor", estimators="background")
+    with pytest.raises(InputError, match="no posterior among the estimators"):
+        compare(load_example(), scopes=("another-assessor",), estimators="background")
