@@ -132,6 +132,14 @@ class LeaderAudit(ListForAssessors):
         }
 
     @property
+    def evidence(self) -> float:
+        """The largest evidence against the posterior so far, at each step the mean over differences.
+
+        A mean of martingales is one, so that the number of runs changes nothing.
+        """
+        return float(np.mean([audit.foretold.evidence for audit in self.audits], axis=0).max(initial=1.0))
+
+    @property
     def leader_is(self) -> dict[str, str]:
         """What is guaranteed of the leader against each run: ``better``, ``worse``, ``equal`` or ``open``.
 
@@ -168,7 +176,12 @@ class LeaderAudit(ListForAssessors):
 
         See `Audit.inform`.
         """
-        return informed(collection, self.qrels(), [audit.refutation for audit in self.audits], path)
+        refutation = (
+            f"{self.measure} of {self.leader} and {counted(len(self.urns), 'other run')}: an audit's "
+            f"judgments refute the posterior without them (evidence {self.evidence:.3g}, and {REFUTING:g} is "
+            f"enough); its certificate has the intervals that are guaranteed at {level(self.ci_prob)}"
+        )
+        return informed(collection, self.qrels(), [refutation] * (self.evidence >= REFUTING), path)
 
     # --- what it says ---
 
@@ -194,7 +207,7 @@ class LeaderAudit(ListForAssessors):
             ),
             "interval": [end for audit in self.audits for end in audit.interval],
             "looseness": max(audit.looseness for audit in self.audits),
-            "evidence_against_posterior": max(audit.evidence for audit in self.audits),
+            "evidence_against_posterior": self.evidence,
             "n_judged": self.n_judged,
             "is_done": self.is_done,
         }
@@ -279,11 +292,11 @@ class LeaderAudit(ListForAssessors):
         return self.audits[0].in_format(suffix)
 
     def notes(self) -> tuple[str, ...]:
-        """The pool's; the differences on which the posterior is refuted; what holds of an audit."""
-        against = [audit.run_ids[1] for audit in self.audits if audit.evidence >= REFUTING]
+        """The pool's; whether the posterior is refuted; what holds of an audit."""
+        is_refuted = self.evidence >= REFUTING
         refuted = (
-            f"the judgments refute the posterior of the difference with {', '.join(against)} (evidence "
-            f"{REFUTING:g} or more): do not rely on it; the guaranteed intervals hold"
+            f"the judgments refute the posterior of these differences (evidence {self.evidence:.3g}, and "
+            f"{REFUTING:g} is enough): do not rely on it; the guaranteed intervals hold"
         )
         own = [
             note
@@ -293,7 +306,7 @@ class LeaderAudit(ListForAssessors):
         ]
         loose = [note for note in self._loosest.notes() if "is no sum of gains" in note]
         unique = dict.fromkeys([*loose, *own])
-        return (*self.details.get("pool_notes", ()), *[refuted] * bool(against), *unique)
+        return (*self.details.get("pool_notes", ()), *[refuted] * is_refuted, *unique)
 
     @property
     def _loosest(self) -> Audit:

@@ -97,6 +97,14 @@ def test_what_is_open_is_told_and_left_at_a_width() -> None:
     assert wide.summary()[-2] == "stop: each difference has a sign or is at most 1 wide"
 
 
+def test_evidence_does_not_grow_with_the_number_of_runs() -> None:
+    found, _, _ = simulated(np.random.default_rng(5), "adverse")
+    names = [f"copy of {run}" for run in found.run_ids[1:]]
+    twice = dataclasses.replace(found, urns=found.urns * 2, run_ids=(*found.run_ids, *names))
+    assert twice.evidence == pytest.approx(found.evidence)
+    assert min(a.evidence for a in found.audits) < found.evidence < max(a.evidence for a in found.audits)
+
+
 def test_a_run_with_the_same_documents_is_equal() -> None:
     found, _, _ = simulated(np.random.default_rng(5), "right")
     nothing = np.zeros(len(found.known))
