@@ -12,6 +12,7 @@ import numpy as np
 from bayespool.errors import InputError
 from bayespool.names import PAIRS
 from bayespool.plots.style import (
+    NARROW,
     POSTERIOR,
     SMALLEST_TEXT,
     available_name,
@@ -27,6 +28,7 @@ from bayespool.plots.style import (
     of_measure,
     row_axis,
     share_legend,
+    short_name,
 )
 from bayespool.tables.columns import wider_scopes
 from bayespool.tables.formatting import counted, level, literal
@@ -39,7 +41,6 @@ if TYPE_CHECKING:
 _BOUNDS = "0.6"
 _MAX_ROWS_WITH_LINE_PER_MARK = 12
 _MAX_GRID_COLUMNS, _MAX_HIGH_ROWS = 3, 36
-_NARROW = 5.0  # inches; a narrower figure is for a phone
 _FAR = "black"
 
 
@@ -238,7 +239,9 @@ def draw_topics(scores: Any, measure: object = None, *, width: float | None = No
     figure, panels = _panels(len(run_ids), _height(frame["query_id"].nunique(), 0), width)
     for run, panel in zip(run_ids, panels, strict=True):
         plot_topics(scores, run, measure, legend=False, ax=panel)
-        panel.set_title(literal(run), fontsize="medium")
+        is_narrow = width is not None and width < NARROW
+        title = short_name(run) if is_narrow else run
+        panel.set_title(literal(title), fontsize="medium", loc="right" if is_narrow else "center")
         panel.set_xlabel(frame["measure"].iloc[0])
     _share(figure, panels)
     return figure
@@ -323,9 +326,8 @@ def plot_unjudged(scores: Any, cutoff: int | None = None, *, ax: Axes | None = N
     image = axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto", interpolation="nearest")
     row_axis(axes, [short_name(str(run)) for run in run_ids])
     axes.set_xticks([])
-    axes.set_xlabel(
-        literal(f"{len(query_ids):,} topics, {query_ids[0]} to {query_ids[-1]}"), fontsize="small"
-    )
+    first, last = (short_name(str(query_id), 10) for query_id in query_ids[[0, -1]])
+    axes.set_xlabel(literal(f"{len(query_ids):,} topics, {first} to {last}"), fontsize="small")
     axes.spines[:].set_visible(False)
     place: dict[str, Any] = {"location": "top", "shrink": 0.4, "aspect": 30, "anchor": (0, 0)}
     bar = axes.figure.colorbar(image, ax=axes, ticks=[0, 0.5, 1], **place)
@@ -346,7 +348,7 @@ def draw_runs(
     truth: Mapping[str, float] | None = None,
 ) -> Figure:
     """Figure with `plot_forest` of some runs for a page, ``width`` in inches, with its legend above."""
-    is_narrow = width < _NARROW
+    is_narrow = width < NARROW
     n_columns = 1 if is_narrow else int(width / 2.1)
     frame = scores.to_frame("scores")
     n_marks = len(_Rows.of(of_measure(frame, measure), "run_id", None).marked(corrections))
@@ -367,11 +369,6 @@ def draw_runs(
         fontsize=8, frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=n_columns, borderaxespad=0.2
     )
     return figure
-
-
-def short_name(name: str, longest: int = 40) -> str:
-    """A name, or its beginning if it is long."""
-    return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def _height(n_rows: int, n_marks: int) -> float:
@@ -459,7 +456,7 @@ def _share(figure: Figure, panels: Sequence[Axes]) -> None:
             panel.set_ylabel("")
     width = figure.get_size_inches()[0]
     look: dict[str, Any] = {"fontsize": "small", "columnspacing": 1.2}
-    if width < _NARROW:
+    if width < NARROW:
         look = {"fontsize": SMALLEST_TEXT, "columnspacing": 0.8, "handlelength": 1.4, "borderaxespad": 0}
         n_rows = -(-len({text for panel in panels for text in panel.get_legend_handles_labels()[1]}) // 2)
         figure.set_figheight(figure.get_figheight() + 0.15 * n_rows)

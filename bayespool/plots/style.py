@@ -35,7 +35,11 @@ MARKS = "osD^vXP*<>hp"
 ImageFormat = Literal["pdf", "png", "svg"]
 """Image files that `render` makes."""
 
+NARROW = 5.0
+"""Inches; a narrower figure is for a phone or a column."""
+
 _LABEL_SIZE, _SMALLEST_LABEL = 8.0, 4.5  # points
+_LONGEST_ON_PHONE = 24  # letters of a row's name
 SMALLEST_TEXT = 7.0  # points, in figures of a paper
 _SMALLEST_WIDTH, _PANEL_WIDTH = 2.0, 3.2  # inches
 _INCHES_PER_TICK = 0.62  # room for "−0.0025" and a space
@@ -265,14 +269,22 @@ def inches_per_row(axes: Axes, n_rows: int) -> float:
     return float(axes.get_window_extent().height / axes.figure.dpi / max(n_rows, 1))
 
 
+def short_name(name: str, longest: int = 40) -> str:
+    """A name, or its beginning if it is long."""
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+
+
 def row_axis(axes: Axes, names: Sequence[object]) -> None:
-    """Label rows from the top, in smaller type or only some of them where rows are narrow."""
+    """Label rows from the top, in smaller type or only some where rows are narrow, shortened on a phone."""
     n = len(names)
     inches = inches_per_row(axes, n)
     size = float(np.clip(72 * 0.75 * inches, _SMALLEST_LABEL, _LABEL_SIZE))
     step = max(1, int(np.ceil(size * 1.15 / (72 * inches))))
     shown = range(0, n, step)
-    axes.set_yticks(list(shown), [literal(names[i]) for i in shown], fontsize=size)
+    texts = [str(names[i]) for i in shown]
+    if axes.figure.bbox.width / axes.figure.dpi < NARROW:
+        texts = [short_name(text, _LONGEST_ON_PHONE) for text in texts]
+    axes.set_yticks(list(shown), list(map(literal, texts)), fontsize=size)
     axes.set_ylim(n - 0.5, -0.5)
 
 
