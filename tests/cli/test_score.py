@@ -422,5 +422,7 @@ def test_judgments_of_second_assessors_want_their_scope_and_say_their_line(
     second.write_text("701 0 D00001 1\n701 0 D00002\n", encoding="utf-8")
     done = run(*arguments(written), *FAST, "--second-assessors", second)
     assert (done.status, "add --scope another-assessor" in done.err) == (1, True)
-    done = run(*arguments(written), *FAST, "--second-assessors", second, "--scope", "another-assessor")
+    asked = (*arguments(written), "--second-assessors", second, "--scope", "another-assessor")
+    assert "add one, such as posterior-combined" in run(*asked, *FAST).err
+    done = run(*asked, "--estimators", "posterior-ratio")
     assert (done.status, f"{second}, line 2" in done.err.replace("\n", "")) == (1, True)
