@@ -1,6 +1,6 @@
 """How often are documents below the pool depth relevant, beside what models say that learn above it?
 
-    BAYESPOOL_COLLECTIONS=folder python benchmarks/below_pool.py [--depth 10] [--collections 8] [--every 2]
+    python benchmarks/below_pool.py [--depth 10] [--collections 8] [--every 2] [--intervals]
 
 TREC-2 and TREC-8, judged to depth 100, are pooled to a depth again, and every second organization is left
 out and scored under P@100; in simulated collections of 50 topics new runs are, as in `more_topics.py`.
@@ -11,6 +11,10 @@ expected below the pool as are relevant; the standard deviation of slopes fitted
 again if topics differ by .35; and with it the relevant over the expected documents by fifths of the
 topics. The priors `bayespool.models.priors.SLOPE_BELOW_POOL`, ``STEEPER_BELOW_POOL`` and
 ``TOPICS_BELOW_POOL`` are about this.
+
+With --intervals it prints, for the default posterior of these runs of TREC-2 and TREC-8, errors against the
+judgments to depth 100 (over the ideal ranking that the estimate has), the share of 95 % intervals that hold,
+and the root mean square of (estimate − truth) / standard deviation.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -26,13 +30,15 @@ from at_hand import collections_folder, read
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from bayespool import Collection
+from bayespool import Collection, parse_measure, score
+from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments import SimulationSettings, simulate
 from bayespool.models.spec import BELOW_POOL_PRIORS
 from bayespool.posterior import PosteriorEstimator
 
 FloatArray = npt.NDArray[np.float64]
 
+MEASURES = ("P@10", "P@30", "P@100", "AP@100", "R@100")
 MODELS = ("ratio", "evidence", "rankings")
 ENDS = (10, 20, 30, 50, 100)
 TOPICS_APART = 0.35  # standard deviation of topics' slopes
@@ -47,9 +53,16 @@ def main() -> None:
     parser.add_argument("--depth", type=int, default=10)
     parser.add_argument("--collections", type=int, default=8, help="simulated ones")
     parser.add_argument("--every", type=int, default=2, help="organization is left out")
+    parser.add_argument("--intervals", action="store_true")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     folder = collections_folder(parser)
+    if asked.intervals:
+        print("| collection | measure | runs | MAE as judged | MAE | bias | in 95 % | rms |")
+        print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+        for name in ("trec2-adhoc", "trec8-adhoc"):
+            print_intervals(name, left_out(read(folder / name), asked.depth, asked.every))
+        return
     bins = [f"{low + 1}–{end}" for low, end in zip((0, *ENDS), ENDS, strict=False)]
     heads = [*bins, "slope", "topics", "slope, topics apart", "by fifths of topics"]
     print("| collection | model | " + " | ".join(heads) + " |")
@@ -58,6 +71,33 @@ def main() -> None:
         full = read(folder / name)
         print_rows(name, list(left_out(full, asked.depth, asked.every)), asked.depth)
     print_rows("simulated", list(simulated(asked.collections, asked.depth)), asked.depth)
+
+
+def print_intervals(name: str, cases: Iterable[tuple[Collection, Collection, list[str]]]) -> None:
+    """A row for each measure: error and coverage of the default posterior."""
+    rows: dict[str, list[tuple[float, float, float, bool]]] = {measure: [] for measure in MEASURES}
+    for full, part, runs in cases:
+        scores = score(part, runs, MEASURES, estimators="posterior-combined", draws=75)
+        for measure in MEASURES:
+            estimates = scores["posterior-combined", measure]
+            assert estimates.std is not None
+            truth, judged = (
+                values_on_fuller(part, other, runs, parse_measure(measure)).means() for other in (full, part)
+            )
+            lower, upper = estimates.interval(0.95)
+            held = (lower - 1e-9 <= truth) & (truth <= upper + 1e-9)
+            rows[measure] += zip(
+                (judged - truth).tolist(),
+                (estimates.value - truth).tolist(),
+                estimates.std.tolist(),
+                held.tolist(),
+                strict=True,
+            )
+    for measure, of_measure in rows.items():
+        as_judged, error, std, held = np.array(of_measure, dtype=float).T
+        cells = [f"{np.abs(as_judged).mean():.4f}", f"{np.abs(error).mean():.4f}", f"{error.mean():+.4f}"]
+        cells += [f"{held.mean():.0%}", f"{np.sqrt(((error / std) ** 2).mean()):.2f}"]
+        print(f"| {name} | {measure} | {len(error)} | " + " | ".join(cells) + " |", flush=True)
 
 
 def left_out(full: Collection, depth: int, every: int) -> Iterator[tuple[Collection, Collection, list[str]]]:
