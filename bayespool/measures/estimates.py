@@ -123,6 +123,9 @@ class Estimates(Shown):
     by_another : Values, shape (draw, run, topic), or None
         Draws of what another assessor of the same kind would have given, where documents are judged twice or
         a confusion is stated (`Collection.second`).
+    exchanged : Values, shape (pair, 2, run, topic), or None
+        The same with the completed judgments of pairs of draws exchanged, for the parts of the variance
+        (`bayespool.measures.assessor_variance.unjudged_share`).
     indicators : mapping of str to ndarray of float, shape (run,)
         What the method knows of a run besides its value, by column
         (`bayespool.corrections.anti_precision_indicators`).
@@ -151,6 +154,7 @@ class Estimates(Shown):
     distance: FloatArray | None = None
     new_kind: FloatArray | None = None
     by_another: Values | None = None
+    exchanged: Values | None = None
     indicators: Mapping[str, FloatArray] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -213,6 +217,7 @@ class Estimates(Shown):
             value=self.by_another.expected(),
             std=self.by_another.std(),
             by_another=None,
+            exchanged=None,
         )
 
     def model_of(self, model: str | None = None) -> str:
@@ -422,6 +427,7 @@ def side_by_side(parts: Sequence[Estimates]) -> Estimates:
         run_ids=tuple(run for part in parts for run in part.run_ids),
         draws=_joined([part.draws for part in parts]),
         by_another=_joined([part.by_another for part in parts]),
+        exchanged=_joined([part.exchanged for part in parts]),
         notes=tuple(note for part in parts for note in part.notes),
         fits=fits,
         weights={name: weight / n_runs for name, weight in weights.items()},
@@ -434,7 +440,7 @@ def side_by_side(parts: Sequence[Estimates]) -> Estimates:
 def _joined(parts: Sequence[Values | None]) -> Values | None:
     """Draws of single runs in one array; None if there are none."""
     values = [part for part in parts if part is not None]
-    return Values(np.concatenate([v.amount for v in values], axis=1), values[0].unit) if values else None
+    return Values(np.concatenate([v.amount for v in values], axis=-2), values[0].unit) if values else None
 
 
 def worst_of(diagnostics: Sequence[Diagnostics]) -> Diagnostics:

@@ -18,6 +18,7 @@ from bayespool.evidence.ideals import place_of_level, ranked_levels, reach_of_id
 from bayespool.evidence.learned_fusion import gains
 from bayespool.inference.confusion import ConfusionDraws, JudgedTwice, draw_confusion
 from bayespool.measures import Measure, Normalized, Tally, Values
+from bayespool.measures.assessor_variance import exchanged_pairs
 from bayespool.models.confusion import prior_counts
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.drawing import (
@@ -204,7 +205,11 @@ def describe_assessors(collection: Collection) -> dict[str, Any]:
 
 
 def values_by_another(
-    completion: Completion, another: AnotherAssessor, measures: Sequence[Measure]
+    completion: Completion,
+    another: AnotherAssessor,
+    measures: Sequence[Measure],
+    completed: Index | None = None,
+    by: Index | None = None,
 ) -> tuple[Values, ...]:
     """Values of the runs if another assessor had judged, one for each measure, shape (draw, run, topic).
 
@@ -215,6 +220,8 @@ def values_by_another(
         With as many draws.
     measures : sequence of Measure
         That the completion covers.
+    completed, by : ndarray of int, shape (draw,), optional
+        Draws of the completion, and those of the assessor who judges each; by default all, and the same.
 
     Notes
     -----
@@ -232,9 +239,10 @@ def values_by_another(
     ladders: dict[tuple[Rung, ...], list[int]] = {}  # measures that tell the same levels apart
     for i, measure in enumerate(measures):
         ladders.setdefault(rungs_of(collection, measure), []).append(i)
+    completed = np.arange(completion.n_draws) if completed is None else completed
+    by = completed if by is None else by
     amounts = [
-        np.empty((completion.n_draws, n_runs, n_topics), np.int32 if m.is_exact else np.float64)
-        for m in measures
+        np.empty((len(completed), n_runs, n_topics), np.int32 if m.is_exact else np.float64) for m in measures
     ]
 
     is_judged = (another.first >= 0) | (another.second >= 0)
@@ -263,8 +271,8 @@ def values_by_another(
         decided = another.second[either]
         cells = completion._cell_effects(t)
         step = max(1, CELLS // max(1, len(pairs)))
-        for start in range(0, completion.n_draws, step):
-            chosen = np.arange(completion.n_draws)[start : start + step]
+        for start in range(0, len(completed), step):
+            chosen, assessors = completed[start : start + step], by[start : start + step]
             rung = completion._draw(t, chosen, cells)[:, drawn]
             level = np.empty((len(chosen), len(pairs)), dtype=np.int64)
             level[:, : len(either)] = np.maximum(another.first[either], 0)
@@ -273,7 +281,7 @@ def values_by_another(
                 level[:, len(either) :] = another.exact(
                     of_class, levels_of(collection, rungs), exact_keys, chosen
                 )
-                block = another.judge(t, level, of_topic, keys, chosen)
+                block = another.judge(t, level, of_topic, keys, assessors)
                 block[:, np.flatnonzero(decided >= 0)] = decided[decided >= 0]
                 for i in members:
                     part = amounts[i][start : start + step, :, t]
@@ -285,6 +293,15 @@ def values_by_another(
 
     in_threads(judge_topic, range(n_topics))
     return tuple(Values(a, m.unit) for a, m in zip(amounts, measures, strict=True))
+
+
+def values_exchanged(
+    completion: Completion, another: AnotherAssessor, measures: Sequence[Measure]
+) -> tuple[Values, ...]:
+    """Values with completions exchanged in `exchanged_pairs`, one for each measure, (pair, 2, run, topic)."""
+    pairs = exchanged_pairs(completion.n_draws)
+    values = values_by_another(completion, another, measures, pairs[:, ::-1].ravel(), pairs.ravel())
+    return tuple(Values(v.amount.reshape(*pairs.shape, *v.amount.shape[1:]), v.unit) for v in values)
 
 
 def _places(placed: npt.NDArray[np.int32], pairs: Index) -> Where:

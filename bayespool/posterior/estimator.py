@@ -31,7 +31,7 @@ from bayespool.measures.estimates import NOTE_BREAK, worst_of
 from bayespool.models import MODELS
 from bayespool.names import COMBINED
 from bayespool.options import SEED, Option, PosteriorSettings, option, takes
-from bayespool.posterior.another_assessor import AnotherAssessor, values_by_another
+from bayespool.posterior.another_assessor import AnotherAssessor, values_by_another, values_exchanged
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import PoolDistance, distance_from_pool, sensitivity, with_kinds
 from bayespool.posterior.mixtures import fit_rung
@@ -188,13 +188,16 @@ class PosteriorEstimator:
                 if not some:
                     continue
                 completion = self._complete(collection, runs, group, engine, shared)
-                others = (
-                    [None] * len(some) if another is None else values_by_another(completion, another, some)
-                )
-                for measure, values, other in zip(some, completion.evaluate(*some), others, strict=True):
+                others: Sequence[Values | None] = [None] * len(some)
+                exchanged = others
+                if another is not None:
+                    others = values_by_another(completion, another, some)
+                    exchanged = values_exchanged(completion, another, some)
+                drawn = zip(some, completion.evaluate(*some), others, exchanged, strict=True)
+                for measure, values, other, swapped in drawn:
                     more = f"with the evidence of {group[0]}, unlike alone" if measure in alone else ""
                     estimates = self._estimates(completion, measure, values, more)
-                    parts[measure].append(dataclasses.replace(estimates, by_another=other))
+                    parts[measure].append(dataclasses.replace(estimates, by_another=other, exchanged=swapped))
         return tuple(side_by_side(parts[measure]) for measure in parsed)
 
     def complete(

@@ -74,6 +74,12 @@ ANOTHER_COLUMNS = {
     "another_value": Column("another's", "score", "Mean of what another assessor would have given."),
     "another_lower": Column("another's from", "score", "Lower end of the interval of another assessor's."),
     "another_upper": Column("another's to", "score", "Upper end of the interval of another assessor's."),
+    "unjudged_variance": Column(
+        "due to\nunjudged", "share", "Share of the variance of another assessor's due to unjudged documents."
+    ),
+    "assessor_variance": Column(
+        "due to\nassessor", "share", "Share of the variance of another assessor's due to the assessor."
+    ),
 }
 """Columns of scores by another assessor."""
 _BY_ANOTHER = Ends("another_lower", "another_upper", "by another\nassessor")
@@ -273,7 +279,7 @@ def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
     if "population_by" in frame:
         ends = (Ends(), _THERE, "unjudged_variance")
     if "another_value" in frame:
-        ends = (Ends(), "another_value", _BY_ANOTHER)
+        ends = (Ends(), "another_value", _BY_ANOTHER, "unjudged_variance", "assessor_variance")
     parts: list[Part] = []
     for name in names:
         if name == "all":
@@ -386,7 +392,7 @@ def _legend(frame: pd.DataFrame, parts: Sequence[Part]) -> str:
     if posteriors and "another_value" in frame:
         sentences.append(
             "Another's: what another assessor of the same kind would have given, mean and interval, judged "
-            "documents included."
+            "documents included; due to unjudged and assessor: shares of that variance."
         )
     return " ".join(sentences)
 

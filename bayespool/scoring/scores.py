@@ -13,6 +13,7 @@ import numpy as np
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.measures import Estimates, Measure
+from bayespool.measures.assessor_variance import unjudged_share
 from bayespool.measures.estimates import NOTE_BREAK, draws_container
 from bayespool.measures.populations import population_of
 from bayespool.report.saving import content
@@ -216,7 +217,9 @@ class Scores(ReadableScores):
             ``draws``, or ``bootstrap`` over topics alone
             (`bayespool.measures.populations.population_of`). With the scope ``another-assessor``
             ``another_value``, ``another_lower`` and ``another_upper``: mean and interval of what another
-            assessor would have given (NaN for a point correction).
+            assessor would have given; and shares of its variance that sum to 1, ``unjudged_variance``, which
+            is due to unjudged documents, and ``assessor_variance`` (NaN for a point correction; shares also
+            where nothing varies).
 
         Raises
         ------
@@ -232,7 +235,8 @@ class Scores(ReadableScores):
     @cached_property
     def _scores(self) -> Table:
         frame = self._frame(per_topic=False)
-        plain = Table("scores", "Scores of runs", frame, POPULATION_COLUMNS | ANOTHER_COLUMNS)
+        columns = ANOTHER_COLUMNS if self.scope == "another-assessor" else POPULATION_COLUMNS
+        plain = Table("scores", "Scores of runs", frame, columns)
         table = readable(plain, scope_of(self.metadata), best_first=True)
         return replace(table, views=(*table.views, *distance_views(frame)))
 
@@ -270,11 +274,12 @@ class Scores(ReadableScores):
     def _in_scope(self, e: Estimates) -> dict[str, Any]:
         """Columns of the scope besides these topics."""
         if self.scope == "another-assessor":
-            missing = np.full(len(e.run_ids), np.nan)
-            value, ends = missing, (missing, missing)
-            if e.by_another is not None:
-                value, ends = e.by_another.expected(), e.by_another.interval(self.ci_prob)
-            return {"another_value": value, "another_lower": ends[0], "another_upper": ends[1]}
+            if e.by_another is None or e.exchanged is None:
+                return dict.fromkeys(ANOTHER_COLUMNS, np.nan)
+            ends = e.by_another.interval(self.ci_prob)
+            share = unjudged_share(e.by_another.means(), e.exchanged.means())
+            columns = (e.by_another.expected(), *ends, share, 1 - share)
+            return dict(zip(ANOTHER_COLUMNS, columns, strict=True))
         if self.scope == "these-topics":
             return {}
         seed = self.metadata["settings"]["random_seed"]

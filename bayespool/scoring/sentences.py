@@ -86,13 +86,9 @@ def _sentence(row: Row, measure: Measure, over: str, of_others: str) -> str:
 
 
 def _in_wider_scope(row: Row, whose: str = "") -> str:
-    """Sentences on another assessor, or on the population of topics and on what would narrow its interval."""
+    """Sentences on another assessor or the population of topics, and on what would narrow the interval."""
     if row.get("another_value", np.nan) == row.get("another_value"):
-        ends = interval(row["another_lower"], row["another_upper"], 3)
-        return (
-            f" Another assessor of the same kind would have given {whose.removeprefix(' of ') or 'it'} "
-            f"{number(row['another_value'], 3)} (interval {ends})."
-        )
+        return _by_another(row, whose.removeprefix(" of ") or "it")
     if row.get("population_by") != "draws":
         return ""
     ends = interval(row["population_lower"], row["population_upper"], 3)
@@ -104,6 +100,25 @@ def _in_wider_scope(row: Row, whose: str = "") -> str:
     return (
         f" On topics like these the interval{whose} is {ends}. Judging everything would make it "
         f"{percent(judged)} narrower, as many topics again {percent(doubled)}: {advice}."
+    )
+
+
+def _by_another(row: Row, whose: str) -> str:
+    """Sentences on another assessor."""
+    ends = interval(row["another_lower"], row["another_upper"], 3)
+    text = (
+        f" Another assessor of the same kind would have given {whose} "
+        f"{number(row['another_value'], 3)} (interval {ends})."
+    )
+    share = float(row["unjudged_variance"])
+    if share != share:
+        return text
+    advice = "judge more documents" if share > 1 / 2 else "have more documents judged twice"
+    if share == 0:
+        return f"{text} All of the variance is due to the assessor: {advice}."
+    return (
+        f"{text} Judging everything once would make that {percent(1 - np.sqrt(1 - share))} narrower; the "
+        f"assessor accounts for {percent(1 - share)} of the variance: {advice}."
     )
 
 

@@ -6,14 +6,24 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy.special import logit
 
+from bayespool import read_collection
 from bayespool.collection import Collection, SecondAssessors
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments import load_example
 from bayespool.experiments.simulation import SimulationSettings, simulate
-from bayespool.measures import parse_measures
-from bayespool.posterior import PosteriorEstimator
-from bayespool.posterior.another_assessor import AnotherAssessor, describe_assessors, values_by_another
+from bayespool.inference.confusion import ConfusionDraws
+from bayespool.measures import Values, parse_measures
+from bayespool.measures.assessor_variance import unjudged_share
+from bayespool.posterior import PosteriorEstimator, drawing
+from bayespool.posterior.another_assessor import (
+    AnotherAssessor,
+    describe_assessors,
+    values_by_another,
+    values_exchanged,
+)
+from bayespool.posterior.completion import Completion
 
 MEASURES = ("P@10", "nDCG@10", "AP@20", "R@20", "RR@10", "P(rel=2)@10", "Judged@10")
 ESTIMATOR = PosteriorEstimator(model="ratio", draws=25)
@@ -128,6 +138,82 @@ def test_what_good_runs_rank_high_is_confirmed_more_often() -> None:
         )
         by_level_alone = e.value * shares[1]  # what is highly relevant is confirmed a little more often
         assert (e.measure.cutoff > 3) or (known - by_level_alone).mean() > 0.1
+
+
+class KnownChance(Completion):
+    """A completion in which every unjudged document is relevant with a chance of 0.3."""
+
+    def _draw(self, topic: int, chosen: np.ndarray, cells: object) -> np.ndarray:
+        here = self.unknowns.on_topic(topic)
+        drawn = np.random.default_rng([7, topic]).random((self.n_draws, here.stop - here.start)) < 0.3
+        return drawn.astype(np.uint8)[chosen]
+
+
+def by_known_assessors(confirmed: np.ndarray, twice: bool) -> tuple[Values, Values]:
+    """P@5 of a run with two relevant, one nonrelevant and two unjudged documents on each of two topics.
+
+    ``confirmed`` has the chance of each draw that another assessor confirms a relevant document; a
+    nonrelevant one is relevant to that assessor with a chance of 0.1. Values, and those of exchanged pairs.
+    """
+    judged = {"a": 1, "b": 1, "c": 0}
+    ranking = {doc_id: 5.0 - i for i, doc_id in enumerate("abcde")}
+    both = read_collection(
+        dict.fromkeys("qr", judged | {"z": 0}), {"mine": dict.fromkeys("qr", ranking)},
+        second_assessors=dict.fromkeys("qr", judged if twice else {"z": 0}),
+    )  # fmt: skip
+    made = PosteriorEstimator(model="ratio", draws=len(confirmed), chains=1).complete(both, "mine", "P@5")
+    completion = KnownChance(**{f.name: getattr(made, f.name) for f in dataclasses.fields(made)})
+    another = AnotherAssessor(both, len(confirmed), 1)
+    intercept = logit(np.stack([np.full(len(confirmed), 0.1), confirmed], axis=1))[None]
+    n_features = another.features(np.arange(1)).shape[1]
+    another.__dict__["confusion"] = ConfusionDraws(
+        intercept, np.zeros((1, len(confirmed), n_features)), np.zeros((1, len(confirmed), 2, 3))
+    )
+    measures = parse_measures("P@5")
+    return values_by_another(completion, another, measures)[0], values_exchanged(
+        completion, another, measures
+    )[0]
+
+
+@pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
+@pytest.mark.parametrize("twice", [False, True])
+@pytest.mark.parametrize("spread", [0.0, 0.2])
+def test_parts_of_the_variance_by_hand(spread: float, twice: bool) -> None:
+    """Where all is judged twice the assessor's part is that of the unjudged documents' levels."""
+    n, p, chance, false = 8000, 0.3, 0.7, 0.1
+    values, exchanged = by_known_assessors(np.tile([chance - spread, chance + spread], n // 2), twice)
+    n_judged, n_unjudged = (0, 0) if twice else (4, 2), 4
+    of_unjudged = n_unjudged * p * (1 - p) * (chance - false) ** 2
+    relevant, spread_of_relevant = n_judged[0] + n_unjudged * p, n_unjudged * p * (1 - p)
+    of_confirmed = chance * (1 - chance) - spread**2  # mean over assessors
+    nonrelevant = n_judged[1] + n_unjudged * (1 - p)
+    of_assessor = relevant * of_confirmed + nonrelevant * false * (1 - false)
+    of_assessor += (relevant**2 + spread_of_relevant) * spread**2  # one assessor for all documents
+    assert values.totals().var() == pytest.approx(of_unjudged + of_assessor, rel=0.06)
+    share = unjudged_share(values.means(), exchanged.means())
+    assert share == pytest.approx([of_unjudged / (of_unjudged + of_assessor)], abs=0.06)
+
+
+def test_nothing_unjudged_is_exactly_the_assessors() -> None:
+    """Pooled runs beside new ones, whose unjudged documents are completed with theirs."""
+    both = again(load_example(), 0.3)
+    pooled = dataclasses.replace(ESTIMATOR, estimand="pooled", together=True)
+    for e in pooled.estimate(both, ["new-a", *both.pooled_run_ids[:2]], ("P@10", "DCG@10", "RR@10")):
+        assert e.by_another is not None
+        assert e.exchanged is not None
+        share = unjudged_share(e.by_another.means(), e.exchanged.means())
+        assert 0 < share[0] < 1
+        assert share[1:].tolist() == [0.0, 0.0]
+
+
+def test_the_parts_depend_neither_on_threads_nor_on_runs_beside(monkeypatch: pytest.MonkeyPatch) -> None:
+    both, found = again(load_example(), 0.3), []
+    for n_threads, runs in ((1, ["new-b"]), (2, ["new-b"]), (2, ["new-b", "new-a"])):
+        monkeypatch.setattr(drawing, "MAX_THREADS", n_threads)
+        found.append(ESTIMATOR.estimate(both, runs, ("P@10", "nDCG@10")))
+    for one, *others in zip(*found, strict=True):
+        for other in others:
+            assert np.array_equal(one.exchanged.amount[:, :, 0], other.exchanged.amount[:, :, 0])
 
 
 @pytest.mark.slow

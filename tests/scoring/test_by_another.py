@@ -11,7 +11,9 @@ from bayespool import compare, load_example, read_scores, score
 from bayespool.collection import add_second_assessors, qrels_from_frame
 from bayespool.collection.contents import Collection
 from bayespool.errors import InputError
+from bayespool.measures.assessor_variance import unjudged_share
 from bayespool.scoring import Scores
+from bayespool.scoring.sentences import _in_wider_scope
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 FEW = {"draws": 50, "estimators": ["background", "posterior-ratio"]}
@@ -40,18 +42,41 @@ def test_the_frame_has_both_intervals(scores: Scores) -> None:
     low, _ = found.interval()
     assert (row["another_value"], row["another_lower"]) == (found.expected()[1], low[1])
     assert row["another_upper"] - row["another_lower"] > row["upper"] - row["lower"]
-    assert np.isnan(frame.loc["background", "another_value"])
+    shares = ["unjudged_variance", "assessor_variance"]
+    exchanged = scores["posterior-ratio", "P@10"].exchanged
+    assert exchanged is not None
+    assert row["unjudged_variance"] == unjudged_share(found.means(), exchanged.means())[1]
+    assert row[shares].sum() == pytest.approx(1)
+    assert np.isnan(frame.loc["background", ["another_value", *shares]].astype(float)).all()
     assert "another_value" not in scores.to_frame(per_topic=True)
 
 
 def test_tables_sentences_and_notes_say_what_it_is(scores: Scores) -> None:
     first = scores.read()[0]
-    assert tuple(first.headings()[-2:]) == ("another's", "by another assessor")
+    assert tuple(first.headings()[-4:]) == (
+        "another's",
+        "by another assessor",
+        "due to unjudged",
+        "due to assessor",
+    )
     row = scores.to_frame().query("run_id == 'new-a' and estimator == 'posterior-ratio'").iloc[0]
     sentence = next(text for text in scores.summary() if text.startswith("The P@10 of new-a"))
     assert f"Another assessor of the same kind would have given it {row['another_value']:.3f}" in sentence
+    share = float(row["unjudged_variance"])
+    assert f"would make that {100 * (1 - np.sqrt(1 - share)):.1f} % narrower" in sentence
+    assert f"the assessor accounts for {100 * (1 - share):.1f} % of the variance: have more" in sentence
     assert sum(scores.table("judged_twice").frame["n"]) == scores.metadata["assessors"]["n_twice"]
     assert any(note.startswith("judged twice: ") and "with another level" in note for note in scores.notes())
+
+
+def test_a_sentence_says_what_is_missing() -> None:
+    """By share of the unjudged documents."""
+    row = {"another_value": 0.5, "another_lower": 0.4, "another_upper": 0.6}
+    more = [_in_wider_scope(row | {"unjudged_variance": share}) for share in (np.nan, 0.0, 0.19, 0.64)]
+    assert more[0].endswith("(interval 0.400–0.600).")
+    assert more[1].endswith("All of the variance is due to the assessor: have more documents judged twice.")
+    assert "10.0 % narrower; the assessor accounts for 81.0 % of the variance: have more" in more[2]
+    assert more[3].endswith("the assessor accounts for 36.0 % of the variance: judge more documents.")
 
 
 def test_these_topics_do_not_know_of_it(both: Collection, scores: Scores) -> None:
