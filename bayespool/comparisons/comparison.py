@@ -21,7 +21,7 @@ from bayespool.comparisons.draws import (
 from bayespool.comparisons.reliability import dependability, generalizability
 from bayespool.comparisons.sentences import comparison_sentences, pair_lines
 from bayespool.comparisons.significance import Control, SignificanceTest, SignificantDraws, effect_sizes
-from bayespool.comparisons.systems import SystemScores, scores_of_systems, system_frame, variance_frame
+from bayespool.comparisons.systems import OfSystems, scores_of_systems, system_frame, variance_frame
 from bayespool.comparisons.tables import (
     AS_JUDGED,
     Pair,
@@ -427,7 +427,8 @@ class Comparison(Result):
             ``measure``, ``method``, ``scope``, ``system``, ``n_runs``, ``value``, ``lower``, ``upper``,
             ``ci_prob``, and shares of the variance on topics and runs like these: ``topics_variance``,
             ``replicates_variance`` (0 where no system has two runs) and ``unjudged_variance``. On these
-            topics the interval is over unjudged documents alone, and shares are NaN. Empty without systems.
+            topics the interval is over unjudged documents alone, and shares are NaN; by another assessor,
+            ``unjudged_variance`` and ``assessor_variance`` sum to 1. Empty without systems.
         """
         return system_frame(self._of_systems, self.draws, self.ci_prob)
 
@@ -438,16 +439,17 @@ class Comparison(Result):
         -------
         pandas.DataFrame
             One row per measure, method with draws and component: ``measure``, ``method``, ``component``
-            (``system``, ``replicate``, ``topic``, ``unjudged``), ``variance`` and ``share`` of their sum. The
-            last two are of systems' means, averaged over systems. Empty without systems.
+            (``system``, ``replicate``, ``topic``, ``unjudged``), ``variance`` and ``share`` of their sum;
+            from ``topic`` on of systems' means, averaged over systems. With the scope ``another-assessor``
+            they are of scores by another assessor, with the component ``assessor``. Empty without systems.
         """
         return variance_frame(self._of_systems)
 
     @cached_property
-    def _of_systems(self) -> dict[tuple[Measure, str], SystemScores]:
-        """Scores of systems by measure and method."""
-        drawn = [e for e in self.scores.estimates if e.draws is not None]
-        return scores_of_systems(self.systems, drawn, random_seed=self.metadata["random_seed"])
+    def _of_systems(self) -> OfSystems:
+        return scores_of_systems(
+            self.systems, self.scores.estimates, random_seed=self.metadata["random_seed"]
+        )
 
     def significance(self) -> pd.DataFrame:
         """Significance tests of each method's values, and how many completed judgments pass them.

@@ -45,7 +45,7 @@ def comparison_sentences(comparison: Comparison) -> Iterator[str]:
         for _, rows in leaderboard.groupby(["measure", "method", "scope"], sort=False):
             yield leaderboard_sentence(rows.to_dict("records"), len(comparison.scores.query_ids))
     for row in comparison.system_scores().to_dict("records"):
-        if row["scope"] == "population":
+        if row["scope"] != "these-topics":
             yield system_sentence(row)
     if len(comparison.measures) > 1 and count_pairs(comparison.run_ids) <= _MAX_PAIRS:
         across = comparison.across_measures()
@@ -248,13 +248,22 @@ def system_sentence(row: Mapping[Any, Any]) -> str:
     On topics and runs like these the P@10 of a is 0.400 (95 % interval 0.300–0.500), mean of 3 runs
     80.0 % of the variance is due to topics, 15.0 % to runs, 5.0 % to unjudged documents.
     """
+    by_another = row.get("scope") == "another-assessor"
+    where = "By another assessor of the same kind" if by_another else "On topics and runs like these"
     value, ends = number(row["value"], 3), interval(row["lower"], row["upper"], 3)
-    shares = [percent(row[f"{part}_variance"]) for part in ("topics", "replicates", "unjudged")]
-    return (
-        f"On topics and runs like these the {row['measure']} of {row['system']} is {value} "
-        f"({level(row['ci_prob'])} interval {ends}), mean of {counted(row['n_runs'], 'run')}: {shares[0]} of "
-        f"the variance is due to topics, {shares[1]} to runs, {shares[2]} to unjudged documents."
+    text = (
+        f"{where} the {row['measure']} of {row['system']} is {value} ({level(row['ci_prob'])} interval "
+        f"{ends}), mean of {counted(row['n_runs'], 'run')}"
     )
+    parts = {"topics": "topics", "replicates": "runs", "unjudged": "unjudged documents"}
+    if by_another:
+        parts = {"unjudged": "unjudged documents", "assessor": "the assessor"}
+    shares = {of: float(row[f"{name}_variance"]) for name, of in parts.items()}
+    if any(np.isnan(share) for share in shares.values()):
+        return f"{text}."
+    (of, first), *others = shares.items()
+    rest = ", ".join(f"{percent(share)} to {of}" for of, share in others)
+    return f"{text}: {percent(first)} of the variance is due to {of}, {rest}."
 
 
 def _on_topics(n: int) -> str:

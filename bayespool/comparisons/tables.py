@@ -119,6 +119,9 @@ _COLUMNS = PAIR | {
     "unjudged_variance": Column(
         "due to\nunjudged", "share", "Share of the variance due to unjudged documents."
     ),
+    "assessor_variance": Column(
+        "due to\nassessor", "share", "Share of the variance due to another assessor."
+    ),
     "component": Column("component", "text", "What a score varies with."),
     "variance": Column("variance", "score", "Its variance.", 6),
     "share": Column("share", "share", "Its share of the sum."),
@@ -200,9 +203,16 @@ def comparison_tables(comparison: Comparison, chosen: Arrangement) -> tuple[Tabl
     if len(comparison.run_ids) > 2:  # the variance between two is noise
         views["reliability"] = _views_of_reliability(comparison)
     if comparison.systems:
-        views["system_scores"] = _by_scope(comparison, _OF_SYSTEMS, "measure", measures)
+        views["system_scores"] = [
+            replace(view, columns=_BY_ANOTHER, note="A system scores the mean of its runs.")
+            if view.where["scope"] == "another-assessor"
+            else view
+            for view in _by_scope(comparison, _OF_SYSTEMS, "measure", measures)
+        ]
+        whose = " by another assessor" if "another-assessor" in comparison.metadata["scopes"] else ""
         views["system_variance"] = [
-            replace(_OF_VARIANCE, where={"measure": m}, title=f"{m}: {_OF_VARIANCE.title}") for m in measures
+            replace(_OF_VARIANCE, where={"measure": m}, title=_OF_VARIANCE.title.format(measure=m, by=whose))
+            for m in measures
         ]
     if len(comparison.run_ids) > 2 and comparison.draws:
         views["leaderboard"] = _views_of_leaderboards(comparison)
@@ -316,8 +326,9 @@ _OF_SYSTEMS = View(
     columns=("n_runs", "value", Ends(), "topics_variance", "replicates_variance", "unjudged_variance"),
     note="A system scores the mean of its runs; for a population its runs are a sample, too.",
 )
+_BY_ANOTHER = ("n_runs", "value", Ends(), "unjudged_variance", "assessor_variance")
 _OF_VARIANCE = View(
-    title="what the score of a run varies with",
+    title="{measure}: what the score of a run{by} varies with",
     names=("component", "method"),
     columns=("variance", "share"),
     medium="terminal",

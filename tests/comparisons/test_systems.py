@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from bayespool import compare, load_example
+from bayespool.collection import add_second_assessors, qrels_from_frame
 from bayespool.comparisons import system_scores
 from bayespool.measures import Values
+from bayespool.measures.assessor_variance import exchanged_pairs
 from bayespool.report.reading import read_result
 
 pytestmark = [
@@ -78,6 +80,65 @@ def test_a_comparison_has_systems_in_both_scopes(tmp_path: Path) -> None:
     assert "P@10: what the score of a run varies with" in captions
     assert sum("systems, " in caption for caption in captions) == 2
     assert any(text.startswith("On topics and runs like these the P@10 of new") for text in found.summary())
+    found.save(tmp_path / "found.json")
+    assert read_result(tmp_path / "found.json").to_frame("system_scores").equals(frame)
+
+
+def test_parts_of_the_variance_by_another_assessor_add_up() -> None:
+    rng, pairs = np.random.default_rng(3), exchanged_pairs(4000)
+    completion, assessor = (
+        rng.normal(scale=0.03, size=(4000, 3, 1)),
+        rng.normal(scale=0.04, size=(4000, 3, 1)),
+    )
+    completion[:, 2] = 0  # nothing of the third run is unjudged
+    scores = 0.5 + np.array([[0.1, -0.1]]) + completion + assessor
+    exchanged = 0.5 + np.array([[0.1, -0.1]]) + completion[pairs[:, ::-1]] + assessor[pairs]
+    systems = {"a": [0, 1], "b": [2]}
+    found = system_scores(Values(scores), systems, exchanged=Values(exchanged))
+    plain = system_scores(Values(scores), systems)
+    assert found.of_assessor is not None
+    np.testing.assert_allclose(found.of_unjudged + found.of_assessor, plain.of_unjudged)
+    assert found.of_unjudged[1] == 0
+    assert found.shares_on_these[:, 1].tolist() == [0, 1]
+    assert found.of_unjudged[0] == pytest.approx(0.03**2 / 2, rel=0.15)
+    assert found.of_assessor[0] == pytest.approx(0.04**2 / 2, rel=0.15)
+    assert list(found.components) == ["system", "replicate", "topic", "unjudged", "assessor"]
+    assert sum(found.components.values()) == pytest.approx(sum(plain.components.values()))
+    assert found.there.tobytes() == plain.there.tobytes()
+
+
+def test_a_comparison_has_systems_by_another_assessor(tmp_path: Path) -> None:
+    example, again = load_example(), dict[str, dict[str, int]]()
+    for pair in np.flatnonzero(example.judged)[::3].tolist():
+        of_topic = again.setdefault(example.query_ids[example.pair_topic[pair]], {})
+        of_topic[example.doc_id(pair)] = int(example.relevance[pair]) * (pair % 5 > 0)
+    both = add_second_assessors(example, qrels_from_frame(again))
+    asked = {"estimators": "posterior-ratio", "draws": 50, "systems": SYSTEMS}
+    scopes = ("these-topics", "population", "another-assessor")
+    found = compare(both, list(SYSTEMS), "P@10", scopes=scopes, **asked)
+    plain = compare(example, list(SYSTEMS), "P@10", **asked)
+    frame, shares = found.system_scores(), ["topics_variance", "replicates_variance", "unjudged_variance"]
+    by_another = frame[frame["scope"] == "another-assessor"]
+    assert frame[frame["scope"] != "another-assessor"][plain.system_scores().columns].equals(
+        plain.system_scores()
+    )
+    values = found.scores["posterior-ratio", "P@10"].by_another
+    assert values is not None
+    new = by_another[by_another["system"] == "new"].iloc[0]
+    assert new["value"] == pytest.approx(values.means()[:, :2].mean())
+    assert by_another[["unjudged_variance", "assessor_variance"]].sum(axis=1).tolist() == pytest.approx(
+        [1] * 3
+    )
+    assert by_another[shares[:2]].isna().all(axis=None)
+    variance = found.system_variance()
+    assert variance["component"].tolist() == ["system", "replicate", "topic", "unjudged", "assessor"]
+    assert variance["share"].sum() == pytest.approx(1)
+    assert list(plain.system_variance()["component"]) == ["system", "replicate", "topic", "unjudged"]
+    assert "P@10: what the score of a run by another assessor varies with" in [
+        t.caption for t in found.read()
+    ]
+    sentence = next(text for text in found.summary() if "assessor of the same kind the P@10 of new" in text)
+    assert sentence.endswith(f"{100 * new['assessor_variance']:.1f} % to the assessor.")
     found.save(tmp_path / "found.json")
     assert read_result(tmp_path / "found.json").to_frame("system_scores").equals(frame)
 
