@@ -2,6 +2,7 @@
 
     BAYESPOOL_COLLECTIONS=folder python benchmarks/assessors.py density
     python benchmarks/assessors.py simulated [--collections 200] [-m P@10]
+    python benchmarks/assessors.py parts --collections 10 [-m P@10]
     BAYESPOOL_COLLECTIONS=folder python benchmarks/assessors.py judges [-m P@10] [--draws 75] [--whole]
 
 *density*: the qrels of DL 2021 and its three language-model judges in pairs, one as first assessor and one as
@@ -16,9 +17,14 @@ by the second assessor. Of the 95 % intervals the share that holds it, rms of (e
 deviation, the mean absolute error, and that of the plain posterior mean, which takes the first assessor's
 levels for the second's.
 
-*judges*: the same on DL 2021: each organization is left out in turn, with one of the four as first assessor
-and another one as second; the truth is the score with all the second one's judgments. With ``--whole`` nobody
-is left out: next to nothing is unjudged, and the intervals are of the assessor alone.
+*parts*: the share of the variance that is due to unjudged documents, on the collections of *simulated* whose
+topics are alike: from all pairs of 200 completions and 200 assessors, by analysis of variance, and as
+`bayespool score` estimates it by 400 pairs of 4,000 draws, with five seeds. Means over runs, and the standard
+deviation over seeds, which is the Monte Carlo error.
+
+*judges*: the same as *simulated* on DL 2021: each organization is left out in turn, with one of the four as
+first assessor and another one as second; the truth is the score with all the second one's judgments. With
+``--whole`` nobody is left out: next to nothing is unjudged, and the intervals are of the assessor alone.
 """
 
 from __future__ import annotations
@@ -38,9 +44,10 @@ from bayespool import Collection
 from bayespool.collection import SecondAssessors, read_qrels
 from bayespool.collection.judges import find_pairs
 from bayespool.evidence.ideals import values_on_fuller
-from bayespool.experiments.simulation import SimulationSettings, simulate
+from bayespool.experiments.simulation import Simulation, SimulationSettings, simulate
 from bayespool.inference.confusion import JudgedTwice, draw_confusion
-from bayespool.measures import Measure, parse_measure
+from bayespool.measures import Estimates, Measure, parse_measure
+from bayespool.measures.assessor_variance import unjudged_share
 from bayespool.models.confusion import PRIOR_COUNT
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.another_assessor import AnotherAssessor, values_by_another
@@ -50,13 +57,14 @@ JUDGED_TWICE = (0.1, 0.5)
 SMALL = SimulationSettings(n_topics=20, n_organizations=5, max_runs=2, n_new=2, n_candidates=150)
 CHANCES = np.array([[0.93, 0.05, 0.02], [0.3, 0.55, 0.15], [0.1, 0.3, 0.6]])  # of a simulated assessor
 LEVEL = 0.95
+SEEDS = np.arange(1, 6)
 
 
 def main() -> None:
     """Print the table that was asked for."""
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("table", choices=("density", "simulated", "judges"))
+    parser.add_argument("table", choices=("density", "simulated", "parts", "judges"))
     parser.add_argument("-m", "--measure", default="P@10")
     parser.add_argument("--collections", type=int, default=200)
     parser.add_argument("--draws", type=int, default=75, help="per chain, of four")
@@ -66,6 +74,9 @@ def main() -> None:
     measure = parse_measure(asked.measure)
     if asked.table == "simulated":
         print_simulated(measure, asked.collections, asked.draws)
+        return
+    if asked.table == "parts":
+        print_parts(measure, asked.collections)
         return
     place = collections_folder(parser) / "dl21-passage"
     if asked.table == "density":
@@ -88,6 +99,14 @@ def simulated(
     measure: Measure, concentration: float, share: float, draws: int, seed: int
 ) -> Iterator[tuple[float, ...]]:
     """Rows of the new runs of a simulated collection."""
+    made, second, twice = judged_by_two(concentration, share, seed)
+    runs = made.new_run_ids
+    completion = PosteriorEstimator(model="ratio", draws=draws).complete(made.collection, runs, measure)
+    yield from graded(completion, second, twice, measure, second)
+
+
+def judged_by_two(concentration: float, share: float, seed: int) -> tuple[Simulation, np.ndarray, np.ndarray]:
+    """A simulated collection, levels of its documents by a second assessor, and which are judged twice."""
     made, rng = simulate(SMALL, random_seed=seed), np.random.default_rng([seed, 1])
     collection, first = made.collection, made.true_relevance()
     chances = np.broadcast_to(CHANCES, (SMALL.n_topics, *CHANCES.shape))
@@ -96,10 +115,50 @@ def simulated(
         chances = chances / chances.sum(axis=2, keepdims=True)
     at_most = np.cumsum(chances, axis=2)[collection.pair_topic, first, :-1]
     second = (rng.random(len(first))[:, None] >= at_most).sum(axis=1).astype(np.int16)
-    twice = collection.judged & (rng.random(len(first)) < share)
-    runs = made.new_run_ids
-    completion = PosteriorEstimator(model="ratio", draws=draws).complete(collection, runs, measure)
-    yield from graded(completion, second, twice, measure, second)
+    return made, second, collection.judged & (rng.random(len(first)) < share)
+
+
+def print_parts(measure: Measure, n: int) -> None:
+    """A row for each share judged twice."""
+    print("| judged twice | runs | due to unjudged, all pairs | 400 pairs | difference | sd over seeds |")
+    print("| ---: | ---: | ---: | ---: | ---: | ---: |")
+    for share in (0.1, 1.0):
+        known, found = list[float](), list[np.ndarray]()
+        for seed in range(n):
+            made, second, twice = judged_by_two(np.inf, share, seed)
+            levels = SecondAssessors(np.where(twice, second, -1).astype(np.int16))
+            both = dataclasses.replace(made.collection, second=levels)
+            for run in made.new_run_ids:
+                estimators = [
+                    PosteriorEstimator(model="ratio", random_seed=s) for s in (SEEDS + 100 * seed).tolist()
+                ]
+                known.append(share_of_all_pairs(estimators[0].complete(both, run, measure), both, measure))
+                estimates = [estimator.estimate(both, run, measure)[0] for estimator in estimators]
+                found.append(np.concatenate([share_of_400_pairs(e) for e in estimates]))
+        by_seed = np.array(found)
+        spread = float(np.sqrt(by_seed.var(axis=1, ddof=1).mean()))
+        off = by_seed.mean() - np.mean(known)
+        cells = f"{np.mean(known):.3f} | {by_seed.mean():.3f} | {off:+.3f} | {spread:.3f}"
+        print(f"| {share:.0%} | {len(known)} | {cells} |", flush=True)
+
+
+def share_of_400_pairs(e: Estimates) -> np.ndarray:
+    """Share due to unjudged documents of each run, as `bayespool score` has it."""
+    assert e.by_another is not None
+    assert e.exchanged is not None
+    return unjudged_share(e.by_another.means(), e.exchanged.means())
+
+
+def share_of_all_pairs(completion: Completion, both: Collection, measure: Measure, n: int = 200) -> float:
+    """Share due to unjudged documents of a run, from n completions that n assessors judge each."""
+    another, each = AnotherAssessor(both, completion.n_draws, completion.random_seed), np.arange(n)
+    judged = values_by_another(completion, another, [measure], np.repeat(each, n), np.tile(each, n))
+    scores = judged[0].means().reshape(n, n)
+    of_completion, of_assessor = scores.mean(axis=1), scores.mean(axis=0)
+    rest = scores - of_completion[:, None] - of_assessor + scores.mean()
+    both_at_once = (rest**2).sum() / (n - 1) ** 2
+    of_unjudged = max(0.0, of_completion.var(ddof=1) - both_at_once / n)
+    return float(of_unjudged / (of_unjudged + of_assessor.var(ddof=1) + both_at_once * (1 - 1 / n)))
 
 
 def print_judges(place: Path, measure: Measure, draws: int, *, whole: bool) -> None:

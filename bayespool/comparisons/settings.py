@@ -117,6 +117,13 @@ class ComparingSettings(ScoringSettings):
         ]
 
 
+_WITHOUT_COLLECTION = (
+    *("topics_at_hand", "sd", "topics", "difference", "power", "level", "price_topic"),
+    *("measures", "random_seed", "progress"),  # change nothing, and promise nothing
+)
+"""Settings of a plan without a collection."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class PlanSettings(TargetSettings):
     """Settings for `bayespool.plan`."""
@@ -159,7 +166,18 @@ class PlanSettings(TargetSettings):
                 "a plan without a collection needs the topics at hand and the standard deviation",
                 hint="give both: --topics-at-hand 50 --sd 0.25, or topics_at_hand= and sd=",
             )
+        if self.topics_at_hand is not None:
+            self._refuse_idle()
         self._hold("estimator", posterior_of(self.estimator, self, **self.of_targets()))
+
+    def _refuse_idle(self) -> None:
+        """Raise `InputError` for settings that a plan without a collection has no use for."""
+        for name, (spec, default) in options_of(type(self)).items():
+            if name not in _WITHOUT_COLLECTION and getattr(self, name) != spec.held(name, default):
+                raise InputError(
+                    f"{name} beside topics_at_hand: without a collection nothing is unjudged",
+                    hint="leave it out, or give a collection instead of topics_at_hand and sd",
+                )
 
     def of_score(self) -> ComparingSettings:
         """Settings for `bayespool.score`, for all runs together."""

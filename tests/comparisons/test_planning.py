@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -137,6 +138,22 @@ def test_a_plan_without_a_collection_is_of_what_is_stated() -> None:
     assert made.mixes()["n_topics"].tolist() == [n_topics]
     assert made.mixes()["price"].tolist() == [3 * (n_topics - 50)]  # type: ignore[operator]
     assert made.summary()[0].startswith("On 50 topics a difference of 0.081 is detected")
+
+
+@pytest.mark.parametrize(
+    "idle",
+    [
+        {"judgments": (50,)},
+        {"estimator": "posterior-ratio"},
+        {"unpool": "new-a"},
+        {"price_judgment": 2.0},
+        {"draws": 10},
+    ],
+)
+def test_a_plan_without_a_collection_refuses_what_it_has_no_use_for(idle: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=f"{next(iter(idle))} beside topics_at_hand: without") as refused:
+        plan(topics_at_hand=50, sd=0.2, **idle)
+    assert "leave it out, or give a collection" in str(refused.value)
 
 
 def test_a_plan_is_of_a_collection_or_of_what_is_stated() -> None:
