@@ -264,9 +264,11 @@ def settings_in(
         try:
             settings[keyword.arg] = ast.literal_eval(keyword.value)
         except ValueError:
+            wanted = hints_of(make).get(keyword.arg)
+            choices = ", ".join(map(repr, get_args(wanted))) if get_origin(wanted) is Literal else ""
             raise InputError(
                 f"{subject}: {keyword.arg} cannot be {ast.unparse(keyword.value)}",
-                hint="write a number, a text in quotes, True or False",
+                hint=f"write {choices or 'a number, a text in quotes, True or False'}",
             ) from None
     try:
         check_types(settings, hints_of(make))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bayespool.corrections import Background
+from bayespool.corrections.divekar_majumder import Precise
 from bayespool.errors import InputError
 from bayespool.names import name_in, settings_in
 from bayespool.pooling import RRF, Stratified, Take
@@ -23,6 +24,11 @@ def test_name_and_settings() -> None:
         ("rrf(q=1)", RRF, "strategy 'rrf(q=1)': there is no setting 'q'; rrf has k"),
         ("take(k=1)", Take, "strategy 'take(k=1)': there is no setting 'k'; take has none"),
         ("rrf(k=abc)", RRF, "strategy 'rrf(k=abc)': k cannot be abc; write a number, a text in quotes, True"),
+        (
+            "precise(sample=judged)",
+            Precise,
+            "strategy 'precise(sample=judged)': sample cannot be judged; write 'hidden', 'judged'",
+        ),
         ("rrf(k=10", RRF, "strategy 'rrf(k=10': the parenthesis is not closed; write rrf(k=60)"),
         ("rrf(k=)", RRF, "strategy 'rrf(k=)': cannot be read; write rrf(k=60)"),
         ("rrf(10)", RRF, "strategy 'rrf(10)': write settings as name=value; write rrf(k=60)"),
