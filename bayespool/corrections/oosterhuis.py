@@ -115,6 +115,12 @@ def shift_at(critical: Critical, probability: FloatArray, n_shifts: int) -> npt.
     return np.where(probability < 0.5, low, high)
 
 
+def middle_shifts(critical: Critical) -> npt.NDArray[np.int64]:
+    """Indices of the upper bound's shifts at level 0: of the middle set, or of the two in the middle."""
+    n_sets = len(critical.above)
+    return critical.above[[(n_sets - 1) // 2, n_sets // 2]]
+
+
 @register_estimator(
     "conformal-risk-control",
     label="conformal\nrisk c.",
@@ -161,9 +167,10 @@ class ConformalRiskControl(LabelCorrection):
     Where the paper leaves a choice open, we chose what favors the method. Judged documents are known, and
     only the others are bounded. Distributions are shares of levels among judged documents with a label of the
     grade, which some run ranks in its top 30 and which are not hidden; the paper reads them off a model. The
-    paper has no estimate beside the interval: ours is where the two bounds meet, at level 0. 1,000 sets of
-    topics are drawn. Since they share topics, no guarantee is left, with few topics least of all; the sets of
-    *runs* share none, but there are few of them: with fewer than 20 runs the 95 % interval is the bounds.
+    paper has no estimate beside the interval: ours is where the two bounds meet, at level 0, and with an even
+    number of sets the mean at the two in the middle. 1,000 sets of topics are drawn. Since they share topics,
+    no guarantee is left, with few topics least of all; the sets of *runs* share none, but there are few of
+    them: with fewer than 20 runs the 95 % interval is the bounds.
 
     Draws are the bounds of all levels, in an order that differs from run to run: quantiles of a run's draws
     are its bounds, and runs are taken as independent. The sets have as many topics as the run: bounds of a
@@ -216,8 +223,7 @@ class ConformalRiskControl(LabelCorrection):
             order = np.random.default_rng(key_of(self.random_seed, run_id)).permutation(self.n_draws)
             at = shift_at(critical, (order + 0.5) / self.n_draws, len(_SHIFTS))
             added = within_room((weight @ moved[:, at]).T, room[r])
-            middle = shift_at(critical, np.array([0.5]), len(_SHIFTS))
-            per_topic[r] += within_room((weight @ moved[:, middle])[:, 0], room[r])
+            per_topic[r] += within_room((weight @ moved[:, middle_shifts(critical)]).mean(axis=1), room[r])
             amounts[:, r] += as_amounts(added, measure)
             std[r] = added.mean(axis=1).std()
             notes[r] = _SAMPLE_NOTES[self.sample]

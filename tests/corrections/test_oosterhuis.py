@@ -13,7 +13,14 @@ from toys import from_rankings
 
 from bayespool import load_example
 from bayespool.corrections import ConformalRiskControl
-from bayespool.corrections.oosterhuis import Calibration, critical_shifts, moved_gains, shift_at
+from bayespool.corrections.oosterhuis import (
+    Calibration,
+    Critical,
+    critical_shifts,
+    middle_shifts,
+    moved_gains,
+    shift_at,
+)
 from bayespool.errors import InputError
 
 SHIFTS = np.linspace(-1, 1, 2001)
@@ -73,7 +80,10 @@ def test_fewer_than_20_sets_leave_no_interval_of_95_per_cent(n_sets: int, has_in
 
 def test_the_estimate_is_where_the_bounds_of_level_0_meet() -> None:
     found = estimate(ConformalRiskControl(sample="runs"), "P@5", collection=with_labels(LABELS))
-    assert found.per_topic[0].tolist() == close(3.5 / 5, 3.5 / 5, 0.5 / 5)  # λ = .6: 1, 0 and 1/2
+    # of .2667, .45, .6 and .7 the middles are .45 and .6: labels 2 and none are 1/1.1 and .2/.55, 1 and 1/2
+    of_two, of_none = (1 / 1.1 + 1) / 2, (0.2 / 0.55 + 0.5) / 2
+    added = (of_two + of_none) / 5
+    assert found.per_topic[0].tolist() == close(2 / 5 + added, 2 / 5 + added, of_none / 5)
     assert found.notes == ("its interval takes runs held out for a random sample of runs like this one",)
     lower, upper = found.interval(0.95)  # four sets are too few
     assert (lower[0], upper[0]) == close(4 / 15, 11 / 15)
@@ -81,6 +91,13 @@ def test_the_estimate_is_where_the_bounds_of_level_0_meet() -> None:
     weight, rounding = 0.5 + 0.5 + 0.2 * 3, 1.01 / 15
     assert lower[0] == pytest.approx((4 + weight / (1 - 0.4 / 1.5)) / 15, abs=rounding)
     assert upper[0] == pytest.approx((4 + 2 + 3 * 0.2 / 0.3) / 15, abs=rounding)
+
+
+def test_the_middle_of_an_even_number_of_sets_is_two() -> None:
+    critical = Critical(np.array([1, 3, 4, 8]), np.array([2, 4, 6, 9]))
+    assert middle_shifts(critical).tolist() == [4, 6]
+    assert middle_shifts(Critical(critical.below[:3], critical.above[:3])).tolist() == [4, 4]
+    assert middle_shifts(Critical(critical.below[:1], critical.above[:1])).tolist() == [2, 2]
 
 
 def test_quantiles_of_draws_are_the_bounds_of_all_levels() -> None:
