@@ -54,7 +54,7 @@ def unjudged_share(drawn: npt.NDArray[np.number], exchanged: npt.NDArray[np.numb
 
     The share is the sum over pairs of the first, at least 0, over that of both. With normal scores, additive
     parts and :math:`n` pairs, its standard error is about :math:`2 s (1 - s) / \sqrt n`: 0.025 for a share
-    of a half and 400 pairs; half as much again where completions have heavy tails.
+    of a half and 400 pairs, and up to two thirds more where completions have heavy tails.
 
     Examples
     --------

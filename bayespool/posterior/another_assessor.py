@@ -210,6 +210,8 @@ def values_by_another(
     measures: Sequence[Measure],
     completed: Index | None = None,
     by: Index | None = None,
+    *,
+    joint: bool = False,
 ) -> tuple[Values, ...]:
     """Values of the runs if another assessor had judged, one for each measure, shape (draw, run, topic).
 
@@ -222,6 +224,10 @@ def values_by_another(
         That the completion covers.
     completed, by : ndarray of int, shape (draw,), optional
         Draws of the completion, and those of the assessor who judges each; by default all, and the same.
+    joint : bool, default False
+        Whether an unjudged document has one level of the first assessor for all measures, as its completion
+        says it. Else each measure is as alone: the completion says what the measure tells apart, and the
+        exact level is drawn. P(rel=2)@10 may then exceed P@10 in one draw of thousands.
 
     Notes
     -----
@@ -238,7 +244,8 @@ def values_by_another(
     starts = np.searchsorted(collection.pair_topic, np.arange(n_topics + 1))
     ladders: dict[tuple[Rung, ...], list[int]] = {}  # measures that tell the same levels apart
     for i, measure in enumerate(measures):
-        ladders.setdefault(rungs_of(collection, measure), []).append(i)
+        rungs = completion.rungs if joint else rungs_of(collection, measure)
+        ladders.setdefault(rungs, []).append(i)
     completed = np.arange(completion.n_draws) if completed is None else completed
     by = completed if by is None else by
     amounts = [
@@ -296,11 +303,12 @@ def values_by_another(
 
 
 def values_exchanged(
-    completion: Completion, another: AnotherAssessor, measures: Sequence[Measure]
+    completion: Completion, another: AnotherAssessor, measures: Sequence[Measure], *, joint: bool = False
 ) -> tuple[Values, ...]:
     """Values with completions exchanged in `exchanged_pairs`, one for each measure, (pair, 2, run, topic)."""
     pairs = exchanged_pairs(completion.n_draws)
-    values = values_by_another(completion, another, measures, pairs[:, ::-1].ravel(), pairs.ravel())
+    exchanged, by = pairs[:, ::-1].ravel(), pairs.ravel()
+    values = values_by_another(completion, another, measures, exchanged, by, joint=joint)
     return tuple(Values(v.amount.reshape(*pairs.shape, *v.amount.shape[1:]), v.unit) for v in values)
 
 

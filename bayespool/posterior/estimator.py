@@ -191,8 +191,8 @@ class PosteriorEstimator:
                 others: Sequence[Values | None] = [None] * len(some)
                 exchanged = others
                 if another is not None:
-                    others = values_by_another(completion, another, some)
-                    exchanged = values_exchanged(completion, another, some)
+                    others = values_by_another(completion, another, some, joint=self.joint)
+                    exchanged = values_exchanged(completion, another, some, joint=self.joint)
                 drawn = zip(some, completion.evaluate(*some), others, exchanged, strict=True)
                 for measure, values, other, swapped in drawn:
                     more = f"with the evidence of {group[0]}, unlike alone" if measure in alone else ""

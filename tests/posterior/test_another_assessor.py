@@ -76,6 +76,21 @@ def test_other_measures_and_runs_beside_change_nothing() -> None:
     assert np.array_equal(alone.by_another.amount[:, 0], beside.by_another.amount[:, 1])
 
 
+def test_jointly_a_document_has_one_level_for_all_measures() -> None:
+    """What reaches level 2 by another assessor reaches level 1, in every draw, as in the completion."""
+    both = again(load_example(), 0.3)
+    joint = dataclasses.replace(ESTIMATOR, joint=True, draws=500)
+    low, high = joint.estimate(both, "new-b", ("P@10", "P(rel=2)@10"))
+    for one, two in ((low.by_another, high.by_another), (low.exchanged, high.exchanged)):
+        assert one is not None
+        assert two is not None
+        assert (two.amount <= one.amount).all()
+    apart = dataclasses.replace(joint, joint=False).estimate(both, "new-b", ("P@10", "P(rel=2)@10"))
+    assert apart[0].by_another is not None
+    assert low.by_another is not None
+    assert apart[0].by_another.expected() == pytest.approx(low.by_another.expected(), abs=0.02)
+
+
 def test_a_document_has_one_level_for_all_runs() -> None:
     both = again(load_example(), 0.3)
     runs = [*both.pooled_run_ids[:2], *both.pooled_run_ids[:1]]
