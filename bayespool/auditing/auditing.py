@@ -189,15 +189,15 @@ class Audit(ListForAssessors):
         """Whether judging may stop: the interval is narrow enough, or everything is judged."""
         return self.n_judged == len(self.urn) or (self.until is not None and self.width <= self.until)
 
-    def go_on(self, qrels: Qrels, budget: int = 50, until: float | None = None) -> Audit:
+    def go_on(self, qrels: Qrels, budget: int | None = None, until: float | None = None) -> Audit:
         """The audit with more judgments, and with documents drawn until as many wait as ``budget`` says.
 
         Parameters
         ----------
         qrels : Qrels
             Judgments of documents that were drawn; −1 for one that waits.
-        budget : int
-            Drawn documents that are to wait for judgment; none once `is_done`.
+        budget : int, optional
+            Drawn documents that are to wait for judgment; none once `is_done`. Default: as before.
         until : float, optional
             Width at which judging may stop. Default: as before.
 
@@ -211,6 +211,7 @@ class Audit(ListForAssessors):
         InputWarning
             Judgments of documents that were not drawn are passed over; or none is new.
         """
+        budget = waited_for(self.known) if budget is None else budget
         check_round(budget, until)
         until = self.until if until is None else until
         return dataclasses.replace(self, relevance=self.with_judgments(qrels), until=until).drawn(budget)
@@ -522,6 +523,11 @@ def informed(
     for refutation in filter(None, refutations):
         collection = noted(collection, f"{refutation}; {_IN_HINDSIGHT}")
     return collection
+
+
+def waited_for(known: IntArray) -> int:
+    """Documents that waited for judgment when the last ones were drawn; 50 where none were."""
+    return int(len(known) - known[-1]) if len(known) else 50
 
 
 def check_round(budget: int, until: float | None) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
-from bayespool.auditing.auditing import URN_NUMBERS, Audit, check_round, informed
+from bayespool.auditing.auditing import URN_NUMBERS, Audit, check_round, informed, waited_for
 from bayespool.auditing.foretold import REFUTING
 from bayespool.auditing.tables import DIFFERENCES, DOCUMENTS, STEPS
 from bayespool.auditing.urns import Urn
@@ -154,11 +154,12 @@ class LeaderAudit(ListForAssessors):
         settled = [verdict != "open" for verdict in self.leader_is.values()]
         return self.n_judged == len(self.urns[0]) or bool(np.logical_or(narrow, settled).all())
 
-    def go_on(self, qrels: Qrels, budget: int = 50, until: float | None = None) -> LeaderAudit:
+    def go_on(self, qrels: Qrels, budget: int | None = None, until: float | None = None) -> LeaderAudit:
         """The audit with more judgments, and with documents drawn until as many wait as ``budget`` says.
 
         Parameters, errors and warnings are those of `Audit.go_on`.
         """
+        budget = waited_for(self.known) if budget is None else budget
         check_round(budget, until)
         until = self.until if until is None else until
         relevance = self.audits[0].with_judgments(qrels)

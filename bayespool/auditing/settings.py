@@ -18,7 +18,11 @@ class AuditSettings(TargetSettings):
     """Settings for `bayespool.audit`."""
 
     measures: Measure = option("P@10", ONE_MEASURE)
-    budget: int = option(50, "Documents to draw, besides those that are judged.", least=1)
+    budget: int = option(
+        50,
+        "Documents to draw, besides those that are judged; in a later round by default as many as before.",
+        least=1,
+    )
     ideal: Ideal | None = option(
         None, IDEAL, details=f"{IDEAL.details} Default: own for a run, shared for a difference."
     )

@@ -158,7 +158,8 @@ def audit(
         if judged is None:
             raise InputError("--go-on without --judged", hint="give the judgments of the documents drawn")
         lines = read_qrels(str(judged))
-        result = auditing.read_audit(go_on).go_on(lines, budget=settings.budget, until=settings.until)
+        budget = settings.budget if _is_given("budget") else None
+        result = auditing.read_audit(go_on).go_on(lines, budget=budget, until=settings.until)
     else:
         if judged is not None:
             raise InputError("--judged without --go-on", hint="name the certificate of the audit, too")
@@ -173,13 +174,18 @@ def audit(
         tell(f"verified: {verify} is as its seed and its judgments give it")
 
 
+def _is_given(name: str) -> bool:
+    """Whether an option of the current command is on the command line."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is click.core.ParameterSource.COMMANDLINE
+
+
 def _refuse_beside(option: str, allowed: set[str]) -> None:
     """Raise `InputError` for options of a new audit beside one that names a certificate."""
     context = click.get_current_context()
     for parameter in context.command.params:
         name = str(parameter.name)
-        is_given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-        if is_given and name not in allowed and group_of(parameter) != "Output":
+        if _is_given(name) and name not in allowed and group_of(parameter) != "Output":
             raise InputError(f"{parameter.opts[0]} beside {option}", hint="the certificate says it")
 
 

@@ -46,6 +46,7 @@ def test_rounds_of_judging_keep_what_was_drawn() -> None:
     second = judged(first, 6, budget=12)
     assert second.known.tolist() == [0] * 10 + [6] * 8
     assert second.walked.chosen[:10].tolist() == first.walked.chosen.tolist()
+    assert judged(second, 9).known.tolist() == [*second.known, 9, 9, 9]  # 12 wait, as before
     third = judged(judged(second, 9), 18)
     assert third.intervals[0].tolist() == judged(second, 18).intervals[0].tolist()
     assert third.intervals[0][:6].tolist() == second.intervals[0].tolist()

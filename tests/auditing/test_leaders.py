@@ -92,6 +92,7 @@ def test_what_is_open_is_told_and_left_at_a_width() -> None:
     frame = found.to_frame()
     assert frame["leader_is"].tolist() == ["open"] * 3
     assert frame[["p_better", "p_worse"]].to_numpy().tolist() == [[1, 1]] * 3
+    assert len(found.go_on(answers(found))) == 40  # 20 wait, as before
     wide = found.go_on(answers(found), budget=5, until=1.0)
     assert wide.is_done
     assert wide.summary()[-2] == "stop: each difference has a sign or is at most 1 wide"

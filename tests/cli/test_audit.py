@@ -52,6 +52,11 @@ def test_an_audit_is_planned_judged_continued_and_verified(
     after = read_audit(certificate)
     assert (after.n_judged, len(after)) == (10, 14)
     assert done.out.splitlines()[0] == "P@10 of new-b: after each judgment, the newest first"
+    fill_in(judge)
+    again = run("audit", "--go-on", certificate, "--judged", judge, "-o", tmp_path / "again.json")
+    assert again.status == 0, again.err
+    later = read_audit(tmp_path / "again.json")
+    assert (later.n_judged, len(later)) == (14, 18)  # 4 wait, as before
     low, high = after.interval
     assert f"P@10 of new-b: {low:.4f}–{high:.4f}, guaranteed at 95 % by 10 judgments; estimate" in done.out
     done = run("audit", "--verify", certificate, "--figure", tmp_path / "audit.svg")
