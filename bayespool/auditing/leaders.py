@@ -349,15 +349,25 @@ class LeaderAudit(ListForAssessors):
         def draw(audit: Audit) -> Any:
             return plot_audit(audit).figure
 
-        closest = sorted(self.audits, key=lambda audit: audit.interval[0])
         return tuple(
             Figure(
                 f"audit-{audit.run_ids[1]}",
                 f"{self.measure} of {audit.name}: what is guaranteed after each judgment",
                 partial(draw, audit),
             )
-            for audit in closest
+            for audit in self.closest_first
         )
+
+    @property
+    def closest_first(self) -> list[Audit]:
+        """The `audits`, by what is guaranteed of the leader's lead."""
+        return sorted(self.audits, key=lambda audit: audit.interval[0])
+
+    def draw(self) -> Any:
+        """Figure with intervals by the number of judgments, a panel for each other run, the closest first."""
+        from bayespool.plots.checks import draw_audits
+
+        return draw_audits(self.closest_first)
 
     def citations(self) -> tuple[Citation, ...]:
         """What to cite for the intervals, the posterior, and bayespool itself."""

@@ -169,7 +169,7 @@ def audit(
         with stage_progress() as say:
             collection, targets = files.read(say, settings)
             result = auditing.audit(collection, targets, settings=settings, report=say)
-    outputs.write(result)
+    outputs.write(result, draw=result.draw if isinstance(result, auditing.LeaderAudit) else None)
     if verify is not None:
         tell(f"verified: {verify} is as its seed and its judgments give it")
 

@@ -30,7 +30,7 @@ from bayespool.plots.style import (
 from bayespool.tables.formatting import level, literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
     from matplotlib.axes import Axes
@@ -430,3 +430,13 @@ def plot_audit(audit: Any, *, ax: Axes | None = None) -> Axes:
     grid_behind(axes)
     legend_above(axes, n_columns=3)
     return axes
+
+
+def draw_audits(audits: Sequence[Any]) -> Figure:
+    """Figure with `plot_audit` of each of some audits, under one legend."""
+    figure = draw_panels([partial(plot_audit, audit) for audit in audits], height=3.0)
+    for panel in figure.axes:
+        if (legend := panel.get_legend()) is not None:
+            legend.remove()
+    share_legend(figure, ncols=3, fontsize="small")
+    return figure

@@ -299,3 +299,8 @@ def test_its_figures_are_of_the_closest_run_first(tmp_path: Path) -> None:
     assert names[0] == f"audit-{closest}"
     assert len(names) == 3
     assert b"<svg" in done.figures()[0].render()
+    figure = done.draw()
+    assert len(figure.legends) == 1
+    panels = [axes.get_ylabel() for axes in figure.axes]
+    assert panels == [f"P@10 of {audit.name}" for audit in done.closest_first]
+    assert closest in panels[0]
