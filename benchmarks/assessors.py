@@ -7,8 +7,8 @@
 
 *density*: the qrels of DL 2021 and its three language-model judges in pairs, one as first assessor and one as
 second. A share of the documents is judged twice; the mean log density of the other documents' levels by the
-second assessor under one matrix, then with effects of topics, how high runs rank a document, and slopes of
-single runs.
+second assessor under one matrix, then with effects of topics, how high runs rank a document, slopes of single
+runs, and what documents of one organization have of their own.
 
 *simulated*: collections of 20 topics and two new runs (`bayespool.experiments.simulate`), and a second
 assessor who changes levels by known chances, alike on all topics or with a concentration of 8. A share of the
@@ -23,8 +23,9 @@ topics are alike: from all pairs of 200 completions and 200 assessors, by analys
 deviation over seeds, which is the Monte Carlo error.
 
 *judges*: the same as *simulated* on DL 2021: each organization is left out in turn, with one of the four as
-first assessor and another one as second; the truth is the score with all the second one's judgments. With
-``--whole`` nobody is left out: next to nothing is unjudged, and the intervals are of the assessor alone.
+first assessor and another one as second; the truth is the score with all the second one's judgments. Other
+documents are judged twice for each organization. With ``--whole`` nobody is left out: next to nothing is
+unjudged, and the intervals are of the assessor alone.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from bayespool.collection import SecondAssessors, read_qrels
 from bayespool.collection.judges import find_pairs
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments.simulation import Simulation, SimulationSettings, simulate
-from bayespool.inference.confusion import JudgedTwice, draw_confusion
+from bayespool.inference.confusion import Features, JudgedTwice, draw_confusion
 from bayespool.measures import Estimates, Measure, parse_measure
 from bayespool.measures.assessor_variance import unjudged_share
 from bayespool.models.confusion import PRIOR_COUNT
@@ -172,12 +173,14 @@ def print_judges(place: Path, measure: Measure, draws: int, *, whole: bool) -> N
         rows: dict[float, list[tuple[float, ...]]] = {share: [] for share in JUDGED_TWICE}
         by_first = np.where(collection.judged, first, collection.relevance).astype(np.int16)
         judged = dataclasses.replace(collection, relevance=by_first)
-        for rest, runs in [(judged, judged.pooled_run_ids)] if whole else left_out(judged):
+        away = [(judged, judged.pooled_run_ids)] if whole else left_out(judged)
+        for place_away, (rest, runs) in enumerate(away):
             estimator = PosteriorEstimator(estimand="pooled", draws=draws, together=True)
             completion = estimator.complete(rest, runs, measure)
             for place_of, (other, second) in enumerate(levels.items()):
                 for share in JUDGED_TWICE if other != name else ():
-                    chosen = np.random.default_rng([place_of, round(100 * share)]).random(len(second)) < share
+                    rng = np.random.default_rng([place_of, round(100 * share), place_away])
+                    chosen = rng.random(len(second)) < share
                     truth = np.where(collection.judged, second, 0).astype(np.int16)
                     rows[share] += graded(completion, second, rest.judged & chosen, measure, truth)
         for share, each in rows.items():
@@ -242,8 +245,8 @@ def print_densities(place: Path) -> None:
     """A row for each pair of assessors and share judged twice."""
     whole = read(place, order="rank")
     levels, judged = assessors(place, whole), np.flatnonzero(whole.judged)
-    print("| first | second | judged twice | one matrix | topics | and ranks | and runs |")
-    print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
+    print("| first | second | judged twice | one matrix | topics | ranks | runs | organizations |")
+    print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for (name, first), (other, second) in itertools.permutations(levels.items(), 2):
         for share in JUDGED_TWICE:
             taught = np.random.default_rng(1).random(len(judged)) < share
@@ -265,10 +268,12 @@ def densities(another: AnotherAssessor, taught: np.ndarray) -> Iterator[float]:
     np.add.at(one, (first[taught], second[taught]), 1)
     chance = one / one.sum(axis=1, keepdims=True)
     yield float(np.log(chance[first[~taught], second[~taught]]).mean())
-    every = another.features(judged)
-    for features in (np.zeros((len(judged), 1)), every[:, :1], every):
-        parts = (part[taught] for part in (topic, first, second, features))
-        twice = JudgedTwice(*parts, n_topics=n_topics, n_levels=n_levels)
+    every = another.features(judged, another.contributor[judged])
+    ranks = Features(every.free[:, 2:], every.of_run[:, :0], every.of_organization[:, :0])
+    nothing = Features(*np.zeros((3, len(judged), 0)))
+    for features in (nothing, ranks, dataclasses.replace(ranks, of_run=every.of_run), every):
+        taught_by = topic[taught], first[taught], second[taught], features.at(taught)
+        twice = JudgedTwice(*taught_by, n_topics=n_topics, n_levels=n_levels)
         drawn = draw_confusion(twice, prior, another.n_draws, np.random.default_rng(1))
         draws, total = np.arange(another.n_draws), 0.0
         for t in range(n_topics):
@@ -278,7 +283,8 @@ def densities(another: AnotherAssessor, taught: np.ndarray) -> Iterator[float]:
             for rung in range(n_levels):
                 onward = np.zeros_like(reached)
                 if rung < n_levels - 1:
-                    onward = reached * expit(drawn.log_odds(rung, t, first[here], features[here], draws))
+                    of_rung = drawn.log_odds(rung, t, first[here], features.matrix[here], draws)
+                    onward = reached * expit(of_rung)
                 density += np.where(second[here] == rung, (reached - onward).mean(axis=0), 0)
                 reached = onward
             total += float(np.log(density).sum())

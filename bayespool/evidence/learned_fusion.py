@@ -201,13 +201,20 @@ def learned_fusion(collection: Collection, *, rel: int = 1, given: int = 0) -> L
 def gains(collection: Collection, runs: IndexArray, pair: npt.NDArray[np.integer]) -> FloatArray:
     """1/log₂(1 + rank) of documents in runs, 0 where a run lacks it, shape (document, run)."""
     of_rank = np.append(0.0, 1 / np.log2(np.arange(2, collection.document.shape[2] + 2)))
+    return worth_of_ranks(collection, runs, pair, of_rank)
+
+
+def worth_of_ranks(
+    collection: Collection, runs: IndexArray, pair: npt.NDArray[np.integer], worth: FloatArray
+) -> FloatArray:
+    """Worth of documents' ranks in runs, by rank from 1, the first where a run lacks it, (document, run)."""
     rank_of = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
     of_runs = np.empty((len(pair), len(runs)))
     for column, run in enumerate(runs):
         document, ranks = ranked(collection.document, run)
         rank_of[document] = ranks + 1
         rank_of[-1] = 0
-        of_runs[:, column] = of_rank[rank_of[pair]]
+        of_runs[:, column] = worth[rank_of[pair]]
         rank_of[document] = 0
     return of_runs
 

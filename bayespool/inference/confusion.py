@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +19,38 @@ from bayespool.models.confusion import INTERCEPT_SD, SCALES_SD, SLOPE_SD
 FloatArray = npt.NDArray[np.float64]
 Index = npt.NDArray[np.int64]
 
-_SCALES = tuple(itertools.product((0.2, 0.6, 1.2, 2.2), (0.1, 0.4, 1.0), (0.05, 0.2, 0.4)))
+_SCALES = ((0.2, 0.6, 1.2, 2.2), (0.1, 0.4, 1.0), (0.05, 0.2, 0.4), (0.2, 0.6, 1.2))  # of SCALES_SD
+_LOWEST = 6.0  # log weight of a point below the best one, from which on its neighbors are left out
 _MOST_STEPS, _SMALL_STEP, _LONG_STEP = 50, 1e-4, 3.0
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """What the log odds of documents have slopes on, shape (document, feature) each.
+
+    Attributes
+    ----------
+    free, of_run, of_organization : ndarray of float
+        By the prior of the slopes: a stated one, that of runs and that of organizations.
+    """
+
+    free: FloatArray
+    of_run: FloatArray
+    of_organization: FloatArray
+
+    def at(self, rows: npt.NDArray[Any]) -> Features:
+        """Those of some documents."""
+        return Features(self.free[rows], self.of_run[rows], self.of_organization[rows])
+
+    @property
+    def matrix(self) -> FloatArray:
+        """All of them, shape (document, feature)."""
+        return np.hstack([self.free, self.of_run, self.of_organization])
+
+    @property
+    def numbers(self) -> tuple[int, int, int]:
+        """Numbers of features of each kind."""
+        return self.free.shape[1], self.of_run.shape[1], self.of_organization.shape[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +61,7 @@ class JudgedTwice:
     ----------
     topic, first, second : ndarray of int, shape (document,)
         Topic, and position of the level by either assessor.
-    features : ndarray of float, shape (document, feature)
-        The first has a slope of its own, the others those of runs.
+    features : Features
     n_topics, n_levels : int
         Topics, and levels of the first assessor.
     """
@@ -37,7 +69,7 @@ class JudgedTwice:
     topic: Index
     first: Index
     second: Index
-    features: FloatArray
+    features: Features
     n_topics: int
     n_levels: int
 
@@ -59,17 +91,26 @@ class ConfusionDraws:
     of_topic: FloatArray
 
     def log_odds(
-        self, rung: int, topic: int, level: Index, features: FloatArray, draws: npt.NDArray[np.intp]
+        self,
+        rung: int,
+        topic: int,
+        level: Index,
+        features: FloatArray,
+        draws: npt.NDArray[np.intp],
+        drawn: FloatArray | None = None,
     ) -> FloatArray:
         """Log odds of a topic's documents to reach a rung in some draws, shape (draw, document).
 
-        ``level`` has the shape (document,) or (draw, document), ``features`` (document, feature).
+        ``level`` has the shape (document,) or (draw, document), ``features`` (document, feature); ``drawn``
+        is what the first feature has besides in each draw, shape (draw, document).
         """
         effects = self.of_topic[rung, draws, topic]
         of_level = self.intercept[rung, draws] + effects[:, :1] + effects[:, 1:]
         shape = len(draws), len(features)
         at = np.take_along_axis(of_level, np.broadcast_to(level, shape), axis=1)
-        return np.asarray(at + self.slope[rung, draws] @ features.T)
+        slope = self.slope[rung, draws]
+        log_odds = at + slope @ features.T
+        return np.asarray(log_odds if drawn is None else log_odds + slope[:, :1] * drawn)
 
 
 def draw_confusion(
@@ -89,13 +130,14 @@ def draw_confusion(
     --------
     >>> level = np.repeat([0, 0, 1, 1], [900, 100, 200, 800])
     >>> again = np.repeat([0, 1, 0, 1], [900, 100, 200, 800])
-    >>> twice = JudgedTwice(np.arange(2000) % 10, level, again, np.zeros((2000, 1)), 10, 2)
+    >>> features = Features(*np.zeros((3, 2000, 1)))
+    >>> twice = JudgedTwice(np.arange(2000) % 10, level, again, features, 10, 2)
     >>> drawn = draw_confusion(twice, np.full((2, 2), 0.5), 500, np.random.default_rng(1))
     >>> expit(drawn.intercept[0].mean(axis=0)).round(1).tolist()
     [0.1, 0.8]
     """
     rungs = [_draw_rung(twice, prior, k, n_draws, rng) for k in range(1, prior.shape[1])]
-    n_levels, n_global = twice.n_levels, twice.n_levels + twice.features.shape[1]
+    n_levels, n_global = twice.n_levels, twice.n_levels + sum(twice.features.numbers)
     drawn = np.stack(rungs)
     of_topic = drawn[:, :, n_global:].reshape(len(rungs), n_draws, twice.n_topics, 1 + n_levels)
     return ConfusionDraws(drawn[:, :, :n_levels], drawn[:, :, n_levels:n_global], of_topic)
@@ -106,13 +148,9 @@ def _draw_rung(
 ) -> FloatArray:
     """Parameters of one rung, shape (draw, parameter): those of the documents that reach the one below."""
     density = _Rung(twice, prior, rung)
-    modes, heights = [], []
-    start = np.zeros(density.layout.size)
-    for scales in _SCALES:
-        start, factor, height = density.mode(scales, start)
-        modes.append((start, factor))
-        heights.append(height)
-    weight = np.exp(np.array(heights) - max(heights))
+    at = _explored(density)
+    modes = [(mode, factor) for mode, factor, _ in at]
+    weight = np.exp(np.array([height for *_, height in at]) - max(height for *_, height in at))
     chosen = rng.choice(len(modes), size=n_draws, p=weight / weight.sum())
     drawn = np.empty((n_draws, density.layout.size))
     for point in np.unique(chosen):
@@ -120,6 +158,26 @@ def _draw_rung(
         mode, factor = modes[point]
         drawn[rows] = mode + factor.draw(len(rows), rng)
     return drawn
+
+
+def _explored(density: _Rung) -> list[tuple[FloatArray, Factor, float]]:
+    """Modes at the points of the scales that matter: from the middle, the best one's neighbors first."""
+    found: dict[tuple[int, ...], tuple[FloatArray, Factor, float]] = {}
+    middle = tuple(len(values) // 2 for values in _SCALES)
+    waiting = [(-math.inf, middle)]  # below a neighbor's height, negative
+    near, best = {middle: np.zeros(density.layout.size)}, -math.inf
+    while waiting and -waiting[0][0] > best - _LOWEST:
+        _, point = heapq.heappop(waiting)
+        scales = [values[i] for values, i in zip(_SCALES, point, strict=True)]
+        found[point] = density.mode(scales, near[point])
+        mode, _, height = found[point]
+        best = max(best, height)
+        for axis, step in itertools.product(range(len(_SCALES)), (-1, 1)):
+            beside = (*point[:axis], point[axis] + step, *point[axis + 1 :])
+            if 0 <= beside[axis] < len(_SCALES[axis]) and beside not in near:
+                near[beside] = mode
+                heapq.heappush(waiting, (-height, beside))
+    return [found[point] for point in sorted(found)]
 
 
 class _Rung:
@@ -134,7 +192,8 @@ class _Rung:
         self.reached = (twice.second[there] >= rung).astype(float)
         self.level, self.topic = twice.first[there], twice.topic[there]
         one_hot = np.eye(twice.n_levels)[self.level]
-        self.design = np.hstack([one_hot, twice.features[there]])
+        self.design = np.hstack([one_hot, twice.features.matrix[there]])
+        self.numbers = twice.features.numbers
         n_global = self.design.shape[1]
         self.layout = Layout(n_global, twice.n_topics, 1 + twice.n_levels)
         self.cells, self.starts = np.unique(cell, return_index=True)
@@ -171,9 +230,10 @@ class _Rung:
 
     def _precision(self, scales: Sequence[float]) -> FloatArray:
         """Precisions of the priors of the parameters."""
-        topic, topic_level, run = scales
-        n_slopes = self.layout.n_global - self.n_levels - 1
-        sd = [INTERCEPT_SD] * self.n_levels + [SLOPE_SD] + [run] * n_slopes
+        topic, topic_level, run, organization = scales
+        n_free, n_runs, n_organizations = self.numbers
+        sd = [INTERCEPT_SD] * self.n_levels + [SLOPE_SD] * n_free
+        sd += [run] * n_runs + [organization] * n_organizations
         sd += ([topic] + [topic_level] * self.n_levels) * self.layout.n_groups
         return np.array(sd) ** -2.0
 

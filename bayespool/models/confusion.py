@@ -1,18 +1,25 @@
 r"""How levels of relevance change from one assessor to another: the model and its priors.
 
-Of a document of topic :math:`t` that the first assessor puts at level :math:`a`, and of which the second says
-that it reaches a level, the log odds that it reaches the next one too, the rung :math:`k`, are
+Of a document :math:`d` of topic :math:`t` that the first assessor puts at level :math:`a`, and of which the
+second says that it reaches a level, the log odds that it reaches the next one too, the rung :math:`k`, are
 
 .. math::
 
-    \alpha_{ka} + \beta_k \bar g_d + \textstyle\sum_r \gamma_{kr} g_{dr} + u_{kt} + v_{kta}.
+    \alpha_{ka} + \beta_k \bar g_d + \textstyle\sum_r \gamma_{kr} g_{dr} + u_{kt} + v_{kta}
+    + s_d (\zeta_k + \lambda_k e_d + w_{ko(d)}).
 
-:math:`g_{dr}` says how high run :math:`r` ranks the document, 1/log₂(1 + rank) less its mean, in standard
+:math:`g_{dr}` says how high run :math:`r` ranks the document, 1/(1 + rank/10) less its mean, in standard
 deviations, and :math:`\bar g_d` is the standardized sum over runs: what good runs rank high is confirmed more
 often than other documents of its level, and scores are of such documents. Topics have assessors of their own.
-Priors: :math:`\beta \sim N(0, 1)`, :math:`\gamma \sim N(0, \tau^2)`, :math:`u \sim N(0, \sigma_u^2)`,
-:math:`v \sim N(0, \sigma_v^2)`; the scales are half-normal, and :math:`\alpha` has the prior of documents
-that the user states, or of half a document at each level.
+:math:`s_d` is 1 for a document that one organization alone contributed, and for an unjudged one: it is of
+another kind, by the organization :math:`o(d)` and by :math:`e_d`, the log odds that it is relevant to the
+first assessor given all but its own judgment, standardized. Of an unjudged document these are the log odds of
+the draw: where an organization's documents are worse than expected, they are so to both assessors.
+
+Priors: :math:`\beta, \zeta, \lambda \sim N(0, 1)`, :math:`\gamma \sim N(0, \tau^2)`,
+:math:`w \sim N(0, \omega^2)`, :math:`u \sim N(0, \sigma_u^2)`, :math:`v \sim N(0, \sigma_v^2)`; the scales
+are half-normal, and :math:`\alpha` has the prior of documents that the user states, or of half a document at
+each level.
 """
 
 from __future__ import annotations
@@ -28,9 +35,9 @@ from bayespool.errors import InputError
 PRIOR_COUNT = 0.5
 """Documents of the prior at each level of the second assessor, where nothing is stated."""
 INTERCEPT_SD, SLOPE_SD = 10.0, 1.0
-"""Standard deviations of α, beside these documents, and of β."""
-SCALES_SD = (1.0, 1.0, 0.5)
-"""Standard deviations of the half-normal priors of σ_u, σ_v and τ."""
+"""Standard deviations of α, beside these documents, and of β, ζ and λ."""
+SCALES_SD = (1.0, 1.0, 0.5, 1.0)
+"""Standard deviations of the half-normal priors of σ_u, σ_v, τ and ω."""
 
 Confusion = tuple[tuple[float, ...], ...]
 _HINT = "write '95 5; 30 70': of 100 documents at the lowest level 5 change, of 100 at the next one 30"

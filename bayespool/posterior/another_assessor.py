@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from bayespool.collection import Collection
+from bayespool.collection import Collection, IntArray
+from bayespool.collection.pools import sole_contributor
 from bayespool.compiled import one_thread
 from bayespool.evidence.ideals import place_of_level, ranked_levels, reach_of_ideal
-from bayespool.evidence.learned_fusion import gains
-from bayespool.inference.confusion import ConfusionDraws, JudgedTwice, draw_confusion
+from bayespool.evidence.learned_fusion import learned_fusion, worth_of_ranks
+from bayespool.inference.confusion import ConfusionDraws, Features, JudgedTwice, draw_confusion
 from bayespool.measures import Measure, Normalized, Tally, Values
 from bayespool.measures.assessor_variance import exchanged_pairs
 from bayespool.models.confusion import prior_counts
@@ -42,6 +43,8 @@ Keys = npt.NDArray[np.uint64]
 
 _NAME = "another assessor"
 _ENOUGH = 10  # documents judged twice, for a level to be known by them
+_HALF_RANK = 10  # rank of half the worth of a document that a run has at the top
+_MOST_LOG_ODDS = 9.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +57,14 @@ class AnotherAssessor:
         With `Collection.second`.
     n_draws : int
     random_seed : int
+    rel : int, default 1
+        Relevance to the first assessor whose log odds tell how documents change.
     """
 
     collection: Collection
     n_draws: int
     random_seed: int
+    rel: int = 1
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
@@ -94,21 +100,60 @@ class AnotherAssessor:
         np.add.at(n, (self.collection.pair_topic[twice], self.first[twice], self.second[twice]), 1)
         return n
 
-    def features(self, pairs: Index) -> FloatArray:
-        """How high runs rank documents, shape (document, 1 + run): their sum, and each one."""
-        mean, spread, of_sum = self._scale
-        by_run = self._gains(pairs) - mean
-        return np.hstack([by_run.sum(axis=1, keepdims=True) / of_sum, by_run / spread])
+    @cached_property
+    def contributor(self) -> IntArray:
+        """Organization that alone contributed each judged document, −1 for all others, shape (pair,)."""
+        return np.where(self.first >= 0, sole_contributor(self.collection), np.int32(-1))
 
-    def _gains(self, pairs: Index) -> FloatArray:
-        return gains(self.collection, np.arange(len(self.collection.run_ids)), pairs)
+    def features(self, pairs: Index, organization: IntArray) -> Features:
+        """What the chances of documents depend on, beside level and topic.
+
+        ``organization`` is the one that alone has a document, or −1. The log odds of relevance, the first
+        feature, are 0 for unjudged documents, where they are drawn.
+        """
+        mean, spread, of_sum = self._scale
+        by_run = self._worth(pairs) - mean
+        alone = organization >= 0
+        log_odds = np.where(alone & (self.first[pairs] >= 0), self.standardized(self._log_odds[pairs]), 0.0)
+        known = np.eye(len(self.collection.organizations) + 1)[:, :-1]
+        return Features(
+            free=np.column_stack([log_odds, alone, by_run.sum(axis=1) / of_sum]),
+            of_run=by_run / spread,
+            of_organization=known[organization],
+        )
+
+    def _worth(self, pairs: Index) -> FloatArray:
+        of_rank = 1 / (1 + np.arange(self.collection.document.shape[2] + 1) / _HALF_RANK)
+        of_rank[0] = 0
+        return worth_of_ranks(self.collection, np.arange(len(self.collection.run_ids)), pairs, of_rank)
 
     @cached_property
     def _scale(self) -> tuple[FloatArray, float, float]:
-        """Means and standard deviation of gains over judged documents, and that of their sum."""
-        of_judged = self._gains(np.flatnonzero(self.first >= 0))
+        """Means and standard deviation of ranks' worth over judged documents, and that of its sum."""
+        of_judged = self._worth(np.flatnonzero(self.first >= 0))
         spread = float(np.sqrt(of_judged.var(axis=0).mean())) or 1.0
         return of_judged.mean(axis=0), spread, float(of_judged.sum(axis=1).std()) or 1.0
+
+    @cached_property
+    def _log_odds(self) -> FloatArray:
+        """Log odds of relevance of documents of one contributor, learned without it; else 0, (pair,)."""
+        pairs, log_odds = np.flatnonzero(self.contributor >= 0), np.zeros(len(self.contributor))
+        if len(pairs):
+            owner, topic = self.contributor[pairs], self.collection.pair_topic[pairs].astype(np.intp)
+            owners, of_owner = np.unique(self.collection.organization, return_index=True)
+            run = of_owner[np.searchsorted(owners, owner)]
+            log_odds[pairs] = learned_fusion(self.collection, rel=self.rel).log_odds(run, topic, pairs)
+        return log_odds
+
+    def standardized(self, log_odds: FloatArray) -> FloatArray:
+        """Log odds of relevance less their mean over documents of one contributor, in standard deviations."""
+        mean, spread = self._scale_of_log_odds
+        return (np.clip(log_odds, -_MOST_LOG_ODDS, _MOST_LOG_ODDS) - mean) / spread
+
+    @cached_property
+    def _scale_of_log_odds(self) -> tuple[float, float]:
+        known = self._log_odds[self.contributor >= 0]
+        return (float(known.mean()), float(known.std()) or 1.0) if len(known) else (0.0, 1.0)
 
     @cached_property
     def confusion(self) -> ConfusionDraws:
@@ -120,7 +165,7 @@ class AnotherAssessor:
             topic=self.collection.pair_topic[pairs].astype(np.int64),
             first=self.first[pairs],
             second=np.searchsorted(self.used, self.second[pairs]),
-            features=self.features(pairs),
+            features=self.features(pairs, self.contributor[pairs]),
             n_topics=len(self.collection.query_ids),
             n_levels=len(self.levels),
         )
@@ -155,14 +200,23 @@ class AnotherAssessor:
         return level.astype(np.int64)
 
     def judge(
-        self, topic: int, level: Index, features: FloatArray, keys: Keys, draws: npt.NDArray[np.intp]
+        self,
+        topic: int,
+        level: Index,
+        features: FloatArray,
+        log_odds: FloatArray,
+        keys: Keys,
+        draws: npt.NDArray[np.intp],
     ) -> Levels:
-        """Draw the other assessor's levels of a topic's documents given the first's, (draw, document)."""
+        """Draw the other assessor's levels of a topic's documents given the first's, (draw, document).
+
+        ``log_odds`` are those of unjudged documents, standardized, and else 0, shape (draw, document).
+        """
         rest = np.zeros(level.shape)
-        of_rung = self.confusion.log_odds(0, topic, level, features, draws)
+        of_rung = self.confusion.log_odds(0, topic, level, features, draws, log_odds)
         block = relevances(of_rung, keys, scrambled(draws), rest)
         for rung in range(1, len(self.used) - 1):
-            climb(self.confusion.log_odds(rung, topic, level, features, draws), rung, rest, block)
+            climb(self.confusion.log_odds(rung, topic, level, features, draws, log_odds), rung, rest, block)
         return self.used.astype(np.uint8)[block]
 
     @property
@@ -256,7 +310,9 @@ def values_by_another(
     if not any(isinstance(measure, Normalized) for measure in measures):
         is_judged &= np.isin(np.arange(len(is_judged)), placed)
     known = np.union1d(np.flatnonzero(is_judged), u.pair)
-    features = another.features(known)
+    organization = another.contributor.copy()
+    organization[u.pair] = collection.organization[u.run_index][u.run]
+    features = another.features(known, organization[known]).matrix
     _ = another.confusion  # made before threads ask for it
 
     def judge_topic(t: int) -> None:
@@ -281,6 +337,10 @@ def values_by_another(
         for start in range(0, len(completed), step):
             chosen, assessors = completed[start : start + step], by[start : start + step]
             rung = completion._draw(t, chosen, cells)[:, drawn]
+            log_odds = np.zeros((len(chosen), len(pairs)))
+            if drawn.any():
+                of_draws = completion._log_odds(completion.posteriors[0], t, chosen, cells[0])
+                log_odds[:, len(either) :] = another.standardized(of_draws[:, drawn])
             level = np.empty((len(chosen), len(pairs)), dtype=np.int64)
             level[:, : len(either)] = np.maximum(another.first[either], 0)
             for rungs, members in ladders.items():
@@ -288,7 +348,7 @@ def values_by_another(
                 level[:, len(either) :] = another.exact(
                     of_class, levels_of(collection, rungs), exact_keys, chosen
                 )
-                block = another.judge(t, level, of_topic, keys, assessors)
+                block = another.judge(t, level, of_topic, log_odds, keys, assessors)
                 block[:, np.flatnonzero(decided >= 0)] = decided[decided >= 0]
                 for i in members:
                     part = amounts[i][start : start + step, :, t]

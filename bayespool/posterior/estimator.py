@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -177,9 +178,7 @@ class PosteriorEstimator:
             return tuple(self._without_value(collection, targets, measure) for measure in parsed)
         at_once = [m for m in parsed if self.together or (isinstance(m, Normalized) and m.ideal == "shared")]
         alone = self._with_other_evidence(collection, parsed) if self.joint else ()
-        another = None
-        if collection.second is not None:
-            another = AnotherAssessor(collection, self.draws * self.chains, self.random_seed)
+        another = cache(partial(AnotherAssessor, collection, self.draws * self.chains, self.random_seed))
         parts: dict[Measure, list[Estimates]] = {measure: [] for measure in parsed}
         for group in self._groups(collection, parsed):
             together = [measure for measure in group if measure in at_once]
@@ -190,9 +189,10 @@ class PosteriorEstimator:
                 completion = self._complete(collection, runs, group, engine, shared)
                 others: Sequence[Values | None] = [None] * len(some)
                 exchanged = others
-                if another is not None:
-                    others = values_by_another(completion, another, some, joint=self.joint)
-                    exchanged = values_exchanged(completion, another, some, joint=self.joint)
+                if collection.second is not None:
+                    assessor = another(completion.rungs[0].rel)
+                    others = values_by_another(completion, assessor, some, joint=self.joint)
+                    exchanged = values_exchanged(completion, assessor, some, joint=self.joint)
                 drawn = zip(some, completion.evaluate(*some), others, exchanged, strict=True)
                 for measure, values, other, swapped in drawn:
                     more = f"with the evidence of {group[0]}, unlike alone" if measure in alone else ""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import expit
 
-from bayespool.inference.confusion import _SCALES, JudgedTwice, _Rung, draw_confusion
+from bayespool.inference.confusion import _SCALES, Features, JudgedTwice, _explored, _Rung, draw_confusion
 
 N_TOPICS = 12
 
@@ -15,11 +17,11 @@ N_TOPICS = 12
 def judged_twice(n: int, rng: np.random.Generator, *, spread: float = 0.7, n_levels: int = 2) -> JudgedTwice:
     """Documents whose log odds to reach a rung are −2 + 1.5·level + 0.8·feature + an effect of the topic."""
     topic, first = rng.integers(N_TOPICS, size=n), rng.integers(n_levels, size=n)
-    features = rng.normal(size=(n, 3))
+    features = Features(rng.normal(size=(n, 2)), rng.normal(size=(n, 2)), np.eye(3)[rng.integers(3, size=n)])
     of_topic = rng.normal(scale=spread, size=N_TOPICS)
     second = np.zeros(n, dtype=np.int64)
     for rung in range(1, n_levels):
-        log_odds = -2 + 1.5 * first + 0.8 * features[:, 0] + of_topic[topic]
+        log_odds = -2 + 1.5 * first + 0.8 * features.free[:, 0] + of_topic[topic]
         second += (second == rung - 1) & (rng.random(n) < expit(log_odds))
     return JudgedTwice(topic, first, second, features, N_TOPICS, n_levels)
 
@@ -27,7 +29,7 @@ def judged_twice(n: int, rng: np.random.Generator, *, spread: float = 0.7, n_lev
 @pytest.mark.parametrize("rung", [1, 2])
 def test_the_mode_is_where_the_density_is_flat_and_the_curvature_is_its_own(rung: int) -> None:
     twice = judged_twice(300, np.random.default_rng(1), n_levels=3)
-    prior, scales = np.array([[8.0, 2, 1], [3, 4, 2], [1, 2, 3]]), (0.6, 0.4, 0.2)
+    prior, scales = np.array([[8.0, 2, 1], [3, 4, 2], [1, 2, 3]]), (0.6, 0.4, 0.2, 0.9)
     density = _Rung(twice, prior, rung)
     mode, factor, _ = density.mode(scales, np.zeros(density.layout.size))
     there = twice.second >= rung - 1
@@ -35,14 +37,15 @@ def test_the_mode_is_where_the_density_is_flat_and_the_curvature_is_its_own(rung
     at = np.arange(len(design))
     topic, first = twice.topic[there], twice.first[there]
     design[at, first] = 1
-    design[:, 3:6] = twice.features[there]
-    design[at, 6 + topic * 4] = 1
-    design[at, 6 + topic * 4 + 1 + first] = 1
+    design[:, 3:10] = twice.features.matrix[there]
+    design[at, 10 + topic * 4] = 1
+    design[at, 10 + topic * 4 + 1 + first] = 1
     reached = twice.second[there] >= rung
     chance = expit(design @ mode)
     of_prior = expit(mode[:3])
     n, n_reached = prior[:, rung - 1 :].sum(axis=1), prior[:, rung:].sum(axis=1)
     precision = density._precision(scales)
+    assert precision[3:10] == pytest.approx([1, 1, 0.2**-2, 0.2**-2, *[0.9**-2] * 3])
     gradient = design.T @ (reached - chance) - precision * mode
     gradient[:3] += n_reached - n * of_prior
     assert np.abs(gradient).max() < 1e-3
@@ -60,13 +63,36 @@ def test_many_documents_show_what_they_were_drawn_from() -> None:
     assert step.mean() == pytest.approx(1.5, abs=0.5)
     for level in (0, 1):
         (here,) = np.nonzero((twice.topic == 4) & (twice.first == level))
-        odds = drawn.log_odds(0, 4, twice.first[here], twice.features[here], np.arange(400))
+        odds = drawn.log_odds(0, 4, twice.first[here], twice.features.matrix[here], np.arange(400))
         assert expit(odds).mean() == pytest.approx(twice.second[here].mean(), abs=0.02)
+
+
+def test_points_that_are_left_out_have_no_weight() -> None:
+    """Few of the 108 points are looked at where many documents say which ones matter."""
+    twice, prior = judged_twice(5000, np.random.default_rng(5)), np.full((2, 2), 0.5)
+    density = _Rung(twice, prior, 1)
+    heights = np.array([height for *_, height in _explored(density)])
+    every = np.array(
+        [density.mode(point, np.zeros(density.layout.size))[2] for point in itertools.product(*_SCALES)]
+    )
+    assert len(heights) < len(every) / 2
+    assert np.exp(heights - every.max()).sum() == pytest.approx(np.exp(every - every.max()).sum(), rel=1e-2)
+
+
+def test_what_a_feature_has_in_each_draw_counts_with_its_slope() -> None:
+    twice = judged_twice(200, np.random.default_rng(6))
+    drawn, draws = draw_confusion(twice, np.full((2, 2), 0.5), 5, np.random.default_rng(1)), np.arange(5)
+    level, features = twice.first[:4], twice.features.matrix[:4]
+    more = np.arange(20.0).reshape(5, 4)
+    plain = drawn.log_odds(0, 1, level, features, draws)
+    assert drawn.log_odds(0, 1, level, features, draws, more) - plain == pytest.approx(
+        drawn.slope[0, :, :1] * more
+    )
 
 
 def test_without_documents_the_prior_is_left() -> None:
     none = np.zeros(0, dtype=np.int64)
-    twice = JudgedTwice(none, none, none, np.zeros((0, 2)), 3, 2)
+    twice = JudgedTwice(none, none, none, Features(*np.zeros((3, 0, 1))), 3, 2)
     drawn = draw_confusion(twice, np.array([[90.0, 10.0], [30.0, 70.0]]), 2000, np.random.default_rng(1))
     chance = expit(drawn.intercept[0])
     assert chance.mean(axis=0) == pytest.approx([0.1, 0.7], abs=0.01)
@@ -86,15 +112,15 @@ def test_chances_lie_in_their_intervals() -> None:
     held = []
     for seed in range(150):
         rng = np.random.default_rng(seed)
-        scale = _SCALES[rng.integers(len(_SCALES))][0]
+        scale = rng.choice(_SCALES[0])
         of_topic = rng.normal(scale=scale, size=N_TOPICS)
         topic, first = rng.integers(N_TOPICS, size=200), rng.integers(2, size=200)
         log_odds = -1 + 2.0 * first + of_topic[topic]
         second = (rng.random(200) < expit(log_odds)).astype(np.int64)
-        twice = JudgedTwice(topic, first, second, rng.normal(size=(200, 2)), N_TOPICS, 2)
+        twice = JudgedTwice(topic, first, second, Features(*rng.normal(size=(3, 200, 1))), N_TOPICS, 2)
         drawn = draw_confusion(twice, np.full((2, 2), 0.5), 300, rng)
         for t in range(3):
-            odds = drawn.log_odds(0, t, np.array([1]), np.zeros((1, 2)), np.arange(300))[:, 0]
+            odds = drawn.log_odds(0, t, np.array([1]), np.zeros((1, 3)), np.arange(300))[:, 0]
             low, high = np.quantile(odds, [0.025, 0.975])
             held.append(low <= 1 + of_topic[t] <= high)
     assert 0.92 <= np.mean(held) <= 0.985

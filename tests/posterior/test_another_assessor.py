@@ -10,6 +10,7 @@ from scipy.special import logit
 
 from bayespool import read_collection
 from bayespool.collection import Collection, SecondAssessors
+from bayespool.collection.pools import sole_contributor
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments import load_example
 from bayespool.experiments.simulation import SimulationSettings, simulate
@@ -155,6 +156,47 @@ def test_what_good_runs_rank_high_is_confirmed_more_often() -> None:
         assert (e.measure.cutoff > 3) or (known - by_level_alone).mean() > 0.1
 
 
+def test_documents_of_one_organization_are_of_a_kind_of_their_own() -> None:
+    """The second assessor changes what several organizations contributed, and nothing else."""
+    example = load_example()
+    sole, level = sole_contributor(example), np.maximum(example.relevance, 0)
+    rng = np.random.default_rng(3)
+    level = np.where((sole < 0) & (level == 0) & (rng.random(len(level)) < 0.6), 1, level)
+    twice = example.judged & (rng.random(len(level)) < 0.5)
+    both = dataclasses.replace(example, second=SecondAssessors(np.where(twice, level, -1).astype(np.int16)))
+    (found,) = PosteriorEstimator(model="ratio", draws=100).estimate(both, "new-b", "P@10")
+    assert found.by_another is not None
+    confirmed = dataclasses.replace(example, relevance=np.where(example.judged, level, -1).astype(np.int16))
+    judged = values_on_fuller(confirmed, confirmed, ["new-b"], found.measure).totals()
+    of_judged = values_on_fuller(example, example, ["new-b"], found.measure).totals()
+    # the unjudged documents keep what the first assessor would have given them
+    assert found.draws is not None
+    unjudged_by_first = found.draws.totals().mean() - of_judged
+    assert found.by_another.totals().mean() - judged == pytest.approx(unjudged_by_first, abs=4)
+
+
+def test_features_of_documents() -> None:
+    both = again(load_example(), 0.3)
+    another, pairs = AnotherAssessor(both, 10, 1), np.flatnonzero(both.judged)
+    sole = sole_contributor(both)[pairs]
+    found = another.features(pairs, another.contributor[pairs])
+    log_odds, alone, of_sum = found.free.T
+    assert np.array_equal(alone == 1, sole >= 0)
+    assert np.array_equal(found.of_organization.argmax(axis=1)[sole >= 0], sole[sole >= 0])
+    assert np.array_equal(found.of_organization.sum(axis=1), alone)
+    assert not log_odds[sole < 0].any()
+    assert log_odds[sole >= 0].mean() == pytest.approx(0)
+    assert log_odds[sole >= 0].std() == pytest.approx(1)
+    relevant = both.relevance[pairs] > 0
+    assert log_odds[(sole >= 0) & relevant].mean() > log_odds[(sole >= 0) & ~relevant].mean()
+    assert of_sum.std() == pytest.approx(1)
+    of_topic = np.flatnonzero(both.judged & (both.pair_topic == 0))
+    by_rank = another.features(both.document[0, 0, [0, 9]].astype(np.int64), np.array([-1, -1])).of_run[:, 0]
+    lacking = of_topic[~np.isin(of_topic, both.document[0, 0])][:1]
+    none = another.features(lacking, np.array([-1])).of_run[0, 0]
+    assert (by_rank[0] - none) / (by_rank[1] - none) == pytest.approx((1 / 1.1) / (1 / 2))
+
+
 class KnownChance(Completion):
     """A completion in which every unjudged document is relevant with a chance of 0.3."""
 
@@ -180,7 +222,7 @@ def by_known_assessors(confirmed: np.ndarray, twice: bool) -> tuple[Values, Valu
     completion = KnownChance(**{f.name: getattr(made, f.name) for f in dataclasses.fields(made)})
     another = AnotherAssessor(both, len(confirmed), 1)
     intercept = logit(np.stack([np.full(len(confirmed), 0.1), confirmed], axis=1))[None]
-    n_features = another.features(np.arange(1)).shape[1]
+    n_features = sum(another.features(np.arange(1), np.array([-1])).numbers)
     another.__dict__["confusion"] = ConfusionDraws(
         intercept, np.zeros((1, len(confirmed), n_features)), np.zeros((1, len(confirmed), 2, 3))
     )
