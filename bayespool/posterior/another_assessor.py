@@ -179,12 +179,16 @@ class AnotherAssessor:
         Shape (class, level). A completion tells no more levels apart than a measure needs.
         """
         of_class = place_of_level(np.array(self.levels, dtype=np.int16), levels)
-        n = np.bincount(self.first[self.first >= 0], minlength=len(self.levels))
-        shares = np.where(of_class == np.arange(len(levels))[:, None], n, 0).astype(float)
+        shares = np.where(of_class == np.arange(len(levels))[:, None], self._n_judged, 0).astype(float)
         nearest = place_of_level(np.array(levels, dtype=np.int16), self.levels)
         for k in np.flatnonzero(shares.sum(axis=1) == 0):
             shares[k, nearest[k]] = 1
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    @cached_property
+    def _n_judged(self) -> Index:
+        """Number of documents at each level of the first assessor, shape (level,)."""
+        return np.bincount(self.first[self.first >= 0], minlength=len(self.levels))
 
     def exact(
         self,
@@ -233,10 +237,9 @@ class AnotherAssessor:
     def notes(self) -> list[str]:
         """Notes on levels of which few documents are judged twice, and on those that no second one uses."""
         n_twice = self.counts.sum(axis=(0, 2))
-        n_judged = np.bincount(self.first[self.first >= 0], minlength=len(self.levels))
         few = [
             f"{n} of relevance {level}"
-            for level, n, judged in zip(self.levels, n_twice.tolist(), n_judged.tolist(), strict=True)
+            for level, n, judged in zip(self.levels, n_twice.tolist(), self._n_judged.tolist(), strict=True)
             if n < min(_ENOUGH, judged)
         ]
         notes = []
@@ -362,14 +365,23 @@ def values_by_another(
     return tuple(Values(a, m.unit) for a, m in zip(amounts, measures, strict=True))
 
 
-def values_exchanged(
+def values_and_exchanged(
     completion: Completion, another: AnotherAssessor, measures: Sequence[Measure], *, joint: bool = False
-) -> tuple[Values, ...]:
-    """Values with completions exchanged in `exchanged_pairs`, one for each measure, (pair, 2, run, topic)."""
-    pairs = exchanged_pairs(completion.n_draws)
-    exchanged, by = pairs[:, ::-1].ravel(), pairs.ravel()
-    values = values_by_another(completion, another, measures, exchanged, by, joint=joint)
-    return tuple(Values(v.amount.reshape(*pairs.shape, *v.amount.shape[1:]), v.unit) for v in values)
+) -> tuple[tuple[Values, Values], ...]:
+    """Values of `values_by_another`, and those with completions exchanged in `exchanged_pairs`, by measure.
+
+    Their shapes are (draw, run, topic) and (pair, 2, run, topic).
+    """
+    n, pairs = completion.n_draws, exchanged_pairs(completion.n_draws)
+    completed = np.concatenate([np.arange(n), pairs[:, ::-1].ravel()])
+    by = np.concatenate([np.arange(n), pairs.ravel()])
+    return tuple(
+        (
+            Values(v.amount[:n], v.unit),
+            Values(v.amount[n:].reshape(*pairs.shape, *v.amount.shape[1:]), v.unit),
+        )
+        for v in values_by_another(completion, another, measures, completed, by, joint=joint)
+    )
 
 
 def _places(placed: npt.NDArray[np.int32], pairs: Index) -> Where:

@@ -32,7 +32,7 @@ from bayespool.measures.estimates import NOTE_BREAK, worst_of
 from bayespool.models import MODELS
 from bayespool.names import COMBINED
 from bayespool.options import SEED, Option, PosteriorSettings, option, takes
-from bayespool.posterior.another_assessor import AnotherAssessor, values_by_another, values_exchanged
+from bayespool.posterior.another_assessor import AnotherAssessor, values_and_exchanged
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import PoolDistance, distance_from_pool, sensitivity, with_kinds
 from bayespool.posterior.mixtures import fit_rung
@@ -187,17 +187,17 @@ class PosteriorEstimator:
                 if not some:
                     continue
                 completion = self._complete(collection, runs, group, engine, shared)
-                others: Sequence[Values | None] = [None] * len(some)
-                exchanged = others
+                others: Sequence[tuple[Values | None, Values | None]] = [(None, None)] * len(some)
                 if collection.second is not None:
                     assessor = another(completion.rungs[0].rel)
-                    others = values_by_another(completion, assessor, some, joint=self.joint)
-                    exchanged = values_exchanged(completion, assessor, some, joint=self.joint)
-                drawn = zip(some, completion.evaluate(*some), others, exchanged, strict=True)
-                for measure, values, other, swapped in drawn:
+                    others = values_and_exchanged(completion, assessor, some, joint=self.joint)
+                drawn = zip(some, completion.evaluate(*some), others, strict=True)
+                for measure, values, (other, exchanged) in drawn:
                     more = f"with the evidence of {group[0]}, unlike alone" if measure in alone else ""
                     estimates = self._estimates(completion, measure, values, more)
-                    parts[measure].append(dataclasses.replace(estimates, by_another=other, exchanged=swapped))
+                    parts[measure].append(
+                        dataclasses.replace(estimates, by_another=other, exchanged=exchanged)
+                    )
         return tuple(side_by_side(parts[measure]) for measure in parsed)
 
     def complete(

@@ -21,8 +21,8 @@ from bayespool.posterior import PosteriorEstimator, drawing
 from bayespool.posterior.another_assessor import (
     AnotherAssessor,
     describe_assessors,
+    values_and_exchanged,
     values_by_another,
-    values_exchanged,
 )
 from bayespool.posterior.completion import Completion
 
@@ -227,9 +227,7 @@ def by_known_assessors(confirmed: np.ndarray, twice: bool) -> tuple[Values, Valu
         intercept, np.zeros((1, len(confirmed), n_features)), np.zeros((1, len(confirmed), 2, 3))
     )
     measures = parse_measures("P@5")
-    return values_by_another(completion, another, measures)[0], values_exchanged(
-        completion, another, measures
-    )[0]
+    return values_and_exchanged(completion, another, measures)[0]
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
