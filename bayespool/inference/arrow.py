@@ -130,6 +130,29 @@ class Factor:
         columns = x.reshape(at.n_groups, at.width, *x.shape[1:] or (1,))
         return (blocks @ columns).reshape(x.shape)
 
+    def variances(
+        self, heads: FloatArray, locals_: FloatArray, starts: npt.NDArray[np.integer]
+    ) -> FloatArray:
+        """Variances of sums of parameters, shape (sum,), where nothing is conditioned on.
+
+        Parameters
+        ----------
+        heads : ndarray of float, shape (sum, global)
+        locals_ : ndarray of float, shape (sum, width), or (0, width) for sums of globals alone
+            Those of group g are the sums ``starts[g]`` to ``starts[g + 1]``.
+        starts : ndarray of int, shape (group + 1,)
+        """
+        at, rest, of_locals = self.layout, heads.copy(), np.zeros(len(heads))
+        across = self.across.reshape(at.n_groups, at.width, at.n_global)
+        for group, inverse in enumerate(self.inverse):
+            own = slice(int(starts[group]), int(starts[group + 1]))
+            if own.stop > own.start:
+                white = locals_[own] @ inverse.T
+                rest[own] -= white @ across[group]
+                of_locals[own] = (white**2).sum(axis=1)
+        white = solve_triangular(self.lower, rest.T, lower=True, check_finite=False)
+        return np.asarray(of_locals + (white**2).sum(axis=0))
+
     def draw(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Draws, shape (draw, parameter)."""
         at = self.layout

@@ -1,4 +1,8 @@
-"""Draws of how levels of relevance change from one assessor to another (`bayespool.models.confusion`)."""
+"""Draws of how levels of relevance change from one assessor to another (`bayespool.models.confusion`).
+
+Where few documents are judged twice the mode is not the mean: it shrinks what is likely. So the mean moves to
+where the Gaussian with the precision of the mode is nearest to the posterior (van Niekerk & Rue 2024).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +26,8 @@ Index = npt.NDArray[np.int64]
 _SCALES = ((0.2, 0.6, 1.2, 2.2), (0.1, 0.4, 1.0), (0.05, 0.2, 0.4), (0.2, 0.6, 1.2))  # of SCALES_SD
 _LOWEST = 6.0  # log weight of a point below the best one, from which on its neighbors are left out
 _MOST_STEPS, _SMALL_STEP, _LONG_STEP = 50, 1e-4, 3.0
+_SMALL_SHIFT = 1e-3
+_NODES, _NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(11)  # of a standard normal number
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +119,15 @@ class ConfusionDraws:
         return np.asarray(log_odds if drawn is None else log_odds + slope[:, :1] * drawn)
 
 
+class Peak(NamedTuple):
+    """A Gaussian at the mode at some scales, and the log of the integral under it, with the prior."""
+
+    scales: tuple[float, ...]
+    mode: FloatArray
+    factor: Factor
+    height: float
+
+
 def draw_confusion(
     twice: JudgedTwice, prior: FloatArray, n_draws: int, rng: np.random.Generator
 ) -> ConfusionDraws:
@@ -148,35 +163,33 @@ def _draw_rung(
 ) -> FloatArray:
     """Parameters of one rung, shape (draw, parameter): those of the documents that reach the one below."""
     density = _Rung(twice, prior, rung)
-    at = _explored(density)
-    modes = [(mode, factor) for mode, factor, _ in at]
-    weight = np.exp(np.array([height for *_, height in at]) - max(height for *_, height in at))
-    chosen = rng.choice(len(modes), size=n_draws, p=weight / weight.sum())
+    peaks = _explored(density)
+    heights = np.array([peak.height for peak in peaks])
+    weight = np.exp(heights - heights.max())
+    chosen = rng.choice(len(peaks), size=n_draws, p=weight / weight.sum())
     drawn = np.empty((n_draws, density.layout.size))
     for point in np.unique(chosen):
         (rows,) = np.nonzero(chosen == point)
-        mode, factor = modes[point]
-        drawn[rows] = mode + factor.draw(len(rows), rng)
+        drawn[rows] = density.mean(peaks[point]) + peaks[point].factor.draw(len(rows), rng)
     return drawn
 
 
-def _explored(density: _Rung) -> list[tuple[FloatArray, Factor, float]]:
-    """Modes at the points of the scales that matter: from the middle, the best one's neighbors first."""
-    found: dict[tuple[int, ...], tuple[FloatArray, Factor, float]] = {}
+def _explored(density: _Rung) -> list[Peak]:
+    """Peaks at the points of the scales that matter: from the middle, neighbors of the best one first."""
+    found: dict[tuple[int, ...], Peak] = {}
     middle = tuple(len(values) // 2 for values in _SCALES)
-    waiting = [(-math.inf, middle)]  # below a neighbor's height, negative
+    waiting = [(-math.inf, middle)]  # negative height of a neighbor, and the point
     near, best = {middle: np.zeros(density.layout.size)}, -math.inf
     while waiting and -waiting[0][0] > best - _LOWEST:
         _, point = heapq.heappop(waiting)
-        scales = [values[i] for values, i in zip(_SCALES, point, strict=True)]
-        found[point] = density.mode(scales, near[point])
-        mode, _, height = found[point]
-        best = max(best, height)
+        scales = tuple(values[i] for values, i in zip(_SCALES, point, strict=True))
+        found[point] = peak = density.peak(scales, near[point])
+        best = max(best, peak.height)
         for axis, step in itertools.product(range(len(_SCALES)), (-1, 1)):
             beside = (*point[:axis], point[axis] + step, *point[axis + 1 :])
             if 0 <= beside[axis] < len(_SCALES[axis]) and beside not in near:
-                near[beside] = mode
-                heapq.heappush(waiting, (-height, beside))
+                near[beside] = peak.mode
+                heapq.heappush(waiting, (-peak.height, beside))
     return [found[point] for point in sorted(found)]
 
 
@@ -202,17 +215,12 @@ class _Rung:
         self.prior_n = prior[:, rung - 1 :].sum(axis=1)
         self.prior_reached = prior[:, rung:].sum(axis=1)
 
-    def mode(self, scales: Sequence[float], start: FloatArray) -> tuple[FloatArray, Factor, float]:
-        """Mode at some scales, the Gaussian there, and the log of the integral under it, with the prior."""
+    def peak(self, scales: tuple[float, ...], start: FloatArray) -> Peak:
+        """The Gaussian at the mode, which is looked for from ``start``."""
         precision, x, levels = self._precision(scales), start, slice(0, self.n_levels)
         for _ in range(_MOST_STEPS):
-            chance = expit(self._log_odds(x))
-            of_prior = expit(x[levels])
-            gradient = -precision * x
-            gradient[: self.layout.n_global] += self.design.T @ (self.reached - chance)
-            gradient[levels] += self.prior_reached - self.prior_n * of_prior
-            for place in (self.of_topic, self.of_level):
-                gradient += np.bincount(place, self.reached - chance, self.layout.size)
+            chance, of_prior = expit(self._log_odds(x)), expit(x[levels])
+            gradient = self._gradient(x, precision, chance, of_prior)
             curvature = self._curvature(chance * (1 - chance), precision)
             curvature[levels, levels] += np.diag(self.prior_n * of_prior * (1 - of_prior))
             factor = Arrow(self.layout, curvature).factor(())
@@ -226,7 +234,46 @@ class _Rung:
         height += float((self.prior_reached * x[levels] - self.prior_n * np.logaddexp(0, x[levels])).sum())
         height += 0.5 * float((np.log(precision) - precision * x**2).sum() - factor.log_determinant)
         spread = np.array(scales)  # points are even in the logs
-        return x, factor, height + float((np.log(spread) - 0.5 * (spread / SCALES_SD) ** 2).sum())
+        height += float((np.log(spread) - 0.5 * (spread / SCALES_SD) ** 2).sum())
+        return Peak(scales, x, factor, height)
+
+    def mean(self, peak: Peak) -> FloatArray:
+        """Mean of the Gaussian of a peak's precision that is nearest to the posterior."""
+        precision, x = self._precision(peak.scales), peak.mode
+        weights, rate, last = _NODE_WEIGHTS / _NODE_WEIGHTS.sum(), 1.0, math.inf
+        off, of_levels = (np.sqrt(variance)[:, None] * _NODES for variance in self._variances(peak.factor))
+        for _ in range(_MOST_STEPS):
+            chance = expit(self._log_odds(x)[:, None] + off) @ weights
+            of_prior = expit(x[: self.n_levels, None] + of_levels) @ weights
+            step = peak.factor.solve(self._gradient(x, precision, chance, of_prior))
+            size = float(np.abs(step).max())
+            if size > last:
+                rate /= 2  # the density is steeper here than at the mode
+            x, last = x + rate * step, size
+            if size < _SMALL_SHIFT:
+                break
+        return x
+
+    def _gradient(
+        self, x: FloatArray, precision: FloatArray, chance: FloatArray, of_prior: FloatArray
+    ) -> FloatArray:
+        """Slope of the log density, given the chances of the documents, and of those of the prior."""
+        gradient, levels = -precision * x, slice(0, self.n_levels)
+        gradient[: self.layout.n_global] += self.design.T @ (self.reached - chance)
+        gradient[levels] += self.prior_reached - self.prior_n * of_prior
+        for place in (self.of_topic, self.of_level):
+            gradient += np.bincount(place, self.reached - chance, self.layout.size)
+        return gradient
+
+    def _variances(self, factor: Factor) -> tuple[FloatArray, FloatArray]:
+        """Variances of the documents' log odds, and of the intercepts."""
+        local = np.hstack([np.ones((len(self.level), 1)), np.eye(self.n_levels)[self.level]])
+        starts = np.searchsorted(self.topic, np.arange(self.layout.n_groups + 1))
+        of_documents = factor.variances(self.design, local, starts)
+        of_levels = factor.variances(
+            np.eye(self.n_levels, self.layout.n_global), local[:0], np.zeros_like(starts)
+        )
+        return of_documents, of_levels
 
     def _precision(self, scales: Sequence[float]) -> FloatArray:
         """Precisions of the priors of the parameters."""

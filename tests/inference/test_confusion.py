@@ -31,7 +31,8 @@ def test_the_mode_is_where_the_density_is_flat_and_the_curvature_is_its_own(rung
     twice = judged_twice(300, np.random.default_rng(1), n_levels=3)
     prior, scales = np.array([[8.0, 2, 1], [3, 4, 2], [1, 2, 3]]), (0.6, 0.4, 0.2, 0.9)
     density = _Rung(twice, prior, rung)
-    mode, factor, _ = density.mode(scales, np.zeros(density.layout.size))
+    peak = density.peak(scales, np.zeros(density.layout.size))
+    mode, factor = peak.mode, peak.factor
     there = twice.second >= rung - 1
     design = np.zeros((int(there.sum()), density.layout.size))
     at = np.arange(len(design))
@@ -55,6 +56,36 @@ def test_the_mode_is_where_the_density_is_flat_and_the_curvature_is_its_own(rung
     assert factor.solve(right) == pytest.approx(np.linalg.solve(curvature, right), rel=1e-2, abs=1e-4)
 
 
+def test_the_mean_is_that_of_the_posterior() -> None:
+    """Against weighted draws of an intercept and effects of a topic and its level, of 7 in 8 documents."""
+    topic, first, second = np.zeros(8, np.int64), np.zeros(8, np.int64), np.array([0] + [1] * 7)
+    twice = JudgedTwice(topic, first, second, Features(*np.zeros((3, 8, 1))), 1, 1)
+    density = _Rung(twice, np.array([[0.5, 0.5]]), 1)
+    peak = density.peak((1.2, 0.4, 0.2, 0.6), np.zeros(density.layout.size))
+    x = np.random.default_rng(1).normal(size=(400_000, 3)) * (10, 1.2, 0.4)
+    log_odds = x.sum(axis=1)
+    log_weight = 7 * log_odds - 8 * np.logaddexp(0, log_odds) + 0.5 * x[:, 0] - np.logaddexp(0, x[:, 0])
+    weight = np.exp(log_weight - log_weight.max())
+    known = float((weight * log_odds).sum() / weight.sum())
+    of_mode, of_mean = (float(y[[0, 4, 5]].sum()) for y in (peak.mode, density.mean(peak)))
+    assert of_mode < known - 0.3
+    assert of_mean == pytest.approx(known, abs=0.08)
+
+
+def test_variances_of_sums() -> None:
+    twice = judged_twice(60, np.random.default_rng(8))
+    density = _Rung(twice, np.full((2, 2), 0.5), 1)
+    peak = density.peak((0.6, 0.4, 0.2, 0.6), np.zeros(density.layout.size))
+    covariance = np.stack([peak.factor.solve(row) for row in np.eye(density.layout.size)])
+    rows = np.zeros((60, density.layout.size))
+    rows[:, : density.layout.n_global] = density.design
+    rows[np.arange(60), density.of_topic] = 1
+    rows[np.arange(60), density.of_level] = 1
+    of_documents, of_levels = density._variances(peak.factor)
+    assert of_documents == pytest.approx(np.einsum("di,ij,dj->d", rows, covariance, rows))
+    assert of_levels == pytest.approx(np.diag(covariance)[:2])
+
+
 def test_many_documents_show_what_they_were_drawn_from() -> None:
     twice = judged_twice(20_000, np.random.default_rng(3))
     drawn = draw_confusion(twice, np.full((2, 2), 0.5), 400, np.random.default_rng(1))
@@ -71,9 +102,9 @@ def test_points_that_are_left_out_have_no_weight() -> None:
     """Few of the 108 points are looked at where many documents say which ones matter."""
     twice, prior = judged_twice(5000, np.random.default_rng(5)), np.full((2, 2), 0.5)
     density = _Rung(twice, prior, 1)
-    heights = np.array([height for *_, height in _explored(density)])
+    heights = np.array([peak.height for peak in _explored(density)])
     every = np.array(
-        [density.mode(point, np.zeros(density.layout.size))[2] for point in itertools.product(*_SCALES)]
+        [density.peak(point, np.zeros(density.layout.size)).height for point in itertools.product(*_SCALES)]
     )
     assert len(heights) < len(every) / 2
     assert np.exp(heights - every.max()).sum() == pytest.approx(np.exp(every - every.max()).sum(), rel=1e-2)
