@@ -249,7 +249,9 @@ def system_sentence(row: Mapping[Any, Any]) -> str:
     80.0 % of the variance is due to topics, 15.0 % to runs, 5.0 % to unjudged documents.
     """
     by_another = row.get("scope") == "another-assessor"
-    where = "By another assessor of the same kind" if by_another else "On topics and runs like these"
+    where = "On topics and runs like these"
+    if by_another:
+        where = "By another assessor of the same kind, on these topics and of these runs,"
     value, ends = number(row["value"], 3), interval(row["lower"], row["upper"], 3)
     text = (
         f"{where} the {row['measure']} of {row['system']} is {value} ({level(row['ci_prob'])} interval "

@@ -328,7 +328,7 @@ _OF_SYSTEMS = View(
 )
 _BY_ANOTHER = ("n_runs", "value", Ends(), "unjudged_variance", "assessor_variance")
 _OF_VARIANCE = View(
-    title="{measure}: what the score of a run{by} varies with",
+    title="{measure}: what a score{by} varies with",
     names=("component", "method"),
     columns=("variance", "share"),
     medium="terminal",

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from bayespool.inference.arrow import Arrow, Factor, Layout
 from bayespool.models.confusion import INTERCEPT_SD, SCALES_SD, SLOPE_SD
@@ -27,6 +27,7 @@ _SCALES = ((0.2, 0.6, 1.2, 2.2), (0.1, 0.4, 1.0), (0.05, 0.2, 0.4), (0.2, 0.6, 1
 _LOWEST = 6.0  # log weight of a point below the best one, from which on its neighbors are left out
 _MOST_STEPS, _SMALL_STEP, _LONG_STEP = 50, 1e-4, 3.0
 _SMALL_SHIFT = 1e-3
+_LEAST_CHANCE = 1e-12
 _NODES, _NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(11)  # of a standard normal number
 
 
@@ -141,6 +142,10 @@ def draw_confusion(
     n_draws : int
     rng : numpy.random.Generator
 
+    Notes
+    -----
+    Without documents judged twice all documents of a level have the same chances, those of the prior.
+
     Examples
     --------
     >>> level = np.repeat([0, 0, 1, 1], [900, 100, 200, 800])
@@ -151,11 +156,24 @@ def draw_confusion(
     >>> expit(drawn.intercept[0].mean(axis=0)).round(1).tolist()
     [0.1, 0.8]
     """
-    rungs = [_draw_rung(twice, prior, k, n_draws, rng) for k in range(1, prior.shape[1])]
+    draw = _draw_rung if len(twice.first) else _draw_stated
+    rungs = [draw(twice, prior, k, n_draws, rng) for k in range(1, prior.shape[1])]
     n_levels, n_global = twice.n_levels, twice.n_levels + sum(twice.features.numbers)
     drawn = np.stack(rungs)
     of_topic = drawn[:, :, n_global:].reshape(len(rungs), n_draws, twice.n_topics, 1 + n_levels)
     return ConfusionDraws(drawn[:, :, :n_levels], drawn[:, :, n_levels:n_global], of_topic)
+
+
+def _draw_stated(
+    twice: JudgedTwice, prior: FloatArray, rung: int, n_draws: int, rng: np.random.Generator
+) -> FloatArray:
+    """Parameters of one rung by its prior documents alone: intercepts, and neither slopes nor effects."""
+    layout = _Rung(twice, prior, rung).layout
+    drawn = np.zeros((n_draws, layout.size))
+    reached, n = prior[:, rung:].sum(axis=1), prior[:, rung - 1 :].sum(axis=1)
+    chance = rng.beta(reached, n - reached, size=(n_draws, len(prior)))
+    drawn[:, : len(prior)] = logit(np.clip(chance, _LEAST_CHANCE, 1 - _LEAST_CHANCE))
+    return drawn
 
 
 def _draw_rung(
@@ -233,7 +251,7 @@ class _Rung:
         height = float((self.reached * log_odds - np.logaddexp(0, log_odds)).sum())
         height += float((self.prior_reached * x[levels] - self.prior_n * np.logaddexp(0, x[levels])).sum())
         height += 0.5 * float((np.log(precision) - precision * x**2).sum() - factor.log_determinant)
-        spread = np.array(scales)  # points are even in the logs
+        spread = np.array(scales)  # points count alike, as if they were even in the logs
         height += float((np.log(spread) - 0.5 * (spread / SCALES_SD) ** 2).sum())
         return Peak(scales, x, factor, height)
 

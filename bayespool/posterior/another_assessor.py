@@ -20,7 +20,7 @@ from bayespool.evidence.learned_fusion import learned_fusion, worth_of_ranks
 from bayespool.inference.confusion import ConfusionDraws, Features, JudgedTwice, draw_confusion
 from bayespool.measures import Measure, Normalized, Tally, Values
 from bayespool.measures.assessor_variance import exchanged_pairs
-from bayespool.models.confusion import prior_counts
+from bayespool.models.confusion import Confusion, prior_counts
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.drawing import (
     CELLS,
@@ -73,11 +73,15 @@ class AnotherAssessor:
         given = np.append(self.collection.relevance, self.collection.second.relevance)
         return tuple(np.union1d([0], given[given > 0]).tolist())
 
+    @property
+    def _confusion(self) -> Confusion:
+        assert self.collection.second is not None
+        return self.collection.second.confusion
+
     @cached_property
     def used(self) -> Index:
         """Positions of the levels that the second assessor uses, from 0; of all where none are known."""
-        assert self.collection.second is not None
-        if self.collection.second.confusion or not (self.second >= 0).any():
+        if self._confusion or not (self.second >= 0).any():
             return np.arange(len(self.levels))
         return np.union1d(np.arange(min(2, len(self.levels))), self.second[self.second >= 0])
 
@@ -153,13 +157,14 @@ class AnotherAssessor:
     @cached_property
     def _scale_of_log_odds(self) -> tuple[float, float]:
         known = self._log_odds[self.contributor >= 0]
-        return (float(known.mean()), float(known.std()) or 1.0) if len(known) else (0.0, 1.0)
+        if len(known) < _ENOUGH:
+            return 0.0, np.inf  # nothing shows what they tell
+        return float(known.mean()), float(known.std()) or 1.0
 
     @cached_property
     def confusion(self) -> ConfusionDraws:
         """Draws of how levels change, one for each draw of the judgments."""
-        assert self.collection.second is not None
-        prior = prior_counts(self.collection.second.confusion, self.levels)[:, self.used]
+        prior = prior_counts(self._confusion, self.levels)[:, self.used]
         pairs = np.flatnonzero((self.first >= 0) & (self.second >= 0))
         twice = JudgedTwice(
             topic=self.collection.pair_topic[pairs].astype(np.int64),
@@ -244,10 +249,11 @@ class AnotherAssessor:
         ]
         notes = []
         if not n_twice.any():
-            notes.append("no document is judged twice: the prior says how levels change")
+            how = "the confusion" if self._confusion else "the prior"
+            notes.append(f"no document is judged twice: {how} says how levels change, alike everywhere")
         elif few:
             notes.append(
-                f"few documents are judged twice ({' and '.join(few)}): the prior decides at these levels"
+                f"few documents are judged twice ({', '.join(few)}): the prior decides at these levels"
             )
         unused = [str(level) for i, level in enumerate(self.levels) if i not in self.used]
         if unused:

@@ -412,8 +412,10 @@ def lines_of_all(metadata: Mapping[str, Any]) -> list[str]:
     lines = list(metadata.get("pool_notes", ()))
     if assessors := metadata.get("assessors"):
         n, n_same = assessors["n_twice"], assessors["n_same"]
-        changed = f", {percent(1 - n_same / n)} of them with another level" if n else ""
-        lines += [f"judged twice: {counted(n, 'document')}{changed}", *assessors["notes"]]
+        if n:
+            changed = f"{percent(1 - n_same / n)} of them with another level"
+            lines.append(f"judged twice: {counted(n, 'document')}, {changed}")
+        lines += assessors["notes"]
     for ideal, what in _IDEALS.items():
         if measures := [name for name, group in metadata.get("ideals", {}).items() if group == ideal]:
             names = ", ".join(measures)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MAX_SENTENCES = 6
+_LITTLE = 0.005  # share of a variance
 Row = Mapping[str, Any]
 
 
@@ -113,12 +114,11 @@ def _by_another(row: Row, whose: str) -> str:
     share = float(row["unjudged_variance"])
     if share != share:
         return text
-    advice = "judge more documents" if share > 1 / 2 else "have more documents judged twice"
-    if share == 0:
-        return f"{text} All of the variance is due to the assessor: {advice}."
+    if share < _LITTLE:
+        return f"{text} Nearly all of the variance is due to the assessor, not to unjudged documents."
     return (
         f"{text} Judging everything once would make that {percent(1 - np.sqrt(1 - share))} narrower; the "
-        f"assessor accounts for {percent(1 - share)} of the variance: {advice}."
+        f"assessor accounts for {percent(1 - share)} of the variance."
     )
 
 

@@ -77,7 +77,7 @@ def test_a_comparison_has_systems_in_both_scopes(tmp_path: Path) -> None:
     assert variance["component"].tolist() == ["system", "replicate", "topic", "unjudged"]
     assert variance["share"].sum() == pytest.approx(1)
     captions = [table.caption for table in found.read()]
-    assert "P@10: what the score of a run varies with" in captions
+    assert "P@10: what a score varies with" in captions
     assert sum("systems, " in caption for caption in captions) == 2
     assert any(text.startswith("On topics and runs like these the P@10 of new") for text in found.summary())
     found.save(tmp_path / "found.json")
@@ -134,10 +134,8 @@ def test_a_comparison_has_systems_by_another_assessor(tmp_path: Path) -> None:
     assert variance["component"].tolist() == ["system", "replicate", "topic", "unjudged", "assessor"]
     assert variance["share"].sum() == pytest.approx(1)
     assert list(plain.system_variance()["component"]) == ["system", "replicate", "topic", "unjudged"]
-    assert "P@10: what the score of a run by another assessor varies with" in [
-        t.caption for t in found.read()
-    ]
-    sentence = next(text for text in found.summary() if "assessor of the same kind the P@10 of new" in text)
+    assert "P@10: what a score by another assessor varies with" in [t.caption for t in found.read()]
+    sentence = next(text for text in found.summary() if "of these runs, the P@10 of new" in text)
     assert sentence.endswith(f"{100 * new['assessor_variance']:.1f} % to the assessor.")
     found.save(tmp_path / "found.json")
     assert read_result(tmp_path / "found.json").to_frame("system_scores").equals(frame)

@@ -128,6 +128,8 @@ def test_without_documents_the_prior_is_left() -> None:
     chance = expit(drawn.intercept[0])
     assert chance.mean(axis=0) == pytest.approx([0.1, 0.7], abs=0.01)
     assert chance.std(axis=0) == pytest.approx(stats.beta([10, 70], [90, 30]).std(), rel=0.1)
+    assert not drawn.slope.any()
+    assert not drawn.of_topic.any()
 
 
 def test_the_same_seed_gives_the_same_draws() -> None:

@@ -197,6 +197,30 @@ def test_features_of_documents() -> None:
     assert (by_rank[0] - none) / (by_rank[1] - none) == pytest.approx((1 / 1.1) / (1 / 2))
 
 
+def test_a_stated_confusion_is_what_it_says() -> None:
+    """Of firmly stated chances the score is known: each document changes with the chance of its level."""
+    example = load_example()
+    nobody = np.full(len(example.relevance), -1, dtype=np.int16)
+    stated = ((95e4, 5e4, 1.0), (30e4, 70e4, 1.0), (30e4, 1.0, 70e4))
+    both = dataclasses.replace(example, second=SecondAssessors(nobody, confusion=stated))
+    run = both.pooled_run_ids[0]
+    (found,) = dataclasses.replace(ESTIMATOR, estimand="pooled").estimate(both, run, "P@10")
+    assert found.by_another is not None
+    top = example.document[example.run_index([run])[0], :, :10]
+    chance = np.array([0.05, 0.7, 0.7])[np.maximum(example.relevance, 0)][top]
+    assert found.by_another.totals().mean() == pytest.approx(chance.sum(), rel=0.02)
+    assert found.by_another.totals().std() == pytest.approx(np.sqrt((chance * (1 - chance)).sum()), rel=0.25)
+    (note,) = describe_assessors(both)["notes"]
+    assert note == "no document is judged twice: the confusion says how levels change, alike everywhere"
+
+
+def test_without_documents_of_one_organization_their_log_odds_show_nothing() -> None:
+    alone = dataclasses.replace(
+        again(load_example(), 0.3), pooled=np.zeros(len(load_example().run_ids), bool)
+    )
+    assert not AnotherAssessor(alone, 10, 1).standardized(np.array([[-3.0, 2.0]])).any()
+
+
 class KnownChance(Completion):
     """A completion in which every unjudged document is relevant with a chance of 0.3."""
 

@@ -64,7 +64,7 @@ def test_tables_sentences_and_notes_say_what_it_is(scores: Scores) -> None:
     assert f"Another assessor of the same kind would have given it {row['another_value']:.3f}" in sentence
     share = float(row["unjudged_variance"])
     assert f"would make that {100 * (1 - np.sqrt(1 - share)):.1f} % narrower" in sentence
-    assert f"the assessor accounts for {100 * (1 - share):.1f} % of the variance: have more" in sentence
+    assert f"the assessor accounts for {100 * (1 - share):.1f} % of the variance." in sentence
     assert sum(scores.table("judged_twice").frame["n"]) == scores.metadata["assessors"]["n_twice"]
     assert any(note.startswith("judged twice: ") and "with another level" in note for note in scores.notes())
 
@@ -74,9 +74,9 @@ def test_a_sentence_says_what_is_missing() -> None:
     row = {"another_value": 0.5, "another_lower": 0.4, "another_upper": 0.6}
     more = [_in_wider_scope(row | {"unjudged_variance": share}) for share in (np.nan, 0.0, 0.19, 0.64)]
     assert more[0].endswith("(interval 0.400–0.600).")
-    assert more[1].endswith("All of the variance is due to the assessor: have more documents judged twice.")
-    assert "10.0 % narrower; the assessor accounts for 81.0 % of the variance: have more" in more[2]
-    assert more[3].endswith("the assessor accounts for 36.0 % of the variance: judge more documents.")
+    assert more[1].endswith("Nearly all of the variance is due to the assessor, not to unjudged documents.")
+    assert more[2].endswith("10.0 % narrower; the assessor accounts for 81.0 % of the variance.")
+    assert more[3].endswith("the assessor accounts for 36.0 % of the variance.")
 
 
 def test_these_topics_do_not_know_of_it(both: Collection, scores: Scores) -> None:
