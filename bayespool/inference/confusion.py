@@ -194,21 +194,21 @@ def _draw_rung(
 
 def _explored(density: _Rung) -> list[Peak]:
     """Peaks at the points of the scales that matter: from the middle, neighbors of the best one first."""
-    found: dict[tuple[int, ...], Peak] = {}
+    peaks: dict[tuple[int, ...], Peak] = {}
     middle = tuple(len(values) // 2 for values in _SCALES)
     waiting = [(-math.inf, middle)]  # negative height of a neighbor, and the point
     near, best = {middle: np.zeros(density.layout.size)}, -math.inf
     while waiting and -waiting[0][0] > best - _LOWEST:
         _, point = heapq.heappop(waiting)
         scales = tuple(values[i] for values, i in zip(_SCALES, point, strict=True))
-        found[point] = peak = density.peak(scales, near[point])
+        peaks[point] = peak = density.peak(scales, near[point])
         best = max(best, peak.height)
         for axis, step in itertools.product(range(len(_SCALES)), (-1, 1)):
             beside = (*point[:axis], point[axis] + step, *point[axis + 1 :])
             if 0 <= beside[axis] < len(_SCALES[axis]) and beside not in near:
                 near[beside] = peak.mode
                 heapq.heappush(waiting, (-peak.height, beside))
-    return [found[point] for point in sorted(found)]
+    return [peaks[point] for point in sorted(peaks)]
 
 
 class _Rung:
