@@ -124,7 +124,7 @@ def print_parts(measure: Measure, n: int) -> None:
     print("| judged twice | runs | due to unjudged, all pairs | 400 pairs | difference | sd over seeds |")
     print("| ---: | ---: | ---: | ---: | ---: | ---: |")
     for share in (0.1, 1.0):
-        known, found = list[float](), list[np.ndarray]()
+        of_all_pairs, of_400_pairs = list[float](), list[np.ndarray]()
         for seed in range(n):
             made, second, twice = judged_by_two(np.inf, share, seed)
             levels = SecondAssessors(np.where(twice, second, -1).astype(np.int16))
@@ -133,14 +133,15 @@ def print_parts(measure: Measure, n: int) -> None:
                 estimators = [
                     PosteriorEstimator(model="ratio", random_seed=s) for s in (SEEDS + 100 * seed).tolist()
                 ]
-                known.append(share_of_all_pairs(estimators[0].complete(both, run, measure), both, measure))
+                completion = estimators[0].complete(both, run, measure)
+                of_all_pairs.append(share_of_all_pairs(completion, both, measure))
                 estimates = [estimator.estimate(both, run, measure)[0] for estimator in estimators]
-                found.append(np.concatenate([share_of_400_pairs(e) for e in estimates]))
-        by_seed = np.array(found)
+                of_400_pairs.append(np.concatenate([share_of_400_pairs(e) for e in estimates]))
+        by_seed, known = np.array(of_400_pairs), float(np.mean(of_all_pairs))
         spread = float(np.sqrt(by_seed.var(axis=1, ddof=1).mean()))
-        off = by_seed.mean() - np.mean(known)
-        cells = f"{np.mean(known):.3f} | {by_seed.mean():.3f} | {off:+.3f} | {spread:.3f}"
-        print(f"| {share:.0%} | {len(known)} | {cells} |", flush=True)
+        off = by_seed.mean() - known
+        cells = f"{known:.3f} | {by_seed.mean():.3f} | {off:+.3f} | {spread:.3f}"
+        print(f"| {share:.0%} | {len(of_all_pairs)} | {cells} |", flush=True)
 
 
 def share_of_400_pairs(e: Estimates) -> np.ndarray:

@@ -38,7 +38,7 @@ IntArray = npt.NDArray[np.int64]
 URN_NUMBERS = ("base_low", "base_high", "least", "most", "mean", "std")
 """Numbers of an urn that its table does not have."""
 _N_SHOWN = 20  # steps
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 _IN_HINDSIGHT = (
     "posteriors take the judgments as evidence now, and may still be wrong where nothing is judged"
 )
@@ -180,8 +180,8 @@ class Audit(ListForAssessors):
         against_less = capital(w.low, w.least, -u.base_low).max(initial=1.0)
         against_more = capital(-w.high, -w.most, u.base_high).max(initial=1.0)
         return (
-            0.0 if least > _ROUNDING else float(1 / against_less),
-            0.0 if most < -_ROUNDING else float(1 / against_more),
+            0.0 if least > ROUNDING else float(1 / against_less),
+            0.0 if most < -ROUNDING else float(1 / against_more),
         )
 
     @property
@@ -211,9 +211,7 @@ class Audit(ListForAssessors):
         InputWarning
             Judgments of documents that were not drawn are passed over; or none is new.
         """
-        budget = waited_for(self.known) if budget is None else budget
-        check_round(budget, until)
-        until = self.until if until is None else until
+        budget, until = next_round(self.known, self.until, budget, until)
         return dataclasses.replace(self, relevance=self.with_judgments(qrels), until=until).drawn(budget)
 
     def with_judgments(self, qrels: Qrels) -> IntArray:
@@ -449,7 +447,7 @@ class Audit(ListForAssessors):
     def notes(self) -> tuple[str, ...]:
         """The pool's; whether nothing is left, or the posterior is refuted; the interval; what waits."""
         notes = list(self.details.get("pool_notes", ()))
-        if self.width < -_ROUNDING:
+        if self.width < -ROUNDING:
             notes.append(
                 "no value is left, as the lower end is above the upper: the interval missed, which it does "
                 "so often by chance, or judgments depended on what was drawn"
@@ -525,14 +523,17 @@ def informed(
     return collection
 
 
-def waited_for(known: IntArray) -> int:
-    """Documents that waited for judgment when the last ones were drawn; 50 where none were."""
-    return int(len(known) - known[-1]) if len(known) else 50
+def next_round(
+    known: IntArray, last_until: float | None, budget: int | None, until: float | None
+) -> tuple[int, float | None]:
+    """Documents that are to wait in the next round, and the width that ends it, by default as before.
 
-
-def check_round(budget: int, until: float | None) -> None:
-    """Raise `InputError` for a round that draws nothing, or that no width ends."""
+    At first 50 are to wait; an `InputError` for a round that draws nothing, or that no width ends.
+    """
+    if budget is None:
+        budget = int(len(known) - known[-1]) if len(known) else 50
     if budget < 1 or (until is not None and until <= 0):
         raise InputError(
             f"budget {budget}, until {until}", hint="draw one document or more, until a width above 0"
         )
+    return budget, last_until if until is None else until

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
-from bayespool.auditing.auditing import URN_NUMBERS, Audit, check_round, informed, waited_for
+from bayespool.auditing.auditing import ROUNDING, URN_NUMBERS, Audit, informed, next_round
 from bayespool.auditing.foretold import REFUTING
 from bayespool.auditing.tables import DIFFERENCES, DOCUMENTS, STEPS
 from bayespool.auditing.urns import Urn
@@ -30,7 +30,6 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 _N_SHOWN = 20  # documents
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -159,9 +158,7 @@ class LeaderAudit(ListForAssessors):
 
         Parameters, errors and warnings are those of `Audit.go_on`.
         """
-        budget = waited_for(self.known) if budget is None else budget
-        check_round(budget, until)
-        until = self.until if until is None else until
+        budget, until = next_round(self.known, self.until, budget, until)
         relevance = self.audits[0].with_judgments(qrels)
         return dataclasses.replace(self, relevance=relevance, until=until).drawn(budget)
 
@@ -378,4 +375,4 @@ def _verdict(low: float, high: float) -> str:
     """Whether a difference between two ends is sure to be above, below or at 0."""
     if low > 0 or high < 0:
         return "better" if low > 0 else "worse"
-    return "equal" if high - low <= _ROUNDING else "open"
+    return "equal" if high - low <= ROUNDING else "open"

@@ -187,9 +187,9 @@ def scores_of_systems(
             if run_id in e.run_ids:
                 runs.setdefault(system, []).append(e.run_ids.index(run_id))
         seed = key_of(random_seed, e.measure)
-        for drawn, exchanged in ((e.draws, None), (e.by_another, e.exchanged)):
+        for by_another, drawn, exchanged in ((False, e.draws, None), (True, e.by_another, e.exchanged)):
             if runs and drawn is not None:
-                scores[e.measure, e.method, drawn is e.by_another] = system_scores(
+                scores[e.measure, e.method, by_another] = system_scores(
                     drawn, runs, random_seed=seed, exchanged=exchanged
                 )
     return scores

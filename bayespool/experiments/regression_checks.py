@@ -17,6 +17,7 @@ from bayespool.experiments.hidden import Fitting, pool_alone, pool_problems
 from bayespool.experiments.running import Running, Work, in_parts
 from bayespool.experiments.settings import RegressionCheckSettings
 from bayespool.experiments.storage import Columns, Stored, add_rows
+from bayespool.inference.cells import normal_nodes
 from bayespool.measures import Measure
 from bayespool.models import MODEL_NAMES, Evidence, LinearEvidence, ModelSpec
 from bayespool.report.result import Result, cited_by
@@ -36,7 +37,7 @@ INTERCEPT, SHARE = "intercept", "share relevant"
 
 _FEW_ORGANIZATIONS = 20  # robust errors of fewer clusters are known to be too small
 _MAX_DRAWS = 400  # each is a regression of its own
-_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
+_NODES, _WEIGHTS = normal_nodes(15)
 _SCALES = ("log odds", "share")
 _COLUMNS = {
     "term": Column("term", "text", "Intercept, slope of a predictor, or share of relevant hidden documents."),
@@ -263,7 +264,7 @@ def marginal_terms(
         variance += draws["sigma_slope"][:, None] ** 2 * (x[:, 1:] ** 2).sum(axis=1)
     terms = np.empty((len(sigma), x.shape[1] + 1))
     for i, (eta, scale) in enumerate(zip(log_odds, np.sqrt(variance), strict=True)):
-        p = expit(eta[:, None] + scale[:, None] * _NODES) @ (_WEIGHTS / _WEIGHTS.sum())
+        p = expit(eta[:, None] + scale[:, None] * _NODES) @ _WEIGHTS
         terms[i] = [*_logistic_projection(x, p, n), n @ p / n.sum()]
     return terms
 

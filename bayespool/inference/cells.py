@@ -235,8 +235,13 @@ def draw_cells(
     return drawn
 
 
-NODES, SHARES = np.polynomial.hermite_e.hermegauss(5)
-SHARES = SHARES / SHARES.sum()
+def normal_nodes(n: int) -> tuple[FloatArray, FloatArray]:
+    """Nodes and weights of the mean of a function of a standard normal number, Gauss-Hermite."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(n)
+    return nodes, weights / weights.sum()
+
+
+NODES, SHARES = normal_nodes(5)
 
 
 class IntegratedLikelihood(NamedTuple):

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from scipy.special import expit, logit
 
 from bayespool.inference.arrow import Arrow, Factor, Layout
+from bayespool.inference.cells import normal_nodes
 from bayespool.models.confusion import INTERCEPT_SD, SCALES_SD, SLOPE_SD
 
 FloatArray = npt.NDArray[np.float64]
@@ -28,7 +29,7 @@ _LOWEST = 6.0  # log weight of a point below the best one, from which on its nei
 _MOST_STEPS, _SMALL_STEP, _LONG_STEP = 50, 1e-4, 3.0
 _SMALL_SHIFT = 1e-3
 _LEAST_CHANCE = 1e-12
-_NODES, _NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(11)  # of a standard normal number
+_NODES, _WEIGHTS = normal_nodes(11)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,8 +157,9 @@ def draw_confusion(
     >>> expit(drawn.intercept[0].mean(axis=0)).round(1).tolist()
     [0.1, 0.8]
     """
-    draw = _draw_rung if len(twice.first) else _draw_stated
-    rungs = [draw(twice, prior, k, n_draws, rng) for k in range(1, prior.shape[1])]
+    if not len(twice.first):
+        return _draw_stated(twice, prior, n_draws, rng)
+    rungs = [_draw_rung(twice, prior, k, n_draws, rng) for k in range(1, prior.shape[1])]
     n_levels, n_global = twice.n_levels, twice.n_levels + sum(twice.features.numbers)
     drawn = np.stack(rungs)
     of_topic = drawn[:, :, n_global:].reshape(len(rungs), n_draws, twice.n_topics, 1 + n_levels)
@@ -165,15 +167,18 @@ def draw_confusion(
 
 
 def _draw_stated(
-    twice: JudgedTwice, prior: FloatArray, rung: int, n_draws: int, rng: np.random.Generator
-) -> FloatArray:
-    """Parameters of one rung by its prior documents alone: intercepts, and neither slopes nor effects."""
-    layout = _Rung(twice, prior, rung).layout
-    drawn = np.zeros((n_draws, layout.size))
-    reached, n = prior[:, rung:].sum(axis=1), prior[:, rung - 1 :].sum(axis=1)
-    chance = rng.beta(reached, n - reached, size=(n_draws, len(prior)))
-    drawn[:, : len(prior)] = logit(np.clip(chance, _LEAST_CHANCE, 1 - _LEAST_CHANCE))
-    return drawn
+    twice: JudgedTwice, prior: FloatArray, n_draws: int, rng: np.random.Generator
+) -> ConfusionDraws:
+    """Parameters by the prior's documents alone: intercepts, and neither slopes nor effects."""
+    n_rungs, n_levels = prior.shape[1] - 1, twice.n_levels
+    chance = np.empty((n_rungs, n_draws, n_levels))
+    for k in range(n_rungs):
+        chance[k] = rng.beta(prior[:, k + 1 :].sum(axis=1), prior[:, k], size=(n_draws, n_levels))
+    return ConfusionDraws(
+        logit(np.clip(chance, _LEAST_CHANCE, 1 - _LEAST_CHANCE)),
+        np.zeros((n_rungs, n_draws, sum(twice.features.numbers))),
+        np.zeros((n_rungs, n_draws, twice.n_topics, 1 + n_levels)),
+    )
 
 
 def _draw_rung(
@@ -221,15 +226,16 @@ class _Rung:
         order = np.argsort(cell, kind="stable")
         there, cell = there[order], cell[order]
         self.reached = (twice.second[there] >= rung).astype(float)
-        self.level, self.topic = twice.first[there], twice.topic[there]
-        one_hot = np.eye(twice.n_levels)[self.level]
-        self.design = np.hstack([one_hot, twice.features.matrix[there]])
+        level, self.topic = twice.first[there], twice.topic[there]
+        one_hot = np.eye(twice.n_levels)[level]
+        self.design = np.hstack([one_hot, twice.features.at(there).matrix])
+        self.local = np.hstack([np.ones((len(there), 1)), one_hot])
         self.numbers = twice.features.numbers
         n_global = self.design.shape[1]
         self.layout = Layout(n_global, twice.n_topics, 1 + twice.n_levels)
         self.cells, self.starts = np.unique(cell, return_index=True)
         self.of_topic = n_global + self.topic * self.layout.width
-        self.of_level = self.of_topic + 1 + self.level
+        self.of_level = self.of_topic + 1 + level
         self.prior_n = prior[:, rung - 1 :].sum(axis=1)
         self.prior_reached = prior[:, rung:].sum(axis=1)
 
@@ -258,11 +264,11 @@ class _Rung:
     def mean(self, peak: Peak) -> FloatArray:
         """Mean of the Gaussian of a peak's precision that is nearest to the posterior."""
         precision, x = self._precision(peak.scales), peak.mode
-        weights, rate, last = _NODE_WEIGHTS / _NODE_WEIGHTS.sum(), 1.0, math.inf
+        rate, last = 1.0, math.inf
         off, of_levels = (np.sqrt(variance)[:, None] * _NODES for variance in self._variances(peak.factor))
         for _ in range(_MOST_STEPS):
-            chance = expit(self._log_odds(x)[:, None] + off) @ weights
-            of_prior = expit(x[: self.n_levels, None] + of_levels) @ weights
+            chance = expit(self._log_odds(x)[:, None] + off) @ _WEIGHTS
+            of_prior = expit(x[: self.n_levels, None] + of_levels) @ _WEIGHTS
             step = peak.factor.solve(self._gradient(x, precision, chance, of_prior))
             size = float(np.abs(step).max())
             if size > last:
@@ -285,11 +291,10 @@ class _Rung:
 
     def _variances(self, factor: Factor) -> tuple[FloatArray, FloatArray]:
         """Variances of the documents' log odds, and of the intercepts."""
-        local = np.hstack([np.ones((len(self.level), 1)), np.eye(self.n_levels)[self.level]])
         starts = np.searchsorted(self.topic, np.arange(self.layout.n_groups + 1))
-        of_documents = factor.variances(self.design, local, starts)
+        of_documents = factor.variances(self.design, self.local, starts)
         of_levels = factor.variances(
-            np.eye(self.n_levels, self.layout.n_global), local[:0], np.zeros_like(starts)
+            np.eye(self.n_levels, self.layout.n_global), self.local[:0], np.zeros_like(starts)
         )
         return of_documents, of_levels
 

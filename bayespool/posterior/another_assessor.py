@@ -42,9 +42,9 @@ Index = npt.NDArray[np.int64]
 Keys = npt.NDArray[np.uint64]
 
 _NAME = "another assessor"
-_ENOUGH = 10  # documents judged twice, for a level to be known by them
-_HALF_RANK = 10  # rank of half the worth of a document that a run has at the top
-_MOST_LOG_ODDS = 9.0
+_ENOUGH = 10  # documents, for what depends on them to be known
+_HALF_RANK = 10  # rank that is worth a half
+_MOST_LOG_ODDS = 9.0  # of a draw, which may be far out
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +75,7 @@ class AnotherAssessor:
 
     @property
     def _confusion(self) -> Confusion:
+        """The confusion that the user states."""
         assert self.collection.second is not None
         return self.collection.second.confusion
 
@@ -119,14 +120,15 @@ class AnotherAssessor:
         by_run = self._worth(pairs) - mean
         alone = organization >= 0
         log_odds = np.where(alone & (self.first[pairs] >= 0), self.standardized(self._log_odds[pairs]), 0.0)
-        known = np.eye(len(self.collection.organizations) + 1)[:, :-1]
+        one_hot = np.eye(len(self.collection.organizations) + 1)[:, :-1]
         return Features(
             free=np.column_stack([log_odds, alone, by_run.sum(axis=1) / of_sum]),
             of_run=by_run / spread,
-            of_organization=known[organization],
+            of_organization=one_hot[organization],
         )
 
     def _worth(self, pairs: Index) -> FloatArray:
+        """1/(1 + rank/10) of documents in all runs, 0 where a run lacks it, shape (document, run)."""
         of_rank = 1 / (1 + np.arange(self.collection.document.shape[2] + 1) / _HALF_RANK)
         of_rank[0] = 0
         return worth_of_ranks(self.collection, np.arange(len(self.collection.run_ids)), pairs, of_rank)
@@ -156,6 +158,7 @@ class AnotherAssessor:
 
     @cached_property
     def _scale_of_log_odds(self) -> tuple[float, float]:
+        """Mean and standard deviation of log odds of relevance over documents of one contributor."""
         known = self._log_odds[self.contributor >= 0]
         if len(known) < _ENOUGH:
             return 0.0, np.inf  # nothing shows what they tell
@@ -345,11 +348,11 @@ def values_by_another(
         step = max(1, CELLS // max(1, len(pairs)))
         for start in range(0, len(completed), step):
             chosen, assessors = completed[start : start + step], by[start : start + step]
-            rung = completion._draw(t, chosen, cells)[:, drawn]
-            log_odds = np.zeros((len(chosen), len(pairs)))
-            if drawn.any():
-                of_draws = completion._log_odds(completion.posteriors[0], t, chosen, cells[0])
-                log_odds[:, len(either) :] = another.standardized(of_draws[:, drawn])
+            of_unknown, log_odds = None, np.zeros((len(chosen), len(pairs)))
+            if len(unknown):
+                of_unknown = completion._log_odds(completion.posteriors[0], t, chosen, cells[0])
+                log_odds[:, len(either) :] = another.standardized(of_unknown[:, drawn])
+            rung = completion._draw(t, chosen, cells, of_unknown)[:, drawn]
             level = np.empty((len(chosen), len(pairs)), dtype=np.int64)
             level[:, : len(either)] = np.maximum(another.first[either], 0)
             for rungs, members in ladders.items():

@@ -120,16 +120,24 @@ class Completion(Shown):
         return self._draw(topic, np.arange(self.n_draws)[draws], self._cell_effects(topic))
 
     def _draw(
-        self, topic: int, chosen: npt.NDArray[np.intp], cells: Sequence[Sequence[FloatArray]]
+        self,
+        topic: int,
+        chosen: npt.NDArray[np.intp],
+        cells: Sequence[Sequence[FloatArray]],
+        log_odds: FloatArray | None = None,
     ) -> Levels:
-        """Rungs of a topic's documents in some draws, shape (draw, unknown), given its `_cell_effects`."""
+        """Rungs of a topic's documents in some draws, shape (draw, unknown), given its `_cell_effects`.
+
+        ``log_odds`` are those of the first rung, where they are at hand.
+        """
         documents = self.unknowns.on_topic(topic)
         block = np.zeros((len(chosen), documents.stop - documents.start), dtype=np.uint8)
         if not block.size:
             return block
         first, *above = self.posteriors
         rest = np.zeros((len(chosen), block.shape[1] if above else 0))
-        log_odds = self._log_odds(first, topic, chosen, cells[0])
+        if log_odds is None:
+            log_odds = self._log_odds(first, topic, chosen, cells[0])
         block = relevances(log_odds, self._keys[documents], scrambled(chosen), rest)
         for k, posterior in enumerate(above, start=1):
             climb(self._log_odds(posterior, topic, chosen, cells[k]), k, rest, block)

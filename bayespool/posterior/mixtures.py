@@ -16,6 +16,7 @@ from scipy.special import logsumexp, ndtr
 from bayespool.collection import Collection
 from bayespool.compiled import one_thread
 from bayespool.inference import Density, Engine, Fit, Rows
+from bayespool.inference.cells import normal_nodes
 from bayespool.inference.laplace import approximate
 from bayespool.posterior.below_pool import LogOdds, below_pool
 from bayespool.posterior.new_organizations import NewOrganizations, new_organizations
@@ -37,8 +38,7 @@ if TYPE_CHECKING:
 FloatArray = npt.NDArray[np.float64]
 
 _N_FOLDS = 5
-_NODES, _SHARES = np.polynomial.hermite_e.hermegauss(15)
-_SHARES = _SHARES / _SHARES.sum()
+_NODES, _SHARES = normal_nodes(15)
 _LOGISTIC_TO_NORMAL = 256 / (75 * np.pi**2)  # (16√3 / 15π)²: scale of a logistic curve as a normal one
 _MIN_ORGANIZATIONS = 4
 _PRIOR_ORGANIZATIONS = 0.1  # prior weight of each model
