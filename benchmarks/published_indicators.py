@@ -110,7 +110,7 @@ def figure_2(collections: Path) -> str:
     """The gain of anti-precision against the reliability, over the collections at hand."""
     pools = {name: read_as_found(collections / name) for name in FIVE}
     found = leave_out_several(
-        pools, measures=["P@10", "P@100"], estimators="as-judged,anti-precision", top=75, estimand="complete"
+        pools, measures=["P@10", "P@100"], estimators="as-judged,anti-precision", top=75, unseen="estimated"
     )
     summary = found.to_frame("summary").query("estimator == 'anti-precision'")
     reliable = found.to_frame("reliability").set_index(["collection", "measure"])

@@ -323,7 +323,7 @@ def options(collections: Path, paper: Sequence[Experiment], printed: Printed) ->
         '`top_pool="all"`': {"top_pool": "all"},
         "`pool_depth=None`": {"pool_depth": None},
         '`denominator="qrels"`': {"denominator": "qrels"},
-        '`estimand="pooled"`': {"estimand": "pooled"},
+        '`unseen="nonrelevant"`': {"unseen": "nonrelevant"},
         '`truth="repooled"`': {"truth": "repooled"},
     }
     pools = {e.folder: read(collections, e) for e in paper}

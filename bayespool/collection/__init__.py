@@ -63,13 +63,14 @@ from bayespool.collection.readers import (
     read_run_types,
     read_runs,
 )
-from bayespool.collection.records import LISTED, UNJUDGED, Labels, Negative, Qrels, Run, Skipped
+from bayespool.collection.records import LISTED, NEVER_JUDGED, UNJUDGED, Labels, Negative, Qrels, Run, Skipped
 from bayespool.collection.second_assessors import SecondAssessors, add_second_assessors, with_confusion
 from bayespool.collection.sources import Judgments, Organizations, Runs, qrels_of
 from bayespool.collection.writers import write_organizations, write_qrels, write_run
 
 __all__ = [
     "LISTED",
+    "NEVER_JUDGED",
     "UNJUDGED",
     "Collection",
     "IntArray",

@@ -26,6 +26,7 @@ from bayespool.collection.own import (
 from bayespool.collection.pools import DepthPool, Pool, find_sole_contributor
 from bayespool.collection.rankings import Rankings, lengths
 from bayespool.collection.records import (
+    NEVER_JUDGED,
     NO_NEGATIVES,
     UNJUDGED,
     Negatives,
@@ -62,7 +63,8 @@ class Collection(ReadOnlyArrays):
         replace a dense array that would be large and less than half full.
     relevance : ndarray of int16, shape (pair,)
         Judged relevance, 0 or more; for unjudged documents `LISTED` if the qrels list them as being in the
-        pool (−1 in the file), else `UNJUDGED`.
+        pool (−1 in the file), `NEVER_JUDGED` in experiments if the truth does not judge them either, else
+        `UNJUDGED`.
     pair_topic : ndarray of int32, shape (pair,)
         Topic of a pair, ascending.
     doc_ids : pyarrow.StringArray, shape (pair,)
@@ -174,11 +176,21 @@ class Collection(ReadOnlyArrays):
         n_with_nonrelevant = len(np.unique(self.pair_topic[judged & (self.relevance == 0)]))
         return n_with_nonrelevant <= _MAX_SPARSE_SHARE * n_judged and n_judged > 0
 
+    @property
+    def may_be_relevant(self) -> npt.NDArray[np.bool_]:
+        """Whether each document is unjudged and not `NEVER_JUDGED`, shape (pair,)."""
+        return np.asarray((self.relevance < 0) & (self.relevance != NEVER_JUDGED))
+
+    def judged_at_most(self, judged: npt.NDArray[np.bool_]) -> Self:
+        """Return the collection with the unjudged documents outside a mask, shape (pair,), never judged."""
+        never = ~judged & ~self.judged
+        return dataclasses.replace(self, relevance=np.where(never, np.int16(NEVER_JUDGED), self.relevance))
+
     def without_judgments(self, gone: npt.NDArray[np.bool_]) -> Self:
         """Return the collection with some documents, shape (pair,), unjudged."""
         return dataclasses.replace(
             self,
-            relevance=np.where(gone, np.int16(UNJUDGED), self.relevance),
+            relevance=np.where(gone & (self.relevance != NEVER_JUDGED), np.int16(UNJUDGED), self.relevance),
             added_for=np.where(gone, np.int32(-1), self.added_for),
             own=None if self.own is None else self.own.without(gone),
             second=None if self.second is None else self.second.without(gone),
@@ -387,7 +399,7 @@ class Collection(ReadOnlyArrays):
         before = without_own(self)
         smaller = before.without_judgments(self.in_pool() & ~left)
         known = self.pool.known(before)
-        new = left & (smaller.relevance < 0) & (known != UNJUDGED)
+        new = left & smaller.may_be_relevant & (known != UNJUDGED)
         relevance = np.where(new, known, smaller.relevance)
         return count_own(dataclasses.replace(smaller, pooled=pooled, relevance=relevance))
 

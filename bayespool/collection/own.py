@@ -100,7 +100,7 @@ def count_own(collection: Of) -> Of:
     """Put the user's own judgments of all unjudged documents into use."""
     if collection.own is None:
         return collection
-    new = np.flatnonzero(collection.own.waiting & (collection.relevance < 0))
+    new = np.flatnonzero(collection.own.waiting & collection.may_be_relevant)
     return with_own(collection, new, collection.own.relevance[new])
 
 

@@ -140,6 +140,9 @@ UNJUDGED = -1
 LISTED = -2
 """Relevance of an unjudged document that the qrels list as being in the pool."""
 
+NEVER_JUDGED = -3
+"""Relevance of a document that stays unjudged in the truth of an experiment, and so counts as nonrelevant."""
+
 Negative = Literal["listed", "unjudged", "nonrelevant"]
 
 

@@ -199,10 +199,15 @@ class Reversals(Result):
         return cited_with_tests(self.metadata, (self.test, self.control), "ravana-moffat-2010")
 
     def gradable(self, measure: object, group: str) -> BoolArray:
-        """Whether all judgments leave at most 1% of a run's ranks unjudged, as grading requires, shape
-        (run,).
+        """Whether the truth of a run is known, shape (run,): where unseen documents are estimated, all
+        judgments may leave at most 1% of its ranks unjudged.
         """
-        return np.asarray(self.holes[str(measure), group] <= MAX_SHARE_OF_HOLES)
+        most = MAX_SHARE_OF_HOLES if self._estimates_unseen else 1
+        return np.asarray(self.holes[str(measure), group] <= most)
+
+    @property
+    def _estimates_unseen(self) -> bool:
+        return bool(self.metadata["unseen"] == "estimated")
 
     def notes(self) -> tuple[str, ...]:
         """Notes on unjudged documents, graded runs, and pools shallower than the measure."""
@@ -214,9 +219,9 @@ class Reversals(Result):
             line = (
                 f"{of_one}all judgments leave {percent(float(shares.mean()))} of the {group} runs' ranks "
                 f"unjudged, something of {int((shares > 0).sum())} of {len(shares)} runs; "
-                "it counts as nonrelevant"
+                f"it counts as nonrelevant{'' if self._estimates_unseen else ' in the estimates, too'}"
             )
-            if is_graded:
+            if is_graded and self._estimates_unseen:
                 n_gradable = int(self.gradable(measure, group).sum())
                 line += (
                     f", and chances are graded on pairs of the {n_gradable} runs of which no more "

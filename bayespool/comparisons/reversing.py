@@ -87,9 +87,10 @@ def reversals(
 
     Runs share one ideal ranking (``nDCG(ideal='shared')@10``), because differences need one scale.
 
-    All judgments may still leave documents unjudged in runs that did not contribute. "All judgments" then
-    takes these as nonrelevant, as the paper does, while draws complete them. Announced chances are graded
-    only on pairs of runs with at most one unjudged rank in a hundred.
+    All judgments may still leave documents unjudged in runs that did not contribute. Nobody can say then what
+    they are: they count as nonrelevant under all judgments and stay so in every estimate, unless ``unseen``
+    is ``"estimated"``, as in the paper. Announced chances are then graded only on pairs of runs with at most
+    one unjudged rank in a hundred.
 
     Examples
     --------
@@ -109,6 +110,9 @@ def reversals(
     as_judged_first = sorted(settings.estimators, key=lambda e: e.name != AS_JUDGED)
     chosen = {e.name: e for e in as_judged_first}
     groups = _groups(collection, run_ids)
+    given = collection
+    if settings.unseen == "nonrelevant":
+        collection = collection.judged_at_most(collection.judged)
     n_all = int(collection.judged.sum())
     sizes = sorted({int(n) for n in settings.judgments if n < n_all})
     if not sizes:
@@ -129,7 +133,7 @@ def reversals(
     residual, truth = {}, {}
     for group, runs in groups.items():
         judged = {m: score_bounds(collection, runs, m) for m in measures}
-        holes |= {(str(m), group): bounds.unjudged_share for m, bounds in judged.items()}
+        holes |= {(str(m), group): score_bounds(given, runs, m).unjudged_share for m in measures}
         for n, subset in subsets.items():
             true = {m: values_on_fuller(subset, collection, runs, m) for m in measures}
             for m in measures:
@@ -182,13 +186,14 @@ def reversals(
         control=control,
         metadata={
             "bayespool": __version__,
-            "fingerprint": collection.fingerprint,
+            "fingerprint": given.fingerprint,
             "measures": [str(m) for m in measures],
             "judgments": [*sizes, n_all],
             "test": test,
             "level": level,
             "control": control,
             "announce": list(settings.announce),
+            "unseen": settings.unseen,
             "random_seed": random_seed,
             "settings": settings.describe(),
         },

@@ -10,6 +10,7 @@ import numpy as np
 from bayespool.comparisons.significance import effect_sizes
 from bayespool.comparisons.tables import AS_JUDGED, count_pairs, test_words
 from bayespool.errors import InputError, known_names
+from bayespool.scoring.readable import pool_condition
 from bayespool.tables.formatting import (
     counted,
     difference,
@@ -135,8 +136,9 @@ def comparison_sentence(
         text += ": nothing of either is unjudged."
     else:
         ends = interval(draws.lower[a, b], draws.upper[a, b], 3, signed=True)
+        condition = pool_condition(comparison.scores.metadata)
         text += f" ({level(comparison.ci_prob)} interval {ends} over what the unjudged documents may be, "
-        text += f"{chosen_method}; chance that it is higher {chance}"
+        text += f"{chosen_method}{f'; {condition}' * bool(condition)}; chance that it is higher {chance}"
         text += f", equal {_chance(draws.prob_equal[a, b])})." if draws.n_equal[a, b] else ")."
     if (chosen_measure, chosen_method, "population") in comparison.draws:
         population = comparison.draws[chosen_measure, chosen_method, "population"]

@@ -16,10 +16,12 @@ from bayespool.scoring.settings import (
     MEASURES_OF_RANKINGS,
     ONE_MEASURE,
     POSTERIOR,
+    UNSEEN,
     Ideal,
     Scope,
     ScoringSettings,
     TargetSettings,
+    Unseen,
 )
 
 if TYPE_CHECKING:
@@ -223,6 +225,7 @@ class ReversalSettings(PosteriorSettings):
         most=1,
         may_be_empty=True,
     )
+    unseen: Unseen = option("nonrelevant", UNSEEN)
     test: SignificanceTest = option("paired-t", "Significance test of a pair.", group="Comparison")
     level: float = option(0.01, _LEVEL, details="By default the paper's.")
     control: Control = option("none", _CONTROL, details=f"{_CONTROL.details} The paper has none.")

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.report.result import cited_by
+from bayespool.scoring.readable import pool_condition
 from bayespool.tables import Citation, cite
 from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted, level
@@ -472,4 +473,6 @@ def _caption(comparison: Comparison, measure: str, n_shown: int, names: Sequence
         sentences.append("Risk: the chance that judging them takes a significant difference back.")
     if "p" in names:
         sentences.append(f"p: {test_words(comparison, comparison.tests[0])}.")
+    if condition := pool_condition(comparison.scores.metadata):
+        sentences.append(f"{condition[0].upper()}{condition[1:]}.")
     return " ".join(sentences)

@@ -16,7 +16,7 @@ from bayespool.collection.pools import sole_contributor
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds, Estimand, score_bounds
 from bayespool.evidence.ideals import place_of_level, ranked_levels
-from bayespool.evidence.states import reach_of
+from bayespool.evidence.states import open_ranks
 from bayespool.measures import AveragePrecision, Estimates, Measure, Values, parse_measures
 from bayespool.pooling import StrategyPool
 from bayespool.pooling.discovery import misfit_of
@@ -147,8 +147,7 @@ class PointCorrection(ABC):
         """Relevance, unjudged ranks that may be relevant, and documents, each of shape (run, topic, rank)."""
         index = collection.run_index(run_ids)
         level = ranked_levels(collection, index, depth)
-        reach = reach_of(collection, index, depth, self.estimand)
-        opened = (level == -1) & (np.arange(level.shape[2]) < reach[:, None, None])
+        opened = open_ranks(collection, index, depth, self.estimand)
         return level, opened, collection.document[index, :, :depth]
 
     def _estimates(self, collection: Collection, bounds: Bounds, corrected: Corrected) -> Estimates:

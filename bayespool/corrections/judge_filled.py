@@ -59,7 +59,7 @@ class JudgeFilled(LabelCorrection):
         level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
         level = np.where(opened, np.append(relevance_of_label, np.int16(-1))[document], level)
         relevance = np.where(
-            collection.judged | (relevance_of_label < 0), collection.relevance, relevance_of_label
+            collection.may_be_relevant & (relevance_of_label >= 0), relevance_of_label, collection.relevance
         )
         fuller = dataclasses.replace(collection, relevance=relevance)
         tally = tally_within_reach(collection, fuller, bounds.run_ids, measure, self.estimand)

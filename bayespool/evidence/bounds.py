@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray
+from bayespool.collection import NEVER_JUDGED, Collection, IntArray
 from bayespool.collection.rankings import blocks
 from bayespool.evidence.ideals import n_in_reach, ranked_levels, relevance_levels, relevance_table, tally_of
 from bayespool.evidence.states import (
+    MISSING,
     NONRELEVANT,
     RELEVANT,
     UNJUDGED_STATE,
@@ -19,6 +20,7 @@ from bayespool.evidence.states import (
     check_cutoffs,
     check_estimand,
     count_within,
+    open_ranks,
     reach_of,
     states,
     top_states,
@@ -145,10 +147,7 @@ def score_bounds(
     index = collection.run_index(run_ids)
     ranked = ranked_levels(collection, index, measure.cutoff)
     there = ranked != MISSING_RANK
-    unjudged = ranked == -1
-    unjudged &= (
-        np.arange(ranked.shape[2]) < reach_of(collection, index, measure.cutoff, estimand)[:, None, None]
-    )
+    unjudged = open_ranks(collection, index, measure.cutoff, estimand)
     tally = tally_of(collection, relevance_levels(collection, measure))
     read = measure.read(ranked)
     low = high = least = most = measure.values(read, tally)
@@ -181,10 +180,14 @@ def score_bounds(
 def condensed_levels(
     collection: Collection, run_ids: str | Iterable[str] | None, depth: int
 ) -> npt.NDArray[np.int16]:
-    """Relevance of the first judged documents of runs, 0 beyond the last; shape (run, topic, rank)."""
+    """Relevance of the first judged documents of runs, 0 beyond the last; shape (run, topic, rank).
+
+    What is never judged counts as judged nonrelevant.
+    """
     index = collection.run_index(run_ids)
     condensed = np.zeros((len(index), len(collection.query_ids), depth), dtype=np.int16)
     table, every = relevance_table(collection), np.arange(len(collection.query_ids))
+    table[:-1][collection.relevance == NEVER_JUDGED] = 0
     for row, run in enumerate(index):
         for topics, last in blocks(collection.document, run):
             level = table[collection.document[run, topics, :last]]
@@ -204,7 +207,8 @@ class JudgmentCounts:
     run_ids, query_ids : tuple of str
     cutoffs : tuple of int
     n_relevant, n_nonrelevant, n_unjudged, n_missing : ndarray of int32, shape (run, topic, cutoff)
-        Judged relevant; judged nonrelevant; unjudged; ranks that the run did not fill, always nonrelevant.
+        Judged relevant; judged nonrelevant; unjudged; ranks that the run did not fill or whose documents are
+        never judged, always nonrelevant.
     """
 
     run_ids: tuple[str, ...]
@@ -275,6 +279,8 @@ def judgment_counts(
     index = collection.run_index(run_ids)
     table = states(collection.relevance, rel, given)
     state = top_states(table, collection.document, index, cutoffs)
+    never = np.append(collection.relevance == NEVER_JUDGED, False)
+    state[never[collection.document[index, :, : max(cutoffs)]]] = MISSING  # nonrelevant, and no judgment
     if estimand == "pooled":
         reach = reach_of(collection, index, max(cutoffs), estimand)
         below = np.arange(state.shape[2]) >= reach[:, None, None]
@@ -317,6 +323,6 @@ def unjudged_documents(
     index = collection.run_index(run_ids)
     reach = reach_of(collection, index, cutoff, estimand)
     document = collection.document[index, :, : int(reach.max(initial=0))]
-    unjudged = np.append(collection.relevance < 0, False)[document]
+    unjudged = np.append(collection.may_be_relevant, False)[document]
     run, topic, rank = np.nonzero(unjudged & (np.arange(document.shape[2]) < reach[:, None, None]))
     return run, topic, rank + 1, document[run, topic, rank]

@@ -66,7 +66,7 @@ def n_in_reach(
     n_topics = len(collection.query_ids)
     n = np.zeros((len(index), n_topics), dtype=np.int64)
     for rows, pairs in _pairs_of_ideals(collection, index, measure, estimand):
-        unjudged = pairs[collection.relevance[pairs] < 0]
+        unjudged = pairs[collection.may_be_relevant[pairs]]
         n[rows] = np.bincount(collection.pair_topic[unjudged], minlength=n_topics)
     return n
 

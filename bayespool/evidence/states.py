@@ -60,6 +60,16 @@ def check_estimand(collection: Collection, estimand: Estimand) -> None:
         )
 
 
+def open_ranks(
+    collection: Collection, index: npt.NDArray[np.intp], depth: int, estimand: Estimand
+) -> npt.NDArray[np.bool_]:
+    """Ranks whose documents are unjudged and may be relevant, shape (run, topic, rank)."""
+    document = collection.document[index, :, :depth]
+    reach = reach_of(collection, index, depth, estimand)
+    opened = np.append(collection.may_be_relevant, False)[document]
+    return np.asarray(opened & (np.arange(document.shape[2]) < reach[:, None, None]))
+
+
 def reach_of(
     collection: Collection, index: npt.NDArray[np.intp], cutoff: int, estimand: Estimand
 ) -> IntArray:

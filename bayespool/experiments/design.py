@@ -65,7 +65,7 @@ class Part:
 @dataclass(frozen=True, eq=False)
 class Truth:
     """True values of a part's runs, and the number of documents that are unjudged in truth, too, and count as
-    nonrelevant, shape (run, topic).
+    nonrelevant in truth and estimates, shape (run, topic).
     """
 
     values: Values
@@ -160,6 +160,10 @@ class Design(Work):
         kept = set(part.pool_run_ids)
         return collection.unpool([run for run in collection.pooled_run_ids if run not in kept])
 
+    def judged_in_truth(self, collection: Collection, part: Any, settings: Any) -> npt.NDArray[np.bool_]:
+        """Whether the truth judges each document, shape (pair,); estimates take others for nonrelevant."""
+        return collection.judged
+
     def truth(
         self, collection: Collection, concealed: Collection, part: Any, measure: Measure, settings: Any
     ) -> Truth:
@@ -194,6 +198,7 @@ class Design(Work):
         clock = _Clock()
         with clock.timed("concealing"):
             concealed = self.conceal(collection, part, settings)
+            concealed = concealed.judged_at_most(self.judged_in_truth(collection, part, settings))
         estimates = self._estimates(concealed, part, settings, clock)
         rows: Columns = {}
         scores: dict[str, list[Any]] = {}

@@ -39,21 +39,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_ROUNDING = 1e-12
-
-
 def n_unknown_documents(frame: pd.DataFrame, measure: object) -> int:
     """Documents in the runs' top n that are unjudged in the truth, too, each run counted once."""
     return int(_one_row_per_run(frame, measure)["n_unknown"].sum())
-
-
-def n_outside_bounds(frame: pd.DataFrame, measure: object) -> int:
-    """Runs whose truth is outside their bounds, possible only where the truth has other judgments than the
-    estimates.
-    """
-    rows = _one_row_per_run(frame, measure)
-    above = rows["truth"] > rows["bound_upper"] + _ROUNDING
-    return int((above | (rows["truth"] < rows["bound_lower"] - _ROUNDING)).sum())
 
 
 def notes_of_truth(frame: pd.DataFrame, measure: Measure) -> list[str]:

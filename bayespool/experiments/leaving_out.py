@@ -24,7 +24,6 @@ from bayespool.experiments.base import WithReportedRuns, fields_of, sre_star_not
 from bayespool.experiments.design import Design, Graded, Part, Truth
 from bayespool.experiments.graded_runs import (
     DesignResult,
-    n_outside_bounds,
     notes_of_runs,
     notes_of_truth,
     seconds_of,
@@ -146,18 +145,12 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
     def _notes_of(self, measure: Measure) -> tuple[str, ...]:
         frame = self._reported
         frame = frame[frame["measure"] == str(measure)]
-        before, lines = [], notes_of_truth(frame, measure)
+        before = []
         n_shared, n_topics = self.n_shared_topics(measure), len(self.query_ids)
         if n_shared < n_topics:
             statistics = "SRE* and reliability are" if self.settings.test == "tukey-hsd" else "reliability is"
             before.append(f"{statistics} over the {n_shared} of {n_topics} topics that all these runs have")
-        if outside := n_outside_bounds(frame, measure):
-            lines.append(
-                f"the truth of {counted(outside, 'run')} is outside the bounds: all judgments count in it, "
-                "and in the estimates documents below the pool depth stay nonrelevant; take the truth of the "
-                "run back in the pool alone (repooled), or the complete estimand"
-            )
-        return (*before, *lines, *notes_of_runs(frame))
+        return (*before, *notes_of_truth(frame, measure), *notes_of_runs(frame))
 
     def _scope(self) -> str:
         settings = self.settings
@@ -178,10 +171,10 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             if settings.truth == "repooled"
             else "truth: all judgments"
         )
-        below = "stay nonrelevant, where score estimates them (--estimand complete)"
-        if settings.estimand == "complete":
-            below = "are estimated, as score does"
-        parts.append(f"unjudged documents below the pool depth {below}")
+        unseen = "nonrelevant in the estimates, too"
+        if settings.unseen == "estimated":
+            unseen = "nonrelevant there, and estimated, as the papers do"
+        parts.append(f"documents that the truth does not judge are {unseen}")
         return "; ".join(parts)
 
     def _legend(self) -> str:
@@ -392,6 +385,14 @@ class RunsLeftOut(Design):
         """All topics, or those that the run has documents for."""
         return topics_of(collection, part.run_ids, settings)
 
+    def judged_in_truth(
+        self, collection: Collection, part: Part, settings: LeaveOutSettings
+    ) -> npt.NDArray[np.bool_]:
+        """All documents, where estimates are to be as the papers'."""
+        if settings.unseen == "estimated":
+            return np.ones(len(collection.relevance), dtype=bool)
+        return super().judged_in_truth(collection, part, settings)
+
     def truth(
         self,
         collection: Collection,
@@ -405,6 +406,7 @@ class RunsLeftOut(Design):
         ideal ranking are put back together.
         """
         gone = set(collection.pooled_run_ids) - set(part.pool_run_ids) - set(part.run_ids)
+        estimand = settings.estimand_of_estimators
         depth = int(collection.depth_of(collection.run_index(part.run_ids)).min())
         deeper, shares = measure.cutoff, False
         if isinstance(measure, Normalized):
@@ -415,8 +417,8 @@ class RunsLeftOut(Design):
         for runs in together:
             away = [*gone, *(set(part.run_ids) - set(runs))]
             back = collection.unpool(away) if away else collection
-            values.append(values_on_fuller(concealed, back, runs, measure, settings.estimand).amount)
-            n_unjudged.append(score_bounds(back, runs, measure, estimand=settings.estimand).n_unjudged)
+            values.append(values_on_fuller(concealed, back, runs, measure, estimand).amount)
+            n_unjudged.append(score_bounds(back, runs, measure, estimand=estimand).n_unjudged)
         return Truth(Values(np.concatenate(values), measure.unit), np.concatenate(n_unjudged))
 
     def grade(self, graded: Graded, settings: LeaveOutSettings) -> Mapping[str, Any]:

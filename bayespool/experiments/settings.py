@@ -24,8 +24,10 @@ from bayespool.scoring.settings import (
     ONE_MEASURE,
     POOL_DEPTH,
     POSTERIOR,
+    UNSEEN,
     Estimand,
     TargetSettings,
+    Unseen,
 )
 
 if TYPE_CHECKING:
@@ -146,9 +148,9 @@ class LeaveOutSettings(ExperimentSettings):
         "repooled",
         "What is true: a run's score with it alone back in the pool, or on all judgments (full).",
         details="The two differ only below the pool depth, where full counts documents that other runs of "
-        "the organization brought and that lie outside the pooled estimand.",
+        "the organization brought. A document that the truth judges is estimated.",
     )
-    estimand: Estimand = option("pooled", ESTIMAND)
+    unseen: Unseen = option("nonrelevant", UNSEEN)
     denominator: Literal["qrels", "run"] = option(
         "qrels",
         "Scores are means over the topics of the qrels, or over those that the run has documents for.",
@@ -178,6 +180,11 @@ class LeaveOutSettings(ExperimentSettings):
             raise InputError(
                 f"n_clusters is for clusters, and {self.by}s are left out", hint='take by="cluster"'
             )
+
+    @property
+    def estimand_of_estimators(self) -> Estimand:
+        """That of the truth: with the run alone back in the pool nothing is judged below its depth."""
+        return "pooled" if self.truth == "repooled" and self.unseen == "nonrelevant" else "complete"
 
     def describe_parts(self) -> dict[str, Any]:
         """As in any experiment, without ``top`` if all pooled runs make the pool."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise, product
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from bayespool.experiments.settings import UnexplainedSettings
 from bayespool.experiments.storage import Columns, Stored, add_rows
 from bayespool.measures import Measure
 from bayespool.posterior import Completion
+from bayespool.posterior.selection import draw_log_odds, find_selection, find_unexplained
 from bayespool.posterior.steps import rungs_of
 from bayespool.randomness import key_of
 from bayespool.report.result import Result
@@ -28,139 +29,8 @@ from bayespool.tables.table import Ends, Table, View
 
 FloatArray = npt.NDArray[np.float64]
 
-_N_STRATA = 10
-_PRIOR_SD = 2.0  # of the log odds ratio: 95 % of it within a factor of 50
-_MAX_LOG_ODDS = 10.0  # of a ratio or shift, in absolute value
-_MAX_STEPS = 25
-
-
-class Selection(NamedTuple):
-    """Dependence of judging on relevance in each draw, both of shape (draw,).
-
-    ``log_odds_ratio`` is that of being judged, for relevant against nonrelevant documents of the same
-    predicted chance; ``shift`` the resulting error of the unjudged documents' log odds, NaN without any.
-    """
-
-    log_odds_ratio: FloatArray
-    shift: FloatArray
-
-
-def find_selection(
-    log_odds: FloatArray,
-    is_judged: npt.NDArray[np.bool_],
-    is_relevant: npt.NDArray[np.bool_],
-    rng: np.random.Generator,
-) -> Selection:
-    """Dependence of judging on relevance beyond predicted log odds, shape (draw, document), made without the
-    judgments.
-
-    The predictions are assumed to hold for judged and unjudged documents together. Within ten strata by mean
-    predicted chance p, draws of the share judged π are of the Bayesian bootstrap. The odds ratio exp(δ) with
-    the margins p and π gives P(judged and relevant), hence the chance of a judged and of an unjudged
-    document. In each draw δ has its maximum under the judgments and a N(0, 2²) prior, plus N(0,
-    1/information). The shift makes the unjudged documents' predictions sum to what δ implies. Both are 0 if
-    judging depends on the predicted chance alone.
-
-    Examples
-    --------
-    100 documents of a chance of .8 were judged, 80 are relevant; 100 of a chance of .2 were not.
-
-    >>> import numpy as np
-    >>> log_odds = np.log([[4.0] * 100 + [0.25] * 100])
-    >>> document = np.arange(200)
-    >>> selection = find_selection(log_odds, document < 100, document < 80, np.random.default_rng(1))
-    >>> float(abs(selection.shift[0])) < 1e-9
-    True
-    """
-    chance = 1 / (1 + np.exp(-log_odds))
-    share = _share_judged(chance, is_judged, rng)
-    rest = ~is_judged
-    ratio = _fit(chance[:, is_judged], share[:, is_judged], is_relevant[is_judged], rng)
-    if not rest.any():
-        return Selection(ratio, np.full(len(log_odds), np.nan))
-    p, judged = chance[:, rest], share[:, rest]
-    left = (p - judged_and_relevant(p, judged, ratio[:, None])) / (1 - judged)
-    return Selection(ratio, _shift(log_odds[:, rest], left.sum(axis=1)))
-
-
-def judged_and_relevant(chance: Any, share: Any, log_odds_ratio: Any) -> FloatArray:
-    """Chance that a document is both judged and relevant, from those of either and their log odds ratio.
-
-    Examples
-    --------
-    >>> judged_and_relevant(0.2, 0.3, 0.0).round(4).tolist()  # by itself
-    0.06
-    >>> judged_and_relevant(0.5, 0.5, np.log(9)).round(4).tolist()  # .375 · .375 / (.125 · .125) is 9
-    0.375
-    """
-    ratio = np.exp(np.asarray(log_odds_ratio, dtype=float))
-    excess = ratio - 1
-    total = 1 + (np.asarray(chance, dtype=float) + share) * excess
-    root = np.sqrt(np.maximum(total**2 - 4 * ratio * excess * chance * share, 0))
-    both: FloatArray = 2 * ratio * chance * share / (total + root)  # stable for ratios near 1
-    return both
-
-
-def _share_judged(
-    chance: FloatArray, is_judged: npt.NDArray[np.bool_], rng: np.random.Generator
-) -> FloatArray:
-    """Bayesian-bootstrap draws of the share judged in each document's stratum, shape (draw, document);
-    exactly 0 or 1 where none or all are judged.
-    """
-    mean = chance.mean(axis=0)
-    ends = np.unique(np.quantile(mean, np.arange(1, _N_STRATA) / _N_STRATA, method="inverted_cdf"))
-    stratum = np.searchsorted(ends, mean)
-    judged, left = (
-        rng.standard_gamma(np.bincount(stratum, mask, len(ends) + 1), (len(chance), len(ends) + 1))
-        for mask in (is_judged, ~is_judged)
-    )
-    both = judged + left
-    drawn = np.divide(judged, both, out=np.zeros_like(both), where=both > 0)
-    share: FloatArray = drawn[:, stratum]
-    return share
-
-
-def _fit(
-    chance: FloatArray, share: FloatArray, is_relevant: npt.NDArray[np.bool_], rng: np.random.Generator
-) -> FloatArray:
-    """Log odds ratio, shape (draw,): the mode by Fisher scoring plus a normal draw of its uncertainty."""
-    ratio = np.zeros(len(chance))
-    information = np.full(len(chance), _PRIOR_SD**-2)
-    for _ in range(_MAX_STEPS):
-        both = judged_and_relevant(chance, share, ratio[:, None])
-        q = np.clip(both / share, 1e-12, 1 - 1e-12)
-        cells = np.stack([both, chance - both, share - both, 1 - chance - share + both])
-        slope = 1 / (1 / np.maximum(cells, 1e-12)).sum(axis=0) / share
-        weight = slope / (q * (1 - q))
-        score = (weight * (is_relevant - q)).sum(axis=1) - ratio / _PRIOR_SD**2
-        information = (weight * slope).sum(axis=1) + _PRIOR_SD**-2
-        step = np.clip(score / information, -1, 1)
-        ratio = np.clip(ratio + step, -_MAX_LOG_ODDS, _MAX_LOG_ODDS)
-        if np.abs(step).max() < 1e-6:
-            break
-    drawn: FloatArray = ratio + rng.standard_normal(len(ratio)) / np.sqrt(information)
-    return drawn
-
-
-def _shift(log_odds: FloatArray, total: FloatArray) -> FloatArray:
-    """Shift of log odds, shape (draw, document), after which their chances sum to ``total``, shape
-    (draw,).
-    """
-    low, high = np.full(len(log_odds), -_MAX_LOG_ODDS), np.full(len(log_odds), _MAX_LOG_ODDS)
-    for _ in range(40):
-        middle = (low + high) / 2
-        too_much = (1 / (1 + np.exp(-(log_odds + middle[:, None])))).sum(axis=1) > total
-        low, high = np.where(too_much, low, middle), np.where(too_much, middle, high)
-    shift: FloatArray = (low + high) / 2
-    return shift
-
-
 _BAND_ENDS = (5, 10, 20, 30, 50, 100)
 _MIN_JUDGMENTS = 20
-_MAX_DRAWS_OF_SHIFT = 400
-"""Draws for the shift, whose log odds are in memory for all documents at once."""
-
-
 _COLUMNS = {
     "runs": Column("runs", "text", "Pooled ones, below the pool depth, or others, outside the pool."),
     "first": Column("from\nrank", "count", "First rank of the documents, the best in any of these runs."),
@@ -204,7 +74,7 @@ class UnexplainedBand:
         Relevant ones predicted among the unjudged.
     shift, shift_lower, shift_upper : float
         Shift of the log odds of relevance of the documents left unjudged, if judging depended on relevance
-        among documents of the same predicted chance (`bayespool.experiments.unexplained.find_selection`):
+        among documents of the same predicted chance (`bayespool.posterior.selection.find_selection`):
         median and ends of the interval. NaN where no document is left unjudged.
     """
 
@@ -326,7 +196,7 @@ class UnexplainedPredicted(Work):
     ) -> Stored:
         """Bands of ranks."""
         measure, runs = part
-        unexplained = _unexplained(collection)
+        unexplained = find_unexplained(collection)
         chosen = collection.pooled if runs == "pooled" else ~collection.pooled
         names = tuple(collection.run_ids[r] for r in np.flatnonzero(chosen))
         without = collection.without_judgments(unexplained)
@@ -378,7 +248,7 @@ def check_unexplained_judgments(
     Traceback (most recent call last):
     bayespool.errors.InputError: the pooled runs leave 0 judgments unexplained: too few to say anything
     """
-    n = int(_unexplained(collection).sum())
+    n = int(find_unexplained(collection).sum())
     if n < _MIN_JUDGMENTS:
         raise InputError(
             f"the pooled runs leave {counted(n, 'judgment')} unexplained: too few to say anything"
@@ -394,11 +264,6 @@ def check_unexplained_judgments(
             for values in zip(*rows.values(), strict=True)
         ]
     return UnexplainedJudgments(tuple(bands), metadata_of(collection, settings))
-
-
-def _unexplained(collection: Collection) -> npt.NDArray[np.bool_]:
-    """Judged documents that are neither the pool's nor the user's own, shape (pair,)."""
-    return np.asarray(collection.judged & ~collection.in_pool() & ~collection.is_own)
 
 
 def _bands(
@@ -423,7 +288,7 @@ def _bands(
     bands, masks = [bands[i] for i in kept], [masks[i] for i in kept]
     judged = _n_relevant(completion, top, [mask & is_unexplained for mask in masks])
     expected_rest = _n_relevant(completion, top, [mask & ~is_unexplained for mask in masks]).mean(axis=1)
-    log_odds, tail = _log_odds(completion, top), (1 - ci_prob) / 2
+    log_odds, tail = draw_log_odds(completion, top), (1 - ci_prob) / 2
     rows = []
     for (a, b), in_band, drawn, rest in zip(bands, masks, judged, expected_rest, strict=True):
         rng = np.random.default_rng(key_of(completion.random_seed, "found", str(measure), runs, a, b))
@@ -460,14 +325,3 @@ def _n_relevant(
         for i, mask in enumerate(masks):
             drawn[i] += block[:, mask[on_topic]].sum(axis=1)
     return drawn
-
-
-def _log_odds(completion: Completion, top: int) -> npt.NDArray[np.float64]:
-    """Log odds of relevance for the given draws of the parameters, shape (draw, document)."""
-    thinned = slice(None, None, -(-completion.n_draws // _MAX_DRAWS_OF_SHIFT))
-    is_relevant = (np.arange(len(completion.levels)) >= top).astype(float)
-    n_topics = len(completion.unknowns.start) - 1
-    parts = [completion.expected(t, is_relevant, thinned)[0] for t in range(n_topics)]
-    chance = np.clip(np.concatenate(parts, axis=1), 1e-12, 1 - 1e-12)
-    log_odds: npt.NDArray[np.float64] = np.log(chance) - np.log1p(-chance)
-    return log_odds

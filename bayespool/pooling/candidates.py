@@ -111,9 +111,9 @@ def candidate_pools(
         balance = (explained - COST * holes)[: int(collection.length[index[list(runs)]].max(initial=1))]
         return len(balance) - int(balance[::-1].argmax())  # the deepest of equals
 
-    everyone = tuple(range(len(index)))
+    everyone, longest = tuple(range(len(index))), int(collection.length[index].max(initial=1))
     for share, within in keeps.items():
-        for start in [depth] if depth is not None else _starts(within, best_depth(everyone)):
+        for start in [depth] if depth is not None else _starts(within[:, :longest], best_depth(everyone)):
             at, before = start, 0
             while at != before:
                 runs = tuple(np.flatnonzero(within[:, min(at, n_ranks) - 1]).tolist())

@@ -28,6 +28,7 @@ from bayespool.pooling.candidates import (
     candidate_pools,
     missing_pairs,
 )
+from bayespool.pooling.plausibility import PoolPlausibility
 from bayespool.pooling.pools import StrategyPool
 from bayespool.tables.formatting import counted, percent
 
@@ -73,6 +74,9 @@ class PoolReport:
         Whether hardly any document but relevant ones is judged, without a pool (`Collection.is_sparse`).
     audits : tuple of str
         What audits whose judgments were added say of the posterior without them (`Audit.inform`).
+    doubts : tuple of str
+        Reasons to doubt the pool: it explains little, or its documents are hardly judged more often than
+        others (`bayespool.pooling.plausibility.PoolPlausibility`).
     """
 
     n_pooled_runs: int
@@ -90,6 +94,7 @@ class PoolReport:
     ranks: str = ""
     is_sparse: bool = False
     audits: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         negatives = f", {self.negatives}" if self.negatives else ""
@@ -108,19 +113,8 @@ class PoolReport:
 
     @property
     def doubt(self) -> str:
-        """What there is to doubt of the pool, for warnings and notes; empty where there is nothing.
-
-        Judgments that these runs do not explain are no reason if all runs at hand are pooled: others
-        contributed, or judging went on.
-        """
-        is_whole = self.n_pooled_runs == self.n_candidates
-        if not self.n_pooled_runs or is_whole or self.n_unexplained <= self.n_judged / 2:
-            return ""
-        return (
-            "the pool explains less than half of the judgments, and "
-            f"{self.n_candidates - self.n_pooled_runs} of {counted(self.n_candidates, 'run')} of the "
-            "campaign are not in it"
-        )
+        """Reasons to doubt the pool in one text; empty without any."""
+        return f"the pool is in doubt: {'; '.join(self.doubts)}" if self.doubts else ""
 
     @property
     def _other(self) -> str:
@@ -157,24 +151,35 @@ def describe_pool(collection: Collection) -> PoolReport:
     pooled = np.flatnonzero(collection.pooled)
     depths, n_runs = np.unique(collection.depth_of(pooled), return_counts=True)
     is_given = np.isin(np.array(collection.run_ids, dtype=object), collection.given_run_ids)
-    pool = collection.pool
-    by_strategy = isinstance(pool, StrategyPool)
+    pool, n_judged, n_unexplained = collection.pool, int(judged.sum()), int((judged & ~inside).sum())
+    by_strategy, candidates = isinstance(pool, StrategyPool), collection.pooled | ~is_given
+    n_others, doubts = int(candidates.sum()) - len(pooled), list[str]()
+    # judgments that the pool does not explain are no reason where all runs at hand are in it: others
+    # contributed, or judging went on
+    if len(pooled) and n_others and 2 * n_unexplained > n_judged:
+        doubts.append(
+            f"it explains less than half of the judgments, and {n_others} of "
+            f"{counted(int(candidates.sum()), 'run')} of the campaign are not in it"
+        )
+    if len(pooled) and not by_strategy:
+        doubts += PoolPlausibility.of(collection, np.flatnonzero(candidates)).objections
     return PoolReport(
         n_pooled_runs=len(pooled),
         n_runs=len(collection.run_ids),
         n_organizations=len(np.unique(collection.organization[pooled])),
         depth=collection.pool_depth,
         n_holes=int((inside & ~judged).sum()),
-        n_judged=int(judged.sum()),
-        n_unexplained=int((judged & ~inside).sum()),
+        n_judged=n_judged,
+        n_unexplained=n_unexplained,
         depths=tuple((int(d), int(n)) for d, n in zip(depths[::-1], n_runs[::-1], strict=True)),
-        n_candidates=int((collection.pooled | ~is_given).sum()),
+        n_candidates=int(candidates.sum()),
         alternative=pool.alternative if isinstance(pool, DepthPool) else "",
         negatives=str(collection.negatives),
         strategy=str(pool) if by_strategy else "",
         ranks=collection.rank_note,
         is_sparse=collection.is_sparse,
         audits=() if collection.own is None else collection.own.notes,
+        doubts=tuple(doubts),
     )
 
 
@@ -229,7 +234,7 @@ def discover_pool(
     if rule not in get_args(PoolRule):
         raise InputError(f"no pool rule {rule!r}", hint=known_names(rule, get_args(PoolRule)))
     index = collection.run_index(candidates)
-    n_runs, share, alternative = len(collection.run_ids), 0.0, None
+    n_runs, share, alternative, why = len(collection.run_ids), 0.0, None, ""
     if pooled_run_ids is not None:
         runs = index if are_all(pooled_run_ids) else collection.run_index(pooled_run_ids)
         of_pool = depth or _depth_of(collection, runs, rule)
@@ -246,9 +251,13 @@ def discover_pool(
             collection, index, depth=depth, shares=SHARES if max_holes is None else (max_holes,)
         )
         of_pool, runs = 0, index[:0]
-        if pools:
-            of_pool, runs, share = pools[0].depth, np.array(pools[0].runs), pools[0].share
-            alternative = alternative_to(pools)
+        is_asked = depth is not None or max_holes is not None  # then the user answers for the pool
+        believed = pools if is_asked else _plausible(pools, collection, index)
+        if believed:
+            of_pool, runs, share = believed[0].depth, np.array(believed[0].runs), believed[0].share
+            alternative = alternative_to(believed)
+        elif pools:
+            why = _objections(pools[0], collection, index)
     pooled = np.zeros(n_runs, dtype=bool)
     pooled[runs] = of_pool > 0
     of_pool = of_pool if pooled.any() else 0
@@ -259,10 +268,29 @@ def discover_pool(
     if discovered.pooled.any():
         warn_of_doubt(describe_pool(discovered))
     else:
-        message = "no run looks pooled: posterior estimates will rest on informative priors"
+        found = f"these runs are not the pool of these judgments ({why})" if why else "no run looks pooled"
+        message = f"{found}: posterior estimates will rest on informative priors"
         hint = "name pooled runs and a depth if you know them"
         warn_of_no_pool(discovered, f"{message}; {hint}")
     return discovered
+
+
+def _plausible(
+    pools: list[CandidatePool], collection: Collection, index: npt.NDArray[np.intp]
+) -> list[CandidatePool]:
+    """Candidates from the best one on that is a pool, if it is half as good as the best of all."""
+    for i, pool in enumerate(pools):
+        if 2 * pool.balance < pools[0].balance:
+            break
+        if not PoolPlausibility.of(pool.of(collection), index).objections:
+            return pools[i:]
+    return []
+
+
+def _objections(pool: CandidatePool, collection: Collection, index: npt.NDArray[np.intp]) -> str:
+    """The best candidate, and why it is no pool."""
+    reasons = "; ".join(PoolPlausibility.of(pool.of(collection), index).objections)
+    return f"the best candidate is {counted(len(pool.runs), 'run')} to depth {pool.depth}, but {reasons}"
 
 
 def are_all(pooled_run_ids: Iterable[str]) -> bool:

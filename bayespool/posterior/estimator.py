@@ -46,6 +46,7 @@ from bayespool.posterior.preparation import (
     priors_of_estimator,
 )
 from bayespool.posterior.second_judges import judge_notes
+from bayespool.posterior.selection import learn_shift
 from bayespool.posterior.steps import Rung, RungPosterior, ladder_of, rungs_of
 from bayespool.randomness import key_of
 
@@ -288,9 +289,10 @@ class PosteriorEstimator:
         distance = self._distance(problems[0])
         may_be_new = len(unknowns) > 0 and distance is not None and bool(distance.new_kind.any())
         kinds = shared.once("kinds", lambda: with_kinds(collection)) if may_be_new else None
+        shift = self._shift(problems[0], engine) if len(unknowns) else np.zeros(0)
         for problem in problems if len(unknowns) else ():
             below = posteriors[-1] if posteriors else None
-            posterior, shares = self._fit_rung(problem, engine, distance, kinds, below)
+            posterior, shares = self._fit_rung(problem, engine, shift, distance, kinds, below)
             posteriors.append(posterior)
             weights |= dict(zip(posterior.names, shares, strict=True))
         diagnostics = _worst({name: f.diagnostics for p in posteriors for name, f in p.fits.items()})
@@ -322,6 +324,7 @@ class PosteriorEstimator:
         self,
         problem: ScoringProblem,
         engine: Engine,
+        shift: FloatArray,
         distance: PoolDistance | None,
         kinds: Collection | None,
         below: RungPosterior | None,
@@ -334,14 +337,14 @@ class PosteriorEstimator:
             self.priors,
             self.draws * self.chains,
             self.random_seed,
-            shift=self._shift(problem),
+            shift=shift,
             new_kind=None if distance is None else distance.new_kind,
             kinds=kinds,
             below=below,
         )
 
-    def _shift(self, problem: ScoringProblem) -> FloatArray:
-        """What is added to the log odds of unjudged documents, shape (draw, run)."""
+    def _shift(self, problem: ScoringProblem, engine: Engine) -> FloatArray:
+        """What is added to the log odds of unjudged documents on the first rung, shape (draw, run)."""
         from bayespool.models.priors import draw_prior, parse_prior
 
         collection, index = problem.collection, problem.collection.run_index(problem.run_ids)
@@ -350,11 +353,16 @@ class PosteriorEstimator:
             return np.full(shape, self.shift)
         prior = self._prior_of_shift(collection)
         if prior is None:
+            models = self._models(problem)
+            drawn = learn_shift(problem, models, engine, self.priors, shape[0], self.random_seed)
+        else:
+            rng = np.random.default_rng(key_of(self.random_seed, SHIFT))
+            drawn = draw_prior(parse_prior(prior), shape[0], rng)
+        if drawn is None:
             return np.zeros(shape)
-        rng = np.random.default_rng(key_of(self.random_seed, SHIFT))
-        # effects of runs with judgments of their own are learned from documents that no strategy chose
+        # effects of runs with judgments of their own are learned from documents that nobody else chose
         has_own = np.isin(index, collection.contributors) & ~collection.pooled[index]
-        return draw_prior(parse_prior(prior), shape[0], rng)[:, None] * ~has_own
+        return drawn[:, None] * ~has_own
 
     def _prior_of_shift(self, collection: Collection) -> str | None:
         return self.priors.get(SHIFT, LOOKED_AT if collection.pool.looks_at_judgments else None)

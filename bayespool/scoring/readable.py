@@ -125,12 +125,21 @@ class ReadableScores(Result):
         return tuple(figures)
 
 
+def pool_condition(metadata: Mapping[str, Any]) -> str:
+    """Condition that travels with every posterior value where no pool is known or it is in doubt, or ''."""
+    pool = metadata.get("pool", {})
+    if pool.get("n_pooled_runs", 1) == 0:
+        return "no pool, posterior on priors alone"
+    return "the pool is in doubt" if pool.get("doubts") else ""
+
+
 def scope_of(metadata: Mapping[str, Any], *, per_topic: bool = False) -> str:
     """Topics, and what is estimated, for headings."""
     n = len(metadata.get("query_ids", ()))
     deep = metadata.get("estimand", "complete") == "complete"
     extra = "" if deep else ", unjudged documents below the pool depth nonrelevant"
-    return f"{'on each of' if per_topic else 'mean over'} {counted(n, 'topic')}{extra}"
+    condition = f"; {condition}" if (condition := pool_condition(metadata)) else ""
+    return f"{'on each of' if per_topic else 'mean over'} {counted(n, 'topic')}{extra}{condition}"
 
 
 def checks_table(metadata: Mapping[str, Any]) -> Table:
@@ -223,7 +232,10 @@ def _forests(scores: ReadableScores, measure: Measure, rows: pd.DataFrame) -> li
     )
     bar += "".join(f", the light one that of {words}" for words in wider_scopes(rows).values() if bar)
     parts = np.array_split(np.array(best["run_id"], dtype=object), -(-len(best) // _MAX_RUNS_PER_FOREST))
-    sentences, figures = score_sentences(rows, [measure], len(scores.query_ids)), []
+    sentences, figures = (
+        score_sentences(rows, [measure], len(scores.query_ids), pool_condition(scores.metadata)),
+        [],
+    )
     for i, part in enumerate(parts):
         which = f", part {i + 1} of {len(parts)}" if len(parts) > 1 else ""
         draw = partial(

@@ -21,6 +21,7 @@ from bayespool.scoring.readable import (
     ReadableScores,
     checks_table,
     indicators_table,
+    pool_condition,
     scope_of,
     unjudged_table,
 )
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
 
 _MAX_ROWS_ON_A_PAGE = 600  # by run and topic
 _MAX_RUNS_IN_TITLE = 4
-_UNGRADED = " (leave-out grades that with --estimand complete)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,7 +129,7 @@ class Scores(ReadableScores):
                     texts.append("a pool of one organization: how organizations differ is not known from it")
                 below = measure.cutoff > pool["depth"] > 0 and not pool["strategy"]
                 if deep and bounds.has_unjudged[r] and below:
-                    texts.append(f"ranks below the pool depth of {pool['depth']} are extrapolated{_UNGRADED}")
+                    texts.append(f"ranks below the pool depth of {pool['depth']} are extrapolated")
                 if missing[r]:
                     texts.append(
                         f"{missing[r]} of {counted(len(self.query_ids), 'topic')} missing from the run"
@@ -158,7 +158,9 @@ class Scores(ReadableScores):
 
     def summary(self) -> tuple[str, ...]:
         """A sentence for each run where there are few, and what a simulation knows."""
-        sentences = score_sentences(self._scores.frame, self.measures, len(self.query_ids))
+        sentences = score_sentences(
+            self._scores.frame, self.measures, len(self.query_ids), pool_condition(self.metadata)
+        )
         for measure, values in self.metadata.get("truth", {}).items():
             known = ", ".join(f"{run} {number(value)}" for run, value in values.items())
             sentences.append(f"truth of the simulation, {measure} if all were judged: {known}")

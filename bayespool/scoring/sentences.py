@@ -19,12 +19,16 @@ _LITTLE = 0.005  # share of a variance
 Row = Mapping[str, Any]
 
 
-def score_sentences(frame: pd.DataFrame, measures: Sequence[Measure], n_topics: int) -> list[str]:
-    """Sentences on the runs under each measure, from a frame of scores."""
+def score_sentences(
+    frame: pd.DataFrame, measures: Sequence[Measure], n_topics: int, condition: str = ""
+) -> list[str]:
+    """Sentences on the runs under each measure, from a frame of scores, with the condition of the pool."""
     return [
         sentence
         for measure in measures
-        for sentence in _sentences(frame[frame["measure"] == str(measure)], measure, n_topics, len(measures))
+        for sentence in _sentences(
+            frame[frame["measure"] == str(measure)], measure, n_topics, len(measures), condition
+        )
     ]
 
 
@@ -38,19 +42,21 @@ def main_rows(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.sort_values(["value", "run_id"], ascending=[False, True])
 
 
-def _sentences(rows: pd.DataFrame, measure: Measure, n_topics: int, n_measures: int) -> list[str]:
+def _sentences(
+    rows: pd.DataFrame, measure: Measure, n_topics: int, n_measures: int, condition: str
+) -> list[str]:
     best_first: list[Row] = main_rows(rows).to_dict("records")  # type: ignore[assignment]
     over = f" over {counted(n_topics, 'topic')}"
     if len(best_first) == 1 or len(best_first) * n_measures <= _MAX_SENTENCES:
-        return [_sentence(row, measure, over, _of_others(rows, row)) for row in best_first]
+        return [_sentence(row, measure, over, _of_others(rows, row), condition) for row in best_first]
     first, last = best_first[0], best_first[-1]
     shares = [row["unjudged"] for row in best_first]
     kind = "score as judged" if first["ci_prob"] != first["ci_prob"] else "corrected score"
     return [
         f"{len(best_first)} runs were scored under {measure}{over}. Between {percent(min(shares))} and "
         f"{percent(max(shares))} of a run's top {measure.cutoff} is unjudged. The highest {kind} is that of "
-        f"{first['run_id']}: {_corrected(first)}. The lowest is that of {last['run_id']}: {_corrected(last)}."
-        + _in_wider_scope(first, f" of {first['run_id']}")
+        f"{first['run_id']}: {_corrected(first, condition)}. The lowest is that of {last['run_id']}: "
+        f"{_corrected(last, condition)}." + _in_wider_scope(first, f" of {first['run_id']}")
     ]
 
 
@@ -66,7 +72,7 @@ def _of_others(rows: pd.DataFrame, row: Row) -> str:
     return f"; the other {len(others)} posteriors give {number(others.min(), 3)} to {number(others.max(), 3)}"
 
 
-def _sentence(row: Row, measure: Measure, over: str, of_others: str) -> str:
+def _sentence(row: Row, measure: Measure, over: str, of_others: str, condition: str) -> str:
     run, as_judged = row["run_id"], number(row["as_judged"], 3)
     unjudged = f"{percent(row['unjudged'])} of its top {measure.cutoff} is unjudged"
     own = not isinstance(measure, Normalized)  # an ideal ranking may gain documents that others retrieve
@@ -79,6 +85,13 @@ def _sentence(row: Row, measure: Measure, over: str, of_others: str) -> str:
         return (
             f"The {measure} of {run} lies between {lower} and {upper}{over}, whatever the unjudged documents "
             f"{'' if own else 'in its reach '}are: {unjudged}. As judged it is {as_judged}."
+        )
+    if condition:
+        lower, upper = number(row["bound_lower"], 3), number(row["bound_upper"], 3)
+        return (
+            f"The {measure} of {run} is {as_judged} as judged, and lies between {lower} and {upper}{over} "
+            f"whatever the unjudged documents are: {unjudged}. The posterior gives "
+            f"{_corrected(row, condition)}{of_others}.{_in_wider_scope(row)}"
         )
     return (
         f"The {measure} of {run} is {_corrected(row)}, mean{over}{of_others}. As judged, with unjudged "
@@ -122,9 +135,10 @@ def _by_another(row: Row, whose: str) -> str:
     )
 
 
-def _corrected(row: Row) -> str:
+def _corrected(row: Row, condition: str = "") -> str:
     value = number(row["value"], 3)
     if row["ci_prob"] != row["ci_prob"]:
         return value
     ends = interval(row["lower"], row["upper"], 3)
-    return f"{value} ({level(row['ci_prob'])} interval {ends}, {row['estimator']})"
+    condition = f"; {condition}" * bool(condition)
+    return f"{value} ({level(row['ci_prob'])} interval {ends}, {row['estimator']}{condition})"

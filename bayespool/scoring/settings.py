@@ -94,6 +94,13 @@ ESTIMAND = Option(
     details="The two coincide down to the pool depth.",
     group="Estimation",
 )
+Unseen = Literal["nonrelevant", "estimated"]
+UNSEEN = Option(
+    help="Whether documents that the truth does not judge either are nonrelevant in estimates, as in the "
+    "truth, or estimated.",
+    details="The papers estimate them, so that an estimate is of something else than the truth.",
+    group="Design",
+)
 IDEAL = Option(
     help="Ideal ranking of nDCG, AP and R: of the judged documents and the completed ones in reach of the "
     "run itself (own), of any run scored (shared), or of the judged documents alone (judged).",

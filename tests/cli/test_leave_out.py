@@ -86,7 +86,7 @@ def test_a_command_that_is_given_again_reads_its_folds(
     changed = run(*arguments(written, *asked, "--truth", "full"))
     assert changed.status == 0
     assert "warning: " in changed.err
-    assert "differs in truth; removing its finished work" in changed.err
+    assert "differs in estimators, truth; removing its finished work" in changed.err
     assert not list(tmp_path.glob("*.png"))
 
 
@@ -98,7 +98,6 @@ def test_options_reach_the_experiment(run: Callable[..., Outcome], written: Path
         "--top-pool": "kept",
         "--pool-depth": 5,
         "--truth": "full",
-        "--estimand": "complete",
         "--denominator": "run",
         "--test": "paired-t",
         "--seed": 3,

@@ -48,8 +48,7 @@ def test_the_terminal_has_the_frames_numbers() -> None:
     unjudged, note = (line for line in text.splitlines() if line.startswith("note: "))
     assert unjudged == (
         "note: all judgments leave 15.5 % of the non-contributing runs' ranks unjudged, something of 2 of 2 "
-        "runs; it counts as nonrelevant, and chances are graded on pairs of the 0 runs of which no more than "
-        "1.0 % is unjudged"
+        "runs; it counts as nonrelevant in the estimates, too"
     )
     assert note.startswith("note: 300 judgments reach down to rank 2 of the pooled runs;")
 

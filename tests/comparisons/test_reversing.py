@@ -23,6 +23,7 @@ from bayespool.errors import InputError
 from bayespool.evidence import judgment_counts, score_bounds
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments import load_example
+from bayespool.measures import parse_measure
 from bayespool.plots import draw_reversals
 from bayespool.report.result import estimator_names
 from bayespool.scoring import score
@@ -34,13 +35,14 @@ NEW = ("new-a", "new-b")
 
 
 @cache
-def example_reversals() -> Reversals:
+def example_reversals(unseen: str = "nonrelevant") -> Reversals:
     return reversals(
         load_example(),
         judgments=(150, 500, 10**6),
         estimators=["interpolated", "smoothed", "posterior-ratio"],
         announce=(0.5, 0.9),
         draws=50,
+        unseen=unseen,
     )
 
 
@@ -190,9 +192,17 @@ def test_rates_by_hand() -> None:
     assert rates["reversed_of_significant"] == pytest.approx(2 / 3)
 
 
-def test_only_runs_that_all_judgments_cover_are_graded() -> None:
-    """Of the new runs 9 and 22 % are unjudged to the end; they were graded as if that were nonrelevant."""
+def test_what_all_judgments_do_not_judge_is_estimated_by_nobody() -> None:
+    """Of the new runs 9 and 22 % are unjudged to the end: nonrelevant in truth and estimates."""
     found = example_reversals()
+    assert found.gradable("P@10", "non-contributing").all()
+    judged = score_bounds(load_example(), NEW, parse_measure("P@10")).low.means()
+    for method in ("as-judged", "smoothed", "posterior-ratio"):
+        np.testing.assert_allclose(found.outcomes["P@10", "non-contributing", 1181, method].value, judged)
+
+
+def test_only_runs_that_all_judgments_cover_are_graded_where_the_rest_is_estimated() -> None:
+    found = example_reversals("estimated")
     n_open = {"new-a": 18, "new-b": 44}  # of 20 topics × 10 ranks
     np.testing.assert_array_equal(found.holes["P@10", "non-contributing"], [n_open[run] / 200 for run in NEW])
     assert not found.gradable("P@10", "non-contributing").any()

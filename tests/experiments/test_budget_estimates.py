@@ -86,7 +86,7 @@ def test_a_budget_for_everything_is_a_leave_out_experiment(example: Collection) 
     depth_pool = example.without_judgments(~example.in_pool())
     measures, estimators = ["P@10", "nDCG@10"], ["background(e=0.05)", "condensed-list"]
     one = budgets(example, measures, strategies="take", budgets=[10_000], top=100, estimators=estimators)
-    two = leave_out(depth_pool, measures, estimators=estimators, estimand="complete")
+    two = leave_out(depth_pool, measures, estimators=estimators, truth="full")
     keys = ["measure", "estimator", "run_id"]
     merged = one.to_frame("estimates", reported_only=True).merge(
         two.to_frame(reported_only=True), on=keys, suffixes=("", "_then"), validate="one_to_one"

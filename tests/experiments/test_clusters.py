@@ -187,7 +187,7 @@ def test_the_best_of_the_runs_left_out_are_reported() -> None:
 def test_truth_below_the_pool_depth() -> None:
     """b3 has q at rank 3, which b1 and b2 brought: it counts in the full truth alone."""
     assert column(left_out(measures="P@3"), "truth")["b3"] == 2 / 3
-    full = left_out(measures="P@3", truth="full", estimand="complete")
+    full = left_out(measures="P@3", truth="full")
     assert column(full, "truth")["b3"] == 1
     assert column(full, "bound_lower")["b3"] == 1 / 3
     assert column(left_out(measures="P@1", pool_depth=1), "value") == {

@@ -46,7 +46,6 @@ def test_estimates_do_not_depend_on_what_is_hidden(by: Any) -> None:
         measures="P@10",
         estimators=[*POINTS, *posteriors],
         by=by,
-        estimand="complete",
         random_seed=1,
         draws=50,
     )

@@ -59,8 +59,8 @@ def test_truth_below_the_pool_depth() -> None:
     assert column(repooled, "truth")["n1"] == 4 / 12
     for run, upper in column(repooled, "bound_upper").items():
         assert column(repooled, "truth")[run] <= upper
-    # what lies below the depth may be relevant in the complete estimand: d and t of n1, c, g and t of n2
-    complete = leave_out(toy_collection(), estimand="complete", **kwargs)
+    # what the truth does not judge may be estimated: d and t of n1, c, g and t of n2
+    complete = leave_out(toy_collection(), unseen="estimated", **kwargs)
     assert column(complete, "n_unjudged") == {"n1": 5 + 2, "n2": 5 + 2, "s1": 5 + 1, "s2": 3}
     assert column(repooled, "n_unjudged") == {"n1": 5, "n2": 5, "s1": 5, "s2": 3}
     # in truth d, s (n1), t (n2, where c is another one) and e (s1) are unjudged, too
@@ -114,7 +114,7 @@ def test_the_best_are_so_by_the_truth_of_the_table() -> None:
     """Below the pool depth all judgments say more than the run back in the pool alone."""
     example = load_example()
     for truth in ("repooled", "full"):
-        arguments: dict[str, Any] = {"estimators": "as-judged", "truth": truth, "estimand": "complete"}
+        arguments: dict[str, Any] = {"estimators": "as-judged", "truth": truth}
         everyone = leave_out(example, "P@30", **arguments).to_frame()
         best = leave_out(example, "P@30", top=75, **arguments).to_frame(reported_only=True)
         assert best["truth"].min() >= np.sort(everyone["truth"])[-16]
@@ -230,7 +230,7 @@ def test_the_published_tool_is_reproduced(collections: Path, name: str, by: Any,
         top=top,
         top_pool="kept",
         pool_depth=collection.pool_depth,
-        estimand="complete",
+        unseen="estimated",
         denominator="run",
         test="paired-t",
     )

@@ -24,7 +24,7 @@ def test_estimators_under_labels() -> None:
     found = leave_out(load_example(), "P@10", estimators=twins)
     assert found.to_frame("summary")["estimator"].tolist() == twins
     assert found.settings.describe()["estimators"]["background(e=0.05)"]["e"] == 0.05
-    # the estimand is the experiment's
+    # the estimand is that of the truth
     assert {e.estimand for _, e in found.settings.estimators} == {"pooled"}
     with pytest.raises(InputError, match="two estimators are called 'background'"):
         leave_out(load_example(), "P@10", estimators=[Background(e=0.1), Background(e=0.2)])
@@ -34,7 +34,6 @@ def test_all_stands_for_what_needs_no_argument() -> None:
     asked = LeaveOutSettings.of(
         measures="P@10",
         estimators=["all", "posterior-ratio"],
-        estimand="pooled",
         random_seed=4,
         priors={},
         draws=7,
@@ -42,7 +41,7 @@ def test_all_stands_for_what_needs_no_argument() -> None:
     assert asked.labels == (*ALL_ESTIMATORS, "posterior-ratio")
     assert asked.describe()["estimators"]["posterior-ratio"]["draws"] == 7
     assert asked.describe()["estimators"]["posterior-combined"]["random_seed"] == 4
-    alone = LeaveOutSettings.of(measures="P@10", estimators="all", estimand="pooled", random_seed=4)
+    alone = LeaveOutSettings.of(measures="P@10", estimators="all", random_seed=4)
     assert alone.labels == ALL_ESTIMATORS
 
 
@@ -55,7 +54,7 @@ def test_all_stands_for_what_needs_no_argument() -> None:
         ({"top_pool": "some"}, "top_pool cannot be"),
         ({"denominator": "pool"}, "denominator cannot be"),
         ({"test": "sign"}, "test cannot be"),
-        ({"estimand": "total"}, "estimand cannot be"),
+        ({"unseen": "all"}, "unseen cannot be"),
         ({"ci_prob": 1.0}, "ci_prob cannot be 1.0"),
         ({"random_seed": -1}, "random_seed cannot be -1; at least 0"),
         ({"estimators": []}, "no estimator given"),

@@ -60,7 +60,7 @@ def test_setting_that_cannot_be_stored_is_named_before_any_work(tmp_path: Path) 
     [
         ({"measures": "P@2"}, "measures"),
         ({"estimators": "background(e=0.2)"}, "estimators"),
-        ({"truth": "full"}, "truth"),
+        ({"truth": "full"}, "estimators, truth"),
         ({"random_seed": 2}, "random_seed"),
         ({"top": 75, "top_pool": "kept"}, "top, top_pool"),
         ({"collection": True}, "collection"),

@@ -168,7 +168,7 @@ def test_nothing_pooled_warns(arguments: dict[str, list[str]]) -> None:
 def test_pool_that_explains_little_warns_where_runs_are_not_in_it() -> None:
     with pytest.warns(
         PoolWarning,
-        match="the pool explains less than half of the judgments, and 4 of 5 runs of the campaign ",
+        match="it explains less than half of the judgments, and 4 of 5 runs of the campaign ",
     ) as said:
         found = discover_pool(bare_toy(), ["s2"])
     assert str(said[0].message).endswith("is its depth another one? bayespool pool --describe compares pools")

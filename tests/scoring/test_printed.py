@@ -245,8 +245,7 @@ def test_each_measure_has_its_table_and_a_note_the_measures_it_is_of() -> None:
     notes = [line for line in text.splitlines() if line.startswith("note: ")]
     assert notes == [
         "note: north-1: nothing unjudged (P@10, P@5)",
-        "note: north-1: ranks below the pool depth of 10 are extrapolated (leave-out grades that with "
-        "--estimand complete) (P@20)",
+        "note: north-1: ranks below the pool depth of 10 are extrapolated (P@20)",
     ]
 
 

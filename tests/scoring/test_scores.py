@@ -20,7 +20,7 @@ from bayespool.scoring import score
 def extrapolated(depth: int) -> str:
     """What is noted of a measure that reaches below the pool depth."""
     where = f"ranks below the pool depth of {depth}"
-    return f"{where} are extrapolated (leave-out grades that with --estimand complete)"
+    return f"{where} are extrapolated"
 
 
 def test_container_has_the_draws_of_one_method_beside_the_bounds() -> None:

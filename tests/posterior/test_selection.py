@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from scipy.optimize import brentq
+from unexplained import with_found
 
-from bayespool.experiments.unexplained import Selection, find_selection, judged_and_relevant
+from bayespool.experiments import load_example
+from bayespool.posterior import PosteriorEstimator
+from bayespool.posterior.selection import PASSED_OVER, Selection, find_selection, judged_and_relevant
 
 inside = st.floats(0.01, 0.99)
 
@@ -93,3 +96,34 @@ def test_intervals_hold_what_is_so(how: str, shift: float, spread: float) -> Non
     found = np.array([simulated(seed, how, spread) for seed in range(100)])
     assert ((found[:, 0] < shift) & (shift < found[:, 2])).sum() >= 87
     assert abs(np.median(found[:, 1]) - shift) < (0.05 if spread == 0 else 0.15)
+
+
+def test_a_prior_of_documents_passed_over_is_where_nothing_is_judged_of_note() -> None:
+    """With one of 200 documents judged the odds ratio has its prior, and nothing is shifted much."""
+    document = np.arange(200)
+    rng = np.random.default_rng(1)
+    found = find_selection(np.zeros((4000, 200)), document < 1, document < 0, rng, PASSED_OVER)
+    assert found.log_odds_ratio.mean() == pytest.approx(PASSED_OVER[0], abs=0.35)
+    assert abs(found.shift.mean()) < 0.02
+
+
+@pytest.mark.parametrize("looked_for", [True, False])
+def test_a_shift_is_learned_from_the_judged_documents_of_the_run_itself(looked_for: bool) -> None:
+    """Documents of the new runs were found by somebody else, mostly the relevant ones, or at random."""
+    collection = with_found(0.8, 0.2) if looked_for else with_found(0.5, 0.5)
+    settings = {"model": "ratio", "draws": 100}
+    learned, plain = (
+        PosteriorEstimator(**settings, shift=shift).estimate(collection, "new-b", "P@10")[0].value[0]
+        for shift in (None, 0.0)
+    )
+    assert learned < plain
+    assert (plain - learned > 0.01) == looked_for
+
+
+def test_without_unexplained_judgments_nothing_is_shifted() -> None:
+    settings = {"model": "ratio", "draws": 100}
+    one, other = (
+        PosteriorEstimator(**settings, shift=shift).estimate(load_example(), "new-b", "P@10")[0].value[0]
+        for shift in (None, 0.0)
+    )
+    assert one == other

@@ -1,0 +1,225 @@
+"""Judging that depended on relevance: what is still unjudged has been passed over by unknown runs, too."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection
+from bayespool.inference import Engine
+from bayespool.measures import Precision
+from bayespool.posterior.completion import Completion
+from bayespool.posterior.mixtures import fit_rung
+from bayespool.posterior.preparation import ScoringProblem, SharedWork
+from bayespool.randomness import key_of
+
+FloatArray = npt.NDArray[np.float64]
+
+EVEN_PRIOR = (0.0, 2.0)
+"""Mean and standard deviation of a log odds ratio of either sign: 95 % of it within a factor of 50."""
+
+PASSED_OVER = (0.5, 1.0)
+"""The same where unknown runs brought the judged documents, since runs rank relevant ones higher."""
+
+MIN_JUDGED = 10
+"""Judged documents of the runs that no pooled run explains, from which a shift is learned."""
+
+MOST_DRAWS = 400
+"""Draws of log odds, which are in memory for all documents at once."""
+
+_RANKS = (10, 30)  # the pool depth is clipped to this range
+_N_STRATA = 10
+_MAX_LOG_ODDS = 10.0  # of a ratio or shift, in absolute value
+_MAX_STEPS = 25
+
+
+class Selection(NamedTuple):
+    """Dependence of judging on relevance in each draw, both of shape (draw,).
+
+    ``log_odds_ratio`` is that of being judged, for relevant against nonrelevant documents of the same
+    predicted chance; ``shift`` the resulting error of the unjudged documents' log odds, NaN without any.
+    """
+
+    log_odds_ratio: FloatArray
+    shift: FloatArray
+
+
+def find_selection(
+    log_odds: FloatArray,
+    is_judged: npt.NDArray[np.bool_],
+    is_relevant: npt.NDArray[np.bool_],
+    rng: np.random.Generator,
+    prior: tuple[float, float] = EVEN_PRIOR,
+) -> Selection:
+    """Dependence of judging on relevance beyond predicted log odds, shape (draw, document), made without the
+    judgments.
+
+    The predictions are assumed to hold for judged and unjudged documents together. Within ten strata by mean
+    predicted chance p, draws of the share judged π are of the Bayesian bootstrap. The odds ratio exp(δ) with
+    the margins p and π gives P(judged and relevant), hence the chance of a judged and of an unjudged
+    document. In each draw δ has its maximum under the judgments and a normal prior, given as mean and
+    standard deviation, plus N(0, 1/information). The shift makes the unjudged documents' predictions sum to
+    what δ implies. Under the even prior both are 0 if judging depends on the predicted chance alone.
+
+    Examples
+    --------
+    100 documents of a chance of .8 were judged, 80 are relevant; 100 of a chance of .2 were not.
+
+    >>> import numpy as np
+    >>> log_odds = np.log([[4.0] * 100 + [0.25] * 100])
+    >>> document = np.arange(200)
+    >>> selection = find_selection(log_odds, document < 100, document < 80, np.random.default_rng(1))
+    >>> float(abs(selection.shift[0])) < 1e-9
+    True
+    """
+    chance = 1 / (1 + np.exp(-log_odds))
+    share = _share_judged(chance, is_judged, rng)
+    rest = ~is_judged
+    ratio = _fit(chance[:, is_judged], share[:, is_judged], is_relevant[is_judged], rng, prior)
+    if not rest.any():
+        return Selection(ratio, np.full(len(log_odds), np.nan))
+    p, judged = chance[:, rest], share[:, rest]
+    left = (p - judged_and_relevant(p, judged, ratio[:, None])) / (1 - judged)
+    return Selection(ratio, _shift(log_odds[:, rest], left.sum(axis=1)))
+
+
+def judged_and_relevant(chance: Any, share: Any, log_odds_ratio: Any) -> FloatArray:
+    """Chance that a document is both judged and relevant, from those of either and their log odds ratio.
+
+    Examples
+    --------
+    >>> judged_and_relevant(0.2, 0.3, 0.0).round(4).tolist()  # by itself
+    0.06
+    >>> judged_and_relevant(0.5, 0.5, np.log(9)).round(4).tolist()  # .375 · .375 / (.125 · .125) is 9
+    0.375
+    """
+    ratio = np.exp(np.asarray(log_odds_ratio, dtype=float))
+    excess = ratio - 1
+    total = 1 + (np.asarray(chance, dtype=float) + share) * excess
+    root = np.sqrt(np.maximum(total**2 - 4 * ratio * excess * chance * share, 0))
+    both: FloatArray = 2 * ratio * chance * share / (total + root)  # stable for ratios near 1
+    return both
+
+
+def _share_judged(
+    chance: FloatArray, is_judged: npt.NDArray[np.bool_], rng: np.random.Generator
+) -> FloatArray:
+    """Bayesian-bootstrap draws of the share judged in each document's stratum, shape (draw, document);
+    exactly 0 or 1 where none or all are judged.
+    """
+    mean = chance.mean(axis=0)
+    ends = np.unique(np.quantile(mean, np.arange(1, _N_STRATA) / _N_STRATA, method="inverted_cdf"))
+    stratum = np.searchsorted(ends, mean)
+    judged, left = (
+        rng.standard_gamma(np.bincount(stratum, mask, len(ends) + 1), (len(chance), len(ends) + 1))
+        for mask in (is_judged, ~is_judged)
+    )
+    both = judged + left
+    drawn = np.divide(judged, both, out=np.zeros_like(both), where=both > 0)
+    share: FloatArray = drawn[:, stratum]
+    return share
+
+
+def _fit(
+    chance: FloatArray,
+    share: FloatArray,
+    is_relevant: npt.NDArray[np.bool_],
+    rng: np.random.Generator,
+    prior: tuple[float, float],
+) -> FloatArray:
+    """Log odds ratio, shape (draw,): the mode by Fisher scoring plus a normal draw of its uncertainty."""
+    mean, sd = prior
+    ratio = np.full(len(chance), mean)
+    information = np.full(len(chance), sd**-2)
+    for _ in range(_MAX_STEPS):
+        both = judged_and_relevant(chance, share, ratio[:, None])
+        q = np.clip(both / share, 1e-12, 1 - 1e-12)
+        cells = np.stack([both, chance - both, share - both, 1 - chance - share + both])
+        slope = 1 / (1 / np.maximum(cells, 1e-12)).sum(axis=0) / share
+        weight = slope / (q * (1 - q))
+        score = (weight * (is_relevant - q)).sum(axis=1) - (ratio - mean) / sd**2
+        information = (weight * slope).sum(axis=1) + sd**-2
+        step = np.clip(score / information, -1, 1)
+        ratio = np.clip(ratio + step, -_MAX_LOG_ODDS, _MAX_LOG_ODDS)
+        if np.abs(step).max() < 1e-6:
+            break
+    drawn: FloatArray = ratio + rng.standard_normal(len(ratio)) / np.sqrt(information)
+    return drawn
+
+
+def _shift(log_odds: FloatArray, total: FloatArray) -> FloatArray:
+    """Shift of log odds, shape (draw, document), after which their chances sum to ``total``, shape
+    (draw,).
+    """
+    low, high = np.full(len(log_odds), -_MAX_LOG_ODDS), np.full(len(log_odds), _MAX_LOG_ODDS)
+    for _ in range(40):
+        middle = (low + high) / 2
+        too_much = (1 / (1 + np.exp(-(log_odds + middle[:, None])))).sum(axis=1) > total
+        low, high = np.where(too_much, low, middle), np.where(too_much, middle, high)
+    shift: FloatArray = (low + high) / 2
+    return shift
+
+
+def find_unexplained(collection: Collection) -> npt.NDArray[np.bool_]:
+    """Judged documents that are neither the pool's nor the user's own, shape (pair,)."""
+    return np.asarray(collection.judged & ~collection.in_pool() & ~collection.is_own)
+
+
+def draw_log_odds(completion: Completion, top: int) -> FloatArray:
+    """Log odds of reaching level ``top`` for draws of the parameters, shape (draw, document)."""
+    thinned = slice(None, None, -(-completion.n_draws // MOST_DRAWS))
+    is_relevant = (np.arange(len(completion.levels)) >= top).astype(float)
+    n_topics = len(completion.unknowns.start) - 1
+    parts = [completion.expected(t, is_relevant, thinned)[0] for t in range(n_topics)]
+    chance = np.clip(np.concatenate(parts, axis=1), 1e-12, 1 - 1e-12)
+    log_odds: FloatArray = np.log(chance) - np.log1p(-chance)
+    return log_odds
+
+
+def learn_shift(
+    problem: ScoringProblem, models: tuple[str, ...], engine: Engine, priors: Any, n_draws: int, seed: int
+) -> FloatArray | None:
+    """Shift of the log odds of unjudged documents, shape (draw,); None where too little is unexplained.
+
+    Documents of the runs outside the pool, judged or not, are predicted without the judgments that no pooled
+    run explains; `find_selection` compares these with their predictions.
+    """
+    collection, rung = problem.collection, problem.asked
+    depth = int(np.clip(collection.pool_depth, *_RANKS))
+    top = np.zeros(len(collection.relevance) + 1, dtype=bool)
+    top[collection.document[collection.run_index(problem.run_ids), :, :depth]] = True
+    unexplained = problem.shared.once("unexplained judgments", lambda: find_unexplained(collection))
+    if not problem.has_pool_evidence or (unexplained & top[:-1]).sum() < MIN_JUDGED:
+        return None
+    without, shared = problem.shared.once(
+        "without unexplained judgments", lambda: (collection.without_judgments(unexplained), SharedWork())
+    )
+    predicted = ScoringProblem(
+        without,
+        problem.run_ids,
+        Precision(depth, rel=rung.rel),
+        problem.estimand,
+        problem.min_organizations,
+        rung,
+        shared=shared,
+    )
+    posterior, _ = fit_rung(predicted, models, engine, priors, n_draws, seed)
+    unknowns = predicted.unknowns
+    completion = Completion(
+        unknowns=unknowns,
+        n_draws=n_draws,
+        posteriors=(posterior,),
+        rungs=(rung,),
+        known=np.full(len(unknowns), -1, dtype=np.int16),
+        weights={},
+        random_seed=seed,
+    )
+    is_judged = unexplained[unknowns.pair]
+    if is_judged.sum() < MIN_JUDGED or is_judged.all():
+        return None
+    is_relevant = collection.relevance[unknowns.pair] >= rung.rel
+    rng = np.random.default_rng(key_of(seed, "selection", rung.rel))
+    shift = find_selection(draw_log_odds(completion, 1), is_judged, is_relevant, rng, PASSED_OVER).shift
+    return np.repeat(shift, -(-n_draws // len(shift)))[:n_draws]
