@@ -98,26 +98,24 @@ def test_intervals_hold_what_is_so(how: str, shift: float, spread: float) -> Non
     assert abs(np.median(found[:, 1]) - shift) < (0.05 if spread == 0 else 0.15)
 
 
-def test_a_prior_of_documents_passed_over_is_where_nothing_is_judged_of_note() -> None:
-    """With one of 200 documents judged the odds ratio has its prior, and nothing is shifted much."""
+def test_one_judged_document_of_200_shifts_nothing_whatever_the_prior() -> None:
     document = np.arange(200)
     rng = np.random.default_rng(1)
     found = find_selection(np.zeros((4000, 200)), document < 1, document < 0, rng, PASSED_OVER)
-    assert found.log_odds_ratio.mean() == pytest.approx(PASSED_OVER[0], abs=0.35)
     assert abs(found.shift.mean()) < 0.02
 
 
 @pytest.mark.parametrize("looked_for", [True, False])
 def test_a_shift_is_learned_from_the_judged_documents_of_the_run_itself(looked_for: bool) -> None:
     """Documents of the new runs were found by somebody else, mostly the relevant ones, or at random."""
-    collection = with_found(0.8, 0.2) if looked_for else with_found(0.5, 0.5)
-    settings = {"model": "ratio", "draws": 100}
+    collection = with_found(0.95, 0.3) if looked_for else with_found(0.5, 0.5)
+    settings = {"model": "ratio", "draws": 200}
     learned, plain = (
         PosteriorEstimator(**settings, shift=shift).estimate(collection, "new-b", "P@10")[0].value[0]
         for shift in (None, 0.0)
     )
-    assert learned < plain
-    assert (plain - learned > 0.01) == looked_for
+    assert (learned < plain) == looked_for
+    assert 0 < abs(learned - plain) < 0.003
 
 
 def test_without_unexplained_judgments_nothing_is_shifted() -> None:
