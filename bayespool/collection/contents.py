@@ -91,6 +91,8 @@ class Collection(ReadOnlyArrays):
         Second judges and their labels.
     own : OwnJudgments or None
         The user's own judgments, in use or not (`add_judgments`).
+    scope_notes : tuple of str
+        Which topics count, and which documents were taken out, where not all are as in the files.
     rank_conflicts : tuple of RankConflict
         Runs that are ordered by score and whose ranks say otherwise, the one that differs most at the top
         first.
@@ -115,6 +117,7 @@ class Collection(ReadOnlyArrays):
     score: npt.NDArray[np.float32] | Rankings | None = None
     judges: tuple[Judge, ...] = ()
     own: OwnJudgments | None = None
+    scope_notes: tuple[str, ...] = ()
     rank_conflicts: tuple[RankConflict, ...] = ()
     second: SecondAssessors | None = None
 
