@@ -401,9 +401,10 @@ class FilesSettings(Settings):
     order: Literal["score", "rank"] = option(
         "score", "trec_eval's order by score, or the ranks of the files.", group="Input"
     )
-    negative: Literal["listed", "unjudged", "nonrelevant"] = option(
+    negative: Literal["listed", "sampled", "unjudged", "nonrelevant"] = option(
         "listed",
-        "Negative relevance: -1 in the pool and unjudged, less nonrelevant (listed); or all of it alike.",
+        "Negative relevance: -1 in the pool and unjudged, less nonrelevant (listed); the same, and left out "
+        "by lot (sampled); or all of it alike.",
         group="Input",
     )
     exclude: tuple[str, ...] | None = option(

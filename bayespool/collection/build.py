@@ -22,6 +22,7 @@ from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import Rankings, is_ragged
 from bayespool.collection.readers import Reading
 from bayespool.collection.records import UNJUDGED, Negative, Qrels, RankConflict, Run, relevance_codes
+from bayespool.collection.samples import Sample, shares_of_strata
 from bayespool.collection.scope import Exclude, Exclusion, Topics, exclusion_of, with_topics
 from bayespool.collection.sources import (
     Judgments,
@@ -279,9 +280,10 @@ def build_collection(
     order : {"score", "rank"}
         ``"score"`` is trec_eval's order: score descending in single precision, ties by document id
         descending; ``"rank"`` uses the ranks of the run files, which some campaigns pooled by.
-    negative : {"listed", "unjudged", "nonrelevant"}
+    negative : {"listed", "sampled", "unjudged", "nonrelevant"}
         Meaning of a negative relevance. ``"listed"``: −1 is in the pool and unjudged, lower values (−2: spam)
-        are nonrelevant. ``"unjudged"``: all are as if they were not in the qrels. ``"nonrelevant"``: all are
+        are nonrelevant. ``"sampled"``: the same, and the judged documents of a topic are a uniform sample of
+        those listed. ``"unjudged"``: all are as if they were not in the qrels. ``"nonrelevant"``: all are
         nonrelevant.
     pooled_run_ids : iterable of str
         Runs that contributed to the pool; `bayespool.discover_pool` finds them if they are unknown.
@@ -371,13 +373,17 @@ def collection_of(
     if encoding.exclusion is not None:
         encoding.exclusion.warn_if_idle()
         notes.append(encoding.exclusion.note)
+    pair_topic = np.repeat(np.arange(len(pairs.n_present), dtype=np.int32), pairs.n_present)
+    sample = _sample(encoding, pairs, relevance, pair_topic, uniform=negative == "sampled")
+    if sample is not None:
+        notes.append(f"the judgments are a published sample: {sample}, the others left out by lot")
     conflicts = [run.conflict for run in read if run.conflict is not None]
     collection = Collection(
         run_ids=run_ids,
         query_ids=encoding.query_ids,
         document=document,
         relevance=relevance,
-        pair_topic=np.repeat(np.arange(len(pairs.n_present), dtype=np.int32), pairs.n_present),
+        pair_topic=pair_topic,
         doc_ids=pairs.doc_ids,
         organizations=organization_names,
         organization=organization,
@@ -389,11 +395,39 @@ def collection_of(
         user_organization=user,
         score=score,
         scope_notes=tuple(notes),
+        sample=sample,
         rank_conflicts=tuple(sorted(conflicts, key=lambda c: (-c.n_top_places, -c.n_places, c.run_id))),
     )
     if collection.rank_note:
         warn_caller(collection.rank_note, InputWarning)
     return collection
+
+
+def _sample(
+    encoding: Encoding,
+    pairs: Pairs,
+    relevance: npt.NDArray[np.int16],
+    pair_topic: IntArray,
+    *,
+    uniform: bool,
+) -> Sample | None:
+    """The sample that the judgments say they are."""
+    qrels = encoding.qrels
+    if qrels.stratum is None and qrels.inclusion is None and not uniform:
+        return None
+    inclusion, stratum = np.full(len(relevance), np.nan), None
+    candidates = np.ones(len(relevance), dtype=bool)  # of probabilities: what runs of the time retrieved
+    if qrels.inclusion is not None:
+        inclusion[pairs.judged] = encoding.judgments.in_order(qrels.inclusion)
+        inclusion[relevance < 0] = np.nan
+    else:
+        of_line = np.zeros(len(pairs.judged)) if qrels.stratum is None else qrels.stratum
+        codes = np.unique(of_line, return_inverse=True)[1].astype(np.int32)
+        stratum = np.full(len(relevance), -1, dtype=np.int32)
+        stratum[pairs.judged] = encoding.judgments.in_order(codes)
+        candidates = stratum >= 0
+        inclusion = shares_of_strata(stratum, relevance >= 0, pair_topic)
+    return Sample(inclusion, stratum, candidates, as_trec_eval=uniform)
 
 
 class Building(TypedDict, total=False):

@@ -151,7 +151,7 @@ def read_collection(
         trec_eval's order, or the run files' ranks.
     run_id : {"file", "tag"}
         Name runs by their files or by their tags.
-    negative : {"listed", "unjudged", "nonrelevant"}
+    negative : {"listed", "sampled", "unjudged", "nonrelevant"}
         Meaning of negative relevance in the judgments (`bayespool.build_collection`).
     exclude : "query", path, Judgments, mapping, or sequence of the first two, optional
         Documents that are taken out of runs and judgments before anything is scored: ``"query"``, the one
