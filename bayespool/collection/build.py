@@ -426,7 +426,8 @@ def _sample(
         stratum = np.full(len(relevance), -1, dtype=np.int32)
         stratum[pairs.judged] = encoding.judgments.in_order(codes)
         candidates = stratum >= 0
-        inclusion = shares_of_strata(stratum, relevance >= 0, pair_topic)
+        chosen = (relevance >= 0) & candidates
+        inclusion = np.where(chosen, shares_of_strata(stratum, chosen, pair_topic), np.nan)
     return Sample(inclusion, stratum, candidates, as_trec_eval=uniform)
 
 

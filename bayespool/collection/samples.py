@@ -73,12 +73,22 @@ class Sample(ReadOnlyArrays):
             digest.update(np.ascontiguousarray(part).data)
         return digest.hexdigest()
 
+    def rates(self, pair_topic: npt.NDArray[np.int32]) -> FloatArray:
+        """Share of a document's topic and stratum that was sampled, shape (pair,); NaN outside of strata.
+
+        Half a document stands for none.
+        """
+        if self.stratum is None:
+            return np.full(len(self.inclusion), np.nan)
+        return shares_of_strata(self.stratum, self.chosen, pair_topic, least=0.5)
+
     def without(self, gone: npt.NDArray[np.bool_], pair_topic: npt.NDArray[np.int32]) -> Sample:
         """The sample without documents, which could not come into it."""
         inclusion = np.where(gone, np.nan, self.inclusion)
         stratum = None if self.stratum is None else np.where(gone, np.int32(-1), self.stratum)
         if stratum is not None and self.is_published:
-            inclusion = shares_of_strata(stratum, ~np.isnan(inclusion), pair_topic)
+            chosen = ~np.isnan(inclusion)
+            inclusion = np.where(chosen, shares_of_strata(stratum, chosen, pair_topic), np.nan)
         return dataclasses.replace(
             self, inclusion=inclusion, stratum=stratum, candidates=self.candidates & ~gone
         )
@@ -94,16 +104,19 @@ class Sample(ReadOnlyArrays):
 
 
 def shares_of_strata(
-    stratum: npt.NDArray[np.int32], chosen: npt.NDArray[np.bool_], pair_topic: npt.NDArray[np.int32]
+    stratum: npt.NDArray[np.int32],
+    chosen: npt.NDArray[np.bool_],
+    pair_topic: npt.NDArray[np.int32],
+    least: float = 0.0,
 ) -> FloatArray:
-    """Share of a chosen document's topic and stratum that is chosen, shape (pair,); NaN for others."""
+    """Share of a document's topic and stratum that is chosen, shape (pair,); NaN outside of strata."""
     place = pair_topic.astype(np.int64) * (int(stratum.max(initial=0)) + 1) + stratum
     inside = stratum >= 0
     size, n = (np.bincount(place[mask], minlength=1) for mask in (inside, inside & chosen))
     n = np.pad(n, (0, len(size) - len(n)))
     share = np.full(len(stratum), np.nan)
-    share[inside] = n[place[inside]] / size[place[inside]]
-    return np.where(chosen, share, np.nan)
+    share[inside] = np.maximum(n[place[inside]], least) / size[place[inside]]
+    return share
 
 
 def sampled_qrels(text: bytes, path: Path, *, strict: bool) -> Qrels | None:

@@ -92,6 +92,7 @@ class PointCorrection(ABC):
 
     estimand: Estimand = "complete"
 
+    needs_pool: ClassVar[bool] = True  # where a run has unjudged documents
     registered_name = ""  # set by `register_estimator`; no annotation, so that it is no field
 
     @property
@@ -173,7 +174,7 @@ class PointCorrection(ABC):
             indicators=corrected.indicators,
             std=corrected.std,
             notes=tuple(
-                "needs a pooled run" if lacking and np.isnan(v) else note
+                "needs a pooled run" if self.needs_pool and lacking and np.isnan(v) else note
                 for v, note, lacking in zip(value, notes, lacks_pool(collection, bounds), strict=True)
             ),
             fingerprint=collection.fingerprint,
@@ -287,6 +288,7 @@ def notes_on_sample(collection: Collection, sample: Sample, bounds: Bounds) -> t
 class SampledCorrection(SharedCorrection):
     """An estimate of a measure over completed judgments from judgments that are a random sample."""
 
+    needs_pool = False
     family: ClassVar[type[AveragePrecision | NDCG]] = AveragePrecision
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:

@@ -53,6 +53,7 @@ class HorvitzThompson(PointCorrection):
     coincide but for T.
     """
 
+    needs_pool = False
     within_bounds: bool = True
 
     def correct(self, collection: Collection, bounds: Bounds) -> Corrected:

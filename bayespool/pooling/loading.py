@@ -259,6 +259,8 @@ def read_collection(
     own_qrels = None if own_judgments is None else qrels_of(own_judgments, reading=reading)
     if not pool_ids:
         rest = "alone" if own_qrels is None else "and on the judgments of your own"
+        if collection.sample is not None:
+            rest = "for what could not be sampled"
         collection = collection if own_qrels is None else collection.remember_judgments(own_qrels)
         warn_of_no_pool(
             collection, f"no pooled runs given: posterior estimates rest on informative priors {rest}"
