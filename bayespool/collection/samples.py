@@ -24,6 +24,7 @@ _Columns = Sequence[Sequence[bytes]]
 
 _N_COLUMNS = 5
 _N_INSPECTED = 100
+_LEAST_DISTINCT = 0.8  # share of lines, where a column is of documents
 _N_RANKS = 3  # of a topic, that tell ranks from strata
 _INTEGER = re.compile(rb"[+-]?[0-9]{1,9}")
 _NOT_SAMPLED = -999  # of prels, and below
@@ -73,14 +74,18 @@ class Sample(ReadOnlyArrays):
             digest.update(np.ascontiguousarray(part).data)
         return digest.hexdigest()
 
-    def rates(self, pair_topic: npt.NDArray[np.int32]) -> FloatArray:
-        """Share of a document's topic and stratum that was sampled, shape (pair,); NaN outside of strata.
+    @property
+    def rates(self) -> FloatArray:
+        """Share of a document's stratum that was sampled over all topics, shape (pair,); NaN outside.
 
         Half a document stands for none.
         """
         if self.stratum is None:
             return np.full(len(self.inclusion), np.nan)
-        return shares_of_strata(self.stratum, self.chosen, pair_topic, least=0.5)
+        size, n = (np.bincount(self.stratum[m & (self.stratum >= 0)]) for m in (np.bool_(True), self.chosen))
+        n = np.pad(n, (0, len(size) - len(n)))
+        share = np.maximum(n, 0.5) / np.maximum(size, 1)
+        return np.where(self.stratum >= 0, share[self.stratum], np.nan)
 
     def without(self, gone: npt.NDArray[np.bool_], pair_topic: npt.NDArray[np.int32]) -> Sample:
         """The sample without documents, which could not come into it."""
@@ -107,7 +112,6 @@ def shares_of_strata(
     stratum: npt.NDArray[np.int32],
     chosen: npt.NDArray[np.bool_],
     pair_topic: npt.NDArray[np.int32],
-    least: float = 0.0,
 ) -> FloatArray:
     """Share of a document's topic and stratum that is chosen, shape (pair,); NaN outside of strata."""
     place = pair_topic.astype(np.int64) * (int(stratum.max(initial=0)) + 1) + stratum
@@ -115,7 +119,7 @@ def shares_of_strata(
     size, n = (np.bincount(place[mask], minlength=1) for mask in (inside, inside & chosen))
     n = np.pad(n, (0, len(size) - len(n)))
     share = np.full(len(stratum), np.nan)
-    share[inside] = np.maximum(n[place[inside]], least) / size[place[inside]]
+    share[inside] = n[place[inside]] / size[place[inside]]
     return share
 
 
@@ -186,7 +190,9 @@ def _order_of(columns: _Columns, path: Path) -> tuple[str, ...] | None:
     """Names of the columns; None for a file of another kind."""
     topic, second, third, fourth, fifth = columns
     whole3, whole4, whole5 = (all(map(_INTEGER.fullmatch, column)) for column in (third, fourth, fifth))
-    by_second, by_third = (len(set(zip(topic, c, strict=True))) == len(topic) for c in (second, third))
+    by_second, by_third = (
+        len(set(zip(topic, column, strict=True))) > _LEAST_DISTINCT * len(topic) for column in (second, third)
+    )
     has_iteration = by_third and (not by_second or len(set(second)) == 1)
     if whole3 and whole4 and by_second and not has_iteration and _are_probabilities(fifth):
         return "topic", "document", "relevance", "method", "probability"
@@ -210,12 +216,15 @@ def _are_probabilities(column: Sequence[bytes]) -> bool:
 def _are_ranks(topic: Sequence[bytes], second: Sequence[bytes], column: Sequence[bytes]) -> bool:
     """Whether a column numbers the lines of each topic, as in a run without a tag."""
     n_lines = Counter(topic)
-    too_few = max(n_lines.values()) < _N_RANKS and any(value.upper() != b"Q0" for value in second)
-    if too_few or len(set(zip(topic, column, strict=True))) < len(topic):
+    if max(n_lines.values()) < _N_RANKS and any(value.upper() != b"Q0" for value in second):
         return False
-    return all(
-        _INTEGER.fullmatch(v) and 0 <= int(v) <= n_lines[q] for q, v in zip(topic, column, strict=True)
-    )
+    last: dict[bytes, int] = {}
+    for query_id, value in zip(topic, column, strict=True):
+        rank = int(value) if _INTEGER.fullmatch(value) else -1
+        if rank < 0 or rank != last.get(query_id, min(rank, 1) - 1) + 1:
+            return False
+        last[query_id] = rank
+    return True
 
 
 def _strata_and_relevance(fourth: Sequence[bytes], fifth: Sequence[bytes], path: Path) -> tuple[str, str]:

@@ -245,7 +245,7 @@ def _log_rate(documents: DocumentContext) -> FloatArray:
     sample = documents.collection.sample
     if sample is None:
         return np.zeros(len(documents.pair))
-    return np.nan_to_num(np.log(sample.rates(documents.collection.pair_topic)))[documents.pair]
+    return np.nan_to_num(np.log(sample.rates))[documents.pair]
 
 
 LOG_RATE: Predictor = Predictor(

@@ -7,7 +7,7 @@ r"""Model of documents that were left out of a sample by lot, which learns from 
 
 A judged document of the sample and an unjudged one of the same stratum are exchangeable, whichever run
 retrieves them. Each run is an organization of its own here; the rate is that at which the document's stratum
-was sampled on the topic.
+was sampled: strata of likely documents are sampled more.
 """
 
 from __future__ import annotations
@@ -27,5 +27,5 @@ LOTS: ModelSpec = ModelSpec(
         "interaction": Effect("organization_topic"),
     },
     hidden=Linear("mu", "beta", ("topic", "organization", "interaction")),
-    predictors={"log_rank": (-0.3, 0.3), "log_rate": (0.3, 0.4)},
+    predictors={"log_rank": (-0.3, 0.3), "log_rate": (0.6, 0.7)},
 )
