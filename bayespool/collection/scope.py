@@ -174,17 +174,17 @@ def _topics_of(runs: Runs | None, judged: Mapping[str, None], reading: Reading) 
     if not read:
         hint = "name the runs to score, or give the topics in a file"
         raise InputError("the topics of the run, and no run to score", hint=hint)
-    found = [dict.fromkeys(run.query_id.unique().to_pylist()) for run in read]
-    for run, of_run in zip(read, found, strict=True):
-        if other := [q for q in judged if (q in of_run) != (q in found[0])]:
+    topic_sets = [dict.fromkeys(run.query_id.unique().to_pylist()) for run in read]
+    for run, of_run in zip(read, topic_sets, strict=True):
+        if other := [q for q in judged if (q in of_run) != (q in topic_sets[0])]:
             raise InputError(
                 f"runs {read[0].run_id!r} and {run.run_id!r} have other topics ({some_of(other, _N_NAMED)}), "
                 "so that their means would be over other topics",
                 hint="give the topics to compare them on in a file (--topics FILE, topics=[…])",
             )
-    if shared := [q for q in found[0] if q in judged]:
+    if shared := [q for q in topic_sets[0] if q in judged]:
         return dict.fromkeys(shared)
-    return found[0]
+    return topic_sets[0]
 
 
 def _listed(topics: Topics, reading: Reading) -> tuple[dict[str, None], str]:

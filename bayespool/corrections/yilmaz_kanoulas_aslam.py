@@ -16,6 +16,7 @@ from bayespool.corrections.base import FloatArray, SampledCorrection
 from bayespool.corrections.registry import register_estimator
 from bayespool.corrections.yilmaz_aslam import NO_STRATA, strata_with_others
 from bayespool.evidence import Bounds
+from bayespool.evidence.ideals import place_of_level
 from bayespool.measures import NDCG
 
 
@@ -81,8 +82,10 @@ def _ideal_gains(collection: Collection, stratum: IntArray, measure: NDCG) -> Fl
     rate = count(inside) / np.maximum(count(inside & collection.judged), 1)
     discounted = np.append(0.0, np.cumsum(measure.weights()))
     ideal, end = np.zeros(n_topics), np.zeros(n_topics, dtype=np.int64)
-    for level in reversed(collection.levels):
-        n = (rate * count(inside & (collection.relevance == level))).sum(axis=1)
+    levels = (0, *collection.levels)
+    at = place_of_level(collection.relevance, levels)
+    for k in range(len(levels) - 1, 0, -1):
+        n = (rate * count(inside & (at == k))).sum(axis=1)
         start, end = end, np.minimum(end + np.floor(n + 0.5).astype(np.int64), measure.cutoff)
-        ideal += measure.gains(np.array([level]))[0] * (discounted[end] - discounted[start])
+        ideal += measure.gains(np.array([levels[k]]))[0] * (discounted[end] - discounted[start])
     return ideal

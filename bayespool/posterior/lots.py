@@ -19,6 +19,8 @@ from scipy.special import betaln, expit
 from bayespool.collection import Collection, IntArray
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import ranked, within
+from bayespool.evidence import NONRELEVANT, RELEVANT
+from bayespool.evidence.states import states
 from bayespool.inference import Engine
 from bayespool.models.lots import LOTS
 from bayespool.posterior.mixtures import fit_prepared
@@ -144,21 +146,24 @@ def relevant_elsewhere(unknowns: Unknowns, rungs: Sequence[Rung], n_draws: int, 
     reached = np.zeros((n_topics, n_draws, len(rungs) + 1), dtype=np.int32)
     judged = elsewhere & sample.chosen & (np.nan_to_num(sample.inclusion, nan=1.0) < 1) & collection.judged
     if sample.stratum is None:
-        for pair in np.flatnonzero(judged & (collection.relevance >= rungs[0].rel)):
+        above = [states(collection.relevance, rung.rel) == RELEVANT for rung in rungs]
+        for pair in np.flatnonzero(judged & above[0]):
             # of relevant documents with this probability, as many were left out before one was taken
             n = rng.geometric(sample.inclusion[pair], n_draws) - 1
-            for k, rung in enumerate(rungs):
-                reached[topic[pair], :, k] += n * (collection.relevance[pair] >= rung.rel)
+            for k in range(len(rungs)):
+                reached[topic[pair], :, k] += n * above[k][pair]
         return reached[:, :, :-1] - reached[:, :, 1:]
     open_ = elsewhere & left_out_by_lot(collection)
     for stratum in np.unique(sample.stratum[open_]):
         inside = sample.stratum == stratum
         n = np.repeat(np.bincount(topic[open_ & inside], minlength=n_topics)[:, None], n_draws, axis=1)
         for k, rung in enumerate(rungs):
-            of_rung = judged & inside & (collection.relevance >= rung.given)
-            n_judged = np.bincount(topic[of_rung], minlength=n_topics)
-            n_above = np.bincount(topic[of_rung & (collection.relevance >= rung.rel)], minlength=n_topics)
-            n = rng.binomial(n, chances_of_topics(n_above, n_judged, n_draws, rng))
+            state = states(collection.relevance, rung.rel, rung.given)
+            n_above, n_below = (
+                np.bincount(topic[judged & inside & (state == kind)], minlength=n_topics)
+                for kind in (RELEVANT, NONRELEVANT)
+            )
+            n = rng.binomial(n, chances_of_topics(n_above, n_above + n_below, n_draws, rng))
             reached[:, :, k] += n
     return reached[:, :, :-1] - reached[:, :, 1:]
 
