@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -92,8 +92,9 @@ class PointCorrection(ABC):
 
     estimand: Estimand = "complete"
 
-    needs_pool: ClassVar[bool] = True  # where a run has unjudged documents
-    registered_name = ""  # set by `register_estimator`; no annotation, so that it is no field
+    # no annotations, so that these are no fields
+    needs_pool = True  # where a run has unjudged documents
+    registered_name = ""  # set by `register_estimator`
 
     @property
     def name(self) -> str:
@@ -289,7 +290,11 @@ class SampledCorrection(SharedCorrection):
     """An estimate of a measure over completed judgments from judgments that are a random sample."""
 
     needs_pool = False
-    family: ClassVar[type[AveragePrecision | NDCG]] = AveragePrecision
+
+    @property
+    def family(self) -> type[AveragePrecision | NDCG]:
+        """The measures that it estimates."""
+        return AveragePrecision
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
         """`of_sample`, with notes; `not_defined` for other measures and pools."""

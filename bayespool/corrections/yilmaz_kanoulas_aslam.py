@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +38,10 @@ class InferredNDCG(SampledCorrection):
     the bounds, even above 1. Both estimands coincide.
     """
 
-    family: ClassVar = NDCG
+    @property
+    def family(self) -> type[NDCG]:
+        """NDCG."""
+        return NDCG
 
     def of_sample(self, collection: Collection, sample: Sample) -> Callable[[Bounds], FloatArray] | str:
         """Values from one search for strata."""
