@@ -43,6 +43,7 @@ POINT_ESTIMATORS = {
     "lu-moffat-culpepper": "B plus what documents at their ranks of the pooled runs gain on the topic",
     "horvitz-thompson": "sums of gains in which each document of a sample counts 1 / its probability",
     "inferred-ap": "average precision inferred from a sample: infAP, or xinfAP of strata",
+    "inferred-ndcg": "nDCG inferred from a stratified sample: infNDCG",
     "stat-ap": "average precision from any sample: weighted sums over documents and pairs",
     "judge-filled": "the measure with a second judge's labels in place of missing judgments",
     "judge-rates": "how often hidden documents with a document's label are relevant, as its chance",

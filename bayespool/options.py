@@ -401,10 +401,25 @@ class FilesSettings(Settings):
     order: Literal["score", "rank"] = option(
         "score", "trec_eval's order by score, or the ranks of the files.", group="Input"
     )
-    negative: Literal["listed", "unjudged", "nonrelevant"] = option(
+    negative: Literal["listed", "sampled", "unjudged", "nonrelevant"] = option(
         "listed",
-        "Negative relevance: -1 in the pool and unjudged, less nonrelevant (listed); or all of it alike.",
+        "Negative relevance: -1 in the pool and unjudged, less nonrelevant (listed); the same, and left out "
+        "by lot (sampled); or all of it alike.",
         group="Input",
+    )
+    exclude: tuple[str, ...] | None = option(
+        None,
+        "Documents taken out of runs and judgments before anything is scored: 'query', the one with its "
+        "topic's id; a FILE of topics and documents; or qrels, such as an earlier round's; may be repeated.",
+        group="Input",
+        multiple="repeated",
+        docstring_type='"query", path, judgments or mapping',
+    )
+    topics: str = option(
+        "qrels",
+        "Topics whose mean is a score: those of the qrels, of the run, or a FILE with one on each line.",
+        group="Input",
+        docstring_type='{"qrels", "run"}, path or iterable of str',
     )
     run_id: Literal["file", "tag"] = option(
         "file", "Name runs by their files or by their tags.", group="Input"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import Rankings, is_ragged
 from bayespool.collection.readers import Reading
 from bayespool.collection.records import UNJUDGED, Negative, Qrels, RankConflict, Run, relevance_codes
+from bayespool.collection.samples import Sample, shares_of_strata
+from bayespool.collection.scope import Exclude, Exclusion, Topics, exclusion_of, with_topics
 from bayespool.collection.sources import (
     Judgments,
     Organizations,
@@ -64,7 +67,15 @@ class Pairs:
 class Encoding:
     """Numbers of the documents of each topic of the qrels, judged ones first, in order of occurrence."""
 
-    def __init__(self, qrels: Qrels, *, order: Order = "score", scores: bool = False) -> None:
+    def __init__(
+        self,
+        qrels: Qrels,
+        *,
+        order: Order = "score",
+        scores: bool = False,
+        exclusion: Exclusion | None = None,
+    ) -> None:
+        self.exclusion = exclusion
         self.query_ids = _query_ids(qrels)
         self.qrels = qrels
         self.order = order
@@ -83,6 +94,8 @@ class Encoding:
                     path=run.path,
                     hint="order by score instead",
                 )
+        if self.exclusion is not None:
+            runs = [self.exclusion.take_out(run) for run in runs]
         with ThreadPoolExecutor(N_THREADS) as threads:
             columns = list(threads.map(partial(_LinesByTopic, query_ids=self.query_ids), runs))
             numbers = [np.empty(int(column.n_lines.sum()), dtype=np.int32) for column in columns]
@@ -249,6 +262,8 @@ def build_collection(
     given_run_ids: Sequence[str] = (),
     own_run_ids: Iterable[str] = (),
     scores: bool = False,
+    exclude: Exclude | None = None,
+    topics: Topics = "qrels",
 ) -> Collection:
     """Build a collection from runs and judgments, in memory or in files.
 
@@ -265,9 +280,10 @@ def build_collection(
     order : {"score", "rank"}
         ``"score"`` is trec_eval's order: score descending in single precision, ties by document id
         descending; ``"rank"`` uses the ranks of the run files, which some campaigns pooled by.
-    negative : {"listed", "unjudged", "nonrelevant"}
+    negative : {"listed", "sampled", "unjudged", "nonrelevant"}
         Meaning of a negative relevance. ``"listed"``: −1 is in the pool and unjudged, lower values (−2: spam)
-        are nonrelevant. ``"unjudged"``: all are as if they were not in the qrels. ``"nonrelevant"``: all are
+        are nonrelevant. ``"sampled"``: the same, and the judged documents of a topic are a uniform sample of
+        those listed. ``"unjudged"``: all are as if they were not in the qrels. ``"nonrelevant"``: all are
         nonrelevant.
     pooled_run_ids : iterable of str
         Runs that contributed to the pool; `bayespool.discover_pool` finds them if they are unknown.
@@ -280,6 +296,8 @@ def build_collection(
         Runs of the user. Those that ``organizations`` lacks form one organization, `USER_ORGANIZATION`.
     scores : bool, default False
         Whether to keep the scores of the runs (`Collection.score`), which some pooling strategies need.
+    exclude, topics
+        As for `bayespool.read_collection`; ``"run"`` stands for the topics of all runs.
 
     Raises
     ------
@@ -292,9 +310,10 @@ def build_collection(
     InputWarning
         Runs are ordered by score, and the ranks of some order documents otherwise, beyond ties.
     """
-    judgments = qrels_of(qrels)
-    encoding = encoding_of(judgments, order=order, scores=scores)
-    (read,) = runs_of(runs, reading=Reading(ranks=order == "rank"), take=encoding.encode)
+    reading = Reading(ranks=order == "rank")
+    judgments, note = with_topics(qrels_of(qrels), topics, runs, reading=reading)
+    encoding = encoding_of(judgments, order=order, scores=scores, exclusion=exclusion_of(exclude))
+    (read,) = runs_of(runs, reading=reading, take=encoding.encode)
     return collection_of(
         encoding,
         read,
@@ -304,19 +323,24 @@ def build_collection(
         pool_depth=pool_depth,
         given_run_ids=given_run_ids,
         own_run_ids=own_run_ids,
+        topic_note=note,
     )
 
 
-def encoding_of(qrels: Qrels, *, order: Order = "score", scores: bool = False) -> Encoding:
+def encoding_of(
+    qrels: Qrels, *, order: Order = "score", scores: bool = False, exclusion: Exclusion | None = None
+) -> Encoding:
     """Make an encoding that run after run can be read into; `collection_of` then takes the encoded runs.
 
     An unknown order, or qrels without a relevant document, is an `InputError`.
     """
     if order not in get_args(Order):
         raise InputError(f"no order {order!r}", hint="score or rank")
+    if exclusion is not None:
+        qrels = exclusion.take_out(qrels)
     if not (qrels.relevance > 0).any():
         raise InputError("no document is relevant", path=qrels.path, hint="is this the right qrels file?")
-    return Encoding(qrels, order=order, scores=scores)
+    return Encoding(qrels, order=order, scores=scores, exclusion=exclusion)
 
 
 def collection_of(
@@ -329,6 +353,7 @@ def collection_of(
     pool_depth: int | Mapping[str, int] = 0,
     given_run_ids: Sequence[str] = (),
     own_run_ids: Iterable[str] = (),
+    topic_note: str = "",
 ) -> Collection:
     """Build a collection of runs that an encoding has encoded; see `build_collection`."""
     _refuse_duplicates(runs)
@@ -344,13 +369,21 @@ def collection_of(
     listed = {} if organizations is None else organizations_of(organizations)
     organization_names, organization, user = _organizations(run_ids, listed, set(own_run_ids))
     pooled_ids = set(pooled_run_ids)
+    notes = [topic_note] if topic_note else []
+    if encoding.exclusion is not None:
+        encoding.exclusion.warn_if_idle()
+        notes.append(encoding.exclusion.note)
+    pair_topic = np.repeat(np.arange(len(pairs.n_present), dtype=np.int32), pairs.n_present)
+    sample = _sample(encoding, pairs, relevance, pair_topic, uniform=negative == "sampled")
+    if sample is not None:
+        notes.append(f"the judgments are a published sample: {sample}, the others left out by lot")
     conflicts = [run.conflict for run in read if run.conflict is not None]
     collection = Collection(
         run_ids=run_ids,
         query_ids=encoding.query_ids,
         document=document,
         relevance=relevance,
-        pair_topic=np.repeat(np.arange(len(pairs.n_present), dtype=np.int32), pairs.n_present),
+        pair_topic=pair_topic,
         doc_ids=pairs.doc_ids,
         organizations=organization_names,
         organization=organization,
@@ -361,11 +394,41 @@ def collection_of(
         given_run_ids=tuple(given_run_ids),
         user_organization=user,
         score=score,
+        scope_notes=tuple(notes),
+        sample=sample,
         rank_conflicts=tuple(sorted(conflicts, key=lambda c: (-c.n_top_places, -c.n_places, c.run_id))),
     )
     if collection.rank_note:
         warn_caller(collection.rank_note, InputWarning)
     return collection
+
+
+def _sample(
+    encoding: Encoding,
+    pairs: Pairs,
+    relevance: npt.NDArray[np.int16],
+    pair_topic: IntArray,
+    *,
+    uniform: bool,
+) -> Sample | None:
+    """The sample that the judgments say they are."""
+    qrels = encoding.qrels
+    if qrels.stratum is None and qrels.inclusion is None and not uniform:
+        return None
+    inclusion, stratum = np.full(len(relevance), np.nan), None
+    candidates = np.ones(len(relevance), dtype=bool)  # of probabilities: what runs of the time retrieved
+    if qrels.inclusion is not None:
+        inclusion[pairs.judged] = encoding.judgments.in_order(qrels.inclusion)
+        inclusion[relevance < 0] = np.nan
+    else:
+        of_line = np.zeros(len(pairs.judged)) if qrels.stratum is None else qrels.stratum
+        codes = np.unique(of_line, return_inverse=True)[1].astype(np.int32)
+        stratum = np.full(len(relevance), -1, dtype=np.int32)
+        stratum[pairs.judged] = encoding.judgments.in_order(codes)
+        candidates = stratum >= 0
+        chosen = (relevance >= 0) & candidates
+        inclusion = np.where(chosen, shares_of_strata(stratum, chosen, pair_topic), np.nan)
+    return Sample(inclusion, stratum, candidates, as_trec_eval=uniform)
 
 
 class Building(TypedDict, total=False):
@@ -379,6 +442,8 @@ class Building(TypedDict, total=False):
     given_run_ids: Sequence[str]
     own_run_ids: Iterable[str]
     scores: bool
+    exclude: Exclude | None
+    topics: Topics
 
 
 def unjudged_collection(runs: Sequence[Run], **building: Unpack[Building]) -> Collection:
@@ -402,6 +467,9 @@ def unjudged_collection(runs: Sequence[Run], **building: Unpack[Building]) -> Co
     >>> unjudged_collection([run_from_frame({"q1": {"d1": 2.0, "d2": 1.0}}, "bm25")])
     <Collection: 1 run (0 pooled to depth 0), 1 organization, 1 topic, 0 judgments, 0 relevant>
     """
+    exclusion = exclusion_of(building.pop("exclude", None))
+    if exclusion is not None:
+        runs = [exclusion.take_out(run) for run in runs]
     first: dict[str, str] = {}  # a document of each topic, since judgments define the topics
     for run in runs:
         names = run.query_id.dictionary.to_pylist()
@@ -409,7 +477,9 @@ def unjudged_collection(runs: Sequence[Run], **building: Unpack[Building]) -> Co
         for code, line in zip(codes.tolist(), lines.tolist(), strict=True):
             first.setdefault(names[code], run.doc_id[line].as_py())
     collection = build_collection(runs, qrels_from_frame({q: {d: 1} for q, d in first.items()}), **building)
-    return collection.without_judgments(np.ones(len(collection.relevance), dtype=bool))
+    unjudged = collection.without_judgments(np.ones(len(collection.relevance), dtype=bool))
+    notes = unjudged.scope_notes + ((exclusion.note,) if exclusion is not None else ())
+    return dataclasses.replace(unjudged, scope_notes=notes)
 
 
 def _refuse_duplicates(runs: Sequence[EncodedRun]) -> None:

@@ -34,6 +34,7 @@ from bayespool.collection.records import (
     RankConflict,
     ReadOnlyArrays,
 )
+from bayespool.collection.samples import Sample
 from bayespool.collection.second_assessors import SecondAssessors
 from bayespool.errors import InputError, NoPoolWarning, SparseJudgmentsWarning, did_you_mean, warn_caller
 from bayespool.tables.formatting import counted
@@ -93,6 +94,10 @@ class Collection(ReadOnlyArrays):
         Second judges and their labels.
     own : OwnJudgments or None
         The user's own judgments, in use or not (`add_judgments`).
+    scope_notes : tuple of str
+        Which topics count, and which documents were taken out, where not all are as in the files.
+    sample : Sample or None
+        The published sample that the judgments are.
     rank_conflicts : tuple of RankConflict
         Runs that are ordered by score and whose ranks say otherwise, the one that differs most at the top
         first.
@@ -117,6 +122,8 @@ class Collection(ReadOnlyArrays):
     score: npt.NDArray[np.float32] | Rankings | None = None
     judges: tuple[Judge, ...] = ()
     own: OwnJudgments | None = None
+    scope_notes: tuple[str, ...] = ()
+    sample: Sample | None = None
     rank_conflicts: tuple[RankConflict, ...] = ()
     second: SecondAssessors | None = None
 
@@ -194,6 +201,7 @@ class Collection(ReadOnlyArrays):
             added_for=np.where(gone, np.int32(-1), self.added_for),
             own=None if self.own is None else self.own.without(gone),
             second=None if self.second is None else self.second.without(gone),
+            sample=None if self.sample is None else self.sample.without(gone, self.pair_topic),
         )
 
     @property
@@ -250,6 +258,8 @@ class Collection(ReadOnlyArrays):
         if self.second is not None:
             digest.update(repr(self.second.confusion).encode())
             digest.update(np.ascontiguousarray(self.second.relevance).data)
+        if self.sample is not None:
+            digest.update(self.sample.fingerprint.encode())
         for buffer in self.doc_ids.buffers():
             if buffer is not None:
                 digest.update(buffer)

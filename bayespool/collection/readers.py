@@ -19,6 +19,7 @@ from bayespool.collection.files import Source, as_text, enough_memory, find_file
 from bayespool.collection.lines import LABELS, QRELS, parse_lines, run_layout
 from bayespool.collection.memory import N_THREADS
 from bayespool.collection.records import Labels, Qrels, Run, Skipped
+from bayespool.collection.samples import sampled_qrels
 from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.options import MAX_FILE_SIZE
 from bayespool.tables.files import PathLike
@@ -258,7 +259,10 @@ def _warn(skipped: tuple[Skipped, ...]) -> None:
 
 
 def read_qrels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_FILE_SIZE) -> Qrels:
-    """Read a qrels file: ``topic iteration document relevance`` on each line.
+    """Read a qrels file: ``topic iteration document relevance`` on each line, or a published sample.
+
+    Five columns, one of which is a stratum or an inclusion probability, are told by their lines
+    (`bayespool.collection.samples.sampled_qrels`).
 
     Parameters
     ----------
@@ -272,7 +276,11 @@ def read_qrels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_
     """
     path = Path(path)
     with enough_memory(path):
-        lines = parse_lines(read_text(path, max_size=max_file_size), path, QRELS, strict=strict)
+        text = read_text(path, max_size=max_file_size)
+        if (sampled := sampled_qrels(text, path, strict=strict)) is not None:
+            _warn(sampled.skipped)
+            return sampled
+        lines = parse_lines(text, path, QRELS, strict=strict)
     assert lines.integer is not None  # for the type checker: the layout has such a column
     _warn(lines.skipped)
     return Qrels(

@@ -96,6 +96,10 @@ class Qrels:
         As of a `Run`.
     relevance : ndarray of int16, shape (line,)
         Relevance as written; `Collection` interprets negative values.
+    stratum : ndarray of int32, shape (line,), or None
+    inclusion : ndarray of float64, shape (line,), or None
+        Of published samples: the stratum that a document was sampled from, or the probability with which it
+        was, NaN where there is none.
     """
 
     query_id: pa.DictionaryArray
@@ -103,6 +107,8 @@ class Qrels:
     relevance: npt.NDArray[np.int16]
     path: Path | None = None
     skipped: tuple[Skipped, ...] = ()
+    stratum: npt.NDArray[np.int32] | None = None
+    inclusion: npt.NDArray[np.float64] | None = None
 
     def __repr__(self) -> str:
         return f"<Qrels: {counted(len(self.doc_id), 'judgment')}, {_topics(self.query_id)}>"
@@ -143,7 +149,7 @@ LISTED = -2
 NEVER_JUDGED = -3
 """Relevance of a document that stays unjudged in the truth of an experiment, and so counts as nonrelevant."""
 
-Negative = Literal["listed", "unjudged", "nonrelevant"]
+Negative = Literal["listed", "sampled", "unjudged", "nonrelevant"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,9 @@ from bayespool.corrections.horvitz_thompson import HorvitzThompson
 from bayespool.corrections.yilmaz_aslam import InferredAP
 
 # isort: split
+from bayespool.corrections.yilmaz_kanoulas_aslam import InferredNDCG
+
+# isort: split
 from bayespool.corrections.aslam_pavlu import StatAP
 
 # isort: split
@@ -65,6 +68,7 @@ __all__ = [
     "FroebeBootstrap",
     "HorvitzThompson",
     "InferredAP",
+    "InferredNDCG",
     "Interpolated",
     "JudgeFilled",
     "JudgeRates",

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.corrections.base import FloatArray, SampledAP
+from bayespool.collection.samples import Sample
+from bayespool.corrections.base import FloatArray, SampledCorrection
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import RELEVANT, Bounds
 from bayespool.evidence.states import states
-from bayespool.pooling import StrategyPool
 from bayespool.pooling.sampled import sampled_ap, sampled_states
 
 
 @register_estimator("stat-ap", label="stat\nAP", citations=("aslam-pavlu-2007",), needs_sample=True)
 @dataclass(frozen=True, kw_only=True)
-class StatAP(SampledAP):
+class StatAP(SampledCorrection):
     """Weight each judged relevant document by 1 / its probability, each pair by 1 / its joint one.
 
     The estimate is (Σ x(i) x(j) / (i p(i, j)) over ranks j ≤ i) / (Σ x(d) / p(d) over the topic)
@@ -32,15 +32,15 @@ class StatAP(SampledAP):
     single topics even above 1. Both estimands coincide.
     """
 
-    def of_sample(self, collection: Collection, pool: StrategyPool) -> Callable[[Bounds], FloatArray]:
+    def of_sample(self, collection: Collection, sample: Sample) -> Callable[[Bounds], FloatArray]:
         """Weighted sums over the sample."""
-        return functools.partial(_sampled, collection, pool)
+        return functools.partial(_sampled, collection, sample)
 
 
-def _sampled(collection: Collection, pool: StrategyPool, bounds: Bounds) -> FloatArray:
+def _sampled(collection: Collection, sample: Sample, bounds: Bounds) -> FloatArray:
     """Values of runs on topics, shape (run, topic)."""
-    pooled, n_topics = np.flatnonzero(collection.pooled), len(collection.query_ids)
-    inclusion = pool.inclusion(collection, pooled)
+    n_topics = len(collection.query_ids)
+    inclusion = sample.weighing(collection.judged)
     relevant = states(collection.relevance, bounds.measure.rel) == RELEVANT
     weight = np.where(relevant, 1 / inclusion, 0.0)
     n_relevant: FloatArray = np.bincount(collection.pair_topic, weights=weight, minlength=n_topics).astype(
@@ -49,7 +49,7 @@ def _sampled(collection: Collection, pool: StrategyPool, bounds: Bounds) -> Floa
     top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
     state = sampled_states(top, relevant, collection.judged, collection.judged)
     at_rank = np.append(inclusion, np.nan)[top]
-    stratum, chosen = pool.strata(collection, pooled), pool.judged(collection, pooled)
+    stratum, chosen = sample.stratum, sample.chosen
     if stratum is None:
         return sampled_ap(state, at_rank, n_relevant)
     stratum = np.where(collection.judged & ~chosen, -1, stratum).astype(

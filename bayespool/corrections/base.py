@@ -13,11 +13,12 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray
 from bayespool.collection.pools import sole_contributor
+from bayespool.collection.samples import Sample
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds, Estimand, score_bounds
 from bayespool.evidence.ideals import place_of_level, ranked_levels
 from bayespool.evidence.states import open_ranks
-from bayespool.measures import AveragePrecision, Estimates, Measure, Values, parse_measures
+from bayespool.measures import NDCG, AveragePrecision, Estimates, Measure, Values, parse_measures
 from bayespool.pooling import StrategyPool
 from bayespool.pooling.discovery import misfit_of
 
@@ -51,7 +52,7 @@ def hidden_at_levels(
 
 FloatArray = npt.NDArray[np.float64]
 
-NO_SAMPLE = "needs a pool that is a random sample (--pool-strategy)"
+NO_SAMPLE = "needs judgments that are a random sample (a published one, or --pool-strategy)"
 """Note of a correction for samples without a value."""
 
 
@@ -91,7 +92,9 @@ class PointCorrection(ABC):
 
     estimand: Estimand = "complete"
 
-    registered_name = ""  # set by `register_estimator`; no annotation, so that it is no field
+    # no annotations, so that these are no fields
+    needs_pool = True  # where a run has unjudged documents
+    registered_name = ""  # set by `register_estimator`
 
     @property
     def name(self) -> str:
@@ -171,7 +174,7 @@ class PointCorrection(ABC):
             indicators=corrected.indicators,
             std=corrected.std,
             notes=tuple(
-                "needs a pooled run" if lacking and np.isnan(v) else note
+                "needs a pooled run" if self.needs_pool and lacking and np.isnan(v) else note
                 for v, note, lacking in zip(value, notes, lacks_pool(collection, bounds), strict=True)
             ),
             fingerprint=collection.fingerprint,
@@ -256,18 +259,24 @@ def lacks_pool(collection: Collection, bounds: Bounds) -> npt.NDArray[np.bool_]:
     return np.asarray((n_others == 0) & has_open_ranks(bounds))
 
 
-def sample_of(collection: Collection) -> StrategyPool | str:
-    """The pool if it is a random sample that judgments follow but for a few, else the reason why not."""
+def sample_of(collection: Collection) -> Sample | str:
+    """The sample that the judgments are, published or drawn by the pool's strategy, else why there is none.
+
+    Judgments follow that of a strategy but for a few.
+    """
+    if collection.sample is not None:
+        return collection.sample
     pool, misfit = collection.pool, misfit_of(collection)
     if not (isinstance(pool, StrategyPool) and pool.is_sample and misfit and collection.pooled.any()):
         return NO_SAMPLE
-    return f"the sample is not as stated: {misfit}" if misfit.is_large else pool
+    if misfit.is_large:
+        return f"the sample is not as stated: {misfit}"
+    return pool.sample(collection, np.flatnonzero(collection.pooled))
 
 
-def notes_on_sample(collection: Collection, pool: StrategyPool, bounds: Bounds) -> tuple[str, ...]:
+def notes_on_sample(collection: Collection, sample: Sample, bounds: Bounds) -> tuple[str, ...]:
     """Notes of runs: documents that could not be sampled, and judgments that differ from the sample."""
-    candidates = pool.candidates(collection, np.flatnonzero(collection.pooled))
-    outside = np.append(~candidates & ~collection.judged, False)
+    outside = np.append(~sample.candidates & ~collection.judged, False)
     top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
     few = str(misfit_of(collection) or "")
     return tuple(
@@ -276,22 +285,29 @@ def notes_on_sample(collection: Collection, pool: StrategyPool, bounds: Bounds) 
     )
 
 
-class SampledAP(SharedCorrection):
-    """An estimate of AP over completed judgments from a pool that is a random sample."""
+class SampledCorrection(SharedCorrection):
+    """An estimate of a measure over completed judgments from judgments that are a random sample."""
+
+    needs_pool = False
+
+    @property
+    def family(self) -> type[AveragePrecision | NDCG]:
+        """The measures that it estimates."""
+        return AveragePrecision
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
         """`of_sample`, with notes; `not_defined` for other measures and pools."""
-        pool = sample_of(collection)
-        values = pool if isinstance(pool, str) else self.of_sample(collection, pool)
-        if isinstance(pool, str) or isinstance(values, str):
+        sample = sample_of(collection)
+        values = sample if isinstance(sample, str) else self.of_sample(collection, sample)
+        if isinstance(sample, str) or isinstance(values, str):
             return [not_defined(bounds, str(values)) for bounds in all_bounds]
         return [
-            Corrected(values(bounds), notes=notes_on_sample(collection, pool, bounds))
-            if isinstance(bounds.measure, AveragePrecision) and bounds.measure.ideal != "judged"
-            else not_defined(bounds, "defined for AP over completed judgments")
+            Corrected(values(bounds), notes=notes_on_sample(collection, sample, bounds))
+            if isinstance(bounds.measure, self.family) and bounds.measure.ideal != "judged"
+            else not_defined(bounds, f"defined for {self.family.name} over completed judgments")
             for bounds in all_bounds
         ]
 
     @abstractmethod
-    def of_sample(self, collection: Collection, pool: StrategyPool) -> Callable[[Bounds], FloatArray] | str:
+    def of_sample(self, collection: Collection, sample: Sample) -> Callable[[Bounds], FloatArray] | str:
         """Function of bounds that gives values, shape (run, topic), or the reason why there are none."""

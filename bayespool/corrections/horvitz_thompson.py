@@ -32,10 +32,11 @@ class HorvitzThompson(PointCorrection):
     The estimate is Σ weight · gain / p over the judged documents of the run's top n. It is unbiased over
     samples of documents that could all have been sampled. A document that no pooled run retrieves could not,
     and counts as not relevant; a note gives the number of such documents. Judgments outside the sample (added
-    ones, those that no pooled run explains) count once. The value is NaN where the pool is not a sample
-    (`bayespool.pooling.Sampling`), or cannot be the stated one: more than 1 % of the sample (and more than
-    one document) is unjudged, or as many documents are judged that could have been sampled but were not. A
-    note reports smaller numbers. Of these the former count as not relevant, the latter once.
+    ones, those that no pooled run explains) count once. The value is NaN where the judgments are no sample,
+    published or by a strategy (`bayespool.pooling.Sampling`), or cannot be the stated one: more than 1 % of
+    the sample (and more than one document) is unjudged, or as many documents are judged that could have been
+    sampled but were not. A note reports smaller numbers. Of these the former count as not relevant, the
+    latter once.
 
     Defined for sums of gains that no ideal ranking divides: P@n, RBP, DCG.
 
@@ -52,22 +53,23 @@ class HorvitzThompson(PointCorrection):
     coincide but for T.
     """
 
+    needs_pool = False
     within_bounds: bool = True
 
     def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
         """B plus (1 / p − 1) times the gain of each document of the sample."""
-        measure, pool = bounds.measure, sample_of(collection)
-        if isinstance(pool, str):
-            return not_defined(bounds, pool)
+        measure, sample = bounds.measure, sample_of(collection)
+        if isinstance(sample, str):
+            return not_defined(bounds, sample)
         if not isinstance(measure, Additive) or isinstance(measure, Normalized):
             return not_defined(bounds, "defined for sums of gains that no ideal ranking divides")
         index = collection.run_index(bounds.run_ids)
-        inclusion = pool.inclusion(collection, np.flatnonzero(collection.pooled))
+        inclusion = sample.weighing(collection.judged)
         more = np.append(np.where(np.isnan(inclusion), 0.0, 1 / inclusion - 1), 0.0)
         level = measure.read(ranked_levels(collection, index, measure.cutoff))
         gains = measure.gains(level) * measure.weights()[: level.shape[2]] / measure.unit
         added = (gains * more[collection.document[index, :, : measure.cutoff]]).sum(axis=2)
-        notes = notes_on_sample(collection, pool, bounds)
+        notes = notes_on_sample(collection, sample, bounds)
         if self.within_bounds:
             total, room = added.sum(axis=1), bounds.residual.sum(axis=1)
             kept = np.clip(total, np.minimum(room, 0), np.maximum(room, 0))

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayespool.collection import Collection, IntArray
-from bayespool.corrections.base import FloatArray, SampledAP
+from bayespool.collection.samples import Sample
+from bayespool.corrections.base import FloatArray, SampledCorrection
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import RELEVANT, Bounds
 from bayespool.evidence.states import states
-from bayespool.pooling import StrategyPool
 from bayespool.pooling.sampled import infer_ap, infer_stratified_ap, sampled_states
 
 
@@ -24,32 +24,41 @@ from bayespool.pooling.sampled import infer_ap, infer_stratified_ap, sampled_sta
     needs_sample=True,
 )
 @dataclass(frozen=True, kw_only=True)
-class InferredAP(SampledAP):
+class InferredAP(SampledCorrection):
     """Expected precision at the ranks of the judged relevant documents, from the sample above them.
 
-    infAP of a uniform sample, as in trec_eval, and xinfAP of a stratified one (`bayespool.pooling.sampled`).
-    A document that no pooled run retrieves could not be sampled and counts as not relevant; a note gives the
-    number of such documents. Judgments outside the sample (added ones, those that no pooled run explains) are
-    a stratum of their own, which is fully judged. The value is NaN where the pool is not a sample, has no
-    strata, or is not the stated sample, within the limits of `HorvitzThompson`.
+    infAP of a uniform sample, as in trec_eval, and xinfAP of a stratified one, as in NIST's sample_eval
+    (`bayespool.pooling.sampled`). A document that could not be sampled counts as not relevant; a note gives
+    the number of such documents. Judgments outside the sample (added ones, those that no pooled run explains)
+    are a stratum of their own, which is fully judged. The value is NaN where the judgments are no sample,
+    have no strata, or are not the stated sample, within the limits of `HorvitzThompson`.
 
     Defined for AP over the relevant documents of completed judgments. It lies between 0 and 1, and may lie
     outside the bounds. A fully judged run may differ from its value as judged, since the number of relevant
     documents is unknown. Both estimands coincide.
     """
 
-    def of_sample(self, collection: Collection, pool: StrategyPool) -> Callable[[Bounds], FloatArray] | str:
+    def of_sample(self, collection: Collection, sample: Sample) -> Callable[[Bounds], FloatArray] | str:
         """Values from one search for strata."""
-        pooled = np.flatnonzero(collection.pooled)
-        stratum = pool.strata(collection, pooled)
+        stratum = strata_with_others(collection, sample)
         if stratum is None:
-            return "defined for uniform and stratified samples"
-        others = collection.judged & ~pool.judged(collection, pooled)
-        stratum = np.where(others, stratum.max() + 1, stratum).astype(np.int32)
-        return functools.partial(_inferred, collection, stratum)
+            return NO_STRATA
+        return functools.partial(_inferred, collection, stratum, sample.as_trec_eval)
 
 
-def _inferred(collection: Collection, stratum: IntArray, bounds: Bounds) -> FloatArray:
+NO_STRATA = "defined for uniform and stratified samples"
+"""Note of an estimate that needs strata."""
+
+
+def strata_with_others(collection: Collection, sample: Sample) -> IntArray | None:
+    """Stratum of each pair, shape (pair,), −1 outside of all; other judgments are one more."""
+    if sample.stratum is None:
+        return None
+    others = collection.judged & ~sample.chosen
+    return np.where(others, sample.stratum.max() + 1, sample.stratum).astype(np.int32)
+
+
+def _inferred(collection: Collection, stratum: IntArray, as_trec_eval: bool, bounds: Bounds) -> FloatArray:
     """Values from the stratum of each pair, −1 outside of all; shape (run, topic)."""
     relevant = states(collection.relevance, bounds.measure.rel) == RELEVANT
     n_topics, n_strata = len(collection.query_ids), int(stratum.max()) + 1
@@ -62,7 +71,7 @@ def _inferred(collection: Collection, stratum: IntArray, bounds: Bounds) -> Floa
         )
         for of_kind in (True, collection.judged, relevant)
     )
-    if n_strata == 1:
+    if n_strata == 1 and as_trec_eval:
         return infer_ap(state, n_relevant[:, 0].astype(np.int32))
     at_rank = np.append(stratum, np.int32(-1))[top]
     by_topic = [

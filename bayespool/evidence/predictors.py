@@ -1,4 +1,4 @@
-"""The class of a predictor, the package's thirteen, and the registry that lists them."""
+"""The class of a predictor, the package's fourteen, and the registry that lists them."""
 
 from __future__ import annotations
 
@@ -241,9 +241,24 @@ RUN_SLOPE: Predictor = Predictor(
 )
 
 
+def _log_rate(documents: DocumentContext) -> FloatArray:
+    sample = documents.collection.sample
+    if sample is None:
+        return np.zeros(len(documents.pair))
+    return np.nan_to_num(np.log(sample.rates))[documents.pair]
+
+
+LOG_RATE: Predictor = Predictor(
+    name="log_rate",
+    description="log of the rate at which a published sample took documents of its stratum; 0 for others",
+    per="document",
+    compute=_log_rate,
+)
+
+
 _PACKAGE_PREDICTORS = [LOG_RANK, PRECISION, RUN_PRECISION, SUPPORT, LOG_BEST_RANK, FUSION, LOCAL_PRECISION]
 _PACKAGE_PREDICTORS += [RUN_UNJUDGED, DELTA_PRECISION, DELTA_ANTIPRECISION]
-_PACKAGE_PREDICTORS += [LEARNED_FUSION, RUN_SKILL, RUN_SLOPE]
+_PACKAGE_PREDICTORS += [LEARNED_FUSION, RUN_SKILL, RUN_SLOPE, LOG_RATE]
 PREDICTORS: dict[str, Predictor] = {predictor.name: predictor for predictor in _PACKAGE_PREDICTORS}
 """Every registered predictor by name; their order is that of columns in tables and of slopes in models."""
 

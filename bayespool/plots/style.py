@@ -146,6 +146,7 @@ _OF_CORRECTIONS = {
     "lu-moffat-culpepper": Look(_RED, ">"),
     "horvitz-thompson": Look(_SKY, "p"),
     "inferred-ap": Look(_PINK, "h"),
+    "inferred-ndcg": Look(_PINK, "H"),
     "stat-ap": Look(_WINE, "8"),
     "judge-filled": Look(_ORANGE, "H"),
     "judge-rates": Look(_GREEN, "d"),

@@ -24,7 +24,8 @@ _OPTIONS: Mapping[str, Option] = {
     "pool": Option(help="", type=Path, multiple="repeated"),
     **{name: spec for name, (spec, _) in options_of(ReadingSettings).items()},
 }
-_PATHS = ("qrels", "pool", "organizations", "judges")
+_PATHS = ("qrels", "pool", "organizations", "judges", "exclude", "topics")
+_WORDS = {"exclude": ("query",), "topics": ("qrels", "run")}  # that are no paths
 _NAME = re.compile(r"\w[\w ()+-]*")
 _WANTED = {str: "a text in quotes", int: "a whole number", float: "a number", bool: "true or false"}
 
@@ -154,7 +155,7 @@ def _argument(key: str, value: Any, folder: Path) -> Any:
 
 def _path(key: str, value: str, folder: Path) -> str:
     """Path of a file, folder or pattern, relative to a folder; the name of a data set as it is."""
-    if irds_name(value):
+    if irds_name(value) or value in _WORDS.get(key, ()):
         return value
     path = str(folder / Path(value).expanduser())
     try:

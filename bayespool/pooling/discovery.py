@@ -70,6 +70,8 @@ class PoolReport:
         pool of the same size.
     ranks : str
         Runs whose ranks and scores disagree (`Collection.rank_note`); mostly empty.
+    scope : tuple of str
+        Topics that count, and documents that were taken out (`Collection.scope_notes`).
     is_sparse : bool
         Whether hardly any document but relevant ones is judged, without a pool (`Collection.is_sparse`).
     audits : tuple of str
@@ -92,6 +94,7 @@ class PoolReport:
     negatives: str = ""
     strategy: str = ""
     ranks: str = ""
+    scope: tuple[str, ...] = ()
     is_sparse: bool = False
     audits: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
@@ -127,6 +130,7 @@ class PoolReport:
         return (
             *[self.doubt] * bool(self.doubt),
             *[self._other] * bool(self.alternative),
+            *self.scope,
             *[sparse] * self.is_sparse,
             *self.audits,
             *[self.ranks] * bool(self.ranks),
@@ -134,7 +138,7 @@ class PoolReport:
 
     def text(self) -> str:
         """The report, and another pool that may have been: what reading the collection does not warn of."""
-        return "\n  ".join([str(self), *[self._other] * bool(self.alternative)])
+        return "\n  ".join([str(self), *self.scope, *[self._other] * bool(self.alternative)])
 
 
 def describe_pool(collection: Collection) -> PoolReport:
@@ -177,6 +181,7 @@ def describe_pool(collection: Collection) -> PoolReport:
         negatives=str(collection.negatives),
         strategy=str(pool) if by_strategy else "",
         ranks=collection.rank_note,
+        scope=collection.scope_notes,
         is_sparse=collection.is_sparse,
         audits=() if collection.own is None else collection.own.notes,
         doubts=tuple(doubts),

@@ -31,6 +31,7 @@ from bayespool.collection import (
 from bayespool.collection.contents import some, warn_of_no_pool
 from bayespool.collection.rankings import within
 from bayespool.collection.readers import id_of_name
+from bayespool.collection.scope import Exclude, Topics, exclusion_of, with_topics
 from bayespool.collection.sources import Judges, judges_of, organizations_of, runs_of
 from bayespool.errors import (
     BayespoolWarning,
@@ -68,6 +69,8 @@ class ReadOptions(TypedDict, total=False):
     order: Order
     run_id: Literal["file", "tag"]
     negative: Negative
+    exclude: Exclude | None
+    topics: Topics
     each_its_own: bool
     known_depth: int | None
     max_holes: float | None
@@ -95,6 +98,8 @@ def read_collection(
     order: Order = "score",
     run_id: Literal["file", "tag"] = "file",
     negative: Negative = "listed",
+    exclude: Exclude | None = None,
+    topics: Topics = "qrels",
     each_its_own: bool = False,
     known_depth: int | None = None,
     max_holes: float | None = None,
@@ -146,8 +151,15 @@ def read_collection(
         trec_eval's order, or the run files' ranks.
     run_id : {"file", "tag"}
         Name runs by their files or by their tags.
-    negative : {"listed", "unjudged", "nonrelevant"}
+    negative : {"listed", "sampled", "unjudged", "nonrelevant"}
         Meaning of negative relevance in the judgments (`bayespool.build_collection`).
+    exclude : "query", path, Judgments, mapping, or sequence of the first two, optional
+        Documents that are taken out of runs and judgments before anything is scored: ``"query"``, the one
+        with the id of its topic; a file of topics and documents in two columns, or ``{query_id: [doc_id]}``;
+        all that other judgments judge, such as those of an earlier round (residual collections).
+    topics : {"qrels", "run"}, path or iterable of str
+        Topics whose mean is a score: those of the judgments; those that the runs to score have, which must be
+        the same in all of them; or those of a file (the first word of each line) or a list.
     each_its_own : bool
         Whether each run to score that ``organizations`` does not name has an organization of its own.
     known_depth, max_holes, pooled_run_ids
@@ -214,9 +226,12 @@ def read_collection(
         max_file_size=max_file_size,
         progress=progress,
     )
-    judgments = qrels_of(qrels, reading=reading)
+    judgments, topic_note = with_topics(qrels_of(qrels, reading=reading), topics, runs, reading=reading)
     encoding = encoding_of(
-        judgments, order=order, scores=scores or (plan is not None and plan.strategy.needs_scores)
+        judgments,
+        order=order,
+        scores=scores or (plan is not None and plan.strategy.needs_scores),
+        exclusion=exclusion_of(exclude, reading=reading),
     )
     own, pooled = runs_of(runs, pool, names=("run", "pool"), reading=reading, take=encoding.encode)
     if not own and not pooled:
@@ -235,6 +250,7 @@ def read_collection(
         negative=negative,
         given_run_ids=given_run_ids,
         own_run_ids=() if each_its_own else set(given_run_ids) - set(pool_ids),
+        topic_note=topic_note,
     )
     labels = judges_of(judges, reading=reading)
     collection = add_judges(collection, labels)
@@ -243,6 +259,8 @@ def read_collection(
     own_qrels = None if own_judgments is None else qrels_of(own_judgments, reading=reading)
     if not pool_ids:
         rest = "alone" if own_qrels is None else "and on the judgments of your own"
+        if collection.sample is not None:
+            rest = "for what could not be sampled"
         collection = collection if own_qrels is None else collection.remember_judgments(own_qrels)
         warn_of_no_pool(
             collection, f"no pooled runs given: posterior estimates rest on informative priors {rest}"
@@ -275,6 +293,8 @@ def read_contributors(
     order: Order = "score",
     run_id: Literal["file", "tag"] = "file",
     negative: Negative = "listed",
+    exclude: Exclude | None = None,
+    topics: Topics = "qrels",
     scores: bool = False,
     strict: bool = True,
     max_file_size: int = MAX_FILE_SIZE,
@@ -287,7 +307,7 @@ def read_contributors(
     runs : path, glob, folder or sequence of them
     qrels : path, optional
         Existing judgments. Without them the topics are those of the runs, and nothing is judged.
-    organizations, order, run_id, negative, strict, max_file_size, progress
+    organizations, order, run_id, negative, exclude, topics, strict, max_file_size, progress
         As for `read_collection`. Without organizations each run has its own.
     scores : bool, default False
         Whether to keep the scores of the runs, which some strategies need.
@@ -313,6 +333,8 @@ def read_contributors(
         "order": order,
         "pooled_run_ids": run_ids,
         "scores": scores,
+        "exclude": exclude,
+        "topics": topics,
     }
     if qrels is None:
         return unjudged_collection(read, **building)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray
 from bayespool.collection.pools import DepthPool
+from bayespool.collection.samples import Sample
 from bayespool.errors import InputError, known_names
 from bayespool.pooling.choosing import Chosen, Shares, check_budget, choose
 from bayespool.pooling.registry import parse_strategy, strategy_text
@@ -250,6 +251,20 @@ class StrategyPool:
                 return None
             stratum[topic.pair] = of_topic
         return stratum
+
+    def sample(self, collection: Collection, runs: Runs) -> Sample:
+        """The sample that the strategy draws, had exactly these runs contributed."""
+        inclusion = np.where(
+            self.judged(collection, runs) & collection.judged, self.inclusion(collection, runs), np.nan
+        )
+        stratum = self.strata(collection, runs)
+        return Sample(
+            inclusion=inclusion,
+            stratum=stratum,
+            candidates=self.candidates(collection, runs),
+            as_trec_eval=stratum is not None and int(stratum.max(initial=0)) == 0,
+            is_published=False,
+        )
 
     def _choose_once(self, collection: Collection, runs: Runs) -> tuple[BoolArray, Chosen | None]:
         """Documents that the strategy judges of some runs, chosen once for each set of runs."""

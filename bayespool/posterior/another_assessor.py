@@ -350,7 +350,7 @@ def values_by_another(
             chosen, assessors = completed[start : start + step], by[start : start + step]
             of_unknown, log_odds = None, np.zeros((len(chosen), len(pairs)))
             if len(unknown):
-                of_unknown = completion._log_odds(completion.posteriors[0], t, chosen, cells[0])
+                of_unknown = completion._log_odds(0, t, chosen, cells[0])
                 log_odds[:, len(either) :] = another.standardized(of_unknown[:, drawn])
             rung = completion._draw(t, chosen, cells, of_unknown)[:, drawn]
             level = np.empty((len(chosen), len(pairs)), dtype=np.int64)

@@ -27,6 +27,7 @@ from bayespool.posterior.drawing import (
     in_threads,
     relevances,
 )
+from bayespool.posterior.lots import Lots
 from bayespool.posterior.steps import Rung, RungPosterior, levels_of, rungs_of
 from bayespool.posterior.unknowns import Unknowns
 from bayespool.randomness import document_keys, normals, scrambled
@@ -73,6 +74,8 @@ class Completion(Shown):
         Problems of the draws.
     distance : PoolDistance or None
         Distances of the runs from the pool; None where no model uses them.
+    lots : Lots or None
+        Posteriors of documents that were left out of a published sample by lot.
     """
 
     unknowns: Unknowns
@@ -85,6 +88,7 @@ class Completion(Shown):
     diagnostics: Diagnostics | None = None
     notes: tuple[str, ...] = ()
     distance: PoolDistance | None = None
+    lots: Lots | None = None
 
     def __repr__(self) -> str:
         u = self.unknowns
@@ -102,7 +106,8 @@ class Completion(Shown):
     @property
     def fits(self) -> dict[str, Fit]:
         """The fits of all models by their names."""
-        return {name: fit for posterior in self.posteriors for name, fit in posterior.fits.items()}
+        of_lots = () if self.lots is None else self.lots.posteriors
+        return {name: fit for p in (*self.posteriors, *of_lots) for name, fit in p.fits.items()}
 
     def block(self, topic: int, draws: slice | npt.NDArray[np.intp] = slice(None)) -> Levels:
         """Draws of a topic's unknown documents as indices into ``levels``, uint8, shape (draw, unknown).
@@ -134,13 +139,13 @@ class Completion(Shown):
         block = np.zeros((len(chosen), documents.stop - documents.start), dtype=np.uint8)
         if not block.size:
             return block
-        first, *above = self.posteriors
-        rest = np.zeros((len(chosen), block.shape[1] if above else 0))
+        n_rungs = len(self.posteriors)
+        rest = np.zeros((len(chosen), block.shape[1] if n_rungs > 1 else 0))
         if log_odds is None:
-            log_odds = self._log_odds(first, topic, chosen, cells[0])
+            log_odds = self._log_odds(0, topic, chosen, cells[0])
         block = relevances(log_odds, self._keys[documents], scrambled(chosen), rest)
-        for k, posterior in enumerate(above, start=1):
-            climb(self._log_odds(posterior, topic, chosen, cells[k]), k, rest, block)
+        for k in range(1, n_rungs):
+            climb(self._log_odds(k, topic, chosen, cells[k]), k, rest, block)
         rung = self._known_rungs(documents)
         block[:, rung >= 0] = rung[rung >= 0]
         return block
@@ -168,8 +173,8 @@ class Completion(Shown):
         shape = len(chosen), documents.stop - documents.start
         mean, square = np.full(shape, values[0]), np.full(shape, values[0] ** 2)
         reached, cells = np.ones(shape), self._cell_effects(topic)
-        for k, posterior in enumerate(self.posteriors if shape[1] else ()):
-            reached *= chances(self._log_odds(posterior, topic, chosen, cells[k]))
+        for k in range(len(self.posteriors) if shape[1] else 0):
+            reached *= chances(self._log_odds(k, topic, chosen, cells[k]))
             mean += reached * (values[k + 1] - values[k])
             square += reached * (values[k + 1] ** 2 - values[k] ** 2)
         rung = self._known_rungs(documents)
@@ -193,19 +198,39 @@ class Completion(Shown):
         return np.concatenate(keys)
 
     def _log_odds(
-        self, posterior: RungPosterior, topic: int, chosen: npt.NDArray[np.intp], cells: Sequence[FloatArray]
+        self, rung: int, topic: int, chosen: npt.NDArray[np.intp], cells: Sequence[FloatArray]
     ) -> FloatArray:
         """Log odds of a topic's unknowns with all effects, shape (draw, document), given `_cell_effects`."""
-        documents = self.unknowns.on_topic(topic)
-        return posterior.log_odds(chosen, topic, documents, self.unknowns.run[documents], cells)
+        posterior, documents = self.posteriors[rung], self.unknowns.on_topic(topic)
+        log_odds = posterior.log_odds(chosen, topic, documents, self.unknowns.run[documents], cells)
+        if self.lots is not None and (by_lot := self.lots.by_lot[documents]).any():
+            run, rest = self.lots.unknowns.run[documents], cells[len(posterior.components) :]
+            of_lots = self.lots.posteriors[rung].log_odds(chosen, topic, documents, run, rest)
+            log_odds[:, by_lot] = of_lots[:, by_lot]
+        return log_odds
 
     def _cell_effects(self, topic: int) -> list[list[FloatArray]]:
-        """Effects of organization × topic in all draws, by rung and model, each of shape (draw, run)."""
-        unknowns, collection = self.unknowns, self.unknowns.collection
+        """Effects of organization × topic in all draws, by rung and model, each of shape (draw, run).
+
+        Those of documents left out by lot come last.
+        """
+        effects = self._cell_effects_of(self.unknowns, self.posteriors, topic)
+        if self.lots is None:
+            return effects
+        of_lots: list[list[FloatArray]] = [[] for _ in effects]
+        if self.lots.posteriors:
+            of_lots = self._cell_effects_of(self.lots.unknowns, self.lots.posteriors, topic)
+        return [usual + by_lot for usual, by_lot in zip(effects, of_lots, strict=True)]
+
+    def _cell_effects_of(
+        self, unknowns: Unknowns, posteriors: Sequence[RungPosterior], topic: int
+    ) -> list[list[FloatArray]]:
+        """`_cell_effects` of some posteriors, with the organizations of their unknowns."""
+        collection = unknowns.collection
         organization = collection.organization[unknowns.run_index]
         present = np.unique(organization[unknowns.run[unknowns.on_topic(topic)]])
         effects_by_step = []
-        for posterior in self.posteriors:
+        for posterior in posteriors:
             above = (posterior.rung.rel,) if posterior.rung.given else ()
             of_step = []
             for component in posterior.components:
@@ -259,16 +284,19 @@ class Completion(Shown):
             else None
             for m in measures
         ]
-        topics = np.flatnonzero(np.diff(u.start))
+        topics = np.flatnonzero(np.diff(u.start) > 0 if self.lots is None else np.ones(n_topics, bool))
 
         def complete_topic(t: int) -> None:
             cells, where = self._cell_effects(t), u.places_on(t)
             add = [completing(m, m.read(ranked[:, t]), where, self.levels) for m in measures]
-            step = max(1, CELLS // int(u.start[t + 1] - u.start[t]))
+            step = max(1, CELLS // max(1, int(u.start[t + 1] - u.start[t])))
             for first in range(0, self.n_draws, step):
-                block = self._draw(t, np.arange(self.n_draws)[first : first + step], cells)
+                chosen = np.arange(self.n_draws)[first : first + step]
+                block = self._draw(t, chosen, cells)
                 tallies = {
-                    ideal: self._tally(judged, t, block, *ideal) for ideal in set(ideals) if ideal is not None
+                    ideal: self._tally(judged, t, block, chosen, *ideal)
+                    for ideal in set(ideals)
+                    if ideal is not None
                 }
                 for i, (measure, ideal) in enumerate(zip(measures, ideals, strict=True)):
                     part = amounts[i][first : first + step, :, t]
@@ -285,15 +313,30 @@ class Completion(Shown):
                 )
         return tuple(Values(a, m.unit) for a, m in zip(amounts, measures, strict=True))
 
-    def _tally(self, judged: Tally, topic: int, block: Levels, reach: int, shared: bool) -> Tally:
+    def _tally(
+        self,
+        judged: Tally,
+        topic: int,
+        block: Levels,
+        chosen: npt.NDArray[np.intp],
+        reach: int,
+        shared: bool,
+    ) -> Tally:
         """Documents of a topic's ideal rankings in some draws, shape (draw, run or 1, 1, level)."""
         u = self.unknowns
         n = np.zeros((len(block), 1 if shared else len(u.run_ids), len(judged.levels)), dtype=np.int64)
+        by_lot = np.zeros(block.shape[1], dtype=bool)
+        if self.lots is not None:  # documents of the sample's strata count, whoever retrieves them
+            by_lot = self.lots.by_lot[u.on_topic(topic)]
+            of_sample = self.lots.n_elsewhere[topic, chosen].astype(np.int64)
+            count_levels(block, by_lot, of_sample)
+            n += of_sample[:, None]
         if shared:
-            count_levels(block, u.best_rank[u.on_topic(topic)] <= reach, n[:, 0])
+            count_levels(block, (u.best_rank[u.on_topic(topic)] <= reach) & ~by_lot, n[:, 0])
         else:
             run, rank, unknown = u.places_on(topic)
-            count_levels_by_run(block, run[rank < reach], unknown[rank < reach], n)
+            counted_by_run = (rank < reach) & ~by_lot[unknown]
+            count_levels_by_run(block, run[counted_by_run], unknown[counted_by_run], n)
         return Tally((n + judged.n[topic])[:, :, None], judged.levels)
 
     def _check(self, measure: Measure) -> None:
@@ -386,7 +429,7 @@ class Completion(Shown):
             for k, posterior in enumerate(self.posteriors):
                 reached = new[observed[new] >= posterior.rung.given]
                 yes = observed[reached] >= posterior.rung.rel
-                log_odds = self._log_odds(posterior, t, np.arange(self.n_draws), cells[k])[:, reached]
+                log_odds = self._log_odds(k, t, np.arange(self.n_draws), cells[k])[:, reached]
                 log_likelihood += np.log(chances(np.where(yes, log_odds, -log_odds))).sum(axis=1)
             known[documents.start + new] = observed[new]
             n_new += len(new)
@@ -408,7 +451,10 @@ class Completion(Shown):
         weights: dict[str, float] = {}
         for posterior in posteriors:
             weights |= dict(zip(posterior.names, posterior.shares, strict=True))
-        return dataclasses.replace(self, posteriors=posteriors, known=known, weights=weights, notes=notes)
+        lots = None if self.lots is None else self.lots.of_draws(taken)
+        return dataclasses.replace(
+            self, posteriors=posteriors, known=known, weights=weights, notes=notes, lots=lots
+        )
 
 
 def _by_topic(qrels: Qrels, negative: Negative) -> dict[str, dict[str, int]]:

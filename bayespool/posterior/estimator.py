@@ -35,6 +35,7 @@ from bayespool.options import SEED, Option, PosteriorSettings, option, takes
 from bayespool.posterior.another_assessor import AnotherAssessor, values_and_exchanged
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import PoolDistance, distance_from_pool, sensitivity, with_kinds
+from bayespool.posterior.lots import Lots, fit_lots
 from bayespool.posterior.mixtures import fit_rung
 from bayespool.posterior.preparation import (
     LOOKED_AT,
@@ -295,7 +296,9 @@ class PosteriorEstimator:
             posterior, shares = self._fit_rung(problem, engine, shift, distance, kinds, below)
             posteriors.append(posterior)
             weights |= dict(zip(posterior.names, shares, strict=True))
-        diagnostics = _worst({name: f.diagnostics for p in posteriors for name, f in p.fits.items()})
+        lots = fit_lots(problems, engine, n_draws, self.random_seed)
+        fitted = (*posteriors, *(() if lots is None else lots.posteriors))
+        diagnostics = _worst({name: f.diagnostics for p in fitted for name, f in p.fits.items()})
         held_out = [p.held_out for p in posteriors if p.held_out.n_organizations]
         if diagnostics is not None and held_out:
             share, n = min(held_out)
@@ -309,8 +312,9 @@ class PosteriorEstimator:
             weights=weights,
             random_seed=self.random_seed,
             diagnostics=diagnostics,
-            notes=self._notes(collection, posteriors, diagnostics),
+            notes=self._notes(collection, posteriors, diagnostics, lots),
             distance=distance,
+            lots=lots,
         )
 
     def _distance(self, problem: ScoringProblem) -> PoolDistance | None:
@@ -386,6 +390,7 @@ class PosteriorEstimator:
             within = unknowns.place_rank < reach_of_ideal(unknowns.collection, measure)
             is_open |= np.isin(np.arange(len(unknowns.run_ids)), unknowns.place_run[within])
             is_open |= measure.ideal == "shared" and bool(within.any())
+            is_open |= completion.lots is not None and bool(completion.lots.n_elsewhere.any())
         drawn = bool(is_open.any())
         note = NOTE_BREAK.join([*completion.notes, *[more] * bool(more)])
         distance = completion.distance
@@ -449,14 +454,21 @@ class PosteriorEstimator:
         return notes
 
     def _notes(
-        self, collection: Collection, posteriors: Sequence[RungPosterior], diagnostics: Diagnostics | None
+        self,
+        collection: Collection,
+        posteriors: Sequence[RungPosterior],
+        diagnostics: Diagnostics | None,
+        lots: Lots | None,
     ) -> tuple[str, ...]:
         """Notes on the pool, diagnostics, idle priors and too few draws."""
         components = [component for posterior in posteriors for component in posterior.components]
         models = list(dict.fromkeys(component.model for component in components))
         problems = "; ".join(diagnostics.problems) if diagnostics is not None else ""
         notes = [f"diagnostics failed: {problems}"] if problems else []
-        if self.model == "combined" and models == [WITHOUT_EVIDENCE]:
+        if lots is not None and lots.by_lot.any():
+            notes.append(lots.note)
+        all_by_lot = lots is not None and bool(lots.by_lot.all())
+        if self.model == "combined" and models == [WITHOUT_EVIDENCE] and not all_by_lot:
             notes.append("no hidden documents to learn from, the odds-ratio model on its priors")
         if collection.pool.looks_at_judgments and self.shift is None:
             notes.append(

@@ -20,7 +20,7 @@ from bayespool.inference.cells import normal_nodes
 from bayespool.inference.laplace import approximate
 from bayespool.posterior.below_pool import LogOdds, below_pool
 from bayespool.posterior.new_organizations import NewOrganizations, new_organizations
-from bayespool.posterior.preparation import PreparedModel, ScoringProblem, evidence_depth
+from bayespool.posterior.preparation import DEPTHS, PreparedModel, ScoringProblem
 from bayespool.posterior.steps import (
     FittedModel,
     HeldOut,
@@ -366,7 +366,8 @@ def fit_prepared(
 ) -> tuple[RungPosterior, list[float]]:
     """`fit_rung` from prepared models by name, with the evidence of organizations and of kinds."""
     rung = usual[0].asked
-    depth = evidence_depth(next(iter(usual[1])), usual[0].measure.cutoff)
+    kind = next(iter(usual[1].values())).spec.evidence
+    depth = max(usual[0].measure.cutoff, DEPTHS[kind])
     seeds = np.random.SeedSequence([random_seed, depth, rung.rel])
 
     def mixture_of(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import toys
+from published_sample import STAT_AP, write_sample
 
-from bayespool import load_example
+from bayespool import load_example, read_collection
 from bayespool.collection import Collection
 from bayespool.corrections import AsJudged, StatAP
 from bayespool.corrections.base import NO_SAMPLE
@@ -38,6 +41,13 @@ def test_a_uniform_sample_and_another_judgment_by_hand() -> None:
     expected = (1 + (2 + 2) / first + (2 + 2 + 6) / second) / 5
     assert found.per_topic[0, 0] == pytest.approx(expected, abs=1e-12)
     assert found.notes == ("",)
+
+
+@pytest.mark.filterwarnings("ignore::bayespool.errors.NoPoolWarning")
+def test_values_on_prels_are_those_of_the_track(tmp_path: Path) -> None:
+    _, prels, run = write_sample(tmp_path)
+    (found,) = StatAP().estimate(read_collection(prels, run), "r", "AP@1000")
+    assert found.per_topic[0] == pytest.approx(STAT_AP, abs=1e-11)
 
 
 def test_strata_by_hand() -> None:

@@ -182,7 +182,7 @@ def test_edge_case(case: str, correction: PointCorrection) -> None:
         lower, upper = counts.lower[0, :, 0], counts.upper[0, :, 0]
         if isinstance(correction, NEED_MORE):
             assert np.isnan(result.per_topic).all()
-            lacking = case in WITHOUT_A_POOL and counts.n_unjudged.any()
+            lacking = correction.needs_pool and case in WITHOUT_A_POOL and counts.n_unjudged.any()
             assert result.notes == ("needs a pooled run" if lacking else LACKING[type(correction)],)
             continue
         needs_a_pool = isinstance(correction, NEED_A_POOL)

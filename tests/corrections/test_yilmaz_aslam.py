@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import pytrec_eval
 import toys
 from real import read_real
 from wide import wide
 
-from bayespool import load_example, score
+from bayespool import load_example, read_collection, score
 from bayespool.collection import Collection
 from bayespool.corrections import InferredAP
 from bayespool.corrections.base import NO_SAMPLE
@@ -44,6 +45,18 @@ def test_score_gives_infap_of_a_uniform_sample() -> None:
         (found,) = InferredAP().estimate(collection, runs, f"AP@{cutoff}")
         assert found.per_topic == pytest.approx(expected, abs=1e-12)
     assert expected.mean() > 0.2
+
+
+@pytest.mark.filterwarnings("ignore::bayespool.errors.NoPoolWarning")
+def test_listed_documents_left_out_by_lot_are_trec_evals_sample() -> None:
+    rng = np.random.default_rng(3)
+    run = {q: {f"d{i:02d}": float(-i) for i in range(25)} for q in ("1", "2", "3")}
+    qrels = {q: {f"d{i:02d}": int(rng.integers(-1, 2)) for i in range(0, 40, 2)} for q in run}
+    collection = read_collection(qrels, {"r": run}, negative="sampled")
+    (found,) = InferredAP().estimate(collection, "r", "AP@1000")
+    expected = pytrec_eval.RelevanceEvaluator(qrels, {"infAP"}).evaluate(run)
+    assert found.per_topic[0].tolist() == pytest.approx([expected[q]["infAP"] for q in run], abs=1e-12)
+    assert np.isnan(InferredAP().estimate(read_collection(qrels, {"r": run}), "r", "AP@9")[0].value).all()
 
 
 @pytest.mark.slow

@@ -125,6 +125,7 @@ def test_names_are_in_the_order_of_tables() -> None:
         "lu-moffat-culpepper",
         "horvitz-thompson",
         "inferred-ap",
+        "inferred-ndcg",
         "stat-ap",
         *BY_LABELS,
         *(f"posterior-{model}" for model in POSTERIORS),
@@ -158,7 +159,7 @@ def test_every_entry_says_what_it_is() -> None:
         assert entry.source or name in (*own, "posterior-combined")
         assert bool(entry.citations) == (name not in own)
         assert entry.needs_settings == (name == "topics-adjustment")
-        assert entry.needs_sample == (name in ("horvitz-thompson", "inferred-ap", "stat-ap"))
+        assert entry.needs_sample == (name in ("horvitz-thompson", "inferred-ap", "inferred-ndcg", "stat-ap"))
         assert entry.needs_judge == (name in BY_LABELS)
         assert (entry.kind == "posterior") == name.startswith("posterior-")
 

@@ -38,6 +38,7 @@ TESTED_IN = {
     "measures/base": "whole/test_own_measures",
     "models/anti_precision": "inference/test_density",
     "models/background": "models/test_graphs",
+    "models/lots": "posterior/test_lots",
     "models/document": "inference/test_density",
     "models/formulas": "models/test_graphs",
     "models/interpolated": "models/test_graphs",

@@ -1,0 +1,250 @@
+"""Published samples: judgments with a stratum or an inclusion probability, and the sample of a collection."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from bayespool.collection.lines import has_repeats
+from bayespool.collection.records import Qrels, ReadOnlyArrays, Skipped
+from bayespool.errors import InputError
+from bayespool.tables.formatting import counted
+
+FloatArray = npt.NDArray[np.float64]
+_Columns = Sequence[Sequence[bytes]]
+
+_N_COLUMNS = 5
+_N_INSPECTED = 100
+_LEAST_DISTINCT = 0.8  # share of lines, where a column is of documents
+_N_RANKS = 3  # of a topic, that tell ranks from strata
+_INTEGER = re.compile(rb"[+-]?[0-9]{1,9}")
+_NOT_SAMPLED = -999  # of prels, and below
+_CERTAIN_METHODS = (0, 2)  # of prels: chosen for what it tells of runs, and by lot as well
+_NO_PROBABILITY = b"NA"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sample(ReadOnlyArrays):
+    """A random sample of documents, which are judged; others were left out by lot.
+
+    Attributes
+    ----------
+    inclusion : ndarray of float, shape (pair,)
+        Probability with which a document of the sample came into it; NaN for all others.
+    stratum : ndarray of int32, shape (pair,), or None
+        Stratum of each document that could come into it, from 0; −1 for others. None where probabilities are
+        all that is known.
+    candidates : ndarray of bool, shape (pair,)
+        Documents that could come into it.
+    as_trec_eval : bool
+        Whether it is uniform, for trec_eval's infAP; else for that of sample_eval.
+    is_published : bool
+        Whether the judgments came with it; a strategy draws it anew otherwise.
+    """
+
+    inclusion: FloatArray
+    stratum: npt.NDArray[np.int32] | None
+    candidates: npt.NDArray[np.bool_]
+    as_trec_eval: bool = False
+    is_published: bool = True
+
+    @property
+    def chosen(self) -> npt.NDArray[np.bool_]:
+        """Documents of the sample, shape (pair,)."""
+        return ~np.isnan(self.inclusion)
+
+    def weighing(self, judged: npt.NDArray[np.bool_]) -> FloatArray:
+        """Inclusion of each judgment, shape (pair,): 1 outside of the sample, NaN without one."""
+        return np.where(judged, np.where(self.chosen, self.inclusion, 1.0), np.nan)
+
+    @property
+    def fingerprint(self) -> str:
+        """Sixteen hexadecimal digits that change with the sample."""
+        digest = hashlib.blake2b(repr((self.as_trec_eval, self.is_published)).encode(), digest_size=8)
+        for part in (self.inclusion, self.candidates, *([] if self.stratum is None else [self.stratum])):
+            digest.update(np.ascontiguousarray(part).data)
+        return digest.hexdigest()
+
+    @property
+    def rates(self) -> FloatArray:
+        """Share of a document's stratum that was sampled over all topics, shape (pair,); NaN outside.
+
+        Half a document stands for none.
+        """
+        if self.stratum is None:
+            return np.full(len(self.inclusion), np.nan)
+        size, n = (np.bincount(self.stratum[m & (self.stratum >= 0)]) for m in (np.bool_(True), self.chosen))
+        n = np.pad(n, (0, len(size) - len(n)))
+        share = np.maximum(n, 0.5) / np.maximum(size, 1)
+        return np.where(self.stratum >= 0, share[self.stratum], np.nan)
+
+    def without(self, gone: npt.NDArray[np.bool_], pair_topic: npt.NDArray[np.int32]) -> Sample:
+        """The sample without documents, which could not come into it."""
+        inclusion = np.where(gone, np.nan, self.inclusion)
+        stratum = None if self.stratum is None else np.where(gone, np.int32(-1), self.stratum)
+        if stratum is not None and self.is_published:
+            chosen = ~np.isnan(inclusion)
+            inclusion = np.where(chosen, shares_of_strata(stratum, chosen, pair_topic), np.nan)
+        return dataclasses.replace(
+            self, inclusion=inclusion, stratum=stratum, candidates=self.candidates & ~gone
+        )
+
+    def __str__(self) -> str:
+        """The sample in words."""
+        n = int(self.chosen.sum())
+        if self.stratum is None:
+            return f"{counted(n, 'document')} judged with known probabilities"
+        n_strata, total = len(np.unique(self.stratum[self.stratum >= 0])), int((self.stratum >= 0).sum())
+        strata = "one stratum" if n_strata == 1 else f"{n_strata} strata"
+        return f"{n:,} of {counted(total, 'document')} in {strata} judged"
+
+
+def shares_of_strata(
+    stratum: npt.NDArray[np.int32],
+    chosen: npt.NDArray[np.bool_],
+    pair_topic: npt.NDArray[np.int32],
+) -> FloatArray:
+    """Share of a document's topic and stratum that is chosen, shape (pair,); NaN outside of strata."""
+    place = pair_topic.astype(np.int64) * (int(stratum.max(initial=0)) + 1) + stratum
+    inside = stratum >= 0
+    size, n = (np.bincount(place[mask], minlength=1) for mask in (inside, inside & chosen))
+    n = np.pad(n, (0, len(size) - len(n)))
+    share = np.full(len(stratum), np.nan)
+    share[inside] = n[place[inside]] / size[place[inside]]
+    return share
+
+
+def sampled_qrels(text: bytes, path: Path, *, strict: bool) -> Qrels | None:
+    """Judgments of a text of five columns, one of which is a stratum or a probability; None for another.
+
+    The columns are ``topic iteration document stratum relevance``, as NIST's sample_eval reads them, the last
+    two in either order; the same with a probability for the stratum; or prels, ``topic document relevance
+    method probability``, as statAP_MQ_eval reads them.
+    """
+    first = [fields for line in text.split(b"\n", _N_INSPECTED)[:_N_INSPECTED] if (fields := line.split())]
+    if 2 * sum(map(_may_be_sampled, first)) <= len(first):
+        return None
+    lines = [
+        (number, fields) for number, line in enumerate(text.split(b"\n"), start=1) if (fields := line.split())
+    ]
+    rows = [(number, fields) for number, fields in lines if _may_be_sampled(fields)]
+    columns = list(zip(*(fields for _, fields in rows), strict=True))
+    order = _order_of(columns, path)
+    if order is None:
+        return None
+    skipped: tuple[Skipped, ...] = ()
+    if bad := [number for number, fields in lines if not _may_be_sampled(fields)]:
+        reason = f"is not {' '.join(order)}, as most lines are"
+        if strict:
+            raise InputError(reason, path=path, line=bad[0], hint="mend the line, or take it out")
+        skipped = (Skipped(path, "skipped, other columns than most lines", len(bad), bad[0]),)
+    named = dict(zip(order, columns, strict=True))
+    query_id = pa.array([q.decode() for q in named["topic"]], pa.string()).dictionary_encode()
+    doc_id = pa.array([d.decode() for d in named["document"]], pa.string())
+    if has_repeats(query_id, doc_id):
+        pairs = list(zip(named["topic"], named["document"], strict=True))
+        known = Counter(pairs)
+        again = next(i for i, pair in enumerate(pairs) if known[pair] > 1)
+        reason = f"document {doc_id[again]} is repeated in topic {query_id[again]}"
+        raise InputError(reason, path=path, line=rows[again][0], hint="keep one of the lines")
+    relevance = np.array([int(r) for r in named["relevance"]], dtype=np.int64)
+    probability = stratum = None
+    if "stratum" in named:
+        stratum = np.array([int(s) for s in named["stratum"]], dtype=np.int32)
+    else:
+        probability = _probabilities(named)
+        relevance = np.where(relevance <= _NOT_SAMPLED, -1, relevance)
+    return Qrels(
+        query_id=query_id,
+        doc_id=doc_id,
+        relevance=np.clip(relevance, -(2**15), 2**15 - 1).astype(np.int16),
+        path=path,
+        skipped=skipped,
+        stratum=stratum,
+        inclusion=probability,
+    )
+
+
+def _may_be_sampled(fields: Sequence[bytes]) -> bool:
+    """Whether a line has five columns of which the last two are numbers."""
+    return len(fields) == _N_COLUMNS and _is_number(fields[3]) and _is_number(fields[4])
+
+
+def _is_number(token: bytes) -> bool:
+    try:
+        return token == _NO_PROBABILITY or -np.inf < float(token) < np.inf
+    except ValueError:
+        return False
+
+
+def _order_of(columns: _Columns, path: Path) -> tuple[str, ...] | None:
+    """Names of the columns; None for a file of another kind."""
+    topic, second, third, fourth, fifth = columns
+    whole3, whole4, whole5 = (all(map(_INTEGER.fullmatch, column)) for column in (third, fourth, fifth))
+    by_second, by_third = (
+        len(set(zip(topic, column, strict=True))) > _LEAST_DISTINCT * len(topic) for column in (second, third)
+    )
+    has_iteration = by_third and (not by_second or len(set(second)) == 1)
+    if whole3 and whole4 and by_second and not has_iteration and _are_probabilities(fifth):
+        return "topic", "document", "relevance", "method", "probability"
+    if not by_third:
+        return None
+    start = "topic", "iteration", "document"
+    if _are_ranks(topic, second, fourth):
+        return None
+    if whole4 and whole5:
+        return *start, *_strata_and_relevance(fourth, fifth, path)
+    if whole4 != whole5 and _are_probabilities(fifth if whole4 else fourth):
+        return *start, *(("relevance", "probability") if whole4 else ("probability", "relevance"))
+    return None
+
+
+def _are_probabilities(column: Sequence[bytes]) -> bool:
+    values = [float(token) for token in column if token != _NO_PROBABILITY]
+    return max(values, default=2.0) <= 1
+
+
+def _are_ranks(topic: Sequence[bytes], second: Sequence[bytes], column: Sequence[bytes]) -> bool:
+    """Whether a column numbers the lines of each topic, as in a run without a tag."""
+    n_lines = Counter(topic)
+    if max(n_lines.values()) < _N_RANKS and any(value.upper() != b"Q0" for value in second):
+        return False
+    last: dict[bytes, int] = {}
+    for query_id, value in zip(topic, column, strict=True):
+        rank = int(value) if _INTEGER.fullmatch(value) else -1
+        if rank < 0 or rank != last.get(query_id, min(rank, 1) - 1) + 1:
+            return False
+        last[query_id] = rank
+    return True
+
+
+def _strata_and_relevance(fourth: Sequence[bytes], fifth: Sequence[bytes], path: Path) -> tuple[str, str]:
+    """Which of two columns of whole numbers is the stratum: relevance has −1 for what was not sampled."""
+    lowest = [min(map(int, set(column))) for column in (fourth, fifth)]
+    marks = [low < 0 for low in lowest] if (lowest[0] < 0) != (lowest[1] < 0) else [low < 1 for low in lowest]
+    if marks[0] == marks[1]:
+        raise InputError(
+            "has five columns, and the last two do not tell which is the stratum and which the relevance",
+            path=path,
+            hint="number strata from 1, and list documents that were not sampled with relevance −1",
+        )
+    return ("stratum", "relevance") if marks[1] else ("relevance", "stratum")
+
+
+def _probabilities(named: Mapping[str, Sequence[bytes]]) -> FloatArray:
+    """Inclusion probabilities: NaN for none, 1 for what another method chose with certainty."""
+    given = np.array([np.nan if p == _NO_PROBABILITY else float(p) for p in named["probability"]])
+    probability = np.where((given > 0) & (given <= 1), given, np.nan)
+    if "method" in named:
+        certain = np.isin([int(m) for m in named["method"]], _CERTAIN_METHODS)
+        probability = np.where(certain & (given >= 0) & (given <= 1), 1.0, probability)
+    return probability

@@ -1,0 +1,195 @@
+"""Topics that count, and documents that are taken out of runs and judgments before anything is scored."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bayespool.collection.files import read_text
+from bayespool.collection.frames import qrels_from_frame
+from bayespool.collection.readers import Reading
+from bayespool.collection.records import Qrels, Run
+from bayespool.collection.sources import Judgments, Runs, irds_name, qrels_of, runs_of
+from bayespool.errors import InputError, InputWarning, warn_caller
+from bayespool.tables.formatting import counted, some_of
+
+Lines = TypeVar("Lines", Run, Qrels)
+Exclude = str | os.PathLike[str] | Judgments | Mapping[Any, Iterable[Any]] | Sequence[Any]
+"""``"query"``, a file, judgments or ``{query_id: [doc_id, …]}``; or a list of names and files."""
+Topics = str | os.PathLike[str] | Iterable[str]
+"""``"qrels"``, ``"run"``, a file, or a list of topics."""
+
+OWN_DOCUMENT = "query"
+_SEPARATOR = "\t"  # in no topic or document of a file
+_N_NAMED = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Exclusion:
+    """Pairs of topic and document that are taken out, and how many lines of runs and judgments had them."""
+
+    source: str  # in words
+    own: bool = False  # whether a document with the id of its topic is taken out
+    pairs: pa.StringArray = field(default_factory=lambda: pa.array([], pa.string()))
+    n_lines: dict[type, int] = field(default_factory=lambda: {Run: 0, Qrels: 0})
+
+    def take_out(self, source: Lines) -> Lines:
+        """The run or judgments without these documents; counts their lines."""
+        gone = self._are_excluded(source)
+        if not gone.any():
+            return source
+        self.n_lines[type(source)] += int(gone.sum())
+        if gone.all():
+            raise InputError(
+                f"nothing is left of it without the documents of {self.source}",
+                path=source.path,
+                hint="what is excluded are the documents to leave out, not those to keep",
+            )
+        return of_lines(source, np.flatnonzero(~gone))
+
+    def _are_excluded(self, source: Run | Qrels) -> npt.NDArray[np.bool_]:
+        topics = source.query_id.cast(pa.string())
+        gone = np.zeros(len(topics), dtype=bool)
+        if self.own:
+            gone |= pc.equal(topics, source.doc_id).to_numpy(zero_copy_only=False)
+        if len(self.pairs):
+            pairs = pc.binary_join_element_wise(topics, source.doc_id, _SEPARATOR)
+            gone |= pc.is_in(pairs, value_set=self.pairs).to_numpy(zero_copy_only=False)
+        return gone
+
+    @property
+    def note(self) -> str:
+        """What was taken out, in words."""
+        return (
+            f"taken out before anything is scored ({self.source}): "
+            f"{counted(self.n_lines[Run], 'document')} of runs and {counted(self.n_lines[Qrels], 'judgment')}"
+        )
+
+    def warn_if_idle(self) -> None:
+        """Warn where neither a run nor a judgment had any of the documents."""
+        if not any(self.n_lines.values()):
+            warn_caller(f"{self.source}: no run and no judgment has a document to be taken out", InputWarning)
+
+
+def exclusion_of(source: Exclude | None, *, reading: Reading | None = None) -> Exclusion | None:
+    """Read what is taken out; None for nothing.
+
+    Judgments, such as those of an earlier round, stand for all documents that they judge: a relevance of −1
+    is none.
+    """
+    if source is None:
+        return None
+    is_list = isinstance(source, list | tuple) and all(isinstance(s, str | os.PathLike) for s in source)
+    parts = list(source) if is_list else [source]  # type: ignore[arg-type]
+    pairs, names = list[pa.StringArray](), list[str]()
+    for part in parts:
+        if part == OWN_DOCUMENT:
+            names.append("documents with the id of their topic")
+        else:
+            listed = _pairs_of(part, reading or Reading())
+            names.append(str(part) if isinstance(part, str | os.PathLike) else "exclude")
+            topics = listed.query_id.cast(pa.string())
+            pairs.append(pc.binary_join_element_wise(topics, listed.doc_id, _SEPARATOR))
+    joined = pa.concat_arrays(pairs) if pairs else pa.array([], pa.string())
+    return Exclusion(", ".join(names), OWN_DOCUMENT in parts, joined)
+
+
+def _pairs_of(source: Any, reading: Reading) -> Qrels:
+    """Pairs of topic and document of a file of two columns, of judgments, or of lists by topic."""
+    if isinstance(source, Mapping) and not any(isinstance(value, Mapping) for value in source.values()):
+        return _as_qrels((q, document) for q, ids in source.items() for document in ids)
+    if isinstance(source, str | os.PathLike) and not irds_name(source):
+        lines = read_text(Path(source), max_size=reading.max_file_size).decode().splitlines()
+        rows = [line.split() for line in lines]
+        if all(len(row) in (0, 2) for row in rows):
+            return _as_qrels((row[0], row[1]) for row in rows if row)
+    qrels = qrels_of(source, reading=reading)
+    return of_lines(qrels, np.flatnonzero(qrels.relevance != -1))
+
+
+def _as_qrels(pairs: Iterable[tuple[Any, Any]]) -> Qrels:
+    """Pairs as judgments, each once."""
+    documents: dict[Any, dict[Any, int]] = {}
+    for query_id, doc_id in pairs:
+        documents.setdefault(query_id, {})[doc_id] = 1
+    return qrels_from_frame(documents)
+
+
+def of_lines(source: Lines, lines: npt.NDArray[np.intp]) -> Lines:
+    """Some lines of a run or of judgments."""
+    taken: dict[str, Any] = {}
+    for f in dataclasses.fields(source):
+        value = getattr(source, f.name)
+        if isinstance(value, pa.DictionaryArray):
+            taken[f.name] = value.take(pa.array(lines)).cast(pa.string()).dictionary_encode()
+        elif isinstance(value, pa.Array | np.ndarray):
+            taken[f.name] = value.take(pa.array(lines)) if isinstance(value, pa.Array) else value[lines]
+    return dataclasses.replace(source, **taken)
+
+
+def with_topics(
+    qrels: Qrels, topics: Topics, runs: Runs | None, *, reading: Reading | None = None
+) -> tuple[Qrels, str]:
+    """Judgments on the topics that count, and a note; ``runs`` are those to score."""
+    judged = dict.fromkeys(qrels.query_id.unique().to_pylist())
+    if topics == "qrels":
+        return qrels, ""
+    reading = reading or Reading()
+    chosen, source = (
+        (_topics_of(runs, judged, reading), "those of the run")
+        if topics == "run"
+        else _listed(topics, reading)
+    )
+    missing = [q for q in chosen if q not in judged]
+    if len(missing) == len(chosen):
+        raise InputError(
+            f"none of the topics ({source}) is in the qrels: {some_of(missing, _N_NAMED)}",
+            path=qrels.path,
+            hint="are these the qrels of these topics?",
+        )
+    if missing:
+        warn_caller(
+            f"{counted(len(missing), 'topic')} ({source}) not in the qrels, and left out: "
+            f"{some_of(missing, _N_NAMED)}",
+            InputWarning,
+        )
+    kept = pc.is_in(qrels.query_id.cast(pa.string()), value_set=pa.array(list(chosen), pa.string()))
+    n_topics = len(chosen) - len(missing)
+    note = f"{n_topics} of the {counted(len(judged), 'topic')} of the qrels count ({source})"
+    return of_lines(qrels, np.flatnonzero(kept.to_numpy(zero_copy_only=False))), note
+
+
+def _topics_of(runs: Runs | None, judged: Mapping[str, None], reading: Reading) -> dict[str, None]:
+    """Topics that the runs have in common with the qrels, in all of them the same."""
+    (read,) = runs_of(runs, reading=dataclasses.replace(reading, progress=None))
+    if not read:
+        hint = "name the runs to score, or give the topics in a file"
+        raise InputError("the topics of the run, and no run to score", hint=hint)
+    topic_sets = [dict.fromkeys(run.query_id.unique().to_pylist()) for run in read]
+    for run, of_run in zip(read, topic_sets, strict=True):
+        if other := [q for q in judged if (q in of_run) != (q in topic_sets[0])]:
+            raise InputError(
+                f"runs {read[0].run_id!r} and {run.run_id!r} have other topics ({some_of(other, _N_NAMED)}), "
+                "so that their means would be over other topics",
+                hint="give the topics to compare them on in a file (--topics FILE, topics=[…])",
+            )
+    if shared := [q for q in topic_sets[0] if q in judged]:
+        return dict.fromkeys(shared)
+    return topic_sets[0]
+
+
+def _listed(topics: Topics, reading: Reading) -> tuple[dict[str, None], str]:
+    """Topics of a file, the first word of each line, or of a list."""
+    if not isinstance(topics, str | os.PathLike):
+        return dict.fromkeys(map(str, topics)), "a list"
+    lines = read_text(Path(topics), max_size=reading.max_file_size).decode().splitlines()
+    return dict.fromkeys(line.split()[0] for line in lines if line.strip()), f"those of {topics}"

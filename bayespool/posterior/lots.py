@@ -1,0 +1,187 @@
+"""Documents that were left out of a published sample by lot, completed by the sample's judgments.
+
+Judged documents of a sample are exchangeable with the unjudged ones of the same stratum: the one case in
+which they are direct evidence. Each judgment of the sample is attributed to the run to score that ranks its
+document best, as a judgment that was added for it. Of documents out of reach of the runs to score, which
+count for ideal rankings, numbers are drawn by stratum.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import betaln, expit
+
+from bayespool.collection import Collection, IntArray
+from bayespool.collection.pools import DepthPool
+from bayespool.collection.rankings import ranked, within
+from bayespool.evidence import NONRELEVANT, RELEVANT
+from bayespool.evidence.states import states
+from bayespool.inference import Engine
+from bayespool.models.lots import LOTS
+from bayespool.posterior.mixtures import fit_prepared
+from bayespool.posterior.preparation import ScoringProblem, SharedWork
+from bayespool.posterior.steps import Rung, RungPosterior
+from bayespool.posterior.unknowns import Unknowns
+from bayespool.randomness import key_of
+
+FloatArray = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Lots:
+    """Posteriors of the documents that were left out by lot.
+
+    Attributes
+    ----------
+    unknowns : Unknowns
+        All documents to complete, of a collection in which each run to score is an organization.
+    by_lot : ndarray of bool, shape (unknown,)
+    posteriors : tuple of RungPosterior
+        One for each rung; none where no document to complete was left out by lot.
+    n_elsewhere : ndarray of int32, shape (topic, draw, rung)
+        Other documents left out by lot that reach a rung and no higher one.
+    """
+
+    unknowns: Unknowns
+    by_lot: Mask
+    posteriors: tuple[RungPosterior, ...]
+    n_elsewhere: IntArray
+
+    def of_draws(self, draws: npt.NDArray[np.intp]) -> Lots:
+        """The same with some of the draws."""
+        posteriors = tuple(p.of_draws(draws) for p in self.posteriors)
+        return dataclasses.replace(self, posteriors=posteriors, n_elsewhere=self.n_elsewhere[:, draws])
+
+    @property
+    def note(self) -> str:
+        """How many of the documents were left out by lot."""
+        return (
+            f"{int(self.by_lot.sum()):,} of {len(self.by_lot):,} unjudged documents were left out by lot: "
+            "the sample's judgments are evidence for them"
+        )
+
+
+def fit_lots(problems: list[ScoringProblem], engine: Engine, n_draws: int, random_seed: int) -> Lots | None:
+    """Fit the sample's judgments, rung by rung; None without a published sample, or where it says nothing."""
+    whole, unknowns = problems[0].collection, problems[0].unknowns
+    if whole.sample is None:
+        return None
+    by_lot = left_out_by_lot(whole)[unknowns.pair]
+    collection = with_sample_as_evidence(whole, problems[0].run_ids)
+    of_sample = [
+        dataclasses.replace(problem, collection=collection, min_organizations=1, shared=SharedWork())
+        for problem in problems
+    ]
+    if not of_sample[0].has_evidence:
+        by_lot[:] = False
+    posteriors: list[RungPosterior] = []
+    for problem in of_sample if by_lot.any() else ():
+        posterior, _ = fit_prepared(
+            (problem, {LOTS.name: problem.prepare(LOTS, {})}),
+            None,
+            engine,
+            n_draws,
+            random_seed,
+            below=posteriors[-1] if posteriors else None,
+        )
+        posteriors.append(posterior)
+    n_elsewhere = relevant_elsewhere(unknowns, [p.asked for p in problems], n_draws, random_seed)
+    return Lots(of_sample[0].unknowns, by_lot, tuple(posteriors), n_elsewhere)
+
+
+def left_out_by_lot(collection: Collection) -> Mask:
+    """Unjudged documents that a published sample could have had, shape (pair,)."""
+    sample = collection.sample
+    if sample is None:
+        return np.zeros(len(collection.relevance), dtype=bool)
+    candidates = sample.candidates & ~collection.judged
+    if sample.stratum is None and collection.pooled.any():  # drawn from what runs of the time retrieved
+        whole = DepthPool.even(collection.document.shape[2], len(collection.run_ids))
+        candidates &= whole.judged(collection, np.flatnonzero(collection.pooled))
+    return candidates
+
+
+def with_sample_as_evidence(collection: Collection, run_ids: tuple[str, ...]) -> Collection:
+    """The collection without a pool, with the sample's judgments attributed to the runs to score."""
+    sample = collection.sample
+    assert sample is not None  # for the type checker: some document was left out by lot
+    drawn = sample.chosen & collection.judged & (np.nan_to_num(sample.inclusion, nan=1.0) < 1)
+    best = _best_run(collection, collection.run_index(run_ids))
+    return dataclasses.replace(
+        collection,
+        organizations=collection.run_ids,
+        organization=np.arange(len(collection.run_ids), dtype=np.int32),
+        pooled=np.zeros(len(collection.run_ids), dtype=bool),
+        pool=DepthPool.even(0, len(collection.run_ids)),
+        added_for=np.where(drawn, best, np.int32(-1)),
+        own=None,
+    )
+
+
+def _best_run(collection: Collection, index: npt.NDArray[np.intp]) -> IntArray:
+    """The run that ranks each document best, the first by name of equals, shape (pair,); −1 for none."""
+    best = np.full(len(collection.relevance) + 1, collection.document.shape[2], dtype=np.int32)
+    run = np.full(len(best), -1, dtype=np.int32)
+    for r in np.sort(index):
+        document, ranks = ranked(collection.document, int(r))
+        better = ranks < best[document]
+        best[document[better]], run[document[better]] = ranks[better], r
+    return run[:-1]
+
+
+def relevant_elsewhere(unknowns: Unknowns, rungs: Sequence[Rung], n_draws: int, random_seed: int) -> IntArray:
+    """Draw `Lots.n_elsewhere`, by the sample's judgments of documents that are not in reach either."""
+    collection, sample = unknowns.collection, unknowns.collection.sample
+    assert sample is not None  # for the type checker: `fit_lots` has checked
+    here = np.zeros(len(collection.relevance) + 1, dtype=bool)
+    here[within(collection.document, unknowns.run_index, unknowns.depth)] = True
+    elsewhere, topic, n_topics = ~here[:-1], collection.pair_topic, len(collection.query_ids)
+    rng = np.random.default_rng(key_of(random_seed, "elsewhere"))
+    reached = np.zeros((n_topics, n_draws, len(rungs) + 1), dtype=np.int32)
+    judged = elsewhere & sample.chosen & (np.nan_to_num(sample.inclusion, nan=1.0) < 1) & collection.judged
+    if sample.stratum is None:
+        above = [states(collection.relevance, rung.rel) == RELEVANT for rung in rungs]
+        for pair in np.flatnonzero(judged & above[0]):
+            # of relevant documents with this probability, as many were left out before one was taken
+            n = rng.geometric(sample.inclusion[pair], n_draws) - 1
+            for k in range(len(rungs)):
+                reached[topic[pair], :, k] += n * above[k][pair]
+        return reached[:, :, :-1] - reached[:, :, 1:]
+    open_ = elsewhere & left_out_by_lot(collection)
+    for stratum in np.unique(sample.stratum[open_]):
+        inside = sample.stratum == stratum
+        n = np.repeat(np.bincount(topic[open_ & inside], minlength=n_topics)[:, None], n_draws, axis=1)
+        for k, rung in enumerate(rungs):
+            state = states(collection.relevance, rung.rel, rung.given)
+            n_above, n_below = (
+                np.bincount(topic[judged & inside & (state == kind)], minlength=n_topics)
+                for kind in (RELEVANT, NONRELEVANT)
+            )
+            n = rng.binomial(n, chances_of_topics(n_above, n_above + n_below, n_draws, rng))
+            reached[:, :, k] += n
+    return reached[:, :, :-1] - reached[:, :, 1:]
+
+
+_CENTERS, _CENTER_SD = -2.2, 1.5  # prior of the logit of topics' mean chance, as of other models' intercepts
+_LOGITS, _SIZES = np.linspace(-8, 3, 45), np.geomspace(0.5, 200, 15)
+
+
+def chances_of_topics(
+    n_relevant: npt.NDArray[np.integer], n: npt.NDArray[np.integer], n_draws: int, rng: np.random.Generator
+) -> FloatArray:
+    """Draws of topics' chances of a relevant document, beta distributed over topics; shape (topic, draw)."""
+    mean, size = np.meshgrid(expit(_LOGITS), _SIZES, indexing="ij")
+    a, b = (mean * size).ravel(), ((1 - mean) * size).ravel()
+    log_weight = np.repeat(-0.5 * ((_LOGITS - _CENTERS) / _CENTER_SD) ** 2, len(_SIZES))
+    for y, total in {(int(y), int(t)): 0 for y, t in zip(n_relevant, n, strict=True)}:
+        times = int(((n_relevant == y) & (n == total)).sum())
+        log_weight += times * (betaln(y + a, total - y + b) - betaln(a, b))
+    weight = np.exp(log_weight - log_weight.max())
+    node = rng.choice(len(a), n_draws, p=weight / weight.sum())
+    return rng.beta(n_relevant[:, None] + a[node], (n - n_relevant)[:, None] + b[node])
