@@ -103,7 +103,7 @@ def audit(
             "unpooled": unpooled,
             "passed_over": list(collection.passed_over),
             "estimator": describe_estimator(settings.estimator),
-            **pool_metadata(collection, whole),
+            **pool_metadata(collection, whole, targets, [measure]),
         },
     }
     if len(targets) > 2:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack, get_args
+from typing import Any, TypedDict, Unpack, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,15 @@ from bayespool.collection.memory import MEMORY, N_THREADS, check_memory
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import Rankings, is_ragged
 from bayespool.collection.readers import Reading
-from bayespool.collection.records import UNJUDGED, Negative, Qrels, RankConflict, Run, relevance_codes
+from bayespool.collection.records import (
+    UNJUDGED,
+    Negative,
+    Order,
+    Qrels,
+    RankConflict,
+    Run,
+    relevance_codes,
+)
 from bayespool.collection.sources import (
     Judgments,
     Organizations,
@@ -29,11 +37,12 @@ from bayespool.collection.sources import (
     qrels_of,
     runs_of,
 )
-from bayespool.errors import InputError, InputWarning, warn_caller
+from bayespool.collection.ties import Ties, count_ties, ranks_in
+from bayespool.collection.topics import StrangeTopics, find_strange_topics, join_hint
+from bayespool.errors import InputError, InputWarning, known_names, warn_caller
 from bayespool.tables.formatting import counted
 
-Order = Literal["score", "rank"]
-_TOP_RANKS = 10  # that `RankConflict` counts apart
+_TOP_RANKS = 10  # that warnings count apart
 _MAX_BYTES_OF_32_BIT_OFFSETS = 2**31 - 1
 
 
@@ -48,6 +57,8 @@ class EncodedRun:
     tied: npt.NDArray[np.bool_] | None  # with the document before; None if none is
     score: npt.NDArray[np.float32] | None  # None if scores are not kept
     conflict: RankConflict | None = None  # of ranks with the scores that order the run
+    ties: Ties | None = None
+    topics: StrangeTopics | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -106,23 +117,29 @@ class Encoding:
 
     def _ordered(self, run: Run, column: _LinesByTopic, number: npt.NDArray[np.int32]) -> EncodedRun:
         """Order a run by its scores or ranks."""
-        key = _ascending(run.rank) if self.order == "rank" else _descending(run.score)
-        topic = np.repeat(np.arange(len(column.n_lines), dtype=np.uint64), column.n_lines)
-        packed = topic << np.uint64(32) | column.in_order(key)
+        key, topic = column.in_order(_keys(run, self.order)), column.topic
         score = None
         if self._scores:
             with np.errstate(over="ignore"):
                 score = column.in_order(run.score).astype(np.float32)
         conflict = None
-        if self.order == "score" and run.rank is not None:
-            conflict = _rank_conflict(run.run_id, packed, column.in_order(run.rank), column.n_lines)
-        if (packed[1:] < packed[:-1]).any():
-            ranking = packed.argsort(axis=-1, kind="stable")
-            packed, number = packed[ranking], number[ranking]
+        if self.order != "rank" and run.rank is not None:
+            conflict = _rank_conflict(run.run_id, topic, key, column.in_order(run.rank))
+        if not _is_in_order(topic, key):
+            ranking = np.lexsort((key, topic))
+            key, number = key[ranking], number[ranking]
             score = None if score is None else score[ranking]
-        tied = np.concatenate([[False], packed[1:] == packed[:-1]])
+        tied = np.concatenate([[False], (topic[1:] == topic[:-1]) & (key[1:] == key[:-1])])
         return EncodedRun(
-            run.run_id, run.path, column.n_lines, number, tied if tied.any() else None, score, conflict
+            run.run_id,
+            run.path,
+            column.n_lines,
+            number,
+            tied if tied.any() else None,
+            score,
+            conflict,
+            count_ties(run.run_id, topic, key, by_score=self.order == "score"),
+            find_strange_topics(run, self.query_ids),
         )
 
     def finish(self) -> Pairs:
@@ -161,7 +178,7 @@ class _LinesByTopic:
             raise InputError(
                 f"none of its topics is in the qrels: it has {some(names)}, the qrels {some(query_ids)}",
                 path=source.path,
-                hint="are these the qrels of this run's topics?",
+                hint=join_hint(names, query_ids) or "are these the qrels of this run's topics?",
             )
         self.n_lines = np.array(n_lines)
         self._start = np.cumsum(self.n_lines) - self.n_lines
@@ -171,6 +188,11 @@ class _LinesByTopic:
         else:
             self._lines = np.argsort(topic, kind="stable")[n_other:]
             self.doc_ids = pc.take(source.doc_id, pa.array(self._lines), memory_pool=MEMORY)
+
+    @property
+    def topic(self) -> npt.NDArray[np.int32]:
+        """Position of the topic of each line, ascending."""
+        return np.repeat(np.arange(len(self.n_lines), dtype=np.int32), self.n_lines)
 
     def span(self, t: int) -> tuple[int, int]:
         """First line of a topic and number of its lines."""
@@ -192,32 +214,28 @@ def _query_ids(qrels: Qrels) -> tuple[str, ...]:
     return tuple(sorted(topics, key=place))
 
 
-def _ascending(rank: npt.NDArray[np.int32] | None) -> npt.NDArray[np.uint32]:
-    assert rank is not None  # for the type checker: `Encoding.encode` has checked
-    return (rank.astype(np.int64) + 2**31).astype(np.uint32)
-
-
-def _descending(score: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
-    """Unsigned keys that ascend as the single-precision score descends; equal floats (0.0, −0.0) have one."""
+def _keys(run: Run, order: Order) -> npt.NDArray[Any]:
+    """Numbers of the lines of a run that ascend from its first rank down."""
+    if order == "rank":
+        assert run.rank is not None  # for the type checker: `Encoding.encode` has checked
+        return run.rank
     with np.errstate(over="ignore"):
-        bits = (score.astype(np.float32) + np.float32(0)).view(np.uint32)
-    ascending = np.where(bits >> 31, ~bits, bits | np.uint32(0x80000000))
-    return ~ascending
+        return -(run.score if order == "score" else run.score.astype(np.float32))
+
+
+def _is_in_order(topic: npt.NDArray[np.int32], key: npt.NDArray[Any]) -> bool:
+    """Whether keys ascend within each topic."""
+    return not ((key[1:] < key[:-1]) & (topic[1:] == topic[:-1])).any()
 
 
 def _rank_conflict(
-    run_id: str,
-    by_score: npt.NDArray[np.uint64],
-    rank: npt.NDArray[np.int32],
-    n_lines: npt.NDArray[np.int64],
+    run_id: str, topic: npt.NDArray[np.int32], by_score: npt.NDArray[Any], rank: npt.NDArray[np.int32]
 ) -> RankConflict | None:
-    """Where ranks and scores disagree, from keys that ascend by topic and then as the score descends."""
-    topic = np.repeat(np.arange(len(n_lines), dtype=np.uint64), n_lines)
-    by_rank = topic << np.uint64(32) | _ascending(rank)
-    if not (by_score[1:] < by_score[:-1]).any() and not (by_rank[1:] < by_rank[:-1]).any():
+    """Where ranks and scores disagree, from keys that ascend as the score descends."""
+    if _is_in_order(topic, by_score) and _is_in_order(topic, rank):
         return None  # the lines are in either order, as in most files
-    differs = np.lexsort((by_rank, by_score)) != np.lexsort((by_score, by_rank))
-    is_top = np.arange(len(topic)) - np.repeat(np.cumsum(n_lines) - n_lines, n_lines) < _TOP_RANKS
+    differs = np.lexsort((rank, by_score, topic)) != np.lexsort((by_score, rank, topic))
+    is_top = ranks_in(topic) < _TOP_RANKS
     n_places = int(differs.sum())
     return RankConflict(run_id, n_places, int(differs[is_top].sum()), int(is_top.sum())) if n_places else None
 
@@ -262,9 +280,10 @@ def build_collection(
         The judgments, in the same forms; they define the topics.
     organizations : mapping of str to str, path or frame, optional
         Run id to organization. A missing run is an organization of its own.
-    order : {"score", "rank"}
-        ``"score"`` is trec_eval's order: score descending in single precision, ties by document id
-        descending; ``"rank"`` uses the ranks of the run files, which some campaigns pooled by.
+    order : {"score", "single-precision", "rank"}
+        ``"score"`` is the order of trec_eval 10: score descending, ties by document id descending;
+        ``"single-precision"`` that of trec_eval 9 and pytrec_eval, which round scores, so that more of them
+        tie; ``"rank"`` uses the ranks of the run files, which some campaigns pooled by.
     negative : {"listed", "unjudged", "nonrelevant"}
         Meaning of a negative relevance. ``"listed"``: −1 is in the pool and unjudged, lower values (−2: spam)
         are nonrelevant. ``"unjudged"``: all are as if they were not in the qrels. ``"nonrelevant"``: all are
@@ -290,7 +309,8 @@ def build_collection(
     Warns
     -----
     InputWarning
-        Runs are ordered by score, and the ranks of some order documents otherwise, beyond ties.
+        Runs are ordered by score, and the ranks of some order documents otherwise, beyond ties; or by rank,
+        and ranks are equal. Runs have topics that the qrels lack, and lack some that the qrels have.
     """
     judgments = qrels_of(qrels)
     encoding = encoding_of(judgments, order=order, scores=scores)
@@ -313,7 +333,7 @@ def encoding_of(qrels: Qrels, *, order: Order = "score", scores: bool = False) -
     An unknown order, or qrels without a relevant document, is an `InputError`.
     """
     if order not in get_args(Order):
-        raise InputError(f"no order {order!r}", hint="score or rank")
+        raise InputError(f"no order {order!r}", hint=known_names(order, get_args(Order)))
     if not (qrels.relevance > 0).any():
         raise InputError("no document is relevant", path=qrels.path, hint="is this the right qrels file?")
     return Encoding(qrels, order=order, scores=scores)
@@ -362,9 +382,13 @@ def collection_of(
         user_organization=user,
         score=score,
         rank_conflicts=tuple(sorted(conflicts, key=lambda c: (-c.n_top_places, -c.n_places, c.run_id))),
+        order=encoding.order,
+        ties=tuple(run.ties for run in read if run.ties is not None),
+        strange_topics=tuple(run.topics for run in read if run.topics is not None),
     )
-    if collection.rank_note:
-        warn_caller(collection.rank_note, InputWarning)
+    for note in (collection.rank_note, collection.topic_note):
+        if note:
+            warn_caller(note, InputWarning)
     return collection
 
 

@@ -29,11 +29,14 @@ from bayespool.collection.records import (
     NO_NEGATIVES,
     UNJUDGED,
     Negatives,
+    Order,
     Qrels,
     RankConflict,
     ReadOnlyArrays,
 )
 from bayespool.collection.second_assessors import SecondAssessors
+from bayespool.collection.ties import Ties, equal_rank_note
+from bayespool.collection.topics import StrangeTopics, strange_topic_note
 from bayespool.errors import InputError, NoPoolWarning, SparseJudgmentsWarning, did_you_mean, warn_caller
 from bayespool.tables.formatting import counted
 
@@ -96,6 +99,12 @@ class Collection(ReadOnlyArrays):
         first.
     second : SecondAssessors or None
         Judgments of second assessors (`bayespool.collection.add_second_assessors`).
+    order : {"score", "single-precision", "rank"}
+        What orders the rankings (`build_collection`).
+    ties : tuple of Ties
+        Where documents tie in that order; runs without a tie are left out.
+    strange_topics : tuple of StrangeTopics
+        Runs with topics that the qrels lack, and without some that they have.
     """
 
     run_ids: tuple[str, ...]
@@ -117,6 +126,9 @@ class Collection(ReadOnlyArrays):
     own: OwnJudgments | None = None
     rank_conflicts: tuple[RankConflict, ...] = ()
     second: SecondAssessors | None = None
+    order: Order = "score"
+    ties: tuple[Ties, ...] = ()
+    strange_topics: tuple[StrangeTopics, ...] = ()
 
     def __repr__(self) -> str:
         judged = int((self.relevance >= 0).sum())
@@ -186,7 +198,9 @@ class Collection(ReadOnlyArrays):
 
     @property
     def rank_note(self) -> str:
-        """What to know where ranks and scores of runs disagree; empty where they do not."""
+        """What to know where ranks disagree with scores, or are equal and order runs; mostly empty."""
+        if self.order == "rank":
+            return equal_rank_note(self.ties, len(self.run_ids))
         if not self.rank_conflicts:
             return ""
         most, n = self.rank_conflicts[0], len(self.rank_conflicts)
@@ -195,6 +209,11 @@ class Collection(ReadOnlyArrays):
             f"{', most in' if n > 1 else ','} {most.run_id} ({most.n_top_places:,} of {most.n_top:,} places "
             "of the top 10); scores decide, as in trec_eval, unless --order rank (order='rank') is given"
         )
+
+    @property
+    def topic_note(self) -> str:
+        """What to know where topics of runs and qrels agree in part only; empty where they do not."""
+        return strange_topic_note(self.strange_topics, len(self.run_ids))
 
     @property
     def is_own(self) -> npt.NDArray[np.bool_]:

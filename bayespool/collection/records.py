@@ -141,6 +141,7 @@ LISTED = -2
 """Relevance of an unjudged document that the qrels list as being in the pool."""
 
 Negative = Literal["listed", "unjudged", "nonrelevant"]
+Order = Literal["score", "single-precision", "rank"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,8 @@ class PoolReport:
         pool of the same size.
     ranks : str
         Runs whose ranks and scores disagree (`Collection.rank_note`); mostly empty.
+    topics : str
+        Runs whose topics agree with those of the qrels in part only (`Collection.topic_note`); mostly empty.
     is_sparse : bool
         Whether hardly any document but relevant ones is judged, without a pool (`Collection.is_sparse`).
     audits : tuple of str
@@ -88,6 +90,7 @@ class PoolReport:
     negatives: str = ""
     strategy: str = ""
     ranks: str = ""
+    topics: str = ""
     is_sparse: bool = False
     audits: tuple[str, ...] = ()
 
@@ -136,6 +139,7 @@ class PoolReport:
             *[sparse] * self.is_sparse,
             *self.audits,
             *[self.ranks] * bool(self.ranks),
+            *[self.topics] * bool(self.topics),
         )
 
     def text(self) -> str:
@@ -173,6 +177,7 @@ def describe_pool(collection: Collection) -> PoolReport:
         negatives=str(collection.negatives),
         strategy=str(pool) if by_strategy else "",
         ranks=collection.rank_note,
+        topics=collection.topic_note,
         is_sparse=collection.is_sparse,
         audits=() if collection.own is None else collection.own.notes,
     )

@@ -142,8 +142,9 @@ def read_collection(
         Labels of second judges, such as language models, in the form of qrels with any numbers as labels
         (`bayespool.collection.add_judges`). A judge is named by its file, or by the mapping, whose values may
         be in memory.
-    order : {"score", "rank"}
-        trec_eval's order, or the run files' ranks.
+    order : {"score", "single-precision", "rank"}
+        By score as trec_eval 10 orders, in single precision as trec_eval 9 and pytrec_eval do, or by the run
+        files' ranks (`bayespool.collection.build_collection`).
     run_id : {"file", "tag"}
         Name runs by their files or by their tags.
     negative : {"listed", "unjudged", "nonrelevant"}
@@ -184,7 +185,8 @@ def read_collection(
     Warns
     -----
     InputWarning
-        Runs are ordered by score, and the ranks of some order documents otherwise, beyond ties.
+        Runs are ordered by score, and the ranks of some order documents otherwise, beyond ties; or by rank,
+        and ranks are equal. Runs have topics that the qrels lack, and lack some that the qrels have.
     OrganizationWarning
         No organizations given, or (``strict=False``) runs of the pool without one: each such run of the pool
         counts as its own organization.

@@ -310,7 +310,7 @@ def impute(
             "depth": completion.unknowns.depth,
             "n_completed": len(completion.unknowns),
             "draws": list(numbers),
-            **pool_metadata(collection, whole),
+            **pool_metadata(collection, whole, targets, parsed),
         },
     )
 

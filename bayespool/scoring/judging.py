@@ -380,7 +380,7 @@ def judge_next(
             "is_done": planned.n_needed == 0,
             "afterwards": None if afterwards is None else dataclasses.asdict(afterwards),
             "estimator": describe_estimator(chosen),
-            **pool_metadata(collection, whole),
+            **pool_metadata(collection, whole, targets, [measure]),
         },
     )
 

@@ -12,6 +12,7 @@ from bayespool import __version__
 from bayespool.collection import Collection, with_confusion
 from bayespool.collection.contents import warn_of_no_pool
 from bayespool.collection.own import check_own_judgments, own_on_topics
+from bayespool.collection.ties import tie_notes
 from bayespool.corrections import TopicsAdjustment
 from bayespool.errors import InputError, InputWarning, PooledRunWarning, warn_caller
 from bayespool.evidence import Bounds, Estimand, score_bounds
@@ -114,11 +115,14 @@ def find_suited_targets(
     return collection, targets, unpooled
 
 
-def pool_metadata(collection: Collection, whole: Collection) -> dict[str, Any]:
-    """Description of the pool, and notes on that of the whole collection, to quote with a result."""
+def pool_metadata(
+    collection: Collection, whole: Collection, run_ids: Sequence[str], measures: Iterable[Measure]
+) -> dict[str, Any]:
+    """Description of the pool, and notes on it and on the rankings of runs, to quote with a result."""
     pool = describe_pool(collection)
     fields = {name: getattr(pool, name) for name in type(pool).__dataclass_fields__}
-    return {"pool": fields, "pool_notes": list(describe_pool(whole).notes)}
+    ties = tie_notes(whole, run_ids, (measure.cutoff for measure in measures))
+    return {"pool": fields, "pool_notes": [*describe_pool(whole).notes, *ties]}
 
 
 @takes(ScoreSettings)
@@ -237,7 +241,7 @@ def score(
                 )
                 if organization == collection.user_organization
             ],
-            **pool_metadata(collection, whole),
+            **pool_metadata(collection, whole, targets, parsed),
             "query_ids": list(collection.query_ids),
             **({} if collection.second is None else {"assessors": describe_assessors(collection)}),
             "diagnostics": list(_diagnostics(e for group in results for e in group)),

@@ -74,6 +74,7 @@ def test_metadata_are_what_a_result_is_quoted_with() -> None:
         "negatives": "",
         "strategy": "",
         "ranks": "",
+        "topics": "",
         "is_sparse": False,
         "audits": (),
     }
