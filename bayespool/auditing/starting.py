@@ -63,7 +63,7 @@ def audit(
     (5, (0.35, 0.57))
     """
     expect_collection(collection)
-    warn_of_no_pool(collection)
+    warn_of_no_pool(collection, rel=settings.measures.rel)
     (measure,) = with_ideal([settings.measures], settings.ideal or "own")
     whole = collection
     collection, targets, unpooled = find_suited_targets(

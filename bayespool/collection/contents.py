@@ -176,14 +176,18 @@ class Collection(ReadOnlyArrays):
 
     @property
     def is_sparse(self) -> bool:
-        """Whether no pool is known and a tenth of the topics or fewer have a judged nonrelevant document, the
-        user's own aside, as where assessors mark a relevant document or two and nothing else.
+        """Whether judgments are sparse (`is_sparse_at`) whatever relevance a measure asks for."""
+        return self.is_sparse_at(max(self.levels, default=1))
+
+    def is_sparse_at(self, rel: int) -> bool:
+        """Whether no pool is known and a tenth of the topics or fewer have a judged document below a
+        relevance, the user's own aside, as where assessors mark a relevant document or two and nothing else.
         """
         if self.pooled.any():
             return False
         judged = self.judged & ~self.is_own
         n_judged = len(np.unique(self.pair_topic[judged]))
-        n_with_nonrelevant = len(np.unique(self.pair_topic[judged & (self.relevance == 0)]))
+        n_with_nonrelevant = len(np.unique(self.pair_topic[judged & (self.relevance < rel)]))
         return n_with_nonrelevant <= _MAX_SPARSE_SHARE * n_judged and n_judged > 0
 
     def without_judgments(self, gone: npt.NDArray[np.bool_]) -> Self:
@@ -433,14 +437,15 @@ _WHAT_REMAINS = (
     "posteriors have no value without labels of a judge (--judge) or judgments of your own on some of these "
     "documents (--own-judgments); quote the bounds and the score as judged"
 )
-_warned: weakref.WeakSet[Collection] = weakref.WeakSet()
+_warned: weakref.WeakKeyDictionary[Collection, bool] = weakref.WeakKeyDictionary()  # of sparse judgments?
 
 
-ONLY_RELEVANT = (
+_ONLY_RELEVANT = (
     "only relevant documents are judged, on nine in ten topics or more: judged precision is 1 there by "
     "construction, and says nothing of other documents"
 )
-"""What there is to know of sparse judgments."""
+SPARSE_NOTE = f"{_ONLY_RELEVANT}; interpolated, smoothed and condensed-list rest on it"
+"""What there is to know of a result on sparse judgments."""
 
 _NO_POOL = (
     "the collection has no pooled run: posterior estimates rest on informative priors; give the campaign's "
@@ -448,12 +453,17 @@ _NO_POOL = (
 )
 
 
-def warn_of_no_pool(collection: Collection, message: str = _NO_POOL) -> None:
-    """Warn once of a collection without a pooled run: of sparse judgments, or with the message."""
-    if collection.pooled.any() or collection in _warned:
+def warn_of_no_pool(collection: Collection, message: str = _NO_POOL, *, rel: int | None = None) -> None:
+    """Warn once of a collection without a pooled run: of sparse judgments (at a relevance, if one is asked
+    for), or with the message.
+    """
+    if collection.pooled.any():
         return
-    _warned.add(collection)
-    if collection.is_sparse:
-        warn_caller(f"{ONLY_RELEVANT}; {_WHAT_REMAINS}", SparseJudgmentsWarning)
+    is_sparse = collection.is_sparse if rel is None else collection.is_sparse_at(rel)
+    if collection in _warned and _warned[collection] >= is_sparse:
+        return
+    _warned[collection] = is_sparse
+    if is_sparse:
+        warn_caller(f"{_ONLY_RELEVANT}; {_WHAT_REMAINS}", SparseJudgmentsWarning)
     else:
         warn_caller(message, NoPoolWarning)

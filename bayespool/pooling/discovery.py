@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.collection.contents import ONLY_RELEVANT, some, warn_of_no_pool
+from bayespool.collection.contents import SPARSE_NOTE, some, warn_of_no_pool
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import blocks
 from bayespool.errors import (
@@ -72,7 +72,8 @@ class PoolReport:
     topics : str
         Runs whose topics agree with those of the qrels in part only (`Collection.topic_note`); mostly empty.
     is_sparse : bool
-        Whether hardly any document but relevant ones is judged, without a pool (`Collection.is_sparse`).
+        Whether hardly any document but relevant ones is judged, without a pool, whatever a measure asks for
+        (`Collection.is_sparse`).
     audits : tuple of str
         What audits whose judgments were added say of the posterior without them (`Audit.inform`).
     """
@@ -132,11 +133,10 @@ class PoolReport:
     @property
     def notes(self) -> tuple[str, ...]:
         """What to know before quoting a result: doubt of the pool, another that may have been, audits."""
-        sparse = f"{ONLY_RELEVANT}; interpolated, smoothed and condensed-list rest on it"
         return (
             *[self.doubt] * bool(self.doubt),
             *[self._other] * bool(self.alternative),
-            *[sparse] * self.is_sparse,
+            *[SPARSE_NOTE] * self.is_sparse,
             *self.audits,
             *[self.ranks] * bool(self.ranks),
             *[self.topics] * bool(self.topics),

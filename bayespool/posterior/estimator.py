@@ -162,8 +162,9 @@ class PosteriorEstimator:
         -------
         tuple of Estimates
             One per measure, with draws and diagnostics. Where nothing is unjudged each draw is the value
-            itself, and nothing is sampled. Where the judgments are sparse (`Collection.is_sparse`), and there
-            are neither labels nor judgments of one's own, runs with unjudged documents have no value. Where
+            itself, and nothing is sampled. Where the judgments are sparse at the measure's ``rel``
+            (`Collection.is_sparse_at`), and there are neither labels nor judgments of one's own, runs with
+            unjudged documents have no value. Where
             the collection has second assessors (`Collection.second`) there are also draws of what another
             assessor would have given.
 
@@ -173,14 +174,14 @@ class PosteriorEstimator:
             A check of the draws failed; see also the runs' notes.
         """
         targets = _targets(collection, run_ids)
-        parsed, engine, shared = parse_measures(measures), self._engine(), SharedWork()
-        if collection.is_sparse and not collection.judges and not collection.is_own.any():
-            return tuple(self._without_value(collection, targets, measure) for measure in parsed)
+        asked, engine, shared = parse_measures(measures), self._engine(), SharedWork()
+        has_more = bool(collection.judges) or bool(collection.is_own.any())
+        parsed = tuple(m for m in asked if has_more or not collection.is_sparse_at(m.rel))
         at_once = [m for m in parsed if self.together or (isinstance(m, Normalized) and m.ideal == "shared")]
-        alone = self._with_other_evidence(collection, parsed) if self.joint else ()
+        alone = self._with_other_evidence(collection, parsed) if self.joint and parsed else ()
         another = cache(partial(AnotherAssessor, collection, self.draws * self.chains, self.random_seed))
         parts: dict[Measure, list[Estimates]] = {measure: [] for measure in parsed}
-        for group in self._groups(collection, parsed):
+        for group in self._groups(collection, parsed) if parsed else ():
             together = [measure for measure in group if measure in at_once]
             apart = [measure for measure in group if measure not in at_once]
             for runs, some in [(targets, together), *(((run,), apart) for run in targets)]:
@@ -198,7 +199,10 @@ class PosteriorEstimator:
                     parts[measure].append(
                         dataclasses.replace(estimates, by_another=other, exchanged=exchanged)
                     )
-        return tuple(side_by_side(parts[measure]) for measure in parsed)
+        return tuple(
+            side_by_side(parts[m]) if m in parts else self._without_value(collection, targets, m)
+            for m in asked
+        )
 
     def complete(
         self, collection: Collection, run_ids: str | Iterable[str] | None = None, measures: object = "P@10"

@@ -367,7 +367,7 @@ def fit_prepared(
     """`fit_rung` from prepared models by name, with the evidence of organizations and of kinds."""
     rung = usual[0].asked
     depth = evidence_depth(next(iter(usual[1])), usual[0].measure.cutoff)
-    seeds = np.random.SeedSequence([random_seed, depth, rung.rel])
+    seeds = np.random.SeedSequence([random_seed, depth, rung.above_floor])
 
     def mixture_of(
         problem: ScoringProblem,
@@ -387,7 +387,7 @@ def fit_prepared(
         else:  # kinds are too few to choose a model by
             stacking = Stacking(tuple((share + 1 / len(prepared)) / 2 for share in near), HeldOut())
         of_models = {} if lower is None else {part.model: part.new for part in lower.components}
-        above, components = (rung.rel,) if rung.given else (), []
+        above, components = (rung.above_floor,) if rung.given else (), []
         for (model, part), key in zip(prepared.items(), keys, strict=True):
             below_it, effect = of_models.get(part.model), part.spec.effects["organization"]
             new = problem.shared.once(

@@ -282,7 +282,7 @@ def impute(
                 hint="leave ideal='judged' out",
             )
     expect_collection(collection)
-    warn_of_no_pool(collection)
+    warn_of_no_pool(collection, rel=min(measure.rel for measure in parsed))
     whole = collection
     collection, targets, unpooled = find_suited_targets(whole, run_ids, settings, parsed, chosen.estimand)
     if report is not None:

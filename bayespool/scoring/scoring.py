@@ -10,7 +10,7 @@ import numpy as np
 
 from bayespool import __version__
 from bayespool.collection import Collection, with_confusion
-from bayespool.collection.contents import warn_of_no_pool
+from bayespool.collection.contents import SPARSE_NOTE, warn_of_no_pool
 from bayespool.collection.own import check_own_judgments, own_on_topics
 from bayespool.collection.ties import tie_notes
 from bayespool.corrections import TopicsAdjustment
@@ -116,13 +116,16 @@ def find_suited_targets(
 
 
 def pool_metadata(
-    collection: Collection, whole: Collection, run_ids: Sequence[str], measures: Iterable[Measure]
+    collection: Collection, whole: Collection, run_ids: Sequence[str], measures: Sequence[Measure]
 ) -> dict[str, Any]:
     """Description of the pool, and notes on it and on the rankings of runs, to quote with a result."""
     pool = describe_pool(collection)
     fields = {name: getattr(pool, name) for name in type(pool).__dataclass_fields__}
-    ties = tie_notes(whole, run_ids, (measure.cutoff for measure in measures))
-    return {"pool": fields, "pool_notes": [*describe_pool(whole).notes, *ties]}
+    notes = [*describe_pool(whole).notes, *tie_notes(whole, run_ids, (m.cutoff for m in measures))]
+    sparse = [str(measure) for measure in measures if whole.is_sparse_at(measure.rel)]
+    if sparse and not whole.is_sparse:
+        notes.append(f"{', '.join(sparse)}: {SPARSE_NOTE}")
+    return {"pool": fields, "pool_notes": notes}
 
 
 @takes(ScoreSettings)
@@ -203,7 +206,7 @@ def score(
     bounds = tuple(score_bounds(collection, targets, measure, estimand=estimand) for measure in parsed)
     _warn_of_judged_runs(collection, targets, bounds)
     if any(isinstance(e, PosteriorEstimator) for e in chosen):
-        warn_of_no_pool(whole)
+        warn_of_no_pool(whole, rel=min(measure.rel for measure in parsed))
     if common := [q for e in chosen if isinstance(e, TopicsAdjustment) for q in e.common_query_ids]:
         collection = own_on_topics(collection, targets, common)
     if settings.scope == "population":
