@@ -116,7 +116,7 @@ def graded(lowest: int, *, pool: bool) -> Collection:
     return collection
 
 
-@pytest.mark.parametrize("pool", [False, True])
+@pytest.mark.parametrize("pool", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_the_lowest_level_is_no_other_where_it_is_1(pool: bool) -> None:
     estimators = ["interpolated", "posterior-combined"]
     columns = ["value", "lower", "upper", "distance", "new_kind", "bound_upper"]
@@ -139,6 +139,7 @@ def test_judgments_are_sparse_for_measures_to_which_all_are_relevant() -> None:
     assert [note for note in scores.notes() if note.startswith("P@5: only relevant documents are judged")]
 
 
+@pytest.mark.slow
 def test_one_completion_serves_measures_that_ask_for_the_lowest_level_and_for_more() -> None:
     collection = graded(1, pool=True)
     alone = PosteriorEstimator(draws=20).complete(collection, "new", "P(rel=3)@5")
