@@ -395,8 +395,11 @@ MAX_FILE_SIZE = 512  # MiB: some ten million lines
 class FilesSettings(Settings):
     """How files are read: options of every command that reads any."""
 
-    organizations: str | Path | None = option(
-        None, "Who submitted which run: CSV with run_id,organization, or XML.", group="Input"
+    organizations: tuple[Path, ...] | None = option(
+        None,
+        "Who submitted which run: CSV with run_id,organization, or XML; may be repeated.",
+        group="Input",
+        multiple="repeated",
     )
     order: Literal["score", "single-precision", "rank"] = option(
         "score",

@@ -81,9 +81,9 @@ def tie_notes(collection: Collection, run_ids: Sequence[str], cutoffs: Iterable[
             part += [f"top {cutoff}: {runs}" for runs in [_runs(n, n_ranks)] if runs]
     kind = "ranks" if collection.order == "rank" else "scores"
     notes = (
-        (f"ranks of equal {kind}, whose documents are in the order of their ids, descending", tied),
+        (f"ranks of equal {kind}, which document ids order, descending", tied),
         (
-            "ranks whose scores are equal in single precision alone, so that trec_eval 9 and pytrec_eval may "
+            "ranks of scores that are equal in single precision alone, so that trec_eval 9 and pytrec_eval may "
             "order them otherwise (--order single-precision)",
             rounded,
         ),

@@ -125,7 +125,7 @@ def pool_metadata(
     sparse = [str(measure) for measure in measures if whole.is_sparse_at(measure.rel)]
     if sparse and not whole.is_sparse:
         notes.append(f"{', '.join(sparse)}: {SPARSE_NOTE}")
-    return {"pool": fields, "pool_notes": notes}
+    return {"pool": fields, "pool_notes": notes, "order": collection.order}
 
 
 @takes(ScoreSettings)
