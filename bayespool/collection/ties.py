@@ -83,8 +83,8 @@ def tie_notes(collection: Collection, run_ids: Sequence[str], cutoffs: Iterable[
     notes = (
         (f"ranks of equal {kind}, which document ids order, descending", tied),
         (
-            "ranks of scores that are equal in single precision alone, so that trec_eval 9 and pytrec_eval may "
-            "order them otherwise (--order single-precision)",
+            "ranks of scores that are equal in single precision alone, so that trec_eval 9 and pytrec_eval "
+            "may order them otherwise (--order single-precision)",
             rounded,
         ),
     )

@@ -46,7 +46,7 @@ from bayespool.posterior.preparation import (
     priors_of_estimator,
 )
 from bayespool.posterior.second_judges import judge_notes
-from bayespool.posterior.steps import Rung, RungPosterior, ladder_of, rungs_of
+from bayespool.posterior.steps import Rung, RungPosterior, ladder_of, rungs_of, too_many_levels
 from bayespool.randomness import key_of
 
 FloatArray = npt.NDArray[np.float64]
@@ -164,7 +164,8 @@ class PosteriorEstimator:
             One per measure, with draws and diagnostics. Where nothing is unjudged each draw is the value
             itself, and nothing is sampled. Where the judgments are sparse at the measure's ``rel``
             (`Collection.is_sparse_at`), and there are neither labels nor judgments of one's own, runs with
-            unjudged documents have no value. Where
+            unjudged documents have no value; nor have they under a measure that tells more than ten levels
+            apart. Where
             the collection has second assessors (`Collection.second`) there are also draws of what another
             assessor would have given.
 
@@ -176,7 +177,11 @@ class PosteriorEstimator:
         targets = _targets(collection, run_ids)
         asked, engine, shared = parse_measures(measures), self._engine(), SharedWork()
         has_more = bool(collection.judges) or bool(collection.is_own.any())
-        parsed = tuple(m for m in asked if has_more or not collection.is_sparse_at(m.rel))
+        lacking = {measure: too_many_levels(collection, measure) for measure in asked}
+        for measure in asked:
+            if not has_more and collection.is_sparse_at(measure.rel):
+                lacking[measure] = "needs documents judged nonrelevant"
+        parsed = tuple(measure for measure in asked if not lacking[measure])
         at_once = [m for m in parsed if self.together or (isinstance(m, Normalized) and m.ideal == "shared")]
         alone = self._with_other_evidence(collection, parsed) if self.joint and parsed else ()
         another = cache(partial(AnotherAssessor, collection, self.draws * self.chains, self.random_seed))
@@ -200,7 +205,7 @@ class PosteriorEstimator:
                         dataclasses.replace(estimates, by_another=other, exchanged=exchanged)
                     )
         return tuple(
-            side_by_side(parts[m]) if m in parts else self._without_value(collection, targets, m)
+            side_by_side(parts[m]) if m in parts else self._without_value(collection, targets, m, lacking[m])
             for m in asked
         )
 
@@ -409,8 +414,10 @@ class PosteriorEstimator:
             random_seed=self.random_seed,
         )
 
-    def _without_value(self, collection: Collection, targets: tuple[str, ...], measure: Measure) -> Estimates:
-        """No value of runs with unjudged documents: nothing says how often these are relevant."""
+    def _without_value(
+        self, collection: Collection, targets: tuple[str, ...], measure: Measure, reason: str
+    ) -> Estimates:
+        """No value of runs with unjudged documents, with the reason why judgments cannot be completed."""
         bounds = score_bounds(collection, targets, measure, estimand=self.estimand)
         is_open = bounds.has_unjudged
         return Estimates(
@@ -420,7 +427,7 @@ class PosteriorEstimator:
             query_ids=collection.query_ids,
             per_topic=np.where(is_open[:, None], np.nan, bounds.lower),
             value=np.where(is_open, np.nan, bounds.low.means()),
-            notes=tuple("needs documents judged nonrelevant" if unknown else "" for unknown in is_open),
+            notes=tuple(reason if unknown else "" for unknown in is_open),
             fingerprint=collection.fingerprint,
             random_seed=self.random_seed,
         )

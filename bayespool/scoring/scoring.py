@@ -30,6 +30,7 @@ from bayespool.posterior.second_judges import warn_of_judges
 from bayespool.scoring.estimators import labels_of, refuse_too_many_draws
 from bayespool.scoring.scores import Scores
 from bayespool.scoring.settings import ScoreSettings, ScoringSettings, TargetSettings
+from bayespool.tables.formatting import counted
 
 
 def warn_of_unused_relevance(collection: Collection, measures: Iterable[Measure]) -> None:
@@ -40,6 +41,19 @@ def warn_of_unused_relevance(collection: Collection, measures: Iterable[Measure]
                 f"no document of the qrels has relevance {measure.rel} or more, which {measure} asks for",
                 InputWarning,
             )
+
+
+def clipping_notes(collection: Collection, measures: Iterable[Measure]) -> list[str]:
+    """Say which measures take judgments above their highest relevance for it."""
+    notes, top = [], max(collection.levels, default=0)
+    for measure in measures:
+        highest = getattr(measure, "max_rel", top)
+        if n := int((collection.relevance > highest).sum()):
+            notes.append(
+                f"{measure}: relevance above {highest} (max_rel) counts as {highest}, in "
+                f"{counted(n, 'judgment')}"
+            )
+    return notes
 
 
 def expect_collection(given: object) -> None:
@@ -122,6 +136,7 @@ def pool_metadata(
     pool = describe_pool(collection)
     fields = {name: getattr(pool, name) for name in type(pool).__dataclass_fields__}
     notes = [*describe_pool(whole).notes, *tie_notes(whole, run_ids, (m.cutoff for m in measures))]
+    notes += clipping_notes(whole, measures)
     sparse = [str(measure) for measure in measures if whole.is_sparse_at(measure.rel)]
     if sparse and not whole.is_sparse:
         notes.append(f"{', '.join(sparse)}: {SPARSE_NOTE}")

@@ -93,6 +93,8 @@ def test_too_many_levels_are_refused() -> None:
     assert len(rungs_of(many, parse_measure("P(rel=10)@10"))) == 10
     with pytest.raises(InputError, match="tells 11 levels of relevance apart"):
         rungs_of(many, parse_measure("nDCG@10"))
+    assert [rung.rel for rung in rungs_of(many, parse_measure("ERR@10"))] == [1, 2, 3, 4]
+    assert [rung.rel for rung in rungs_of(many, parse_measure("SDCG(max_rel=3)@10"))] == [1, 2, 3]
 
 
 # --- evidence of a rung -------------------------------------------------------------------------------------
