@@ -55,7 +55,7 @@ def irds_rows(name: str, kind: str) -> list[Any]:
         import ir_datasets
     except ImportError:
         reason = f"{IRDS}{name} needs the package ir_datasets, which is not installed"
-        raise InputError(reason, hint="pip install ir_datasets") from None
+        raise InputError(reason, hint="pip install 'bayespool[irds]'") from None
     contents = {"qrels": "judgments", "scoreddocs": "run"}[kind]
     try:
         dataset = ir_datasets.load(name)
