@@ -169,6 +169,11 @@ class Collection(ReadOnlyArrays):
         """Positive relevance levels of the judgments, ascending."""
         return tuple(np.unique(self.relevance[self.relevance > 0]).tolist())
 
+    @cached_property
+    def has_nonrelevant(self) -> bool:
+        """Whether a document is judged below the lowest of the `levels`."""
+        return bool((self.relevance == 0).any())
+
     @property
     def judged(self) -> npt.NDArray[np.bool_]:
         """Whether each document is judged, shape (pair,)."""

@@ -85,7 +85,7 @@ def join_hint(of_run: Iterable[str], of_qrels: Iterable[str]) -> str:
     for name, form in _FORMS.items():
         runs, qrels = _by_form(of_run, form), _by_form(of_qrels, form)
         if joined := [(runs[text], qrels[text]) for text in runs if text in qrels]:
-            best = max(best or (0, "", ("", "")), (len(joined), name, joined[0]), key=lambda found: found[0])
+            best = max(best or (0, "", ("", "")), (len(joined), name, joined[0]), key=lambda each: each[0])
     if best is None:
         return ""
     n, name, (of_a_run, of_some_qrels) = best
@@ -97,7 +97,7 @@ def join_hint(of_run: Iterable[str], of_qrels: Iterable[str]) -> str:
 
 def _by_form(topics: Iterable[str], form: Callable[[str], str]) -> dict[str, str]:
     """Topics by what is left of them, but those of which that is the same."""
-    found: dict[str, list[str]] = {}
+    together: dict[str, list[str]] = {}
     for topic in topics:
-        found.setdefault(form(topic), []).append(topic)
-    return {text: each[0] for text, each in found.items() if text and len(each) == 1}
+        together.setdefault(form(topic), []).append(topic)
+    return {text: each[0] for text, each in together.items() if text and len(each) == 1}

@@ -78,7 +78,7 @@ def _too_many(measure: Measure, n: int) -> str:
 def _every_rung(collection: Collection, measure: Measure, least_rel: int | None = None) -> tuple[Rung, ...]:
     """Rungs of a measure, however many (`rungs_of`)."""
     levels, first, floor = collection.levels, 1, 0  # every relevance from 1 to the lowest is one first rung
-    if len(levels) > 1 and levels[0] < (least_rel or measure.rel) and not (collection.relevance == 0).any():
+    if len(levels) > 1 and levels[0] < (least_rel or measure.rel) and not collection.has_nonrelevant:
         floor, first, *_ = levels
         levels = levels[1:]
     if (highest := getattr(measure, "max_rel", None)) is not None:  # levels above it are one
