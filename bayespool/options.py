@@ -395,11 +395,17 @@ MAX_FILE_SIZE = 512  # MiB: some ten million lines
 class FilesSettings(Settings):
     """How files are read: options of every command that reads any."""
 
-    organizations: str | Path | None = option(
-        None, "Who submitted which run: CSV with run_id,organization, or XML.", group="Input"
+    organizations: tuple[Path, ...] | None = option(
+        None,
+        "Who submitted which run: CSV with run_id,organization, or XML; may be repeated.",
+        group="Input",
+        multiple="repeated",
     )
-    order: Literal["score", "rank"] = option(
-        "score", "trec_eval's order by score, or the ranks of the files.", group="Input"
+    order: Literal["score", "single-precision", "rank"] = option(
+        "score",
+        "By score as trec_eval 10 orders, by score in single precision as trec_eval 9 and pytrec_eval do, or "
+        "by the ranks of the files.",
+        group="Input",
     )
     negative: Literal["listed", "sampled", "unjudged", "nonrelevant"] = option(
         "listed",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,12 @@ class Outcome:
     status: int
     out: str
     err: str
+
+
+def with_defaults(defaults: Sequence[object], more: Sequence[object]) -> list[str]:
+    """Options of a test, and those with one value each that it gives where it says nothing else."""
+    pairs = zip(defaults[::2], defaults[1::2], strict=True)
+    return [str(part) for pair in pairs if pair[0] not in more for part in pair] + list(map(str, more))
 
 
 FAST = ("--estimators", "background")  # what is asked has nothing to do with the estimator

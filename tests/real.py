@@ -32,5 +32,6 @@ def read_real(folder: Path) -> Collection:
             pool=folder / "runs",
             organizations=folder / "organizations.csv",
             strict=False,
+            order="single-precision",  # of which published figures are, and pytrec_eval's
             **POOLS[folder.name],
         )

@@ -10,10 +10,10 @@ bar marks the pool depth, the figure behind a document its relevance, ``?`` an u
               u : a1 l? d? | h1 m?                   u : v1 p1 z? | x?                      u : e? f?
 
 ``n1`` and ``n2`` are the north's, ``s1`` and ``s2`` the south's. What is odd on purpose: ties (``b`` before
-``a`` in n2, ``l`` before ``d`` in u: document id descending), a tie in single precision only (``q`` before
-``p`` in n1), rows in no order, a run of two documents, a run without topic 2, a topic without relevant
-documents, relevance 2, relevance −1 (``m``, so unjudged), ``j``, which no pooled run accounts for, and
-documents that stand on several topics with different relevance.
+``a`` in n2, ``q`` before ``p`` in n1, ``l`` before ``d`` in u: document id descending), rows in no order, a
+run of two documents, a run without topic 2, a topic without relevant documents, relevance 2, relevance −1
+(``m``, so unjudged), ``j``, which no pooled run accounts for, and documents that stand on several topics with
+different relevance.
 
 Who alone contributed what within depth 3:
 
@@ -39,7 +39,7 @@ RUNS: dict[str, dict[str, dict[str, float]]] = {
     "n1": {
         "3": {"c": 0.1, "a": 0.3, "b": 0.2},
         "1": {"e": 1, "a": 5, "c": 3, "b": 4, "d": 2},
-        "2": {"p": 1.00000001, "t": -3, "q": 1.0, "r": 0.5, "s": -2},
+        "2": {"p": 1, "t": -3, "q": 1, "r": 0.5, "s": -2},
     },
     "n2": {
         "1": {"a": 3, "b": 3, "g": 0, "c": 0.5, "f": 2.5},

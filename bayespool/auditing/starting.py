@@ -63,7 +63,7 @@ def audit(
     (5, (0.35, 0.57))
     """
     expect_collection(collection)
-    warn_of_no_pool(collection)
+    warn_of_no_pool(collection, rel=settings.measures.rel)
     (measure,) = with_ideal([settings.measures], settings.ideal or "own")
     whole = collection
     collection, targets, unpooled = find_suited_targets(
@@ -103,7 +103,7 @@ def audit(
             "unpooled": unpooled,
             "passed_over": list(collection.passed_over),
             "estimator": describe_estimator(settings.estimator),
-            **pool_metadata(collection, whole),
+            **pool_metadata(collection, whole, targets, [measure]),
         },
     }
     if len(targets) > 2:

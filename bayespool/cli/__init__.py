@@ -83,7 +83,6 @@ _OPTIONS: tuple[Any, ...] = (
     own_option(
         "--install-completion",
         type=bool,
-        is_eager=True,
         expose_value=False,
         callback=install_completion,
         group="Help",
@@ -92,7 +91,6 @@ _OPTIONS: tuple[Any, ...] = (
     own_option(
         "--show-completion",
         type=bool,
-        is_eager=True,
         expose_value=False,
         callback=show_completion,
         group="Help",

@@ -53,8 +53,9 @@ def check_predictions(*, settings: CheckingSettings, files: Files, jobs: int, ou
     own_option(
         "--qrels",
         type=Path,
+        multiple=True,
         group="Input",
-        help="Relevance judgments; with --pool, for the design of a pool.",
+        help="Relevance judgments; with --pool, for the design of a pool; may be repeated.",
     ),
     pool_runs,
     settings_option(ReadingSettings, "reading"),
@@ -76,7 +77,7 @@ def check_simulation(
 
     On the design of the pool if one is given, else on a small one.
     """
-    if files.pool and files.qrels is None:
+    if files.pool and not files.qrels:
         raise InputError("--pool without judgments", hint="give --qrels, or neither for a small design")
     calibrate = experiments.self_calibrate_kinds if new_kind else experiments.self_calibrate
     _check(calibrate, "simulations", files, outputs, jobs, folder=outputs.folder, settings=settings)
@@ -125,7 +126,7 @@ def _check(
     check_jobs(jobs, None)
     outputs.check()
     with stage_progress() as say:
-        collection = None if files.qrels is None else files.read(say)[0]
+        collection = files.read(say)[0] if files.qrels else None
     with report_interruption(keywords.get("folder"), parts), count_progress("parts", n_lines=10) as show:
         result = check(collection=collection, n_jobs=jobs, progress=show, **keywords)
     outputs.write(result)

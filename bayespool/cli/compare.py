@@ -104,7 +104,7 @@ def plan(*, settings: PlanSettings, files: Files, outputs: Outputs) -> None:
             raise InputError("files beside --topics-at-hand", hint="give a collection, or what is expected")
         outputs.write(comparisons.plan(settings=settings))
         return
-    if files.qrels is None:
+    if not files.qrels:
         raise InputError("no collection", hint="give --qrels and runs, or --topics-at-hand 50 --sd 0.25")
     if not settings.unpool and files.n_runs() < 2:
         raise InputError("one run has no difference to plan for", hint="name two or more")

@@ -9,6 +9,7 @@ import click
 
 from bayespool.cli.completion import estimators, strategies
 from bayespool.cli.parameters import GROUPS, GroupedOption
+from bayespool.errors import InputError
 from bayespool.names import DEFAULT_ESTIMATORS, split_list
 
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
@@ -22,7 +23,18 @@ def group_of(parameter: click.Parameter) -> str:
 
 
 class _InGroups(click.Command):
-    """Command whose help groups its options and lists the estimators or strategies that they take."""
+    """Command whose help groups its options, of which each that has one value may be given once."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse arguments; an option that is given twice and has one value is an `InputError`."""
+        given = list(args)
+        rest = super().parse_args(ctx, args)
+        _, _, order = self.make_parser(ctx).parse_args(args=given)
+        for place, parameter in enumerate(order):
+            if isinstance(parameter, GroupedOption) and not parameter.multiple and parameter in order[:place]:
+                flag = max(parameter.opts, key=len)
+                raise InputError(f"{flag} is given twice", hint="give it once: one of the two would be lost")
+        return rest
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, group by group."""

@@ -15,13 +15,13 @@ from bayespool.cli.experiments import jobs_option
 from bayespool.cli.help import group_of
 from bayespool.cli.messages import tell
 from bayespool.cli.options import (
-    JUDGMENTS,
     Files,
     check_jobs,
     count_progress,
     files_to_score,
     own_judgments,
     pool_runs,
+    qrels_if_any,
     report_interruption,
     stage_progress,
 )
@@ -44,8 +44,9 @@ _N_PRINTED = 20  # documents
             "--judged",
             "own_judgments",
             type=Path,
+            multiple=True,
             group="Input",
-            help="Judgments of your own so far, as qrels: the models learn from them and go on.",
+            help="Judgments of your own so far, as qrels: models learn from them and go on; may be repeated.",
         ),
     )
 )
@@ -93,7 +94,7 @@ def _print_first(result: scoring.NextJudgments, console: Console) -> None:
 @gathered(
     Files,
     "files",
-    own_option("--qrels", type=Path, group="Input", help=JUDGMENTS),
+    qrels_if_any,
     files_argument(
         "runs",
         help="A run file to audit, in TREC format; two for their difference; more to tell the best of them.",
@@ -163,7 +164,7 @@ def audit(
     else:
         if judged is not None:
             raise InputError("--judged without --go-on", hint="name the certificate of the audit, too")
-        if files.qrels is None:
+        if not files.qrels:
             raise InputError("no judgments", hint="--qrels, or --go-on or --verify a certificate")
         files.check_runs(settings, "audit")
         with stage_progress() as say:
@@ -223,7 +224,7 @@ def impute(*, settings: ImputeSettings, files: Files, output: Path) -> None:
 
     The mean of what a tool prints with each of them is the estimate, the spread its uncertainty.
     """
-    from bayespool.collection import read_qrels
+    from bayespool.collection import Reading, qrels_of
 
     Outputs(folder=output).check()
     files.check_runs(settings, "complete")
@@ -232,7 +233,8 @@ def impute(*, settings: ImputeSettings, files: Files, output: Path) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", InputWarning)  # given by the first reading
             reading = files.reading
-            lines = read_qrels(str(files.qrels), strict=reading.strict, max_file_size=reading.max_file_size)
+            of_files = Reading(strict=reading.strict, max_file_size=reading.max_file_size)
+            lines = qrels_of(list(files.qrels), reading=of_files)
         result = scoring.impute(collection, targets, qrels=lines, settings=settings, report=say)
         say(f"writing {output}")
         result.save(output)

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from bayespool.scoring.settings import ScoringSettings
 
 _OF_CAMPAIGN = "Runs of the campaign: folder, glob or file; may be repeated."
-JUDGMENTS = "Relevance judgments."
-qrels_file = own_option("--qrels", type=Path, required=True, group="Input", help=JUDGMENTS)
-qrels_if_any = own_option("--qrels", type=Path, group="Input", help=JUDGMENTS)
+JUDGMENTS = "Relevance judgments; may be repeated."
+qrels_file = own_option("--qrels", type=Path, multiple=True, required=True, group="Input", help=JUDGMENTS)
+qrels_if_any = own_option("--qrels", type=Path, multiple=True, group="Input", help=JUDGMENTS)
 campaign_runs = own_option(
     "--pool", type=Path, multiple=True, required=True, group="Input", help=_OF_CAMPAIGN
 )
@@ -36,8 +36,9 @@ pool_runs = own_option("--pool", type=Path, multiple=True, group="Input", help=_
 own_judgments = own_option(
     "--own-judgments",
     type=Path,
+    multiple=True,
     group="Input",
-    help="Judgments of your own, as qrels, on documents of the runs that nobody had judged.",
+    help="Judgments of your own, as qrels, on documents of the runs that nobody had judged; may be repeated.",
 )
 audits = own_option(
     "--audit",
@@ -52,9 +53,10 @@ audits = own_option(
 second_assessors = own_option(
     "--second-assessors",
     type=Path,
+    multiple=True,
     group="Input",
     help="Judgments of other assessors, as qrels, on some of the documents that the qrels judge, for --scope "
-    "another-assessor.",
+    "another-assessor; may be repeated.",
 )
 
 
@@ -63,12 +65,12 @@ class Files:
     """Files of a command, and how they are read."""
 
     reading: ReadingSettings
-    qrels: Path | None = None
+    qrels: tuple[Path, ...] = ()
     runs: tuple[Path, ...] = ()
     pool: tuple[Path, ...] = ()
-    own_judgments: Path | None = None
+    own_judgments: tuple[Path, ...] = ()
     audits: tuple[Path, ...] = ()
-    second_assessors: Path | None = None
+    second_assessors: tuple[Path, ...] = ()
     collections: tuple[Path, ...] = ()
 
     def check_campaign(self) -> None:
@@ -99,7 +101,7 @@ class Files:
 
     def check_assessors(self, settings: ScoringSettings) -> None:
         """Raise `InputError` for judgments of second assessors that no scope uses."""
-        if self.second_assessors is not None and not settings.of_another_assessor:
+        if self.second_assessors and not settings.of_another_assessor:
             raise InputError(
                 "--second-assessors, and no scope that speaks of them", hint="add --scope another-assessor"
             )
@@ -110,14 +112,13 @@ class Files:
         """Read the collection and the ids of the runs to score; print its pool, and what is taken out."""
         from bayespool.pooling import describe_pool, read_collection
 
-        assert self.qrels is not None
         audits = self._read_audits()
         collection = read_collection(
-            self.qrels,
+            list(self.qrels),
             list(map(str, self.runs)),
             pool=list(map(str, self.pool)) or None,
-            own_judgments=self.own_judgments,
-            second_assessors=self.second_assessors,
+            own_judgments=list(self.own_judgments) or None,
+            second_assessors=list(self.second_assessors) or None,
             scores=scores,
             progress=reading_progress(say),
             **self.reading.keywords(),

@@ -156,7 +156,7 @@ def settings_option(
                 return
             if measures:
                 threshold = values.pop("relevance_threshold")
-                given[measures] = [_with_threshold(measure, threshold) for measure in given[measures]]
+                given[measures] = [m for text in given[measures] for m in _with_threshold(text, threshold)]
             command(**{argument: cls.of(**given)}, **values)
 
         for name, (option, default) in reversed(options.items()):
@@ -198,7 +198,8 @@ _threshold = own_option(
     group="Estimation",
     type=int,
     least=1,
-    help="Smallest relevance that counts, for measures that do not say rel= themselves.",
+    help="Smallest relevance that counts, as trec_eval's -l, for measures that do not say rel= themselves "
+    "and count relevant documents; nDCG, DCG, SDCG, ERR and INST sum gains.",
 )
 
 
@@ -273,11 +274,16 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-def _with_threshold(measure: str, threshold: int | None) -> str:
-    """The measure with a threshold unless it names one itself."""
+def _with_threshold(text: str, threshold: int | None) -> list[str]:
+    """Measures of a text, with a threshold unless they name one themselves or sum gains."""
     from bayespool.measures import parse_measure
+    from bayespool.measures.parsing import split_measures
 
-    parsed = parse_measure(measure)
-    if threshold is not None and "rel=" not in measure:
-        parsed = dataclasses.replace(parsed, rel=threshold)
-    return str(parsed)
+    measures = []
+    for part in split_measures(text):
+        parsed = parse_measure(part)
+        names_its_own = parsed.rel > 1 or "rel=" in part.replace(" ", "")
+        if threshold is not None and not names_its_own and not parsed.gains_by_level:
+            parsed = dataclasses.replace(parsed, rel=threshold)
+        measures.append(str(parsed))
+    return measures

@@ -46,8 +46,9 @@ def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -
 @own_option(
     "--qrels",
     type=Path,
+    multiple=True,
     group="Input",
-    help="Judgments that there are already. Adaptive strategies learn from them.",
+    help="Judgments that there are already, from which adaptive strategies learn; may be repeated.",
 )
 @output_files(
     output=own_option(
@@ -79,7 +80,7 @@ def pool(
     settings: StrategySettings | None,
     reading: FilesSettings,
     pool: tuple[Path, ...],
-    qrels: Path | None,
+    qrels: tuple[Path, ...],
     outputs: Outputs,
 ) -> None:
     """Choose the documents to judge: what a pooling strategy makes of runs and a budget.
@@ -97,19 +98,19 @@ def pool(
     strategy = settings.strategy
     check_budget(strategy, settings.budget, settings.stop)
     outputs.check(scoring.DocumentsToJudge.formats)
-    if strategy.is_adaptive and qrels is None:
+    if strategy.is_adaptive and not qrels:
         raise InputError(
             f"strategy {strategy.name!r} learns from each judgment, and there is none",
             hint="give --qrels, or take a strategy that knows its order beforehand",
         )
-    if settings.stop is not None and qrels is None:
+    if settings.stop is not None and not qrels:
         raise InputError(
             f"stopping rule {settings.stop.name!r} looks at judgments, and there is none", hint="give --qrels"
         )
     with stage_progress() as say:
         collection = read_contributors(
             [str(path) for path in pool],
-            qrels,
+            list(qrels) or None,
             progress=reading_progress(say),
             scores=strategy.needs_scores,
             **reading.keywords(),
@@ -119,16 +120,18 @@ def pool(
     outputs.write(scoring.DocumentsToJudge(collection, chosen, settings.describe()))
 
 
-def _describe(reading: FilesSettings, pool: tuple[Path, ...], qrels: Path | None, outputs: Outputs) -> None:
+def _describe(
+    reading: FilesSettings, pool: tuple[Path, ...], qrels: tuple[Path, ...], outputs: Outputs
+) -> None:
     """Print the pool of runs and judgments beside others that may have been."""
     from bayespool.pooling import read_collection
 
-    if qrels is None:
+    if not qrels:
         raise InputError("no judgments, of which --describe says the pool", hint="give --qrels")
     outputs.check()
     with stage_progress() as say:
         collection = read_collection(
-            qrels, pool=list(map(str, pool)), progress=reading_progress(say), **reading.keywords()
+            list(qrels), pool=list(map(str, pool)), progress=reading_progress(say), **reading.keywords()
         )
         say("comparing pools")
         described = scoring.CandidatePools(collection)

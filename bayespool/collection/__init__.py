@@ -26,9 +26,9 @@ error            first six (run) or four (qrels) used  too many columns
 error            line skipped                          score or label that is no number, or NaN
 error            line skipped                          relevance that is no integer, or not within -32,768 to
                                                        32,767
-error            best score kept, in single            document twice in a topic of a run
-                 precision, the first line of equals;
-                 with ``ranks=True`` the lowest rank
+error            best score kept, the first line of    document twice in a topic of a run
+                 equals; with ``ranks=True`` the
+                 lowest rank
 error            last line kept                        document twice in a topic of the qrels
 read             read                                  several tags, ``id_from="file"``
 error            error                                 several tags, ``id_from="tag"``
@@ -43,7 +43,6 @@ error            error                                 damaged, binary or missin
 """
 
 from bayespool.collection.build import (
-    Order,
     build_collection,
     collection_of,
     encoding_of,
@@ -63,7 +62,17 @@ from bayespool.collection.readers import (
     read_run_types,
     read_runs,
 )
-from bayespool.collection.records import LISTED, NEVER_JUDGED, UNJUDGED, Labels, Negative, Qrels, Run, Skipped
+from bayespool.collection.records import (
+    LISTED,
+    NEVER_JUDGED,
+    UNJUDGED,
+    Labels,
+    Negative,
+    Order,
+    Qrels,
+    Run,
+    Skipped,
+)
 from bayespool.collection.second_assessors import SecondAssessors, add_second_assessors, with_confusion
 from bayespool.collection.sources import Judgments, Organizations, Runs, qrels_of
 from bayespool.collection.writers import write_organizations, write_qrels, write_run

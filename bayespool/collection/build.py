@@ -5,23 +5,26 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack, get_args
+from typing import Any, TypedDict, Unpack, get_args
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from bayespool.collection.contents import Collection, IntArray, some
+from bayespool.collection.contents import Collection, IntArray
+from bayespool.collection.encoding import EncodedRun, Encoding, Pairs
 from bayespool.collection.frames import qrels_from_frame
-from bayespool.collection.memory import MEMORY, N_THREADS, check_memory
+from bayespool.collection.memory import N_THREADS, check_memory
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import Rankings, is_ragged
 from bayespool.collection.readers import Reading
-from bayespool.collection.records import UNJUDGED, Negative, Qrels, RankConflict, Run, relevance_codes
+from bayespool.collection.records import (
+    UNJUDGED,
+    Negative,
+    Order,
+    Qrels,
+    Run,
+    relevance_codes,
+)
 from bayespool.collection.samples import Sample, shares_of_strata
 from bayespool.collection.scope import Exclude, Exclusion, Topics, exclusion_of, with_topics
 from bayespool.collection.sources import (
@@ -32,222 +35,10 @@ from bayespool.collection.sources import (
     qrels_of,
     runs_of,
 )
-from bayespool.errors import InputError, InputWarning, warn_caller
+from bayespool.errors import InputError, InputWarning, known_names, warn_caller
 from bayespool.tables.formatting import counted
 
-Order = Literal["score", "rank"]
-_TOP_RANKS = 10  # that `RankConflict` counts apart
-_MAX_BYTES_OF_32_BIT_OFFSETS = 2**31 - 1
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class EncodedRun:
-    """Rankings of a run, topic by topic, best document first but for ties; arrays of shape (line,)."""
-
-    run_id: str
-    path: Path | None
-    length: npt.NDArray[np.int64]  # documents on each topic of the qrels, shape (topic,)
-    document: npt.NDArray[np.int32]  # numbers of an `Encoding`, within a topic
-    tied: npt.NDArray[np.bool_] | None  # with the document before; None if none is
-    score: npt.NDArray[np.float32] | None  # None if scores are not kept
-    conflict: RankConflict | None = None  # of ranks with the scores that order the run
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Pairs:
-    """All pairs of a topic and a document, topic by topic, within a topic in byte order."""
-
-    doc_ids: pa.StringArray | pa.LargeStringArray  # shape (pair,)
-    n_present: npt.NDArray[np.int32]  # pairs of each topic, shape (topic,)
-    first: npt.NDArray[np.int32]  # first pair of each topic, shape (topic,)
-    of_number: npt.NDArray[np.int32]  # pair of each number of an `Encoding`, topic by topic, shape (pair,)
-    judged: npt.NDArray[np.int32]  # pairs of the judgments, by topic in file order, shape (judgment,)
-
-
-class Encoding:
-    """Numbers of the documents of each topic of the qrels, judged ones first, in order of occurrence."""
-
-    def __init__(
-        self,
-        qrels: Qrels,
-        *,
-        order: Order = "score",
-        scores: bool = False,
-        exclusion: Exclusion | None = None,
-    ) -> None:
-        self.exclusion = exclusion
-        self.query_ids = _query_ids(qrels)
-        self.qrels = qrels
-        self.order = order
-        self._scores = scores
-        self.judgments = _LinesByTopic(qrels, self.query_ids)
-        self._ids: list[pa.StringArray] = [
-            self.judgments.doc_ids.slice(*self.judgments.span(t)) for t in range(len(self.query_ids))
-        ]
-
-    def encode(self, runs: Sequence[Run]) -> list[EncodedRun]:
-        """Encode runs, which drops their text; calls must not overlap."""
-        for run in runs:
-            if self.order == "rank" and run.rank is None:
-                raise InputError(
-                    f"run {run.run_id!r} has no ranks to order by",
-                    path=run.path,
-                    hint="order by score instead",
-                )
-        if self.exclusion is not None:
-            runs = [self.exclusion.take_out(run) for run in runs]
-        with ThreadPoolExecutor(N_THREADS) as threads:
-            columns = list(threads.map(partial(_LinesByTopic, query_ids=self.query_ids), runs))
-            numbers = [np.empty(int(column.n_lines.sum()), dtype=np.int32) for column in columns]
-            list(threads.map(partial(self._number, columns, numbers), range(len(self.query_ids))))
-            return list(threads.map(self._ordered, runs, columns, numbers))
-
-    def _number(
-        self, columns: Sequence[_LinesByTopic], numbers: Sequence[npt.NDArray[np.int32]], t: int
-    ) -> None:
-        """Number the documents of a topic."""
-        spans = [column.span(t) for column in columns]
-        lines = [column.doc_ids.slice(*span) for column, span in zip(columns, spans, strict=True)]
-        known = self._ids[t]
-        chunks = pc.dictionary_encode(pa.chunked_array([known, *lines]), memory_pool=MEMORY).chunks
-        self._ids[t] = chunks[-1].dictionary
-        codes = np.concatenate([chunk.indices.to_numpy() for chunk in chunks])  # chunks lack empty arrays
-        end = len(known)
-        for number, (start, n) in zip(numbers, spans, strict=True):
-            number[start : start + n] = codes[end : end + n]
-            end += n
-
-    def _ordered(self, run: Run, column: _LinesByTopic, number: npt.NDArray[np.int32]) -> EncodedRun:
-        """Order a run by its scores or ranks."""
-        key = _ascending(run.rank) if self.order == "rank" else _descending(run.score)
-        topic = np.repeat(np.arange(len(column.n_lines), dtype=np.uint64), column.n_lines)
-        packed = topic << np.uint64(32) | column.in_order(key)
-        score = None
-        if self._scores:
-            with np.errstate(over="ignore"):
-                score = column.in_order(run.score).astype(np.float32)
-        conflict = None
-        if self.order == "score" and run.rank is not None:
-            conflict = _rank_conflict(run.run_id, packed, column.in_order(run.rank), column.n_lines)
-        if (packed[1:] < packed[:-1]).any():
-            ranking = packed.argsort(axis=-1, kind="stable")
-            packed, number = packed[ranking], number[ranking]
-            score = None if score is None else score[ranking]
-        tied = np.concatenate([[False], packed[1:] == packed[:-1]])
-        return EncodedRun(
-            run.run_id, run.path, column.n_lines, number, tied if tied.any() else None, score, conflict
-        )
-
-    def finish(self) -> Pairs:
-        """Pairs of the numbers; the encoding cannot be used afterwards."""
-
-        def sort(t: int) -> tuple[pa.StringArray, npt.NDArray[np.int32]]:
-            ids = self._ids[t]
-            by_bytes = pc.sort_indices(ids, memory_pool=MEMORY)
-            position = np.empty(len(ids), dtype=np.int32)
-            position[by_bytes.to_numpy()] = np.arange(len(ids), dtype=np.int32)
-            self._ids[t] = ids.slice(0, 0)
-            return pc.take(ids, by_bytes, memory_pool=MEMORY), position
-
-        with ThreadPoolExecutor(N_THREADS) as threads:
-            doc_ids, positions = zip(*threads.map(sort, range(len(self.query_ids))), strict=True)
-        n_present = np.array([len(ids) for ids in doc_ids], dtype=np.int32)
-        first = np.cumsum(n_present, dtype=np.int32) - n_present
-        for position, before in zip(positions, first, strict=True):
-            position += before
-        n_judged = self.judgments.n_lines.tolist()
-        judged = [position[:n] for position, n in zip(positions, n_judged, strict=True)]
-        return Pairs(
-            _concatenated(doc_ids), n_present, first, np.concatenate(positions), np.concatenate(judged)
-        )
-
-
-class _LinesByTopic:
-    """Lines of a run or of the qrels by the topics of the qrels, within a topic in file order."""
-
-    def __init__(self, source: Run | Qrels, query_ids: tuple[str, ...]) -> None:
-        index = {q: t for t, q in enumerate(query_ids, start=1)}  # 0: other topics
-        names = source.query_id.dictionary.to_pylist()
-        topic = np.array([index.get(q, 0) for q in names], dtype=np.int32)[source.query_id.indices.to_numpy()]
-        n_other, *n_lines = np.bincount(topic, minlength=len(query_ids) + 1).tolist()
-        if not any(n_lines):
-            raise InputError(
-                f"none of its topics is in the qrels: it has {some(names)}, the qrels {some(query_ids)}",
-                path=source.path,
-                hint="are these the qrels of this run's topics?",
-            )
-        self.n_lines = np.array(n_lines)
-        self._start = np.cumsum(self.n_lines) - self.n_lines
-        if (topic[1:] >= topic[:-1]).all():
-            self._lines: slice | npt.NDArray[np.intp] = slice(n_other, None)
-            self.doc_ids = source.doc_id.slice(n_other)
-        else:
-            self._lines = np.argsort(topic, kind="stable")[n_other:]
-            self.doc_ids = pc.take(source.doc_id, pa.array(self._lines), memory_pool=MEMORY)
-
-    def span(self, t: int) -> tuple[int, int]:
-        """First line of a topic and number of its lines."""
-        return int(self._start[t]), int(self.n_lines[t])
-
-    def in_order(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Values of the lines of the source, shape (line,), in the order of these lines."""
-        return values[self._lines]
-
-
-def _query_ids(qrels: Qrels) -> tuple[str, ...]:
-    """Topics of the qrels: numbers in numeric order, then other names in text order."""
-    topics = {str(q) for q in qrels.query_id.unique().to_pylist()}
-
-    def place(q: str) -> tuple[int, int, str, str]:
-        digits = q.lstrip("0")  # a number of any length; a longer one is larger
-        return (0, len(digits), digits, q) if q.isascii() and q.isdigit() else (1, 0, "", q)
-
-    return tuple(sorted(topics, key=place))
-
-
-def _ascending(rank: npt.NDArray[np.int32] | None) -> npt.NDArray[np.uint32]:
-    assert rank is not None  # for the type checker: `Encoding.encode` has checked
-    return (rank.astype(np.int64) + 2**31).astype(np.uint32)
-
-
-def _descending(score: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
-    """Unsigned keys that ascend as the single-precision score descends; equal floats (0.0, −0.0) have one."""
-    with np.errstate(over="ignore"):
-        bits = (score.astype(np.float32) + np.float32(0)).view(np.uint32)
-    ascending = np.where(bits >> 31, ~bits, bits | np.uint32(0x80000000))
-    return ~ascending
-
-
-def _rank_conflict(
-    run_id: str,
-    by_score: npt.NDArray[np.uint64],
-    rank: npt.NDArray[np.int32],
-    n_lines: npt.NDArray[np.int64],
-) -> RankConflict | None:
-    """Where ranks and scores disagree, from keys that ascend by topic and then as the score descends."""
-    topic = np.repeat(np.arange(len(n_lines), dtype=np.uint64), n_lines)
-    by_rank = topic << np.uint64(32) | _ascending(rank)
-    if not (by_score[1:] < by_score[:-1]).any() and not (by_rank[1:] < by_rank[:-1]).any():
-        return None  # the lines are in either order, as in most files
-    differs = np.lexsort((by_rank, by_score)) != np.lexsort((by_score, by_rank))
-    is_top = np.arange(len(topic)) - np.repeat(np.cumsum(n_lines) - n_lines, n_lines) < _TOP_RANKS
-    n_places = int(differs.sum())
-    return RankConflict(run_id, n_places, int(differs[is_top].sum()), int(is_top.sum())) if n_places else None
-
-
-def _concatenated(ids: Sequence[pa.StringArray]) -> pa.StringArray | pa.LargeStringArray:
-    """All ids in one array, with 64-bit offsets if 32 bits cannot count their bytes."""
-    n_bytes = sum(part.nbytes for part in ids)
-    if n_bytes > _MAX_BYTES_OF_32_BIT_OFFSETS:
-        ids = [part.cast(pa.large_string(), memory_pool=MEMORY) for part in ids]
-    return pa.concat_arrays(ids, memory_pool=MEMORY)
-
-
 USER_ORGANIZATION = "(yours)"
-"""Organization of runs to score that no list of organizations names.
-
-Apostrophes are added if a list has this name; `Collection.user_organization` is its index.
-"""
 
 
 def build_collection(
@@ -277,9 +68,10 @@ def build_collection(
         The judgments, in the same forms; they define the topics.
     organizations : mapping of str to str, path or frame, optional
         Run id to organization. A missing run is an organization of its own.
-    order : {"score", "rank"}
-        ``"score"`` is trec_eval's order: score descending in single precision, ties by document id
-        descending; ``"rank"`` uses the ranks of the run files, which some campaigns pooled by.
+    order : {"score", "single-precision", "rank"}
+        ``"score"`` is the order of trec_eval 10: score descending, ties by document id descending;
+        ``"single-precision"`` that of trec_eval 9 and pytrec_eval, which round scores, so that more of them
+        tie; ``"rank"`` uses the ranks of the run files, which some campaigns pooled by.
     negative : {"listed", "sampled", "unjudged", "nonrelevant"}
         Meaning of a negative relevance. ``"listed"``: −1 is in the pool and unjudged, lower values (−2: spam)
         are nonrelevant. ``"sampled"``: the same, and the judged documents of a topic are a uniform sample of
@@ -308,7 +100,8 @@ def build_collection(
     Warns
     -----
     InputWarning
-        Runs are ordered by score, and the ranks of some order documents otherwise, beyond ties.
+        Runs are ordered by score, and the ranks of some order documents otherwise, beyond ties; or by rank,
+        and ranks are equal. Runs have topics that the qrels lack, and lack some that the qrels have.
     """
     reading = Reading(ranks=order == "rank")
     judgments, note = with_topics(qrels_of(qrels), topics, runs, reading=reading)
@@ -335,7 +128,7 @@ def encoding_of(
     An unknown order, or qrels without a relevant document, is an `InputError`.
     """
     if order not in get_args(Order):
-        raise InputError(f"no order {order!r}", hint="score or rank")
+        raise InputError(f"no order {order!r}", hint=known_names(order, get_args(Order)))
     if exclusion is not None:
         qrels = exclusion.take_out(qrels)
     if not (qrels.relevance > 0).any():
@@ -397,9 +190,13 @@ def collection_of(
         scope_notes=tuple(notes),
         sample=sample,
         rank_conflicts=tuple(sorted(conflicts, key=lambda c: (-c.n_top_places, -c.n_places, c.run_id))),
+        order=encoding.order,
+        ties=tuple(run.ties for run in read if run.ties is not None),
+        strange_topics=tuple(run.topics for run in read if run.topics is not None),
     )
-    if collection.rank_note:
-        warn_caller(collection.rank_note, InputWarning)
+    for note in (collection.rank_note, collection.topic_note):
+        if note:
+            warn_caller(note, InputWarning)
     return collection
 
 

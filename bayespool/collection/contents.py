@@ -30,12 +30,15 @@ from bayespool.collection.records import (
     NO_NEGATIVES,
     UNJUDGED,
     Negatives,
+    Order,
     Qrels,
     RankConflict,
     ReadOnlyArrays,
 )
 from bayespool.collection.samples import Sample
 from bayespool.collection.second_assessors import SecondAssessors
+from bayespool.collection.ties import Ties, equal_rank_note
+from bayespool.collection.topics import StrangeTopics, strange_topic_note
 from bayespool.errors import InputError, NoPoolWarning, SparseJudgmentsWarning, did_you_mean, warn_caller
 from bayespool.tables.formatting import counted
 
@@ -103,6 +106,12 @@ class Collection(ReadOnlyArrays):
         first.
     second : SecondAssessors or None
         Judgments of second assessors (`bayespool.collection.add_second_assessors`).
+    order : {"score", "single-precision", "rank"}
+        What orders the rankings (`build_collection`).
+    ties : tuple of Ties
+        Where documents tie in that order; runs without a tie are left out.
+    strange_topics : tuple of StrangeTopics
+        Runs with topics that the qrels lack, and without some that they have.
     """
 
     run_ids: tuple[str, ...]
@@ -126,6 +135,9 @@ class Collection(ReadOnlyArrays):
     sample: Sample | None = None
     rank_conflicts: tuple[RankConflict, ...] = ()
     second: SecondAssessors | None = None
+    order: Order = "score"
+    ties: tuple[Ties, ...] = ()
+    strange_topics: tuple[StrangeTopics, ...] = ()
 
     def __repr__(self) -> str:
         judged = int((self.relevance >= 0).sum())
@@ -166,6 +178,11 @@ class Collection(ReadOnlyArrays):
         """Positive relevance levels of the judgments, ascending."""
         return tuple(np.unique(self.relevance[self.relevance > 0]).tolist())
 
+    @cached_property
+    def has_nonrelevant(self) -> bool:
+        """Whether a document is judged below the lowest of the `levels`."""
+        return bool((self.relevance == 0).any())
+
     @property
     def judged(self) -> npt.NDArray[np.bool_]:
         """Whether each document is judged, shape (pair,)."""
@@ -173,14 +190,18 @@ class Collection(ReadOnlyArrays):
 
     @property
     def is_sparse(self) -> bool:
-        """Whether no pool is known and a tenth of the topics or fewer have a judged nonrelevant document, the
-        user's own aside, as where assessors mark a relevant document or two and nothing else.
+        """Whether judgments are sparse (`is_sparse_at`) whatever relevance a measure asks for."""
+        return self.is_sparse_at(max(self.levels, default=1))
+
+    def is_sparse_at(self, rel: int) -> bool:
+        """Whether no pool is known and a tenth of the topics or fewer have a judged document below a
+        relevance, the user's own aside, as where assessors mark a relevant document or two and nothing else.
         """
         if self.pooled.any():
             return False
         judged = self.judged & ~self.is_own
         n_judged = len(np.unique(self.pair_topic[judged]))
-        n_with_nonrelevant = len(np.unique(self.pair_topic[judged & (self.relevance == 0)]))
+        n_with_nonrelevant = len(np.unique(self.pair_topic[judged & (self.relevance < rel)]))
         return n_with_nonrelevant <= _MAX_SPARSE_SHARE * n_judged and n_judged > 0
 
     @property
@@ -206,7 +227,9 @@ class Collection(ReadOnlyArrays):
 
     @property
     def rank_note(self) -> str:
-        """What to know where ranks and scores of runs disagree; empty where they do not."""
+        """What to know where ranks disagree with scores, or are equal and order runs; mostly empty."""
+        if self.order == "rank":
+            return equal_rank_note(self.ties, len(self.run_ids))
         if not self.rank_conflicts:
             return ""
         most, n = self.rank_conflicts[0], len(self.rank_conflicts)
@@ -215,6 +238,11 @@ class Collection(ReadOnlyArrays):
             f"{', most in' if n > 1 else ','} {most.run_id} ({most.n_top_places:,} of {most.n_top:,} places "
             "of the top 10); scores decide, as in trec_eval, unless --order rank (order='rank') is given"
         )
+
+    @property
+    def topic_note(self) -> str:
+        """What to know where topics of runs and qrels agree in part only; empty where they do not."""
+        return strange_topic_note(self.strange_topics, len(self.run_ids))
 
     @property
     def is_own(self) -> npt.NDArray[np.bool_]:
@@ -436,14 +464,15 @@ _WHAT_REMAINS = (
     "posteriors have no value without labels of a judge (--judge) or judgments of your own on some of these "
     "documents (--own-judgments); quote the bounds and the score as judged"
 )
-_warned: weakref.WeakSet[Collection] = weakref.WeakSet()
+_warned: weakref.WeakKeyDictionary[Collection, bool] = weakref.WeakKeyDictionary()  # of sparse judgments?
 
 
-ONLY_RELEVANT = (
+_ONLY_RELEVANT = (
     "only relevant documents are judged, on nine in ten topics or more: judged precision is 1 there by "
     "construction, and says nothing of other documents"
 )
-"""What there is to know of sparse judgments."""
+SPARSE_NOTE = f"{_ONLY_RELEVANT}; interpolated, smoothed and condensed-list rest on it"
+"""What there is to know of a result on sparse judgments."""
 
 _NO_POOL = (
     "the collection has no pooled run: posterior estimates rest on informative priors; give the campaign's "
@@ -451,12 +480,17 @@ _NO_POOL = (
 )
 
 
-def warn_of_no_pool(collection: Collection, message: str = _NO_POOL) -> None:
-    """Warn once of a collection without a pooled run: of sparse judgments, or with the message."""
-    if collection.pooled.any() or collection in _warned:
+def warn_of_no_pool(collection: Collection, message: str = _NO_POOL, *, rel: int | None = None) -> None:
+    """Warn once of a collection without a pooled run: of sparse judgments (at a relevance, if one is asked
+    for), or with the message.
+    """
+    if collection.pooled.any():
         return
-    _warned.add(collection)
-    if collection.is_sparse:
-        warn_caller(f"{ONLY_RELEVANT}; {_WHAT_REMAINS}", SparseJudgmentsWarning)
+    is_sparse = collection.is_sparse if rel is None else collection.is_sparse_at(rel)
+    if collection in _warned and _warned[collection] >= is_sparse:
+        return
+    _warned[collection] = is_sparse
+    if is_sparse:
+        warn_caller(f"{_ONLY_RELEVANT}; {_WHAT_REMAINS}", SparseJudgmentsWarning)
     else:
         warn_caller(message, NoPoolWarning)

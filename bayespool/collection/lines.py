@@ -448,8 +448,7 @@ def _best_of_each(
     if layout.integer == "rank" and layout.needs_integer:
         order = np.lexsort((place, integers, codes))
     elif layout.real == "score":
-        with np.errstate(over="ignore"):  # single precision, in which trec_eval orders a ranking
-            order = np.lexsort((place, -reals.astype(np.float32), codes))
+        order = np.lexsort((place, -reals, codes))
     else:
         order = np.lexsort((-place, codes))
     first = np.ones(len(order), dtype=bool)

@@ -150,6 +150,7 @@ NEVER_JUDGED = -3
 """Relevance of a document that stays unjudged in the truth of an experiment, and so counts as nonrelevant."""
 
 Negative = Literal["listed", "sampled", "unjudged", "nonrelevant"]
+Order = Literal["score", "single-precision", "rank"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from bayespool.collection.frames import (
     qrels_from_frame,
     run_from_frame,
 )
+from bayespool.collection.joining import join_organizations, join_qrels
 from bayespool.collection.readers import (
     Reading,
     id_of_file,
@@ -54,7 +55,7 @@ def irds_rows(name: str, kind: str) -> list[Any]:
         import ir_datasets
     except ImportError:
         reason = f"{IRDS}{name} needs the package ir_datasets, which is not installed"
-        raise InputError(reason, hint="pip install ir_datasets") from None
+        raise InputError(reason, hint="pip install 'bayespool[irds]'") from None
     contents = {"qrels": "judgments", "scoreddocs": "run"}[kind]
     try:
         dataset = ir_datasets.load(name)
@@ -102,14 +103,22 @@ Runs = (
 )
 """A run or several: paths, globs, folders, ``irds:`` names, frames, ``{query_id: {doc_id: score}}``, rows,
 objects of ranx, `Run`; a mapping from names to them, or an iterable of them."""
-Judgments = _Path | Qrels | Frame | RanxObject | _ByTopic | Iterable[_Row]
+Judgments = (
+    _Path
+    | Qrels
+    | Frame
+    | RanxObject
+    | _ByTopic
+    | Iterable[_Path | Qrels | Frame | RanxObject | _ByTopic | _Row]
+)
 """Judgments: a path, an ``irds:`` name, a frame, ``{query_id: {doc_id: relevance}}``, rows, an object of
-ranx, `Qrels`."""
+ranx, `Qrels`; or a list of these, which are joined."""
 _Labels = _Path | Labels | Frame | RanxObject | _ByTopic | Iterable[_Row]
 Judges = _Path | Iterable[_Path] | Mapping[str, _Labels]
 """Labels of second judges: paths, or a mapping from names to paths, frames, dictionaries, rows, `Labels`."""
-Organizations = _Path | Mapping[str, str] | Frame | Iterable[_Row]
-"""Organization of each run: a path, a mapping, or a frame or rows with ``run_id`` and ``organization``."""
+Organizations = _Path | Mapping[str, str] | Frame | Iterable[_Path | _Row]
+"""Organization of each run: a path or several, a mapping, or a frame or rows with ``run_id`` and
+``organization``."""
 
 
 def runs_of(
@@ -165,12 +174,20 @@ def qrels_of(source: Judgments, *, reading: Reading | None = None) -> Qrels:
     reading = reading or Reading()
     if isinstance(source, Qrels):
         return source
+    if isinstance(source, list | tuple) and source and all(map(_is_source, source)):
+        return join_qrels([qrels_of(part, reading=reading) for part in source])
     if name := irds_name(source):
         return qrels_from_frame(irds_rows(name, "qrels"))
     if isinstance(source, str | os.PathLike):
         return read_qrels(Path(source), strict=reading.strict, max_file_size=reading.max_file_size)
     _refuse_other(source, "qrels", (Run, Labels))
     return qrels_from_frame(source)
+
+
+def _is_source(item: object) -> bool:
+    """Whether an item of a list is a source of its own, and no row."""
+    is_whole = isinstance(item, str | os.PathLike | Qrels) or is_frame(item) or hasattr(item, "to_dataframe")
+    return is_whole or (isinstance(item, Mapping) and not is_row(item))
 
 
 def judges_of(source: Judges | None, *, reading: Reading | None = None) -> dict[str, Labels]:
@@ -206,6 +223,9 @@ def organizations_of(source: Organizations, *, reading: Reading | None = None) -
         return dict(source)
     if isinstance(source, str | os.PathLike):
         return read_organizations(Path(source), max_file_size=reading.max_file_size)
+    if isinstance(source, list | tuple) and source and all(isinstance(i, str | os.PathLike) for i in source):
+        paths = [Path(cast("_Path", path)) for path in source]
+        return join_organizations([(path, organizations_of(path, reading=reading)) for path in paths])
     origin = "organizations"
     columns = columns_by_name(source, ("run_id", "organization"), origin)
     organizations: dict[str, str] = {}

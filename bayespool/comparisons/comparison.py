@@ -463,10 +463,10 @@ class Comparison(Result):
             One row per measure, method, test and pair: ``measure``, ``method``, ``scope`` (``population``),
             ``test``, ``run_a``, ``run_b``, ``difference`` (a minus b), ``effect_size`` (as
             `bayespool.comparisons.effect_sizes`), ``p_value``, ``control``, ``p_adjusted``, ``level``,
-            ``significant`` (missing without a p-value); for methods with draws and repeated tests also
-            ``prob_significant``, ``prob_significant_greater`` and ``prob_significant_less`` (a significantly
-            greater, less than b), and ``reversal_risk`` of pairs that are significant as judged: the chance
-            that completed judgments do not confirm it in that direction.
+            ``significant`` (missing without a p-value, and for means of draws that vary); for methods with
+            draws and repeated tests also ``prob_significant``, ``prob_significant_greater`` and ``…_less`` (a
+            significantly greater, less than b), and ``reversal_risk`` of pairs significant as judged: the
+            chance that completed judgments do not confirm it in that direction.
         """
         return self._significance.copy()
 
@@ -481,7 +481,9 @@ class Comparison(Result):
             adjusted = self.p_adjusted[measure, method, test]
             matrices = {"difference": np.subtract.outer(e.value, e.value), "p_value": p}
             matrices["effect_size"] = effect_sizes(e.per_topic, test)
-            significant = np.where(np.isnan(adjusted), np.nan, adjusted <= self.level)
+            varies = (np.zeros(len(p)) if e.draws is None else np.asarray(e.std)) > 0
+            unknown = np.isnan(adjusted) | np.logical_or.outer(varies, varies)
+            significant = np.where(unknown, np.nan, adjusted <= self.level)
             matrices |= {"p_adjusted": adjusted, "significant": significant}
             if (measure, method, test) in self.significant:
                 s = self.significant[measure, method, test]
@@ -507,16 +509,16 @@ class Comparison(Result):
         -------
         pandas.DataFrame
             One row per measure, method and test: ``measure``, ``method``, ``test``, ``n_pairs``,
-            ``n_significant``, and means over pairs, NaN without any: ``prob_significant``, ``reversal_risk``.
+            ``n_significant``, and means over pairs: ``prob_significant``, ``reversal_risk``; NaN without any.
         """
         by_test = self._significance.groupby(["measure", "method", "test"], sort=False)
         frame = by_test.agg(
             n_pairs=("significant", "size"),
-            n_significant=("significant", "sum"),
+            n_significant=("significant", lambda of_pairs: of_pairs.sum(min_count=1)),
             prob_significant=("prob_significant", "mean"),
             reversal_risk=("reversal_risk", "mean"),
         )
-        return frame.reset_index().astype({"n_pairs": int, "n_significant": int})
+        return frame.reset_index().astype({"n_pairs": int, "n_significant": "Int64"})
 
     def better_as_judged(self, measure: Measure, test: SignificanceTest) -> npt.NDArray[np.bool_]:
         """Whether the row's run is significantly better on the uncorrected scores, shape (run, run)."""

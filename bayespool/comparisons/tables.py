@@ -135,7 +135,11 @@ _COLUMNS = PAIR | {
     "control": Column("control", "text", "Adjustment of the p-values for all pairs."),
     "p_adjusted": Column("adjusted\np", "p-value", "P-value adjusted for all pairs."),
     "level": Column("level", "chance", "Level of significance."),
-    "significant": Column("significant", "flag", "Whether the adjusted p-value is at most the level."),
+    "significant": Column(
+        "significant",
+        "flag",
+        "Whether the adjusted p-value is at most the level; missing for means of draws, as the chance says.",
+    ),
     "n_significant": Column("significant", "count", "Number of significant pairs."),
     "prob_significant": Column(
         "chance, all\njudged", "chance", "Chance that the pair is significant with all documents judged."

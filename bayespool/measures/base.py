@@ -88,6 +88,10 @@ class Measure(ABC):
     """Keys of `bayespool.tables.CITATIONS`: the papers that define it."""
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     """Least and greatest value on a topic."""
+    gains_by_level: ClassVar[bool] = False
+    """Whether it sums gains of levels and counts no relevant documents, so that ``--relevance-threshold``
+    leaves it as it is.
+    """
     is_graded: ClassVar[bool] = False
     """Whether levels above ``rel`` differ in value."""
     reads_unjudged: ClassVar[bool] = False

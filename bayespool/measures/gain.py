@@ -25,6 +25,7 @@ class _Gain(Additive):
     dcg: Formula = "log2"
     gain_of: tuple[tuple[int, float], ...] = ()
 
+    gains_by_level = True
     is_graded = True
 
     def __post_init__(self) -> None:
@@ -182,6 +183,8 @@ class ScaledGain(Measure):
 
     min_rel: int = 0
     max_rel: int = 1
+
+    gains_by_level = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -25,7 +25,7 @@ _NAMES_BY_REASON = {
     "it is of pairs of documents, a diagnosis of training, for which there are no bounds here": "Accuracy",
     "it is of the whole ranking: what stands behind the @ is a recall, and no cutoff": "IPrec",
     "its cutoff is the number of relevant documents, which differs from completion to completion": (
-        "RPrec Rprec"
+        "RPrec Rprec r-precision"
     ),
     "its cutoffs are numbers of relevant documents, which differ from completion to completion": "Rprec_mult",
     "it is a geometric mean over topics; write AP@1000 for the arithmetic one": "gm_map",
@@ -35,6 +35,12 @@ _NAMES_BY_REASON = {
     f"{_WHOLE}; write P@n": "SetP set_P",
     f"{_WHOLE}; write R@n": "SetR set_recall",
     f"{_WHOLE}; write AP@n": "SetAP set_map",
+    "it is of the whole ranking at a recall, and has no cutoff": "11pt_avg iprec_at_recall",
+    "it is n times P@n; write P@n": "hits",
+    "it is made of P@n and R@n; write both": "f1",
+    "it is R@n over the most that n documents can reach; write R@n": "R_cap",
+    "it is 1 − Judged@n; write Judged@n": "Hole hole unj",
+    "it stands for several measures; write those that you want": "all_qrels all_trec official",
 }
 
 UNSUPPORTED = {name: reason for reason, names in _NAMES_BY_REASON.items() for name in names.split()}
@@ -42,8 +48,15 @@ UNSUPPORTED = {name: reason for reason, names in _NAMES_BY_REASON.items() for na
 
 _ALIASES = {"MAP": "AP", "MRR": "RR", "NDCG": "nDCG", "Precision": "P", "Recall": "R"}
 _ALIASES |= {"map": "AP", "mrr": "RR", "ndcg": "nDCG", "precision": "P", "recall": "R", "recip_rank": "RR"}
-_TREC_EVAL = {"P": "P", "map_cut": "AP", "ndcg_cut": "nDCG", "recall": "R", "success": "Success"}
-_OF_TREC_EVAL = re.compile(r"(?P<name>[A-Za-z_]+)[_.](?P<cutoff>[0-9]+)")
+_ALIASES |= {"success": "Success", "hit_rate": "Success", "judged": "Judged"}
+_OF_TREC_EVAL = {"P": "P", "map_cut": "AP", "ndcg_cut": "nDCG"}
+_OTHER_WRITING = re.compile(  # trec_eval's P_10 and P.10, mteb's map_at_10, ranx's map@10-l2
+    r"(?P<name>[A-Za-z_]+?)(?:(?:_at_|[_.])(?P<n>[0-9]+)|@(?P<cutoff>[0-9]+)-l(?P<rel>[0-9]+))"
+)
+_RBP_OF_RANX = re.compile(r"rbp\.(?P<p>[0-9]+)(?:-l(?P<rel>[0-9]+))?")
+_BURGES = re.compile(r"(?P<name>n?dcg)_burges(?=[@-]|$)")
+_CUTOFFS = re.compile(r"(?P<name>[A-Za-z_]+[_.])[0-9]+")
+_TEXTS = {"dcg", "ideal"}  # parameters that need no quotes
 _MAX_CHARACTERS = 1000  # more than any measure has; Python's parser may fail on longer texts
 
 
@@ -61,8 +74,8 @@ def parse_measure(measure: object) -> Measure:
     Parameters
     ----------
     measure : object
-        A `Measure`, or anything whose ``str`` reads ``P@10``, ``nDCG(dcg='exp-log2')@10``, ``ndcg@10`` as in
-        ranx or, as in trec_eval, ``ndcg_cut_10`` and ``ndcg_cut.10``.
+        A `Measure`, or anything whose ``str`` reads ``P@10``, ``nDCG(dcg='exp-log2')@10``, ``ndcg@10-l2`` as
+        in ranx, ``ndcg_at_10`` as in mteb or, as in trec_eval, ``ndcg_cut_10`` and ``ndcg_cut.10``.
 
     Raises
     ------
@@ -99,20 +112,70 @@ def parse_measure(measure: object) -> Measure:
         raise InputError(f"measure {text!r}: {error.reason}", hint=error.hint) from error
 
 
+_COUNTED_BY_TREC_EVAL = {"P", "AP", "R", "RR", "Success"}
+
+
+def is_of_trec_eval(measure: object) -> bool:
+    """Whether trec_eval has a measure, with -l for its ``rel`` and -M for the cutoff of RR.
+
+    Examples
+    --------
+    >>> [is_of_trec_eval(text) for text in ("P(rel=2)@10", "nDCG@10", "nDCG(rel=2)@10", "ERR@20")]
+    [True, True, False, False]
+    """
+    try:
+        parsed = parse_measure(measure)
+    except InputError:  # of a stored result, and registered no longer
+        return False
+    return parsed.name in _COUNTED_BY_TREC_EVAL or (
+        parsed.name == "nDCG" and set(parsed.parameters()) <= {"ideal"}
+    )
+
+
 def parse_measures(measures: object) -> tuple[Measure, ...]:
-    """Parse one measure or an iterable of them, and return the distinct ones in order."""
+    """Parse one measure, a text of several or an iterable of them; return the distinct ones in order.
+
+    Examples
+    --------
+    >>> [str(measure) for measure in parse_measures("ndcg_cut.10,20 P@5")]
+    ['nDCG@10', 'nDCG@20', 'P@5']
+    """
     items = measures if isinstance(measures, Iterable) and not isinstance(measures, str) else [measures]
-    parsed = tuple(dict.fromkeys(parse_measure(m) for m in items))
+    each = (part for item in items for part in (split_measures(item) if isinstance(item, str) else [item]))
+    parsed = tuple(dict.fromkeys(map(parse_measure, each)))
     if not parsed:
         raise InputError("no measure given", hint="for example P@10")
     return parsed
 
 
+def split_measures(text: str) -> list[str]:
+    """Split a text of several measures at blanks and commas outside parentheses; one measure stays whole.
+
+    Numbers behind a name of trec_eval are further cutoffs.
+
+    Examples
+    --------
+    >>> split_measures("P@10 nDCG(dcg='exp-log2', rel=2)@20"), split_measures("P.5,10")
+    (['P@10', "nDCG(dcg='exp-log2', rel=2)@20"], ['P.5', 'P.10'])
+    """
+    return [text] if _is_measure(text) else _parts(text)
+
+
+def _parts(text: str) -> list[str]:
+    """Parts of a text between blanks and commas outside parentheses."""
+    parts: list[str] = []
+    for part in re.findall(r"(?:\([^()]*\)|[^\s,])+", text):
+        before = _CUTOFFS.fullmatch(parts[-1]) if parts and part.isdecimal() else None
+        parts.append(f"{before['name']}{part}" if before else part)
+    return parts if len(parts) > 1 else [text]
+
+
 def _unknown(text: str) -> InputError:
-    parts = text.split(",")
+    parts = _parts(text)
     if len(parts) > 1 and all(_is_measure(part) for part in parts):
         return InputError(
-            f"{text!r} is {len(parts)} measures", hint="give each by itself: -m P@10 -m nDCG@10"
+            f"{text!r} is {len(parts)} measures",
+            hint=f"give each by itself: {' '.join(f'-m {parse_measure(part)}' for part in parts)}",
         )
     by_lower = {name.lower(): name for name in MEASURES}
     name, at, cutoff = text.partition("@")
@@ -158,9 +221,11 @@ def _read(text: str) -> _ParsedText:
     bare = text.strip()
     if len(bare) > _MAX_CHARACTERS:
         raise _unknown(f"{bare[:20]}…")
-    of_trec_eval = _OF_TREC_EVAL.fullmatch(bare)
-    if of_trec_eval and of_trec_eval["name"] in _TREC_EVAL:
-        return _ParsedText(_TREC_EVAL[of_trec_eval["name"]], int(of_trec_eval["cutoff"]), {})
+    for name in (re.split(r"[(@.]", bare)[0], re.sub(r"(_at_|_)?[0-9.]+(-l[0-9]+)?$", "", bare)):
+        if name in UNSUPPORTED and name not in MEASURES:
+            return _ParsedText(name, None, {})
+    if other := _read_other_writing(bare):
+        return other
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python's parser warns of some invalid texts
@@ -177,14 +242,33 @@ def _read(text: str) -> _ParsedText:
     named = call.func if call else before
     if not isinstance(named, ast.Name):
         raise _unknown(text)
-    if named.id in UNSUPPORTED and named.id not in MEASURES:
-        return _ParsedText(named.id, None, {})
     if behind is not None:
         written = ast.get_source_segment(bare, behind) or ""
         if not re.fullmatch(r"[0-9]+", written):
             raise _unknown(text)
         cutoff = int(written)
     return _ParsedText(named.id, cutoff, _literal_parameters(text, call) if call else {})
+
+
+def _read_other_writing(text: str) -> _ParsedText | None:
+    """A measure as trec_eval, ranx or mteb write it; None for any other text."""
+    if of_ranx := _RBP_OF_RANX.fullmatch(text):
+        return _ParsedText("RBP", None, {"p": float(f"0.{of_ranx['p']}"), **_threshold(of_ranx)})
+    plain = _BURGES.sub(r"\g<name>", text)
+    formula = {} if plain == text else {"dcg": "exp-log2"}
+    other = _OTHER_WRITING.fullmatch(plain)
+    if other and (name := (_OF_TREC_EVAL | _ALIASES).get(other["name"])):
+        return _ParsedText(name, int(other["n"] or other["cutoff"]), formula | _threshold(other))
+    if not formula:
+        return None
+    name, at, cutoff = plain.partition("@")
+    n = int(cutoff) if at and cutoff.isdecimal() else None
+    return _ParsedText({"ndcg": "nDCG", "dcg": "DCG"}[name], n, formula) if n or not at else None
+
+
+def _threshold(match: re.Match[str]) -> dict[str, Any]:
+    """Smallest relevance that ranx's ``-l2`` asks for."""
+    return {"rel": int(match["rel"])} if match["rel"] else {}
 
 
 def _literal_parameters(text: str, call: ast.Call) -> dict[str, Any]:
@@ -196,6 +280,10 @@ def _literal_parameters(text: str, call: ast.Call) -> dict[str, Any]:
             raise InputError(
                 f"unknown measure {text!r}: {argument!r} cannot be read", hint="each once, by name"
             )
+        written = ast.unparse(keyword.value).replace(" ", "")
+        if keyword.arg in _TEXTS and re.fullmatch(r"[a-z][a-z0-9-]*", written):
+            parameters[keyword.arg] = written
+            continue
         try:
             parameters[keyword.arg] = ast.literal_eval(keyword.value)
         except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):

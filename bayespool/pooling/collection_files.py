@@ -20,7 +20,7 @@ from bayespool.tables.files import PathLike
 _NEEDED = {"qrels": 'qrels = "qrels.txt"', "pool": 'pool = "runs"'}
 _OPTIONS: Mapping[str, Option] = {
     "name": Option(help="", type=str),
-    "qrels": Option(help="", type=Path),
+    "qrels": Option(help="", type=Path, multiple="repeated"),
     "pool": Option(help="", type=Path, multiple="repeated"),
     **{name: spec for name, (spec, _) in options_of(ReadingSettings).items()},
 }

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.collection.contents import ONLY_RELEVANT, some, warn_of_no_pool
+from bayespool.collection.contents import SPARSE_NOTE, some, warn_of_no_pool
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import blocks
 from bayespool.errors import (
@@ -72,8 +72,11 @@ class PoolReport:
         Runs whose ranks and scores disagree (`Collection.rank_note`); mostly empty.
     scope : tuple of str
         Topics that count, and documents that were taken out (`Collection.scope_notes`).
+    topics : str
+        Runs whose topics agree with those of the qrels in part only (`Collection.topic_note`); mostly empty.
     is_sparse : bool
-        Whether hardly any document but relevant ones is judged, without a pool (`Collection.is_sparse`).
+        Whether hardly any document but relevant ones is judged, without a pool, whatever a measure asks for
+        (`Collection.is_sparse`).
     audits : tuple of str
         What audits whose judgments were added say of the posterior without them (`Audit.inform`).
     doubts : tuple of str
@@ -95,6 +98,7 @@ class PoolReport:
     strategy: str = ""
     ranks: str = ""
     scope: tuple[str, ...] = ()
+    topics: str = ""
     is_sparse: bool = False
     audits: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
@@ -126,14 +130,14 @@ class PoolReport:
     @property
     def notes(self) -> tuple[str, ...]:
         """What to know before quoting a result: doubt of the pool, another that may have been, audits."""
-        sparse = f"{ONLY_RELEVANT}; interpolated, smoothed and condensed-list rest on it"
         return (
             *[self.doubt] * bool(self.doubt),
             *[self._other] * bool(self.alternative),
             *self.scope,
-            *[sparse] * self.is_sparse,
+            *[SPARSE_NOTE] * self.is_sparse,
             *self.audits,
             *[self.ranks] * bool(self.ranks),
+            *[self.topics] * bool(self.topics),
         )
 
     def text(self) -> str:
@@ -182,6 +186,7 @@ def describe_pool(collection: Collection) -> PoolReport:
         strategy=str(pool) if by_strategy else "",
         ranks=collection.rank_note,
         scope=collection.scope_notes,
+        topics=collection.topic_note,
         is_sparse=collection.is_sparse,
         audits=() if collection.own is None else collection.own.notes,
         doubts=tuple(doubts),

@@ -123,6 +123,7 @@ def read_collection(
     qrels : Judgments
         A TREC file; a data frame of pandas or polars or an Arrow table; ``{query_id: {doc_id: relevance}}``;
         rows, such as those of ir_measures; an object of ranx; ``irds:`` and a name of ir_datasets; `Qrels`.
+        A list of these is joined; a document with another relevance in each is an error.
     runs : Runs
         Runs to score, which did not contribute to the pool: paths, globs, folders and the other forms of the
         judgments, mixed at will; several of them, or a mapping from names to them
@@ -132,7 +133,7 @@ def read_collection(
     pool : Runs, optional
         Runs of the campaign. Which of them were pooled, and how deep, is discovered
         (`bayespool.discover_pool`).
-    organizations : path, mapping or frame, optional
+    organizations : path or several, mapping or frame, optional
         Organization of each run (a CSV or XML file, a mapping, or columns ``run_id`` and ``organization``).
         Runs of one organization resemble each other and are held out together. Runs to score that it does not
         name are of one organization, the user's own (`bayespool.collection.USER_ORGANIZATION`).
@@ -147,8 +148,9 @@ def read_collection(
         Labels of second judges, such as language models, in the form of qrels with any numbers as labels
         (`bayespool.collection.add_judges`). A judge is named by its file, or by the mapping, whose values may
         be in memory.
-    order : {"score", "rank"}
-        trec_eval's order, or the run files' ranks.
+    order : {"score", "single-precision", "rank"}
+        By score as trec_eval 10 orders, in single precision as trec_eval 9 and pytrec_eval do, or by the run
+        files' ranks (`bayespool.collection.build_collection`).
     run_id : {"file", "tag"}
         Name runs by their files or by their tags.
     negative : {"listed", "sampled", "unjudged", "nonrelevant"}
@@ -196,7 +198,8 @@ def read_collection(
     Warns
     -----
     InputWarning
-        Runs are ordered by score, and the ranks of some order documents otherwise, beyond ties.
+        Runs are ordered by score, and the ranks of some order documents otherwise, beyond ties; or by rank,
+        and ranks are equal. Runs have topics that the qrels lack, and lack some that the qrels have.
     OrganizationWarning
         No organizations given, or (``strict=False``) runs of the pool without one: each such run of the pool
         counts as its own organization.
@@ -411,7 +414,8 @@ def _organization_by_run(
                 OrganizationWarning,
             )
         return {}
-    path = organizations if isinstance(organizations, (str, Path)) else None
+    sources = organizations if isinstance(organizations, list | tuple) else [organizations]
+    path = next((str(part) for part in sources if isinstance(part, str | Path)), None)
     organization_of = _by_run_id(organizations_of(organizations, reading=reading), run_ids)
     unknown = [run for run in organization_of if run not in set(run_ids)]
     if unknown:

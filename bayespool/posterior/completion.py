@@ -231,7 +231,7 @@ class Completion(Shown):
         present = np.unique(organization[unknowns.run[unknowns.on_topic(topic)]])
         effects_by_step = []
         for posterior in posteriors:
-            above = (posterior.rung.rel,) if posterior.rung.given else ()
+            above = (posterior.rung.above_floor,) if posterior.rung.given else ()
             of_step = []
             for component in posterior.components:
                 effects = np.zeros(component.effect.shape)
@@ -346,7 +346,7 @@ class Completion(Shown):
                 f"{measure} looks deeper than rank {self.unknowns.depth}, where completed judgments end",
                 hint="complete them for a measure that looks as deep",
             )
-        rungs = rungs_of(self.unknowns.collection, measure)
+        rungs = rungs_of(self.unknowns.collection, measure, least_rel=min(self.rungs[0].rel, measure.rel))
         if rungs != self.rungs[: len(rungs)]:
             raise InputError(
                 f"{measure} asks for a relevance of {rungs[-1].rel}, and documents were completed for "

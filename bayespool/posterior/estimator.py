@@ -48,7 +48,7 @@ from bayespool.posterior.preparation import (
 )
 from bayespool.posterior.second_judges import judge_notes
 from bayespool.posterior.selection import learn_shift
-from bayespool.posterior.steps import Rung, RungPosterior, ladder_of, rungs_of
+from bayespool.posterior.steps import Rung, RungPosterior, ladder_of, rungs_of, too_many_levels
 from bayespool.randomness import key_of
 
 FloatArray = npt.NDArray[np.float64]
@@ -164,8 +164,10 @@ class PosteriorEstimator:
         -------
         tuple of Estimates
             One per measure, with draws and diagnostics. Where nothing is unjudged each draw is the value
-            itself, and nothing is sampled. Where the judgments are sparse (`Collection.is_sparse`), and there
-            are neither labels nor judgments of one's own, runs with unjudged documents have no value. Where
+            itself, and nothing is sampled. Where the judgments are sparse at the measure's ``rel``
+            (`Collection.is_sparse_at`), and there are neither labels nor judgments of one's own, runs with
+            unjudged documents have no value; nor have they under a measure that tells more than ten levels
+            apart. Where
             the collection has second assessors (`Collection.second`) there are also draws of what another
             assessor would have given.
 
@@ -175,14 +177,18 @@ class PosteriorEstimator:
             A check of the draws failed; see also the runs' notes.
         """
         targets = _targets(collection, run_ids)
-        parsed, engine, shared = parse_measures(measures), self._engine(), SharedWork()
-        if collection.is_sparse and not collection.judges and not collection.is_own.any():
-            return tuple(self._without_value(collection, targets, measure) for measure in parsed)
+        asked, engine, shared = parse_measures(measures), self._engine(), SharedWork()
+        has_more = bool(collection.judges) or bool(collection.is_own.any())
+        lacking = {measure: too_many_levels(collection, measure) for measure in asked}
+        for measure in asked:
+            if not has_more and collection.is_sparse_at(measure.rel):
+                lacking[measure] = "needs documents judged nonrelevant"
+        parsed = tuple(measure for measure in asked if not lacking[measure])
         at_once = [m for m in parsed if self.together or (isinstance(m, Normalized) and m.ideal == "shared")]
-        alone = self._with_other_evidence(collection, parsed) if self.joint else ()
+        alone = self._with_other_evidence(collection, parsed) if self.joint and parsed else ()
         another = cache(partial(AnotherAssessor, collection, self.draws * self.chains, self.random_seed))
         parts: dict[Measure, list[Estimates]] = {measure: [] for measure in parsed}
-        for group in self._groups(collection, parsed):
+        for group in self._groups(collection, parsed) if parsed else ():
             together = [measure for measure in group if measure in at_once]
             apart = [measure for measure in group if measure not in at_once]
             for runs, some in [(targets, together), *(((run,), apart) for run in targets)]:
@@ -200,7 +206,10 @@ class PosteriorEstimator:
                     parts[measure].append(
                         dataclasses.replace(estimates, by_another=other, exchanged=exchanged)
                     )
-        return tuple(side_by_side(parts[measure]) for measure in parsed)
+        return tuple(
+            side_by_side(parts[m]) if m in parts else self._without_value(collection, targets, m, lacking[m])
+            for m in asked
+        )
 
     def complete(
         self, collection: Collection, run_ids: str | Iterable[str] | None = None, measures: object = "P@10"
@@ -418,8 +427,10 @@ class PosteriorEstimator:
             random_seed=self.random_seed,
         )
 
-    def _without_value(self, collection: Collection, targets: tuple[str, ...], measure: Measure) -> Estimates:
-        """No value of runs with unjudged documents: nothing says how often these are relevant."""
+    def _without_value(
+        self, collection: Collection, targets: tuple[str, ...], measure: Measure, reason: str
+    ) -> Estimates:
+        """No value of runs with unjudged documents, with the reason why judgments cannot be completed."""
         bounds = score_bounds(collection, targets, measure, estimand=self.estimand)
         is_open = bounds.has_unjudged
         return Estimates(
@@ -429,7 +440,7 @@ class PosteriorEstimator:
             query_ids=collection.query_ids,
             per_topic=np.where(is_open[:, None], np.nan, bounds.lower),
             value=np.where(is_open, np.nan, bounds.low.means()),
-            notes=tuple("needs documents judged nonrelevant" if unknown else "" for unknown in is_open),
+            notes=tuple(reason if unknown else "" for unknown in is_open),
             fingerprint=collection.fingerprint,
             random_seed=self.random_seed,
         )

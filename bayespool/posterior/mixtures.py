@@ -368,7 +368,7 @@ def fit_prepared(
     rung = usual[0].asked
     kind = next(iter(usual[1].values())).spec.evidence
     depth = max(usual[0].measure.cutoff, DEPTHS[kind])
-    seeds = np.random.SeedSequence([random_seed, depth, rung.rel])
+    seeds = np.random.SeedSequence([random_seed, depth, rung.above_floor])
 
     def mixture_of(
         problem: ScoringProblem,
@@ -388,7 +388,7 @@ def fit_prepared(
         else:  # kinds are too few to choose a model by
             stacking = Stacking(tuple((share + 1 / len(prepared)) / 2 for share in near), HeldOut())
         of_models = {} if lower is None else {part.model: part.new for part in lower.components}
-        above, components = (rung.rel,) if rung.given else (), []
+        above, components = (rung.above_floor,) if rung.given else (), []
         for (model, part), key in zip(prepared.items(), keys, strict=True):
             below_it, effect = of_models.get(part.model), part.spec.effects["organization"]
             new = problem.shared.once(

@@ -16,7 +16,7 @@ from bayespool.evidence.predictors_of_labels import usable_judges
 from bayespool.measures import Measure
 from bayespool.measures.estimates import NOTE_BREAK
 from bayespool.models import model_named
-from bayespool.posterior.steps import Rung, rungs_of
+from bayespool.posterior.steps import Rung, rungs_of, too_many_levels
 from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
@@ -72,7 +72,8 @@ def warn_of_judges(
     estimand: Estimand = "complete",
 ) -> None:
     """Warn (`JudgeWarning`) of each of `judge_problems`."""
-    for problem in judge_problems(collection, run_ids, measures, estimand=estimand):
+    few = [measure for measure in measures if not too_many_levels(collection, measure)]
+    for problem in judge_problems(collection, run_ids, few, estimand=estimand):
         warn_caller(problem, JudgeWarning)
 
 

@@ -282,7 +282,7 @@ def impute(
                 hint="leave ideal='judged' out",
             )
     expect_collection(collection)
-    warn_of_no_pool(collection)
+    warn_of_no_pool(collection, rel=min(measure.rel for measure in parsed))
     whole = collection
     collection, targets, unpooled = find_suited_targets(whole, run_ids, settings, parsed, chosen.estimand)
     if report is not None:
@@ -310,7 +310,7 @@ def impute(
             "depth": completion.unknowns.depth,
             "n_completed": len(completion.unknowns),
             "draws": list(numbers),
-            **pool_metadata(collection, whole),
+            **pool_metadata(collection, whole, targets, parsed),
         },
     )
 

@@ -332,7 +332,7 @@ def judge_next(
     (measure,) = with_ideal([settings.measures], kind_of_ideal)
     chosen = settings.estimator
     expect_collection(collection)
-    warn_of_no_pool(collection)
+    warn_of_no_pool(collection, rel=settings.measures.rel)
     whole = collection
     collection, targets, unpooled = find_suited_targets(
         whole, run_ids, settings, (measure,), settings.estimand
@@ -380,7 +380,7 @@ def judge_next(
             "is_done": planned.n_needed == 0,
             "afterwards": None if afterwards is None else dataclasses.asdict(afterwards),
             "estimator": describe_estimator(chosen),
-            **pool_metadata(collection, whole),
+            **pool_metadata(collection, whole, targets, [measure]),
         },
     )
 

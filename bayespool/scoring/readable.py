@@ -78,13 +78,14 @@ class ReadableScores(Result):
     def _arranged(self, table: Table, chosen: Arrangement) -> tuple[TextTable, ...]:
         of_width = Arrangement(width=chosen.width)
         scope = scope_of(self.metadata, per_topic="query_id" in table.frame)
+        ranked_by = self.metadata.get("order", "score")
         pairs = None if chosen.columns else pairs_table(table.frame, scope, chosen)
         if pairs is None:
-            return readable(table, scope, chosen).read(of_width)
+            return readable(table, scope, chosen, ranked_by=ranked_by).read(of_width)
         known = estimators_in(table.frame)
         check_arrangement(chosen, list(known))
         are_all = {*pairs.frame["correction"], *pairs.frame["estimator"]} == set(known)
-        scores = () if are_all else readable(table, scope, chosen).read(of_width)
+        scores = () if are_all else readable(table, scope, chosen, ranked_by=ranked_by).read(of_width)
         return (*scores, *pairs.read(of_width))
 
     def text(self, suffix: str, arrangement: Arrangement | None = None) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError
+from bayespool.measures.parsing import is_of_trec_eval
 from bayespool.names import PAIRS
 from bayespool.tables.columns import COLUMNS, Column
 from bayespool.tables.formatting import counted, level, percent, some_of
@@ -142,11 +143,17 @@ def paper_columns(frame: pd.DataFrame, width: Literal["page", "column"] = "page"
 
 
 def readable(
-    table: Table, scope: str, arrangement: Arrangement | None = None, *, best_first: bool = False
+    table: Table,
+    scope: str,
+    arrangement: Arrangement | None = None,
+    *,
+    ranked_by: str = "score",
+    best_first: bool = False,
 ) -> Table:
     """The table with a view for each measure, or one of all measures if at most eight numbers are in a row.
 
-    ``scope`` names the topics ("mean over 50 topics"). ``best_first`` sorts views by the first posterior.
+    ``scope`` names the topics ("mean over 50 topics"), ``ranked_by`` is the order of the runs. ``best_first``
+    sorts views by the first posterior.
     """
     import pandas as pd
 
@@ -179,7 +186,7 @@ def readable(
         )
         views.append(view)
     parts = tuple(part for parts in parts_of.values() for part in parts)
-    views[-1] = replace(views[-1], note=_legend(frame, parts))
+    views[-1] = replace(views[-1], note=_legend(frame, parts, by_rank=ranked_by == "rank"))
     views += _bootstraps(frame, parts)
     return replace(table, frame=pd.concat(ordered) if is_arranged else frame, views=tuple(views))
 
@@ -362,11 +369,14 @@ def _spare(frame: pd.DataFrame) -> tuple[str, ...]:
     return ("residual", "bound_upper", *(points if any(has_interval.values()) else []))
 
 
-def _legend(frame: pd.DataFrame, parts: Sequence[Part]) -> str:
+def _legend(frame: pd.DataFrame, parts: Sequence[Part], *, by_rank: bool) -> str:
     """Sentences on the columns of a table."""
     sentences, below = [], _as_judged(frame)
     if "as_judged" in parts:
-        sentences.append("As judged: unjudged documents are nonrelevant, as trec_eval has it.")
+        is_theirs = not by_rank and all(map(is_of_trec_eval, frame["measure"].unique()))
+        sentences.append(
+            f"As judged: unjudged documents are nonrelevant{', as trec_eval has it' if is_theirs else ''}."
+        )
     if "bound_lower" in parts and below:
         sentences.append("Lower and upper: no judgments of the run's own unjudged documents go beyond them.")
     elif "bound_lower" in parts:

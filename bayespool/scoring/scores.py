@@ -239,13 +239,16 @@ class Scores(ReadableScores):
         frame = self._frame(per_topic=False)
         columns = ANOTHER_COLUMNS if self.scope == "another-assessor" else POPULATION_COLUMNS
         plain = Table("scores", "Scores of runs", frame, columns)
-        table = readable(plain, scope_of(self.metadata), best_first=True)
+        table = readable(
+            plain, scope_of(self.metadata), ranked_by=self.metadata.get("order", "score"), best_first=True
+        )
         return replace(table, views=(*table.views, *distance_views(frame)))
 
     @cached_property
     def _topics(self) -> Table:
         table = Table("topics", "Scores by run and topic", self._frame(per_topic=True))
-        return readable(table, scope_of(self.metadata, per_topic=True)) if self._is_small else table
+        scope, ranked_by = scope_of(self.metadata, per_topic=True), self.metadata.get("order", "score")
+        return readable(table, scope, ranked_by=ranked_by) if self._is_small else table
 
     @property
     def _is_small(self) -> bool:

@@ -10,8 +10,9 @@ import numpy as np
 
 from bayespool import __version__
 from bayespool.collection import Collection, with_confusion
-from bayespool.collection.contents import warn_of_no_pool
+from bayespool.collection.contents import SPARSE_NOTE, warn_of_no_pool
 from bayespool.collection.own import check_own_judgments, own_on_topics
+from bayespool.collection.ties import tie_notes
 from bayespool.corrections import TopicsAdjustment
 from bayespool.errors import InputError, InputWarning, PooledRunWarning, warn_caller
 from bayespool.evidence import Bounds, Estimand, score_bounds
@@ -29,6 +30,7 @@ from bayespool.posterior.second_judges import warn_of_judges
 from bayespool.scoring.estimators import labels_of, refuse_too_many_draws
 from bayespool.scoring.scores import Scores
 from bayespool.scoring.settings import ScoreSettings, ScoringSettings, TargetSettings
+from bayespool.tables.formatting import counted
 
 
 def warn_of_unused_relevance(collection: Collection, measures: Iterable[Measure]) -> None:
@@ -39,6 +41,19 @@ def warn_of_unused_relevance(collection: Collection, measures: Iterable[Measure]
                 f"no document of the qrels has relevance {measure.rel} or more, which {measure} asks for",
                 InputWarning,
             )
+
+
+def clipping_notes(collection: Collection, measures: Iterable[Measure]) -> list[str]:
+    """Say which measures take judgments above their highest relevance for it."""
+    notes, top = [], max(collection.levels, default=0)
+    for measure in measures:
+        highest = getattr(measure, "max_rel", top)
+        if n := int((collection.relevance > highest).sum()):
+            notes.append(
+                f"{measure}: relevance above {highest} (max_rel) counts as {highest}, in "
+                f"{counted(n, 'judgment')}"
+            )
+    return notes
 
 
 def expect_collection(given: object) -> None:
@@ -114,11 +129,18 @@ def find_suited_targets(
     return collection, targets, unpooled
 
 
-def pool_metadata(collection: Collection, whole: Collection) -> dict[str, Any]:
-    """Description of the pool, and notes on that of the whole collection, to quote with a result."""
+def pool_metadata(
+    collection: Collection, whole: Collection, run_ids: Sequence[str], measures: Sequence[Measure]
+) -> dict[str, Any]:
+    """Description of the pool, and notes on it and on the rankings of runs, to quote with a result."""
     pool = describe_pool(collection)
     fields = {name: getattr(pool, name) for name in type(pool).__dataclass_fields__}
-    return {"pool": fields, "pool_notes": list(describe_pool(whole).notes)}
+    notes = [*describe_pool(whole).notes, *tie_notes(whole, run_ids, (m.cutoff for m in measures))]
+    notes += clipping_notes(whole, measures)
+    sparse = [str(measure) for measure in measures if whole.is_sparse_at(measure.rel)]
+    if sparse and not whole.is_sparse:
+        notes.append(f"{', '.join(sparse)}: {SPARSE_NOTE}")
+    return {"pool": fields, "pool_notes": notes, "order": collection.order}
 
 
 @takes(ScoreSettings)
@@ -199,7 +221,7 @@ def score(
     bounds = tuple(score_bounds(collection, targets, measure, estimand=estimand) for measure in parsed)
     _warn_of_judged_runs(collection, targets, bounds)
     if any(isinstance(e, PosteriorEstimator) for e in chosen):
-        warn_of_no_pool(whole)
+        warn_of_no_pool(whole, rel=min(measure.rel for measure in parsed))
     if common := [q for e in chosen if isinstance(e, TopicsAdjustment) for q in e.common_query_ids]:
         collection = own_on_topics(collection, targets, common)
     if settings.scope == "population":
@@ -237,7 +259,7 @@ def score(
                 )
                 if organization == collection.user_organization
             ],
-            **pool_metadata(collection, whole),
+            **pool_metadata(collection, whole, targets, parsed),
             "query_ids": list(collection.query_ids),
             **({} if collection.second is None else {"assessors": describe_assessors(collection)}),
             "diagnostics": list(_diagnostics(e for group in results for e in group)),

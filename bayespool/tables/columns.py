@@ -98,7 +98,9 @@ COLUMNS: dict[str, Column] = {
         "s. d.", "score", "Posterior standard deviation, or standard error of a correction that has one."
     ),
     "as_judged": Column(
-        "as\njudged", "score", "The score with unjudged documents nonrelevant, as trec_eval has it."
+        "as\njudged",
+        "score",
+        "The score with unjudged documents nonrelevant, as evaluation tools count them.",
     ),
     "bound_lower": Column("lower", "score", "No relevance of the run's own unjudged documents gives less."),
     "bound_upper": Column("upper", "score", "No relevance of the run's own unjudged documents gives more."),

@@ -77,7 +77,7 @@ def test_compare_writes_every_table(run: Callable[..., Outcome], written: Path, 
     assert {row["scope"] for row in result["differences"] if row["method"] == "posterior-ratio"} == {
         "population"
     }
-    table = pd.read_csv(tmp_path / "a.csv")
+    table = pd.read_csv(tmp_path / "a.csv").astype({"significant": "boolean"})
     assert table["control"].tolist() == ["none"] * 2
     assert table["measure"].tolist() == ["P@5"] * 2
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "a.parquet"), table, check_dtype=False)
@@ -111,7 +111,7 @@ def test_compare_says_how_likely_a_run_is_better_on_all_measures(
     assert done.status == 0, done.err
     both = "nDCG(ideal='shared')@10, R(ideal='shared')@100 at once, these 20 topics"
     assert f"{both}: only unjudged documents are uncertain" in done.out
-    table = pd.read_csv(tmp_path / "a.csv")
+    table = pd.read_csv(tmp_path / "a.csv").astype({"significant": "boolean"})
     assert table["scope"].tolist() == ["these-topics", "population"]
     shown = next(
         line.split() for line in done.out.split("at once, these")[1].splitlines() if " new-a" in line[:7]

@@ -94,6 +94,27 @@ def test_the_script_is_installed_once_beside_what_the_file_has(
     assert (tmp_path / ".bashrc").read_text() == first
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        *(
+            ("--install-completion", "--help"),
+            ("--help", "--install-completion"),
+            ("--install-completion", "-h"),
+        ),
+        *(("--install-completion", "--version"), ("--install-completion", "--no-such")),
+    ],
+)
+def test_what_is_asked_beside_it_installs_nothing(
+    run: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, asked: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("SHELL", "/bin/bash")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    done = run(*asked)
+    assert ("Usage: bayespool" in done.out) == bool({"--help", "-h"} & set(asked))
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_shell_without_completion_is_told(
     run: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch
 ) -> None:

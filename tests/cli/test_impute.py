@@ -11,7 +11,7 @@ from pathlib import Path
 import ir_measures
 import numpy as np
 import pytest
-from commands import Outcome, arguments, everything_in
+from commands import Outcome, arguments, everything_in, with_defaults
 
 from bayespool import __version__
 from bayespool.collection import read_qrels
@@ -26,7 +26,7 @@ NAMES = [f"qrels-{i:02}.txt" for i in range(1, 21)]
 
 def call(folder: Path, *more: object) -> list[str]:
     """Complete qrels for the new runs of the example's files, into ``folder/imputed``."""
-    return ["impute", *arguments(folder)[1:], *FAST, "-o", str(folder / "imputed"), *map(str, more)]
+    return ["impute", *arguments(folder)[1:], *with_defaults((*FAST, "-o", folder / "imputed"), more)]
 
 
 def lines(path: Path) -> set[tuple[str, ...]]:
@@ -203,7 +203,7 @@ def test_wrong_options_are_told_before_anything_is_read(
     run: Callable[..., Outcome], tmp_path: Path, options: tuple[object, ...], message: str
 ) -> None:
     files = ("nothing.run", "--qrels", tmp_path / "nowhere", "--pool", tmp_path / "nowhere")
-    done = run("impute", *files, *FAST, "-o", tmp_path / "imputed", *options)
+    done = run("impute", *files, *with_defaults((*FAST, "-o", tmp_path / "imputed"), options))
     assert done.status in (1, 2)
     assert message in done.err
     assert "nowhere: " not in done.err
@@ -235,9 +235,9 @@ def test_a_folder_of_another_kind_is_refused(run: Callable[..., Outcome], exampl
     assert done.status == 1
     assert f"{example / 'imputed'}: holds the results of leave-out; name another folder" in done.err
     assert everything_in(example) == before
-    done = run(*call(example), "-o", example / "qrels.txt")
+    done = run(*call(example, "-o", example / "qrels.txt"))
     assert "qrels.txt: is a file; name a folder" in done.err
-    done = run(*call(example), "-o", example / "no" / "where")
+    done = run(*call(example, "-o", example / "no" / "where"))
     assert "there is no folder" in done.err
     assert everything_in(example) == before
 

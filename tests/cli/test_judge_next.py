@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from commands import Outcome, everything_in
+from commands import Outcome, everything_in, with_defaults
 
 from bayespool import judge_next, load_example
 from bayespool.collection import read_qrels
@@ -19,7 +19,7 @@ FAST = ("--estimator", "posterior-background")
 
 def call(folder: Path, *more: object) -> list[object]:
     """Of the new runs of the example's files."""
-    return ["judge-next", folder / "new", *campaign(folder), "--each-its-own", *FAST, *more]
+    return ["judge-next", folder / "new", *campaign(folder), "--each-its-own", *with_defaults(FAST, more)]
 
 
 def campaign(folder: Path) -> list[object]:
@@ -338,7 +338,7 @@ def test_errors_leave_files_as_they_are(
     run: Callable[..., Outcome], example: Path, more: list[object], status: int, said: str
 ) -> None:
     before = everything_in(example)
-    done = run(*call(example), "--output", example / "result.csv", *more)
+    done = run(*call(example, "--output", example / "result.csv", *more))
     assert done.status == status, done.err
     assert said in done.err
     assert done.out == ""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from commands import Outcome
+from commands import Outcome, with_defaults
 
 from bayespool.errors import WorkerError
 from bayespool.experiments import leave_out, load_example, simulate_example
@@ -36,8 +36,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def arguments(folder: Path, *more: object) -> list[str]:
     files = ["--qrels", folder / "qrels.txt", "--pool", folder / "pool"]
-    files += ["--organizations", folder / "organizations.csv", "--jobs", 1]
-    return [*map(str, files), *map(str, more)]
+    files += ["--organizations", folder / "organizations.csv"]
+    return [*map(str, files), *with_defaults(("--jobs", 1), more)]
 
 
 @pytest.mark.slow
@@ -248,6 +248,6 @@ def test_more_jobs_than_cores_are_told(run: Callable[..., Outcome], written: Pat
     n = joblib.cpu_count()
     told = f"warning: --jobs {n + 1}: more processes than cores ({n}), each of which takes memory"
     for jobs, is_told in ((n + 1, True), (n, False), (-1, False)):
-        done = run(*arguments(written), "--qrels", "/no/such/file", "--jobs", jobs)  # told after that
+        done = run(*arguments(written, "--qrels", "/no/such/file", "--jobs", jobs))  # told after that
         assert done.status == 1
         assert (told in done.err) == is_told

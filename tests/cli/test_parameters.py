@@ -135,11 +135,51 @@ def test_two_judges_of_one_name_are_refused(given: list[str]) -> None:
         named_files(tuple(given))
 
 
-def test_a_measure_that_says_its_threshold_keeps_it() -> None:
-    assert [with_threshold(text, 2) for text in ("P@5", "P(rel=1)@5", "P(rel=3)@5", "nDCG@10")] == [
-        "P(rel=2)@5",
-        "P@5",
-        "P(rel=3)@5",
-        "nDCG(rel=2)@10",
-    ]
-    assert with_threshold("P@5", None) == "P@5"
+def test_the_threshold_is_of_measures_that_count_and_do_not_say_it() -> None:
+    texts = "P@5 P( rel = 1 )@5 P(rel=3)@5 map@100-l3 recall.5,10 RBP(p=0.8)@5 Judged@10"
+    counted = ["P(rel=2)@5", "P@5", "P(rel=3)@5", "AP(rel=3)@100", "R(rel=2)@5", "R(rel=2)@10"]
+    assert with_threshold(texts, 2) == [*counted, "RBP(rel=2,p=0.8)@5", "Judged@10"]
+    gains = ["nDCG@10", "DCG@10", "SDCG@10", "ERR@20", "INST@10"]  # as trec_eval's -l leaves nDCG alone
+    assert [with_threshold(text, 2) for text in gains] == [[text] for text in gains]
+    assert with_threshold("P@5", None) == ["P@5"]
+
+
+# --- what is given twice ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "twice",
+    [
+        *(("--estimators", "all"), ("--columns", "mean"), ("--seed", "1"), ("--order", "rank")),
+        *(("--each-its-own",), ("--lenient",), ("--relevance-threshold", "2"), ("--report", "a.html")),
+    ],
+)
+def test_an_option_of_one_value_is_given_once(run: Callable[..., Outcome], twice: tuple[str, ...]) -> None:
+    done = run("score", "a.run", "--qrels", "nowhere", *twice, *twice)
+    assert (done.status, done.out) == (1, "")
+    assert done.err == f"error: {twice[0]} is given twice; give it once: one of the two would be lost\n"
+
+
+def test_every_option_has_one_value_or_says_that_it_may_be_repeated() -> None:
+    for name, command in COMMANDS.items():
+        for parameter in command.params:
+            if parameter.param_type_name == "option":
+                says = "may be repeated" in parameter.help
+                assert parameter.multiple == says or parameter.opts[0] == "--measure", (name, parameter.opts)
+
+
+def test_files_given_together_are_joined(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
+    for name in ("qrels.txt", "organizations.csv"):
+        first, *lines = (written / name).read_text().splitlines(keepends=True)
+        header = first if name.endswith("csv") else ""
+        half = len(lines) // 2
+        (tmp_path / f"one-{name}").write_text(first + "".join(lines[:half]))
+        (tmp_path / f"two-{name}").write_text(header + "".join(lines[half:]))
+    asked = (written / "new", "--pool", written / "pool", "--each-its-own", "--estimators", "background")
+    whole = run(
+        "score", *asked, "--qrels", written / "qrels.txt", "--organizations", written / "organizations.csv"
+    )
+    parts = [tmp_path / f"{n}-{name}" for name in ("qrels.txt", "organizations.csv") for n in ("one", "two")]
+    flags = ("--qrels", "--qrels", "--organizations", "--organizations")
+    joined = run("score", *asked, *(part for pair in zip(flags, parts, strict=True) for part in pair))
+    assert (joined.status, joined.out) == (0, whole.out)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from commands import Outcome
+from commands import Outcome, with_defaults
 
 from bayespool.collection import read_qrels
 from bayespool.errors import WorkerError
@@ -243,8 +243,9 @@ def test_options_of_pool_are_the_arguments_of_choose() -> None:
 
 
 def arguments(folder: Path, *more: object) -> list[str]:
-    asked = ("-m", "P@10", "-m", "AP@10", "--strategies", "take,depth(k=5)", "--budgets", "200,500,900")
-    return [*map(str, ("--qrels", folder / "qrels.txt", *runs(folder), "--jobs", 1, *asked, *more))]
+    defaults = ("--jobs", 1, "--strategies", "take,depth(k=5)", "--budgets", "200,500,900")
+    files = ("--qrels", str(folder / "qrels.txt"), *runs(folder))
+    return [*files, "-m", "P@10", "-m", "AP@10", *with_defaults(defaults, more)]
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from commands import Outcome
+from commands import Outcome, with_defaults
 
 from bayespool.experiments import leave_types_out, simulate_example, vary_common_topics, vary_pool_width
 from bayespool.pooling import read_collection
@@ -27,8 +27,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def arguments(folder: Path, *more: object) -> list[str]:
     files = ["--qrels", folder / "qrels.txt", "--pool", folder / "pool"]
-    files += ["--organizations", folder / "organizations.csv", "--jobs", 1]
-    return [*map(str, files), *map(str, more)]
+    files += ["--organizations", folder / "organizations.csv"]
+    return [*map(str, files), *with_defaults(("--jobs", 1), more)]
 
 
 def read(folder: Path) -> object:

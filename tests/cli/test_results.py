@@ -41,7 +41,7 @@ def test_json_has_what_the_file_has_and_nothing_else_is_printed(
     assert found["settings"]["seed"] == 1
     assert found["settings"]["measure"] == ["nDCG@10"]
     assert found["settings"]["lenient"] is False
-    assert found["settings"]["qrels"] == str(example / "qrels.txt")
+    assert found["settings"]["qrels"] == [str(example / "qrels.txt")]
     assert found["notes"][0].startswith("nDCG@10: ideal ranking and number of relevant documents")
 
 

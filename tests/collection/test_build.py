@@ -17,6 +17,7 @@ from toys import RANKINGS, from_rankings, ranking, toy_collection, toy_qrels, to
 from bayespool.collection import (
     UNJUDGED,
     Collection,
+    Order,
     build_collection,
     qrels_from_frame,
     run_from_frame,
@@ -26,10 +27,10 @@ from bayespool.collection.records import RankConflict
 from bayespool.errors import InputError, InputWarning
 
 
-def order_of(scores: dict[str, float]) -> list[str]:
+def order_of(scores: dict[str, float], order: Order = "score") -> list[str]:
     """Documents in the order that a collection gives them."""
     run = run_from_frame({"1": scores}, "r")
-    collection = build_collection([run], qrels_from_frame({"1": {next(iter(scores)): 1}}))
+    collection = build_collection([run], qrels_from_frame({"1": {next(iter(scores)): 1}}), order=order)
     return ranking(collection, "r", "1")
 
 
@@ -45,9 +46,18 @@ def test_equal_scores_are_ordered_by_document_id_descending() -> None:
     assert order_of({"d1": 1, "d3": 1, "d2": 1, "d0": 2}) == ["d0", "d3", "d2", "d1"]
 
 
-def test_scores_are_compared_in_single_precision() -> None:
-    assert order_of({"a": 1.00000001, "b": 1.0}) == ["b", "a"]
-    assert order_of({"a": 1.0000001, "b": 1.0}) == ["a", "b"]  # the next float32 after 1
+@pytest.mark.parametrize(
+    ("scores", "rounded"),
+    [
+        ({"a": 1.00000001, "b": 1.0}, ["b", "a"]),
+        ({"a": 1.0000001, "b": 1.0}, ["a", "b"]),  # the next float32 after 1
+        ({"a": 1e300, "b": 1e200, "d": -1e200, "c": -1e300}, ["b", "a", "d", "c"]),  # beyond it
+        ({"a": 1e-50, "c": 0, "b": -1e-50}, ["c", "b", "a"]),  # below it
+    ],
+)
+def test_single_precision_is_an_option(scores: dict[str, float], rounded: list[str]) -> None:
+    assert order_of(scores) == list(scores)  # best first, as written above
+    assert order_of(scores, "single-precision") == rounded
 
 
 def test_zero_and_minus_zero_are_equal() -> None:
@@ -62,14 +72,6 @@ def test_negative_scores_come_last() -> None:
 def test_infinite_scores_stand_at_the_ends() -> None:
     inf = float("inf")
     assert order_of({"a": -inf, "b": 3e38, "c": inf, "d": -3e38, "e": 0}) == ["c", "b", "e", "d", "a"]
-
-
-def test_scores_beyond_single_precision_are_infinite() -> None:
-    assert order_of({"a": 1e300, "b": 1e200, "c": -1e300, "d": -1e200}) == ["b", "a", "d", "c"]
-
-
-def test_scores_below_single_precision_are_zero() -> None:
-    assert order_of({"a": 1e-50, "b": -1e-50, "c": 0}) == ["c", "b", "a"]
 
 
 def test_document_ids_are_compared_byte_by_byte() -> None:
@@ -115,7 +117,6 @@ def test_ranks_that_disagree_with_scores_are_counted() -> None:
         ([2, 1, 3], [1, 1, 0]),  # equal scores
         ([1, 1, 1], [1, 3, 2]),  # equal ranks
         ([3, 2, 1], [1, 2, 3]),  # the lines in neither order
-        ([1, 2, 3], [1.00000001, 1.00000002, 0]),  # equal in single precision
     ],
 )
 def test_ties_alone_are_no_disagreement(ranks: list[int], scores: list[float]) -> None:
@@ -136,7 +137,8 @@ def test_a_disagreement_is_a_pair_in_opposite_orders(lines: list[tuple[int, int]
 
 def test_equal_ranks_are_ordered_by_document_id_descending() -> None:
     run = run_from_frame(frame([1, 1, -1, 1], [1, 2, 3, 4]), "r")
-    collection = build_collection([run], qrels_from_frame({"1": {"d0": 1}}), order="rank")
+    with pytest.warns(InputWarning, match="ranks are equal on a topic in 1 of 1 run, r .3 places of the top"):
+        collection = build_collection([run], qrels_from_frame({"1": {"d0": 1}}), order="rank")
     assert ranking(collection, "r", "1") == ["d2", "d3", "d1", "d0"]
 
 
@@ -185,7 +187,9 @@ def test_order_is_pytrec_evals(scores: dict[str, float]) -> None:
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"})
     result = evaluator.evaluate({query_id: scores for query_id in qrels})
     rank = {d: round(1 / result[str(i)]["recip_rank"]) for i, d in enumerate(documents)}
-    assert order_of(scores) == sorted(documents, key=lambda d: rank[d])
+    assert order_of(scores, "single-precision") == sorted(documents, key=lambda d: rank[d])
+    by_id = sorted(documents, key=str.encode, reverse=True)
+    assert order_of(scores) == sorted(by_id, key=lambda d: -scores[d])  # trec_eval 10's
 
 
 @given(st.randoms(use_true_random=False))
@@ -239,7 +243,7 @@ def test_scores_of_the_toy_stand_beside_its_documents() -> None:
     assert collection.score.shape == collection.document.shape
     assert scores_of(collection, "n1", "1") == [5, 4, 3, 2, 1]
     assert scores_of(collection, "n2", "1") == [3, 3, 2.5, 0.5, 0]  # b and a are equal
-    assert scores_of(collection, "n1", "2") == [1, 1, 0.5, -2, -3]  # q, and p of 1.00000001
+    assert scores_of(collection, "n1", "2") == [1, 1, 0.5, -2, -3]  # q and p are equal
     assert scores_of(collection, "s2", "1") == [2, 1]
     assert scores_of(collection, "s2", "2") == []  # a topic that the run lacks
     assert scores_of(collection, "u", "1") == [9, 2, 2, 1.5, 1]
@@ -327,7 +331,7 @@ def test_rank_order_without_ranks_is_refused() -> None:
 
 
 def test_orders_are_by_score_or_rank() -> None:
-    with pytest.raises(InputError, match="no order 'file'; score or rank"):
+    with pytest.raises(InputError, match="no order 'file'; known: score, single-precision, rank"):
         build_collection(toy_runs(), toy_qrels(), order="file")  # type: ignore[arg-type]
 
 

@@ -13,14 +13,15 @@ from toys import from_rankings, in_pool, judged, judgments, toy_collection, toy_
 
 from bayespool.collection import UNJUDGED, Collection, Run, build_collection, qrels_from_frame, run_from_frame
 from bayespool.collection.pools import sole_contributor
-from bayespool.errors import InputError
+from bayespool.errors import InputError, InputWarning
 
 # What a collection holds
 
 
 def test_topics_are_those_of_the_qrels_in_numeric_order() -> None:
     relevance = {"10": {"a": 1}, "9": {"a": 0}, "MB02": {"a": 0}, "MB01": {"a": 0}, "007": {"a": 0}}
-    collection = from_rankings({"r": {"9": "a", "11": "ab", "MB01": "ba"}}, relevance)
+    with pytest.warns(InputWarning, match="r has 1 topic that the qrels lack .11., and lacks 3 topics"):
+        collection = from_rankings({"r": {"9": "a", "11": "ab", "MB01": "ba"}}, relevance)
     assert collection.query_ids == ("007", "9", "10", "MB01", "MB02")
     assert collection.length.tolist() == [[0, 1, 0, 2, 0]]
 

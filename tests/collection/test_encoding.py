@@ -9,7 +9,7 @@ import pytest
 
 from bayespool import build_collection, read_collection, read_runs, run_from_frame
 from bayespool.collection import Collection, qrels_from_frame
-from bayespool.collection.build import Encoding
+from bayespool.collection.encoding import Encoding
 from bayespool.errors import InputError
 from bayespool.experiments import simulate_example
 

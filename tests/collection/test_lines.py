@@ -171,15 +171,15 @@ BAD_LINES: dict[str, tuple[bytes, bool, int, str, str, str, int, list[tuple[str,
         4, "document a is repeated in topic 1 (first on line 3)", BEST,
         "skipped, document repeated in its topic (best score kept)", 2, [KEPT, ("1", "a", 0.5)],
     ),
-    "document twice, equal in single precision": (
+    "document twice, apart beyond single precision": (
         b"1 Q0 a 2 16777216 t\n1 Q0 a 1 16777217 t\n", False,
         4, "document a is repeated in topic 1 (first on line 3)", BEST,
-        "skipped, document repeated in its topic (best score kept)", 1, [KEPT, ("1", "a", 16777216.0)],
+        "skipped, document repeated in its topic (best score kept)", 1, [KEPT, ("1", "a", 16777217.0)],
     ),
-    "document twice, beyond single precision": (
+    "document twice, above single precision": (
         b"1 Q0 a 2 1e300 t\n1 Q0 a 1 1e301 t\n", False,
         4, "document a is repeated in topic 1 (first on line 3)", BEST,
-        "skipped, document repeated in its topic (best score kept)", 1, [KEPT, ("1", "a", 1e300)],
+        "skipped, document repeated in its topic (best score kept)", 1, [KEPT, ("1", "a", 1e301)],
     ),
     "document twice, by rank": (
         b"1 Q0 a 7 0.75 t\n1 Q0 a 3 0.5 t\n1 Q0 a 3 0.25 t\n", True,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import lzma
-import math
 import re
 import struct
 import zlib
@@ -161,14 +160,6 @@ def _integer(token: str, name: str) -> int:
     return int(token)
 
 
-def single(value: float) -> float:
-    """A number in single precision, infinite where it is beyond it."""
-    try:
-        return float(struct.unpack("f", struct.pack("f", value))[0])
-    except OverflowError:
-        return math.copysign(math.inf, value)
-
-
 def _kept(
     rows: list[tuple[str, str, float | int, int | None]], kind: str, *, ranks: bool
 ) -> Iterator[tuple[str, str, float | int, int | None]]:
@@ -184,7 +175,7 @@ def _kept(
             assert other is not None
             better = mine < other
         else:
-            better = single(row[2]) > single(rows[known][2])
+            better = row[2] > rows[known][2]
         if better:
             kept[row[:2]] = place
     return (rows[place] for place in sorted(kept.values()))

@@ -204,6 +204,18 @@ def test_a_cutoff_that_is_missing_is_named(text: object, family: str) -> None:
         ("map@100", "AP@100"),
         ("mrr@10", "RR@10"),
         ("recall@50", "R@50"),
+        ("recip_rank.10", "RR@10"),
+        ("judged.10", "Judged@10"),
+        ("hit_rate@10", "Success@10"),
+        ("map@100-l2", "AP(rel=2)@100"),
+        ("ndcg@10-l2", "nDCG(rel=2)@10"),
+        ("ndcg_burges@10", "nDCG(dcg='exp-log2')@10"),
+        ("ndcg_burges@10-l3", "nDCG(rel=3,dcg='exp-log2')@10"),
+        ("rbp.95", "RBP(p=0.95)"),
+        ("rbp.5-l2", "RBP(rel=2,p=0.5)"),
+        ("ndcg_at_10", "nDCG@10"),
+        ("mrr_at_100", "RR@100"),
+        ("nDCG(dcg=exp-log2, ideal=judged)@10", "nDCG(dcg='exp-log2',ideal='judged')@10"),
     ],
 )
 def test_as_trec_eval_takes_them_and_ranx_writes_them(text: str, measure: str) -> None:
@@ -215,7 +227,8 @@ def test_as_trec_eval_takes_them_and_ranx_writes_them(text: str, measure: str) -
     [
         ("p@10", "unknown measure 'p@10'; did you mean P@10?"),
         ("rbp@20", "unknown measure 'rbp@20'; did you mean RBP@20?"),
-        ("P@5,P@10", "'P@5,P@10' is 2 measures; give each by itself: -m P@10 -m nDCG@10"),
+        ("P@5,P@10", "'P@5,P@10' is 2 measures; give each by itself: -m P@5 -m P@10"),
+        ("ndcg_cut.10,20", "'ndcg_cut.10,20' is 2 measures; give each by itself: -m nDCG@10 -m nDCG@20"),
     ],
 )
 def test_what_was_meant_is_said(text: str, message: str) -> None:
@@ -252,6 +265,42 @@ def test_measures_are_distinct_and_in_the_order_given() -> None:
 @pytest.mark.parametrize("measure", ["P@10", Precision(10), ir_measures.P @ 10])
 def test_one_measure_is_a_tuple_of_one(measure: object) -> None:
     assert parse_measures(measure) == (Precision(10),)
+
+
+@pytest.mark.parametrize(
+    ("text", "measures"),
+    [
+        ("P@10 nDCG@10", ["P@10", "nDCG@10"]),
+        ("P@10, nDCG(rel=2, dcg='exp-log2')@5", ["P@10", "nDCG(rel=2,dcg='exp-log2')@5"]),
+        ("ndcg_cut.10,20", ["nDCG@10", "nDCG@20"]),
+        ("P.5,10 success_1,5 ndcg_at_3", ["P@5", "P@10", "Success@1", "Success@5", "nDCG@3"]),
+        ("P @ 10", ["P@10"]),
+        ("P (rel=2) @ 10", ["P(rel=2)@10"]),
+    ],
+)
+def test_measures_of_one_text(text: str, measures: list[str]) -> None:
+    assert [str(measure) for measure in parse_measures(text)] == measures
+    assert [str(measure) for measure in parse_measures([text, "RR@7"])] == [*measures, "RR@7"]
+
+
+@pytest.mark.parametrize(
+    ("text", "to_write"),
+    [
+        *(("hits@10", "P@n"), ("f1@10", "P@n and R@n"), ("hole@10", "Judged@n"), ("unj_at_10", "Judged@n")),
+        *(("R_cap@100", "R@n"), ("r-precision", "number of relevant"), ("iprec_at_recall_0.20", "no cutoff")),
+    ],
+)
+def test_names_of_other_tools_say_what_to_write(text: str, to_write: str) -> None:
+    with pytest.raises(InputError, match=r"^unsupported measure") as caught:
+        parse_measure(text)
+    assert to_write in caught.value.reason
+
+
+def test_a_text_with_one_wrong_measure_names_it() -> None:
+    with pytest.raises(InputError, match=r"^unknown measure 'PP@5'"):
+        parse_measures("P@10 PP@5")
+    with pytest.raises(InputError, match=r"^unsupported measure 'bpref'"):
+        parse_measures("bpref,P@10")
 
 
 def test_measures_of_an_iterator() -> None:

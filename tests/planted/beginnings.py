@@ -184,12 +184,12 @@ FAULTS = (
         "tied documents stand in another order than trec_eval's",
     ),
     Fault(
-        "minus zero below zero",
+        "scores rounded unasked",
         "collection/build.py",
-        "(score.astype(np.float32) + np.float32(0)).view(np.uint32)",
-        "score.astype(np.float32).view(np.uint32)",
-        "collection/test_encoding.py collection",
-        "scores of 0 and −0 are no tie",
+        'return -(run.score if order == "score" else run.score.astype(np.float32))',
+        "return -run.score.astype(np.float32)",
+        "collection/test_build.py",
+        "scores that differ from the eighth digit on tie",
     ),
     Fault(
         "ragged pool a rank too shallow",

@@ -242,8 +242,8 @@ FAULTS = (
     Fault(
         "seed of a fit",
         "posterior/mixtures.py",
-        "np.random.SeedSequence([random_seed, depth, rung.rel])",
-        "np.random.SeedSequence([depth, rung.rel])",
+        "np.random.SeedSequence([random_seed, depth, rung.above_floor])",
+        "np.random.SeedSequence([depth, rung.above_floor])",
         "posterior/test_mixtures.py",
         "another seed gives the same fit, and Monte-Carlo error is not seen",
     ),

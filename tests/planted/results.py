@@ -244,8 +244,8 @@ FAULTS = (
     Fault(
         "threshold over rel=",
         "cli/parameters.py",
-        'if threshold is not None and "rel=" not in measure:',
-        "if threshold is not None:",
+        "if threshold is not None and not names_its_own and not parsed.gains_by_level:",
+        "if threshold is not None and not parsed.gains_by_level:",
         "cli/test_parameters.py",
         "P(rel=2)@10 is scored at another threshold",
     ),

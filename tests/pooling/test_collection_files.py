@@ -73,7 +73,7 @@ def test_options_hold_for_files_that_say_nothing(toml: Callable[..., Path]) -> N
             r"example\.toml, line 4: unknown key 'orders'; did you mean 'order'\? known: name, ",
         ),
         ('runs = "pool"', r"line 4: unknown key 'runs'; known: name, qrels, pool, "),
-        ('order = "date"', r"line 4: order cannot be 'date'; known: score, rank"),
+        ('order = "date"', r"line 4: order cannot be 'date'; known: score, single-precision, rank"),
         ("known_depth = 0", r"line 4: known_depth cannot be 0; at least 1"),
         ("known_depth = true", r"line 4: known_depth cannot be True; a whole number"),
         ('strict = "no"', r"line 4: strict cannot be 'no'; true or false"),

@@ -57,6 +57,27 @@ def test_rungs_are_the_levels_that_a_measure_tells_apart(
     assert levels_of(collection, found) == reached
 
 
+@pytest.mark.parametrize(
+    ("measure", "rungs"),
+    [
+        ("P@10", [(0, 1)]),
+        ("nDCG@10", [(0, 1), (1, 2), (2, 3)]),
+        ("P(rel=2)@10", [(0, 2, 1)]),
+        ("P(rel=3)@10", [(0, 2, 1), (2, 3, 1)]),
+        ("nDCG(rel=2)@10", [(0, 2, 1), (2, 3, 1)]),
+    ],
+)
+def test_the_lowest_level_is_the_floor_where_nothing_is_below(
+    measure: str, rungs: list[tuple[int, ...]]
+) -> None:
+    graded = graded_example((1, 2))
+    above = dataclasses.replace(
+        graded, relevance=np.where(graded.judged, graded.relevance + 1, -1).astype(np.int16)
+    )
+    assert list(rungs_of(above, parse_measure(measure))) == [Rung(*rung) for rung in rungs]
+    assert [rung.above_floor for rung in rungs_of(above, parse_measure("P(rel=3)@10"))] == [1, 2]
+
+
 def test_nothing_relevant_leaves_one_question() -> None:
     example = load_example()
     nothing = dataclasses.replace(example, relevance=np.minimum(example.relevance, np.int16(0)))
@@ -72,6 +93,8 @@ def test_too_many_levels_are_refused() -> None:
     assert len(rungs_of(many, parse_measure("P(rel=10)@10"))) == 10
     with pytest.raises(InputError, match="tells 11 levels of relevance apart"):
         rungs_of(many, parse_measure("nDCG@10"))
+    assert [rung.rel for rung in rungs_of(many, parse_measure("ERR@10"))] == [1, 2, 3, 4]
+    assert [rung.rel for rung in rungs_of(many, parse_measure("SDCG(max_rel=3)@10"))] == [1, 2, 3]
 
 
 # --- evidence of a rung -------------------------------------------------------------------------------------

@@ -9,12 +9,14 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import pytrec_eval
 from fits import TARGETS
 from known_scores import MEASURES, example_scores
 from toys import EDGE_CASES, WITHOUT_A_POOL, toy_collection
 from wide import note_of, wide
 
 import bayespool
+from bayespool import read_collection
 from bayespool.corrections import Background, Interpolated, SystemsAdjustment, TopicsAdjustment
 from bayespool.errors import DiagnosticsWarning, InputError, InputWarning, NoPoolWarning
 from bayespool.evidence import judgment_counts
@@ -74,6 +76,7 @@ def test_metadata_are_what_a_result_is_quoted_with() -> None:
         "negatives": "",
         "strategy": "",
         "ranks": "",
+        "topics": "",
         "is_sparse": False,
         "audits": (),
     }
@@ -330,3 +333,23 @@ def test_posterior_of_the_example_covers_its_truth() -> None:
 def test_a_relevance_that_nobody_gave_is_said() -> None:
     with pytest.warns(InputWarning, match=r"no document of the qrels has relevance 7 or more"):
         score(load_example(), "new-a", "P(rel=7)@5", estimators=["background"])
+
+
+def test_scores_as_judged_need_no_ten_levels() -> None:
+    """Click counts: pytrec_eval's nDCG with 31 levels, of which posteriors cannot tell all apart."""
+    qrels = {f"q{t}": {f"d{i}": (7 * i + 11 * t) % 31 for i in range(31)} for t in range(4)}
+    run = {q: {f"d{i}": (13 * i) % 37 for i in range(0, 40, 2)} for q in qrels}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10"}).evaluate(run)
+    with pytest.warns(NoPoolWarning):
+        collection = read_collection(qrels, {"mine": run})
+    measures = ["nDCG@10", "ERR@10"]
+    scores = score(collection, "mine", measures, estimators=["as-judged", "posterior-combined"], draws=20)
+    frame = scores.to_frame().set_index(["measure", "estimator"])
+    expected = sum(values["ndcg_cut_10"] for values in theirs.values()) / len(qrels)
+    assert frame.loc[("nDCG@10", "as-judged"), "value"] == pytest.approx(expected)
+    assert np.isnan(frame.loc[("nDCG@10", "posterior-combined"), "value"])
+    assert (
+        "nDCG@10 tells 30 levels of relevance apart" in frame.loc[("nDCG@10", "posterior-combined"), "note"]
+    )
+    assert np.isfinite(frame.loc[("ERR@10", "posterior-combined"), "value"])
+    assert "ERR@10: relevance above 4 (max_rel) counts as 4, in 104 judgments" in scores.notes()

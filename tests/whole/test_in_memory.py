@@ -358,7 +358,7 @@ def test_names_of_ir_datasets(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="ir_datasets has no data set 'toys'"):
         build_collection("irds:toy/judged", "irds:toys")
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
-    with pytest.raises(InputError, match="pip install ir_datasets"):
+    with pytest.raises(InputError, match=r"pip install .bayespool.irds"):
         build_collection("irds:toy/judged", "irds:toy/judged")
 
 

@@ -352,10 +352,10 @@ def test_the_commands_threshold_is_its_own() -> None:
     """It was P@3 that `--relevance-threshold 2` made of it."""
     from bayespool.cli.parameters import _with_threshold
 
-    assert _with_threshold("Hit@3", 2) == "Hit(rel=2)@3"
-    assert _with_threshold("Hit(rel=1)@3", 2) == "Hit@3"
-    assert _with_threshold("P@3", 2) == "P(rel=2)@3"
-    assert _with_threshold("P@3", None) == "P@3"
+    assert _with_threshold("Hit@3", 2) == ["Hit(rel=2)@3"]
+    assert _with_threshold("Hit(rel=1)@3", 2) == ["Hit@3"]
+    assert _with_threshold("P@3", 2) == ["P(rel=2)@3"]
+    assert _with_threshold("P@3", None) == ["P@3"]
 
 
 def test_compare_takes_it() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from bayespool import compare, read_collection, score
+from bayespool import compare, parse_measure, read_collection, score
 from bayespool.collection import Collection
-from bayespool.errors import NoPoolWarning, SparseJudgmentsWarning
+from bayespool.errors import BayespoolWarning, InputError, NoPoolWarning, SparseJudgmentsWarning
 from bayespool.posterior import PosteriorEstimator
 
 SPARSE = {"q1": {"d1": 1}, "q2": {"d2": 1}}
@@ -96,3 +97,55 @@ def test_a_sentence_names_the_difference_as_judged_and_its_test() -> None:
         "documents counted as nonrelevant. On the existing judgments the difference of 0.250 is "
         "not significant at 0.05"
     )
+
+
+def graded(lowest: int, *, pool: bool) -> Collection:
+    """Three levels, the lowest of which most documents have, and a run with unjudged documents."""
+    topics = [f"q{t}" for t in range(8)]
+    others = {
+        name: {q: {f"{name if i % 2 else 'all'}{i}": -i for i in range(6)} for q in topics} for name in "abcd"
+    }
+    pooled = sorted({d for documents in others.values() for d in documents["q0"]})
+    judgments = {
+        q: {d: lowest + (i + t) % 5 // 2 for i, d in enumerate(pooled)} for t, q in enumerate(topics)
+    }
+    runs = {"new": {q: {f"{'all' if i % 3 else 'x'}{i}": -i for i in range(12)} for q in topics}}
+    with pytest.warns(BayespoolWarning) as warned:
+        collection = read_collection(judgments, runs, pool=others if pool else None)
+    assert SparseJudgmentsWarning not in [w.category for w in warned]
+    return collection
+
+
+@pytest.mark.parametrize("pool", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_the_lowest_level_is_no_other_where_it_is_1(pool: bool) -> None:
+    estimators = ["interpolated", "posterior-combined"]
+    columns = ["value", "lower", "upper", "distance", "new_kind", "bound_upper"]
+    found = []
+    for lowest, measures in ((0, ["P(rel=1)@5", "AP(rel=2)@10"]), (1, ["P(rel=2)@5", "AP(rel=3)@10"])):
+        frame = score(graded(lowest, pool=pool), "new", measures, estimators=estimators, draws=50).to_frame()
+        found.append(frame[columns].to_numpy())
+    np.testing.assert_array_equal(*found)
+    assert np.isfinite(found[0][1::2, :3]).all()
+    assert np.isfinite(found[0][1::2, 3]).all() == pool
+
+
+def test_judgments_are_sparse_for_measures_to_which_all_are_relevant() -> None:
+    collection = graded(1, pool=False)
+    assert not collection.is_sparse
+    assert (collection.is_sparse_at(1), collection.is_sparse_at(2)) == (True, False)
+    with pytest.warns(SparseJudgmentsWarning):
+        scores = score(collection, "new", ["P@5", "P(rel=3)@5"], estimators="posterior-combined", draws=50)
+    assert np.isnan(scores.to_frame()["value"]).tolist() == [True, False]
+    assert [note for note in scores.notes() if note.startswith("P@5: only relevant documents are judged")]
+
+
+@pytest.mark.slow
+def test_one_completion_serves_measures_that_ask_for_the_lowest_level_and_for_more() -> None:
+    collection = graded(1, pool=True)
+    alone = PosteriorEstimator(draws=20).complete(collection, "new", "P(rel=3)@5")
+    assert alone.levels == (0, 2, 3)
+    with pytest.raises(InputError, match="complete the judgments for this measure"):
+        alone.evaluate(parse_measure("P@5"))
+    both = PosteriorEstimator(draws=20, joint=True).complete(collection, "new", ["P(rel=3)@5", "P@5"])
+    assert both.levels == (0, 1, 2, 3)
+    assert len(both.evaluate(parse_measure("P@5"), parse_measure("P(rel=3)@5"))) == 2

@@ -1,0 +1,76 @@
+"""Judgments and organizations of several files."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from bayespool.collection import Qrels, qrels_from_frame, qrels_of, read_qrels
+from bayespool.collection.joining import join_organizations, join_qrels
+from bayespool.collection.sources import organizations_of
+from bayespool.errors import InputError, InputWarning
+
+
+def lines(qrels: Qrels) -> list[tuple[str, str, int]]:
+    columns = (qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), qrels.relevance.tolist())
+    return list(zip(*columns, strict=True))
+
+
+@pytest.fixture
+def rounds(tmp_path: Path) -> list[Path]:
+    """Judgments of two rounds, which have topic 2 in common."""
+    (tmp_path / "one.txt").write_text("\n1 0 a 1\n2 0 a 0\n")
+    with gzip.open(tmp_path / "two.txt.gz", "wt") as file:
+        file.write("2 0 b 2\n2 0 aa 1\n3 0 a 1\n")
+    return [tmp_path / "one.txt", tmp_path / "two.txt.gz"]
+
+
+def test_rounds_are_joined(rounds: list[Path]) -> None:
+    joined = qrels_of(rounds)
+    assert lines(joined) == [("1", "a", 1), ("2", "a", 0), ("2", "b", 2), ("2", "aa", 1), ("3", "a", 1)]
+    assert joined.path == rounds[0]
+    assert lines(qrels_of(rounds[:1])) == lines(read_qrels(rounds[0]))
+
+
+def test_sources_of_several_forms_are_joined(rounds: list[Path]) -> None:
+    frame = pd.DataFrame({"query_id": ["9"], "doc_id": ["z"], "relevance": [3]})
+    joined = qrels_of([str(rounds[0]), frame, {"8": {"y": 0}}, qrels_from_frame({"7": {"x": 1}})])
+    assert lines(joined)[2:] == [("9", "z", 3), ("8", "y", 0), ("7", "x", 1)]
+    rows = [("1", "a", 1), ("1", "b", 0)]
+    assert (
+        lines(qrels_of([dict(zip(("query_id", "doc_id", "relevance"), r, strict=True)) for r in rows]))
+        == rows
+    )
+
+
+def test_a_contradiction_is_named_with_files_and_lines(rounds: list[Path], tmp_path: Path) -> None:
+    (tmp_path / "three.txt").write_text("1 0 b 1\n2 0 a 1\n")
+    with pytest.raises(InputError) as caught:
+        qrels_of([*rounds, tmp_path / "three.txt"])
+    assert (caught.value.path, caught.value.line) == (tmp_path / "three.txt", 2)
+    assert caught.value.reason == f"document a of topic 2 has relevance 1 here and 0 in {rounds[0]}, line 3"
+
+
+def test_what_files_say_alike_counts_once(rounds: list[Path]) -> None:
+    with pytest.warns(InputWarning, match="2 judgments of several files given together: the same in each"):
+        joined = join_qrels([read_qrels(rounds[0]), read_qrels(rounds[0])])
+    assert lines(joined) == lines(read_qrels(rounds[0]))
+
+
+def test_organizations_are_joined(tmp_path: Path) -> None:
+    for name, text in (("a", "r1,north\nr2,south"), ("b", "r3,east\nr1,north"), ("c", "r4,x\nr2,north")):
+        (tmp_path / f"{name}.csv").write_text(f"run_id,organization\n{text}\n")
+    one, two, three = (tmp_path / f"{name}.csv" for name in "abc")
+    assert organizations_of([one, two]) == {"r1": "north", "r2": "south", "r3": "east"}
+    with pytest.raises(InputError) as caught:
+        organizations_of((one, str(three)))
+    assert (caught.value.path, caught.value.line) == (three, 3)
+    assert caught.value.reason.endswith(f"belongs to 'north' here and to 'south' in {one}, line 3")
+
+
+def test_sources_without_a_file_are_named_so() -> None:
+    with pytest.raises(InputError, match="run 'r' belongs to 'b' here and to 'a' in another source"):
+        join_organizations([(None, {"r": "a"}), (None, {"r": "b"})])

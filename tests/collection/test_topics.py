@@ -1,0 +1,59 @@
+"""Topics of runs and qrels that agree in part."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+from bayespool.collection import build_collection, qrels_from_frame, run_from_frame
+from bayespool.collection.topics import join_hint
+from bayespool.errors import InputError, InputWarning
+
+
+@pytest.mark.parametrize(
+    ("of_run", "of_qrels", "n", "name"),
+    [
+        (["007", "08", "10"], ["7", "8", "9"], 2, "leading zeros"),
+        (["q1", "q2"], ["1", "2"], 2, "what is before the number"),
+        (["1"], ["topic-1"], 1, "what is before the number"),
+        (["PM-01", "PM-02"], ["1", "2"], 2, "what is before the number, and leading zeros"),
+        (["Q1a", "Q2b"], ["q1a", "q2b"], 2, "upper case"),
+    ],
+)
+def test_what_would_join_topics(of_run: list[str], of_qrels: list[str], n: int, name: str) -> None:
+    hint = join_hint(of_run, of_qrels)
+    assert hint.startswith(f"{n} topic")
+    assert f"but for {name}, such as {of_run[0]} in the run and {of_qrels[0]} in the qrels" in hint
+
+
+def test_forms_that_several_topics_share_join_none() -> None:
+    assert join_hint(["1a", "01a"], ["001a"]) == ""
+    assert join_hint(["77", "abc"], ["78", "abd"]) == ""
+
+
+def test_topics_that_agree_in_part_are_warned_of() -> None:
+    run = run_from_frame({t: {"d": 1} for t in ("01", "02", "10")}, "padded")
+    qrels = qrels_from_frame({t: {"d": 1} for t in ("1", "2", "10")})
+    with pytest.warns(InputWarning) as warned:
+        collection = build_collection([run, run_from_frame({"1": {"d": 1}}, "short")], qrels)
+    (strange,) = collection.strange_topics
+    assert (strange.run_id, strange.of_run, strange.of_qrels) == ("padded", ("01", "02"), ("1", "2"))
+    assert [str(w.message) for w in warned] == [collection.topic_note]
+    assert "2 topics agree but for leading zeros" in collection.topic_note
+
+
+@pytest.mark.parametrize("topics", [("1", "2", "3"), ("1",)])  # more than the qrels have, or fewer
+def test_other_runs_are_not(topics: tuple[str, ...]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = run_from_frame({t: {"d": 1} for t in topics}, "r")
+        assert build_collection([run], qrels_from_frame({"1": {"d": 1}, "2": {"d": 1}})).topic_note == ""
+
+
+def test_a_run_without_any_topic_of_the_qrels_is_told_what_would_join_them() -> None:
+    with pytest.raises(InputError, match="2 topics agree but for leading zeros"):
+        build_collection(
+            [run_from_frame({"01": {"d": 1}, "02": {"d": 1}}, "r")],
+            qrels_from_frame({"1": {"d": 1}, "2": {"e": 1}}),
+        )
