@@ -246,7 +246,7 @@ def _with_levels(found: Format, rows: Numbered) -> Format:
 
 
 def _counts(rows: Numbered, place: int, width: int, *, least: int = 2) -> bool:
-    """Whether a column counts the lines of each topic, from 0 or 1, over more than a few documents."""
+    """Whether a column counts the lines of each topic, from 0 or 1, in one at least so many."""
     if not _most(rows, lambda f: len(f) == width and is_whole(f[place])):
         return False
     ranks, documents = defaultdict[bytes, list[float]](list), set()
@@ -260,7 +260,7 @@ def _counts(rows: Numbered, place: int, width: int, *, least: int = 2) -> bool:
     return (
         len(documents) == n_lines
         and starts <= {0.0, 1.0}
-        and n_lines >= least * len(ranks)
+        and max(map(len, ranks.values())) >= least
         and counted == n_lines - len(ranks)
     )
 

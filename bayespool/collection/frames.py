@@ -109,7 +109,8 @@ def columns_by_name(
         if known is not None:
             columns[name] = taken[known]
         elif name not in optional:
-            near = next((question for n in NAMES[name] if (question := did_you_mean(n, taken))), "")
+            others = [other for other in taken if other not in _KNOWN]
+            near = next((question for n in NAMES[name] if (question := did_you_mean(n, others))), "")
             hint = f"it may be called {', '.join(NAMES[name])}; there are {', '.join(map(str, taken))}"
             raise InputError(f"{origin}: no column {name}", hint=f"{near} {hint}".lstrip())
     if not len(columns[wanted[0]]):
@@ -287,7 +288,7 @@ def integers_of(values: Any, name: str, origin: str, dtype: type[np.signedintege
         row = int(bad.argmax())
         reason = f"{origin}: {name} is {numbers[row]:g} in row {row + 1}"
         hint = f"it is an integer from {bounds.min:,} to {bounds.max:,}"
-        if name == "relevance" and numbers[row] % 1:
+        if name == "relevance" and numbers[row] != np.floor(numbers[row]):
             hint = GRADES_HINT
         raise InputError(reason, hint=hint)
     return numbers.astype(dtype)
@@ -406,5 +407,6 @@ def _pairs(columns: dict[str, Any], origin: str) -> tuple[pa.DictionaryArray, pa
         row = int(again[0])
         reason = f"{origin}: document {doc_id[row]} is repeated in topic {query_id[row]}, in row {row + 1}"
         several = "; several runs in one frame need a column run_id" if origin.startswith("run ") else ""
-        raise InputError(reason, hint=f"keep one row per document and topic{several}")
+        best = ", of diversity qrels the best subtopic" if origin == "qrels" else ""
+        raise InputError(reason, hint=f"keep one row per document and topic{several}{best}")
     return topics, doc_id

@@ -351,11 +351,11 @@ def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool
         may_skip = fatal is None and 10 * n_lost < n_rows
         hint = bad.hint or (_LENIENT_HINT + bad.remedy if may_skip else _columns_hint(bad, layout))
         raise InputError(bad.detail, path=path, line=number, hint=hint)
+    if fatal is not None:
+        raise InputError(fatal[1].detail, path=path, line=fatal[0], hint=fatal[1].hint)
     if not numbers:
         reason = f"no line can be used ({'; '.join(tally)})"
         raise InputError(reason, path=path, hint=_columns_hint(None, layout))
-    if fatal is not None:
-        raise InputError(fatal[1].detail, path=path, line=fatal[0], hint=fatal[1].hint)
     if 10 * n_lost >= n_rows and n_lost:
         number, bad = next(found for found in bad_rows if found[1].is_lost)
         reason = f"{n_lost:,} of {n_rows:,} lines would be lost, a tenth or more ({'; '.join(tally)})"
