@@ -100,16 +100,22 @@ def _zstd(data: bytes) -> Iterator[bytes]:
 
 
 def _bzip2(data: bytes) -> Iterator[bytes]:
+    is_first = True
     while data:
         stream = bz2.BZ2Decompressor()
-        piece = stream.decompress(data, _PIECE_BYTES)
+        try:
+            piece = stream.decompress(data, _PIECE_BYTES)
+        except OSError:
+            if is_first:
+                raise
+            return  # as for xz
         yield piece
         while not stream.eof:
             piece = stream.decompress(b"", _PIECE_BYTES)
             if not piece and stream.needs_input and not stream.eof:
                 raise EOFError("the end is missing")
             yield piece
-        data = stream.unused_data
+        data, is_first = stream.unused_data, False
 
 
 def _lz4(data: bytes) -> Iterator[bytes]:

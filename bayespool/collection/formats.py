@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import io
 import itertools
 import re
 from collections import Counter, defaultdict
@@ -34,8 +33,10 @@ from bayespool.errors import InputError
 
 _MAX_LINES_INSPECTED = 100
 _WIDTHS = ("no", "one", "two", "three", "four", "five", "six")
-_COMMENT = re.compile(rb"^[ \t]*#(.*)\n?", re.MULTILINE)
+_COMMENT = re.compile(rb"^[ \t\v\f]*#(.*)\n?", re.MULTILINE)
 _LEVELS = {b"S": b"3", b"A": b"2", b"B": b"1", b"C": b"0"} | {b"L%d" % n: b"%d" % n for n in range(10)}
+
+_HAS_EMPTY = re.compile(rb"[ \v\f]|\t[\t\n]|\n\t")  # where tabs are not all that separates columns
 
 Columns = list[bytes]
 Numbered = list[tuple[int, Columns]]
@@ -80,6 +81,8 @@ def parse_lines(text: bytes, path: Path, layout: FileLayout, *, strict: bool) ->
     """Columns of a text, by the fast parser where possible."""
     lines = parse_fast(text, layout)
     if lines is not None:
+        if layout.real != "score":  # a run of four columns passes for judgments of documents 1, 2, 3
+            _refuse_another_kind(_first_rows(text, path, layout, ""), path, layout)
         return lines
     if is_json(text):
         return lines_of_json(text, path, layout)
@@ -90,7 +93,7 @@ def parse_lines(text: bytes, path: Path, layout: FileLayout, *, strict: bool) ->
     if not found.has_levels and b'"' not in bare and found.delimiter in ("", "\t"):
         if found.header:
             bare = bare.lstrip().partition(b"\n")[2]
-        if bare is not text and not (found.delimiter and b" " in bare):
+        if (bare is not text or found.name != "trec") and not (found.delimiter and _HAS_EMPTY.search(bare)):
             lines = parse_fast(bare, layout)
     lines = lines or collect(_rows(text, path, found, layout), path, layout, strict=strict)
     if layout.real is None and layout.integer == "rank":
@@ -103,8 +106,7 @@ def parse_lines(text: bytes, path: Path, layout: FileLayout, *, strict: bool) ->
 
 def sniff(text: bytes, path: Path, layout: FileLayout) -> Format:
     """Format of a text by its first lines; one of another kind, or not to be told, is refused."""
-    numbered = list(itertools.islice(numbered_lines(text, path, layout), _MAX_LINES_INSPECTED))
-    split = {d: [(number, _split(line, d)) for number, line in numbered] for d in ("", "\t", ",", ";")}
+    split = {d: _first_rows(text, path, layout, d) for d in ("", "\t", ",", ";")}
     for delimiter in ("\t", ",", ";", ""):
         if split[delimiter]:
             number, names = split[delimiter][0]
@@ -147,16 +149,21 @@ _NOT_READ = {
 """Why formats are not read yet, and what to do."""
 
 
+def _first_rows(text: bytes, path: Path, layout: FileLayout, delimiter: str) -> Numbered:
+    lines = itertools.islice(numbered_lines(text, path, layout), _MAX_LINES_INSPECTED)
+    return [(number, _split(line, delimiter)) for number, line in lines]
+
+
 def _split(line: bytes, delimiter: str) -> Columns:
     if not delimiter:
         return line.split()
     if b'"' not in line:
         return [field.strip() for field in line.split(delimiter.encode())]
     try:
-        (row,) = csv.reader([line.decode()], delimiter=delimiter)
+        (row,) = csv.reader([line.decode()], delimiter=delimiter, strict=True)
     except (csv.Error, ValueError):
         return []
-    return [field.strip().encode() for field in row]
+    return [field.encode().strip() for field in row]
 
 
 def _most(rows: Numbered, look: Callable[[Columns], bool]) -> int:
@@ -169,7 +176,7 @@ def _named_columns(names: Columns, layout: FileLayout, path: Path, line: int) ->
     """Our names of the columns of a header; empty if this is none."""
     lowered = [name.decode().strip('"').lower() for name in names]
     value = layout.columns[4 if layout.real == "score" else 3]
-    wanted = ["query_id", "doc_id", value] + ["rank", "run_id"] * (value == "score")
+    wanted = ["query_id", "doc_id", value, *(["rank", "run_id"] if value == "score" else ["iteration"])]
     columns = [f"({name})" for name in lowered]
     for ours in wanted:
         name = next((name for name in NAMES[ours] if name in lowered), None)
@@ -354,27 +361,26 @@ def _rows(text: bytes, path: Path, found: Format, layout: FileLayout) -> Iterato
 
 def _delimited(text: bytes, path: Path, found: Format, layout: FileLayout) -> Iterator[Row]:
     """Rows of columns that a character separates, perhaps in quotes."""
-    reader = csv.reader(io.StringIO(text.decode(), newline=""), delimiter=found.delimiter, strict=True)
+    lines = list(numbered_lines(text, path, layout))
+    reader = csv.reader((line.decode() for _, line in lines), delimiter=found.delimiter, strict=True)
     ids = [found.columns.index(name) for name in ("query_id", "doc_id")]
     try:
         for row in reader:
-            fields = [field.strip().encode() for field in row]
-            if not any(fields) or fields[0].startswith(b"#"):
+            number = lines[reader.line_num - 1][0]
+            fields = [field.encode().strip() for field in row]
+            if not any(fields):
                 continue
             if len(fields) > len(found.columns):
                 detail = f"expected {len(found.columns)} columns, found {len(fields)}"
-                yield reader.line_num, BadLine(f"skipped, more than {layout.width} columns", detail)
+                yield number, BadLine(f"skipped, more than {layout.width} columns", detail)
             elif len(fields) == len(found.columns) and not all(fields[i] for i in ids):
-                yield (
-                    reader.line_num,
-                    BadLine("skipped, no topic or document", "a topic or document is empty"),
-                )
+                yield number, BadLine("skipped, no topic or document", "a topic or document is empty")
             else:
-                yield reader.line_num, fields
+                yield number, fields
     except csv.Error as error:
         hint = 'put a text with a quote in it between quotes, and double the quote: "a ""b"""'
         reason = f"is no proper text with columns ({error})"
-        raise InputError(reason, path=path, line=reader.line_num, hint=hint) from None
+        raise InputError(reason, path=path, line=lines[reader.line_num - 1][0], hint=hint) from None
 
 
 def _refuse_gaps(lines: Lines, path: Path) -> None:

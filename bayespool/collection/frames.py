@@ -23,6 +23,7 @@ NAMES = {
     "relevance": ("relevance", "label", "rel", "rating", "judgment", "grade", "score"),
     "label": ("label", "relevance", "rel", "rating", "judgment", "grade", "score"),
     "rank": ("rank",),
+    "iteration": ("iteration", "iter", "subtopic", "q0"),
     "run_id": ("run_id", "run", "tag"),
     "organization": ("organization",),
 }
@@ -378,8 +379,10 @@ def labels_from_frame(frame: Any) -> Labels:
     origin = "labels"
     columns = columns_by_name(frame, ("query_id", "doc_id", "label"), origin)
     is_null = _nulls(columns["label"])
+    if is_null.all():
+        raise InputError(f"{origin}: no row has a label")
     if is_null.any():
-        columns = {name: pa.array(values).filter(pa.array(~is_null)) for name, values in columns.items()}
+        columns = {name: _without(values, is_null) for name, values in columns.items()}
     query_id, doc_id = _pairs(columns, origin)
     label = numbers_of(columns["label"], "label", origin)
     is_label = without_failures(label)
@@ -392,10 +395,15 @@ def labels_from_frame(frame: Any) -> Labels:
 
 
 def _nulls(values: Any) -> npt.NDArray[np.bool_]:
-    """Whether each value of a list or an Arrow array is null, shape (row,); of other columns none is."""
-    if isinstance(values, pa.Array | pa.ChunkedArray):
+    """Whether each value is null, shape (row,), of a list or a column that knows nulls (not of pandas)."""
+    if hasattr(values, "is_null"):
         return np.asarray(values.is_null())
     return np.array([isinstance(values, list) and value is None for value in values], dtype=bool)
+
+
+def _without(values: Any, is_null: npt.NDArray[np.bool_]) -> list[Any]:
+    cells = values.to_pylist() if isinstance(values, pa.Array | pa.ChunkedArray) else list(values)
+    return [cell for cell, null in zip(cells, is_null.tolist(), strict=True) if not null]
 
 
 def _pairs(columns: dict[str, Any], origin: str) -> tuple[pa.DictionaryArray, pa.StringArray]:

@@ -354,7 +354,7 @@ def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool
     if fatal is not None:
         raise InputError(fatal[1].detail, path=path, line=fatal[0], hint=fatal[1].hint)
     if not numbers:
-        reason = f"no line can be used ({'; '.join(tally)})"
+        reason = f"no line can be used ({'; '.join(tally) or 'all are comments'})"
         raise InputError(reason, path=path, hint=_columns_hint(None, layout))
     if 10 * n_lost >= n_rows and n_lost:
         number, bad = next(found for found in bad_rows if found[1].is_lost)
