@@ -142,8 +142,12 @@ def test_warning_of_a_public_function_names_the_file_of_the_call(
 
 
 def test_warnings_of_readers_name_the_file_of_the_call(tmp_path: Path) -> None:
-    run = lenient(tmp_path / "a.run", "q Q0 d 1 0.5 a\nbad line\n")
-    qrels = lenient(tmp_path / "qrels.txt", "q 0 d 1\nbad line\n")
+    run = lenient(
+        tmp_path / "a.run", "q Q0 d 1 0.5 a\nbad line\n" + "".join(f"q Q0 d{i} 1 0.4 a\n" for i in range(10))
+    )
+    qrels = lenient(
+        tmp_path / "qrels.txt", "q 0 d 1\nbad line\n" + "".join(f"q 0 d{i} 0\n" for i in range(10))
+    )
     for call in (
         lambda: read_run(run, strict=False),
         lambda: read_runs([run], strict=False),

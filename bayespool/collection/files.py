@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import glob
+import io
 import lzma
 import os
 import re
 import stat
+import sys
 import tomllib
+import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -18,14 +22,21 @@ from bayespool.errors import InputError
 from bayespool.options import MAX_FILE_SIZE
 from bayespool.tables.files import PathLike
 
+_BZIP2_BLOCKS = (b"1AY&SY", b"\x17rE8P\x90")  # the first block, or the end of an empty file
 _MAGIC_BYTES = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+_MAGIC_BYTES |= {b"\x04\x22\x4d\x18": "lz4", b"PK\x03\x04": "zip"}
+_MAGIC_BYTES |= {b"BZh%d%b" % (n, end): "bzip2" for n in range(1, 10) for end in _BZIP2_BLOCKS}
 _MAGIC_BYTES |= {bytes([0x50 + i, 0x2A, 0x4D, 0x18]): "zstd" for i in range(16)}  # skippable frames
 
 _PIECE_BYTES = 1 << 24  # of text at a time
+_TAR = slice(257, 262)  # where a tar archive says what it is
+PARQUET = b"PAR1"
+STDIN = Path("-")
+"""Standard input, which can be read once."""
 _XZ_MEMORY_BYTES = 1 << 28  # the strongest presets take a quarter of it; a file may request 4 GiB
 _ZSTD_SLICE_BYTES = 1 << 10  # of the file at a time: 4 bytes may expand to a block of 128 KiB
 
-DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError)
+DAMAGE = (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError)
 """Errors that `pieces` raises for truncated or damaged files."""
 
 
@@ -36,7 +47,8 @@ def compression_of(data: bytes) -> str | None:
 
 def pieces(data: bytes, kind: str) -> Iterator[bytes]:
     """Text of one or several concatenated compressed files, in pieces of some ten MiB; raises `DAMAGE`."""
-    return {"gzip": _gzip, "xz": _xz, "zstd": _zstd}[kind](data)
+    kinds = {"gzip": _gzip, "xz": _xz, "zstd": _zstd, "bzip2": _bzip2, "lz4": _lz4, "zip": _zip}
+    return kinds[kind](data)
 
 
 def _gzip(data: bytes) -> Iterator[bytes]:
@@ -87,6 +99,47 @@ def _zstd(data: bytes) -> Iterator[bytes]:
             yield piece
 
 
+def _bzip2(data: bytes) -> Iterator[bytes]:
+    is_first = True
+    while data:
+        stream = bz2.BZ2Decompressor()
+        try:
+            piece = stream.decompress(data, _PIECE_BYTES)
+        except OSError:
+            if is_first:
+                raise
+            return  # as for xz
+        yield piece
+        while not stream.eof:
+            piece = stream.decompress(b"", _PIECE_BYTES)
+            if not piece and stream.needs_input and not stream.eof:
+                raise EOFError("the end is missing")
+            yield piece
+        data, is_first = stream.unused_data, False
+
+
+def _lz4(data: bytes) -> Iterator[bytes]:
+    import pyarrow as pa
+
+    with pa.CompressedInputStream(pa.BufferReader(data), "lz4") as stream:
+        while piece := stream.read(_PIECE_BYTES):
+            yield piece
+
+
+def _zip(data: bytes) -> Iterator[bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        names = [name for name in archive.namelist() if not name.endswith("/") and "__MACOSX" not in name]
+        if len(names) != 1:
+            hint = "unpack it, and name the file or the folder"
+            raise InputError(f"is a zip archive of {len(names)} files where one is read", hint=hint)
+        try:
+            with archive.open(names[0]) as file:
+                while piece := file.read(_PIECE_BYTES):
+                    yield piece
+        except RuntimeError as error:  # a password
+            raise OSError(str(error)) from None
+
+
 _HIDDEN_HINT = "hidden files and folders do not count"
 
 Source = PathLike | Iterable[PathLike]
@@ -113,6 +166,8 @@ def find_files(source: Source) -> tuple[Path, ...]:
 
 def _find_part(part: PathLike) -> list[Path]:
     path = Path(part).expanduser()
+    if path == STDIN:
+        return [path]
     try:
         return _files_at(path)
     except OSError as error:
@@ -139,8 +194,40 @@ def _files_at(path: Path) -> list[Path]:
     raise InputError("no such file or folder", path=path, hint=hint)
 
 
-def read_bytes(path: Path, *, max_size: int = MAX_FILE_SIZE) -> bytes:
-    """Bytes of a file of at most ``max_size`` MiB, decompressed, without byte order mark; never blank."""
+def read_bytes(path: Path, *, max_size: int = MAX_FILE_SIZE, tables: bool = False) -> bytes:
+    """Bytes of a file of at most ``max_size`` MiB, decompressed, without byte order mark; never blank.
+
+    They are a text, or with ``tables`` perhaps a Parquet file.
+    """
+    data = _stdin(max_size) if path == STDIN else _bytes_at(path, max_size)
+    if kind := compression_of(data):
+        data = _decompressed(data, kind, path, max_size)
+    if data[_TAR] == b"ustar":
+        hint = "unpack it (tar -xf), and name a file or the folder"
+        raise InputError("is a tar archive", path=path, hint=hint)
+    if tables and data.startswith(PARQUET):
+        return data
+    if b"\0" in data:
+        hint = "give UTF-8 or Latin-1 text, plain or as .gz, .xz, .zst, .bz2, .lz4 or .zip"
+        raise InputError("is binary or UTF-16 (it holds NUL bytes)", path=path, hint=hint)
+    data = data.removeprefix(_BOM)
+    if not data or data.isspace():
+        raise InputError("is empty", path=path, hint="write it again, or leave it out")
+    return data
+
+
+def _stdin(max_size: int) -> bytes:
+    """What comes from standard input, which is there once."""
+    data = sys.stdin.buffer.read(max_size * _MIB + 1)
+    if len(data) > max_size * _MIB:
+        raise _too_large(STDIN, max_size)
+    if not data:
+        hint = "write into it, and name - once; what is read twice has to be a file"
+        raise InputError("standard input is empty, or was read before", path=STDIN, hint=hint)
+    return data
+
+
+def _bytes_at(path: Path, max_size: int) -> bytes:
     try:
         status = path.stat()
         for is_kind, name, hint in _KINDS:
@@ -148,7 +235,7 @@ def read_bytes(path: Path, *, max_size: int = MAX_FILE_SIZE) -> bytes:
                 raise InputError(f"is {name} where a file is expected", path=path, hint=hint)
         if status.st_size > max_size * _MIB:
             raise _too_large(path, max_size)
-        data = path.read_bytes()
+        return path.read_bytes()
     except FileNotFoundError:
         raise InputError("no such file", path=path, hint="check the path") from None
     except PermissionError:
@@ -156,15 +243,6 @@ def read_bytes(path: Path, *, max_size: int = MAX_FILE_SIZE) -> bytes:
     except OSError as error:
         reason = f"cannot be read ({error.strerror or error})"
         raise InputError(reason, path=path, hint="check the path") from None
-    if kind := compression_of(data):
-        data = _decompressed(data, kind, path, max_size)
-    if b"\0" in data:
-        hint = "give UTF-8 or Latin-1 text, plain or as .gz, .xz or .zst"
-        raise InputError("is binary or UTF-16 (it holds NUL bytes)", path=path, hint=hint)
-    data = data.removeprefix(_BOM)
-    if not data or data.isspace():
-        raise InputError("is empty", path=path, hint="write it again, or leave it out")
-    return data
 
 
 def read_text(path: Path, *, max_size: int = MAX_FILE_SIZE) -> bytes:
@@ -218,6 +296,8 @@ def _decompressed(data: bytes, kind: str, path: Path, max_size: int) -> bytes:
             if size > max_size * _MIB:
                 raise _too_large(path, max_size)
             parts.append(piece)
+    except InputError as error:
+        raise InputError(error.reason, path=path, hint=error.hint) from None
     except DAMAGE as error:
         reason = f"the {kind} data are truncated or damaged ({str(error).rstrip('.')})"
         raise InputError(reason, path=path, hint="copy or download the file again") from None

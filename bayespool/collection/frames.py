@@ -11,21 +11,24 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bayespool.collection.lines import refuse_columns_of_another_kind, repeats
-from bayespool.collection.records import Labels, Qrels, Run
-from bayespool.errors import InputError, did_you_mean
+from bayespool.collection.lines import GRADES_HINT, NO_LABEL, repeats
+from bayespool.collection.records import Labels, Qrels, Run, without_failures
+from bayespool.errors import InputError, InputWarning, did_you_mean, warn_caller
+from bayespool.tables.formatting import counted
 
 NAMES = {
-    "query_id": ("query_id", "qid", "q_id", "topic"),
-    "doc_id": ("doc_id", "docno", "docid", "did"),
+    "query_id": ("query_id", "qid", "q_id", "topic", "query-id", "topic_id", "query"),
+    "doc_id": ("doc_id", "docno", "docid", "did", "corpus-id", "corpus_id", "pid", "doc", "document"),
     "score": ("score", "sim"),
-    "relevance": ("relevance", "label", "rel", "score"),
-    "label": ("label", "relevance", "rel", "score"),
+    "relevance": ("relevance", "label", "rel", "rating", "judgment", "grade", "score"),
+    "label": ("label", "relevance", "rel", "rating", "judgment", "grade", "score"),
     "rank": ("rank",),
+    "iteration": ("iteration", "iter", "subtopic", "q0"),
     "run_id": ("run_id", "run", "tag"),
     "organization": ("organization",),
 }
-"""Accepted names of each of our columns, our own first: those of ir_measures, PyTerrier, ranx, trec_eval."""
+"""Accepted names of each of our columns, our own first: those of ir_measures, PyTerrier, ranx, trec_eval,
+BEIR, trectools, Quepid, UMBRELA."""
 _KNOWN = {known for names in NAMES.values() for known in names}
 _FORMS = "give a data frame, {query_id: {doc_id: value}}, named tuples or dictionaries with these fields"
 
@@ -33,7 +36,12 @@ _FORMS = "give a data frame, {query_id: {doc_id: value}}, named tuples or dictio
 def is_frame(source: object) -> bool:
     """Whether an object has named columns, like a frame of pandas or polars or a table of Arrow."""
     # of the class: a lazy frame of polars warns when its own attribute is read
-    return hasattr(type(source), "columns") or hasattr(source, "__arrow_c_stream__")
+    return hasattr(type(source), "columns") or hasattr(source, "__arrow_c_stream__") or _is_dataset(source)
+
+
+def _is_dataset(source: object) -> bool:
+    """Whether an object is a data set of the datasets library."""
+    return hasattr(type(source), "column_names") and hasattr(type(source), "with_format")
 
 
 def is_row(source: object) -> bool:
@@ -52,6 +60,8 @@ def materialized(source: Any) -> Any:
         return source.to_dataframe()
     if not is_frame(source) or isinstance(source, pa.Table | pa.RecordBatch):
         return source
+    if _is_dataset(source):
+        return source.with_format("arrow")[:]
     if hasattr(type(source), "collect") and not hasattr(type(source), "to_arrow"):
         source = source.collect()
     of_pandas = type(source).__module__.partition(".")[0] == "pandas"
@@ -100,7 +110,8 @@ def columns_by_name(
         if known is not None:
             columns[name] = taken[known]
         elif name not in optional:
-            near = next((question for n in NAMES[name] if (question := did_you_mean(n, taken))), "")
+            others = [other for other in taken if other not in _KNOWN]
+            near = next((question for n in NAMES[name] if (question := did_you_mean(n, others))), "")
             hint = f"it may be called {', '.join(NAMES[name])}; there are {', '.join(map(str, taken))}"
             raise InputError(f"{origin}: no column {name}", hint=f"{near} {hint}".lstrip())
     if not len(columns[wanted[0]]):
@@ -138,8 +149,31 @@ def _columns_of_rows(source: Any, origin: str) -> dict[str, Any]:
     return {name: [getattr(row, name) for row in rows] for name in names}
 
 
+def are_lists_of_ids(mapping: Mapping[Any, Any]) -> bool:
+    """Whether a mapping is ``{query_id: [doc_id, …]}``, best document first."""
+    lists = list(mapping.values())
+    return (
+        bool(lists)
+        and all(
+            isinstance(ids, list | tuple)
+            and not hasattr(ids, "_fields")
+            and all(isinstance(i, str | int) for i in ids)
+            for ids in lists
+        )
+        and any(lists)
+    )
+
+
 def _columns_of_mapping(mapping: Mapping[Any, Any], value: str, origin: str) -> dict[str, Any]:
     columns: dict[str, Any] = {"query_id": [], "doc_id": [], value: []}
+    if value == "score" and are_lists_of_ids(mapping):
+        for query_id, doc_ids in mapping.items():
+            columns["query_id"] += [query_id] * len(doc_ids)
+            columns["doc_id"] += doc_ids
+            columns["score"] += range(len(doc_ids), 0, -1)
+        return columns | {
+            "rank": [rank for doc_ids in mapping.values() for rank in range(1, len(doc_ids) + 1)]
+        }
     for query_id, values in mapping.items():
         if not isinstance(values, Mapping):
             hint = f"the form is {{query_id: {{doc_id: {value}}}}}"
@@ -150,6 +184,26 @@ def _columns_of_mapping(mapping: Mapping[Any, Any], value: str, origin: str) -> 
     if not columns["query_id"]:
         raise InputError(f"{origin}: no rows")
     return columns
+
+
+def refuse_columns_of_another_kind(names: Iterable[object], last: str, origin: str, kind: str) -> None:
+    """Refuse columns in memory that look like another kind; ``kind`` is what their object claims to be."""
+    texts = {name for name in names if isinstance(name, str)}
+    judged, of_run = texts & set(NAMES["relevance"][:-1]), texts & {"rank", "run_id", "run", "tag"}
+    scored = texts & {"score", "sim"}
+    if last == "score" and (kind == "qrels" or (judged and not scored)):
+        seen = _columns(judged or scored)
+        reason = f"{origin}: looks like judgments or labels ({seen}), not like a run"
+        raise InputError(reason, hint="give judgments as qrels, labels as judges, and here runs with a score")
+    if last == "score" or judged or not scored:
+        return
+    if of_run or (kind == "run" and last == "relevance"):
+        reason = f"{origin}: looks like a run ({_columns(of_run | scored)}), not like {origin}"
+        raise InputError(reason, hint=f"give runs as runs, and here a column {last}")
+
+
+def _columns(names: set[str]) -> str:
+    return f"column{'s' if len(names) > 1 else ''} {', '.join(sorted(names))}"
 
 
 def ids_of(values: Iterable[Any], name: str, origin: str) -> pa.StringArray:
@@ -234,7 +288,10 @@ def integers_of(values: Any, name: str, origin: str, dtype: type[np.signedintege
     if bad.any():
         row = int(bad.argmax())
         reason = f"{origin}: {name} is {numbers[row]:g} in row {row + 1}"
-        raise InputError(reason, hint=f"it is an integer from {bounds.min:,} to {bounds.max:,}")
+        hint = f"it is an integer from {bounds.min:,} to {bounds.max:,}"
+        if name == "relevance" and numbers[row] != np.floor(numbers[row]):
+            hint = GRADES_HINT
+        raise InputError(reason, hint=hint)
     return numbers.astype(dtype)
 
 
@@ -244,10 +301,12 @@ def run_from_frame(frame: Any, run_id: str) -> Run:
     Parameters
     ----------
     frame : DataFrame, mapping or iterable
-        A data frame of pandas or polars or a table of Arrow with columns ``query_id`` (or ``qid``, ``q_id``,
-        ``topic``), ``doc_id`` (``docno``, ``docid``, ``did``), ``score`` (``sim``) and perhaps ``rank``; or
-        ``{query_id: {doc_id: score}}``; or rows: dictionaries, or named tuples such as those of ir_measures,
-        with those fields; or a run of ranx. Ids are text or whole numbers, which become text.
+        A data frame of pandas or polars, a table of Arrow or a data set of the datasets library with
+        columns ``query_id`` (or ``qid``, ``q_id``, ``topic``, ``query-id``, ``query``), ``doc_id``
+        (``docno``, ``docid``, ``did``, ``corpus-id``), ``score`` (``sim``) and perhaps ``rank``; or
+        ``{query_id: {doc_id: score}}``, or ``{query_id: [doc_id, …]}``, best first; or rows: dictionaries,
+        or named tuples such as those of ir_measures, with those fields; or a run of ranx. Ids are text or
+        whole numbers, which become text.
     run_id : str
         Name of the run.
 
@@ -319,9 +378,32 @@ def labels_from_frame(frame: Any) -> Labels:
     """
     origin = "labels"
     columns = columns_by_name(frame, ("query_id", "doc_id", "label"), origin)
+    is_null = _nulls(columns["label"])
+    if is_null.all():
+        raise InputError(f"{origin}: no row has a label")
+    if is_null.any():
+        columns = {name: _without(values, is_null) for name, values in columns.items()}
     query_id, doc_id = _pairs(columns, origin)
     label = numbers_of(columns["label"], "label", origin)
+    is_label = without_failures(label)
+    if n_failed := int(is_null.sum() + (~is_label).sum()):
+        warn_caller(f"{origin}: {counted(n_failed, 'row')} {NO_LABEL}", InputWarning)
+    if not is_label.all():
+        mask = pa.array(is_label)
+        query_id, doc_id, label = query_id.filter(mask), doc_id.filter(mask), label[is_label]
     return Labels(query_id=query_id, doc_id=doc_id, label=label)
+
+
+def _nulls(values: Any) -> npt.NDArray[np.bool_]:
+    """Whether each value is null, shape (row,), of a list or a column that knows nulls (not of pandas)."""
+    if hasattr(values, "is_null"):
+        return np.asarray(values.is_null())
+    return np.array([isinstance(values, list) and value is None for value in values], dtype=bool)
+
+
+def _without(values: Any, is_null: npt.NDArray[np.bool_]) -> list[Any]:
+    cells = values.to_pylist() if isinstance(values, pa.Array | pa.ChunkedArray) else list(values)
+    return [cell for cell, null in zip(cells, is_null.tolist(), strict=True) if not null]
 
 
 def _pairs(columns: dict[str, Any], origin: str) -> tuple[pa.DictionaryArray, pa.StringArray]:
@@ -333,5 +415,6 @@ def _pairs(columns: dict[str, Any], origin: str) -> tuple[pa.DictionaryArray, pa
         row = int(again[0])
         reason = f"{origin}: document {doc_id[row]} is repeated in topic {query_id[row]}, in row {row + 1}"
         several = "; several runs in one frame need a column run_id" if origin.startswith("run ") else ""
-        raise InputError(reason, hint=f"keep one row per document and topic{several}")
+        best = ", of diversity qrels the best subtopic" if origin == "qrels" else ""
+        raise InputError(reason, hint=f"keep one row per document and topic{several}{best}")
     return topics, doc_id

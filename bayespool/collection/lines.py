@@ -1,11 +1,11 @@
-"""Columns from the text of a TREC file, and checks of its kind and of repeated documents."""
+"""Columns from rows of a file, and repeated documents."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -19,108 +19,6 @@ import pyarrow.csv
 from bayespool.collection.memory import MEMORY
 from bayespool.collection.records import Skipped
 from bayespool.errors import InputError
-
-_SHORT_INTEGER = re.compile(rb"[+-]?[0-9]{1,9}")
-_MAX_LINES_INSPECTED = 100
-
-Look = Callable[[list[bytes]], bool]
-
-_GIVE_RUN = "give runs among the runs, and here lines of query_id iteration doc_id"
-_GIVE_OTHERS = "give judgments as the qrels (--qrels), labels as a judge (--judge), and runs here"
-
-
-def refuse_file_of_another_kind(text: bytes, path: Path, last: str) -> None:
-    """Refuse text that looks like another kind of file; ``last`` is the column of numbers expected."""
-    first = _first_lines(text)
-    if last == "score":
-        if line := _first_if_most(first, _is_judgment):
-            reason = "looks like judgments or labels (query_id iteration doc_id relevance), not like a run"
-            raise InputError(reason, path=path, line=line, hint=_GIVE_OTHERS)
-        return
-    expected = "judgments" if last == "relevance" else "labels of a judge"
-    if line := _first_if_most(first, _is_of_run):
-        reason = f"looks like a run (query_id Q0 doc_id rank score tag), not like {expected}"
-        raise InputError(reason, path=path, line=line, hint=f"{_GIVE_RUN} {last}")
-    if (
-        last == "relevance"
-        and (line := _first_if_most(first, _is_label))
-        and any(_is_fraction(f) for _, f in first)
-    ):
-        reason = "looks like labels of a judge (numbers that are not whole), not like judgments"
-        hint = "give labels as a judge (--judge), and here judgments with whole numbers"
-        raise InputError(reason, path=path, line=line, hint=hint)
-
-
-def refuse_columns_of_another_kind(names: Iterable[object], last: str, origin: str, kind: str) -> None:
-    """Refuse columns in memory that look like another kind; ``kind`` is what their object claims to be."""
-    texts = {name for name in names if isinstance(name, str)}
-    judged, of_run = texts & {"relevance", "label", "rel"}, texts & {"rank", "run_id", "run", "tag"}
-    scored = texts & {"score", "sim"}
-    if last == "score" and (kind == "qrels" or (judged and not scored)):
-        seen = _columns(judged or scored)
-        reason = f"{origin}: looks like judgments or labels ({seen}), not like a run"
-        raise InputError(reason, hint="give judgments as qrels, labels as judges, and here runs with a score")
-    if last == "score" or judged or not scored:
-        return
-    if of_run or (kind == "run" and last == "relevance"):
-        reason = f"{origin}: looks like a run ({_columns(of_run | scored)}), not like {origin}"
-        raise InputError(reason, hint=f"give runs as runs, and here a column {last}")
-
-
-def _columns(names: set[str]) -> str:
-    return f"column{'s' if len(names) > 1 else ''} {', '.join(sorted(names))}"
-
-
-def _first_lines(text: bytes) -> list[tuple[int, list[bytes]]]:
-    """Line numbers and columns of the first lines that are not blank."""
-    lines: list[tuple[int, list[bytes]]] = []
-    start = number = 0
-    while start < len(text) and len(lines) < _MAX_LINES_INSPECTED:
-        end = text.find(b"\n", start)
-        end = len(text) if end < 0 else end
-        number += 1
-        if fields := text[start:end].split():
-            lines.append((number, fields))
-        start = end + 1
-    return lines
-
-
-def _first_if_most(lines: list[tuple[int, list[bytes]]], look: Look) -> int:
-    """Number of the first line that looks so, if most lines do; else 0."""
-    matches = [number for number, fields in lines if look(fields)]
-    return matches[0] if 2 * len(matches) > len(lines) else 0
-
-
-def _is_of_run(fields: list[bytes]) -> bool:
-    """Whether a line has rank and score, and a tag after them or Q0 before; a tag may have blanks in it."""
-    return (
-        len(fields) >= 5
-        and (len(fields) == 6 or fields[1].upper() == b"Q0")
-        and _SHORT_INTEGER.fullmatch(fields[3]) is not None
-        and _number(fields[4]) is not None
-    )
-
-
-def _is_judgment(fields: list[bytes]) -> bool:
-    return len(fields) == 4 and _number(fields[3]) is not None
-
-
-def _is_label(fields: list[bytes]) -> bool:
-    return _is_judgment(fields) and _SHORT_INTEGER.fullmatch(fields[3]) is None
-
-
-def _is_fraction(fields: list[bytes]) -> bool:
-    """Whether the label is a number that is not whole."""
-    value = _number(fields[3]) if len(fields) == 4 else None
-    return value is not None and value % 1 != 0
-
-
-def _number(token: bytes) -> float | None:
-    try:
-        return float(token)
-    except ValueError:
-        return None
-
 
 _BLOCK_LINES = 1 << 13  # that stay in the processor's cache
 _N_BYTES = 16  # at the end of an id, in its fingerprint
@@ -182,10 +80,16 @@ _INVISIBLE_AT_AN_END = re.compile(
     b"^(?:%b)+|(?:%b)+$" % (_INVISIBLE_ANYWHERE.pattern, _INVISIBLE_ANYWHERE.pattern)
 )
 _INVISIBLE_REMOVED = "read without byte order marks and no-break spaces"
-_INTEGER = re.compile(rb"[+-]?[0-9]{1,100}")
+_INTEGER = re.compile(rb"([+-]?[0-9]{1,100})(?:\.0*)?")
 _BLOCK_BYTES = 1 << 24  # parsed by pyarrow at a time: bounds its memory
 _MAX_LINE_BYTES = 1 << 20
 _SCAN_BLOCK_BYTES = 1 << 16  # a block that stays in the processor's cache
+_NO_LABEL = (b"none", b"null", b"")
+NO_LABEL = "without a label (null, or -1 beside whole labels from 0)"
+GRADES_HINT = (
+    "write whole levels, and what each is worth in the measure, such as nDCG(gains={1:0.25,2:0.5,3:1})@10; "
+    "labels of a judge are given as such (--judge, judges)"
+)
 _LENIENT_HINT = "fix the file, or pass strict=False (--lenient) to "
 
 
@@ -201,6 +105,7 @@ class FileLayout:
     bounds: tuple[int, int]  # smallest and largest integer accepted
     real: str | None  # column read as real numbers (score, label)
     wants_tag: bool  # whether distinct values of ``tag`` are collected
+    apart: str  # column by which the lines of one document may be of several runs or subtopics
     keep: str  # which of several lines about one document strict=False keeps
 
 
@@ -214,6 +119,7 @@ class Lines:
     integer: npt.NDArray[np.int32] | None
     tags: tuple[str, ...]
     skipped: tuple[Skipped, ...] = ()
+    comments: tuple[str, ...] = ()  # lines that begin with #, without it
 
 
 QRELS = FileLayout(
@@ -225,6 +131,7 @@ QRELS = FileLayout(
     bounds=(-(2**15), 2**15 - 1),
     real=None,
     wants_tag=False,
+    apart="iteration",
     keep="last line",
 )
 
@@ -248,17 +155,9 @@ def run_layout(*, ranks: bool, tag: bool) -> FileLayout:
         bounds=(-(2**31), 2**31 - 1),
         real="score",
         wants_tag=tag,
+        apart="tag",
         keep="lowest rank" if ranks else "best score",
     )
-
-
-def parse_lines(text: bytes, path: Path, layout: FileLayout, *, strict: bool) -> Lines:
-    """Columns of a string in a layout, by the fast parser where possible."""
-    lines = parse_fast(text, layout)
-    if lines is not None:
-        return lines
-    refuse_file_of_another_kind(text, path, layout.columns[4 if layout.real == "score" else 3])
-    return parse_tolerantly(text, path, layout, strict=strict)
 
 
 def parse_fast(text: bytes, layout: FileLayout) -> Lines | None:
@@ -296,7 +195,9 @@ def parse_fast(text: bytes, layout: FileLayout) -> Lines | None:
         integer = None if layout.integer is None else _integers(_one_chunk(table, layout.integer), layout)
         real = None if layout.real is None else _one_chunk(table, layout.real).to_numpy()
         tags = tuple(_one_chunk(table, "tag").dictionary.to_pylist()) if layout.wants_tag else ()
-    except (pa.ArrowException, _BadLine):
+    except (pa.ArrowException, BadLine):
+        return None
+    if any(query.startswith("#") for query in query_id.dictionary.to_pylist()):  # a comment
         return None
     if real is not None and np.isnan(real).any():
         return None
@@ -344,87 +245,160 @@ def _one_chunk(table: pa.Table, name: str) -> pa.Array:
 def _integers(column: pa.DictionaryArray, layout: FileLayout) -> npt.NDArray[np.int32] | None:
     try:
         values = [_integer(value.encode(), layout) for value in column.dictionary.to_pylist()]
-    except _BadLine:
+    except BadLine:
         if layout.needs_integer:
             raise
         return None
     return np.asarray(np.array(values, dtype=np.int32)[column.indices.to_numpy()])
 
 
-def parse_tolerantly(text: bytes, path: Path, layout: FileLayout, *, strict: bool) -> Lines:
-    """Columns line by line; the first bad line raises an `InputError` if strict, else it is skipped."""
-    queries: dict[bytes, int] = {}
-    documents: list[bytes] = []
-    tags: dict[bytes, int] = {}
-    query_codes, integers = array("i"), array("i")
-    reals, numbers = array("d"), array("q")
-    tally: dict[str, list[int]] = {}  # reason -> [lines, first line]
-    malformed: InputError | None = None
-    has_integers = layout.integer is not None
-    width = len(layout.columns)
+Row = tuple[int, "list[bytes] | BadLine"]
+"""Number of a line, and its columns or what is wrong with them."""
+
+
+def numbered_lines(text: bytes, path: Path, layout: FileLayout) -> Iterator[tuple[int, bytes]]:
+    """Lines that are neither blank nor a comment, with their numbers; a very long one is an `InputError`."""
     for number, line in enumerate(iter(partial(BytesIO(text).readline, _MAX_LINE_BYTES + 1), b""), start=1):
         if len(line) > _MAX_LINE_BYTES:
             reason = f"is longer than {_MAX_LINE_BYTES:,} bytes"
             raise InputError(reason, path=path, line=number, hint=f"{layout.name} has short lines")
-        fields = line.split()
-        if not fields:
-            continue
-        fields, problem = _without_invisible(fields) if _has_invisible(line) else (fields, "")
+        if (bare := line.lstrip()) and not bare.startswith(b"#"):
+            yield number, line
+
+
+def rows_of_words(text: bytes, path: Path, layout: FileLayout) -> Iterator[Row]:
+    """Rows of a text whose columns white space separates."""
+    return ((number, line.split()) for number, line in numbered_lines(text, path, layout))
+
+
+def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool) -> Lines:
+    """Columns row by row; if strict the first bad row raises an `InputError`, else bad rows are skipped.
+
+    Not strict, an `InputError` is raised where a wrong column would be read, or a tenth of the rows be lost.
+    """
+    queries: dict[bytes, int] = {}
+    documents: list[bytes] = []
+    apart: dict[bytes, int] = {}
+    query_codes, integers, apart_codes = array("i"), array("i"), array("i")
+    reals, numbers = array("d"), array("q")
+    tally: dict[str, list[int]] = {}  # reason -> [rows, first line]
+    bad_rows: list[tuple[int, BadLine]] = []  # the first of each reason, and those that nobody may skip
+    has_integers = layout.integer is not None
+    width, place = len(layout.columns), {name: i for i, name in enumerate(layout.columns)}
+    query, doc = place["query_id"], place["doc_id"]
+    real_place, integer_place, apart_place = (
+        place.get(name) if name else None for name in (layout.real, layout.integer, layout.apart)
+    )
+    n_rows = n_unlabeled = 0
+
+    def note(number: int, bad: BadLine) -> None:
+        if bad.reason not in tally or bad.hint:
+            bad_rows.append((number, bad))
+        tally.setdefault(bad.reason, [0, number])[0] += 1
+
+    for number, fields in rows:
+        n_rows += 1
         try:
-            if problem and strict:
-                raise _BadLine(_INVISIBLE_REMOVED, problem, "take such characters off")
-            if problem:
-                tally.setdefault(_INVISIBLE_REMOVED, [0, number])[0] += 1
-            if len(fields) < width or (strict and len(fields) > width):
-                raise _wrong_width(len(fields), layout)
-            real = _real(fields[layout.columns.index(layout.real)], layout.real) if layout.real else 0.0
+            if isinstance(fields, BadLine):
+                raise fields
+            if _has_invisible(b" ".join(fields)):
+                fields, problem = _without_invisible(fields, layout)
+                if problem:
+                    note(number, BadLine(_INVISIBLE_REMOVED, problem, "take such characters off"))
+            surplus = _wrong_width(fields, layout) if len(fields) != width else None
+            if surplus is not None and surplus.is_lost:
+                raise surplus
+            if layout.real == "label" and fields[place["label"]].lower() in _NO_LABEL:
+                tally.setdefault(NO_LABEL, [0, number])[0] += 1
+                n_unlabeled += 1
+                continue
+            real = 0.0 if real_place is None else _real(fields[real_place], layout.real or "")
             integer = 0
-            if has_integers and layout.integer:
+            if has_integers and integer_place is not None:
                 try:
-                    integer = _integer(fields[layout.columns.index(layout.integer)], layout)
-                except _BadLine:
+                    integer = _integer(fields[integer_place], layout)
+                except BadLine:
                     if layout.needs_integer:
                         raise
                     has_integers = False
-        except _BadLine as bad:
-            if strict:
-                malformed = InputError(bad.detail, path=path, line=number, hint=_LENIENT_HINT + bad.remedy)
-                break
-            tally.setdefault(bad.reason, [0, number])[0] += 1
+        except BadLine as error:
+            note(number, error)
             continue
-        if len(fields) > width:
-            tally.setdefault(_wrong_width(len(fields), layout).reason, [0, number])[0] += 1
-        query_codes.append(queries.setdefault(fields[0], len(queries)))
-        documents.append(fields[2])
+        if surplus is not None:
+            note(number, surplus)
+        query_codes.append(queries.setdefault(fields[query], len(queries)))
+        documents.append(fields[doc])
         reals.append(real)
         integers.append(integer)
         numbers.append(number)
-        if layout.wants_tag:
-            tags.setdefault(fields[5], number)
+        if apart_place is not None:
+            apart_codes.append(apart.setdefault(fields[apart_place], len(apart)))
 
     query_id, doc_id = _symbols(query_codes, queries), _text(documents)
     again = repeats(query_id, doc_id)
-    if strict and again.size:  # on an earlier line than the malformed one
-        raise _repeated(int(again[0]), query_id, doc_id, numbers, path, layout)
-    if malformed is not None:
-        raise malformed
+    if again.size:
+        entry, first, is_apart = _first_repeated(again, query_id, doc_id, apart_codes)
+        bad = _repeated(doc_id[entry].as_py(), query_id[entry].as_py(), numbers[first], layout)
+        if is_apart:
+            seen = [list(apart)[apart_codes[i]] for i in (first, entry)]
+            bad = _repeated_apart(doc_id[entry].as_py(), query_id[entry].as_py(), seen, path, layout)
+        tally[bad.reason] = [again.size, numbers[int(again[0])]]
+        bad_rows.append((numbers[entry], bad))
+    n_lost = n_rows - n_unlabeled - len(numbers) + again.size
+    fatal = next((found for found in bad_rows if found[1].hint), None)
+    if strict and bad_rows:
+        number, bad = min(bad_rows, key=lambda found: found[0])
+        may_skip = fatal is None and 10 * n_lost < n_rows
+        hint = bad.hint or (_LENIENT_HINT + bad.remedy if may_skip else _columns_hint(bad, layout))
+        raise InputError(bad.detail, path=path, line=number, hint=hint)
+    if fatal is not None:
+        raise InputError(fatal[1].detail, path=path, line=fatal[0], hint=fatal[1].hint)
     if not numbers:
-        reason = f"no line can be used ({'; '.join(tally)})"
-        hint = f"{layout.name} has {layout.width} columns: {' '.join(layout.columns)}"
-        raise InputError(reason, path=path, hint=hint)
+        reason = f"no line can be used ({'; '.join(tally) or 'all are comments'})"
+        raise InputError(reason, path=path, hint=_columns_hint(None, layout))
+    if 10 * n_lost >= n_rows and n_lost:
+        number, bad = next(found for found in bad_rows if found[1].is_lost)
+        reason = f"{n_lost:,} of {n_rows:,} lines would be lost, a tenth or more ({'; '.join(tally)})"
+        raise InputError(reason, path=path, line=number, hint=_columns_hint(bad, layout))
     kept = np.arange(len(numbers))
     if again.size:
-        reason = f"skipped, document repeated in its topic ({layout.keep} kept)"
-        tally[reason] = [again.size, numbers[int(again[0])]]
         kept = _best_of_each(query_id, doc_id, np.array(reals), np.array(integers), layout)
     return Lines(
         query_id.take(pa.array(kept)),
         doc_id.take(pa.array(kept)),
         np.array(reals)[kept] if layout.real else None,
         np.array(integers, dtype=np.int32)[kept] if has_integers else None,
-        tuple(tag.decode() for tag in tags),
+        tuple(tag.decode() for tag in apart) if layout.wants_tag else (),
         tuple(Skipped(path, reason, count, first) for reason, (count, first) in tally.items()),
     )
+
+
+def _columns_hint(bad: BadLine | None, layout: FileLayout) -> str:
+    """What a file of this layout has to have, where skipping lines is no remedy."""
+    if bad is not None and bad.is_repeat:
+        return "keep one line of each document and topic"
+    return f"{layout.name} has {layout.width} columns: {' '.join(layout.columns)}"
+
+
+def _first_repeated(
+    again: npt.NDArray[np.intp],
+    query_id: pa.DictionaryArray,
+    doc_id: pa.StringArray,
+    apart_codes: array[int],
+) -> tuple[int, int, bool]:
+    """A repeated entry, the first entry of its document, and whether these two differ in `FileLayout.apart`.
+
+    If any do, the first of those.
+    """
+    codes = pair_codes(query_id, doc_id)
+    _, firsts, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    first = firsts[inverse[again]]
+    chosen, is_apart = 0, False
+    if len(apart_codes):
+        values = np.array(apart_codes)
+        if (differs := values[again] != values[first]).any():
+            chosen, is_apart = int(differs.argmax()), True
+    return int(again[chosen]), int(first[chosen]), is_apart
 
 
 def _symbols(codes: array[int], values: dict[bytes, int]) -> pa.DictionaryArray:
@@ -466,10 +440,14 @@ def _has_invisible(text: bytes) -> bool:
     return not text.isascii() and any(character in text for character in _INVISIBLE)
 
 
-def _without_invisible(fields: list[bytes]) -> tuple[list[bytes], str]:
+def _without_invisible(fields: list[bytes], layout: FileLayout) -> tuple[list[bytes], str]:
     """Columns without invisible characters in topic and around document, and the first problem or ''."""
     bare, problem = list(fields), ""
-    for name, place, pattern in (("topic", 0, _INVISIBLE_ANYWHERE), ("document", 2, _INVISIBLE_AT_AN_END)):
+    for name, column, pattern in (
+        ("topic", "query_id", _INVISIBLE_ANYWHERE),
+        ("document", "doc_id", _INVISIBLE_AT_AN_END),
+    ):
+        place = layout.columns.index(column)
         if place < len(fields) and pattern.search(fields[place]):
             bare[place] = pattern.sub(b"", fields[place])
             problem = (
@@ -478,41 +456,100 @@ def _without_invisible(fields: list[bytes]) -> tuple[list[bytes], str]:
     return [field for field in bare if field], problem
 
 
-class _BadLine(Exception):
-    """A line that breaks the layout: reason when counted, detail when raised, remedy of strict=False."""
+class BadLine(Exception):
+    """A line that breaks the layout.
 
-    def __init__(self, reason: str, detail: str, remedy: str = "skip such lines") -> None:
+    Attributes
+    ----------
+    reason, detail, remedy : str
+        Its reason when counted, its reason when raised, and what strict=False does with it.
+    hint : str
+        What to do instead, where strict=False has no right remedy and is refused, too.
+    is_lost : bool
+        Whether strict=False skips it; otherwise it is read, as the reason says.
+    is_repeat : bool
+        Whether its document is on an earlier line.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        detail: str,
+        remedy: str = "skip such lines",
+        *,
+        hint: str = "",
+        is_repeat: bool = False,
+    ) -> None:
         super().__init__(detail)
-        self.reason, self.detail, self.remedy = reason, detail, remedy
+        self.reason, self.detail, self.remedy, self.hint = reason, detail, remedy, hint
+        self.is_lost, self.is_repeat = reason.startswith("skipped"), is_repeat
 
 
-def _wrong_width(n_columns: int, layout: FileLayout) -> _BadLine:
-    detail = f"expected {len(layout.columns)} columns, found {n_columns}"
-    if n_columns < len(layout.columns):
-        return _BadLine(f"skipped, fewer than {layout.width} columns", detail)
-    return _BadLine(f"used the first {layout.width} columns", detail, f"use the first {layout.width} columns")
+def _wrong_width(fields: list[bytes], layout: FileLayout) -> BadLine:
+    """What is wrong with a line of fewer or more columns than the layout has."""
+    detail = f"expected {len(layout.columns)} columns, found {len(fields)}"
+    if len(fields) < len(layout.columns):
+        return BadLine(f"skipped, fewer than {layout.width} columns", detail)
+    skipped = f"skipped, more than {layout.width} columns"
+    if layout.columns[1] != "iteration":
+        return BadLine(skipped, detail)
+    value = layout.columns.index(layout.real or layout.integer or "")
+    is_run = layout.real == "score"
+    if any(_ends_at(fields, place, is_run=is_run) for place in range(value + 1, len(fields))):
+        blank = "a topic or a document with a blank in it, or columns out of place"
+        hint = (
+            "write ids without blanks, in runs and judgments alike, or give CSV or JSON, which may have them"
+        )
+        return BadLine(skipped, f"{detail}: {blank}", hint=hint)
+    if _ends_at(fields, value, is_run=is_run):
+        return BadLine(
+            f"used the first {layout.width} columns", detail, f"use the first {layout.width} columns"
+        )
+    return BadLine(skipped, detail)
+
+
+def _ends_at(fields: list[bytes], place: int, *, is_run: bool) -> bool:
+    """Whether the value of a line may be in this column: of a run after a rank, and before a tag."""
+    if is_run and (place + 1 >= len(fields) or not is_whole(fields[place - 1])):
+        return False
+    return number_of(fields[place]) is not None
+
+
+def number_of(token: bytes) -> float | None:
+    """The number that a column says, or None."""
+    try:
+        return float(token) if b"_" not in token else None  # Python reads 1_000 as a number
+    except ValueError:
+        return None
+
+
+def is_whole(token: bytes) -> bool:
+    """Whether a column says a whole number, such as 1 or 1.0."""
+    return _INTEGER.fullmatch(token) is not None
 
 
 def _real(token: bytes, name: str) -> float:
-    try:
-        value = float(token) if b"_" not in token else None  # Python reads 1_000 as a number
-    except ValueError:
-        value = None
+    value = number_of(token)
     if value is None:
-        raise _BadLine(f"skipped, {name} is not a number", f"{name} {_quoted(token)} is not a number")
+        raise BadLine(f"skipped, {name} is not a number", f"{name} {_quoted(token)} is not a number")
     if value != value:
-        raise _BadLine(f"skipped, {name} is NaN", f"{name} is NaN, which has no place in an order")
+        raise BadLine(f"skipped, {name} is NaN", f"{name} is NaN, which has no place in an order")
     return value
 
 
 def _integer(token: bytes, layout: FileLayout) -> int:
     name, (low, high) = layout.integer, layout.bounds
-    if not _INTEGER.fullmatch(token):
-        raise _BadLine(f"skipped, {name} is not an integer", f"{name} {_quoted(token)} is not an integer")
-    value = int(token)
+    match = _INTEGER.fullmatch(token)
+    if match is None:
+        value = number_of(token)
+        if name == "relevance" and value is not None and value % 1 > 0:
+            detail = f"relevance {_quoted(token)} is not whole"
+            raise BadLine("skipped, relevance is not whole", detail, hint=GRADES_HINT)
+        raise BadLine(f"skipped, {name} is not an integer", f"{name} {_quoted(token)} is not an integer")
+    value = int(match[1])
     if not low <= value <= high:
         detail = f"{name} {_quoted(token)} is out of range ({low:,} to {high:,})"
-        raise _BadLine(f"skipped, {name} is out of range", detail)
+        raise BadLine(f"skipped, {name} is out of range", detail)
     return value
 
 
@@ -521,16 +558,31 @@ def _quoted(token: bytes) -> str:
     return repr(text if len(text) <= 40 else text[:39] + "…")
 
 
-def _repeated(
-    entry: int,
-    query_id: pa.DictionaryArray,
-    doc_id: pa.StringArray,
-    numbers: Sequence[int],
-    path: Path,
-    layout: FileLayout,
-) -> InputError:
-    codes = pair_codes(query_id, doc_id)
-    first = numbers[int(np.argmax(codes == codes[entry]))]
-    reason = f"document {doc_id[entry]} is repeated in topic {query_id[entry]} (first on line {first})"
-    hint = f"{_LENIENT_HINT}keep the {layout.keep} of each document"
-    return InputError(reason, path=path, line=numbers[entry], hint=hint)
+def _repeated(document: str, topic: str, first_line: int, layout: FileLayout) -> BadLine:
+    return BadLine(
+        f"skipped, document repeated in its topic ({layout.keep} kept)",
+        f"document {document} is repeated in topic {topic} (first on line {first_line})",
+        f"keep the {layout.keep} of each document",
+        is_repeat=True,
+    )
+
+
+def _repeated_apart(document: str, topic: str, seen: list[bytes], path: Path, layout: FileLayout) -> BadLine:
+    """What is wrong with a document that is repeated, and not as a line written twice."""
+    one, other = (_quoted(value) for value in seen)
+    if layout.apart == "tag":
+        detail = (
+            f"holds several runs: document {document} is in topic {topic} with the tags {one} and {other}"
+        )
+        column = layout.columns.index("tag") + 1
+        hint = f"split it by tags, such as by awk '{{print > ${column} \".run\"}}' {path.name}"
+    else:
+        detail = (
+            f"document {document} of topic {topic} is judged for {one} and for {other} (second column): "
+            "subtopics, as in diversity qrels, or rounds"
+        )
+        hint = (
+            "keep what counts, such as the best subtopic of each document: "
+            f"sort -k4,4nr {path.name} | awk '!seen[$1,$3]++'"
+        )
+    return BadLine("skipped, document repeated in its topic", detail, hint=hint, is_repeat=True)

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+import pyarrow as pa
 
-from bayespool.collection.files import Source, as_text, enough_memory, find_files, read_bytes, read_text
-from bayespool.collection.lines import LABELS, QRELS, parse_lines, run_layout
+from bayespool.collection.files import PARQUET, STDIN, Source, as_text, enough_memory, find_files, read_bytes
+from bayespool.collection.formats import lines_of_bytes, read_lines
+from bayespool.collection.lines import LABELS, NO_LABEL, QRELS, run_layout
 from bayespool.collection.memory import N_THREADS
-from bayespool.collection.records import Labels, Qrels, Run, Skipped
+from bayespool.collection.records import Labels, Qrels, Run, Skipped, without_failures
 from bayespool.collection.samples import sampled_qrels
 from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.options import MAX_FILE_SIZE
@@ -74,8 +76,8 @@ BATCH = 384 << 20
 """Bytes of run files whose lines are in memory together."""
 
 _COMPRESSION_RATIO = 6  # of text to a compressed run
-_COMPRESSION = re.compile(r"\.(gz|xz|zst)$", re.IGNORECASE)
-_ENDING = re.compile(r"\.(run|txt|res|trec)$")
+_COMPRESSION = re.compile(r"\.(gz|xz|zst|bz2|lz4|zip)$", re.IGNORECASE)
+_ENDING = re.compile(r"\.(run|txt|res|trec|tsv|csv|jsonl?|parquet)$")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +180,10 @@ def read_batches(paths: Sequence[Path], reading: Reading) -> Iterator[list[Run]]
             batch = []
             for run in readers.map(partial(_read_run, reading=reading), files):
                 if run.run_id in path_of:
-                    hint = "rename one, or leave one out"
+                    named = (
+                        "rename one" if reading.id_from == "tag" else "name runs by their tags (--run-id tag)"
+                    )
+                    hint = f"{named}, or leave one out"
                     reason = f"holds a run named {run.run_id!r}, as does {path_of[run.run_id]}"
                     raise InputError(reason, path=run.path, hint=hint)
                 _warn(run.skipped)
@@ -211,25 +216,31 @@ def _read_run(path: Path, reading: Reading, run_id: str | None = None) -> Run:
     if reading.id_from not in ("file", "tag"):
         raise ValueError(f"id_from is 'file' or 'tag', not {reading.id_from!r}")
     by_tag = run_id is None and reading.id_from == "tag"
-    with enough_memory(path):
-        text = read_text(path, max_size=reading.max_file_size)
-        lines = parse_lines(text, path, run_layout(ranks=reading.ranks, tag=by_tag), strict=reading.strict)
+    layout = run_layout(ranks=reading.ranks, tag=by_tag)
+    lines = read_lines(path, layout, strict=reading.strict, max_size=reading.max_file_size)
     if by_tag:
+        if not lines.tags:
+            hint = 'name the run by its file (id_from="file")'
+            raise InputError("has no tags, and one was to name the run", path=path, hint=hint)
         if len(lines.tags) > 1:
             shown = ", ".join(repr(tag) for tag in lines.tags[:3]) + (", …" if len(lines.tags) > 3 else "")
             reason = f"holds {len(lines.tags)} tags ({shown}) where one was to name the run"
             hint = 'split the file, or name the run by its file (id_from="file")'
             raise InputError(reason, path=path, hint=hint)
         run_id = lines.tags[0]
-    assert lines.real is not None  # for the type checker: the layout has such a column
+    score = lines.real
+    if score is None:  # ranks alone
+        assert lines.integer is not None  # for the type checker: a run has one of the two
+        score = -lines.integer.astype(np.float64)
     return Run(
         run_id=id_of_file(path) if run_id is None else run_id,
         query_id=lines.query_id,
         doc_id=lines.doc_id,
-        score=lines.real,
+        score=score,
         rank=lines.integer,
         path=path,
         skipped=lines.skipped,
+        comments=lines.comments,
     )
 
 
@@ -246,7 +257,7 @@ def id_of_name(file_name: str) -> str:
     >>> id_of_name("input.final.qruir.f.txt.gz")
     'final.qruir.f'
     """
-    name = _COMPRESSION.sub("", file_name)
+    name = "stdin" if file_name == str(STDIN) else _COMPRESSION.sub("", file_name)
     return _ENDING.sub("", name.removeprefix("input.")) or name
 
 
@@ -276,17 +287,18 @@ def read_qrels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_
     """
     path = Path(path)
     with enough_memory(path):
-        text = read_text(path, max_size=max_file_size)
-        if (sampled := sampled_qrels(text, path, strict=strict)) is not None:
+        data = read_bytes(path, max_size=max_file_size, tables=True)
+        sampled = None if data.startswith(PARQUET) else sampled_qrels(as_text(data), path, strict=strict)
+        if sampled is not None:
             _warn(sampled.skipped)
             return sampled
-        lines = parse_lines(text, path, QRELS, strict=strict)
-    assert lines.integer is not None  # for the type checker: the layout has such a column
+        lines = lines_of_bytes(data, path, QRELS, strict=strict, max_size=max_file_size)
     _warn(lines.skipped)
+    relevance = np.ones(len(lines.doc_id), dtype=np.int16)  # of pairs, which list relevant documents
     return Qrels(
         query_id=lines.query_id,
         doc_id=lines.doc_id,
-        relevance=lines.integer.astype(np.int16),
+        relevance=relevance if lines.integer is None else lines.integer.astype(np.int16),
         path=path,
         skipped=lines.skipped,
     )
@@ -309,13 +321,16 @@ def read_labels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX
         number or NaN.
     """
     path = Path(path)
-    with enough_memory(path):
-        lines = parse_lines(read_text(path, max_size=max_file_size), path, LABELS, strict=strict)
+    lines = read_lines(path, LABELS, strict=strict, max_size=max_file_size)
     assert lines.real is not None  # for the type checker: the layout has such a column
-    _warn(lines.skipped)
-    return Labels(
-        query_id=lines.query_id, doc_id=lines.doc_id, label=lines.real, path=path, skipped=lines.skipped
-    )
+    query_id, doc_id, label, skipped = lines.query_id, lines.doc_id, lines.real, lines.skipped
+    is_label = without_failures(label)
+    if not is_label.all():
+        mask = pa.array(is_label)
+        query_id, doc_id, label = query_id.filter(mask), doc_id.filter(mask), label[is_label]
+        skipped = (*skipped, Skipped(path, NO_LABEL, int((~is_label).sum()), int(is_label.argmin()) + 1))
+    _warn(skipped)
+    return Labels(query_id=query_id, doc_id=doc_id, label=label, path=path, skipped=skipped)
 
 
 def read_organizations(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dict[str, str]:

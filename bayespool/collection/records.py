@@ -72,6 +72,8 @@ class Run:
         The file; None if there is none.
     skipped : tuple of Skipped
         Lines that ``strict=False`` left out.
+    comments : tuple of str
+        Lines of the file that begin with ``#``, without it, such as metadata in the form of ir_metadata.
     """
 
     run_id: str
@@ -81,6 +83,7 @@ class Run:
     rank: npt.NDArray[np.int32] | None = None
     path: Path | None = None
     skipped: tuple[Skipped, ...] = ()
+    comments: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Run {self.run_id}: {counted(len(self.doc_id), 'document')}, {_topics(self.query_id)}>"
@@ -148,6 +151,15 @@ LISTED = -2
 
 NEVER_JUDGED = -3
 """Relevance of a document that stays unjudged in the truth of an experiment, and so counts as nonrelevant."""
+
+
+def without_failures(label: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    """Whether each label is one, shape (line,): −1 beside whole labels from 0 says that there is none."""
+    is_level = label >= 0
+    if is_level.all() or not ((label == np.floor(label)) & (label >= -1)).all() or not (label == 0).any():
+        return np.ones(len(label), dtype=bool)
+    return is_level
+
 
 Negative = Literal["listed", "sampled", "unjudged", "nonrelevant"]
 Order = Literal["score", "single-precision", "rank"]

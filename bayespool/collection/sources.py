@@ -12,9 +12,10 @@ from typing import Any, Protocol, cast
 import numpy as np
 import pyarrow as pa
 
-from bayespool.collection.files import find_files
+from bayespool.collection.files import STDIN, find_files
 from bayespool.collection.frames import (
     NAMES,
+    are_lists_of_ids,
     column_names,
     columns_by_name,
     ids_of,
@@ -87,9 +88,10 @@ class RanxObject(Protocol):
 
 
 _ByTopic = Mapping[Any, Mapping[Any, float]]
+_InOrder = Mapping[Any, Sequence[str | int]]
 _Row = tuple[Any, ...] | Mapping[str, Any]
 _Path = str | os.PathLike[str]
-_Run = _Path | Run | Frame | RanxObject | _ByTopic | Iterable[_Row]
+_Run = _Path | Run | Frame | RanxObject | _ByTopic | _InOrder | Iterable[_Row]
 
 Runs = (
     _Path
@@ -97,12 +99,14 @@ Runs = (
     | Frame
     | RanxObject
     | _ByTopic
+    | _InOrder
     | Mapping[str, _Run]
     # one alternative for all lists, so that a type checker can infer the type of a mixed one
     | Iterable[_Path | Run | Frame | RanxObject | _Row | Iterable[_Row]]
 )
-"""A run or several: paths, globs, folders, ``irds:`` names, frames, ``{query_id: {doc_id: score}}``, rows,
-objects of ranx, `Run`; a mapping from names to them, or an iterable of them."""
+"""A run or several: paths, globs, folders, ``irds:`` names, frames, ``{query_id: {doc_id: score}}``,
+``{query_id: [doc_id, …]}``, rows, objects of ranx, `Run`; a mapping from names to them, or an iterable of
+them."""
 Judgments = (
     _Path
     | Qrels
@@ -248,7 +252,10 @@ def _items(source: Any, reading: Reading, seen: _Seen) -> list[Path | Run]:
     if name := irds_name(source):
         return [run_from_frame(irds_rows(name, "scoreddocs"), name)]
     if isinstance(source, str | os.PathLike):
-        return [path.parent.resolve() / path.name for path in find_files(os.fspath(source))]
+        return [
+            path if path == STDIN else path.parent.resolve() / path.name
+            for path in find_files(os.fspath(source))
+        ]
     if isinstance(source, Run):
         return [source]
     _refuse_other(source, "runs", (Qrels, Labels))
@@ -274,8 +281,10 @@ def _parts(source: Any) -> list[Any]:
 
 
 def _is_one_run(mapping: Mapping[Any, Any]) -> bool:
-    """Whether a mapping is ``{query_id: {doc_id: score}}`` and not a mapping from names to runs."""
+    """Whether a mapping is from topics to documents, and not from names to runs."""
     values = list(mapping.values())
+    if are_lists_of_ids(mapping):
+        return True
     if any(isinstance(value, Mapping) for value in values):
         inner = (v for value in values if isinstance(value, Mapping) for v in value.values())
         return not any(isinstance(v, Mapping) for v in inner)

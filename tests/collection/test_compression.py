@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import io
 import lzma
 import subprocess
 import sys
+import tarfile
+import zipfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 import zstandard
 from trec_files import PLAIN, error_of
@@ -17,14 +22,25 @@ from trec_files import PLAIN, error_of
 from bayespool import collection as trec
 from bayespool.collection.files import compression_of, pieces
 
+
+def lz4_of(data: bytes) -> bytes:
+    held = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(held, "lz4") as stream:
+        stream.write(data)
+    return bytes(held.getvalue())
+
+
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,
     "xz": partial(lzma.compress, preset=0),
     "zstd": zstandard.ZstdCompressor().compress,
+    "bzip2": bz2.compress,
+    "lz4": lz4_of,
+    "zip": lambda data: zipped(data, "a.run"),
 }
 every_kind = pytest.mark.parametrize("kind", COMPRESS)
 one_kind_at_once = pytest.mark.parametrize(
-    "kind", ["zstd", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("gzip", "xz"))]
+    "kind", ["zstd", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("gzip", "xz", "bzip2"))]
 )
 MIB = 1 << 20
 
@@ -39,7 +55,7 @@ main()
 
 def bomb(kind: str, mib: int) -> bytes:
     """So many MiB of one letter, in pieces of 50 MiB after one another."""
-    return COMPRESS[kind](b"a" * (50 * MIB)) * (mib // 50)
+    return COMPRESS[kind](b"a" * (50 * MIB)) * (mib // 50)  # not of zip
 
 
 @pytest.mark.slow
@@ -129,3 +145,35 @@ def limited(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
         check=False,
         timeout=300,
     )
+
+
+def zipped(data: bytes, *names: str) -> bytes:
+    """A zip archive of files that all hold the same."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in names:
+            archive.writestr(name, data)
+    return held.getvalue()
+
+
+def test_archives_of_one_file_and_of_several(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    path.write_bytes(zipped(PLAIN, "runs/", "runs/a.run", "__MACOSX/a.run"))
+    assert (trec.read_run(path).run_id, len(trec.read_run(path).doc_id)) == ("a", 3)
+    path.write_bytes(zipped(PLAIN, "a", "b"))
+    error = error_of(lambda: trec.read_run(path))
+    assert (error.path, error.reason) == (path, "is a zip archive of 2 files where one is read")
+    with tarfile.open(tmp_path / "a.run", "w") as archive:
+        archive.add(path, "a.zip")
+    for data in ((tmp_path / "a.run").read_bytes(), gzip.compress((tmp_path / "a.run").read_bytes())):
+        path.write_bytes(data)
+        error = error_of(lambda: trec.read_run(path))
+        assert (error.path, error.reason) == (path, "is a tar archive")
+        assert "unpack" in str(error.hint)
+
+
+def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(PLAIN))))
+    (run,) = trec.read_runs("-")
+    assert (run.run_id, len(run.doc_id)) == ("stdin", 3)
+    assert error_of(lambda: trec.read_qrels("-")).reason == "standard input is empty, or was read before"

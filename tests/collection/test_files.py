@@ -54,7 +54,7 @@ def test_binary_file(write: Write, read: Callable[[Path], object], data: bytes) 
     path = write(data)
     error = error_of(lambda: read(path))
     assert (error.path, error.reason) == (path, "is binary or UTF-16 (it holds NUL bytes)")
-    assert error.hint == "give UTF-8 or Latin-1 text, plain or as .gz, .xz or .zst"
+    assert error.hint == "give UTF-8 or Latin-1 text, plain or as .gz, .xz, .zst, .bz2, .lz4 or .zip"
 
 
 @every_reader

@@ -12,6 +12,7 @@ import pytest
 from trec_files import PLAIN_ROWS, error_of, judgments_of, labels_of, rows_of
 
 from bayespool import collection as trec
+from bayespool.errors import InputWarning
 
 Untopical = namedtuple("Untopical", ["doc_id", "score"])
 ScoredDoc = namedtuple("ScoredDoc", ["query_id", "doc_id", "score"])
@@ -244,7 +245,7 @@ def test_several_runs_in_one_frame_need_their_names() -> None:
     said = str(error_of(lambda: trec.run_from_frame(twice, "x")))
     assert said.endswith("topic; several runs in one frame need a column run_id")
     judged = str(error_of(lambda: trec.qrels_from_frame(twice.assign(relevance=1))))
-    assert judged.endswith("keep one row per document and topic")
+    assert judged.endswith("keep one row per document and topic, of diversity qrels the best subtopic")
 
 
 SCORED = [ScoredDoc("1", "a", 1.0)]
@@ -285,7 +286,8 @@ def test_judgments_in_memory_are_no_run(name: str) -> None:
 def test_bad_relevance_in_an_object(relevance: float) -> None:
     error = error_of(lambda: trec.qrels_from_frame({"1": {"a": 0, "b": relevance}}))
     assert error.reason == f"qrels: relevance is {relevance:g} in row 2"
-    assert error.hint == "it is an integer from -32,768 to 32,767"
+    hint = "gains={1:0.25,2:0.5,3:1}" if relevance == 0.5 else "it is an integer from -32,768 to 32,767"
+    assert hint in str(error.hint)
     assert error_of(lambda: trec.qrels_from_frame({"1": {"a": 1, "b": np.nan}})).reason == (
         "qrels: relevance is NaN in row 2"
     )
@@ -326,3 +328,44 @@ def test_integers_of_polars_that_arrow_and_numpy_lack() -> None:
     ]
     found = trec.run_from_frame(frame.with_columns(doc_id=wide), "r")
     assert found.doc_id.to_pylist() == [str(10**30), "7"]
+
+
+def test_names_of_beir_and_trectools() -> None:
+    for names in (["query-id", "corpus-id", "score"], ["query", "docno", "rating"]):
+        frame = QRELS_FRAME.set_axis(names, axis=1)
+        assert judgments_of(trec.qrels_from_frame(frame)) == QREL_ROWS
+
+
+def test_lists_of_documents_are_a_run_in_order() -> None:
+    run = trec.run_from_frame({"101": ["d1", "d2"], 102: ("d1",)}, "x")
+    assert rows_of(run) == [("101", "d1", 2.0), ("101", "d2", 1.0), ("102", "d1", 1.0)]
+
+
+class DataSet:
+    """As those of the datasets library: rows in an order of their own, which formatting applies."""
+
+    def __init__(self, table: pa.Table, order: list[int]) -> None:
+        self._table, self._order = table, order
+
+    @property
+    def column_names(self) -> list[str]:
+        return list(self._table.column_names)
+
+    def with_format(self, kind: str) -> DataSet:
+        assert kind == "arrow"
+        return self
+
+    def __getitem__(self, rows: slice) -> pa.Table:
+        return self._table.take(self._order)[rows]
+
+
+def test_data_set_of_the_datasets_library() -> None:
+    table = pa.Table.from_pandas(QRELS_FRAME.set_axis(["query-id", "corpus-id", "score"], axis=1))
+    assert judgments_of(trec.qrels_from_frame(DataSet(table, [2, 0]))) == [QREL_ROWS[2], QREL_ROWS[0]]
+
+
+def test_null_and_minus_one_are_no_labels() -> None:
+    rows = [{"qid": "1", "docid": d, "label": v} for d, v in (("a", 2), ("b", None), ("c", -1), ("d", 0))]
+    for source in (rows, pa.Table.from_pylist(rows)):
+        with pytest.warns(InputWarning, match="labels: 2 rows without a label"):
+            assert labels_of(trec.labels_from_frame(source)) == [("1", "a", 2.0), ("1", "d", 0.0)]

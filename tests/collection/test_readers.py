@@ -92,7 +92,7 @@ def test_two_runs_of_one_name(folder: Path) -> None:
     error = error_of(lambda: trec.read_runs(folder))
     assert error.path == folder / "input.a.gz"
     assert error.reason == f"holds a run named 'a', as does {folder / 'a.run'}"
-    assert error.hint == "rename one, or leave one out"
+    assert error.hint == "name runs by their tags (--run-id tag), or leave one out"
     assert "'t'" in error_of(lambda: trec.read_runs(folder / "*.run", id_from="tag")).reason
 
 
@@ -107,7 +107,8 @@ def test_the_first_bad_file_is_the_error(folder: Path) -> None:
 
 def test_lenient_warns_once_per_file(folder: Path) -> None:
     for name in ("c.run", "input.b"):
-        (folder / name).write_bytes(PLAIN + b"bad\nworse\n")
+        more = b"".join(b"9 Q0 d%d 1 0.5 t\n" % i for i in range(20))
+        (folder / name).write_bytes(PLAIN + b"bad\nworse\n" + more)
     with pytest.warns(InputWarning) as caught:
         runs = trec.read_runs(folder, strict=False)
     assert [str(warning.message) for warning in caught] == [

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import io
+import json
 import lzma
 import random
 from collections.abc import Callable
@@ -10,9 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import zstandard
 from fuzz import reference
-from fuzz.engine import Target, mutated
+from fuzz.engine import Target, mutated, refused
 
 from bayespool import collection as trec
 from bayespool.errors import InputError
@@ -27,6 +32,8 @@ SCORES = ["1", "2.5", "-3", "0.1", "1e-7", "16777216", "16777217", "3.4e38", "1e
 
 def _lines(rng: random.Random, kind: str) -> bytes:
     """A file as it ought to be, or nearly."""
+    if rng.random() < 0.4:
+        return _of_other_tools(rng, kind)
     rows = []
     blank = rng.choice([" ", " ", "\t", "  ", " \t"])
     end = rng.choice(["\n", "\n", "\n", "\r\n", "\r"])
@@ -42,6 +49,44 @@ def _lines(rng: random.Random, kind: str) -> bytes:
         rows.append(blank.join([topic, "Q0" if kind == "run" else "0", document, *last]))
     text = end.join(rows) + (end if rng.random() < 0.9 else "")
     return text.encode(rng.choice(["utf-8", "utf-8", "utf-8-sig"]))
+
+
+def _of_other_tools(rng: random.Random, kind: str) -> bytes:
+    """A file of named columns, of two to five columns, with comments, or with levels of NTCIR."""
+    value = {"run": "score", "qrels": "rel", "labels": "label"}[kind]
+    names = [
+        rng.choice(["query-id", "qid", "Topic", "query"]),
+        rng.choice(["corpus-id", "docno", "doc"]),
+        value,
+    ]
+    style = rng.choice(["named", "named", "three", "three", "two", "four", "five", "trec"])
+    delimiter = rng.choice(["\t", ",", ";", " "])
+    levels = kind == "qrels" and rng.random() < 0.2
+    rows = [names + ["note"] * (rng.random() < 0.3)] if style == "named" else []
+    for place in range(rng.choice((2, 5, 12, 40))):
+        topic, document, rank = f"{1 + place // 6}", f"d{place}", str(1 + place % 6)
+        number = rank if kind == "run" and rng.random() < 0.5 and style != "named" else f"{9 - place / 7:.3f}"
+        if kind == "qrels":
+            number = rng.choice(["L0", "L2", "A"]) if levels else rng.choice(["0", "1", "1.0", "2"])
+        row = [topic, document, number]
+        if style == "two":
+            row = row[:2]
+        elif style == "four":
+            row = [topic, document, rank, number]
+        elif style == "five":
+            row = [topic, document, "1", rank, "0.5"]
+        elif style == "trec":
+            row = [topic, "0", document, *([rank, number, "t"] if kind == "run" else [number])]
+        elif style == "named" and len(rows[0]) == 4:
+            row.append(rng.choice(["", "x y", '"a, b"', "é"]))
+        rows.append(row)
+    if style == "three" and rng.random() < 0.7:  # all ranks, or all scores
+        for place, row in enumerate(rows):
+            row[2] = str(1 + place % 6) if kind == "run" else row[2]
+    lines = [delimiter.join(row) for row in rows]
+    for _ in range(rng.choice((0, 0, 1, 3))):
+        lines.insert(rng.randint(0, len(lines)), rng.choice(["# made by a tool", "#1 0 d1 1", " # x: y"]))
+    return "\n".join(lines).encode() + b"\n"
 
 
 def _csv(rng: random.Random, value: str) -> bytes:
@@ -84,6 +129,7 @@ def _compressed(rng: random.Random, data: bytes) -> bytes:
         [
             lambda d: gzip.compress(d, 1),
             lambda d: lzma.compress(d, preset=0),
+            bz2.compress,
             zstandard.ZstdCompressor().compress,
         ]
     )
@@ -136,8 +182,8 @@ def _check_run(rng: random.Random, folder: Path) -> bool:
 
     def second() -> Any:
         found = reference.table(data, "run", strict=strict, ranks=ranks)
-        if by_tag and len(found.tags) > 1:
-            raise reference.Refused("several tags")
+        if by_tag and len(found.tags) != 1:
+            raise reference.Refused("several tags, or none")
         return next(iter(found.tags)) if by_tag else "input", found.rows
 
     return _agree(read, second, data)
@@ -173,10 +219,45 @@ def _check_run_types(rng: random.Random, folder: Path) -> bool:
     )
 
 
+def _check_objects(rng: random.Random, folder: Path) -> bool:
+    """JSON of all forms, and Parquet: as they ought to be they are read, else read or refused."""
+    rows = [(f"{1 + i // 4}", f"d{i}", rng.randint(0, 3)) for i in range(rng.choice((1, 3, 12)))]
+    names = (rng.choice(["qid", "query-id", "query_id"]), rng.choice(["docid", "corpus-id"]), "score")
+    named = [dict(zip(names, row, strict=True)) for row in rows]
+    nested: dict[str, dict[str, int]] = {}
+    for topic, document, value in rows:
+        nested.setdefault(topic, {})[document] = value
+    parquet = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(named), parquet)
+    data = rng.choice(
+        [
+            json.dumps(nested, indent=rng.choice((None, 1))).encode(),
+            json.dumps(named).encode(),
+            "\n".join(map(json.dumps, named)).encode(),
+            "\n".join(
+                json.dumps({"query": {"qid": q}, "passage": {"docid": d}, "score": v}) for q, d, v in rows
+            ).encode(),
+            parquet.getvalue(),
+        ]
+    )
+    is_whole = rng.random() < 0.3
+    path = folder / "input"
+    path.write_bytes(data if is_whole else mutated(rng, data))
+    reader, value = rng.choice([("read_qrels", "relevance"), ("read_labels", "label"), ("read_run", "score")])
+    with refused():
+        found = getattr(trec, reader)(path, strict=rng.random() < 0.5, max_file_size=1)
+        columns = (found.query_id.to_pylist(), found.doc_id.to_pylist(), getattr(found, value).tolist())
+        assert not is_whole or list(zip(*columns, strict=True)) == rows
+        return True
+    assert not is_whole, "refused as it ought to be"
+    return False
+
+
 READERS = (
     Target("runs", _check_run),
     Target("judgments", partial(_check_values, kind="qrels", reader="read_qrels", value="relevance")),
     Target("labels", partial(_check_values, kind="labels", reader="read_labels", value="label")),
+    Target("objects", _check_objects),
     Target("organizations", _check_organizations),
     Target("types", _check_run_types),
 )

@@ -6,6 +6,7 @@ checked here: limits on size, and what a message says.
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import lzma
 import re
@@ -17,25 +18,21 @@ from xml.dom import minidom
 from xml.parsers.expat import ExpatError
 
 import pyarrow as pa
+from fuzz import reference_formats as formats
+from fuzz.reference_formats import Refused, csv_rows
 
 __all__ = ["Refused", "Table", "organizations", "run_types", "table"]
 
 UNSEEN = "\ufeff\xa0\u2007\u202f"
 BLANKS = re.compile("[ \t\v\f]+")
-REAL = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity)", re.I)
-INTEGER = re.compile("[+-]?[0-9]{1,100}")
+INTEGER = formats.INTEGER
 BOUNDS = {"relevance": (-(2**15), 2**15 - 1), "rank": (-(2**31), 2**31 - 1)}
 LONGEST_LINE = 2**20
-LONGEST_FIELD = 131_072
 COLUMNS = {
-    "run": ("topic", "q0", "document", "rank", "score", "tag"),
+    "run": ("topic", "iteration", "document", "rank", "score", "tag"),
     "qrels": ("topic", "iteration", "document", "relevance"),
     "labels": ("topic", "iteration", "document", "label"),
 }
-
-
-class Refused(Exception):
-    """The file cannot be used."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +50,11 @@ def plain(data: bytes) -> bytes:
             data = gzip.decompress(data)
         elif data.startswith(b"\xfd7zXZ\x00"):
             data = lzma.decompress(data)
+        elif re.match(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)", data):
+            data = bz2.decompress(data)
         elif data.startswith(b"\x28\xb5\x2f\xfd") or re.match(rb"[\x50-\x5f]\x2a\x4d\x18", data):
             data = b"".join(_frames(data))
-    except (EOFError, OSError, zlib.error, lzma.LZMAError, struct.error) as error:
+    except (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, struct.error) as error:
         raise Refused(f"damaged: {error}") from None
     data = data.removeprefix(b"\xef\xbb\xbf")
     if b"\0" in data:
@@ -101,43 +100,126 @@ def text(data: bytes) -> str:
 
 def table(data: bytes, kind: str, *, strict: bool, ranks: bool = False) -> Table:
     """Rows (topic, document, value, rank) of a run, of judgments or of labels."""
-    columns = COLUMNS[kind]
+    lines = text(plain(data)).split("\n")
+    if any(len(line.encode()) >= LONGEST_LINE for line in lines):
+        raise Refused("a long line")
+    lines = [line for line in lines if line.strip(" \t\v\f")]
+    lines = [line for line in lines if not line.lstrip(" \t\v\f").startswith("#")]
+    if not lines:
+        raise Refused("comments alone")
+    if kind != "run" and formats.is_ranked([_words(line) for line in lines[:100]]):
+        raise Refused("a run")
+    try:
+        return _table([_words(line) for line in lines], COLUMNS[kind], kind, strict=True, ranks=ranks)
+    except Refused:
+        pass  # anything else than a file as it ought to be
+    if lines[0].lstrip(" \t\v\f")[0] in "{[":
+        raise Refused("JSON is another target's matter")
+    columns, delimiter, has_header, has_levels = formats.sniff(lines, kind)
+    if ranks and "rank" not in columns:
+        raise Refused("no ranks")
+    rows = [_words(line) for line in lines] if not delimiter else list(csv_rows("\n".join(lines), delimiter))
+    if delimiter:
+        rows = [row for row in ([field.strip(" \t\v\f") for field in row] for row in rows) if any(row)]
+    place = columns.index("relevance") if has_levels else -1
+    for row in rows:
+        if 0 <= place < len(row):
+            row[place] = formats.LEVELS.get(row[place], row[place])
+        empty = (
+            delimiter
+            and len(row) == len(columns)
+            and not all(row[columns.index(n)] for n in ("topic", "document"))
+        )
+        if (delimiter and len(row) > len(columns)) or empty:
+            row.clear()  # of no use
+    return _table(rows[has_header:], columns, kind, strict=strict, ranks=ranks)
+
+
+def _words(line: str) -> list[str]:
+    return [field for field in BLANKS.split(line) if field]
+
+
+def _table(
+    lines: list[list[str]], columns: tuple[str, ...], kind: str, *, strict: bool, ranks: bool
+) -> Table:
+    """Rows of lines that are divided into columns."""
     rows: list[tuple[str, str, float | int, int | None]] = []
+    apart: list[str] = []
     tags: set[str] = set()
-    for line in text(plain(data)).split("\n"):
-        if len(line.encode()) >= LONGEST_LINE:
-            raise Refused("a long line")
-        fields = [field for field in BLANKS.split(line) if field]
-        if not fields:
-            continue
-        bare = [_bare(field, place) for place, field in enumerate(fields)]
-        if bare != fields and strict:
-            raise Refused("an unseen character")
-        fields = [field for field in bare if field]
+    n_unlabeled = 0
+    is_ranked = kind == "run" and "score" not in columns
+    for fields in lines:
+        if any(character in UNSEEN for field in fields for character in field):
+            places = {columns.index("topic"): 0, columns.index("document"): 2}
+            bare = [_bare(field, places.get(place, 1)) for place, field in enumerate(fields)]
+            if bare != fields and strict:
+                raise Refused("an unseen character")
+            fields = [field for field in bare if field]
         try:
             if len(fields) < len(columns) or (strict and len(fields) > len(columns)):
-                raise Refused("a line of another width")
+                raise Bad("a line of another width")
+            if len(fields) > len(columns):
+                _use_first(fields, columns, kind)
             named = dict(zip(columns, fields, strict=False))
-            value: float | int = (
-                _integer(named["relevance"], "relevance")
-                if kind == "qrels"
-                else _real(named["score" if kind == "run" else "label"])
-            )
+            if kind == "labels" and named["label"].lower() in ("none", "null", ""):
+                n_unlabeled += 1
+                continue
+            if kind == "qrels":
+                value: float | int = _relevance(named["relevance"]) if "relevance" in named else 1
+            elif is_ranked:
+                value = -float(_integer(named["rank"], "rank"))
+            else:
+                value = _real(named["score" if kind == "run" else "label"])
             rank = _integer(named["rank"], "rank") if ranks else None
-        except Refused:
+        except Bad as bad:
             if strict:
-                raise
+                raise Refused(str(bad)) from None
             continue
         rows.append((named["topic"], named["document"], value, rank))
-        tags.add(named.get("tag", ""))
+        apart.append(named.get("tag" if kind == "run" else "iteration", ""))
+        tags |= {named["tag"]} if "tag" in named else set()
     if not rows:
         raise Refused("no line")
-    pairs = [row[:2] for row in rows]
-    if len(set(pairs)) < len(pairs):
+    seen: dict[tuple[str, str], str] = {}
+    if any(seen.setdefault(row[:2], value) != value for row, value in zip(rows, apart, strict=True)):
+        raise Refused("several runs, or subtopics")
+    n_read = len(rows)
+    if len(seen) < n_read:
         if strict:
             raise Refused("a document twice")
-        rows = list(_kept(rows, kind, ranks=ranks))
+        rows = list(_kept(rows, kind, ranks=ranks or is_ranked))
+    n_lost = len(lines) - n_unlabeled - len(rows)
+    if n_lost and 10 * n_lost >= len(lines):
+        raise Refused("a tenth is lost")
+    if is_ranked:
+        formats.check_ranks([(row[0], -row[2]) for row in rows])
+    if kind == "labels" and formats.has_failures([row[2] for row in rows]):
+        rows = [row for row in rows if row[2] >= 0]
     return Table(tuple(rows), frozenset(tags))
+
+
+class Bad(Exception):
+    """The line cannot be used."""
+
+
+def _use_first(fields: list[str], columns: tuple[str, ...], kind: str) -> None:
+    """Accept columns too many behind a line as it ought to be; refuse what may be a blank in an id."""
+    if columns[1] != "iteration":
+        raise Bad("too many columns")
+    ends = [
+        place
+        for place in range(len(columns) - 1 - (kind == "run"), len(fields))
+        if _may_end(fields, place, kind)
+    ]
+    if any(place >= len(columns) - (kind == "run") for place in ends):
+        raise Refused("a blank in an id")
+    if not ends:
+        raise Bad("too many columns")
+
+
+def _may_end(fields: list[str], place: int, kind: str) -> bool:
+    before = kind != "run" or (place + 1 < len(fields) and INTEGER.fullmatch(fields[place - 1]) is not None)
+    return before and formats.is_number(fields[place])
 
 
 def _bare(field: str, place: int) -> str:
@@ -148,16 +230,22 @@ def _bare(field: str, place: int) -> str:
 
 
 def _real(token: str) -> float:
-    if not REAL.fullmatch(token) or not token.isascii():
-        raise Refused("no number")
+    if not formats.REAL.fullmatch(token) or not token.isascii():
+        raise Bad("no number")
     return float(token)
 
 
 def _integer(token: str, name: str) -> int:
     low, high = BOUNDS[name]
-    if not INTEGER.fullmatch(token) or not low <= int(token) <= high:
-        raise Refused("no integer")
-    return int(token)
+    if not INTEGER.fullmatch(token) or not low <= int(token.partition(".")[0]) <= high:
+        raise Bad("no integer")
+    return int(token.partition(".")[0])
+
+
+def _relevance(token: str) -> int:
+    if not INTEGER.fullmatch(token) and formats.is_fraction(token):
+        raise Refused("a grade that is not whole")
+    return _integer(token, "relevance")
 
 
 def _kept(
@@ -217,32 +305,6 @@ def _of_csv(data: bytes, names: list[str]) -> list[tuple[str, str]]:
     if any(len(row) != len(header) for row in rows):
         raise Refused("a row of another width")
     return [(row[places[0]], row[places[1]]) for row in rows[1:]]
-
-
-def csv_rows(content: str) -> Iterator[list[str]]:
-    """Rows of CSV: a quoted field begins with a quote, ends with one, and has two for one inside."""
-    row: list[str] = []
-    field, state = "", "start"
-    for character in content + ("" if content.endswith("\n") else "\n"):
-        if len(field) > LONGEST_FIELD:
-            raise Refused("a long field")
-        if state == "quoted":
-            state, field = ("closed", field) if character == '"' else ("quoted", field + character)
-        elif state == "closed" and character == '"':
-            state, field = "quoted", field + character
-        elif character in ",\n":
-            row, field, state = [*row, field], "", "start"
-            if character == "\n":
-                yield [] if row == [""] else row
-                row = []
-        elif state == "closed":
-            raise Refused("text behind a quote")
-        elif state == "start" and character == '"':
-            state = "quoted"
-        else:
-            state, field = "plain", field + character
-    if state == "quoted":
-        raise Refused("a quote that is not closed")
 
 
 def _of_xml(data: bytes) -> list[tuple[str, str]]:

@@ -513,7 +513,9 @@ def test_two_files_of_one_name_are_refused(labeled: Path) -> None:
 
 
 def test_labels_that_cannot_be_used_are_told_by_file(labeled: Path) -> None:
-    (labeled / "bad.txt").write_text("1 0 a 1\n1 0 b yes\n2 0 z 0\n")
+    (labeled / "bad.txt").write_text(
+        "1 0 a 1\n1 0 b yes\n2 0 z 0\n" + "".join(f"9 0 d{i} 1\n" for i in range(20))
+    )
     with pytest.raises(InputError, match=r"bad\.txt, line 2: label 'yes' is not a number"):
         read_with_judges(labeled, labeled / "bad.txt")
     with pytest.warns(InputWarning, match=r"bad\.txt: 1 line skipped, label is not a number"):
@@ -672,7 +674,8 @@ def test_run_of_other_topics_is_refused_by_file(folder: Path) -> None:
 
 def test_bad_line_is_an_error_unless_lenient(folder: Path) -> None:
     arguments = {"pool": folder / "pool", "organizations": POOLED_ORGANIZATIONS}
-    (folder / "bad.run").write_text("1 Q0 a 1 2.0 bad\n1 Q0 b 2\n", encoding="utf-8")
+    more = "".join(f"9 Q0 d{i} 1 2.0 bad\n" for i in range(20))
+    (folder / "bad.run").write_text(f"1 Q0 a 1 2.0 bad\n1 Q0 b 2\n{more}", encoding="utf-8")
     with pytest.raises(InputError, match=r"bad\.run, line 2: "):
         read_collection(folder / "qrels.txt", folder / "bad.run", **arguments)
     with pytest.warns(InputWarning, match=r"bad\.run: 1 line skipped"):

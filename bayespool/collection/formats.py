@@ -1,0 +1,405 @@
+"""Formats of files, told apart by what their first lines look like, and the rows of each."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import itertools
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection.files import PARQUET, as_text, enough_memory, read_bytes
+from bayespool.collection.frames import NAMES, refuse_columns_of_another_kind
+from bayespool.collection.lines import (
+    BadLine,
+    FileLayout,
+    Lines,
+    Row,
+    collect,
+    is_whole,
+    number_of,
+    numbered_lines,
+    parse_fast,
+    rows_of_words,
+)
+from bayespool.collection.objects import is_json, lines_of_json, lines_of_parquet
+from bayespool.errors import InputError
+
+_MAX_LINES_INSPECTED = 100
+_WIDTHS = ("no", "one", "two", "three", "four", "five", "six")
+_COMMENT = re.compile(rb"^[ \t\v\f]*#(.*)\n?", re.MULTILINE)
+_LEVELS = {b"S": b"3", b"A": b"2", b"B": b"1", b"C": b"0"} | {b"L%d" % n: b"%d" % n for n in range(10)}
+
+_HAS_EMPTY = re.compile(rb"[ \v\f]|\t[\t\n]|\n\t")  # where tabs are not all that separates columns
+
+Columns = list[bytes]
+Numbered = list[tuple[int, Columns]]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How the lines of a file are divided into columns, and what the columns are.
+
+    Attributes
+    ----------
+    name : str
+        ``trec``, ``table`` (named columns), ``pairs`` (topic and document), ``triples`` (and a value),
+        ``ranked`` (topic, document, rank, score), ``prels`` or ``sample`` (five columns).
+    columns : tuple of str
+        Our names of the columns, in the order of the file; one that is not read has another name.
+    delimiter : str
+        What separates them; empty for white space.
+    header : int
+        Number of the line that names the columns; 0 for none.
+    has_levels : bool
+        Whether relevance is written as in NTCIR: L0 to L9, or S, A, B, C.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    delimiter: str = ""
+    header: int = 0
+    has_levels: bool = False
+
+
+def read_lines(path: Path, layout: FileLayout, *, strict: bool, max_size: int) -> Lines:
+    """Columns of a file, whatever its format."""
+    with enough_memory(path):
+        data = read_bytes(path, max_size=max_size, tables=True)
+        return lines_of_bytes(data, path, layout, strict=strict, max_size=max_size)
+
+
+def lines_of_bytes(data: bytes, path: Path, layout: FileLayout, *, strict: bool, max_size: int) -> Lines:
+    """Columns of a file's content, whatever its format."""
+    if data.startswith(PARQUET):
+        return lines_of_parquet(data, path, layout, max_size=max_size)
+    return parse_lines(as_text(data), path, layout, strict=strict)
+
+
+def parse_lines(text: bytes, path: Path, layout: FileLayout, *, strict: bool) -> Lines:
+    """Columns of a text, by the fast parser where possible."""
+    lines = parse_fast(text, layout)
+    if lines is not None:
+        if layout.real != "score":  # a run of four columns passes for judgments of documents 1, 2, 3
+            _refuse_another_kind(_first_rows(text, path, layout, ""), path, layout)
+        return lines
+    if is_json(text):
+        return lines_of_json(text, path, layout)
+    found = sniff(text, path, layout)
+    comments = tuple(match.decode().strip() for match in _COMMENT.findall(text))
+    bare = _COMMENT.sub(b"", text) if comments else text
+    layout = _layout_of(found, layout, path)
+    if not found.has_levels and b'"' not in bare and found.delimiter in ("", "\t"):
+        if found.header:
+            bare = bare.lstrip().partition(b"\n")[2]
+        if (bare is not text or found.name != "trec") and not (found.delimiter and _HAS_EMPTY.search(bare)):
+            lines = parse_fast(bare, layout)
+    lines = lines or collect(_rows(text, path, found, layout), path, layout, strict=strict)
+    if layout.real is None and layout.integer == "rank":
+        _refuse_gaps(lines, path)
+    return dataclasses.replace(lines, comments=comments) if comments else lines
+
+
+# --- what a file is -----------------------------------------------------------------------------------------
+
+
+def sniff(text: bytes, path: Path, layout: FileLayout) -> Format:
+    """Format of a text by its first lines; one of another kind, or not to be told, is refused."""
+    split = {d: _first_rows(text, path, layout, d) for d in ("", "\t", ",", ";")}
+    for delimiter in ("\t", ",", ";", ""):
+        if split[delimiter]:
+            number, names = split[delimiter][0]
+            if columns := _named_columns(names, layout, path, number):
+                found = Format("table", columns, delimiter, number)
+                _refuse_grades_as_scores(found, split[delimiter], path, layout)
+                return _with_levels(found, split[delimiter])
+    by_words = split[""]
+    is_ranked = layout.real == "score" and _counts(by_words, 2, 4)
+    if not is_ranked:
+        _refuse_another_kind(by_words, path, layout)
+    for delimiter in ("", "\t", ",", ";"):
+        rows = split[delimiter]
+        for found in _formats_of(rows, delimiter, layout):
+            if found.name in _NOT_READ:
+                reason, hint = _NOT_READ[found.name]
+                raise InputError(reason, path=path, line=rows[0][0], hint=hint.format(path.name))
+            return found
+    if layout.real == "score" and _most(by_words, lambda f: len(f) == 3 and number_of(f[2]) is not None):
+        reason = (
+            "has three columns, the last neither ranks (1, 2, 3, … in each topic) nor scores with fractions"
+        )
+        hint = "say which by a first line: query_id doc_id rank, or query_id doc_id score"
+        raise InputError(reason, path=path, line=by_words[0][0], hint=hint)
+    return Format("trec", layout.columns)
+
+
+_NOT_READ = {
+    "prels": (
+        "looks like prels (topic document relevance method probability): judgments of a sample",
+        "for scores as judged give four columns: awk '{{print $1, 0, $2, $3}}' {}",
+    ),
+    "sample": (
+        "has five columns, as judgments of a sample do (topic iteration document, and a stratum or "
+        "probability beside the relevance)",
+        "for scores as judged give four columns, topic iteration document relevance: "
+        "awk '{{print $1, $2, $3, $5}}' {}, or $4 where the relevance is in the fourth",
+    ),
+}
+"""Files that `bayespool.collection.samples` could not make sense of, and what to do."""
+
+
+def _first_rows(text: bytes, path: Path, layout: FileLayout, delimiter: str) -> Numbered:
+    lines = itertools.islice(numbered_lines(text, path, layout), _MAX_LINES_INSPECTED)
+    return [(number, _split(line, delimiter)) for number, line in lines]
+
+
+def _split(line: bytes, delimiter: str) -> Columns:
+    if not delimiter:
+        return line.split()
+    if b'"' not in line:
+        return [field.strip() for field in line.split(delimiter.encode())]
+    try:
+        (row,) = csv.reader([line.decode()], delimiter=delimiter, strict=True)
+    except (csv.Error, ValueError):
+        return []
+    return [field.encode().strip() for field in row]
+
+
+def _most(rows: Numbered, look: Callable[[Columns], bool]) -> int:
+    """Number of the first line that looks so, if most lines do; else 0."""
+    matches = [number for number, fields in rows if look(fields)]
+    return matches[0] if 2 * len(matches) > len(rows) else 0
+
+
+def _named_columns(names: Columns, layout: FileLayout, path: Path, line: int) -> tuple[str, ...]:
+    """Our names of the columns of a header; empty if this is none."""
+    lowered = [name.decode().strip('"').lower() for name in names]
+    value = layout.columns[4 if layout.real == "score" else 3]
+    wanted = ["query_id", "doc_id", value, *(["rank", "run_id"] if value == "score" else ["iteration"])]
+    columns = [f"({name})" for name in lowered]
+    for ours in wanted:
+        name = next((name for name in NAMES[ours] if name in lowered), None)
+        if name is not None and columns[lowered.index(name)].startswith("("):
+            columns[lowered.index(name)] = "tag" if ours == "run_id" else ours
+    if not {"query_id", "doc_id"} <= set(columns):
+        return ()
+    repeated = [name for name, n in Counter(lowered).items() if n > 1]
+    if repeated:
+        raise InputError(
+            f"the header names {repeated[0]!r} twice", path=path, line=line, hint="keep one of them"
+        )
+    try:
+        refuse_columns_of_another_kind(lowered, value, "the header", "")
+    except InputError as error:
+        raise InputError(error.reason, path=path, line=line, hint=error.hint) from None
+    if value not in columns and not (value == "score" and "rank" in columns):
+        hint = f"it may be called {', '.join(NAMES[value])}; there are {', '.join(lowered)}"
+        raise InputError(f"the header names no column {value}", path=path, line=line, hint=hint)
+    return tuple(columns)
+
+
+def _refuse_grades_as_scores(found: Format, rows: Numbered, path: Path, layout: FileLayout) -> None:
+    """Refuse qrels of BEIR, whose grades are called scores, as a run."""
+    if layout.real != "score" or "score" not in found.columns or len(found.columns) > 3:
+        return
+    place = found.columns.index("score")
+    values = {fields[place] for _, fields in rows[1:] if len(fields) == len(found.columns)}
+    if (
+        values
+        and len(rows) > len(values) + 1
+        and all(value in (b"-1", b"0", b"1", b"2", b"3") for value in values)
+    ):
+        reason = "looks like judgments (its scores are a few whole numbers), not like a run"
+        raise InputError(reason, path=path, line=found.header, hint=_GIVE_OTHERS)
+
+
+def _formats_of(rows: Numbered, delimiter: str, layout: FileLayout) -> Iterator[Format]:
+    """Format without a header that lines with this delimiter have; none if they do not look like any."""
+    value = layout.columns[-2 if layout.real == "score" else -1]
+    if layout.real == "score":
+        if _most(rows, _is_of_run):
+            yield Format("trec", layout.columns, delimiter)
+        elif _counts(rows, 2, 4):
+            yield Format("ranked", ("query_id", "doc_id", "rank", "score"), delimiter)
+        elif _counts(rows, 2, 3):
+            yield Format("triples", ("query_id", "doc_id", "rank"), delimiter)
+        elif _most(rows, lambda f: len(f) == 3 and number_of(f[2]) is not None) and any(
+            len(f) == 3 and not is_whole(f[2]) for _, f in rows
+        ):
+            yield Format("triples", ("query_id", "doc_id", "score"), delimiter)
+        return
+    is_value = _is_relevance if value == "relevance" else lambda token: number_of(token) is not None
+    if _most(rows, lambda f: len(f) == 4 and is_value(f[3])):
+        yield _with_levels(Format("trec", layout.columns, delimiter), rows)
+    elif _most(rows, lambda f: len(f) == 3 and is_value(f[2])):
+        yield _with_levels(Format("triples", ("query_id", "doc_id", value), delimiter), rows)
+    elif _most(rows, _is_of_prels):
+        yield Format("prels", ("query_id", "doc_id", "relevance", "method", "probability"), delimiter)
+    elif _most(rows, lambda f: len(f) == 5 and number_of(f[3]) is not None and number_of(f[4]) is not None):
+        yield Format("sample", ("query_id", "iteration", "doc_id", "stratum", "relevance"), delimiter)
+    elif value == "relevance" and all(len(fields) == 2 and all(fields) for _, fields in rows):
+        yield Format("pairs", ("query_id", "doc_id"), delimiter)
+
+
+def _with_levels(found: Format, rows: Numbered) -> Format:
+    """The format, with levels as in NTCIR if its relevances are."""
+    if "relevance" not in found.columns:
+        return found
+    place = found.columns.index("relevance")
+    rows = [(number, fields) for number, fields in rows if number != found.header]
+    has_levels = bool(_most(rows, lambda f: len(f) == len(found.columns) and f[place] in _LEVELS))
+    return dataclasses.replace(found, has_levels=has_levels)
+
+
+def _counts(rows: Numbered, place: int, width: int, *, least: int = 2) -> bool:
+    """Whether a column counts the lines of each topic, from 0 or 1, in one at least so many."""
+    if not _most(rows, lambda f: len(f) == width and is_whole(f[place])):
+        return False
+    ranks, documents = defaultdict[bytes, list[float]](list), set()
+    for _, fields in rows:
+        if len(fields) == width and is_whole(fields[place]):
+            ranks[fields[0]].append(float(fields[place]))
+            documents.add((fields[0], fields[1]))
+    n_lines = sum(map(len, ranks.values()))
+    counted = sum(a + 1 == b for of_topic in ranks.values() for a, b in itertools.pairwise(of_topic))
+    starts = {of_topic[0] for of_topic in ranks.values()}
+    return (
+        len(documents) == n_lines
+        and starts <= {0.0, 1.0}
+        and max(map(len, ranks.values())) >= least
+        and counted == n_lines - len(ranks)
+    )
+
+
+def _is_of_run(fields: Columns) -> bool:
+    """Whether a line has rank and score, and a tag after them or Q0 before; a tag may have blanks in it."""
+    return (
+        len(fields) >= 5
+        and (len(fields) == 6 or fields[1].upper() == b"Q0")
+        and is_whole(fields[3])
+        and number_of(fields[4]) is not None
+    )
+
+
+def _is_of_prels(fields: Columns) -> bool:
+    """Whether a line has a document in the second column, two whole numbers, and a probability."""
+    if len(fields) != 5 or not (is_whole(fields[2]) and is_whole(fields[3])):
+        return False
+    probability = number_of(fields[4])
+    return probability is not None and 0 < probability <= 1 and fields[1].upper() not in (b"0", b"Q0")
+
+
+def _is_judgment(fields: Columns) -> bool:
+    return len(fields) == 4 and number_of(fields[3]) is not None
+
+
+def _is_relevance(token: bytes) -> bool:
+    return number_of(token) is not None or token in _LEVELS
+
+
+_GIVE_RUN = "give runs among the runs, and here lines of query_id iteration doc_id"
+_GIVE_OTHERS = "give judgments as the qrels (--qrels), labels as a judge (--judge), and runs here"
+
+
+def _refuse_another_kind(rows: Numbered, path: Path, layout: FileLayout) -> None:
+    """Refuse lines that look like another kind of file."""
+    if layout.real == "score":
+        if line := _most(rows, _is_judgment):
+            reason = "looks like judgments or labels (query_id iteration doc_id relevance), not like a run"
+            raise InputError(reason, path=path, line=line, hint=_GIVE_OTHERS)
+        return
+    last = layout.columns[3]
+    expected = "judgments" if last == "relevance" else "labels of a judge"
+    of_run = "query_id Q0 doc_id rank score tag"
+    line = _most(rows, _is_of_run)
+    if not line and _counts(rows, 2, 3, least=5):
+        line, of_run = rows[0][0], "query_id doc_id rank"
+    if not line and _counts(rows, 2, 4, least=5):
+        line, of_run = rows[0][0], "query_id doc_id rank score"
+    if line:
+        reason = f"looks like a run ({of_run}), not like {expected}"
+        raise InputError(reason, path=path, line=line, hint=f"{_GIVE_RUN} {last}")
+
+
+# --- rows and columns of a format ---------------------------------------------------------------------------
+
+
+def _layout_of(found: Format, layout: FileLayout, path: Path) -> FileLayout:
+    """The layout with the columns that a format has."""
+    columns = found.columns
+    integer = layout.integer if layout.integer in columns else None
+    real = layout.real if layout.real in columns else None
+    if layout.integer == "rank" and layout.needs_integer and integer is None:
+        raise InputError("has no ranks to order by", path=path, hint="order by scores (--order score)")
+    is_ranked = real is None and integer == "rank"
+    return dataclasses.replace(
+        layout,
+        columns=columns,
+        width=_WIDTHS[len(columns)] if len(columns) < len(_WIDTHS) else str(len(columns)),
+        integer=integer,
+        needs_integer=layout.needs_integer or is_ranked,
+        real=real,
+        wants_tag=layout.wants_tag and "tag" in columns,
+        keep="lowest rank" if is_ranked else layout.keep,
+    )
+
+
+def _rows(text: bytes, path: Path, found: Format, layout: FileLayout) -> Iterator[Row]:
+    """Rows of a text in a format, without its header."""
+    rows: Iterable[Row] = (
+        _delimited(text, path, found, layout) if found.delimiter else rows_of_words(text, path, layout)
+    )
+    place = found.columns.index("relevance") if found.has_levels else -1
+    for number, fields in rows:
+        if number == found.header:
+            continue
+        if place >= 0 and isinstance(fields, list) and place < len(fields):
+            fields[place] = _LEVELS.get(fields[place], fields[place])
+        yield number, fields
+
+
+def _delimited(text: bytes, path: Path, found: Format, layout: FileLayout) -> Iterator[Row]:
+    """Rows of columns that a character separates, perhaps in quotes."""
+    lines = list(numbered_lines(text, path, layout))
+    reader = csv.reader((line.decode() for _, line in lines), delimiter=found.delimiter, strict=True)
+    ids = [found.columns.index(name) for name in ("query_id", "doc_id")]
+    try:
+        for row in reader:
+            number = lines[reader.line_num - 1][0]
+            fields = [field.encode().strip() for field in row]
+            if not any(fields):
+                continue
+            if len(fields) > len(found.columns):
+                detail = f"expected {len(found.columns)} columns, found {len(fields)}"
+                yield number, BadLine(f"skipped, more than {layout.width} columns", detail)
+            elif len(fields) == len(found.columns) and not all(fields[i] for i in ids):
+                yield number, BadLine("skipped, no topic or document", "a topic or document is empty")
+            else:
+                yield number, fields
+    except csv.Error as error:
+        hint = 'put a text with a quote in it between quotes, and double the quote: "a ""b"""'
+        reason = f"is no proper text with columns ({error})"
+        raise InputError(reason, path=path, line=lines[reader.line_num - 1][0], hint=hint) from None
+
+
+def _refuse_gaps(lines: Lines, path: Path) -> None:
+    """Refuse three columns whose last is taken for ranks, and does not count each topic's documents."""
+    assert lines.integer is not None  # for the type checker: the layout needs it
+    topic = lines.query_id.indices.to_numpy()
+    ranks: npt.NDArray[np.int64] = lines.integer.astype(np.int64)
+    n = np.bincount(topic)
+    order = np.lexsort((ranks, topic))
+    first = np.cumsum(n) - n
+    steps = ranks[order] - np.repeat(ranks[order][first], n)
+    if (steps != np.arange(len(ranks)) - np.repeat(first, n)).any() or not np.isin(
+        ranks[order][first], (0, 1)
+    ).all():
+        reason = "has no scores, and its ranks do not count the documents of each topic (1, 2, 3, …)"
+        hint = "if these are scores, say so in a first line (query_id doc_id score); else write ranks anew"
+        raise InputError(reason, path=path, hint=hint)

@@ -1,0 +1,171 @@
+"""Files by other tools: what they are is told from their lines, and what would mislead is refused."""
+
+from __future__ import annotations
+
+import pytest
+from trec_files import Write, error_of, judgments_of, labels_of, rows_of
+
+from bayespool import collection as trec
+from bayespool.collection.formats import sniff
+from bayespool.collection.lines import LABELS, QRELS, FileLayout, run_layout
+from bayespool.errors import InputWarning
+
+RUN = run_layout(ranks=False, tag=False)
+JUDGED = [("1", "a", 2), ("1", "b", 0), ("2", "a", 1)]
+RANKED = [("1", "b", -1.0), ("1", "a", -2.0), ("2", "a", -1.0)]
+SCORED = [("1", "b", 2.5), ("1", "a", 2.0), ("2", "a", 7.0)]
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "query-id\tcorpus-id\tscore\n1\ta\t2\n1\tb\t0\n2\ta\t1\n",
+        "query-id corpus-id score\n1 a 2\n1 b 0\n2 a 1\n",
+        "\n# of BEIR\nquery-id\tcorpus-id\tscore\n1\ta\t2\n1\tb\t0\n2\ta\t1\n",
+        "corpus-id,note,score,query-id\na,x y,2,1\nb,,0,1\na,,1,2\n",
+        'query,docid,rating\n"1","a",2\n1,b,0\n2,a,1\n',
+        "Topic;Doc;Rel\n1;a;2\n1;b;0\n2;a;1\n",
+        "1,a,2\n1,b,0\n2,a,1\n",
+        "1,0,a,2\n1,0,b,0\n2,0,a,1\n",
+        "1\ta\t2\n1\tb\t0\n2\ta\t1\n",
+        "topic iteration document relevance\n1 0 a 2\n1 0 b 0\n2 0 a 1\n",
+        "# topic iteration document relevance\n1 0 a 2\n1 0 b 0\n2 0 a 1\n",
+        "1 0 a 2.0\n1 0 b 0.\n2 0 a 1.00\n",
+        "1 a L2\n1 b L0\n2 a L1\n",
+        "1 0 a L2\n1 0 b L0\n2 0 a L1\n",
+        "1 0 a A\n1 0 b C\n2 0 a B\n",
+        "1,a,L2\n1,b,L0\n2,a,L1\n",
+    ],
+)
+def test_judgments_of_other_tools(write: Write, text: str, strict: bool) -> None:
+    assert judgments_of(trec.read_qrels(write(text.encode()), strict=strict)) == JUDGED
+
+
+@pytest.mark.parametrize("text", ["1\ta\n2\tb\n", "1 a\n2 b\n", "1,a\n2,b\n"])
+def test_pairs_are_relevant_documents(write: Write, text: str) -> None:
+    assert judgments_of(trec.read_qrels(write(text.encode()))) == [("1", "a", 1), ("2", "b", 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("1\tb\t1\n1\ta\t2\n2\ta\t1\n", RANKED),  # MS MARCO
+        ("1 b 0\n1 a 1\n2 a 0\n", [(t, d, s + 1) for t, d, s in RANKED]),
+        ("1\tb\t1\t2.5\n1\ta\t2\t2\n2\ta\t1\t7\n", SCORED),  # ColBERT
+        ("1 b 2.5\n1 a 2\n2 a 7\n", SCORED),
+        ("qid,docno,score,note\n1,b,2.5,x\n1,a,2,\n2,a,7,\n", SCORED),
+        ("qid\tdocno\trank\n1\tb\t1\n1\ta\t2\n2\ta\t1\n", RANKED),
+        ("1,Q0,b,1,2.5,t\n1,Q0,a,2,2,t\n2,Q0,a,1,7,t\n", SCORED),
+        ("topic Q0 document rank score tag\n1 Q0 b 1 2.5 t\n1 Q0 a 2 2 t\n2 Q0 a 1 7 t\n", SCORED),
+    ],
+)
+def test_runs_of_other_tools(write: Write, text: str, rows: list[tuple[str, str, float]]) -> None:
+    assert rows_of(trec.read_run(write(text.encode()))) == rows
+
+
+def test_ids_in_quotes_may_have_blanks_and_separators(write: Write) -> None:
+    path = write(b'query,docid,rating\n"what, is it","my ""doc""",3\n')
+    assert judgments_of(trec.read_qrels(path)) == [("what, is it", 'my "doc"', 3)]
+    path = write(b"qid\tdocno\tscore\nwhat is it\tmy doc\t0.5\n")
+    assert rows_of(trec.read_run(path)) == [("what is it", "my doc", 0.5)]
+    path = write(b"what is it\tmy doc\t0.5\n")
+    assert labels_of(trec.read_labels(path)) == [("what is it", "my doc", 0.5)]
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_comments_are_kept(write: Write, strict: bool) -> None:
+    metadata = b"# ir_metadata.start\n# tag: mine\n# ir_metadata.end\n"
+    run = trec.read_run(write(metadata + b"1 Q0 a 1 2.5 t\n #1 Q0 b 2 2 t\n1 Q0 c 3 1 t\n"), strict=strict)
+    assert rows_of(run) == [("1", "a", 2.5), ("1", "c", 1.0)]
+    assert run.comments == ("ir_metadata.start", "tag: mine", "ir_metadata.end", "1 Q0 b 2 2 t")
+    bad = error_of(lambda: trec.read_run(write(metadata + b"1 Q0 a 1 x t\n")))
+    assert bad.line == 4
+
+
+# --- what would mislead is refused ----------------------------------------------------------------------
+
+FATAL = {
+    "subtopics": (trec.read_qrels, "1 1 a 0\n1 1 b 1\n1 2 a 2\n", 3, "subtopics", "sort -k4,4nr"),
+    "prels": (trec.read_qrels, "1\ta\t0\t1\t0.119\n1\tb\t1\t2\t1\n", 1, "prels", "awk"),
+    "sample": (trec.read_qrels, "1 0 a 1 0\n1 0 b 2 -1\n", 1, "five columns", "awk"),
+    "labels of a sample": (trec.read_labels, "1 0 a 1 0\n1 0 b 2 1\n", 1, "five columns", "awk"),
+    "grades": (trec.read_qrels, "1 0 a 0\n1 0 b 0.5\n", 2, "not whole", "gains="),
+    "grades in CSV": (trec.read_qrels, "qid,doc,rel\n1,a,0.5\n", 2, "not whole", "gains="),
+    "blank in a document": (trec.read_run, "1 Q0 a 1 3 t\n1 Q0 my doc 2 2 t\n", 2, "blank", "CSV or JSON"),
+    "number in a document": (trec.read_run, "1 Q0 a 1 3 t\n1 Q0 doc 7 2 2 t\n", 2, "blank", "CSV or JSON"),
+    "blank in a topic": (trec.read_qrels, "1 0 a 1\nq 1 0 b 1\n", 2, "blank", "CSV or JSON"),
+    "two runs": (trec.read_run, "1 Q0 a 1 3 t\n1 Q0 a 1 2 u\n", 2, "several runs", "awk"),
+    "neither ranks nor scores": (trec.read_run, "1 a 3\n1 b 1\n", 1, "three columns", "first line"),
+    "run as judgments": (trec.read_qrels, "1 a 1\n1 b 2\n1 c 3\n1 d 4\n1 e 5\n", 1, "like a run", "runs"),
+    "judgments of BEIR as a run": (
+        trec.read_run, "query-id\tcorpus-id\tscore\n1\ta\t1\n1\tb\t1\n1\tc\t0\n", 1, "judgments", "--qrels",
+    ),
+    "no column of scores": (trec.read_run, "qid,docno,text\n1,a,x\n", 1, "no column score", "sim"),
+    "two columns": (trec.read_qrels, "qid,doc,doc,rel\n1,a,b,1\n", 1, "'doc' twice", "keep one"),
+    "quote left open": (trec.read_qrels, 'qid,doc,rel\n1,"a,1\n', 2, "proper text", "quotes"),
+    "half lost": (trec.read_qrels, "1 0 a 1\n1 0 b x\n", 2, "", "four columns"),
+    "twice": (trec.read_qrels, "1 0 a 1\n1 0 a 1\n", 2, "", "keep one line"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize(("read", "text", "line", "said", "remedy"), FATAL.values(), ids=FATAL)
+def test_no_message_leads_astray(
+    write: Write, read: object, text: str, line: int, said: str, remedy: str, strict: bool
+) -> None:
+    """Lenient reading gives no wrong number, and is not named where it would not read the file."""
+    path = write(text.encode())
+    error = error_of(lambda: read(path, strict=strict))  # type: ignore[operator]
+    assert (error.path, error.line) == (path, line)
+    assert said in error.reason
+    assert remedy in str(error.hint)
+    assert "--lenient" not in str(error.hint)
+
+
+def test_ranks_alone_have_to_count_the_documents(write: Write) -> None:
+    lines = "".join(f"1 d{i} {i}\n" for i in range(1, 150))
+    assert len(trec.read_run(write(lines.encode())).doc_id) == 149
+    error = error_of(lambda: trec.read_run(write((lines + "1 x 500\n").encode())))
+    assert "do not count" in error.reason
+    assert error_of(lambda: trec.read_run(write(b"1 a 0.5\n1 b 0.25\n"), ranks=True)).reason.startswith(
+        "has no ranks"
+    )
+
+
+def test_a_tenth_of_the_lines_is_too_much_to_lose(write: Write) -> None:
+    lines = [f"1 Q0 d{i} {i} 0.5 t\n" for i in range(19)]
+    with pytest.warns(InputWarning, match="1 line skipped"):
+        run = trec.read_run(write("".join([*lines[1:], "1 Q0 a\n"]).encode()), strict=False)
+    assert len(run.doc_id) == 18
+    error = error_of(lambda: trec.read_run(write("".join([*lines[1:], "1\n", "2\n"]).encode()), strict=False))
+    assert error.reason == "2 of 20 lines would be lost, a tenth or more (skipped, fewer than six columns)"
+
+
+def test_failed_labels_are_none(write: Write) -> None:
+    with pytest.warns(InputWarning, match="2 lines without a label"):
+        labels = trec.read_labels(write(b"1 0 a 3\n1 0 b None\n1 0 c null\n1 0 d 0\n"))
+    assert labels_of(labels) == [("1", "a", 3.0), ("1", "d", 0.0)]
+    with pytest.warns(InputWarning, match="1 line without a label"):
+        labels = trec.read_labels(write(b"1 0 a 3\n1 0 b -1\n1 0 d 0\n"))
+    assert labels_of(labels) == [("1", "a", 3.0), ("1", "d", 0.0)]
+    for text in (b"1 0 a 1\n1 0 b -1\n", b"1 0 a 0\n1 0 b -1\n1 0 c -2\n", b"1 0 a 0\n1 0 b -1\n1 0 c 0.5\n"):
+        assert -1 in trec.read_labels(write(text)).label  # where it is a label like others
+
+
+@pytest.mark.parametrize(
+    ("text", "layout", "name"),
+    [
+        (b"1 a 0 1 0.5\n", QRELS, "prels"),
+        (b"1 0 a 3 1\n", QRELS, "sample"),
+        (b"1 0 a 1 x\n", QRELS, "trec"),
+        (b"1 a 0.5\n", LABELS, "triples"),
+        (b"qid docno score\n1 a 0.5\n", RUN, "table"),
+    ],
+)
+def test_format_by_name(write: Write, text: bytes, layout: FileLayout, name: str) -> None:
+    path = write(text)
+    if name in ("prels", "sample"):
+        assert error_of(lambda: sniff(text, path, layout)).line == 1
+    else:
+        assert sniff(text, path, layout).name == name
