@@ -130,7 +130,7 @@ def pool_condition(metadata: Mapping[str, Any]) -> str:
     """Condition that travels with every posterior value where no pool is known or it is in doubt, or ''."""
     pool = metadata.get("pool", {})
     if pool.get("n_pooled_runs", 1) == 0:
-        return "no pool, posterior on priors alone"
+        return "no pool, posteriors on priors alone"
     return "the pool is in doubt" if pool.get("doubts") else ""
 
 
