@@ -6,9 +6,9 @@ larger document id, as trec_eval breaks ties.
 
 Files may be plain, gzip, xz, zstd, bzip2, lz4 or zip, whatever their names; formats of other tools are told
 by their lines (`bayespool.collection.formats`). Text is UTF-8, else Latin-1; lines end with LF, CRLF or CR;
-ASCII white space separates columns of TREC files. The first bad line raises an `InputError` with file, line and
-reason; with ``strict=False`` bad lines are skipped, counted (`Skipped`) and reported in one `InputWarning`
-per file.
+ASCII white space separates columns of TREC files. The first bad line raises an `InputError` with file, line
+and reason; with ``strict=False`` bad lines are skipped, counted (`Skipped`) and reported in one
+`InputWarning` per file.
 
 ===============  ====================================  =======================================================
 ``strict=True``  ``strict=False``                      content
