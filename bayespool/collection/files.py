@@ -34,6 +34,7 @@ PARQUET = b"PAR1"
 STDIN = Path("-")
 """Standard input, which can be read once."""
 _XZ_MEMORY_BYTES = 1 << 28  # the strongest presets take a quarter of it; a file may request 4 GiB
+_XZ_HEADER_BYTES = 12
 _ZSTD_SLICE_BYTES = 1 << 10  # of the file at a time: 4 bytes may expand to a block of 128 KiB
 
 DAMAGE = (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError)
@@ -65,7 +66,7 @@ def _gzip(data: bytes) -> Iterator[bytes]:
 
 def _xz(data: bytes) -> Iterator[bytes]:
     is_first = True
-    while data:
+    while data and (is_first or len(data) > _XZ_HEADER_BYTES):
         stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY_BYTES)
         try:
             piece = stream.decompress(data, _PIECE_BYTES)

@@ -91,16 +91,16 @@ def parse_lines(text: bytes, path: Path, layout: FileLayout, *, strict: bool) ->
         return lines
     if is_json(text):
         return lines_of_json(text, path, layout)
-    found = sniff(text, path, layout)
+    form = sniff(text, path, layout)
     comments = tuple(match.decode().strip() for match in _COMMENT.findall(text))
     bare = _COMMENT.sub(b"", text) if comments else text
-    layout = _layout_of(found, layout, path)
-    if not found.has_levels and b'"' not in bare and found.delimiter in ("", "\t"):
-        if found.header:
+    layout = _layout_of(form, layout, path)
+    if not form.has_levels and b'"' not in bare and form.delimiter in ("", "\t"):
+        if form.header:
             bare = bare.lstrip().partition(b"\n")[2]
-        if (bare is not text or found.name != "trec") and not (found.delimiter and _HAS_EMPTY.search(bare)):
+        if (bare is not text or form.name != "trec") and not (form.delimiter and _HAS_EMPTY.search(bare)):
             lines = parse_fast(bare, layout)
-    lines = lines or collect(_rows(text, path, found, layout), path, layout, strict=strict)
+    lines = lines or collect(_rows(text, path, form, layout), path, layout, strict=strict)
     if layout.real is None and layout.integer == "rank":
         _refuse_gaps(lines, path)
     return dataclasses.replace(lines, comments=comments) if comments else lines
@@ -116,20 +116,20 @@ def sniff(text: bytes, path: Path, layout: FileLayout) -> Format:
         if split[delimiter]:
             number, names = split[delimiter][0]
             if columns := _named_columns(names, layout, path, number):
-                found = Format("table", columns, delimiter, number)
-                _refuse_grades_as_scores(found, split[delimiter], path, layout)
-                return _with_levels(found, split[delimiter])
+                form = Format("table", columns, delimiter, number)
+                _refuse_grades_as_scores(form, split[delimiter], path, layout)
+                return _with_levels(form, split[delimiter])
     by_words = split[""]
     is_ranked = layout.real == "score" and _counts(by_words, 2, 4)
     if not is_ranked:
         _refuse_another_kind(by_words, path, layout)
     for delimiter in ("", "\t", ",", ";"):
         rows = split[delimiter]
-        for found in _formats_of(rows, delimiter, layout):
-            if found.name in _NOT_READ:
-                reason, hint = _NOT_READ[found.name]
+        for form in _formats_of(rows, delimiter, layout):
+            if form.name in _NOT_READ:
+                reason, hint = _NOT_READ[form.name]
                 raise InputError(reason, path=path, line=rows[0][0], hint=hint.format(path.name))
-            return found
+            return form
     if layout.real == "score" and _most(by_words, lambda f: len(f) == 3 and number_of(f[2]) is not None):
         reason = (
             "has three columns, the last neither ranks (1, 2, 3, … in each topic) nor scores with fractions"
@@ -204,19 +204,19 @@ def _named_columns(names: Columns, layout: FileLayout, path: Path, line: int) ->
     return tuple(columns)
 
 
-def _refuse_grades_as_scores(found: Format, rows: Numbered, path: Path, layout: FileLayout) -> None:
+def _refuse_grades_as_scores(form: Format, rows: Numbered, path: Path, layout: FileLayout) -> None:
     """Refuse qrels of BEIR, whose grades are called scores, as a run."""
-    if layout.real != "score" or "score" not in found.columns or len(found.columns) > 3:
+    if layout.real != "score" or "score" not in form.columns or len(form.columns) > 3:
         return
-    place = found.columns.index("score")
-    values = {fields[place] for _, fields in rows[1:] if len(fields) == len(found.columns)}
+    place = form.columns.index("score")
+    values = {fields[place] for _, fields in rows[1:] if len(fields) == len(form.columns)}
     if (
         values
         and len(rows) > len(values) + 1
         and all(value in (b"-1", b"0", b"1", b"2", b"3") for value in values)
     ):
         reason = "looks like judgments (its scores are a few whole numbers), not like a run"
-        raise InputError(reason, path=path, line=found.header, hint=_GIVE_OTHERS)
+        raise InputError(reason, path=path, line=form.header, hint=_GIVE_OTHERS)
 
 
 def _formats_of(rows: Numbered, delimiter: str, layout: FileLayout) -> Iterator[Format]:
@@ -247,14 +247,14 @@ def _formats_of(rows: Numbered, delimiter: str, layout: FileLayout) -> Iterator[
         yield Format("pairs", ("query_id", "doc_id"), delimiter)
 
 
-def _with_levels(found: Format, rows: Numbered) -> Format:
+def _with_levels(form: Format, rows: Numbered) -> Format:
     """The format, with levels as in NTCIR if its relevances are."""
-    if "relevance" not in found.columns:
-        return found
-    place = found.columns.index("relevance")
-    rows = [(number, fields) for number, fields in rows if number != found.header]
-    has_levels = bool(_most(rows, lambda f: len(f) == len(found.columns) and f[place] in _LEVELS))
-    return dataclasses.replace(found, has_levels=has_levels)
+    if "relevance" not in form.columns:
+        return form
+    place = form.columns.index("relevance")
+    rows = [(number, fields) for number, fields in rows if number != form.header]
+    has_levels = bool(_most(rows, lambda f: len(f) == len(form.columns) and f[place] in _LEVELS))
+    return dataclasses.replace(form, has_levels=has_levels)
 
 
 def _counts(rows: Numbered, place: int, width: int, *, least: int = 2) -> bool:
@@ -330,9 +330,9 @@ def _refuse_another_kind(rows: Numbered, path: Path, layout: FileLayout) -> None
 # --- rows and columns of a format ---------------------------------------------------------------------------
 
 
-def _layout_of(found: Format, layout: FileLayout, path: Path) -> FileLayout:
+def _layout_of(form: Format, layout: FileLayout, path: Path) -> FileLayout:
     """The layout with the columns that a format has."""
-    columns = found.columns
+    columns = form.columns
     integer = layout.integer if layout.integer in columns else None
     real = layout.real if layout.real in columns else None
     if layout.integer == "rank" and layout.needs_integer and integer is None:
@@ -350,35 +350,35 @@ def _layout_of(found: Format, layout: FileLayout, path: Path) -> FileLayout:
     )
 
 
-def _rows(text: bytes, path: Path, found: Format, layout: FileLayout) -> Iterator[Row]:
+def _rows(text: bytes, path: Path, form: Format, layout: FileLayout) -> Iterator[Row]:
     """Rows of a text in a format, without its header."""
     rows: Iterable[Row] = (
-        _delimited(text, path, found, layout) if found.delimiter else rows_of_words(text, path, layout)
+        _delimited(text, path, form, layout) if form.delimiter else rows_of_words(text, path, layout)
     )
-    place = found.columns.index("relevance") if found.has_levels else -1
+    place = form.columns.index("relevance") if form.has_levels else -1
     for number, fields in rows:
-        if number == found.header:
+        if number == form.header:
             continue
         if place >= 0 and isinstance(fields, list) and place < len(fields):
             fields[place] = _LEVELS.get(fields[place], fields[place])
         yield number, fields
 
 
-def _delimited(text: bytes, path: Path, found: Format, layout: FileLayout) -> Iterator[Row]:
+def _delimited(text: bytes, path: Path, form: Format, layout: FileLayout) -> Iterator[Row]:
     """Rows of columns that a character separates, perhaps in quotes."""
     lines = list(numbered_lines(text, path, layout))
-    reader = csv.reader((line.decode() for _, line in lines), delimiter=found.delimiter, strict=True)
-    ids = [found.columns.index(name) for name in ("query_id", "doc_id")]
+    reader = csv.reader((line.decode() for _, line in lines), delimiter=form.delimiter, strict=True)
+    ids = [form.columns.index(name) for name in ("query_id", "doc_id")]
     try:
         for row in reader:
             number = lines[reader.line_num - 1][0]
             fields = [field.encode().strip() for field in row]
             if not any(fields):
                 continue
-            if len(fields) > len(found.columns):
-                detail = f"expected {len(found.columns)} columns, found {len(fields)}"
+            if len(fields) > len(form.columns):
+                detail = f"expected {len(form.columns)} columns, found {len(fields)}"
                 yield number, BadLine(f"skipped, more than {layout.width} columns", detail)
-            elif len(fields) == len(found.columns) and not all(fields[i] for i in ids):
+            elif len(fields) == len(form.columns) and not all(fields[i] for i in ids):
                 yield number, BadLine("skipped, no topic or document", "a topic or document is empty")
             else:
                 yield number, fields

@@ -345,9 +345,9 @@ def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool
         tally[bad.reason] = [again.size, numbers[int(again[0])]]
         bad_rows.append((numbers[entry], bad))
     n_lost = n_rows - n_unlabeled - len(numbers) + again.size
-    fatal = next((found for found in bad_rows if found[1].hint), None)
+    fatal = next((row for row in bad_rows if row[1].hint), None)
     if strict and bad_rows:
-        number, bad = min(bad_rows, key=lambda found: found[0])
+        number, bad = min(bad_rows, key=lambda row: row[0])
         may_skip = fatal is None and 10 * n_lost < n_rows
         hint = bad.hint or (_LENIENT_HINT + bad.remedy if may_skip else _columns_hint(bad, layout))
         raise InputError(bad.detail, path=path, line=number, hint=hint)
@@ -357,7 +357,7 @@ def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool
         reason = f"no line can be used ({'; '.join(tally) or 'all are comments'})"
         raise InputError(reason, path=path, hint=_columns_hint(None, layout))
     if 10 * n_lost >= n_rows and n_lost:
-        number, bad = next(found for found in bad_rows if found[1].is_lost)
+        number, bad = next(row for row in bad_rows if row[1].is_lost)
         reason = f"{n_lost:,} of {n_rows:,} lines would be lost, a tenth or more ({'; '.join(tally)})"
         raise InputError(reason, path=path, line=number, hint=_columns_hint(bad, layout))
     kept = np.arange(len(numbers))

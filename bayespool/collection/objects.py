@@ -42,12 +42,13 @@ def lines_of_parquet(data: bytes, path: Path, layout: FileLayout, *, max_size: i
     import pyarrow.parquet as pq
 
     try:
-        file = pq.ParquetFile(pa.BufferReader(data))
-        groups = (file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups))
+        metadata = pq.read_metadata(pa.BufferReader(data))
+        groups = (metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
         if sum(groups) > max_size << 20:
             hint = "allow more with max_file_size (--max-file-size), if it is what you take it for"
             raise InputError(f"holds more than {max_size:,} MiB", path=path, hint=hint)
-        table = file.read(columns=[name for name in file.schema_arrow.names if name in _NAMES])
+        names = [name for name in metadata.schema.to_arrow_schema().names if name in _NAMES]
+        table = pq.read_table(pa.BufferReader(data), columns=names)
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         detail = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
         reason = f"the Parquet data are damaged ({detail})"
@@ -111,11 +112,11 @@ def _loaded(text: bytes) -> Any:
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Object of its pairs; a name that is there twice would hide a value."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    value = dict(pairs)
+    if len(value) < len(pairs):
         name = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
         raise ValueError(f"{name!r} is there twice")
-    return found
+    return value
 
 
 def _is_nested_row(value: Any) -> bool:

@@ -109,17 +109,18 @@ def read_run(
     ranks: bool = False,
     max_file_size: int = MAX_FILE_SIZE,
 ) -> Run:
-    """Read a run file: ``topic Q0 document rank score tag`` on each line.
+    """Read a run file: ``topic Q0 document rank score tag`` on each line, or another format.
 
     Parameters
     ----------
     path : path
-        The file, plain, gz, xz or zst.
+        The file, plain or compressed, or ``-`` for standard input.
     run_id : str, optional
         Name of the run; overrides ``id_from``.
     id_from : {"file", "tag"}
         Source of the name: the file's name without a compression suffix, without ``input.`` in front and
-        without a final ``.run``, ``.txt``, ``.res`` or ``.trec``; or the tag, the sixth column.
+        without a final ``.run``, ``.txt``, ``.res``, ``.trec``, ``.tsv``, ``.csv``, ``.json``, ``.jsonl`` or
+        ``.parquet``; or the tag, the sixth column.
     strict : bool
         Whether the first bad line is an error (`bayespool.collection` lists bad lines). Otherwise bad lines
         are skipped, counted and reported in one `InputWarning` per file.
@@ -305,9 +306,9 @@ def read_qrels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_
 
 
 def read_labels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_FILE_SIZE) -> Labels:
-    """Read a file of labels of a second judge: ``topic iteration document label`` on each line.
+    """Read a file of labels of a second judge: ``topic iteration document label``, or another format.
 
-    Labels are any real numbers, the larger the likelier relevant.
+    Labels are any real numbers, the larger the likelier relevant; −1 beside whole labels from 0 is none.
 
     Parameters
     ----------

@@ -178,6 +178,12 @@ def _cells(frame: Any, form: str, value: str) -> list[tuple[Any, ...]] | None:
     places = [next((called for called in NAMES[name] if called in names), None) for name in wanted]
     if None in places or (form == "tuples" and value == "relevance" and places[2] == "score"):
         return None  # such tuples are of runs
+    if (
+        value != "score"
+        and places[2] in NAMES["score"]
+        and {"rank", *NAMES.get("run_id", ("run",))} & set(names)
+    ):
+        return None
     if value == "score" and "rank" in names:
         places.append("rank")
     return list(zip(*(columns[name] for name in places if name is not None), strict=True))

@@ -146,8 +146,8 @@ FAULTS = (
     Fault(
         "wide lines are taken",
         "collection/lines.py",
-        "if len(fields) < width or (strict and len(fields) > width):",
-        "if len(fields) < width:",
+        "_wrong_width(fields, layout) if len(fields) != width else None",
+        "_wrong_width(fields, layout) if len(fields) < width else None",
         "collection/test_lines.py",
         "a file of another form is read without a word",
     ),
