@@ -140,7 +140,7 @@ def pool_metadata(
     sparse = [str(measure) for measure in measures if whole.is_sparse_at(measure.rel)]
     if sparse and not whole.is_sparse:
         notes.append(f"{', '.join(sparse)}: {SPARSE_NOTE}")
-    return {"pool": fields, "pool_notes": notes, "order": collection.order}
+    return {"pool": fields, "pool_notes": notes}
 
 
 @takes(ScoreSettings)
@@ -260,6 +260,7 @@ def score(
                 if organization == collection.user_organization
             ],
             **pool_metadata(collection, whole, targets, parsed),
+            "order": collection.order,
             "query_ids": list(collection.query_ids),
             **({} if collection.second is None else {"assessors": describe_assessors(collection)}),
             "diagnostics": list(_diagnostics(e for group in results for e in group)),
