@@ -14,11 +14,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bayespool.collection.copied_labels import find_copied_labels
 from bayespool.collection.records import UNJUDGED, Labels, ReadOnlyArrays
 from bayespool.errors import InputError, InputWarning, warn_caller
-from bayespool.tables.formatting import counted
+from bayespool.tables.formatting import counted, percent
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bayespool.collection.contents import Collection
 
 MOST_GRADES = 6
@@ -106,7 +109,7 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
     ------
     InputError
         A judge has the name of another; no label is of a document of the collection; or the labels are the
-        judgments themselves.
+        judgments themselves, or contain them (`bayespool.collection.copied_labels`).
 
     Warns
     -----
@@ -142,6 +145,7 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
                 hint="give labels of another judge, such as a language model, and the qrels as qrels alone",
             )
         judge = Judge(name, label)
+        _refuse_copies(collection, judge, labels.path)
         if not judge.thresholds:
             warn_caller(
                 f"{labels.path or name}: all labels of judge {name!r} are the same and say nothing",
@@ -149,6 +153,21 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
             )
         added.append(judge)
     return dataclasses.replace(collection, judges=tuple(added))
+
+
+def _refuse_copies(collection: Collection, judge: Judge, path: Path | None) -> None:
+    """Raise `InputError` if a judge's labels contain the judgments, as qrels with filled holes do."""
+    copied = find_copied_labels(collection, judge)
+    if copied is None:
+        return
+    how = f"{copied.n_same:,} of {copied.n_judged:,} labels of judged documents say what the judgments say"
+    if copied.share < 1:
+        how += f", and by its labels of other documents {percent(copied.share)} are copies"
+    raise InputError(
+        f"the labels of judge {judge.name!r} contain the judgments: {how}",
+        path=path,
+        hint="give the judge's labels alone, also of judged documents: copies of judgments say nothing of it",
+    )
 
 
 def judged_where_labeled(collection: Collection, judge: Judge) -> Collection:
