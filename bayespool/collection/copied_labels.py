@@ -1,7 +1,7 @@
 """Labels of a second judge that contain the judgments, as qrels whose holes a model filled do.
 
-A pure judge has one confusion of relevance with labels, on judged documents and unjudged ones. Where judgments
-were copied over a share of the labels, judged documents show a better judge than unjudged ones do.
+A pure judge has one confusion of relevance with labels, on judged documents and unjudged ones. Where
+judgments were copied over a share of the labels, judged documents show a better judge than unjudged ones do.
 """
 
 from __future__ import annotations
@@ -57,8 +57,9 @@ class CopiedLabels:
 def find_copied_labels(collection: Collection, judge: Judge) -> CopiedLabels | None:
     """Evidence that a judge's labels contain the judgments, None where there is too little.
 
-    Labels contain them if the judge agrees with the judgments better than any judge does (Cohen's κ over .97),
-    or if its labels of unjudged documents are a worse judge's. Only documents in the top 30 of some run count.
+    Labels contain them if the judge agrees with the judgments better than any judge does (Cohen's κ over
+    .97), or if its labels of unjudged documents are a worse judge's. Only documents in the top 30 of some run
+    count.
     """
     best, support, is_top = _places(collection)
     seen = judge.is_labeled & is_top
@@ -101,7 +102,7 @@ def _is_better_than_any(n_different: int, n_by_chance: float) -> bool:
 
 
 def _places(collection: Collection) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_]]:
-    """Best rank and support of documents in other runs than those to score, and whether any run has it on top."""
+    """Best rank and support of documents in other runs than those to score, and whether a run has it on top."""
     n, given = len(collection.relevance), set(collection.given_run_ids)
     others = [r for r, name in enumerate(collection.run_ids) if name not in given or collection.pooled[r]]
     others = others or list(range(len(collection.run_ids)))
@@ -135,7 +136,7 @@ def _log_odds(
     level: npt.NDArray[np.intp],
     *places: FloatArray,
 ) -> FloatArray:
-    """Log odds of each level or more at unjudged documents, by places and topics, shape (level − 1, document)."""
+    """Log odds of each level or more at unjudged documents, shape (level − 1, document)."""
     topic, n_topics = collection.pair_topic, len(collection.query_ids)
     is_even = np.arange(len(judged)) % 2 == 0
 
