@@ -102,7 +102,7 @@ def _is_better_than_any(n_different: int, n_by_chance: float) -> bool:
 
 
 def _places(collection: Collection) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_]]:
-    """Best rank and support of documents in other runs than those to score, and whether a run has it on top."""
+    """Best rank and support of documents in other runs than those to score, and whether one has it on top."""
     n, given = len(collection.relevance), set(collection.given_run_ids)
     others = [r for r, name in enumerate(collection.run_ids) if name not in given or collection.pooled[r]]
     others = others or list(range(len(collection.run_ids)))
