@@ -161,5 +161,5 @@ def test_warnings_of_readers_name_the_file_of_the_call(tmp_path: Path) -> None:
 
 def test_warning_of_another_experiment_in_the_folder_names_the_file_of_the_call(tmp_path: Path) -> None:
     leave_out(EXAMPLE, estimators=POINT, folder=tmp_path)
-    found = caught_by(lambda: leave_out(EXAMPLE, estimators=POINT, folder=tmp_path, estimand="complete"))
+    found = caught_by(lambda: leave_out(EXAMPLE, estimators=POINT, folder=tmp_path, truth="full"))
     assert found == [(__file__, "ExperimentChangedWarning")]

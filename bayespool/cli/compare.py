@@ -116,16 +116,18 @@ def plan(*, settings: PlanSettings, files: Files, outputs: Outputs) -> None:
 
 @campaign_files
 @settings_option(ReversalSettings)
-@own_option("--exclude", group="Input", help="Comma-separated ids of runs to leave aside.")
+@own_option("--exclude-runs", group="Input", help="Comma-separated ids of runs to leave aside.")
 @output_files(_table("rates", "trends", "p_values", "risks", "calibration", "grades"), after=(figure_files,))
-def reversals(*, settings: ReversalSettings, files: Files, exclude: str | None, outputs: Outputs) -> None:
+def reversals(
+    *, settings: ReversalSettings, files: Files, exclude_runs: str | None, outputs: Outputs
+) -> None:
     """Count the significant differences under few judgments that all judgments take back, by method, among
     runs that contributed to the pool and among those that did not.
     """
     outputs.check()
     with stage_progress() as say:
         collection, _ = files.read(say)
-        aside = split_list(exclude or "")
+        aside = split_list(exclude_runs or "")
         collection.run_index(aside)
         runs = [run for run in collection.run_ids if run not in aside]
         result = comparisons.reversals(collection, runs, settings=settings, report=say)

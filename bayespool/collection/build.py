@@ -192,7 +192,7 @@ def collection_of(
         rank_conflicts=tuple(sorted(conflicts, key=lambda c: (-c.n_top_places, -c.n_places, c.run_id))),
         order=encoding.order,
         ties=tuple(run.ties for run in read if run.ties is not None),
-        strange_topics=tuple(run.topics for run in read if run.topics is not None),
+        strange_topics=() if topic_note else tuple(run.topics for run in read if run.topics is not None),
     )
     for note in (collection.rank_note, collection.topic_note):
         if note:

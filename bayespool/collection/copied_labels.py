@@ -240,10 +240,10 @@ def _fitted(
         counts = table * (1 - min(1.05 * start, 0.95) * is_copy) + 1
         guess = np.log(counts / counts.sum(axis=1, keepdims=True)).ravel()
         at = np.concatenate([guess, np.zeros(n_tilts + 1), [np.log((start + 1e-3) / (1 - start))]])
-        found = minimize(loss, at, jac=True, method="L-BFGS-B", options={"maxiter": 500})
-        if -found.fun > best.log_likelihood:
-            labels, _, _, copied = unpacked(found.x)
-            best = _Fit(-float(found.fun), copied, labels)
+        optimum = minimize(loss, at, jac=True, method="L-BFGS-B", options={"maxiter": 500})
+        if -optimum.fun > best.log_likelihood:
+            labels, _, _, copied = unpacked(optimum.x)
+            best = _Fit(-float(optimum.fun), copied, labels)
     return best
 
 

@@ -213,7 +213,7 @@ class Plan(Result):
                 if n < self.n_unjudged
             ]
             scenarios += [("everything judged", v.n_topics, self.n_unjudged)] if self.n_unjudged else []
-            scenarios += [(f"{m:,} more topics", v.n_topics + m, 0) for m in self.settings.topics]
+            scenarios += [(f"{m:,} more topics", v.n_topics + m, 0) for m in self.settings.more_topics]
             for scenario, n_topics, n in scenarios:
                 judged = n / self.n_unjudged if n else 0.0
                 smallest = v.smallest(self.settings.power, n_topics, judged, level=self.settings.level)
@@ -344,14 +344,14 @@ def plan(
     Examples
     --------
     >>> from bayespool import load_example, plan
-    >>> made = plan(load_example(), ["new-a", "new-b"], "P@10", estimator="posterior-ratio", topics=(20,))
+    >>> made = plan(load_example(), ["new-a", "new-b"], "P@10", estimator="posterior-ratio", more_topics=(20,))
     >>> now, *_, doubled = made.scenarios()["smallest"]
     >>> round(doubled / now, 1)
     0.7
 
     Before there is a collection:
 
-    >>> plan(topics_at_hand=50, sd=0.25, topics=(50,)).scenarios()["smallest"].round(3).tolist()
+    >>> plan(topics_at_hand=50, sd=0.25, more_topics=(50,)).scenarios()["smallest"].round(3).tolist()
     [0.101, 0.071]
     """
     if settings.topics_at_hand is not None and settings.sd is not None:

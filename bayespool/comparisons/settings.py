@@ -120,7 +120,7 @@ class ComparingSettings(ScoringSettings):
 
 
 _WITHOUT_COLLECTION = (
-    *("topics_at_hand", "sd", "topics", "difference", "power", "level", "price_topic"),
+    *("topics_at_hand", "sd", "more_topics", "difference", "power", "level", "price_topic"),
     *("measures", "random_seed", "progress"),  # change nothing, and promise nothing
 )
 """Settings of a plan without a collection."""
@@ -147,7 +147,7 @@ class PlanSettings(TargetSettings):
         least=1,
         may_be_empty=True,
     )
-    topics: tuple[int, ...] = option(
+    more_topics: tuple[int, ...] = option(
         (25, 50), "Comma-separated numbers of topics that are added.", least=1, may_be_empty=True
     )
     difference: float | None = option(

@@ -278,8 +278,8 @@ def discover_pool(
     if discovered.pooled.any():
         warn_of_doubt(describe_pool(discovered))
     else:
-        found = f"these runs are not the pool of these judgments ({why})" if why else "no run looks pooled"
-        message = f"{found}: posterior estimates will rest on informative priors"
+        reason = f"these runs are not the pool of these judgments ({why})" if why else "no run looks pooled"
+        message = f"{reason}: posterior estimates will rest on informative priors"
         hint = "name pooled runs and a depth if you know them"
         warn_of_no_pool(discovered, f"{message}; {hint}")
     return discovered

@@ -131,7 +131,7 @@ def test_reversals_prints_and_writes(run: Callable[..., Outcome], written: Path,
     done = run(
         "reversals",
         *files(written),
-        *("--pool", tmp_path / "pool", "--judgments", 300, "--exclude", "north-1,lake-2"),
+        *("--pool", tmp_path / "pool", "--judgments", 300, "--exclude-runs", "north-1,lake-2"),
         *("--estimators", "smoothed,posterior-ratio", "--draws", 50, "--no-fitted", "--lenient"),
         *("-o", tmp_path / "r.json", "-o", tmp_path / "r.csv"),
     )
@@ -170,7 +170,7 @@ def test_one_run_is_not_a_comparison(run: Callable[..., Outcome], written: Path)
 
 
 def test_reversals_say_what_is_wrong(run: Callable[..., Outcome], written: Path) -> None:
-    done = run("reversals", *files(written), "--exclude", "nobody")
+    done = run("reversals", *files(written), "--exclude-runs", "nobody")
     assert done.status == 1
     assert "no run 'nobody' in the collection" in done.err
     done = run("reversals", *files(written), "--judgments", 5000)
@@ -193,7 +193,7 @@ def test_reversals_draw_p_values(run: Callable[..., Outcome], written: Path, tmp
 
 
 def test_plan_prints_what_is_told_and_what_it_costs(run: Callable[..., Outcome], written: Path) -> None:
-    fast = ("--estimator", "posterior-ratio", "--draws", "50", "--judgments", "20", "--topics", "30")
+    fast = ("--estimator", "posterior-ratio", "--draws", "50", "--judgments", "20", "--more-topics", "30")
     prices = ("--difference", "0.1", "--price-topic", "40")
     done = run("plan", written / "new", *files(written), *fast, *prices, "--each-its-own", "--json")
     assert done.status == 0, done.err

@@ -87,8 +87,6 @@ def test_comments_are_kept(write: Write, strict: bool) -> None:
 
 FATAL = {
     "subtopics": (trec.read_qrels, "1 1 a 0\n1 1 b 1\n1 2 a 2\n", 3, "subtopics", "sort -k4,4nr"),
-    "prels": (trec.read_qrels, "1\ta\t0\t1\t0.119\n1\tb\t1\t2\t1\n", 1, "prels", "awk"),
-    "sample": (trec.read_qrels, "1 0 a 1 0\n1 0 b 2 -1\n", 1, "five columns", "awk"),
     "labels of a sample": (trec.read_labels, "1 0 a 1 0\n1 0 b 2 1\n", 1, "five columns", "awk"),
     "grades": (trec.read_qrels, "1 0 a 0\n1 0 b 0.5\n", 2, "not whole", "gains="),
     "grades in CSV": (trec.read_qrels, "qid,doc,rel\n1,a,0.5\n", 2, "not whole", "gains="),

@@ -51,7 +51,9 @@ def test_meanings_of_negative_relevance(meaning: Any, codes: list[int], said: st
     collection = build_collection([run], qrels, negative=meaning)
     assert collection.relevance.tolist() == [*codes, UNJUDGED]
     assert str(collection.negatives) == said
-    with pytest.raises(InputError, match="a negative relevance cannot be 'spam'; known: listed, unjudged"):
+    with pytest.raises(
+        InputError, match="a negative relevance cannot be 'spam'; known: listed, sampled, unjudged"
+    ):
         build_collection([run], qrels, negative="spam")  # type: ignore[arg-type]
 
 

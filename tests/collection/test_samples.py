@@ -87,9 +87,8 @@ def test_a_probability_beside_the_relevance(read: Read, columns: str) -> None:
     ],
 )
 def test_other_columns_are_no_sample(read: Read, text: str) -> None:
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError):
         read(text)
-    assert "five columns" not in str(error.value)
 
 
 def test_bad_lines_and_repeated_documents(read: Read) -> None:

@@ -66,7 +66,7 @@ def made(**settings: object) -> Plan:
         "estimator": "posterior-ratio",
         "draws": 100,
         "judgments": (20,),
-        "topics": (20,),
+        "more_topics": (20,),
     }
     return plan(load_example(), ["new-a", "new-b"], "P@10", **named | settings)
 
@@ -131,7 +131,7 @@ def test_what_cannot_be_planned_is_refused() -> None:
 
 
 def test_a_plan_without_a_collection_is_of_what_is_stated() -> None:
-    made = plan(topics_at_hand=50, sd=0.2, topics=(30,), difference=0.05, price_topic=3)
+    made = plan(topics_at_hand=50, sd=0.2, more_topics=(30,), difference=0.05, price_topic=3)
     expected = [ONE.smallest(0.8, n_topics) for n_topics in (50, 80)]
     assert made.scenarios()["smallest"].tolist() == pytest.approx(expected)
     n_topics = ONE.topics_for(0.05, 0.8)

@@ -185,7 +185,7 @@ FAULTS = (
     ),
     Fault(
         "scores rounded unasked",
-        "collection/build.py",
+        "collection/encoding.py",
         'return -(run.score if order == "score" else run.score.astype(np.float32))',
         "return -run.score.astype(np.float32)",
         "collection/test_build.py",

@@ -369,7 +369,7 @@ FAULTS = (
     ),
     Fault(
         "judgments of one's own as found ones",
-        "experiments/unexplained.py",
+        "posterior/selection.py",
         "np.asarray(collection.judged & ~collection.in_pool() & ~collection.is_own)",
         "np.asarray(collection.judged & ~collection.in_pool())",
         "experiments/test_unexplained.py",
@@ -377,10 +377,10 @@ FAULTS = (
     ),
     Fault(
         "too many still relevant",
-        "experiments/unexplained.py",
+        "posterior/selection.py",
         "left = (p - judged_and_relevant(p, judged, ratio[:, None])) / (1 - judged)",
         "left = p - judged_and_relevant(p, judged, ratio[:, None])",
-        "experiments/test_selection.py",
+        "posterior/test_selection.py",
         "the shift between found and other documents is overstated",
     ),
     Fault(

@@ -79,6 +79,8 @@ def test_metadata_are_what_a_result_is_quoted_with() -> None:
         "topics": "",
         "is_sparse": False,
         "audits": (),
+        "scope": (),
+        "doubts": (),
     }
     assert {"name": "background", "estimand": "complete", "fit": "none", "e": 0.03} in scores.metadata[
         "estimators"

@@ -152,7 +152,7 @@ MADE: dict[str, Callable[[], Any]] = {
         ["new-a", "new-b"],
         "P@5",
         judgments=(),
-        topics=(30,),
+        more_topics=(30,),
         estimator="posterior-ratio",
         draws=20,
     ),

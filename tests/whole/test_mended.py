@@ -49,7 +49,7 @@ MENDED = {
     "a figure that fails: no tables": "cli/test_random_pools.py::"
     "test_tables_are_written_before_a_figure_fails",
     "holes in what all judgments grade: no word": "comparisons/test_reversing.py::"
-    "test_only_runs_that_all_judgments_cover_are_graded",
+    "test_only_runs_that_all_judgments_cover_are_graded_where_the_rest_is_estimated",
     "a list of run types of any size: read": "cli/test_random_pools.py::test_a_list_of_run_types_has_a_limit",
 }
 
