@@ -344,7 +344,8 @@ def plan(
     Examples
     --------
     >>> from bayespool import load_example, plan
-    >>> made = plan(load_example(), ["new-a", "new-b"], "P@10", estimator="posterior-ratio", more_topics=(20,))
+    >>> few = {"estimator": "posterior-ratio", "more_topics": (20,)}
+    >>> made = plan(load_example(), ["new-a", "new-b"], "P@10", **few)
     >>> now, *_, doubled = made.scenarios()["smallest"]
     >>> round(doubled / now, 1)
     0.7
