@@ -287,18 +287,19 @@ def test_judgments_with_negative_ones_are_no_labels() -> None:
         add_judges(collection, {"llm": labels})
 
 
-def test_labels_of_a_judge_who_agrees_are_labels() -> None:
-    """A label that differs, one of an unjudged document, or few of them: a judge may be right."""
-    example = load_example()
-    first = int(np.flatnonzero(example.judged)[0])
-    query_id, doc_id = example.query_ids[example.pair_topic[first]], example.doc_id(first)
-    otherwise = judgments_of(example)
-    otherwise[query_id][doc_id] = 1.0 - min(otherwise[query_id][doc_id], 1.0)
-    more = judgments_of(example)
-    unjudged = int(np.flatnonzero(~example.judged)[0])
-    more[example.query_ids[example.pair_topic[unjudged]]][example.doc_id(unjudged)] = 1.0
-    few = judgments_of(example, 49)
-    for labels in (otherwise, more, few):
-        n = sum(map(len, labels.values()))
-        (found,) = add_judges(example, {"llm": labels_from_frame(labels)}).judges
-        assert found.is_labeled.sum() == n
+def test_few_labels_of_a_judge_who_agrees_are_labels() -> None:
+    (found,) = add_judges(load_example(), {"llm": labels_from_frame(judgments_of(load_example(), 49))}).judges
+    assert found.is_labeled.sum() == 49
+
+
+# --- labels that are none -----------------------------------------------------------------------------------
+
+
+def test_negative_whole_numbers_are_no_labels() -> None:
+    """A judge that failed has −1; log odds are labels."""
+    labels = {"1": {"a": 2, "l": -1, "d": 1}, "2": {"z": 0, "p": -2}}
+    with pytest.warns(InputWarning, match="2 labels of judge 'llm' below 0 count as missing"):
+        collection = add_judges(toy_collection(), {"llm": labels_from_frame(labels)})
+    assert labels_of(collection, "llm") == {"1": {"a": 2, "d": 1}, "2": {"z": 0}}
+    odds = {"1": {"a": 2.5, "l": -1.0}}
+    assert labels_of(add_judges(toy_collection(), {"llm": labels_from_frame(odds)}), "llm") == odds

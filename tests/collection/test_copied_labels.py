@@ -1,0 +1,86 @@
+"""Labels that contain the judgments, and pure ones, by the example and its simulated judges."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from labeled import true_levels
+
+from bayespool.collection import Collection, Judge, add_judges, labels_from_frame
+from bayespool.collection.copied_labels import CopiedLabels, find_copied_labels
+from bayespool.errors import InputError
+from bayespool.experiments import load_example, simulate_example, simulate_judge
+
+
+@cache
+def labels_of_judge(quality: float, grades: int) -> npt.NDArray[np.float64]:
+    """Labels of a simulated judge on the example, shape (pair,)."""
+    labels = simulate_judge(simulate_example(), quality=quality, grades=grades, random_seed=1)
+    (judge,) = add_judges(load_example(), {"llm": labels}).judges
+    return judge.label
+
+
+def found(
+    label: npt.NDArray[np.float64], share: float = 0.0, *, collection: Collection | None = None
+) -> CopiedLabels | None:
+    """What is found where judgments were copied over a share of the labels."""
+    example = collection or load_example()
+    copied = example.judged & (np.random.default_rng(1).random(len(label)) < share)
+    return find_copied_labels(example, Judge("llm", np.where(copied, example.relevance, label)))
+
+
+def binary() -> Collection:
+    return dataclasses.replace(load_example(), relevance=np.minimum(load_example().relevance, np.int16(1)))
+
+
+@pytest.mark.parametrize("quality", [-2, 0, 1, 2, 3])
+@pytest.mark.parametrize("grades", [2, 3, 4])
+def test_pure_labels_of_any_quality_contain_no_judgments(quality: float, grades: int) -> None:
+    label = labels_of_judge(quality, grades)
+    assert found(label) is None
+    assert found(label, collection=binary()) is None
+
+
+@pytest.mark.parametrize("wrong", [0.02, 0.05, 0.1, 0.3])
+def test_pure_binary_labels_of_a_good_judge_contain_no_judgments(wrong: float) -> None:
+    """A judge with an AUC of .98, too."""
+    is_wrong = np.random.default_rng(2).random(len(true_levels())) < wrong
+    label = ((true_levels() > 0) ^ is_wrong).astype(float)
+    assert found(label, collection=binary()) is None
+    few = np.where(np.random.default_rng(3).random(len(label)) < 0.1, label, np.nan)
+    assert found(few, collection=binary()) is None
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.98, 1])
+@pytest.mark.parametrize("grades", [2, 4])
+def test_copied_judgments_are_found(share: float, grades: int) -> None:
+    """By agreement that no judge reaches, or because the judge's own labels are worse."""
+    copies = found(labels_of_judge(1, grades), share)
+    assert copies is not None
+    assert copies.n_judged == load_example().judged.sum()
+    assert np.isnan(copies.agreement) or copies.agreement < copies.n_same / copies.n_judged
+
+
+def test_qrels_whose_holes_a_judge_filled_are_refused() -> None:
+    example = load_example()
+    label = np.where(example.judged, example.relevance, labels_of_judge(2, 4))
+    frame: dict[str, dict[str, float]] = {query_id: {} for query_id in example.query_ids}
+    for pair in range(len(label)):
+        frame[example.query_ids[example.pair_topic[pair]]][example.doc_id(pair)] = float(label[pair])
+    with pytest.raises(InputError, match="contain judgments: they say the same on 1,181 of 1,181") as caught:
+        add_judges(example, {"llm": labels_from_frame(frame)})
+    assert "the judge's own labels" in caught.value.hint
+
+
+def test_labels_of_one_level_or_of_judged_documents_alone_show_nothing() -> None:
+    example, label = load_example(), labels_of_judge(2, 4)
+    relevant = dataclasses.replace(
+        example, relevance=np.where(example.relevance > 0, np.int16(1), np.int16(-1))
+    )
+    assert found(label, collection=relevant) is None
+    assert found(np.where(example.judged, label, np.nan)) is None
+    assert found(np.where(example.judged, 1.0, label)) is None
