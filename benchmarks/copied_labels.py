@@ -1,6 +1,6 @@
 """Labels into which judgments were copied: how often they are refused, and what the others do to intervals.
 
-    python benchmarks/copied_labels.py [--collections 20] [--judge fair --judge good …]
+    python benchmarks/copied_labels.py [--collections 20] [--judge "binary, wrong on 5 %"]
 
 Simulated collections, graded and binary, with judges of several qualities. Judgments replace a share of the
 labels of judged documents. Labels that are refused estimate nothing; with others P@10 of the new runs is
@@ -25,7 +25,7 @@ from bayespool.posterior import PosteriorEstimator
 
 SHARES = (0.0, 0.5, 0.9, 0.98, 1.0)
 SETTINGS = SimulationSettings(n_new=4, max_runs=2)
-JUDGES = {  # name: whether judgments are binary; share of wrong labels, None for `simulate_judge` of quality 2
+JUDGES = {  # whether judgments are binary; share of wrong labels, None for `simulate_judge` of quality 2
     "fair, of 4 grades": (False, None),
     "graded, wrong on 40 %": (False, 0.4),
     "graded, wrong on 10 %": (False, 0.1),

@@ -1,6 +1,6 @@
 """Labels of a second judge that contain the judgments, as qrels whose holes a model filled do.
 
-A pure judge mistakes relevance alike on judged and unjudged documents. Where judgments were copied over a part
+A pure judge mistakes relevance alike on judged and unjudged documents. Where judgments were copied over part
 of its labels, judged documents show a better judge than unjudged ones do.
 """
 
