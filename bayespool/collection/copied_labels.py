@@ -22,15 +22,16 @@ _DEPTH = 30  # of documents that are compared: nonrelevant ones further down are
 _MIN_DOCUMENTS = 50  # judged ones with labels
 _BEST_KAPPA = 0.97  # of any judge; two assessors reach .5 to .8
 _CHANCE = 0.001  # that the best judge disagrees as rarely
-_MIN_LOG_RATIO = 5.0  # of likelihoods with copies and without, for each level of relevance
+_MIN_LOG_RATIO = 10.0  # of likelihoods with copies and without, where there are two levels of relevance
+_MORE_LOG_RATIO = 7.0  # for each further level, whose frequency on unjudged documents may be off
 _USUAL_KAPPA = 0.6  # of a judge; one who agrees less has less to copy, and
 _LACK_WEIGHT = 50.0  # needs so much more log ratio for each 1 that κ lacks
 _N_BINS = 20  # of unjudged documents by their odds of relevance
 _PRIOR_DOCUMENTS = 5.0  # weight of the mean share of relevant documents in that of a topic
-_SHIFT_SD = 0.4  # of the log odds of relevance of unjudged documents, beyond what places say
-_LEVEL_SD = 0.5  # of the same for each level
+_SHIFT_SD = 0.6  # of the log odds of relevance of unjudged documents, beyond what places say
+_LEVEL_SD = 1.0  # of that of each level less their mean
 _SLOPE_SD = 0.2  # of the slope of log odds on unjudged documents, less that on judged ones
-_PSEUDO_AGREEMENTS = 2.0  # documents of each level on which a judge agrees; it disagrees on half as many
+_PSEUDO_AGREEMENTS = 4.0  # documents, of all levels, on which a judge agrees; it disagrees on half as many
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,8 @@ def find_copied_labels(collection: Collection, judge: Judge) -> CopiedLabels | N
     n_same, n = int(table[np.arange(len(levels)), copy].sum()), len(judged)
     shares = table.sum(axis=1) / n
     chance = float(shares @ table.sum(axis=0)[copy] / n)
-    if _is_better_than_any(n - n_same, n * (1 - chance)):
+    tail = _chance_of_best(n - n_same, n * (1 - chance))
+    if tail < _CHANCE:
         return CopiedLabels(n_same, n, float("nan"))
     if len(unjudged) < _MIN_DOCUMENTS:
         return None
@@ -85,17 +87,19 @@ def find_copied_labels(collection: Collection, judge: Judge) -> CopiedLabels | N
         for starts in ((0.0,), (0.3, 0.9))
     )
     kappa = 1 - (1 - n_same / n) / (1 - chance)
-    needed = _MIN_LOG_RATIO * len(levels) + _LACK_WEIGHT * max(0.0, _USUAL_KAPPA - kappa)
-    if copied.log_likelihood - pure.log_likelihood < needed:
+    needed = (
+        _MIN_LOG_RATIO + _MORE_LOG_RATIO * (len(levels) - 2) + _LACK_WEIGHT * max(0.0, _USUAL_KAPPA - kappa)
+    )
+    if copied.log_likelihood - pure.log_likelihood - np.log(tail) < needed:
         return None
     return CopiedLabels(n_same, n, float(shares @ copied.labels[np.arange(len(levels)), copy]))
 
 
-def _is_better_than_any(n_different: int, n_by_chance: float) -> bool:
-    """Whether a judge of the greatest κ would hardly ever differ from so few judgments."""
+def _chance_of_best(n_different: int, n_by_chance: float) -> float:
+    """Chance that a judge of the greatest κ differs from so few judgments."""
     from scipy.stats import poisson
 
-    return bool(poisson.cdf(n_different, (1 - _BEST_KAPPA) * n_by_chance) < _CHANCE)
+    return float(poisson.cdf(n_different, (1 - _BEST_KAPPA) * n_by_chance))
 
 
 def _places(collection: Collection) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_]]:
@@ -199,10 +203,11 @@ def _fitted(
     reached = 1 / (1 + np.exp(-odds))
     ones = np.ones((len(odds), 1))
     base = np.log((-np.diff(np.hstack([ones, reached, 0 * ones]))).clip(1e-6))
-    pseudo = np.where(is_copy > 0, _PSEUDO_AGREEMENTS, _PSEUDO_AGREEMENTS / 2 / max(n_labels - 1, 1))
+    pseudo = np.where(is_copy > 0, 1.0, 0.5 / (n_labels - 1)) * _PSEUDO_AGREEMENTS / n_levels
     steps = np.tri(n_levels)[:, 1:]  # levels that each tilt raises
     slope = np.outer(odds.mean(axis=1) - odds.mean(), np.arange(n_levels))
-    precision = np.linalg.inv(_SHIFT_SD**2 * np.ones((n_tilts, n_tilts)) + _LEVEL_SD**2 * np.eye(n_tilts))
+    ones_of_tilts, own = np.ones((n_tilts, n_tilts)), np.eye(n_tilts)
+    precision = np.linalg.inv(_SHIFT_SD**2 * ones_of_tilts + _LEVEL_SD**2 * (own - ones_of_tilts / n_tilts))
 
     def unpacked(at: FloatArray) -> tuple[FloatArray, FloatArray, float, float]:
         logits, copied = at[:n_cells].reshape(table.shape), 0.0
@@ -236,9 +241,9 @@ def _fitted(
         counts = table * (1 - min(1.05 * start, 0.95) * is_copy) + 1
         guess = np.log(counts / counts.sum(axis=1, keepdims=True)).ravel()
         at = np.concatenate([guess, np.zeros(n_tilts + 1), [np.log((start + 1e-3) / (1 - start))]])
-        found = minimize(loss, at, jac=True, method="L-BFGS-B", options={"maxiter": 500})
-        if -found.fun > best.log_likelihood:
-            best = _Fit(-float(found.fun), unpacked(found.x)[0])
+        optimum = minimize(loss, at, jac=True, method="L-BFGS-B", options={"maxiter": 500})
+        if -optimum.fun > best.log_likelihood:
+            best = _Fit(-float(optimum.fun), unpacked(optimum.x)[0])
     return best
 
 

@@ -173,7 +173,8 @@ def _copy_reason(name: str, copied: CopiedLabels) -> str:
     """What shows that labels contain the judgments."""
     because = "more than any judge agrees with"
     if not np.isnan(copied.agreement):
-        because = f"but its labels of unjudged ones are those of a judge who agrees on {copied.agreement:.0%}"
+        per_cent = round(100 * copied.agreement)
+        because = f"but its labels of unjudged ones are those of a judge who agrees on {per_cent} %"
     same = f"{copied.n_same:,} of {copied.n_judged:,} judged documents"
     return f"the labels of judge {name!r} contain judgments: they say the same on {same}, {because}"
 
