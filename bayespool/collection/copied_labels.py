@@ -1,7 +1,7 @@
 """Labels of a second judge that contain the judgments, as qrels whose holes a model filled do.
 
-A pure judge has one confusion of relevance with labels, on judged documents and unjudged ones. Where
-judgments were copied over a share of the labels, judged documents show a better judge than unjudged ones do.
+A pure judge mistakes relevance alike on judged and unjudged documents. Where judgments were copied over part
+of its labels, judged documents show a better judge than unjudged ones do.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-
-from bayespool.collection.rankings import ranked
 
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
@@ -24,42 +22,41 @@ _DEPTH = 30  # of documents that are compared: nonrelevant ones further down are
 _MIN_DOCUMENTS = 50  # judged ones with labels
 _BEST_KAPPA = 0.97  # of any judge; two assessors reach .5 to .8
 _CHANCE = 0.001  # that the best judge disagrees as rarely
-_MIN_LOG_RATIO = 12.0  # of likelihoods with copies and without
+_MIN_LOG_RATIO = 10.0  # of likelihoods with copies and without, where there are two levels of relevance
+_MORE_LOG_RATIO = 7.0  # for each further level, whose frequency on unjudged documents may be off
+_USUAL_KAPPA = 0.6  # of a judge; one who agrees less has less to copy, and
+_LACK_WEIGHT = 50.0  # needs so much more log ratio for each 1 that κ lacks
 _N_BINS = 20  # of unjudged documents by their odds of relevance
 _PRIOR_DOCUMENTS = 5.0  # weight of the mean share of relevant documents in that of a topic
-_SHIFT_SD = 0.4  # of the log odds of relevance of unjudged documents, beyond what places say
-_LEVEL_SD = 0.5  # of the same for each level
+_SHIFT_SD = 0.6  # of the log odds of relevance of unjudged documents, beyond what places say
+_LEVEL_SD = 1.0  # of that of each level less their mean
 _SLOPE_SD = 0.2  # of the slope of log odds on unjudged documents, less that on judged ones
-_PSEUDO_AGREEMENTS = 2.0  # documents of each level on which a judge agrees; it disagrees on half as many
+_PSEUDO_AGREEMENTS = 4.0  # documents, of all levels, on which a judge agrees; it disagrees on half as many
 
 
 @dataclass(frozen=True)
 class CopiedLabels:
-    """What shows that labels were copied from judgments.
+    """Judged documents whose labels show that judgments were copied.
 
     Attributes
     ----------
     n_same, n_judged : int
-        Judged documents whose label says what the judgment says, and all with labels.
-    share : float
-        Share of these labels that are copies, as estimated.
+        Judged documents whose label says what their judgment says, and all with labels.
     agreement : float
-        Share of judged documents of which the labels of unjudged ones let the judge agree, as estimated; NaN
-        where it was not needed.
+        Share of judged documents on which the judge would agree, by its labels of unjudged ones; NaN where it
+        agrees better than any judge does.
     """
 
     n_same: int
     n_judged: int
-    share: float
     agreement: float
 
 
 def find_copied_labels(collection: Collection, judge: Judge) -> CopiedLabels | None:
-    """Evidence that a judge's labels contain the judgments, None where there is too little.
+    """Find what shows that a judge's labels contain the judgments, or None.
 
-    Labels contain them if the judge agrees with the judgments better than any judge does (Cohen's κ over
-    .97), or if its labels of unjudged documents are a worse judge's. Only documents in the top 30 of some run
-    count.
+    Either the judge agrees with them better than any judge does (Cohen's κ over .97), or its labels of
+    unjudged documents are those of a worse judge. Only documents in the top 30 of some run count.
     """
     best, support, is_top = _places(collection)
     seen = judge.is_labeled & is_top
@@ -76,8 +73,9 @@ def find_copied_labels(collection: Collection, judge: Judge) -> CopiedLabels | N
     n_same, n = int(table[np.arange(len(levels)), copy].sum()), len(judged)
     shares = table.sum(axis=1) / n
     chance = float(shares @ table.sum(axis=0)[copy] / n)
-    if _is_better_than_any(n - n_same, n * (1 - chance)):
-        return CopiedLabels(n_same, n, 1.0, float("nan"))
+    tail = _chance_of_best(n - n_same, n * (1 - chance))
+    if tail < _CHANCE:
+        return CopiedLabels(n_same, n, float("nan"))
     if len(unjudged) < _MIN_DOCUMENTS:
         return None
     odds = _log_odds(collection, judged, unjudged, level, np.log(best), np.log(support))
@@ -88,29 +86,32 @@ def find_copied_labels(collection: Collection, judge: Judge) -> CopiedLabels | N
         _fitted(table, copy, holes, np.array([odds[:, part].mean(axis=1) for part in parts]), starts)
         for starts in ((0.0,), (0.3, 0.9))
     )
-    if copied.log_likelihood - pure.log_likelihood < _MIN_LOG_RATIO:
+    kappa = 1 - (1 - n_same / n) / (1 - chance)
+    needed = (
+        _MIN_LOG_RATIO + _MORE_LOG_RATIO * (len(levels) - 2) + _LACK_WEIGHT * max(0.0, _USUAL_KAPPA - kappa)
+    )
+    if copied.log_likelihood - pure.log_likelihood - np.log(tail) < needed:
         return None
-    agreement = float(shares @ copied.labels[np.arange(len(levels)), copy])
-    return CopiedLabels(n_same, n, copied.share, agreement)
+    return CopiedLabels(n_same, n, float(shares @ copied.labels[np.arange(len(levels)), copy]))
 
 
-def _is_better_than_any(n_different: int, n_by_chance: float) -> bool:
-    """Whether a judge of the greatest κ would hardly ever differ from so few judgments."""
+def _chance_of_best(n_different: int, n_by_chance: float) -> float:
+    """Chance that a judge of the greatest κ differs from so few judgments."""
     from scipy.stats import poisson
 
-    return bool(poisson.cdf(n_different, (1 - _BEST_KAPPA) * n_by_chance) < _CHANCE)
+    return float(poisson.cdf(n_different, (1 - _BEST_KAPPA) * n_by_chance))
 
 
 def _places(collection: Collection) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_]]:
-    """Best rank and support of documents in other runs than those to score, and whether one has it on top."""
+    """Best rank and support of documents by runs not to be scored, and whether any run has it on top."""
     n, given = len(collection.relevance), set(collection.given_run_ids)
     others = [r for r, name in enumerate(collection.run_ids) if name not in given or collection.pooled[r]]
     others = others or list(range(len(collection.run_ids)))
     best, support = np.full(n + 1, _DEPTH + 1.0), np.full(n + 1, 1 / (2 * _DEPTH))
     is_top = np.zeros(n + 1, dtype=bool)  # the last is that of −1, no document
     for run in range(len(collection.run_ids)):
-        document, rank = ranked(collection.document, run)
-        document, rank = document[rank < _DEPTH], rank[rank < _DEPTH] + 1
+        document = collection.document[run, :, :_DEPTH]
+        rank = np.arange(1, document.shape[1] + 1)
         is_top[document] = True
         if run in others:
             best[document] = np.minimum(best[document], rank)
@@ -136,7 +137,7 @@ def _log_odds(
     level: npt.NDArray[np.intp],
     *places: FloatArray,
 ) -> FloatArray:
-    """Log odds of each level or more at unjudged documents, shape (level − 1, document)."""
+    """Log odds of each level or more, by places and topics, shape (level − 1, unjudged document)."""
     topic, n_topics = collection.pair_topic, len(collection.query_ids)
     is_even = np.arange(len(judged)) % 2 == 0
 
@@ -175,10 +176,9 @@ def _regression(x: FloatArray, y: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Fit:
-    """A judge that explains labels best: shares of labels by level, shape (level, category), and copies."""
+    """A judge that explains the labels: its shares of labels by level, shape (level, category)."""
 
     log_likelihood: float
-    share: float
     labels: FloatArray
 
 
@@ -203,10 +203,11 @@ def _fitted(
     reached = 1 / (1 + np.exp(-odds))
     ones = np.ones((len(odds), 1))
     base = np.log((-np.diff(np.hstack([ones, reached, 0 * ones]))).clip(1e-6))
-    pseudo = np.where(is_copy > 0, _PSEUDO_AGREEMENTS, _PSEUDO_AGREEMENTS / 2 / max(n_labels - 1, 1))
+    pseudo = np.where(is_copy > 0, 1.0, 0.5 / (n_labels - 1)) * _PSEUDO_AGREEMENTS / n_levels
     steps = np.tri(n_levels)[:, 1:]  # levels that each tilt raises
     slope = np.outer(odds.mean(axis=1) - odds.mean(), np.arange(n_levels))
-    precision = np.linalg.inv(_SHIFT_SD**2 * np.ones((n_tilts, n_tilts)) + _LEVEL_SD**2 * np.eye(n_tilts))
+    ones_of_tilts, own = np.ones((n_tilts, n_tilts)), np.eye(n_tilts)
+    precision = np.linalg.inv(_SHIFT_SD**2 * ones_of_tilts + _LEVEL_SD**2 * (own - ones_of_tilts / n_tilts))
 
     def unpacked(at: FloatArray) -> tuple[FloatArray, FloatArray, float, float]:
         logits, copied = at[:n_cells].reshape(table.shape), 0.0
@@ -235,15 +236,14 @@ def _fitted(
         )
         return -float(value), -gradient
 
-    best = _Fit(-np.inf, 0.0, table)
+    best = _Fit(-np.inf, table)
     for start in starts:
         counts = table * (1 - min(1.05 * start, 0.95) * is_copy) + 1
         guess = np.log(counts / counts.sum(axis=1, keepdims=True)).ravel()
         at = np.concatenate([guess, np.zeros(n_tilts + 1), [np.log((start + 1e-3) / (1 - start))]])
         optimum = minimize(loss, at, jac=True, method="L-BFGS-B", options={"maxiter": 500})
         if -optimum.fun > best.log_likelihood:
-            labels, _, _, copied = unpacked(optimum.x)
-            best = _Fit(-float(optimum.fun), copied, labels)
+            best = _Fit(-float(optimum.fun), unpacked(optimum.x)[0])
     return best
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bayespool.collection.copied_labels import find_copied_labels
+from bayespool.collection.copied_labels import CopiedLabels, find_copied_labels
 from bayespool.collection.records import UNJUDGED, Labels, ReadOnlyArrays
 from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.tables.formatting import counted, percent
@@ -29,6 +29,10 @@ MOST_GRADES = 6
 
 _MIN_AGREEMENTS = 50  # without exception, which suffice to recognize labels as the judgments themselves
 
+_WITHOUT_COPIES = (
+    "give the judge's own labels of judged and unjudged documents, not qrels whose holes it filled: labels "
+    "that were copied from judgments are no evidence of what its labels are worth"
+)
 _GRADE_QUANTILES = (0.25, 0.5, 0.75, 0.875, 0.95)  # finer at the top, as relevant documents are few
 
 
@@ -109,12 +113,12 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
     ------
     InputError
         A judge has the name of another; no label is of a document of the collection; or the labels are the
-        judgments themselves, or contain them (`bayespool.collection.copied_labels`).
+        judgments themselves, or contain them.
 
     Warns
     -----
     InputWarning
-        All labels of a judge are the same.
+        All labels of a judge are the same, or some are negative whole numbers, as where the judge failed.
 
     Examples
     --------
@@ -144,8 +148,10 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
                 path=labels.path,
                 hint="give labels of another judge, such as a language model, and the qrels as qrels alone",
             )
+        label = _without_failures(label, labels, name)
         judge = Judge(name, label)
-        _refuse_copies(collection, judge, labels.path)
+        if (copied := find_copied_labels(collection, judge)) is not None:
+            raise InputError(_copy_reason(name, copied), path=labels.path, hint=_WITHOUT_COPIES)
         if not judge.thresholds:
             warn_caller(
                 f"{labels.path or name}: all labels of judge {name!r} are the same and say nothing",
@@ -155,19 +161,24 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
     return dataclasses.replace(collection, judges=tuple(added))
 
 
-def _refuse_copies(collection: Collection, judge: Judge, path: Path | None) -> None:
-    """Raise `InputError` if a judge's labels contain the judgments, as qrels with filled holes do."""
-    copied = find_copied_labels(collection, judge)
-    if copied is None:
-        return
-    how = f"{copied.n_same:,} of {copied.n_judged:,} labels of judged documents say what the judgments say"
-    if copied.share < 1:
-        how += f", and by its labels of other documents {percent(copied.share)} are copies"
-    raise InputError(
-        f"the labels of judge {judge.name!r} contain the judgments: {how}",
-        path=path,
-        hint="give the judge's labels alone, also of judged documents: copies of judgments say nothing of it",
-    )
+def _without_failures(label: npt.NDArray[np.float64], labels: Labels, name: str) -> npt.NDArray[np.float64]:
+    """Labels without negative ones among whole numbers, which say that the judge gave none."""
+    failed = label < 0
+    if not failed.any() or (labels.label % 1 != 0).any():  # negative fractions are log odds and the like
+        return label
+    n_failed = counted(int(failed.sum()), "label")
+    warn_caller(f"{labels.path or name}: {n_failed} of judge {name!r} below 0 count as missing", InputWarning)
+    return np.where(failed, np.nan, label)
+
+
+def _copy_reason(name: str, copied: CopiedLabels) -> str:
+    """What shows that labels contain the judgments."""
+    because = "more than any judge agrees with"
+    if not np.isnan(copied.agreement):
+        per_cent = round(100 * copied.agreement)
+        because = f"but its labels of unjudged ones are those of a judge who agrees on {per_cent} %"
+    same = f"{copied.n_same:,} of {copied.n_judged:,} judged documents"
+    return f"the labels of judge {name!r} contain judgments: they say the same on {same}, {because}"
 
 
 def judged_where_labeled(collection: Collection, judge: Judge) -> Collection:

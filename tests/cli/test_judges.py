@@ -152,7 +152,9 @@ def test_leave_out_warns_once(run: Run, labels: Path) -> None:
 
 
 def test_a_good_judge_is_not_talked_about(run: Run, example: Path) -> None:
-    labels = write_labels(with_judge(load_example(), right_labels()), example / "good.txt")
+    label = right_labels()
+    label[::20] = 1 - label[::20]
+    labels = write_labels(with_judge(load_example(), label), example / "good.txt")
     done = run(*call(labels, "--estimators", "posterior-ratio(draws=150)", command="score"))
     assert done.status == 0, done.err
     assert "judge" not in done.err

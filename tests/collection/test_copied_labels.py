@@ -1,68 +1,86 @@
-"""Labels of judges that contain the judgments, and labels that only agree with them."""
+"""Labels that contain the judgments, and pure ones, by the example and its simulated judges."""
 
 from __future__ import annotations
 
 import dataclasses
 from functools import cache
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
+from labeled import true_levels
 
-from bayespool import Collection
-from bayespool.collection import Judge, Labels, add_judges
-from bayespool.collection.copied_labels import find_copied_labels
+from bayespool.collection import Collection, Judge, add_judges, labels_from_frame
+from bayespool.collection.copied_labels import CopiedLabels, find_copied_labels
 from bayespool.errors import InputError
-from bayespool.experiments import SimulationSettings, simulate
-from bayespool.experiments.simulation import Simulation, simulate_judge
+from bayespool.experiments import load_example, simulate_example, simulate_judge
 
 
 @cache
-def simulated(seed: int) -> Simulation:
-    return simulate(SimulationSettings(n_topics=20, n_new=2), random_seed=seed)
+def labels_of_judge(quality: float, grades: int) -> npt.NDArray[np.float64]:
+    """Labels of a simulated judge on the example, shape (pair,)."""
+    labels = simulate_judge(simulate_example(), quality=quality, grades=grades, random_seed=1)
+    (judge,) = add_judges(load_example(), {"llm": labels}).judges
+    return judge.label
 
 
-def label_of(simulation: Simulation, quality: float, share: float, *, grades: int = 3) -> Judge:
-    """A judge's labels, of which a share of those of judged documents are the judgments."""
-    collection = simulation.collection
-    labels = simulate_judge(simulation, quality=quality, grades=grades, random_seed=1)
-    (judge,) = add_judges(collection, {"pure": labels}).judges
-    copied = collection.judged & (np.random.default_rng(2).random(len(collection.relevance)) < share)
-    label = np.where(copied, np.minimum(collection.relevance, grades - 1), judge.label)
-    return Judge("merged", label)
+def found(
+    label: npt.NDArray[np.float64], share: float = 0.0, *, collection: Collection | None = None
+) -> CopiedLabels | None:
+    """What is found where judgments were copied over a share of the labels."""
+    example = collection or load_example()
+    copied = example.judged & (np.random.default_rng(1).random(len(label)) < share)
+    return find_copied_labels(example, Judge("llm", np.where(copied, example.relevance, label)))
 
 
-def labels_from(collection: Collection, judge: Judge) -> Labels:
-    """Labels as they are read from a file."""
-    from bayespool.collection import labels_from_frame
-
-    rows: dict[str, dict[str, float]] = {}
-    for pair in np.flatnonzero(judge.is_labeled):
-        topic = collection.query_ids[collection.pair_topic[pair]]
-        rows.setdefault(topic, {})[collection.doc_id(pair)] = float(judge.label[pair])
-    return labels_from_frame(rows)
+def binary() -> Collection:
+    return dataclasses.replace(load_example(), relevance=np.minimum(load_example().relevance, np.int16(1)))
 
 
-@pytest.mark.parametrize("share", [0.9, 0.98, 1])
-def test_labels_that_contain_the_judgments_are_refused(share: float) -> None:
-    simulation = simulated(1)
-    judge = label_of(simulation, 2, share)
-    found = find_copied_labels(simulation.collection, judge)
-    assert found is not None
-    assert found.share == pytest.approx(share, abs=0.1)
-    with pytest.raises(InputError, match="the labels of judge 'llm' contain the judgments"):
-        add_judges(simulation.collection, {"llm": labels_from(simulation.collection, judge)})
+@pytest.mark.parametrize("quality", [-2, 0, 1, 2, 3])
+@pytest.mark.parametrize("grades", [2, 3, 4])
+def test_pure_labels_of_any_quality_contain_no_judgments(quality: float, grades: int) -> None:
+    label = labels_of_judge(quality, grades)
+    assert found(label) is None
+    assert found(label, collection=binary()) is None
 
 
-@pytest.mark.parametrize("quality", [0.5, 1, 2, 4])
-@pytest.mark.parametrize("grades", [2, 3])
-def test_pure_labels_are_refused_of_no_judge(quality: float, grades: int) -> None:
-    judge = label_of(simulated(2), quality, 0, grades=grades)
-    assert find_copied_labels(simulated(2).collection, judge) is None
+@pytest.mark.parametrize("wrong", [0.02, 0.05, 0.1, 0.3])
+def test_pure_binary_labels_of_a_good_judge_contain_no_judgments(wrong: float) -> None:
+    """A judge with an AUC of .98, too."""
+    is_wrong = np.random.default_rng(2).random(len(true_levels())) < wrong
+    label = ((true_levels() > 0) ^ is_wrong).astype(float)
+    assert found(label, collection=binary()) is None
+    few = np.where(np.random.default_rng(3).random(len(label)) < 0.1, label, np.nan)
+    assert found(few, collection=binary()) is None
 
 
-def test_a_judge_of_few_documents_is_believed() -> None:
-    judge = label_of(simulated(1), 2, 1)
-    few = np.where(np.random.default_rng(1).random(len(judge.label)) < 0.01, judge.label, np.nan)
-    changed: Any = dataclasses.replace(judge, label=few)
-    assert find_copied_labels(simulated(1).collection, changed) is None
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.98, 1])
+@pytest.mark.parametrize("grades", [2, 4])
+def test_copied_judgments_are_found(share: float, grades: int) -> None:
+    """By agreement that no judge reaches, or because the judge's own labels are worse."""
+    copies = found(labels_of_judge(1, grades), share)
+    assert copies is not None
+    assert copies.n_judged == load_example().judged.sum()
+    assert np.isnan(copies.agreement) or copies.agreement < copies.n_same / copies.n_judged
+
+
+def test_qrels_whose_holes_a_judge_filled_are_refused() -> None:
+    example = load_example()
+    label = np.where(example.judged, example.relevance, labels_of_judge(2, 4))
+    frame: dict[str, dict[str, float]] = {query_id: {} for query_id in example.query_ids}
+    for pair in range(len(label)):
+        frame[example.query_ids[example.pair_topic[pair]]][example.doc_id(pair)] = float(label[pair])
+    with pytest.raises(InputError, match="contain judgments: they say the same on 1,181 of 1,181") as caught:
+        add_judges(example, {"llm": labels_from_frame(frame)})
+    assert "the judge's own labels" in caught.value.hint
+
+
+def test_labels_of_one_level_or_of_judged_documents_alone_show_nothing() -> None:
+    example, label = load_example(), labels_of_judge(2, 4)
+    relevant = dataclasses.replace(
+        example, relevance=np.where(example.relevance > 0, np.int16(1), np.int16(-1))
+    )
+    assert found(label, collection=relevant) is None
+    assert found(np.where(example.judged, label, np.nan)) is None
+    assert found(np.where(example.judged, 1.0, label)) is None

@@ -287,14 +287,19 @@ def test_judgments_with_negative_ones_are_no_labels() -> None:
         add_judges(collection, {"llm": labels})
 
 
-def test_labels_of_a_judge_who_agrees_are_labels() -> None:
-    """Few of them: a judge may be right. Many of them with one more or one that differs: hardly."""
-    example = load_example()
-    few = judgments_of(example, 49)
-    (found,) = add_judges(example, {"llm": labels_from_frame(few)}).judges
-    assert found.is_labeled.sum() == sum(map(len, few.values()))
-    more = judgments_of(example)
-    unjudged = int(np.flatnonzero(~example.judged)[0])
-    more[example.query_ids[example.pair_topic[unjudged]]][example.doc_id(unjudged)] = 1.0
-    with pytest.raises(InputError, match="contain the judgments"):
-        add_judges(example, {"llm": labels_from_frame(more)})
+def test_few_labels_of_a_judge_who_agrees_are_labels() -> None:
+    (found,) = add_judges(load_example(), {"llm": labels_from_frame(judgments_of(load_example(), 49))}).judges
+    assert found.is_labeled.sum() == 49
+
+
+# --- labels that are none -----------------------------------------------------------------------------------
+
+
+def test_negative_whole_numbers_are_no_labels() -> None:
+    """A judge that failed has −1; log odds are labels."""
+    labels = {"1": {"a": 2, "l": -1, "d": 1}, "2": {"z": 0, "p": -2}}
+    with pytest.warns(InputWarning, match="2 labels of judge 'llm' below 0 count as missing"):
+        collection = add_judges(toy_collection(), {"llm": labels_from_frame(labels)})
+    assert labels_of(collection, "llm") == {"1": {"a": 2, "d": 1}, "2": {"z": 0}}
+    odds = {"1": {"a": 2.5, "l": -1.0}}
+    assert labels_of(add_judges(toy_collection(), {"llm": labels_from_frame(odds)}), "llm") == odds
