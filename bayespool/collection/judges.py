@@ -17,11 +17,9 @@ import pyarrow.compute as pc
 from bayespool.collection.copied_labels import CopiedLabels, find_copied_labels
 from bayespool.collection.records import UNJUDGED, Labels, ReadOnlyArrays
 from bayespool.errors import InputError, InputWarning, warn_caller
-from bayespool.tables.formatting import counted, percent
+from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from bayespool.collection.contents import Collection
 
 MOST_GRADES = 6
