@@ -175,6 +175,10 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         if settings.unseen == "estimated":
             unseen = "nonrelevant there, and estimated, as the papers do"
         parts.append(f"documents that the truth does not judge are {unseen}")
+        if any(note.startswith("the pool is in doubt") for note in self.pool_notes):
+            parts.append(
+                "the pool is in doubt: its runs are here because they are judged, and say nothing of others"
+            )
         return "; ".join(parts)
 
     def _legend(self) -> str:
