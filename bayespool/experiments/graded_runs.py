@@ -79,13 +79,13 @@ def leave_out_sentence(rows: Sequence[Mapping[str, Any]], where: str = " left ou
     Examples
     --------
     >>> plain = {"measure": "P@10", "estimator": "as-judged", "n_runs": 20, "bias": -0.03, "rmse": 0.04}
-    >>> best = {"estimator": "posterior-ratio", "bias": 0.001, "rmse": 0.01, "coverage_95": 0.95}
+    >>> best = {"estimator": "ratio", "bias": 0.001, "rmse": 0.01, "coverage_95": 0.95}
     >>> rows = [plain | {"coverage_95": float("nan")}, plain | best]
     >>> for clause in leave_out_sentence(rows).split(". "):
     ...     print(clause)
     P@10, over 20 runs left out of the pool: as judged a run is underestimated by 0.0300 on average
-    posterior-ratio comes nearest to the truth (root mean square error 0.0100 against 0.0400 as judged)
-    The 95 % intervals of posterior-ratio contain the truth of 95.0 % of the pool's runs with anything unjudged.
+    ratio comes nearest to the truth (root mean square error 0.0100 against 0.0400 as judged)
+    The 95 % intervals of ratio contain the truth of 95.0 % of the pool's runs with anything unjudged.
     """
     best = min(rows, key=lambda row: (math.isnan(row["rmse"]), row["rmse"]))
     plain = [row for row in rows if row["estimator"] == "as-judged"]
