@@ -182,15 +182,17 @@ def condensed_levels(
 ) -> npt.NDArray[np.int16]:
     """Relevance of the first judged documents of runs, 0 beyond the last; shape (run, topic, rank).
 
-    What is never judged counts as judged nonrelevant.
+    What is never judged counts as judged nonrelevant in the top ``depth``, where the truth has it, too.
     """
     index = collection.run_index(run_ids)
     condensed = np.zeros((len(index), len(collection.query_ids), depth), dtype=np.int16)
     table, every = relevance_table(collection), np.arange(len(collection.query_ids))
-    table[:-1][collection.relevance == NEVER_JUDGED] = 0
+    never = np.append(collection.relevance == NEVER_JUDGED, False)
     for row, run in enumerate(index):
         for topics, last in blocks(collection.document, run):
-            level = table[collection.document[run, topics, :last]]
+            document = collection.document[run, topics, :last]
+            level = table[document]
+            level[:, :depth][never[document[:, :depth]]] = 0
             judged = level >= 0
             place = np.cumsum(judged, axis=1) - 1
             topic, rank = np.nonzero(judged & (place < depth))
