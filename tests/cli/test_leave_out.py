@@ -113,7 +113,7 @@ def test_options_reach_the_experiment(run: Callable[..., Outcome], written: Path
     done = run(*arguments(written, *(x for pair in options.items() for x in pair), "--output", tmp_path))
     assert done.status == 0, done.err
     settings = json.loads((tmp_path / "settings.json").read_text())["settings"]
-    told = {name: settings[name.removeprefix("--").replace("-", "_")] for name in list(options)[:8]}
+    told = {name: settings[name.removeprefix("--").replace("-", "_")] for name in list(options)[:7]}
     assert told == {name: options[name] for name in told}
     assert (settings["random_seed"], settings["ci_prob"], settings["measures"]) == (3, 0.8, ["P(rel=2)@10"])
     assert settings["estimators"]["posterior-background"]["draws"] == 20
