@@ -21,7 +21,7 @@ FloatArray = npt.NDArray[np.float64]
 _DEPTH = 30  # of documents that are compared: nonrelevant ones further down are easier to tell
 _MIN_DOCUMENTS = 50  # judged ones with labels
 _BEST_KAPPA = 0.97  # of any judge; two assessors reach .5 to .8
-_CHANCE = 0.001  # that the best judge disagrees as rarely
+_CHANCE = 0.01  # that the best judge disagrees as rarely
 _MIN_LOG_RATIO = 10.0  # of likelihoods with copies and without, where there are two levels of relevance
 _MORE_LOG_RATIO = 7.0  # for each further level, whose frequency on unjudged documents may be off
 _USUAL_KAPPA = 0.6  # of a judge; one who agrees less has less to copy, and
@@ -87,9 +87,8 @@ def find_copied_labels(collection: Collection, judge: Judge) -> CopiedLabels | N
         for starts in ((0.0,), (0.3, 0.9))
     )
     kappa = 1 - (1 - n_same / n) / (1 - chance)
-    needed = (
-        _MIN_LOG_RATIO + _MORE_LOG_RATIO * (len(levels) - 2) + _LACK_WEIGHT * max(0.0, _USUAL_KAPPA - kappa)
-    )
+    needed = _MIN_LOG_RATIO + _MORE_LOG_RATIO * (len(levels) - 2)
+    needed += _LACK_WEIGHT * max(0.0, _USUAL_KAPPA - kappa)
     if copied.log_likelihood - pure.log_likelihood - np.log(tail) < needed:
         return None
     return CopiedLabels(n_same, n, float(shares @ copied.labels[np.arange(len(levels)), copy]))
