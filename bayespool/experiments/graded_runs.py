@@ -85,7 +85,7 @@ def leave_out_sentence(rows: Sequence[Mapping[str, Any]], where: str = " left ou
     ...     print(clause)
     P@10, over 20 runs left out of the pool: as judged a run is underestimated by 0.0300 on average
     ratio comes nearest to the truth (root mean square error 0.0100 against 0.0400 as judged)
-    The 95 % intervals of ratio contain the truth of 95.0 % of the pool's runs with anything unjudged.
+    The 95 % intervals of ratio contain the truth of 95.0 % of the pooled runs with anything unjudged.
     """
     best = min(rows, key=lambda row: (math.isnan(row["rmse"]), row["rmse"]))
     plain = [row for row in rows if row["estimator"] == "as-judged"]
@@ -105,7 +105,7 @@ def leave_out_sentence(rows: Sequence[Mapping[str, Any]], where: str = " left ou
         text += f" {best['estimator']} comes nearest to the truth ({error}{against})."
     covered = [row for row in rows if row["coverage_95"] == row["coverage_95"]]
     for row in covered[:1]:
-        whose = "the pool's runs" if where.endswith("of the pool") else "the runs"
+        whose = "the pooled runs" if where.endswith("of the pool") else "the runs"
         text += (
             f" The {level(0.95)} intervals of {row['estimator']} contain the truth of "
             f"{percent(row['coverage_95'])} of {whose} with anything unjudged."
