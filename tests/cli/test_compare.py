@@ -111,7 +111,7 @@ def test_compare_says_how_likely_a_run_is_better_on_all_measures(
     assert done.status == 0, done.err
     both = "nDCG(ideal='shared')@10, R(ideal='shared')@100 at once, these 20 topics"
     assert f"{both}: only unjudged documents are uncertain" in done.out
-    table = pd.read_csv(tmp_path / "a.csv").astype({"significant": "boolean"})
+    table = pd.read_csv(tmp_path / "a.csv")
     assert table["scope"].tolist() == ["these-topics", "population"]
     shown = next(
         line.split() for line in done.out.split("at once, these")[1].splitlines() if " new-a" in line[:7]

@@ -252,6 +252,7 @@ def test_two_real_collections(collections: Path, tmp_path: Path) -> None:
     for name, folder in names.items():
         lines = [f'{key} = "{collections / folder / file}"' for key, file in FILES.items()]
         lines += [f"{key} = {value}" for key, value in {**POOLS[folder], "strict": "false"}.items()]
+        lines.append('order = "single-precision"')
         (tmp_path / f"{name}.toml").write_text("\n".join(lines))
     with pytest.warns():  # of lines that are skipped
         read = read_collections([tmp_path / f"{name}.toml" for name in names])

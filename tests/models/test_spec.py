@@ -83,7 +83,9 @@ def test_both_engines_agree_on_an_own_model(own: ModelSpec) -> None:
         spread = other.std(axis=0)
         assert np.abs(other.mean(axis=0) / spread).max() > 0.5  # much is known of some
         assert (one.mean(axis=0) - other.mean(axis=0)) / spread == pytest.approx(0, abs=0.15)
-        assert one.std(axis=0) / spread == pytest.approx(1, abs=0.1)
+        ratio = one.std(axis=0) / spread
+        assert np.mean(ratio) == pytest.approx(1, abs=0.05)
+        assert ratio == pytest.approx(1, abs=0.15)  # of a hundred, with the sampler's error of 2 % each
 
 
 @pytest.mark.slow

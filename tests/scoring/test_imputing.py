@@ -144,6 +144,7 @@ def test_measures_together_have_the_deeper_evidence_and_a_wider_ideal() -> None:
     assert max(off[:2]) < 1e-9
     assert 0.01 < off[2] < 0.2
     assert together.notes() == (
+        "ranks of equal scores, which document ids order, descending: top 100: new-b 12 of 2,000",
         "the ideal ranking of nDCG@10 has completed documents down to rank 10, and the files down to rank "
         "100: ask for it alone to have what score gives",
     )
