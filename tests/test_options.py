@@ -150,6 +150,12 @@ def test_bounds_of_an_option() -> None:
             share.check("share", wrong)
 
 
+def test_a_seed_may_be_larger_than_other_numbers() -> None:
+    assert ScoreSettings(random_seed=2**40).random_seed == 2**40
+    with pytest.raises(InputError, match="n_runs cannot be 2147483648; at most 2,147,483,647"):
+        Option(help="Runs.", type=int).check("n_runs", 2**31)
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

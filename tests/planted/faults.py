@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from planted import beginnings, estimates, results
+from planted import beginnings, breadth, estimates, results
 from planted.fault import Fault
 
 __all__ = ["FAULTS"]
 
-FAULTS: tuple[Fault, ...] = (*beginnings.FAULTS, *estimates.FAULTS, *results.FAULTS)
+FAULTS: tuple[Fault, ...] = (*beginnings.FAULTS, *estimates.FAULTS, *results.FAULTS, *breadth.FAULTS)

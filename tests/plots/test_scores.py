@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from drawn import cut_off, line, overlapping, row_names, segments, shown_texts
 from small import small
@@ -227,6 +229,15 @@ def test_distance_from_the_pool() -> None:
     assert chances == [f"{round(100 * found.of_runs('new_kind')[i])} %" for i in order]
     assert not overlapping(axes.figure)
     assert not cut_off(axes.figure)
+
+
+def test_a_chance_of_a_new_kind_stands_beside_its_run() -> None:
+    frame = pd.DataFrame({"run_id": ["a", "b", "c"], "measure": "P@10", "estimator": "posterior-ratio"})
+    frame = frame.assign(distance=[1.0, 3.0, 2.0], new_kind=[0.1, 0.9, 0.2])
+    axes = plot_distance(SimpleNamespace(to_frame=lambda _: frame))
+    (beside,) = axes.child_axes
+    assert row_names(axes) == ["b", "c", "a"]
+    assert [label.get_text() for label in beside.get_yticklabels()] == ["90 %", "20 %", "10 %"]
 
 
 @pytest.mark.slow

@@ -77,6 +77,18 @@ def test_it_is_read_back_with_the_same_six_methods(tmp_path: Path, suffix: str) 
     assert printed(stored) == printed(TOY)
 
 
+@pytest.mark.parametrize("suffix", [".json", ""])
+def test_tables_are_read_back_in_their_order(tmp_path: Path, suffix: str) -> None:
+    class Two(Toy):
+        def tables(self) -> tuple[Table, ...]:
+            (first,) = super().tables()
+            return first, dataclasses.replace(first, name="another")
+
+    path = tmp_path / f"two{suffix}"
+    Two(TOY.rows).save(path, figures="none")
+    assert [table.name for table in read_result(path).tables()] == ["toy", "another"]
+
+
 def test_what_is_read_back_is_saved_again_as_it_was(tmp_path: Path) -> None:
     TOY.save(tmp_path / "once")
     read_result(tmp_path / "once").save(tmp_path / "twice")

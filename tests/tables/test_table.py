@@ -125,6 +125,13 @@ def test_a_view_has_its_rows_in_its_own_order() -> None:
     assert (read(some).medium, read(some).label) == ("paper", "scores b")
 
 
+def test_a_column_of_a_paper_has_no_zero_before_the_point() -> None:
+    frame = pd.DataFrame({"run_id": ["a", "b"], "value": [0.5, 10.5]})
+    view = View(title="", names=("run_id",), columns=("value",))
+    (text,) = Table("scores", "Scores", frame, views=(view,)).read(Arrangement(width="column"))
+    assert text.rows == (("a", ".500"), ("b", "10.500"))
+
+
 def test_a_long_table_without_views_is_left_to_its_file() -> None:
     many = Table("runs", "Runs", pd.DataFrame({"run_id": list(map(str, range(700))), "value": 0.5}))
     assert many.whole().rows == ()
