@@ -373,9 +373,9 @@ class HeldOut(NamedTuple):
     @property
     def is_bad(self) -> bool:
         """Whether as few are held in less than one of a hundred pools, if intervals hold 95 %."""
-        from scipy.stats import binom
+        from scipy.special import bdtr  # of a binomial distribution; scipy.stats takes a second to import
 
-        return bool(binom.cdf(self.n_held, self.n_organizations, 0.95) < _UNLIKELY)
+        return bool(bdtr(self.n_held, self.n_organizations, 0.95) < _UNLIKELY)
 
 
 _TOO_FEW = HeldOut()
