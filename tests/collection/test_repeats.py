@@ -35,11 +35,11 @@ def test_ids_that_end_alike_are_told_apart() -> None:
     assert repeats(*columns([*pairs, pairs[1]])).tolist() == [3]
 
 
-@pytest.mark.parametrize("n", [1 << 13, (1 << 13) + 1, 3 * (1 << 13)])
-def test_repeats_across_blocks_of_lines(n: int) -> None:
-    pairs = [(0, f"D{i}") for i in range(n)]
-    assert not has_repeats(*columns(pairs))
-    assert repeats(*columns([*pairs, pairs[0]])).tolist() == [n]
+def test_repeats_across_blocks_of_lines() -> None:
+    for n in (1 << 13, (1 << 13) + 1, 3 * (1 << 13)):
+        pairs = [(0, f"D{i}") for i in range(n)]
+        assert not has_repeats(*columns(pairs))
+        assert repeats(*columns([*pairs, pairs[0]])).tolist() == [n]
 
 
 def test_fingerprints_spare_nearly_every_file_the_longer_way(monkeypatch: pytest.MonkeyPatch) -> None:
