@@ -149,11 +149,7 @@ def test_canonical_text_is_read_back(measure: Measure) -> None:
     assert dataclasses.replace(measure) == measure == pickle.loads(pickle.dumps(measure))
 
 
-@given(
-    st.sampled_from(["P", "RR", "R", "AP", "Success"]),
-    st.integers(1, 10_000),
-    st.integers(1, 5),
-)
+@given(st.sampled_from(["P", "RR", "R", "AP", "Success"]), st.integers(1, 10_000), st.integers(1, 5))
 def test_canonical_text_is_that_of_ir_measures(name: str, cutoff: int, rel: int) -> None:
     theirs = getattr(ir_measures, name)(rel=rel) @ cutoff
     assert str(parse_measure(theirs)) == str(theirs)
