@@ -63,12 +63,20 @@ def bomb(kind: str, mib: int) -> bytes:
 def test_pieces_are_small_and_the_whole(kind: str) -> None:
     text = b"".join(b"%d Q0 doc%d 1 %d.5 t\n" % (i % 7, i * i, -i) for i in range(20_000)) * 40
     data = COMPRESS[kind](text)
-    assert compression_of(PLAIN) is compression_of(b"") is None
     made = list(pieces(data, kind))
     assert compression_of(data) == kind
     assert b"".join(made) == text
     assert max(map(len, made)) <= 64 * MIB
     assert len(made) > 1
+
+
+def test_kinds_are_told_and_files_one_after_another_are_one() -> None:
+    assert compression_of(PLAIN) is compression_of(b"") is None
+    for kind, compress in COMPRESS.items():
+        data = compress(PLAIN)
+        assert compression_of(data) == kind
+        n = 1 if kind == "zip" else 2
+        assert b"".join(pieces(data * n, kind)) == PLAIN * n, kind
 
 
 def test_reading_stops_at_the_limit_and_not_before(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from toys import from_rankings, in_pool, judged, judgments, toy_collection, toy_
 from trec_files import refused
 
 from bayespool.collection import UNJUDGED, Collection, Run, build_collection, qrels_from_frame, run_from_frame
-from bayespool.collection.pools import sole_contributor
 from bayespool.errors import InputWarning
 
 # What a collection holds
@@ -128,21 +126,6 @@ def test_truncate_pool() -> None:
     for depth in (-1, 0, 4):
         said = str(refused(toy_collection().truncate_pool, depth))
         assert f"pool depth {depth} is not between 1 and 3" in said
-
-
-def owned(collection: Collection, owner: np.ndarray, names: Sequence[str]) -> dict[str, list[str]]:
-    found = {name: [""] * len(collection.query_ids) for name in names}
-    for pair in np.flatnonzero(owner >= 0):
-        found[names[owner[pair]]][collection.pair_topic[pair]] += collection.doc_id(int(pair))
-    return {name: documents for name, documents in found.items() if any(documents)}
-
-
-def test_sole_contributors_of_the_toy() -> None:
-    collection = toy_collection()
-    by_organization = owned(collection, sole_contributor(collection), collection.organizations)
-    assert by_organization == {"north": ["bcf", "pr", "b"], "south": ["hik", "vw", "d"]}
-    by_run = owned(collection, sole_contributor(collection, "run"), collection.run_ids)
-    assert by_run == {"n1": ["c", "", ""], "n2": ["f", "", ""], "s1": ["i", "vw", ""], "s2": ["k", "", ""]}
 
 
 def test_nothing_is_changed_in_place() -> None:

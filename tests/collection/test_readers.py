@@ -22,20 +22,11 @@ from bayespool.errors import InputWarning
 
 def test_run_id_of_a_file(tmp_path: Path) -> None:
     for name, run_id in {
-        "input.8manexT3D1N0": "8manexT3D1N0",
-        "input.1": "1",
-        "bm25.v1": "bm25.v1",
-        "bm25.v1.run": "bm25.v1",
-        "bm25.txt.gz": "bm25",
-        "bm25.RUN.XZ": "bm25.RUN",
-        "input.a.res.zst": "a",
-        "a.trec.run": "a.trec",
-        "a.gz.gz": "a.gz",
-        "input.": "input.",
-        "input.input.a": "input.a",
-        "my run.txt": "my run",
-        "plain": "plain",
-    }.items():
+        "input.8manexT3D1N0": "8manexT3D1N0", "input.1": "1", "bm25.v1": "bm25.v1",
+        "bm25.v1.run": "bm25.v1", "bm25.txt.gz": "bm25", "bm25.RUN.XZ": "bm25.RUN", "input.a.res.zst": "a",
+        "a.trec.run": "a.trec", "a.gz.gz": "a.gz", "input.": "input.", "input.input.a": "input.a",
+        "my run.txt": "my run", "plain": "plain",
+    }.items():  # fmt: skip
         path = tmp_path / name
         path.write_bytes(PLAIN)  # the name alone makes no compressed file
         assert trec.read_run(path).run_id == run_id, name
@@ -217,6 +208,34 @@ def test_bad_organizations(write: Write) -> None:
         error = refused(trec.read_organizations, path)
         assert (error.path, error.line) == (path, line), name
         assert error.reason.startswith(reason), name
+
+
+# --- types of runs ---------------------------------------------------------------------------------------
+
+
+def test_run_types_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "types.csv"
+    path.write_text("\ufeffRun, note ,TYPE\n\nr1,x,manual\nr2,,automatic\nr1,y,manual\n", encoding="utf-8")
+    assert trec.read_run_types(path) == {"r1": "manual", "r2": "automatic"}
+
+
+def test_lists_of_run_types_that_cannot_be_used(tmp_path: Path) -> None:
+    path = tmp_path / "types.csv"
+    for text, message in {
+        "run_id,kind\nr1,manual\n": "line 1: the header names 'run_id, kind', not run_id and type",
+        "run_id,type\nr1,manual,x\n": "line 2: expected 2 columns as in the header, found 3",
+        "run_id,type\nr1,\n": "line 2: run 'r1' has no type",
+        "run_id,type\n,manual\n": "line 2: no run id beside type 'manual'",
+        "run_id,type\nr1,manual\nr1,automatic\n": "line 3: run 'r1' is 'automatic' here and 'manual' before",
+        'run_id,type\n"r1,manual\n': "is no proper CSV",
+        "run_id,type,Type\nr1,manual,auto\n": "line 1: the header names 'type' 2 times",
+        "run_id,type\n": "lists no run",
+        "": "is empty",
+    }.items():
+        path.write_text(text)
+        said = str(refused(trec.read_run_types, path))
+        assert message in said, text
+        assert str(path) in said, text
 
 
 # --- real collections -------------------------------------------------------------------------------------

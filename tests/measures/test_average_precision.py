@@ -34,19 +34,12 @@ def test_sharp_bounds_of_the_example() -> None:
 
 
 def test_a_relevant_document_may_lower_the_value() -> None:
-    """(1 + 2/10)/2 is less than 1."""
-    levels = np.array([[[1, 0, 0, 0, 0, 0, 0, 0, 0, -1]]])
-    least, most = AveragePrecision(10).extremes(levels, Tally(np.array([[1]]), (1,)), np.array([[0]]))
-    assert least[0, 0] == pytest.approx((1 + 2 / 10) / 2)
-    assert most[0, 0] == 1
-
-
-def test_it_lowers_the_value_more_where_others_are_relevant_elsewhere() -> None:
-    """One relevant at rank 1, perhaps one at rank 10 and one elsewhere: (1 + 2/10)/3 is less than 1/2."""
-    levels = np.array([[[1, 0, 0, 0, 0, 0, 0, 0, 0, -1]]])
-    least, most = AveragePrecision(10).extremes(levels, Tally(np.array([[1]]), (1,)), np.array([[1]]))
-    assert least[0, 0] == pytest.approx((1 + 2 / 10) / 3)
-    assert most[0, 0] == 1
+    """(1 + 2/10)/2 is less than 1, and (1 + 2/10)/3 still less, where one more may be relevant elsewhere."""
+    levels, one = np.array([[[1, 0, 0, 0, 0, 0, 0, 0, 0, -1]]]), Tally(np.array([[1]]), (1,))
+    for elsewhere in (0, 1):
+        least, most = AveragePrecision(10).extremes(levels, one, np.array([[elsewhere]]))
+        assert least[0, 0] == pytest.approx((1 + 2 / 10) / (2 + elsewhere))
+        assert most[0, 0] == 1
 
 
 def test_a_topic_without_relevant_documents_scores_nothing() -> None:

@@ -88,12 +88,9 @@ WRITTEN = {  # aliases of ir_measures; as trec_eval takes them and ranx writes t
     "RBP": "RBP(p=0.8)",
 }
 OF_TREC_EVAL = {
-    "P_10": "P@10",
-    "map_cut_100": "AP@100",
-    "ndcg_cut_10": "nDCG@10",
-    "recall_1000": "R@1000",
+    "P_10": "P@10", "map_cut_100": "AP@100", "ndcg_cut_10": "nDCG@10", "recall_1000": "R@1000",
     "success_5": "Success@5",
-}
+}  # fmt: skip
 
 
 def test_measure_of_a_text() -> None:
@@ -241,14 +238,9 @@ def test_measures_of_one_text_or_value() -> None:
 
 def test_names_of_other_tools_say_what_to_write() -> None:
     for text, to_write in {
-        "hits@10": "P@n",
-        "f1@10": "P@n and R@n",
-        "hole@10": "Judged@n",
-        "unj_at_10": "Judged@n",
-        "R_cap@100": "R@n",
-        "r-precision": "number of relevant",
-        "iprec_at_recall_0.20": "no cutoff",
-    }.items():
+        "hits@10": "P@n", "f1@10": "P@n and R@n", "hole@10": "Judged@n", "unj_at_10": "Judged@n",
+        "R_cap@100": "R@n", "r-precision": "number of relevant", "iprec_at_recall_0.20": "no cutoff",
+    }.items():  # fmt: skip
         reason = refused(parse_measure, text).reason
         assert reason.startswith("unsupported measure"), text
         assert to_write in reason, text
