@@ -44,6 +44,14 @@ def ragged(collection: Collection) -> Collection:
     return dataclasses.replace(collection, document=ragged_of(np.asarray(collection.document)), score=scores)
 
 
+def uneven() -> Collection:
+    """A small collection whose rankings end at ranks from 12 to 40, below the depth of its pool."""
+    document = np.array(small().document)
+    n_ranks = np.random.default_rng(3).integers(12, 41, size=document.shape[:2])
+    document[np.arange(document.shape[2]) >= n_ranks[..., None]] = -1
+    return dataclasses.replace(small(), document=document)
+
+
 @pytest.fixture(scope="module")
 def dense() -> npt.NDArray[np.int32]:
     rng = np.random.default_rng(5)
@@ -199,7 +207,7 @@ def test_fingerprints_change_with_a_ranking() -> None:
 
 
 def test_counts_are_the_same() -> None:
-    few, whole = ragged(small()), small()
+    few, whole = ragged(uneven()), uneven()
     for measure in ("P@10", "AP@1000", "nDCG@20", "RBP(p=0.8)@30"):
         one, other = (score_bounds(c, None, parse_measure(measure)) for c in (whole, few))
         for end in ("low", "high", "least", "most"):
@@ -218,7 +226,7 @@ def test_counts_are_the_same() -> None:
 
 
 def test_pools_are_the_same() -> None:
-    few, whole = ragged(small()), small()
+    few, whole = ragged(uneven()), uneven()
     for rule in get_args(PoolRule):
         found, expected = (discover_pool(c, rule=rule) for c in (few, whole))
         assert found.pooled.tolist() == expected.pooled.tolist(), rule
