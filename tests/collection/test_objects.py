@@ -46,6 +46,16 @@ def test_lists_of_documents_are_runs_in_order(write: Write) -> None:
     assert ranked.rank.tolist() == [1, 2, 1]
 
 
+def test_ranks_of_rows(write: Write, tmp_path: Path) -> None:
+    rows = [{**row, "rank": rank} for row, rank in zip(NAMED, (2, 1, 7), strict=True)]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "ranked")
+    for path in (write(json.dumps(rows).encode()), tmp_path / "ranked"):
+        run = trec.read_run(path, ranks=True)
+        assert run.rank is not None
+        assert run.rank.tolist() == [2, 1, 7]
+        assert rows_of(run) == ROWS
+
+
 def test_labels_of_umbrela(write: Write) -> None:
     assert labels_of(trec.read_labels(write("\n".join(map(json.dumps, OF_UMBRELA)).encode()))) == ROWS
     for failed in (-1, None):
