@@ -155,7 +155,7 @@ def test_find_files(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert names(folder / "input.b") == ["input.b"]
     assert names(f"{folder}/input.*") == names(folder / "input.*") == ["input.a.gz", "input.b"]
     assert names(f"{folder}/**/*.run") == ["c.run", "d.run"]
-    several = [folder / "deeper", f"{folder}/c.*", str(folder / "input.b")]
+    several: Source = [folder / "deeper", f"{folder}/c.*", str(folder / "input.b")]
     assert names(several) == ["c.run", "d.run", "input.b"]
     assert names(path for path in [folder]) == every
     monkeypatch.chdir(folder)
