@@ -42,6 +42,15 @@ def error_of(call: Callable[[], object]) -> InputError:
     return caught.value
 
 
+def refused(call: Callable[..., object], *arguments: object, **options: object) -> InputError:
+    """The error of a call, for loops: what was asked is told where there is none."""
+    try:
+        call(*arguments, **options)
+    except InputError as error:
+        return error
+    raise AssertionError(f"not refused: {arguments} {options}")
+
+
 ids = st.text(
     st.characters(blacklist_categories=["Cs"], blacklist_characters="\0\t\n\v\f\r \ufeff\xa0\u2007\u202f"),
     min_size=1,

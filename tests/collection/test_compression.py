@@ -17,7 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 import zstandard
-from trec_files import PLAIN, error_of
+from trec_files import PLAIN, refused
 
 from bayespool import collection as trec
 from bayespool.collection.files import compression_of, pieces
@@ -70,23 +70,26 @@ def test_pieces_are_small_and_the_whole(kind: str) -> None:
     assert len(made) > 1
 
 
-def test_plain_text_is_not_compressed() -> None:
-    assert compression_of(PLAIN) is None
-    assert compression_of(b"") is None
+def test_kinds_are_told_and_files_one_after_another_are_one() -> None:
+    assert compression_of(PLAIN) is compression_of(b"") is None
+    for kind, compress in COMPRESS.items():
+        data = compress(PLAIN)
+        assert compression_of(data) == kind
+        n = 1 if kind == "zip" else 2
+        assert b"".join(pieces(data * n, kind)) == PLAIN * n, kind
 
 
-@every_kind
-def test_reading_stops_at_the_limit_and_not_before(kind: str, tmp_path: Path) -> None:
+def test_reading_stops_at_the_limit_and_not_before(tmp_path: Path) -> None:
     line = b"1 Q0 a 1 0.5 t\n"
     path = tmp_path / "a.run"
-    path.write_bytes(COMPRESS[kind](line + b"\n" * (MIB - len(line))))
-    assert len(trec.read_run(path, max_file_size=1).doc_id) == 1
-    path.write_bytes(COMPRESS[kind](line + b"\n" * (MIB - len(line) + 1)))
-    error = error_of(lambda: trec.read_run(path, max_file_size=1))
-    assert (error.path, error.reason) == (path, "holds more than 1 MiB of text")
-    assert error.hint is not None
-    assert "--max-file-size" in error.hint
-    assert len(trec.read_run(path, max_file_size=2).doc_id) == 1
+    for kind, compress in COMPRESS.items():
+        path.write_bytes(compress(line + b"\n" * (MIB - len(line))))
+        assert len(trec.read_run(path, max_file_size=1).doc_id) == 1, kind
+        path.write_bytes(compress(line + b"\n" * (MIB - len(line) + 1)))
+        error = refused(trec.read_run, path, max_file_size=1)
+        assert (error.path, error.reason) == (path, "holds more than 1 MiB of text"), kind
+        assert "--max-file-size" in str(error.hint), kind
+        assert len(trec.read_run(path, max_file_size=2).doc_id) == 1, kind
 
 
 def test_limit_holds_for_plain_files_that_take_no_disk(tmp_path: Path) -> None:
@@ -94,7 +97,7 @@ def test_limit_holds_for_plain_files_that_take_no_disk(tmp_path: Path) -> None:
     with open(path, "wb") as file:
         file.truncate(1 << 40)
     for read in (trec.read_run, trec.read_qrels, trec.read_organizations):
-        assert error_of(lambda read=read: read(path)).reason == "holds more than 512 MiB of text"
+        assert refused(read, path).reason == "holds more than 512 MiB of text"
 
 
 def test_xz_that_asks_for_more_memory_than_any_preset(tmp_path: Path) -> None:
@@ -106,7 +109,7 @@ def test_xz_that_asks_for_more_memory_than_any_preset(tmp_path: Path) -> None:
             assert len(trec.read_run(path).doc_id) == 3
         else:
             reason = "the xz data are truncated or damaged (Memory usage limit exceeded)"
-            assert error_of(lambda: trec.read_run(path)).reason == reason
+            assert refused(trec.read_run, path).reason == reason
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
@@ -161,13 +164,13 @@ def test_archives_of_one_file_and_of_several(tmp_path: Path) -> None:
     path.write_bytes(zipped(PLAIN, "runs/", "runs/a.run", "__MACOSX/a.run"))
     assert (trec.read_run(path).run_id, len(trec.read_run(path).doc_id)) == ("a", 3)
     path.write_bytes(zipped(PLAIN, "a", "b"))
-    error = error_of(lambda: trec.read_run(path))
+    error = refused(trec.read_run, path)
     assert (error.path, error.reason) == (path, "is a zip archive of 2 files where one is read")
     with tarfile.open(tmp_path / "a.run", "w") as archive:
         archive.add(path, "a.zip")
     for data in ((tmp_path / "a.run").read_bytes(), gzip.compress((tmp_path / "a.run").read_bytes())):
         path.write_bytes(data)
-        error = error_of(lambda: trec.read_run(path))
+        error = refused(trec.read_run, path)
         assert (error.path, error.reason) == (path, "is a tar archive")
         assert "unpack" in str(error.hint)
 
@@ -176,4 +179,4 @@ def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(PLAIN))))
     (run,) = trec.read_runs("-")
     assert (run.run_id, len(run.doc_id)) == ("stdin", 3)
-    assert error_of(lambda: trec.read_qrels("-")).reason == "standard input is empty, or was read before"
+    assert refused(trec.read_qrels, "-").reason == "standard input is empty, or was read before"

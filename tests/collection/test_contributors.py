@@ -27,9 +27,9 @@ def test_what_the_toys_organizations_and_runs_alone_contributed() -> None:
     assert alone(toy, by_organization, north) == ["bcf", "pr", "b"]
     assert alone(toy, by_organization, south) == ["hik", "vw", "d"]
     expected = {"n1": ["c", "", ""], "n2": ["f", "", ""], "s1": ["i", "vw", ""], "s2": ["k", "", ""]}
-    for run, documents in expected.items():
-        assert alone(toy, by_run, toy.run_ids.index(run)) == documents
-    assert alone(toy, by_run, toy.run_ids.index("u")) == ["", "", ""]
+    for run, name in enumerate(toy.run_ids):
+        assert alone(toy, by_run, run) == expected.get(name, ["", "", ""])
+    assert alone(toy, by_organization, toy.organizations.index("new")) == ["", "", ""]
     assert not by_run.flags.writeable
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from trec_files import Write, error_of, judgments_of, labels_of, rows_of
+from trec_files import PLAIN, Write, judgments_of, labels_of, refused, rows_of
 
 from bayespool import collection as trec
 from bayespool.collection.formats import sniff
-from bayespool.collection.lines import LABELS, QRELS, FileLayout, run_layout
+from bayespool.collection.lines import LABELS, QRELS, run_layout
 from bayespool.errors import InputWarning
 
 RUN = run_layout(ranks=False, tag=False)
@@ -16,52 +16,44 @@ RANKED = [("1", "b", -1.0), ("1", "a", -2.0), ("2", "a", -1.0)]
 SCORED = [("1", "b", 2.5), ("1", "a", 2.0), ("2", "a", 7.0)]
 
 
-@pytest.mark.parametrize("strict", [True, False])
-@pytest.mark.parametrize(
-    "text",
-    [
-        "query-id\tcorpus-id\tscore\n1\ta\t2\n1\tb\t0\n2\ta\t1\n",
-        "query-id corpus-id score\n1 a 2\n1 b 0\n2 a 1\n",
-        "\n# of BEIR\nquery-id\tcorpus-id\tscore\n1\ta\t2\n1\tb\t0\n2\ta\t1\n",
-        "corpus-id,note,score,query-id\na,x y,2,1\nb,,0,1\na,,1,2\n",
-        'query,docid,rating\n"1","a",2\n1,b,0\n2,a,1\n',
-        "Topic;Doc;Rel\n1;a;2\n1;b;0\n2;a;1\n",
-        "1,a,2\n1,b,0\n2,a,1\n",
-        "1,0,a,2\n1,0,b,0\n2,0,a,1\n",
-        "1\ta\t2\n1\tb\t0\n2\ta\t1\n",
-        "topic iteration document relevance\n1 0 a 2\n1 0 b 0\n2 0 a 1\n",
-        "# topic iteration document relevance\n1 0 a 2\n1 0 b 0\n2 0 a 1\n",
-        "1 0 a 2.0\n1 0 b 0.\n2 0 a 1.00\n",
-        "1 a L2\n1 b L0\n2 a L1\n",
-        "1 0 a L2\n1 0 b L0\n2 0 a L1\n",
-        "1 0 a A\n1 0 b C\n2 0 a B\n",
-        "1,a,L2\n1,b,L0\n2,a,L1\n",
-    ],
-)
-def test_judgments_of_other_tools(write: Write, text: str, strict: bool) -> None:
-    assert judgments_of(trec.read_qrels(write(text.encode()), strict=strict)) == JUDGED
+OF_JUDGMENTS = [
+    "query-id\tcorpus-id\tscore\n1\ta\t2\n1\tb\t0\n2\ta\t1\n",
+    "query-id corpus-id score\n1 a 2\n1 b 0\n2 a 1\n",
+    "\n# of BEIR\nquery-id\tcorpus-id\tscore\n1\ta\t2\n1\tb\t0\n2\ta\t1\n",
+    "corpus-id,note,score,query-id\na,x y,2,1\nb,,0,1\na,,1,2\n",
+    'query,docid,rating\n"1","a",2\n1,b,0\n2,a,1\n',
+    "Topic;Doc;Rel\n1;a;2\n1;b;0\n2;a;1\n",
+    "1,a,2\n1,b,0\n2,a,1\n",
+    "1,0,a,2\n1,0,b,0\n2,0,a,1\n",
+    "1\ta\t2\n1\tb\t0\n2\ta\t1\n",
+    "topic iteration document relevance\n1 0 a 2\n1 0 b 0\n2 0 a 1\n",
+    "# topic iteration document relevance\n1 0 a 2\n1 0 b 0\n2 0 a 1\n",
+    "1 0 a 2.0\n1 0 b 0.\n2 0 a 1.00\n",
+    "1 a L2\n1 b L0\n2 a L1\n",
+    "1 0 a L2\n1 0 b L0\n2 0 a L1\n",
+    "1 0 a A\n1 0 b C\n2 0 a B\n",
+    "1,a,L2\n1,b,L0\n2,a,L1\n",
+]
+OF_RUNS = {
+    "1\tb\t1\n1\ta\t2\n2\ta\t1\n": RANKED,  # MS MARCO
+    "1 b 0\n1 a 1\n2 a 0\n": [(t, d, s + 1) for t, d, s in RANKED],
+    "1\tb\t1\t2.5\n1\ta\t2\t2\n2\ta\t1\t7\n": SCORED,  # ColBERT
+    "1 b 2.5\n1 a 2\n2 a 7\n": SCORED,
+    "qid,docno,score,note\n1,b,2.5,x\n1,a,2,\n2,a,7,\n": SCORED,
+    "qid\tdocno\trank\n1\tb\t1\n1\ta\t2\n2\ta\t1\n": RANKED,
+    "1,Q0,b,1,2.5,t\n1,Q0,a,2,2,t\n2,Q0,a,1,7,t\n": SCORED,
+    "topic Q0 document rank score tag\n1 Q0 b 1 2.5 t\n1 Q0 a 2 2 t\n2 Q0 a 1 7 t\n": SCORED,
+}
 
 
-@pytest.mark.parametrize("text", ["1\ta\n2\tb\n", "1 a\n2 b\n", "1,a\n2,b\n"])
-def test_pairs_are_relevant_documents(write: Write, text: str) -> None:
-    assert judgments_of(trec.read_qrels(write(text.encode()))) == [("1", "a", 1), ("2", "b", 1)]
-
-
-@pytest.mark.parametrize(
-    ("text", "rows"),
-    [
-        ("1\tb\t1\n1\ta\t2\n2\ta\t1\n", RANKED),  # MS MARCO
-        ("1 b 0\n1 a 1\n2 a 0\n", [(t, d, s + 1) for t, d, s in RANKED]),
-        ("1\tb\t1\t2.5\n1\ta\t2\t2\n2\ta\t1\t7\n", SCORED),  # ColBERT
-        ("1 b 2.5\n1 a 2\n2 a 7\n", SCORED),
-        ("qid,docno,score,note\n1,b,2.5,x\n1,a,2,\n2,a,7,\n", SCORED),
-        ("qid\tdocno\trank\n1\tb\t1\n1\ta\t2\n2\ta\t1\n", RANKED),
-        ("1,Q0,b,1,2.5,t\n1,Q0,a,2,2,t\n2,Q0,a,1,7,t\n", SCORED),
-        ("topic Q0 document rank score tag\n1 Q0 b 1 2.5 t\n1 Q0 a 2 2 t\n2 Q0 a 1 7 t\n", SCORED),
-    ],
-)
-def test_runs_of_other_tools(write: Write, text: str, rows: list[tuple[str, str, float]]) -> None:
-    assert rows_of(trec.read_run(write(text.encode()))) == rows
+def test_judgments_and_runs_of_other_tools(write: Write) -> None:
+    for text in OF_JUDGMENTS:
+        for strict in (True, False):
+            assert judgments_of(trec.read_qrels(write(text.encode()), strict=strict)) == JUDGED, text
+    for text in ("1\ta\n2\tb\n", "1 a\n2 b\n", "1,a\n2,b\n"):  # pairs are relevant documents
+        assert judgments_of(trec.read_qrels(write(text.encode()))) == [("1", "a", 1), ("2", "b", 1)], text
+    for text, rows in OF_RUNS.items():
+        assert rows_of(trec.read_run(write(text.encode()))) == rows, text
 
 
 def test_ids_in_quotes_may_have_blanks_and_separators(write: Write) -> None:
@@ -73,14 +65,14 @@ def test_ids_in_quotes_may_have_blanks_and_separators(write: Write) -> None:
     assert labels_of(trec.read_labels(path)) == [("what is it", "my doc", 0.5)]
 
 
-@pytest.mark.parametrize("strict", [True, False])
-def test_comments_are_kept(write: Write, strict: bool) -> None:
+def test_comments_are_kept(write: Write) -> None:
     metadata = b"# ir_metadata.start\n# tag: mine\n# ir_metadata.end\n"
-    run = trec.read_run(write(metadata + b"1 Q0 a 1 2.5 t\n #1 Q0 b 2 2 t\n1 Q0 c 3 1 t\n"), strict=strict)
-    assert rows_of(run) == [("1", "a", 2.5), ("1", "c", 1.0)]
-    assert run.comments == ("ir_metadata.start", "tag: mine", "ir_metadata.end", "1 Q0 b 2 2 t")
-    bad = error_of(lambda: trec.read_run(write(metadata + b"1 Q0 a 1 x t\n")))
-    assert bad.line == 4
+    path = write(metadata + b"1 Q0 a 1 2.5 t\n #1 Q0 b 2 2 t\n1 Q0 c 3 1 t\n")
+    for strict in (True, False):
+        run = trec.read_run(path, strict=strict)
+        assert rows_of(run) == [("1", "a", 2.5), ("1", "c", 1.0)]
+        assert run.comments == ("ir_metadata.start", "tag: mine", "ir_metadata.end", "1 Q0 b 2 2 t")
+    assert refused(trec.read_run, write(metadata + b"1 Q0 a 1 x t\n")).line == 4
 
 
 # --- what would mislead is refused ----------------------------------------------------------------------
@@ -107,28 +99,25 @@ FATAL = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("strict", [True, False])
-@pytest.mark.parametrize(("read", "text", "line", "said", "remedy"), FATAL.values(), ids=FATAL)
-def test_no_message_leads_astray(
-    write: Write, read: object, text: str, line: int, said: str, remedy: str, strict: bool
-) -> None:
+def test_no_message_leads_astray(write: Write) -> None:
     """Lenient reading gives no wrong number, and is not named where it would not read the file."""
-    path = write(text.encode())
-    error = error_of(lambda: read(path, strict=strict))  # type: ignore[operator]
-    assert (error.path, error.line) == (path, line)
-    assert said in error.reason
-    assert remedy in str(error.hint)
-    assert "--lenient" not in str(error.hint)
+    for name, (read, text, line, said, remedy) in FATAL.items():
+        path = write(text.encode())
+        for strict in (True, False):
+            error = refused(read, path, strict=strict)
+            assert (error.path, error.line) == (path, line), name
+            assert said in error.reason, name
+            assert remedy in str(error.hint), name
+            assert "--lenient" not in str(error.hint), name
 
 
 def test_ranks_alone_have_to_count_the_documents(write: Write) -> None:
     lines = "".join(f"1 d{i} {i}\n" for i in range(1, 150))
     assert len(trec.read_run(write(lines.encode())).doc_id) == 149
-    error = error_of(lambda: trec.read_run(write((lines + "1 x 500\n").encode())))
+    error = refused(trec.read_run, write((lines + "1 x 500\n").encode()))
     assert "do not count" in error.reason
-    assert error_of(lambda: trec.read_run(write(b"1 a 0.5\n1 b 0.25\n"), ranks=True)).reason.startswith(
-        "has no ranks"
-    )
+    error = refused(trec.read_run, write(b"1 a 0.5\n1 b 0.25\n"), ranks=True)
+    assert error.reason.startswith("has no ranks")
 
 
 def test_a_tenth_of_the_lines_is_too_much_to_lose(write: Write) -> None:
@@ -136,7 +125,7 @@ def test_a_tenth_of_the_lines_is_too_much_to_lose(write: Write) -> None:
     with pytest.warns(InputWarning, match="1 line skipped"):
         run = trec.read_run(write("".join([*lines[1:], "1 Q0 a\n"]).encode()), strict=False)
     assert len(run.doc_id) == 18
-    error = error_of(lambda: trec.read_run(write("".join([*lines[1:], "1\n", "2\n"]).encode()), strict=False))
+    error = refused(trec.read_run, write("".join([*lines[1:], "1\n", "2\n"]).encode()), strict=False)
     assert error.reason == "2 of 20 lines would be lost, a tenth or more (skipped, fewer than six columns)"
 
 
@@ -151,19 +140,57 @@ def test_failed_labels_are_none(write: Write) -> None:
         assert -1 in trec.read_labels(write(text)).label  # where it is a label like others
 
 
-@pytest.mark.parametrize(
-    ("text", "layout", "name"),
-    [
-        (b"1 a 0 1 0.5\n", QRELS, "prels"),
-        (b"1 0 a 3 1\n", QRELS, "sample"),
+def test_format_by_name(write: Write) -> None:
+    for text, layout, name in (
+        (b"1 a 0 1 0.5\n", QRELS, ""),  # prels
+        (b"1 0 a 3 1\n", QRELS, ""),  # a sample
         (b"1 0 a 1 x\n", QRELS, "trec"),
         (b"1 a 0.5\n", LABELS, "triples"),
         (b"qid docno score\n1 a 0.5\n", RUN, "table"),
-    ],
-)
-def test_format_by_name(write: Write, text: bytes, layout: FileLayout, name: str) -> None:
-    path = write(text)
-    if name in ("prels", "sample"):
-        assert error_of(lambda: sniff(text, path, layout)).line == 1
-    else:
-        assert sniff(text, path, layout).name == name
+    ):
+        path = write(text)
+        if name:
+            assert sniff(text, path, layout).name == name
+        else:
+            assert refused(sniff, text, path, layout).line == 1
+
+
+# --- a run, judgments or labels given for one another -----------------------------------------------------
+
+
+def test_qrels_given_as_a_run_and_the_reverse(write: Write) -> None:
+    """Neither is taken for the other, however bad lines are read."""
+    for strict in (True, False):
+        path = write(b"\n1 0 a 1\n1 0 b 0.5\n")
+        error = refused(trec.read_run, path, strict=strict)
+        assert (error.path, error.line) == (path, 2)
+        assert error.reason.startswith("looks like judgments or labels (query_id iteration doc_id")
+        assert "--qrels" in str(error.hint)
+        for text in (PLAIN, PLAIN.replace(b" ", b"\t"), b"1 Q0 a 1 0.5\n", b"1 Q0 a 1 0.5 my tag\n"):
+            path = write(text)
+            for read, what in ((trec.read_qrels, "judgments"), (trec.read_labels, "labels of a judge")):
+                error = refused(read, path, strict=strict)
+                assert (error.path, error.line) == (path, 1), (text, what)
+                assert error.reason.startswith("looks like a run ("), (text, what)
+                assert error.reason.endswith(f"not like {what}"), (text, what)
+
+
+def test_a_few_lines_of_another_kind_are_bad_lines(write: Write) -> None:
+    run = write(b"1 Q0 a 1 0.5 t\n1 Q0 b 2 0.4 t\n1 0 c 1\n")
+    assert refused(trec.read_run, run).reason == "expected 6 columns, found 4"
+    qrels = write(b"1 0 a 1\n1 0 b 0\n1 Q0 c 3 0.5 t\n")
+    assert refused(trec.read_qrels, qrels).reason.startswith("expected 4 columns, found 6")
+    error = refused(trec.read_qrels, qrels, strict=False)  # 3 is a rank
+    assert (error.line, error.reason[:41]) == (3, "expected 4 columns, found 6: a topic or a")
+
+
+def test_labels_that_are_not_whole_are_no_judgments(write: Write) -> None:
+    path = write(b"1 0 a 1.0\n1 0 b 0.25\n1 0 c 2\n")
+    for strict in (True, False):
+        error = refused(trec.read_qrels, path, strict=strict)
+        assert (error.path, error.line, error.reason) == (path, 2, "relevance '0.25' is not whole")
+        assert "nDCG(gains={1:0.25,2:0.5,3:1})@10" in str(error.hint)
+        assert "--judge" in str(error.hint)
+        assert trec.read_labels(path, strict=strict).label.tolist() == [1.0, 0.25, 2.0]
+    whole = write(b"1 0 a 1.0\n1 0 b 0.0\n")  # as some tools write them
+    assert trec.read_qrels(whole).relevance.tolist() == [1, 0]

@@ -7,16 +7,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from trec_files import judgments_of
 
-from bayespool.collection import Qrels, qrels_from_frame, qrels_of, read_qrels
+from bayespool.collection import qrels_from_frame, qrels_of, read_qrels
 from bayespool.collection.joining import join_organizations, join_qrels
 from bayespool.collection.sources import organizations_of
 from bayespool.errors import InputError, InputWarning
-
-
-def lines(qrels: Qrels) -> list[tuple[str, str, int]]:
-    columns = (qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), qrels.relevance.tolist())
-    return list(zip(*columns, strict=True))
 
 
 @pytest.fixture
@@ -30,18 +26,24 @@ def rounds(tmp_path: Path) -> list[Path]:
 
 def test_rounds_are_joined(rounds: list[Path]) -> None:
     joined = qrels_of(rounds)
-    assert lines(joined) == [("1", "a", 1), ("2", "a", 0), ("2", "b", 2), ("2", "aa", 1), ("3", "a", 1)]
+    assert judgments_of(joined) == [
+        ("1", "a", 1),
+        ("2", "a", 0),
+        ("2", "b", 2),
+        ("2", "aa", 1),
+        ("3", "a", 1),
+    ]
     assert joined.path == rounds[0]
-    assert lines(qrels_of(rounds[:1])) == lines(read_qrels(rounds[0]))
+    assert judgments_of(qrels_of(rounds[:1])) == judgments_of(read_qrels(rounds[0]))
 
 
 def test_sources_of_several_forms_are_joined(rounds: list[Path]) -> None:
     frame = pd.DataFrame({"query_id": ["9"], "doc_id": ["z"], "relevance": [3]})
     joined = qrels_of([str(rounds[0]), frame, {"8": {"y": 0}}, qrels_from_frame({"7": {"x": 1}})])
-    assert lines(joined)[2:] == [("9", "z", 3), ("8", "y", 0), ("7", "x", 1)]
+    assert judgments_of(joined)[2:] == [("9", "z", 3), ("8", "y", 0), ("7", "x", 1)]
     rows = [("1", "a", 1), ("1", "b", 0)]
     assert (
-        lines(qrels_of([dict(zip(("query_id", "doc_id", "relevance"), r, strict=True)) for r in rows]))
+        judgments_of(qrels_of([dict(zip(("query_id", "doc_id", "relevance"), r, strict=True)) for r in rows]))
         == rows
     )
 
@@ -57,7 +59,7 @@ def test_a_contradiction_is_named_with_files_and_lines(rounds: list[Path], tmp_p
 def test_what_files_say_alike_counts_once(rounds: list[Path]) -> None:
     with pytest.warns(InputWarning, match="2 judgments of several files given together: the same in each"):
         joined = join_qrels([read_qrels(rounds[0]), read_qrels(rounds[0])])
-    assert lines(joined) == lines(read_qrels(rounds[0]))
+    assert judgments_of(joined) == judgments_of(read_qrels(rounds[0]))
 
 
 def test_organizations_are_joined(tmp_path: Path) -> None:

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import example, given, strategies as st
-from trec_files import PLAIN, PLAIN_ROWS, Write, error_of, ids, judgments_of, labels_of, rows_of
+from trec_files import PLAIN, PLAIN_ROWS, Write, ids, judgments_of, labels_of, refused, rows_of
 
 from bayespool import collection as trec
 from bayespool.collection import Skipped
+from bayespool.collection.files import read_text
 from bayespool.collection.lines import (
     LABELS,
     QRELS,
     FileLayout,
     Lines,
     collect,
+    has_repeats,
+    pair_codes,
     parse_fast,
+    repeats,
     rows_of_words,
     run_layout,
 )
@@ -60,53 +66,34 @@ SILENT = {
 }
 
 
-@pytest.mark.parametrize("strict", [True, False])
-@pytest.mark.parametrize("data", SILENT.values(), ids=SILENT)
-def test_oddity_is_read_without_a_word(write: Write, data: bytes, strict: bool) -> None:
-    path = write(data)
-    run = trec.read_run(path, strict=strict)  # a warning would fail the test
-    assert rows_of(run) == PLAIN_ROWS
-    assert run.run_id == "a"
-    assert (run.rank is None) == (b"first" in data or b"99999999999" in data)
-    assert run.path == path
-    assert run.skipped == ()
+def test_oddity_is_read_without_a_word(write: Write) -> None:
+    """Strict or not, and by both paths."""
+    for name, data in SILENT.items():
+        path = write(data)
+        for strict in (True, False):
+            run = trec.read_run(path, strict=strict)  # a warning would fail the test
+            assert rows_of(run) == PLAIN_ROWS, name
+            assert (run.run_id, run.path, run.skipped) == ("a", path, ()), name
+            assert (run.rank is None) == (b"first" in data or b"99999999999" in data), name
+        text = read_text(path)
+        fast = parse_fast(text, RUN)
+        assert fast is not None, f"the fast path gave up: {name}"
+        slow = parse_tolerantly(text, Path("a.run"), RUN, strict=True)
+        assert rows_of(fast) == rows_of(slow) == PLAIN_ROWS, name
 
 
-@pytest.mark.parametrize("data", SILENT.values(), ids=SILENT)
-def test_both_paths_read_the_oddity_alike(write: Write, data: bytes) -> None:
-    from bayespool.collection.files import read_text
-
-    text = read_text(write(data))
-    fast = parse_fast(text, RUN)
-    assert fast is not None, "the fast path gave up"
-    assert rows_of(fast) == rows_of(parse_tolerantly(text, Path("a.run"), RUN, strict=True)) == PLAIN_ROWS
-
-
-def test_infinite_scores_are_read(write: Write) -> None:
+def test_ids_and_scores_of_any_text(write: Write) -> None:
     data = b"1 Q0 a 1 inf t\n1 Q0 b 2 1e400 t\n1 Q0 c 3 1e300 t\n1 Q0 d 4 -Infinity t\n"
     assert trec.read_run(write(data)).score.tolist() == [np.inf, np.inf, 1e300, -np.inf]
-
-
-def test_latin_1_is_read_as_a_whole(write: Write) -> None:
-    run = trec.read_run(
-        write("q1 Q0 Müller\xa0x 1 1 é\nq1 Q0 ascii 2 0 é\n".encode("latin-1")), id_from="tag"
-    )
+    latin = "q1 Q0 Müller\xa0x 1 1 é\nq1 Q0 ascii 2 0 é\n".encode("latin-1")
+    run = trec.read_run(write(latin), id_from="tag")
     assert run.doc_id.to_pylist() == ["Müller\xa0x", "ascii"]  # a no-break space is no column's end
     assert run.run_id == "é"
-
-
-def test_utf_8_is_read(write: Write) -> None:
     run = trec.read_run(write("qtest2014.1 Q0 文書\u2028\x85 1 1 t\nMB01 Q0 é 1 1 t\n".encode()))
     assert run.doc_id.to_pylist() == ["文書\u2028\x85", "é"]
     assert run.query_id.to_pylist() == ["qtest2014.1", "MB01"]
-
-
-def test_quotes_and_commas_mean_nothing(write: Write) -> None:
     run = trec.read_run(write(b'"1 Q0 "a,\\ 1 1 "\n1" Q0 #b\' 2 0 "\n'))
     assert rows_of(run) == [('"1', '"a,\\', 1.0), ('1"', "#b'", 0.0)]
-
-
-def test_words_that_mean_a_missing_value_elsewhere_are_ids(write: Write) -> None:
     run = trec.read_run(write(b"NA Q0 null 1 1 nan\nnan Q0 NULL 1 1 nan\n"))
     assert rows_of(run) == [("NA", "null", 1.0), ("nan", "NULL", 1.0)]
 
@@ -142,214 +129,158 @@ def test_columns_have_the_stated_types(write: Write) -> None:
 LENIENT = "fix the file, or pass strict=False (--lenient) to "
 SKIP = LENIENT + "skip such lines"
 BEST = LENIENT + "keep the best score of each document"
-GOOD = b"\n1 Q0 good 1 9 t\n"  # two lines, the first of them blank
-KEPT = ("1", "good", 9.0)
 MORE = [("9", f"more-{i}") for i in range(60)]  # of which no tenth is lost
 MORE_OF_A_RUN = b"".join(b"%s Q0 %s 1 0.5 t\n" % (t.encode(), d.encode()) for t, d in MORE)
 MORE_JUDGED = b"".join(b"%s 0 %s 1\n" % (t.encode(), d.encode()) for t, d in MORE)
 
-# name -> bad lines after GOOD, ranks read?; when strict line, reason, hint; else reason, count, rows left
-BAD_LINES: dict[str, tuple[bytes, bool, int, str, str, str, int, list[tuple[str, str, float]]]] = {
-    "too few columns": (
-        b"1 Q0 a 0.5 t\n1 Q0 b\n", False,
-        3, "expected 6 columns, found 5", SKIP, "skipped, fewer than six columns", 2, [KEPT],
+REPEATED = "document a is repeated in topic 1 (first on line 3)"
+BEST_KEPT = "skipped, document repeated in its topic (best score kept)"
+LAST = LENIENT + "keep the last line of each document"
+LAST_KEPT = "skipped, document repeated in its topic (last line kept)"
+
+
+class Bad(NamedTuple):
+    """Bad lines after two, the first of them blank; line, reason and hint when strict; else what is said, of
+    how many lines, and the rows that are left of these.
+    """
+
+    lines: bytes
+    line: int
+    reason: str
+    hint: str
+    skipped: str
+    n_lines: int
+    left: list[tuple[str, str, float]]
+
+
+BAD_RUNS = {
+    "too few columns": Bad(
+        b"1 Q0 a 0.5 t\n1 Q0 b\n", 3, "expected 6 columns, found 5", SKIP,
+        "skipped, fewer than six columns", 2, [],
     ),
-    "too many columns": (
-        b"1 Q0 a 1 0.5 t rel\n1 Q0 b 2 0.25 t x y\n", False,
-        3, "expected 6 columns, found 7", LENIENT + "use the first six columns",
-        "used the first six columns", 2, [KEPT, ("1", "a", 0.5), ("1", "b", 0.25)],
+    "too many columns": Bad(
+        b"1 Q0 a 1 0.5 t rel\n1 Q0 b 2 0.25 t x y\n", 3, "expected 6 columns, found 7",
+        LENIENT + "use the first six columns", "used the first six columns", 2,
+        [("1", "a", 0.5), ("1", "b", 0.25)],
     ),
-    "score no number": (
-        b"1 Q0 a 1 x t\n1 Q0 b 1 1_0 t\n1 Q0 c 1 0x10 t\n1 Q0 d 1 1,5 t\n", False,
-        3, "score 'x' is not a number", SKIP, "skipped, score is not a number", 4, [KEPT],
+    "score no number": Bad(
+        b"1 Q0 a 1 x t\n1 Q0 b 1 1_0 t\n1 Q0 c 1 0x10 t\n1 Q0 d 1 1,5 t\n", 3, "score 'x' is not a number",
+        SKIP, "skipped, score is not a number", 4, [],
     ),
-    "score NaN": (
-        b"1 Q0 a 1 0.5 t\n1 Q0 b 1 NaN t\n1 Q0 c 1 -nan t\n", False,
-        4, "score is NaN, which has no place in an order", SKIP, "skipped, score is NaN", 2,
-        [KEPT, ("1", "a", 0.5)],
+    "score NaN": Bad(
+        b"1 Q0 a 1 0.5 t\n1 Q0 b 1 NaN t\n1 Q0 c 1 -nan t\n", 4,
+        "score is NaN, which has no place in an order", SKIP, "skipped, score is NaN", 2, [("1", "a", 0.5)],
     ),
-    "rank no integer": (
-        b"1 Q0 a 1.5 0.5 t\n1 Q0 b 0x1 0.5 t\n1 Q0 c x 0.5 t\n", True,
-        3, "rank '1.5' is not an integer", SKIP, "skipped, rank is not an integer", 3, [KEPT],
+    "best score last": Bad(
+        b"1 Q0 a 1 0.5 t\n2 Q0 a 1 0.5 t\n1 Q0 a 9 0.75 t\n", 5, REPEATED, BEST, BEST_KEPT, 1,
+        [("2", "a", 0.5), ("1", "a", 0.75)],
     ),
-    "rank out of range": (
-        b"1 Q0 a 2147483648 0.5 t\n1 Q0 b 2147483647 0.5 t\n", True,
-        3, "rank '2147483648' is out of range (-2,147,483,648 to 2,147,483,647)", SKIP,
-        "skipped, rank is out of range", 1, [KEPT, ("1", "b", 0.5)],
+    "best score first of three": Bad(
+        b"1 Q0 a 3 0.5 t\n1 Q0 a 1 -inf t\n1 Q0 a 2 0.25 t\n", 4, REPEATED, BEST, BEST_KEPT, 2,
+        [("1", "a", 0.5)],
     ),
-    "document twice, best score last": (
-        b"1 Q0 a 1 0.5 t\n2 Q0 a 1 0.5 t\n1 Q0 a 9 0.75 t\n", False,
-        5, "document a is repeated in topic 1 (first on line 3)", BEST,
-        "skipped, document repeated in its topic (best score kept)", 1,
-        [KEPT, ("2", "a", 0.5), ("1", "a", 0.75)],
+    "apart beyond single precision": Bad(
+        b"1 Q0 a 2 16777216 t\n1 Q0 a 1 16777217 t\n", 4, REPEATED, BEST, BEST_KEPT, 1,
+        [("1", "a", 16777217.0)],
     ),
-    "document thrice, best score first": (
-        b"1 Q0 a 3 0.5 t\n1 Q0 a 1 -inf t\n1 Q0 a 2 0.25 t\n", False,
-        4, "document a is repeated in topic 1 (first on line 3)", BEST,
-        "skipped, document repeated in its topic (best score kept)", 2, [KEPT, ("1", "a", 0.5)],
-    ),
-    "document twice, apart beyond single precision": (
-        b"1 Q0 a 2 16777216 t\n1 Q0 a 1 16777217 t\n", False,
-        4, "document a is repeated in topic 1 (first on line 3)", BEST,
-        "skipped, document repeated in its topic (best score kept)", 1, [KEPT, ("1", "a", 16777217.0)],
-    ),
-    "document twice, above single precision": (
-        b"1 Q0 a 2 1e300 t\n1 Q0 a 1 1e301 t\n", False,
-        4, "document a is repeated in topic 1 (first on line 3)", BEST,
-        "skipped, document repeated in its topic (best score kept)", 1, [KEPT, ("1", "a", 1e301)],
-    ),
-    "document twice, by rank": (
-        b"1 Q0 a 7 0.75 t\n1 Q0 a 3 0.5 t\n1 Q0 a 3 0.25 t\n", True,
-        4, "document a is repeated in topic 1 (first on line 3)",
-        LENIENT + "keep the lowest rank of each document",
-        "skipped, document repeated in its topic (lowest rank kept)", 2, [KEPT, ("1", "a", 0.5)],
+    "above single precision": Bad(
+        b"1 Q0 a 2 1e300 t\n1 Q0 a 1 1e301 t\n", 4, REPEATED, BEST, BEST_KEPT, 1, [("1", "a", 1e301)],
     ),
 }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("bad", "ranks", "line", "reason", "hint", "skipped", "n_lines", "left"),
-    BAD_LINES.values(),
-    ids=BAD_LINES,
-)
-def test_bad_line_of_a_run(
-    write: Write,
-    bad: bytes,
-    ranks: bool,
-    line: int,
-    reason: str,
-    hint: str,
-    skipped: str,
-    n_lines: int,
-    left: list[tuple[str, str, float]],
-) -> None:
-    path = write(GOOD + bad + MORE_OF_A_RUN)
-
-    error = error_of(lambda: trec.read_run(path, ranks=ranks))
-    assert (error.path, error.line, error.reason, error.hint) == (path, line, reason, hint)
-    assert str(error) == f"{path}, line {line}: {reason}; {hint}"
-
-    with pytest.warns(InputWarning) as caught:
-        run = trec.read_run(path, ranks=ranks, strict=False)
-    assert rows_of(run) == [*left, *((*pair, 0.5) for pair in MORE)]
-    assert run.skipped == (Skipped(path, skipped, n_lines, line),)
-    lines = "1 line" if n_lines == 1 else f"{n_lines} lines"
-    assert [str(warning.message) for warning in caught] == [f"{path}: {lines} {skipped} (first: line {line})"]
-    assert caught[0].filename == __file__
-
-
-BAD_JUDGMENTS: dict[str, tuple[bytes, int, str, str, str, int, list[tuple[str, str, int]]]] = {
-    "too few columns": (
+BAD_RANKED = {
+    "rank no integer": Bad(
+        b"1 Q0 a 1.5 0.5 t\n1 Q0 b 0x1 0.5 t\n1 Q0 c x 0.5 t\n", 3, "rank '1.5' is not an integer", SKIP,
+        "skipped, rank is not an integer", 3, [],
+    ),
+    "rank out of range": Bad(
+        b"1 Q0 a 2147483648 0.5 t\n1 Q0 b 2147483647 0.5 t\n", 3,
+        "rank '2147483648' is out of range (-2,147,483,648 to 2,147,483,647)", SKIP,
+        "skipped, rank is out of range", 1, [("1", "b", 0.5)],
+    ),
+    "document twice": Bad(
+        b"1 Q0 a 7 0.75 t\n1 Q0 a 3 0.5 t\n1 Q0 a 3 0.25 t\n", 4, REPEATED,
+        LENIENT + "keep the lowest rank of each document",
+        "skipped, document repeated in its topic (lowest rank kept)", 2, [("1", "a", 0.5)],
+    ),
+}  # fmt: skip
+BAD_JUDGMENTS = {
+    "too few columns": Bad(
         b"1 0 a\n", 3, "expected 4 columns, found 3", SKIP, "skipped, fewer than four columns", 1, [],
     ),
-    "too many columns": (
+    "too many columns": Bad(
         b"1 0 a 2 checked\n", 3, "expected 4 columns, found 5", LENIENT + "use the first four columns",
         "used the first four columns", 1, [("1", "a", 2)],
     ),
-    "relevance no integer": (
+    "relevance no integer": Bad(
         b"1 0 a no\n1 0 b yes\n1 0 c 0x1\n", 3, "relevance 'no' is not an integer", SKIP,
         "skipped, relevance is not an integer", 3, [],
     ),
-    "relevance out of range": (
+    "relevance out of range": Bad(
         b"1 0 a 32767\n1 0 b 32768\n1 0 c -32769\n1 0 d -32768\n", 4,
         "relevance '32768' is out of range (-32,768 to 32,767)", SKIP,
         "skipped, relevance is out of range", 2, [("1", "a", 32767), ("1", "d", -32768)],
     ),
-    "endless relevance": (
+    "endless relevance": Bad(
         b"1 0 a " + b"9" * 5000 + b"\n", 3, f"relevance '{'9' * 39}…' is not an integer", SKIP,
         "skipped, relevance is not an integer", 1, [],
     ),
-    "document twice": (
-        b"1 0 a 2\n2 0 a 3\n1 0 a 0\n", 5, "document a is repeated in topic 1 (first on line 3)",
-        LENIENT + "keep the last line of each document",
-        "skipped, document repeated in its topic (last line kept)", 1, [("2", "a", 3), ("1", "a", 0)],
+    "document twice": Bad(
+        b"1 0 a 2\n2 0 a 3\n1 0 a 0\n", 5, REPEATED, LAST, LAST_KEPT, 1, [("2", "a", 3), ("1", "a", 0)],
     ),
 }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("bad", "line", "reason", "hint", "skipped", "n_lines", "left"), BAD_JUDGMENTS.values(), ids=BAD_JUDGMENTS
-)
-def test_bad_line_of_the_qrels(
-    write: Write,
-    bad: bytes,
-    line: int,
-    reason: str,
-    hint: str,
-    skipped: str,
-    n_lines: int,
-    left: list[tuple[str, str, int]],
-) -> None:
-    path = write(b"\n1 0 good -1\n" + bad + MORE_JUDGED)
-
-    error = error_of(lambda: trec.read_qrels(path))
-    assert (error.path, error.line, error.reason, error.hint) == (path, line, reason, hint)
-
-    with pytest.warns(InputWarning) as caught:
-        qrels = trec.read_qrels(path, strict=False)
-    assert judgments_of(qrels) == [("1", "good", -1), *left, *((*pair, 1) for pair in MORE)]
-    assert qrels.skipped == (Skipped(path, skipped, n_lines, line),)
-    assert len(caught) == 1
-    assert caught[0].filename == __file__
-
-
-LAST = LENIENT + "keep the last line of each document"
-BAD_LABELS: dict[str, tuple[bytes, int, str, str, str, int, list[tuple[str, str, float]]]] = {
-    "too few columns": (
-        b"1 0 a\n", 3, "expected 4 columns, found 3", SKIP, "skipped, fewer than four columns", 1, [],
-    ),
-    "too many columns": (
-        b"1 0 a 2.5 x\n", 3, "expected 4 columns, found 5", LENIENT + "use the first four columns",
-        "used the first four columns", 1, [("1", "a", 2.5)],
-    ),
-    "label no number": (
+BAD_LABELS = {
+    "too few columns": BAD_JUDGMENTS["too few columns"],
+    "too many columns": BAD_JUDGMENTS["too many columns"],
+    "label no number": Bad(
         b"1 0 a yes\n1 0 b 1_0\n1 0 c 3\n", 3, "label 'yes' is not a number", SKIP,
         "skipped, label is not a number", 2, [("1", "c", 3.0)],
     ),
-    "label NaN": (
+    "label NaN": Bad(
         b"1 0 a 1\n1 0 b NaN\n", 4, "label is NaN, which has no place in an order", SKIP,
         "skipped, label is NaN", 1, [("1", "a", 1.0)],
     ),
-    # the last, and not the best as of a score
-    "document twice": (
-        b"1 0 a 3\n2 0 a 2\n1 0 a 1\n", 5, "document a is repeated in topic 1 (first on line 3)", LAST,
-        "skipped, document repeated in its topic (last line kept)", 1, [("2", "a", 2.0), ("1", "a", 1.0)],
+    "document twice": Bad(  # the last, and not the best as of a score
+        b"1 0 a 3\n2 0 a 2\n1 0 a 1\n", 5, REPEATED, LAST, LAST_KEPT, 1, [("2", "a", 2.0), ("1", "a", 1.0)],
     ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("bad", "line", "reason", "hint", "skipped", "n_lines", "left"), BAD_LABELS.values(), ids=BAD_LABELS
+    ("read", "rows", "good", "more", "cases"),
+    [
+        (trec.read_run, rows_of, b"1 Q0 good 1 1 t\n", MORE_OF_A_RUN, BAD_RUNS),
+        (partial(trec.read_run, ranks=True), rows_of, b"1 Q0 good 1 1 t\n", MORE_OF_A_RUN, BAD_RANKED),
+        (trec.read_qrels, judgments_of, b"1 0 good 1\n", MORE_JUDGED, BAD_JUDGMENTS),
+        (trec.read_labels, labels_of, b"1 0 good 1\n", MORE_JUDGED, BAD_LABELS),
+    ],
+    ids=["runs", "runs with ranks", "judgments", "labels"],
 )
-def test_bad_line_of_labels(
-    write: Write,
-    bad: bytes,
-    line: int,
-    reason: str,
-    hint: str,
-    skipped: str,
-    n_lines: int,
-    left: list[tuple[str, str, float]],
+def test_bad_line_is_an_error_or_told(
+    write: Write, read: Any, rows: Any, good: bytes, more: bytes, cases: dict[str, Bad]
 ) -> None:
-    path = write(b"\n1 0 good 0.5\n" + bad + MORE_JUDGED)
-
-    error = error_of(lambda: trec.read_labels(path))
-    assert (error.path, error.line, error.reason, error.hint) == (path, line, reason, hint)
-
-    with pytest.warns(InputWarning) as caught:
-        labels = trec.read_labels(path, strict=False)
-    assert labels_of(labels) == [("1", "good", 0.5), *left, *((*pair, 1.0) for pair in MORE)]
-    assert labels.skipped == (Skipped(path, skipped, n_lines, line),)
-    assert [warning.filename for warning in caught] == [__file__]
+    rest = rows(read(write(more)))
+    for name, bad in cases.items():
+        path = write(b"\n" + good + bad.lines + more)
+        error = refused(read, path)
+        assert (error.path, error.line, error.reason, error.hint) == (path, *bad[1:4]), name
+        assert str(error) == f"{path}, line {bad.line}: {bad.reason}; {bad.hint}", name
+        with pytest.warns(InputWarning) as caught:
+            found = read(path, strict=False)
+        assert rows(found) == [("1", "good", 1), *bad.left, *rest], name
+        assert found.skipped == (Skipped(path, bad.skipped, bad.n_lines, bad.line),), name
+        lines = "1 line" if bad.n_lines == 1 else f"{bad.n_lines} lines"
+        said = f"{path}: {lines} {bad.skipped} (first: line {bad.line})"
+        assert [str(warning.message) for warning in caught] == [said]
+        assert caught[0].filename == __file__, name
 
 
 def test_strict_names_the_first_bad_line_whatever_its_kind(write: Write) -> None:
     repeated_first = b"1 Q0 a 1 1 t\n1 Q0 a 1 1 t\n1 Q0 b 1 x t\n"
-    assert error_of(lambda: trec.read_run(write(repeated_first))).line == 2
+    assert refused(trec.read_run, write(repeated_first)).line == 2
     malformed_first = b"1 Q0 a 1 1 t\n1 Q0 b 1 x t\n1 Q0 a 1 1 t\n"
-    assert error_of(lambda: trec.read_run(write(malformed_first))).line == 2
+    assert refused(trec.read_run, write(malformed_first)).line == 2
     two_kinds = b"1 Q0 a b 1 x t\n1 Q0 b 1 x t\n"  # a blank inside an id: the width is what is wrong
-    assert error_of(lambda: trec.read_run(write(two_kinds))).reason == "expected 6 columns, found 7"
+    assert refused(trec.read_run, write(two_kinds)).reason == "expected 6 columns, found 7"
 
 
 def test_one_warning_sums_up_all_reasons(write: Write) -> None:
@@ -372,25 +303,14 @@ def test_one_warning_sums_up_all_reasons(write: Write) -> None:
     )
 
 
-@pytest.mark.parametrize("strict", [True, False])
-def test_lenient_on_a_good_file_changes_nothing(write: Write, strict: bool) -> None:
-    assert rows_of(trec.read_run(write(PLAIN), strict=strict)) == PLAIN_ROWS
-
-
-def test_qrels_in_all_their_plain_forms(write: Write) -> None:
+def test_judgments_and_labels_in_all_their_plain_forms(write: Write) -> None:
     data = b"\xef\xbb\xbf 1\t0  a -2\r\n\r\nMB01 Q0 b 4\r\n1 x c +1"
     assert judgments_of(trec.read_qrels(write(data))) == [("1", "a", -2), ("MB01", "b", 4), ("1", "c", 1)]
-
-
-def test_labels_are_any_numbers(write: Write) -> None:
+    assert judgments_of(trec.read_qrels(write(b"1 0 a 0\n"))) == [("1", "a", 0)]  # none is relevant
     data = b"1 0 a -2\n1 Q0 b 0.75\n2 x a 1e400\n2 0 b +.5\n2 0 c 40000\n"
     assert labels_of(trec.read_labels(write(data))) == [
         ("1", "a", -2.0), ("1", "b", 0.75), ("2", "a", np.inf), ("2", "b", 0.5), ("2", "c", 40000.0),
     ]  # fmt: skip
-
-
-def test_qrels_without_a_relevant_document_are_read(write: Write) -> None:
-    assert judgments_of(trec.read_qrels(write(b"1 0 a 0\n"))) == [("1", "a", 0)]
 
 
 # --- the fast path and the tolerant one agree -------------------------------------------------------------
@@ -442,17 +362,14 @@ def test_paths_agree_on_runs(text: str) -> None:
     assert_alike(text.encode(), run_layout(ranks=False, tag=True))
 
 
-@given(st.data())
-def test_paths_agree_on_qrels(data: st.DataObject) -> None:
-    small = data.draw(st.lists(st.integers(-(2**15), 2**15 - 1), min_size=1, max_size=12))
-    text = "".join(f"q{i % 3} 0 d{i} {relevance}\n" for i, relevance in enumerate(small))
-    assert_alike(text.encode(), QRELS)
-
-
-@given(st.lists(numbers, min_size=1, max_size=12))
-def test_paths_agree_on_labels(found: list[str]) -> None:
-    text = "".join(f"q{i % 3} 0 d{i} {label}\n" for i, label in enumerate(found))
-    assert_alike(text.encode(), LABELS)
+@given(
+    st.lists(st.integers(-(2**15), 2**15 - 1), min_size=1, max_size=12),
+    st.lists(numbers, min_size=1, max_size=12),
+)
+def test_paths_agree_on_qrels_and_labels(judged: list[int], labels: list[str]) -> None:
+    for values, layout in ((judged, QRELS), (labels, LABELS)):
+        text = "".join(f"q{i % 3} 0 d{i} {value}\n" for i, value in enumerate(values))
+        assert_alike(text.encode(), layout)
 
 
 @given(st.text(st.sampled_from("01.eE+-_xnaif∞ "), max_size=6).filter(str.strip))
@@ -467,7 +384,7 @@ def test_the_fast_path_takes_no_score_that_the_tolerant_one_refuses(token: str) 
         assert fast is None or rows_of(fast) == rows_of(slow)
 
 
-def test_paths_agree_across_the_blocks_of_the_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_agree_across_the_blocks_of_the_parser(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = b"".join(b"%d Q0 d%d %d %d.25 t\n" % (i // 100, i * 7 % 450, i, -i) for i in range(3000))
     lines = b"\n".join(dict.fromkeys(lines.split(b"\n")))
     kept = {tuple(line.split()[:3:2]): line for line in lines.split(b"\n") if line}
@@ -475,26 +392,22 @@ def test_paths_agree_across_the_blocks_of_the_parser(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("bayespool.collection.lines._BLOCK_BYTES", 1000)
     assert_alike(text, RANKED_RUN)
     assert_alike(text, run_layout(ranks=False, tag=True))
-
-
-def test_a_line_longer_than_a_block_is_read(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bayespool.collection.lines._BLOCK_BYTES", 1000)
-    name = "d" * 5000
+    name = "d" * 5000  # a line longer than a block
     data = b"".join(b"1 Q0 %s%d 1 1 t\n" % (name.encode(), i) for i in range(3))
     assert trec.read_run(write(data)).doc_id.to_pylist() == [f"{name}{i}" for i in range(3)]
 
 
-@pytest.mark.parametrize("before", [0, 5, 700_000])
-def test_a_line_of_more_than_a_mebibyte_is_an_error_on_both_paths(write: Write, before: int) -> None:
+def test_a_line_of_more_than_a_mebibyte_is_an_error_on_both_paths(write: Write) -> None:
     """The fast path took what the tolerant one refuses, by which of them a file happened to be read."""
-    lines = b"".join(b"1 Q0 d%d 1 1 t\n" % i for i in range(before // 10))
     n = (1 << 20) - len(b"1 Q0  1 1 t\n")
-    path = write(lines + b"1 Q0 %s 1 1 t\n" % (b"x" * n))
-    assert len(trec.read_run(path).doc_id) == before // 10 + 1
-    path.write_bytes(lines + b"1 Q0 %s 1 1 t\n" % (b"x" * (n + 1)))
-    error = error_of(lambda: trec.read_run(path))
-    assert error.reason == "is longer than 1,048,576 bytes"
-    assert error.line == before // 10 + 1
+    for n_before in (0, 1, 70_000):
+        lines = b"".join(b"1 Q0 d%d 1 1 t\n" % i for i in range(n_before))
+        path = write(lines + b"1 Q0 %s 1 1 t\n" % (b"x" * n))
+        assert len(trec.read_run(path).doc_id) == n_before + 1
+        path.write_bytes(lines + b"1 Q0 %s 1 1 t\n" % (b"x" * (n + 1)))
+        for strict in (True, False):
+            error = refused(trec.read_run, path, strict=strict)
+            assert (error.line, error.reason) == (n_before + 1, "is longer than 1,048,576 bytes"), strict
 
 
 # --- characters that nobody sees ----------------------------------------------------------------------------
@@ -503,28 +416,17 @@ def test_a_line_of_more_than_a_mebibyte_is_an_error_on_both_paths(write: Write, 
 @pytest.mark.parametrize("unseen", ["\ufeff", "\xa0", "\u2007", "\u202f"])
 def test_unseen_character_makes_no_new_topic_or_document(write: Write, unseen: str) -> None:
     """As where one file with a byte order mark was put behind another: 1 and \\ufeff1 were two topics."""
-    lines = [
-        "1 Q0 a 1 3 t",
-        f"{unseen}1 Q0 b 2 2 t",
-        f"1{unseen} Q0 c{unseen} 3 1 t",
-        f"1 Q0 x{unseen}y 4 0 t",
-    ]
-    path = write("\n".join(lines).encode())
-    error = error_of(lambda: trec.read_run(path))
-    topic = ascii(f"{unseen}1")
-    assert (error.line, error.reason) == (2, f"topic {topic} has a byte order mark or a no-break space in it")
-    with pytest.warns(InputWarning) as told:
+    said = "has a byte order mark or a no-break space in it"
+    lines = f"1 Q0 a 1 3 t\n{unseen}1 Q0 b 2 2 t\n1{unseen} Q0 c{unseen} 3 1 t\n1 Q0 x{unseen}y 4 0 t"
+    path = write(lines.encode())
+    error = refused(trec.read_run, path)
+    assert (error.line, error.reason) == (2, f"topic {f'{unseen}1'!a} {said}")
+    with pytest.warns(InputWarning, match=r"2 lines read without .*first: line 2"):
         run = trec.read_run(path, strict=False)
-    said = "2 lines read without byte order marks and no-break spaces (first: line 2)"
-    assert [str(one.message) for one in told] == [f"{path}: {said}"]
     assert rows_of(run) == [("1", "a", 3.0), ("1", "b", 2.0), ("1", "c", 1.0), ("1", f"x{unseen}y", 0.0)]
     path = write(f"1 0 a 1\n1 0 {unseen}b 0\n".encode())
-    error = error_of(lambda: trec.read_qrels(path))
-    document = ascii(f"{unseen}b")
-    assert (error.line, error.reason) == (
-        2,
-        f"document {document} has a byte order mark or a no-break space in it",
-    )
+    error = refused(trec.read_qrels, path)
+    assert (error.line, error.reason) == (2, f"document {f'{unseen}b'!a} {said}")
     with pytest.warns(InputWarning):
         assert judgments_of(trec.read_qrels(path, strict=False)) == [("1", "a", 1), ("1", "b", 0)]
 
@@ -533,3 +435,48 @@ def test_line_of_unseen_characters_alone_is_too_short(write: Write) -> None:
     path = write("1 Q0 a 1 3 t\n\xa0 Q0 b 2 2 t\n".encode() + MORE_OF_A_RUN)
     with pytest.warns(InputWarning, match="1 line skipped, fewer than six columns"):
         assert rows_of(trec.read_run(path, strict=False))[:-60] == [("1", "a", 3.0)]
+
+
+# --- repeated documents ----------------------------------------------------------------------------------
+
+ENDINGS = st.sampled_from(["", "x", "é", "-0000-00-00000", "/2009/11/index.html"])
+IDS = st.builds(str.__add__, st.text("ab", min_size=1, max_size=20), ENDINGS)
+
+
+def columns(pairs: list[tuple[int, str]]) -> tuple[pa.DictionaryArray, pa.StringArray]:
+    """Topics and documents; the latter a slice, whose bytes begin within the buffer."""
+    topics = pa.array(np.array([topic for topic, _ in pairs], dtype=np.int32))
+    names = pa.array([f"q{t}" for t in range(max(topic for topic, _ in pairs) + 1)])
+    documents = pa.array(["before", *(document for _, document in pairs), "after"], pa.string())
+    return pa.DictionaryArray.from_arrays(topics, names), documents.slice(1, len(pairs))
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), IDS), min_size=1, max_size=40))
+def test_repeats_are_the_entries_seen_before(pairs: list[tuple[int, str]]) -> None:
+    seen_before = [i for i, pair in enumerate(pairs) if pair in pairs[:i]]
+    assert repeats(*columns(pairs)).tolist() == seen_before
+    assert has_repeats(*columns(pairs)) == bool(seen_before)
+    assert len(set(pair_codes(*columns(pairs)).tolist())) == len(set(pairs))
+
+
+def test_ids_that_end_alike_are_told_apart() -> None:
+    pairs = [(0, f"{site}/2009/11/index.html") for site in ("a.org", "b.org", "c.org")]
+    assert not has_repeats(*columns(pairs))
+    assert repeats(*columns([*pairs, pairs[1]])).tolist() == [3]
+
+
+def test_repeats_across_blocks_of_lines() -> None:
+    for n in (1 << 13, (1 << 13) + 1, 3 * (1 << 13)):
+        pairs = [(0, f"D{i}") for i in range(n)]
+        assert not has_repeats(*columns(pairs))
+        assert repeats(*columns([*pairs, pairs[0]])).tolist() == [n]
+
+
+def test_fingerprints_spare_nearly_every_file_the_longer_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    def longer_way(*_: object) -> None:
+        raise AssertionError("documents were compared")
+
+    monkeypatch.setattr("bayespool.collection.lines.pair_codes", longer_way)
+    n_topics, depth = 50, 1000
+    ids = [f"FBIS{3 + i % 2}-{7919 * i % 60000}" for i in range(depth)]
+    assert not has_repeats(*columns([(t, id_) for t in range(n_topics) for id_ in ids]))

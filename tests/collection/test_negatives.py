@@ -33,27 +33,19 @@ from bayespool.scoring import score
 # In a collection
 
 
-@pytest.mark.parametrize(
-    ("meaning", "codes", "said"),
-    [
-        ("listed", [1, 0, LISTED, 0, 0], "1 listed with relevance −1 (unjudged), 2 below −1 (nonrelevant)"),
-        ("unjudged", [1, 0, *[UNJUDGED] * 3], "1 listed with relevance −1 (unjudged), 2 below −1 (unjudged)"),
-        (
-            "nonrelevant",
-            [1, 0, 0, 0, 0],
-            "1 listed with relevance −1 (nonrelevant), 2 below −1 (nonrelevant)",
-        ),
-    ],
-)
-def test_meanings_of_negative_relevance(meaning: Any, codes: list[int], said: str) -> None:
+def test_meanings_of_negative_relevance() -> None:
     run = run_from_frame({"1": dict.fromkeys("abcdef", 1)}, "r")
     qrels = qrels_from_frame({"1": {"a": 1, "b": 0, "c": -1, "d": -2, "e": -3}})
-    collection = build_collection([run], qrels, negative=meaning)
-    assert collection.relevance.tolist() == [*codes, UNJUDGED]
-    assert str(collection.negatives) == said
-    with pytest.raises(
-        InputError, match="a negative relevance cannot be 'spam'; known: listed, sampled, unjudged"
-    ):
+    meanings: dict[Any, tuple[list[int], str, str]] = {
+        "listed": ([LISTED, 0, 0], "unjudged", "nonrelevant"),
+        "unjudged": ([UNJUDGED] * 3, "unjudged", "unjudged"),
+        "nonrelevant": ([0, 0, 0], "nonrelevant", "nonrelevant"),
+    }
+    for meaning, (codes, listed, below) in meanings.items():
+        collection = build_collection([run], qrels, negative=meaning)
+        assert collection.relevance.tolist() == [1, 0, *codes, UNJUDGED], meaning
+        assert str(collection.negatives) == f"1 listed with relevance −1 ({listed}), 2 below −1 ({below})"
+    with pytest.raises(InputError, match="'spam'; known: listed, sampled, unjudged"):
         build_collection([run], qrels, negative="spam")  # type: ignore[arg-type]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from trec_files import Write, error_of, judgments_of, labels_of, rows_of
+from trec_files import Write, judgments_of, labels_of, refused, rows_of
 
 from bayespool import collection as trec
 from bayespool.errors import InputWarning
@@ -29,13 +29,13 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_json_of_every_kind(write: Write, text: str) -> None:
-    path = write(text.encode())
-    assert rows_of(trec.read_run(path)) == ROWS
-    assert judgments_of(trec.read_qrels(path)) == ROWS
-    assert labels_of(trec.read_labels(path)) == ROWS
-    assert trec.read_qrels(path).path == path
+def test_json_of_every_kind(write: Write) -> None:
+    for name, text in TEXTS.items():
+        path = write(text.encode())
+        assert rows_of(trec.read_run(path)) == ROWS, name
+        assert judgments_of(trec.read_qrels(path)) == ROWS, name
+        assert labels_of(trec.read_labels(path)) == ROWS, name
+        assert trec.read_qrels(path).path == path, name
 
 
 def test_lists_of_documents_are_runs_in_order(write: Write) -> None:
@@ -44,6 +44,16 @@ def test_lists_of_documents_are_runs_in_order(write: Write) -> None:
     ranked = trec.read_run(path, ranks=True)
     assert ranked.rank is not None
     assert ranked.rank.tolist() == [1, 2, 1]
+
+
+def test_ranks_of_rows(write: Write, tmp_path: Path) -> None:
+    rows = [{**row, "rank": rank} for row, rank in zip(NAMED, (2, 1, 7), strict=True)]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "ranked")
+    for path in (write(json.dumps(rows).encode()), tmp_path / "ranked"):
+        run = trec.read_run(path, ranks=True)
+        assert run.rank is not None
+        assert run.rank.tolist() == [2, 1, 7]
+        assert rows_of(run) == ROWS
 
 
 def test_labels_of_umbrela(write: Write) -> None:
@@ -55,9 +65,8 @@ def test_labels_of_umbrela(write: Write) -> None:
         assert labels_of(labels) == ROWS
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "said"),
-    [
+def test_bad_json(write: Write) -> None:
+    cases: list[tuple[bytes, int | None, str]] = [
         (b'{"1": {"a": 1}', 1, "no proper JSON"),
         (b'{"qid": "1", "docid": "a", "score": 1}\n{"qid": 1,\n', 2, "no proper JSON"),
         (b'{"1": {"a": 1, "a": 2}}', 1, "'a' is there twice"),
@@ -69,13 +78,12 @@ def test_labels_of_umbrela(write: Write) -> None:
         (b"[]", None, "another form"),
         (b"[" * 100_000, 1, "no proper JSON"),
         (b'[{"qid": "1", "docid": "a"}]', None, "no column score"),
-    ],
-)
-def test_bad_json(write: Write, text: bytes, line: int | None, said: str) -> None:
-    path = write(text)
-    error = error_of(lambda: trec.read_run(path, strict=False))
-    assert (error.path, error.line) == (path, line)
-    assert said in error.reason
+    ]
+    for text, line, said in cases:
+        path = write(text)
+        error = refused(trec.read_run, path, strict=False)
+        assert (error.path, error.line) == (path, line), text[:50]
+        assert said in error.reason, text[:50]
 
 
 def test_ranks_of_rows(write: Write, tmp_path: Path) -> None:
@@ -95,7 +103,7 @@ def test_parquet(tmp_path: Path) -> None:
     assert judgments_of(trec.read_qrels(path)) == ROWS
     assert rows_of(trec.read_run(path)) == ROWS
     assert labels_of(trec.read_labels(path)) == ROWS
-    assert error_of(lambda: trec.read_qrels(path, max_file_size=0)).path == path
+    assert refused(trec.read_qrels, path, max_file_size=0).path == path
     path.write_bytes(path.read_bytes()[:-9])
-    error = error_of(lambda: trec.read_qrels(path))
+    error = refused(trec.read_qrels, path)
     assert error.reason.startswith("the Parquet data are damaged")

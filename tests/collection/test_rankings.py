@@ -1,3 +1,5 @@
+"""Rankings of unlike lengths, kept without what is beyond their ends, are read as dense ones are."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -9,8 +11,9 @@ from typing import Any, get_args
 import numpy as np
 import numpy.typing as npt
 import pytest
+from small import small
 
-from bayespool import load_example, score
+from bayespool import score
 from bayespool.collection import (
     Collection,
     build_collection,
@@ -39,6 +42,14 @@ def ragged_of(dense: npt.NDArray[Any], end: float = -1) -> Rankings:
 def ragged(collection: Collection) -> Collection:
     scores = None if collection.score is None else ragged_of(np.asarray(collection.score), np.nan)
     return dataclasses.replace(collection, document=ragged_of(np.asarray(collection.document)), score=scores)
+
+
+def uneven() -> Collection:
+    """A small collection whose rankings end at ranks from 12 to 40, below the depth of its pool."""
+    document = np.array(small().document)
+    n_ranks = np.random.default_rng(3).integers(12, 41, size=document.shape[:2])
+    document[np.arange(document.shape[2]) >= n_ranks[..., None]] = -1
+    return dataclasses.replace(small(), document=document)
 
 
 @pytest.fixture(scope="module")
@@ -75,21 +86,16 @@ KEYS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_rankings_are_indexed_as_a_dense_array(dense: npt.NDArray[np.int32], key: str) -> None:
-    found, expected = ragged_of(dense)[KEYS[key]], dense[KEYS[key]]
-    np.testing.assert_array_equal(found, expected)
-    assert found.dtype == np.int32
-    assert found.shape == expected.shape
-
-
-@pytest.mark.parametrize(
-    "key",
-    [(0, 0, 12), (0, 0, -13), (0, 0, slice(0, 5, 2)), (slice(None), 0, np.array([1])), (0, 0, 0, 0), ...],
-)
-def test_what_rankings_are_not_indexed_by(dense: npt.NDArray[np.int32], key: Any) -> None:
-    with pytest.raises(IndexError):
-        ragged_of(dense)[key]
+def test_rankings_are_indexed_as_a_dense_array(dense: npt.NDArray[np.int32]) -> None:
+    few = ragged_of(dense)
+    for name, key in KEYS.items():
+        found, expected = few[key], dense[key]
+        np.testing.assert_array_equal(found, expected, err_msg=name)
+        assert (found.dtype, found.shape) == (np.int32, expected.shape), name
+    of_one = np.array([1])
+    for key in ((0, 0, 12), (0, 0, -13), (0, 0, slice(0, 5, 2)), (slice(None), 0, of_one), (0, 0, 0, 0), ...):
+        with pytest.raises(IndexError):
+            few[key]
 
 
 def test_scores_end_with_no_number(dense: npt.NDArray[np.int32]) -> None:
@@ -153,10 +159,9 @@ def test_when_rankings_are_ragged() -> None:
     assert not is_ragged(length), "63 MiB, however empty"
     length[21, 24] = 16_000
     assert is_ragged(length)
-    assert not is_ragged(np.where(np.arange(50) < 26, 16_000, 0) * np.ones((22, 1), dtype=int)), (
-        "more than half"
-    )
-    assert is_ragged(np.where(np.arange(50) < 24, 16_000, 0) * np.ones((22, 1), dtype=int))
+    for n_full in (24, 26):  # of 50 topics: less than half is ragged
+        full = np.where(np.arange(50) < n_full, 16_000, 0) * np.ones((22, 1), dtype=int)
+        assert is_ragged(full) == (n_full < 25)
 
 
 def test_collections_are_built_alike(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,17 +187,15 @@ def test_collections_are_built_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     found = build_collection(runs, qrels, scores=True)
     assert isinstance(found.document, Rankings)
     assert isinstance(found.score, Rankings)
-    np.testing.assert_array_equal(found.document, expected.document)
-    np.testing.assert_array_equal(found.score, expected.score)
-    np.testing.assert_array_equal(found.length, expected.length)
-    np.testing.assert_array_equal(found.relevance, expected.relevance)
+    for name in ("document", "score", "length", "relevance"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
     assert found.doc_ids == expected.doc_ids
     np.testing.assert_array_equal(build_collection(runs, qrels).document, expected.document)
 
 
 def test_fingerprints_change_with_a_ranking() -> None:
-    few = ragged(load_example())
-    assert few.fingerprint == ragged(load_example()).fingerprint
+    few = ragged(small())
+    assert few.fingerprint == ragged(small()).fingerprint
     values, length = few.document.values, few.document.length
     swapped = np.concatenate([values[1::-1], values[2:]])
     other = dataclasses.replace(few, document=Rankings(swapped, length, -1))
@@ -203,54 +206,48 @@ def test_fingerprints_change_with_a_ranking() -> None:
     assert len({few.fingerprint, other.fingerprint, third.fingerprint}) == 3
 
 
-@pytest.mark.parametrize("alpha", [1.0, 0.5])
-def test_counts_are_the_same(alpha: float) -> None:
-    example = load_example()
-    few = ragged(example)
+def test_counts_are_the_same() -> None:
+    few, whole = ragged(uneven()), uneven()
     for measure in ("P@10", "AP@1000", "nDCG@20", "RBP(p=0.8)@30"):
-        one, other = (score_bounds(c, None, parse_measure(measure)) for c in (example, few))
+        one, other = (score_bounds(c, None, parse_measure(measure)) for c in (whole, few))
         for end in ("low", "high", "least", "most"):
-            assert getattr(one, end).amount.tobytes() == getattr(other, end).amount.tobytes()
-    cutoffs = (5, 1000)
-    assert (
-        condensed_counts(few, cutoffs=cutoffs).tobytes()
-        == condensed_counts(example, cutoffs=cutoffs).tobytes()
-    )
-    one, other = (composition_effects(c, cutoffs=(5, 10), alpha=alpha) for c in (example, few))
-    assert one.delta_precision.tobytes() == other.delta_precision.tobytes()
-    assert one.delta_antiprecision.tobytes() == other.delta_antiprecision.tobytes()
-    assert judgment_ranks(few).tobytes() == judgment_ranks(example).tobytes()
-    copies, one = (unpooled_copies(c, ["north-1", "new-a"])[0] for c in (few, example))
+            assert getattr(one, end).amount.tobytes() == getattr(other, end).amount.tobytes(), (measure, end)
+    one, other = (condensed_counts(c, cutoffs=(5, 1000)) for c in (whole, few))
+    assert one.tobytes() == other.tobytes()
+    for alpha in (1.0, 0.5):
+        one, other = (composition_effects(c, cutoffs=(5, 10), alpha=alpha) for c in (whole, few))
+        assert one.delta_precision.tobytes() == other.delta_precision.tobytes()
+        assert one.delta_antiprecision.tobytes() == other.delta_antiprecision.tobytes()
+    assert judgment_ranks(few).tobytes() == judgment_ranks(whole).tobytes()
+    copied = [whole.pooled_run_ids[0], whole.run_ids[-1]]
+    copies, one = (unpooled_copies(c, copied)[0] for c in (few, whole))
     assert isinstance(copies.document, Rankings)
     np.testing.assert_array_equal(copies.document, one.document)
 
 
 def test_pools_are_the_same() -> None:
-    example = load_example()
-    few = ragged(example)
+    few, whole = ragged(uneven()), uneven()
     for rule in get_args(PoolRule):
-        found, expected = (discover_pool(c, rule=rule) for c in (few, example))
-        assert found.pooled.tolist() == expected.pooled.tolist()
-        assert found.pool == expected.pool
-    assert few.unpool(organization="north").relevance.tobytes() == (
-        example.unpool(organization="north").relevance.tobytes()
-    )
+        found, expected = (discover_pool(c, rule=rule) for c in (few, whole))
+        assert found.pooled.tolist() == expected.pooled.tolist(), rule
+        assert found.pool == expected.pool, rule
+    left = whole.organizations[0]
+    one, other = (c.unpool(organization=left).relevance for c in (whole, few))
+    assert one.tobytes() == other.tobytes()
     for strategy in ("take", "rrf", "move-to-front", "hedge", "rbp-a", "thompson"):
-        one, other = (with_strategy_pool(c, strategy, 300) for c in (example, few))
-        assert one.relevance.tobytes() == other.relevance.tobytes()
-        assert np.array_equal(one.in_pool(), other.in_pool())
+        one, other = (with_strategy_pool(c, strategy, 60) for c in (whole, few))
+        assert one.relevance.tobytes() == other.relevance.tobytes(), strategy
+        assert np.array_equal(one.in_pool(), other.in_pool()), strategy
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_strategies_choose_the_same_where_topics_differ_in_length(strategy: str) -> None:
+def test_strategies_choose_the_same_where_topics_differ_in_length() -> None:
     """Each topic is read to the end of its own longest ranking, whichever form rankings have."""
     rng = np.random.default_rng(2)
-    lengths = (4, 40, 12, 25)
     runs = [
         run_from_frame(
             {
                 str(q): {f"d{d}": -i for i, d in enumerate(rng.permutation(60)[:n])}
-                for q, n in enumerate(lengths)
+                for q, n in enumerate((4, 40, 12, 25))
             },
             f"r{r}",
         )
@@ -258,24 +255,25 @@ def test_strategies_choose_the_same_where_topics_differ_in_length(strategy: str)
     ]
     qrels = qrels_from_frame({str(q): {f"d{d}": int(d % 3 == 0) for d in range(60)} for q in range(4)})
     collection = build_collection(runs, qrels, scores=True)
-    text = "depth(k=3)" if strategy == "depth" else strategy
-    one, other = (choose(c, text, 40, run_index=np.arange(6)) for c in (collection, ragged(collection)))
-    np.testing.assert_array_equal(one.pair, other.pair)
-    np.testing.assert_array_equal(one.inclusion, other.inclusion)
+    for strategy in STRATEGIES:
+        text = "depth(k=3)" if strategy == "depth" else strategy
+        one, other = (choose(c, text, 40, run_index=np.arange(6)) for c in (collection, ragged(collection)))
+        np.testing.assert_array_equal(one.pair, other.pair, err_msg=strategy)
+        np.testing.assert_array_equal(one.inclusion, other.inclusion, err_msg=strategy)
 
 
 @pytest.mark.slow
 def test_scores_are_the_same() -> None:
     """Of every estimator: corrections read rankings in full, predictors across runs."""
-    example = load_example()
     settings: dict[str, Any] = {"estimators": "all", "draws": 100, "random_seed": 1}
+    new = [run for run in small().run_ids if run not in small().pooled_run_ids]
     one, other = (
-        score(c, ["new-a", "new-b"], measures=["P@10", "nDCG@10"], **settings).to_frame()
-        for c in (example, ragged(example))
+        score(c, new, measures=["P@10", "nDCG@10"], **settings)
+        .to_frame()
+        .drop(columns="collection", errors="ignore")
+        for c in (small(), ragged(small()))
     )
-    assert one.drop(columns="collection", errors="ignore").to_csv() == (
-        other.drop(columns="collection", errors="ignore").to_csv()
-    )
+    assert one.to_csv() == other.to_csv()
 
 
 ONE_LONG_TOPIC = """

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zstandard
-from trec_files import PLAIN, PLAIN_ROWS, Write, error_of, labels_of, rows_of
+from trec_files import PLAIN, PLAIN_ROWS, Write, labels_of, refused, rows_of
 
 from bayespool import collection as trec
 from bayespool.collection.files import find_files
@@ -20,28 +20,16 @@ from bayespool.errors import InputWarning
 # --- the name of a run ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "run_id"),
-    [
-        ("input.8manexT3D1N0", "8manexT3D1N0"),
-        ("input.1", "1"),
-        ("bm25.v1", "bm25.v1"),
-        ("bm25.v1.run", "bm25.v1"),
-        ("bm25.txt.gz", "bm25"),
-        ("bm25.RUN.XZ", "bm25.RUN"),
-        ("input.a.res.zst", "a"),
-        ("a.trec.run", "a.trec"),
-        ("a.gz.gz", "a.gz"),
-        ("input.", "input."),
-        ("input.input.a", "input.a"),
-        ("my run.txt", "my run"),
-        ("plain", "plain"),
-    ],
-)
-def test_run_id_of_a_file(tmp_path: Path, name: str, run_id: str) -> None:
-    path = tmp_path / name
-    path.write_bytes(PLAIN)  # the name alone makes no compressed file
-    assert trec.read_run(path).run_id == run_id
+def test_run_id_of_a_file(tmp_path: Path) -> None:
+    for name, run_id in {
+        "input.8manexT3D1N0": "8manexT3D1N0", "input.1": "1", "bm25.v1": "bm25.v1",
+        "bm25.v1.run": "bm25.v1", "bm25.txt.gz": "bm25", "bm25.RUN.XZ": "bm25.RUN", "input.a.res.zst": "a",
+        "a.trec.run": "a.trec", "a.gz.gz": "a.gz", "input.": "input.", "input.input.a": "input.a",
+        "my run.txt": "my run", "plain": "plain",
+    }.items():  # fmt: skip
+        path = tmp_path / name
+        path.write_bytes(PLAIN)  # the name alone makes no compressed file
+        assert trec.read_run(path).run_id == run_id, name
 
 
 def test_run_id_of_a_tag(write: Write) -> None:
@@ -50,20 +38,13 @@ def test_run_id_of_a_tag(write: Write) -> None:
     with pytest.warns(InputWarning):
         run = trec.read_run(write(PLAIN.replace(b"2.5 t", b"2.5 t x")), id_from="tag", strict=False)
     assert run.run_id == "t"
-
-
-@pytest.mark.parametrize("strict", [True, False])
-def test_several_tags_name_no_run(write: Write, strict: bool) -> None:
     path = write(b"1 Q0 a 1 4 t\n1 Q0 b 1 3 u\n1 Q0 c 1 2 v\n1 Q0 d 1 1 w\n")
-    error = error_of(lambda: trec.read_run(path, id_from="tag", strict=strict))
-    assert error.path == path
-    assert error.reason == "holds 4 tags ('t', 'u', 'v', …) where one was to name the run"
-    assert error.hint == 'split the file, or name the run by its file (id_from="file")'
-    assert trec.read_run(path, id_from="tag", run_id="x").run_id == "x"
-
-
-def test_unknown_source_of_a_name_is_refused(write: Write) -> None:
-    with pytest.raises(ValueError, match="id_from is 'file' or 'tag', not 'tags'"):
+    for strict in (True, False):
+        error = refused(trec.read_run, path, id_from="tag", strict=strict)
+        assert error.path == path
+        assert error.reason == "holds 4 tags ('t', 'u', 'v', …) where one was to name the run"
+        assert trec.read_run(path, id_from="tag", run_id="x", strict=strict).run_id == "x"
+    with pytest.raises(ValueError, match="not 'tags'"):
         trec.read_run(write(PLAIN), id_from="tags")  # type: ignore[arg-type]
 
 
@@ -89,18 +70,18 @@ def test_options_reach_every_run(folder: Path) -> None:
 
 def test_two_runs_of_one_name(folder: Path) -> None:
     (folder / "a.run").write_bytes(PLAIN)
-    error = error_of(lambda: trec.read_runs(folder))
+    error = refused(trec.read_runs, folder)
     assert error.path == folder / "input.a.gz"
     assert error.reason == f"holds a run named 'a', as does {folder / 'a.run'}"
-    assert error.hint == "name runs by their tags (--run-id tag), or leave one out"
-    assert "'t'" in error_of(lambda: trec.read_runs(folder / "*.run", id_from="tag")).reason
+    assert "--run-id tag" in str(error.hint)
+    assert "'t'" in refused(trec.read_runs, folder / "*.run", id_from="tag").reason
 
 
 def test_the_first_bad_file_is_the_error(folder: Path) -> None:
     (folder / "input.a.gz").write_bytes(b"1 Q0 a 1 x t\n")
     (folder / "input.b").write_bytes(b"nothing\n")
     before = threading.active_count()
-    error = error_of(lambda: trec.read_runs(folder))
+    error = refused(trec.read_runs, folder)
     assert (error.path, error.line) == (folder / "input.a.gz", 1)
     assert threading.active_count() == before, "reader threads are left"
 
@@ -140,33 +121,22 @@ LABELS = b"2 0 b 3\n1 0 a 0.5\n1 0 b -1\n"
 LABEL_ROWS = [("2", "b", 3.0), ("1", "a", 0.5), ("1", "b", -1.0)]
 
 
-@pytest.mark.parametrize("ending", ["txt", "gz", "xz", "zst"])
-def test_labels_of_a_file(tmp_path: Path, ending: str) -> None:
+def test_labels_of_a_file(tmp_path: Path, write: Write) -> None:
     compress = {
         "txt": bytes, "gz": gzip.compress, "xz": lzma.compress, "zst": zstandard.ZstdCompressor().compress,
     }  # fmt: skip
-    path = tmp_path / f"labels.{ending}"
-    path.write_bytes(compress[ending](LABELS))
-    labels = trec.read_labels(path)
-    assert labels_of(labels) == LABEL_ROWS
-    assert (labels.path, labels.skipped) == (path, ())
-    assert labels.label.dtype == np.float64
-    assert labels_of(trec.read_labels(str(path))) == LABEL_ROWS
-
-
-def test_file_of_labels_that_is_not_there_or_has_none_is_told(tmp_path: Path, write: Write) -> None:
-    error = error_of(lambda: trec.read_labels(tmp_path / "no.txt"))
-    assert error.path == tmp_path / "no.txt"
-    error = error_of(lambda: trec.read_labels(write(b"1 0 a yes\n"), strict=False))
-    assert error.reason == "no line can be used (skipped, label is not a number)"
-    assert error.hint == "a file of labels has four columns: query_id iteration doc_id label"
-
-
-def test_labels_larger_than_allowed_are_not_read(tmp_path: Path) -> None:
+    for ending, compressed in compress.items():
+        path = tmp_path / f"labels.{ending}"
+        path.write_bytes(compressed(LABELS))
+        labels = trec.read_labels(path)
+        assert labels_of(labels) == labels_of(trec.read_labels(str(path))) == LABEL_ROWS, ending
+        assert (labels.path, labels.skipped, labels.label.dtype) == (path, (), np.float64), ending
+    path = tmp_path / "no.txt"
+    assert refused(trec.read_labels, path).path == path
     path = tmp_path / "labels.gz"
     path.write_bytes(gzip.compress(b"".join(b"1 0 d%019d 1\n" % i for i in range(50_000))))  # 1.3 MiB
     assert len(trec.read_labels(path, max_file_size=2).label) == 50_000
-    assert error_of(lambda: trec.read_labels(path, max_file_size=1)).path == path
+    assert refused(trec.read_labels, path, max_file_size=1).path == path
 
 
 # --- organizations ----------------------------------------------------------------------------------------
@@ -200,11 +170,10 @@ ORGANIZATIONS = {
 }
 
 
-@pytest.mark.parametrize(("data", "organizations"), ORGANIZATIONS.values(), ids=ORGANIZATIONS)
-def test_organizations(write: Write, data: bytes, organizations: dict[str, str]) -> None:
-    found = trec.read_organizations(write(data))
-    assert found == organizations
-    assert list(found) == list(organizations)
+def test_organizations(write: Write) -> None:
+    for name, (data, organizations) in ORGANIZATIONS.items():
+        found = trec.read_organizations(write(data))
+        assert list(found.items()) == list(organizations.items()), name
 
 
 BAD_ORGANIZATIONS = {
@@ -233,13 +202,40 @@ BAD_ORGANIZATIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("data", "line", "reason"), BAD_ORGANIZATIONS.values(), ids=BAD_ORGANIZATIONS)
-def test_bad_organizations(write: Write, data: bytes, line: int | None, reason: str) -> None:
-    path = write(data)
-    error = error_of(lambda: trec.read_organizations(path))
-    assert error.path == path
-    assert error.line == line
-    assert error.reason.startswith(reason)
+def test_bad_organizations(write: Write) -> None:
+    for name, (data, line, reason) in BAD_ORGANIZATIONS.items():
+        path = write(data)
+        error = refused(trec.read_organizations, path)
+        assert (error.path, error.line) == (path, line), name
+        assert error.reason.startswith(reason), name
+
+
+# --- types of runs ---------------------------------------------------------------------------------------
+
+
+def test_run_types_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "types.csv"
+    path.write_text("\ufeffRun, note ,TYPE\n\nr1,x,manual\nr2,,automatic\nr1,y,manual\n", encoding="utf-8")
+    assert trec.read_run_types(path) == {"r1": "manual", "r2": "automatic"}
+
+
+def test_lists_of_run_types_that_cannot_be_used(tmp_path: Path) -> None:
+    path = tmp_path / "types.csv"
+    for text, message in {
+        "run_id,kind\nr1,manual\n": "line 1: the header names 'run_id, kind', not run_id and type",
+        "run_id,type\nr1,manual,x\n": "line 2: expected 2 columns as in the header, found 3",
+        "run_id,type\nr1,\n": "line 2: run 'r1' has no type",
+        "run_id,type\n,manual\n": "line 2: no run id beside type 'manual'",
+        "run_id,type\nr1,manual\nr1,automatic\n": "line 3: run 'r1' is 'automatic' here and 'manual' before",
+        'run_id,type\n"r1,manual\n': "is no proper CSV",
+        "run_id,type,Type\nr1,manual,auto\n": "line 1: the header names 'type' 2 times",
+        "run_id,type\n": "lists no run",
+        "": "is empty",
+    }.items():
+        path.write_text(text)
+        said = str(refused(trec.read_run_types, path))
+        assert message in said, text
+        assert str(path) in said, text
 
 
 # --- real collections -------------------------------------------------------------------------------------
@@ -277,7 +273,7 @@ def test_trec_2_lenient_counts(collections: Path) -> None:
 )
 def test_trec_2_strict_names_the_line(collections: Path, run_id: str, line: int, reason: str) -> None:
     path = collections / "trec2-adhoc" / "runs" / f"input.{run_id}"
-    error = error_of(lambda: trec.read_run(path))
+    error = refused(trec.read_run, path)
     assert (error.path, error.line) == (path, line)
     assert error.reason.endswith(reason)
 

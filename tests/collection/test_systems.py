@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from trec_files import refused
 
 from bayespool import load_example
 from bayespool.collection.systems import systems_of, with_systems
@@ -19,20 +20,16 @@ def test_systems_are_read_from_a_file_or_a_mapping(tmp_path: Path) -> None:
     assert systems_of(None) == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("run_id,system\na,x\na,y\n", "run 'a' is 'y' here and 'x' before"),
-        ("run_id,system\na,\n", "run 'a' has no system"),
-        ("run_id,system\n", "lists no run"),
-        ("run_id,other\na,x\n", "system"),
-    ],
-)
-def test_a_list_that_says_nothing_clear_is_refused(tmp_path: Path, text: str, reason: str) -> None:
+def test_a_list_that_says_nothing_clear_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "systems.csv"
-    path.write_text(text)
-    with pytest.raises(InputError, match=reason):
-        systems_of(path)
+    for text, reason in {
+        "run_id,system\na,x\na,y\n": "run 'a' is 'y' here and 'x' before",
+        "run_id,system\na,\n": "run 'a' has no system",
+        "run_id,system\n": "lists no run",
+        "run_id,other\na,x\n": "system",
+    }.items():
+        path.write_text(text)
+        assert reason in str(refused(systems_of, path)), text
 
 
 def test_replicates_are_of_one_organization_and_leave_together() -> None:

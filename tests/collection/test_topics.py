@@ -11,24 +11,18 @@ from bayespool.collection.topics import join_hint
 from bayespool.errors import InputError, InputWarning
 
 
-@pytest.mark.parametrize(
-    ("of_run", "of_qrels", "n", "name"),
-    [
+def test_what_would_join_topics() -> None:
+    for of_run, of_qrels, n, name in (
         (["007", "08", "10"], ["7", "8", "9"], 2, "leading zeros"),
         (["q1", "q2"], ["1", "2"], 2, "what is before the number"),
         (["1"], ["topic-1"], 1, "what is before the number"),
         (["PM-01", "PM-02"], ["1", "2"], 2, "what is before the number, and leading zeros"),
         (["Q1a", "Q2b"], ["q1a", "q2b"], 2, "upper case"),
-    ],
-)
-def test_what_would_join_topics(of_run: list[str], of_qrels: list[str], n: int, name: str) -> None:
-    hint = join_hint(of_run, of_qrels)
-    assert hint.startswith(f"{n} topic")
-    assert f"but for {name}, such as {of_run[0]} in the run and {of_qrels[0]} in the qrels" in hint
-
-
-def test_forms_that_several_topics_share_join_none() -> None:
-    assert join_hint(["1a", "01a"], ["001a"]) == ""
+    ):
+        hint = join_hint(of_run, of_qrels)
+        assert hint.startswith(f"{n} topic"), of_run
+        assert f"but for {name}, such as {of_run[0]} in the run and {of_qrels[0]} in the qrels" in hint
+    assert join_hint(["1a", "01a"], ["001a"]) == ""  # a form that several topics share
     assert join_hint(["77", "abc"], ["78", "abd"]) == ""
 
 
@@ -43,12 +37,12 @@ def test_topics_that_agree_in_part_are_warned_of() -> None:
     assert "2 topics agree but for leading zeros" in collection.topic_note
 
 
-@pytest.mark.parametrize("topics", [("1", "2", "3"), ("1",)])  # more than the qrels have, or fewer
-def test_other_runs_are_not(topics: tuple[str, ...]) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        run = run_from_frame({t: {"d": 1} for t in topics}, "r")
-        assert build_collection([run], qrels_from_frame({"1": {"d": 1}, "2": {"d": 1}})).topic_note == ""
+def test_other_runs_are_not() -> None:
+    for topics in (("1", "2", "3"), ("1",)):  # more than the qrels have, or fewer
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            run = run_from_frame({t: {"d": 1} for t in topics}, "r")
+            assert build_collection([run], qrels_from_frame({"1": {"d": 1}, "2": {"d": 1}})).topic_note == ""
 
 
 def test_a_run_without_any_topic_of_the_qrels_is_told_what_would_join_them() -> None:

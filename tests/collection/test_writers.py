@@ -81,23 +81,19 @@ def test_gz_is_written_the_same_every_time(tmp_path: Path, write: Write) -> None
     assert first[4:8] == bytes(4), "the header holds the time of writing"
 
 
-@pytest.mark.parametrize("bad", ["", "a b", "a\tb", "a\nb", "a\rb", "a\vb", "\0", "\ufeffa"])
-def test_an_id_that_would_not_be_read_back_is_not_written(tmp_path: Path, bad: str) -> None:
+def test_what_would_not_be_read_back_is_not_written(tmp_path: Path) -> None:
     old = tmp_path / "out"
     old.write_text("old")
-    if bad:
-        for data in ({bad: {"d": 1}}, {"q": {bad: 1}}):
-            with pytest.raises(OutputError, match="is empty or has white space in it"):
+    for bad in ("", "a b", "a\tb", "a\nb", "a\rb", "a\vb", "\0", "\ufeffa"):
+        for data in ({bad: {"d": 1}}, {"q": {bad: 1}}) if bad else ():
+            with pytest.raises(OutputError, match="white space"):
                 trec.write_run(trec.run_from_frame(data, "x"), old)
-            with pytest.raises(OutputError, match="is empty or has white space in it"):
+            with pytest.raises(OutputError, match="white space"):
                 trec.write_qrels(trec.qrels_from_frame(data), old)
-    with pytest.raises(OutputError, match=r"run id .* is empty or has white space in it"):
-        trec.write_run(trec.run_from_frame({"q": {"d": 1}}, bad), old)
-    assert old.read_text() == "old"
-
-
-@pytest.mark.parametrize("suffix", [".xz", ".zst"])
-def test_a_name_that_promises_another_compression_is_refused(tmp_path: Path, suffix: str) -> None:
-    with pytest.raises(OutputError, match=f"plain text or .gz, not {re.escape(suffix)}"):
-        trec.write_organizations({"a": "A"}, tmp_path / f"x{suffix}")
-    assert not list(tmp_path.iterdir())
+        with pytest.raises(OutputError, match=r"run id .*white space"):
+            trec.write_run(trec.run_from_frame({"q": {"d": 1}}, bad), old)
+        assert old.read_text() == "old", bad
+    for suffix in (".xz", ".zst"):  # which promise another compression
+        with pytest.raises(OutputError, match=re.escape(suffix)):
+            trec.write_organizations({"a": "A"}, tmp_path / f"x{suffix}")
+    assert list(tmp_path.iterdir()) == [old]

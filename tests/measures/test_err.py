@@ -1,27 +1,12 @@
-"""Expected reciprocal rank is gdeval's."""
+"""Expected reciprocal rank by hand."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from references import MADE, assert_as_reference, every_collection, made, real
+from trec_files import refused
 
-from bayespool.errors import InputError
 from bayespool.measures import ERR, parse_measure
-
-TEXTS = ("ERR@5", "ERR@20", "ERR@1000")
-
-
-@pytest.mark.parametrize("name", MADE)
-def test_values_are_those_of_gdeval(name: str) -> None:
-    assert_as_reference(made(name), TEXTS)
-
-
-@every_collection
-def test_values_of_real_runs_are_those_of_gdeval(collections: Path, name: str) -> None:
-    assert_as_reference(real(collections, name), TEXTS)
 
 
 def test_values_by_hand() -> None:
@@ -39,7 +24,6 @@ def test_levels_above_the_highest_count_as_it() -> None:
     assert not ERR(5, rel=3, max_rel=3).is_graded
 
 
-@pytest.mark.parametrize("text", ["ERR(max_rel=0)@5", "ERR(max_rel=1.5)@5", "ERR(max_rel=40000)@5"])
-def test_highest_relevance_out_of_range_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="max_rel"):
-        parse_measure(text)
+def test_highest_relevance_out_of_range_is_refused() -> None:
+    for text in ("ERR(max_rel=0)@5", "ERR(max_rel=1.5)@5", "ERR(max_rel=40000)@5"):
+        assert "max_rel" in str(refused(parse_measure, text)), text

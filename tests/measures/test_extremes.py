@@ -78,46 +78,39 @@ def of_text(text: str, cutoff: int) -> Normalized:
 @pytest.mark.parametrize("text", TEXTS)
 @given(situation=situations())
 def test_bounds_are_the_least_and_the_greatest_value_of_all(text: str, situation: Situation) -> None:
+    """And those that hold for any family hold: what one of one's own has that says nothing of its bounds."""
     measure = of_text(text, situation.cutoff)
     values = all_values(measure, situation)
     assert bounds_of(measure, situation) == pytest.approx((values.min(), values.max()), abs=1e-12)
-
-
-@pytest.mark.parametrize("text", TEXTS)
-@given(situation=situations())
-def test_bounds_that_hold_for_any_family_hold(text: str, situation: Situation) -> None:
-    """What a family of one's own has that says nothing of its bounds."""
-    measure = of_text(text, situation.cutoff)
     levels = np.array([[situation.ranking]], dtype=np.int16)
     least, most = Normalized.extremes(measure, levels, situation.tally, np.array([[situation.n_elsewhere]]))
-    values = all_values(measure, situation)
     assert least[0, 0] - 1e-12 <= values.min()
     assert values.max() <= most[0, 0] + 1e-12
 
 
-@pytest.mark.parametrize("text", TEXTS)
-def test_many_rankings_are_bounded_as_each_alone(text: str) -> None:
+def test_many_rankings_are_bounded_as_each_alone() -> None:
     rng = np.random.default_rng(7)
     levels = rng.choice([-2, -1, 0, 1, 2], size=(4, 3, 30), p=[0.1, 0.3, 0.3, 0.2, 0.1])
     tally = Tally(rng.integers(20, 40, size=(3, 2)), (1, 2))
-    elsewhere, measure = rng.integers(0, 50, size=(4, 3)), of_text(text, 30)
-    together = measure.extremes(levels, tally, elsewhere)
-    for run, topic in np.ndindex(4, 3):
-        of_topic = Tally(tally.n[topic : topic + 1], tally.levels)
-        one = measure.extremes(
-            levels[run : run + 1, topic : topic + 1], of_topic, elsewhere[run : run + 1, topic : topic + 1]
-        )
-        for end, of_all in zip(one, together, strict=True):
-            assert end[0, 0] == of_all[run, topic]
+    elsewhere = rng.integers(0, 50, size=(4, 3))
+    for text in TEXTS:
+        measure = of_text(text, 30)
+        together = measure.extremes(levels, tally, elsewhere)
+        for run, topic in np.ndindex(4, 3):
+            of_topic = Tally(tally.n[topic : topic + 1], tally.levels)
+            place = slice(run, run + 1), slice(topic, topic + 1)
+            one = measure.extremes(levels[place], of_topic, elsewhere[place])
+            for end, of_all in zip(one, together, strict=True):
+                assert end[0, 0] == of_all[run, topic], (text, run, topic)
 
 
-@pytest.mark.parametrize("text", TEXTS)
-def test_bounds_are_the_value_where_everything_is_judged(text: str) -> None:
+def test_bounds_are_the_value_where_everything_is_judged() -> None:
     levels, tally = np.array([[[2, 0, 1, MISSING_RANK]]]), Tally(np.array([[2, 3]]), (1, 2))
-    measure = of_text(text, 4)
-    value = measure.values(measure.read(levels), tally).scores()
-    for end in measure.extremes(levels, tally, np.array([[0]])):
-        assert end == pytest.approx(value, abs=1e-15)
+    for text in TEXTS:
+        measure = of_text(text, 4)
+        value = measure.values(measure.read(levels), tally).scores()
+        for end in measure.extremes(levels, tally, np.array([[0]])):
+            assert end == pytest.approx(value, abs=1e-15), text
 
 
 @pytest.mark.parametrize("text", ["AP", "nDCG", "R"])

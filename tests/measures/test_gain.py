@@ -1,32 +1,15 @@
-"""Discounted gain is that of trec_eval, gdeval and cwl_eval, and as worked out by hand."""
+"""Discounted gain as worked out by hand."""
 
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 import pytest
-from references import MADE, assert_as_reference, every_collection, made, real
+from trec_files import refused
 
 from bayespool.errors import InputError
 from bayespool.measures import DCG, NDCG, SDCG, Tally, parse_measure
-
-TEXTS = (
-    *("nDCG@10", "nDCG@1000", "nDCG(dcg='exp-log2')@10", "nDCG(gains={1:0,2:3,3:9})@10"),
-    *("SDCG@10", "SDCG@100", "SDCG(max_rel=3)@10", "SDCG(min_rel=1,max_rel=2)@10"),
-)
-
-
-@pytest.mark.parametrize("name", MADE)
-def test_values_are_those_of_trec_eval_gdeval_and_cwl_eval(name: str) -> None:
-    assert_as_reference(made(name), TEXTS)
-
-
-@every_collection
-def test_values_of_real_runs_are_those_of_trec_eval_gdeval_and_cwl_eval(collections: Path, name: str) -> None:
-    assert_as_reference(real(collections, name), TEXTS)
-
 
 # Gains 3, 0, 1, 2 over log2 of 2, 3, 4, 5. The topic has documents of relevance 1, 1, 2, 3.
 LEVELS = np.array([[[3, 0, 1, 2]]], dtype=np.int16)
@@ -34,23 +17,22 @@ TALLY = Tally(np.array([[2, 1, 1]]), (1, 2, 3))
 LOG2_OF_3, LOG2_OF_5 = 1.584962500721156, 2.321928094887362
 
 
-@pytest.mark.parametrize(
-    ("parameters", "gained", "ideal"),
-    [
+def test_graded_example() -> None:
+    for parameters, gained, ideal in (
         ("", 3 + 1 / 2 + 2 / LOG2_OF_5, 3 + 2 / LOG2_OF_3 + 1 / 2 + 1 / LOG2_OF_5),
         ("(dcg='exp-log2')", 7 + 1 / 2 + 3 / LOG2_OF_5, 7 + 3 / LOG2_OF_3 + 1 / 2 + 1 / LOG2_OF_5),
         ("(gains={1:0,2:5,3:6})", 6 + 5 / LOG2_OF_5, 6 + 5 / LOG2_OF_3),
         ("(rel=2)", 3 + 2 / LOG2_OF_5, 3 + 2 / LOG2_OF_3),
-    ],
-)
-def test_graded_example(parameters: str, gained: float, ideal: float) -> None:
-    assert parse_measure(f"DCG{parameters}@4").values(LEVELS).scores() == pytest.approx(gained)
-    measure = parse_measure(f"nDCG{parameters}@4")
-    assert isinstance(measure, NDCG)
-    assert measure.best(TALLY) == pytest.approx(ideal)
-    assert measure.values(LEVELS, TALLY).scores() == pytest.approx(gained / ideal)
-    first = dataclasses.replace(measure, cutoff=1)  # the ideal ranking ends at the cutoff, too
-    assert first.values(LEVELS, TALLY).scores() == pytest.approx(1)
+    ):
+        assert parse_measure(f"DCG{parameters}@4").values(LEVELS).scores() == pytest.approx(gained), (
+            parameters
+        )
+        measure = parse_measure(f"nDCG{parameters}@4")
+        assert isinstance(measure, NDCG)
+        assert measure.best(TALLY) == pytest.approx(ideal), parameters
+        assert measure.values(LEVELS, TALLY).scores() == pytest.approx(gained / ideal), parameters
+        first = dataclasses.replace(measure, cutoff=1)  # the ideal ranking ends at the cutoff, too
+        assert first.values(LEVELS, TALLY).scores() == pytest.approx(1), parameters
 
 
 def test_scaled_example() -> None:
@@ -72,9 +54,8 @@ def test_gains_are_kept_in_one_form() -> None:
     assert DCG(10, gain_of={1: 1}) == DCG(10)
 
 
-@pytest.mark.parametrize(
-    ("gains", "reason"),
-    [
+def test_gains_that_fall_or_are_none_are_refused() -> None:
+    refusals: list[tuple[object, str]] = [
         ({0: 1, 1: 2}, "level 0 gains 1"),
         ({1: 3, 2: 2}, "level 2 gains 2, less than level 1"),
         ({1: 3, 3: 4}, "level 2 gains 2, less than level 1"),
@@ -86,34 +67,24 @@ def test_gains_are_kept_in_one_form() -> None:
         ({-1: 2}, "no relevance is -1"),
         ({10**9: 10**9}, "no relevance is 1000000000"),
         (3, "gains 3 say no level's gain"),
-    ],
-)
-def test_gains_that_fall_or_are_none_are_refused(gains: object, reason: str) -> None:
-    with pytest.raises(InputError, match=reason):
-        NDCG(10, gain_of=gains)  # type: ignore[arg-type]
-
-
-def test_a_level_beyond_the_gains_that_gains_less_is_refused() -> None:
+    ]
+    for gains, reason in refusals:
+        assert reason in str(refused(NDCG, 10, gain_of=gains)), gains
     measure = DCG(2, gain_of={1: 10})
     assert measure.evaluate(np.array([1, 0])).tolist() == 10
-    with pytest.raises(InputError, match="relevance 2 of the judgments gains 2; name every level"):
-        measure.evaluate(np.array([1, 2]))
+    assert "relevance 2 of the judgments gains 2" in str(refused(measure.evaluate, np.array([1, 2])))
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("nDCG(dcg='ln')@10", "no dcg 'ln'; known: 'log2', 'exp-log2'"),
-        ("nDCG(dcg='exp-log2',gains={1:2})@10", "two ways to say what a level gains"),
+def test_parameters_out_of_range_are_refused() -> None:
+    for text, reason in (
+        ("nDCG(dcg='ln')@10", "no dcg 'ln'"),
+        ("nDCG(dcg='exp-log2',gains={1:2})@10", "two ways"),
         ("SDCG(max_rel=0)@10", "min_rel is 0 and max_rel 0"),
         ("SDCG(min_rel=-1)@10", "min_rel is -1"),
         ("SDCG(max_rel=1.5)@10", "max_rel must be a whole number"),
         ("SDCG(max_rel=40000)@10", "at most 32767"),
-    ],
-)
-def test_parameters_out_of_range_are_refused(text: str, reason: str) -> None:
-    with pytest.raises(InputError, match=reason):
-        parse_measure(text)
+    ):
+        assert reason in str(refused(parse_measure, text)), text
 
 
 def test_powers_that_are_no_numbers_are_refused() -> None:

@@ -1,28 +1,13 @@
-"""The share of judged documents is that of ir_measures."""
+"""The share of judged documents."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from references import MADE, assert_as_reference, every_collection, made, real
 
 from bayespool.errors import InputError
 from bayespool.measures import Judged, parse_measure
 from bayespool.measures.base import MISSING_RANK
-
-TEXTS = ("Judged@10", "Judged@1000")
-
-
-@pytest.mark.parametrize("name", MADE)
-def test_values_are_those_of_ir_measures(name: str) -> None:
-    assert_as_reference(made(name), TEXTS)
-
-
-@every_collection
-def test_values_of_real_runs_are_those_of_ir_measures(collections: Path, name: str) -> None:
-    assert_as_reference(real(collections, name), TEXTS)
 
 
 def test_missing_ranks_do_not_count() -> None:

@@ -28,35 +28,32 @@ class Share(Normalized):
         return np.minimum(tally.n.sum(axis=-1), self.cutoff).astype(float)
 
 
-@pytest.mark.parametrize("text", TEXTS)
-def test_ideal_rankings_of_draws_are_made_at_once(text: str) -> None:
-    measure = parse_measure(text)
+def test_ideal_rankings_of_draws_are_made_at_once() -> None:
     rng = np.random.default_rng(3)
     levels, n = rng.integers(0, 3, size=(5, 4, 2, 6)), rng.integers(0, 4, size=(5, 2, 2))
-    values = measure.values(levels, Tally(n[:, None], (1, 2))).scores()
-    assert values.shape == (5, 4, 2)
-    for draw in range(5):
-        one = measure.values(levels[draw], Tally(n[draw], (1, 2))).scores()
-        np.testing.assert_array_equal(values[draw], one)
+    for measure in map(parse_measure, TEXTS):
+        values = measure.values(levels, Tally(n[:, None], (1, 2))).scores()
+        assert values.shape == (5, 4, 2)
+        for draw in range(5):
+            one = measure.values(levels[draw], Tally(n[draw], (1, 2))).scores()
+            np.testing.assert_array_equal(values[draw], one, err_msg=str(measure))
 
 
-@pytest.mark.parametrize("text", TEXTS)
 @given(n=st.lists(st.integers(0, 5), min_size=3, max_size=3), level=st.integers(0, 2))
-def test_an_ideal_ranking_never_gets_less_for_one_more_document(text: str, n: list[int], level: int) -> None:
-    measure = parse_measure(text)
-    assert isinstance(measure, Normalized)
+def test_an_ideal_ranking_never_gets_less_for_one_more_document(n: list[int], level: int) -> None:
     more = [count + (column == level) for column, count in enumerate(n)]
-    before, after = (measure.best(Tally(np.array([counts]), (1, 2, 4)))[0] for counts in (n, more))
-    assert before <= after + 1e-12
+    for measure in map(parse_measure, TEXTS):
+        assert isinstance(measure, Normalized)
+        before, after = (measure.best(Tally(np.array([counts]), (1, 2, 4)))[0] for counts in (n, more))
+        assert before <= after + 1e-12, measure
 
 
-@pytest.mark.parametrize("text", TEXTS)
-def test_an_ideal_ranking_scores_1_if_it_is_long_enough(text: str) -> None:
-    measure = parse_measure(text)
-    tally = Tally(np.array([[1, 2]]), (1, 2))
-    assert measure.values(np.array([[[2, 2, 1]]]), tally).scores() == pytest.approx(1)
-    assert measure.values(np.array([[[0, 0, 0]]]), Tally(np.array([[0, 0]]), (1, 2))).scores() == 0
-    assert measure.values(np.array([[[0, 0, 0]]]), Tally(np.zeros((1, 0), dtype=int), ())).scores() == 0
+def test_an_ideal_ranking_scores_1_if_it_is_long_enough() -> None:
+    tally, nothing = Tally(np.array([[1, 2]]), (1, 2)), np.array([[[0, 0, 0]]])
+    for measure in map(parse_measure, TEXTS):
+        assert measure.values(np.array([[[2, 2, 1]]]), tally).scores() == pytest.approx(1), measure
+        assert measure.values(nothing, Tally(np.array([[0, 0]]), (1, 2))).scores() == 0, measure
+        assert measure.values(nothing, Tally(np.zeros((1, 0), dtype=int), ())).scores() == 0, measure
 
 
 def test_a_completed_ranking_may_beat_the_ideal_one_of_the_judged() -> None:

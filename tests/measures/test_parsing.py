@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
+import re
 
 import ir_measures
 import pytest
 from hypothesis import given, strategies as st
+from trec_files import refused
 
 from bayespool.errors import InputError
 from bayespool.measures import (
@@ -30,62 +32,74 @@ from bayespool.measures import (
     parse_measures,
 )
 
+TEXTS: list[tuple[object, Measure]] = [
+    ("P@10", Precision(10)),
+    ("P@1", Precision(1)),
+    (" P @ 10 ", Precision(10)),
+    ("P(rel=1)@10", Precision(10)),
+    ("P( rel = 2 )@5", Precision(5, rel=2)),
+    ("P()@5", Precision(5)),
+    (ir_measures.P @ 10, Precision(10)),
+    (ir_measures.P(rel=2) @ 5, Precision(5, rel=2)),
+    (Precision(7, 3), Precision(7, 3)),
+    ("Success@5", Success(5)),
+    ("RR(rel=2)@10", ReciprocalRank(10, rel=2)),
+    ("R@100", Recall(100)),
+    ("AP@1000", AveragePrecision(1000)),
+    ("AP(ideal='judged',rel=2)@100", AveragePrecision(100, rel=2, ideal="judged")),
+    ("DCG(rel=2)@10", DCG(10, rel=2)),
+    ('nDCG(dcg="exp-log2")@10', NDCG(10, dcg="exp-log2")),
+    ("nDCG(gains={1: 0, 2: 3})@10", NDCG(10, gain_of={1: 0, 2: 3})),  # type: ignore[arg-type]
+    (ir_measures.nDCG(gains={0: 0, 1: 2, 2: 2.5}) @ 10, NDCG(10, gain_of=((1, 2), (2, 2.5)))),
+    (ir_measures.SDCG(max_rel=3) @ 10, SDCG(10, max_rel=3)),
+    ("RBP@10", RBP(10)),
+    (ir_measures.RBP(rel=2, p=0.95), RBP.without_cutoff(rel=2, p=0.95)),
+    ("ERR(max_rel=3)@20", ERR(20, max_rel=3)),
+    (ir_measures.Judged @ 10, Judged(10)),
+    ("AntiP(rel=2)@10", NonrelevantShare(10, rel=2)),
+]
+WRITTEN = {  # aliases of ir_measures; as trec_eval takes them and ranx writes them
+    "MAP(rel=2)@10": "AP(rel=2)@10",
+    "MRR(rel=2)@10": "RR(rel=2)@10",
+    "NDCG(rel=2)@10": "nDCG(rel=2)@10",
+    "Precision(rel=2)@10": "P(rel=2)@10",
+    "Recall(rel=2)@10": "R(rel=2)@10",
+    "P.10": "P@10",
+    "ndcg_cut.20": "nDCG@20",
+    "map_cut.100": "AP@100",
+    "ndcg@10": "nDCG@10",
+    "map@100": "AP@100",
+    "mrr@10": "RR@10",
+    "recall@50": "R@50",
+    "recip_rank.10": "RR@10",
+    "judged.10": "Judged@10",
+    "hit_rate@10": "Success@10",
+    "map@100-l2": "AP(rel=2)@100",
+    "ndcg@10-l2": "nDCG(rel=2)@10",
+    "ndcg_burges@10": "nDCG(dcg='exp-log2')@10",
+    "ndcg_burges@10-l3": "nDCG(rel=3,dcg='exp-log2')@10",
+    "rbp.95": "RBP(p=0.95)",
+    "rbp.5-l2": "RBP(rel=2,p=0.5)",
+    "ndcg_at_10": "nDCG@10",
+    "mrr_at_100": "RR@100",
+    "nDCG(dcg=exp-log2, ideal=judged)@10": "nDCG(dcg='exp-log2',ideal='judged')@10",
+    "RBP@10": "RBP(p=0.8)@10",
+    "RBP(rel=2)@10": "RBP(rel=2,p=0.8)@10",
+    "RBP": "RBP(p=0.8)",
+}
+OF_TREC_EVAL = {
+    "P_10": "P@10", "map_cut_100": "AP@100", "ndcg_cut_10": "nDCG@10", "recall_1000": "R@1000",
+    "success_5": "Success@5",
+}  # fmt: skip
 
-@pytest.mark.parametrize(
-    ("text", "measure"),
-    [
-        ("P@10", Precision(10)),
-        ("P@1", Precision(1)),
-        (" P @ 10 ", Precision(10)),
-        ("P(rel=1)@10", Precision(10)),
-        ("P(rel=2)@5", Precision(5, rel=2)),
-        ("P( rel = 2 )@5", Precision(5, rel=2)),
-        ("P()@5", Precision(5)),
-        (ir_measures.P @ 10, Precision(10)),
-        (ir_measures.P(rel=2) @ 5, Precision(5, rel=2)),
-        (Precision(7, 3), Precision(7, 3)),
-        ("Success@5", Success(5)),
-        ("RR(rel=2)@10", ReciprocalRank(10, rel=2)),
-        ("R@100", Recall(100)),
-        ("AP@1000", AveragePrecision(1000)),
-        ("AP(ideal='judged',rel=2)@100", AveragePrecision(100, rel=2, ideal="judged")),
-        ("DCG(rel=2)@10", DCG(10, rel=2)),
-        ('nDCG(dcg="exp-log2")@10', NDCG(10, dcg="exp-log2")),
-        ("nDCG(gains={1: 0, 2: 3})@10", NDCG(10, gain_of={1: 0, 2: 3})),  # type: ignore[arg-type]
-        (ir_measures.nDCG(gains={0: 0, 1: 2, 2: 2.5}) @ 10, NDCG(10, gain_of=((1, 2), (2, 2.5)))),
-        (ir_measures.SDCG(max_rel=3) @ 10, SDCG(10, max_rel=3)),
-        ("RBP@10", RBP(10)),
-        (ir_measures.RBP(rel=2, p=0.95), RBP.without_cutoff(rel=2, p=0.95)),
-        ("ERR(max_rel=3)@20", ERR(20, max_rel=3)),
-        (ir_measures.Judged @ 10, Judged(10)),
-        ("AntiP(rel=2)@10", NonrelevantShare(10, rel=2)),
-    ],
-)
-def test_measure_of_a_text(text: object, measure: Measure) -> None:
-    assert parse_measure(text) == measure
 
-
-@pytest.mark.parametrize(
-    ("alias", "name"),
-    [("MAP", "AP"), ("MRR", "RR"), ("NDCG", "nDCG"), ("Precision", "P"), ("Recall", "R")],
-)
-def test_aliases_of_ir_measures(alias: str, name: str) -> None:
-    assert str(parse_measure(f"{alias}(rel=2)@10")) == f"{name}(rel=2)@10"
-
-
-@pytest.mark.parametrize(
-    ("text", "of_ir_measures"),
-    [
-        ("P_10", "P@10"),
-        ("map_cut_100", "AP@100"),
-        ("ndcg_cut_10", "nDCG@10"),
-        ("recall_1000", "R@1000"),
-        ("success_5", "Success@5"),
-    ],
-)
-def test_names_of_trec_eval(text: str, of_ir_measures: str) -> None:
-    assert str(parse_measure(text)) == of_ir_measures
-    assert [str(measure) for measure in ir_measures.parse_trec_measure(text)] == [of_ir_measures]
+def test_measure_of_a_text() -> None:
+    for text, measure in TEXTS:
+        assert parse_measure(text) == measure, text
+    for text, written in {**WRITTEN, **OF_TREC_EVAL}.items():
+        assert str(parse_measure(text)) == written, text
+    for text, written in OF_TREC_EVAL.items():
+        assert [str(measure) for measure in ir_measures.parse_trec_measure(text)] == [written]
 
 
 REL = st.integers(1, 5)
@@ -132,121 +146,65 @@ def test_canonical_text_is_read_back(measure: Measure) -> None:
     assert dataclasses.replace(measure) == measure == pickle.loads(pickle.dumps(measure))
 
 
-@given(
-    st.sampled_from(["P", "RR", "R", "AP", "Success"]),
-    st.integers(1, 10_000),
-    st.integers(1, 5),
-)
+@given(st.sampled_from(["P", "RR", "R", "AP", "Success"]), st.integers(1, 10_000), st.integers(1, 5))
 def test_canonical_text_is_that_of_ir_measures(name: str, cutoff: int, rel: int) -> None:
     theirs = getattr(ir_measures, name)(rel=rel) @ cutoff
     assert str(parse_measure(theirs)) == str(theirs)
     assert str(ir_measures.parse_measure(str(parse_measure(theirs)))) == str(theirs)
 
 
-@pytest.mark.parametrize(
-    "measure",
-    [
+def test_other_canonical_texts_are_those_of_ir_measures() -> None:
+    for measure in (
         *(ir_measures.nDCG @ 10, ir_measures.nDCG(dcg="exp-log2") @ 10, ir_measures.ERR @ 20),
         *(ir_measures.nDCG(gains={2: 3, 1: 0, 0: 0}) @ 5, ir_measures.Judged @ 10),
         *(ir_measures.SDCG(max_rel=3) @ 10, ir_measures.SDCG(min_rel=1, max_rel=3) @ 10),
         *(ir_measures.RBP(p=0.95), ir_measures.RBP(rel=2, p=0.95)),
-    ],
-)
-def test_other_canonical_texts_are_those_of_ir_measures(measure: ir_measures.Measure) -> None:
-    assert str(parse_measure(measure)) == str(measure)
+    ):
+        assert str(parse_measure(measure)) == str(measure)
 
 
-def test_persistence_is_always_shown() -> None:
-    assert [str(parse_measure(text)) for text in ("RBP@10", "RBP(rel=2)@10", "RBP")] == [
-        *("RBP(p=0.8)@10", "RBP(rel=2,p=0.8)@10", "RBP(p=0.8)")
-    ]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_other_text_is_refused() -> None:
+    for text in (
         *("", "P@", "p@10", "P@ten", "P@-1", "P@1.5", "P@10x", "10", 10, None),
         *("P@1_0", "P@0x10", "P@True", "P@5@3", "P[1]@5", "P.a@5", "lambda: 0", "P@10\n+1", "P@10 # ten"),
         *("PP@10", "RBP_10", "P_1.5", "_5"),
         *("P(rel=01)@10", "P(label=1)@5", "P(rel=2,rel=2)@5", "P(,)@5", "P(2)@5", "P(*[2])@5", "P(**{})@5"),
         *("P(rel=two)@5", "P(rel=1+1)@5", "P(rel=__import__('os'))@5", "nDCG(gains={[]:1})@5", "P(tail=1)@5"),
         *("P" * 2000, "(" * 900 + "P", "P\0@5", "P@10\\", "P('\\d')@10"),
-    ],
-)
-def test_other_text_is_refused(text: object) -> None:
-    with pytest.raises(InputError, match=r"^unknown measure "):
-        parse_measure(text)
+    ):
+        assert str(refused(parse_measure, text)).startswith("unknown measure "), text
 
 
-@pytest.mark.parametrize(
-    ("text", "family"),
-    [
-        *((text, "P") for text in ("P", "P(rel=2)", "precision")),
-        *((text, "AP") for text in ("AP", "map", ir_measures.AP)),
-        *((text, "nDCG") for text in ("nDCG(dcg='exp-log2')", "ndcg")),
-        *((text, "RR") for text in ("recip_rank", "mrr")),
-    ],
-)
-def test_a_cutoff_that_is_missing_is_named(text: object, family: str) -> None:
-    message = f"measure {str(text)!r}: it needs a cutoff, which says how deep judgments are completed; write "
-    with pytest.raises(InputError) as caught:
-        parse_measure(text)
-    assert str(caught.value) == f"{message}{family}@1000"
+def test_a_cutoff_that_is_missing_is_named() -> None:
+    for family, texts in {
+        "P": ("P", "P(rel=2)", "precision"),
+        "AP": ("AP", "map", ir_measures.AP),
+        "nDCG": ("nDCG(dcg='exp-log2')", "ndcg"),
+        "RR": ("recip_rank", "mrr"),
+    }.items():
+        for text in texts:
+            said = str(refused(parse_measure, text))
+            assert said.startswith(f"measure {str(text)!r}: it needs a cutoff"), text
+            assert said.endswith(f"write {family}@1000"), text
 
 
-@pytest.mark.parametrize(
-    ("text", "measure"),
-    [
-        ("P.10", "P@10"),
-        ("ndcg_cut.20", "nDCG@20"),
-        ("map_cut.100", "AP@100"),
-        ("ndcg@10", "nDCG@10"),
-        ("map@100", "AP@100"),
-        ("mrr@10", "RR@10"),
-        ("recall@50", "R@50"),
-        ("recip_rank.10", "RR@10"),
-        ("judged.10", "Judged@10"),
-        ("hit_rate@10", "Success@10"),
-        ("map@100-l2", "AP(rel=2)@100"),
-        ("ndcg@10-l2", "nDCG(rel=2)@10"),
-        ("ndcg_burges@10", "nDCG(dcg='exp-log2')@10"),
-        ("ndcg_burges@10-l3", "nDCG(rel=3,dcg='exp-log2')@10"),
-        ("rbp.95", "RBP(p=0.95)"),
-        ("rbp.5-l2", "RBP(rel=2,p=0.5)"),
-        ("ndcg_at_10", "nDCG@10"),
-        ("mrr_at_100", "RR@100"),
-        ("nDCG(dcg=exp-log2, ideal=judged)@10", "nDCG(dcg='exp-log2',ideal='judged')@10"),
-    ],
-)
-def test_as_trec_eval_takes_them_and_ranx_writes_them(text: str, measure: str) -> None:
-    assert str(parse_measure(text)) == measure
+def test_what_was_meant_is_said() -> None:
+    for text, said in (
+        ("p@10", "did you mean P@10?"),
+        ("rbp@20", "did you mean RBP@20?"),
+        ("P@5,P@10", "is 2 measures; give each by itself: -m P@5 -m P@10"),
+        ("ndcg_cut.10,20", "is 2 measures; give each by itself: -m nDCG@10 -m nDCG@20"),
+    ):
+        assert str(refused(parse_measure, text)).endswith(said), text
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("p@10", "unknown measure 'p@10'; did you mean P@10?"),
-        ("rbp@20", "unknown measure 'rbp@20'; did you mean RBP@20?"),
-        ("P@5,P@10", "'P@5,P@10' is 2 measures; give each by itself: -m P@5 -m P@10"),
-        ("ndcg_cut.10,20", "'ndcg_cut.10,20' is 2 measures; give each by itself: -m nDCG@10 -m nDCG@20"),
-    ],
-)
-def test_what_was_meant_is_said(text: str, message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        parse_measure(text)
-    assert str(caught.value) == message
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("P@0", "P(rel=0)@5", "P(rel=40000)@5", "P(rel=1.5)@10", "P(rel='a')@10", "P(rel=-1)@5"),
+def test_parameters_out_of_range_are_refused() -> None:
+    said = re.compile("must be at least 1|no relevance is as large|must be a whole number")
+    for text in (
+        *("P@0", "P_0", "P(rel=0)@5", "P(rel=40000)@5", "P(rel=1.5)@10", "P(rel='a')@10", "P(rel=-1)@5"),
         *("P(rel=True)@5", "P(rel=None)@5"),
-    ],
-)
-def test_parameters_out_of_range_are_refused(text: str) -> None:
-    with pytest.raises(InputError, match=r"at least 1|no relevance is as large|must be a whole number"):
-        parse_measure(text)
+    ):
+        assert said.search(str(refused(parse_measure, text))), text
 
 
 def test_unknown_parameter_is_refused_with_those_that_there_are() -> None:
@@ -262,51 +220,33 @@ def test_measures_are_distinct_and_in_the_order_given() -> None:
     assert parse_measures(given) == (Precision(10), Precision(5), Precision(5, rel=2), NDCG(10))
 
 
-@pytest.mark.parametrize("measure", ["P@10", Precision(10), ir_measures.P @ 10])
-def test_one_measure_is_a_tuple_of_one(measure: object) -> None:
-    assert parse_measures(measure) == (Precision(10),)
-
-
-@pytest.mark.parametrize(
-    ("text", "measures"),
-    [
-        ("P@10 nDCG@10", ["P@10", "nDCG@10"]),
-        ("P@10, nDCG(rel=2, dcg='exp-log2')@5", ["P@10", "nDCG(rel=2,dcg='exp-log2')@5"]),
-        ("ndcg_cut.10,20", ["nDCG@10", "nDCG@20"]),
-        ("P.5,10 success_1,5 ndcg_at_3", ["P@5", "P@10", "Success@1", "Success@5", "nDCG@3"]),
-        ("P @ 10", ["P@10"]),
-        ("P (rel=2) @ 10", ["P(rel=2)@10"]),
-    ],
-)
-def test_measures_of_one_text(text: str, measures: list[str]) -> None:
-    assert [str(measure) for measure in parse_measures(text)] == measures
-    assert [str(measure) for measure in parse_measures([text, "RR@7"])] == [*measures, "RR@7"]
-
-
-@pytest.mark.parametrize(
-    ("text", "to_write"),
-    [
-        *(("hits@10", "P@n"), ("f1@10", "P@n and R@n"), ("hole@10", "Judged@n"), ("unj_at_10", "Judged@n")),
-        *(("R_cap@100", "R@n"), ("r-precision", "number of relevant"), ("iprec_at_recall_0.20", "no cutoff")),
-    ],
-)
-def test_names_of_other_tools_say_what_to_write(text: str, to_write: str) -> None:
-    with pytest.raises(InputError, match=r"^unsupported measure") as caught:
-        parse_measure(text)
-    assert to_write in caught.value.reason
-
-
-def test_a_text_with_one_wrong_measure_names_it() -> None:
-    with pytest.raises(InputError, match=r"^unknown measure 'PP@5'"):
-        parse_measures("P@10 PP@5")
-    with pytest.raises(InputError, match=r"^unsupported measure 'bpref'"):
-        parse_measures("bpref,P@10")
-
-
-def test_measures_of_an_iterator() -> None:
+def test_measures_of_one_text_or_value() -> None:
+    for measure in ("P@10", Precision(10), ir_measures.P @ 10):
+        assert parse_measures(measure) == (Precision(10),)
+    for text, measures in {
+        "P@10 nDCG@10": ["P@10", "nDCG@10"],
+        "P@10, nDCG(rel=2, dcg='exp-log2')@5": ["P@10", "nDCG(rel=2,dcg='exp-log2')@5"],
+        "ndcg_cut.10,20": ["nDCG@10", "nDCG@20"],
+        "P.5,10 success_1,5 ndcg_at_3": ["P@5", "P@10", "Success@1", "Success@5", "nDCG@3"],
+        "P @ 10": ["P@10"],
+        "P (rel=2) @ 10": ["P(rel=2)@10"],
+    }.items():
+        assert [str(measure) for measure in parse_measures(text)] == measures, text
+        assert [str(measure) for measure in parse_measures([text, "RR@7"])] == [*measures, "RR@7"], text
     assert parse_measures(f"P@{n}" for n in (5, 10)) == (Precision(5), Precision(10))
 
 
-def test_no_measure_is_refused() -> None:
-    with pytest.raises(InputError, match="no measure given"):
-        parse_measures([])
+def test_names_of_other_tools_say_what_to_write() -> None:
+    for text, to_write in {
+        "hits@10": "P@n", "f1@10": "P@n and R@n", "hole@10": "Judged@n", "unj_at_10": "Judged@n",
+        "R_cap@100": "R@n", "r-precision": "number of relevant", "iprec_at_recall_0.20": "no cutoff",
+    }.items():  # fmt: skip
+        reason = refused(parse_measure, text).reason
+        assert reason.startswith("unsupported measure"), text
+        assert to_write in reason, text
+
+
+def test_a_text_with_one_wrong_measure_names_it() -> None:
+    assert str(refused(parse_measures, "P@10 PP@5")).startswith("unknown measure 'PP@5'")
+    assert str(refused(parse_measures, "bpref,P@10")).startswith("unsupported measure 'bpref'")
+    assert "no measure given" in str(refused(parse_measures, []))

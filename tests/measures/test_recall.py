@@ -1,26 +1,10 @@
-"""Recall is trec_eval's."""
+"""Recall: what the ranking lacks counts, and bounds."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
-import pytest
-from references import MADE, assert_as_reference, every_collection, made, real
 
 from bayespool.measures import Recall, Tally
-
-TEXTS = ("R@10", "R@1000", "R(rel=2)@10")
-
-
-@pytest.mark.parametrize("name", MADE)
-def test_values_are_those_of_trec_eval(name: str) -> None:
-    assert_as_reference(made(name), TEXTS)
-
-
-@every_collection
-def test_values_of_real_runs_are_those_of_trec_eval(collections: Path, name: str) -> None:
-    assert_as_reference(real(collections, name), TEXTS)
 
 
 def test_relevant_documents_that_the_ranking_lacks_count() -> None:
