@@ -43,7 +43,6 @@ def again(collection: Collection, share: float, *, changed: float = 0.2, seed: i
 def test_where_all_is_judged_twice_the_second_assessor_decides() -> None:
     """Pooled runs have nothing unjudged: their scores are those of the second assessor, in every draw."""
     both = again(load_example(), 1.0)
-    assert both.second is not None
     runs, measures = both.pooled_run_ids[:3], parse_measures(("P@10", "nDCG(ideal='judged')@10", "RR@10"))
     completion = ESTIMATOR.complete(both, runs, measures)
     by_second = dataclasses.replace(both, relevance=both.second.relevance)
@@ -57,23 +56,18 @@ def test_scores_on_these_judgments_do_not_change() -> None:
     example = load_example()
     plain, beside = (ESTIMATOR.estimate(c, "new-a", MEASURES) for c in (example, again(example, 0.3)))
     for one, two in zip(plain, beside, strict=True):
-        assert one.draws is not None
-        assert two.draws is not None
         assert one.by_another is None
-        assert two.by_another is not None
         assert np.array_equal(one.draws.amount, two.draws.amount)
         assert two.by_another.amount.dtype == two.draws.amount.dtype
         low, high = one.measure.range
         assert low <= two.by_another.scores().min() <= two.by_another.scores().max() <= high
-    assert np.array_equal(plain[-1].draws.amount, beside[-1].by_another.amount)  # type: ignore[union-attr]
+    assert np.array_equal(plain[-1].draws.amount, beside[-1].by_another.amount)
 
 
 def test_other_measures_and_runs_beside_change_nothing() -> None:
     both = again(load_example(), 0.3)
     (alone,) = ESTIMATOR.estimate(both, "new-b", "P@10")
     beside = ESTIMATOR.estimate(both, ["new-a", "new-b"], MEASURES)[0]
-    assert alone.by_another is not None
-    assert beside.by_another is not None
     assert np.array_equal(alone.by_another.amount[:, 0], beside.by_another.amount[:, 1])
 
 
@@ -83,12 +77,8 @@ def test_jointly_a_document_has_one_level_for_all_measures() -> None:
     joint = dataclasses.replace(ESTIMATOR, joint=True, draws=500)
     low, high = joint.estimate(both, "new-b", ("P@10", "P(rel=2)@10"))
     for one, two in ((low.by_another, high.by_another), (low.exchanged, high.exchanged)):
-        assert one is not None
-        assert two is not None
         assert (two.amount <= one.amount).all()
     apart = dataclasses.replace(joint, joint=False).estimate(both, "new-b", ("P@10", "P(rel=2)@10"))
-    assert apart[0].by_another is not None
-    assert low.by_another is not None
     assert apart[0].by_another.expected() == pytest.approx(low.by_another.expected(), abs=0.02)
 
 
@@ -98,8 +88,6 @@ def test_a_document_has_one_level_for_all_runs() -> None:
     joint = dataclasses.replace(ESTIMATOR, together=True)
     (found,) = joint.estimate(both, runs[:2], "P@10")
     (other,) = joint.estimate(both, runs[1:], "P@10")
-    assert found.by_another is not None
-    assert other.by_another is not None
     assert np.array_equal(found.by_another.amount, other.by_another.amount[:, ::-1])
     as_values = found.as_by_another()
     assert as_values.value == pytest.approx(found.by_another.means().mean(axis=0))
@@ -107,13 +95,10 @@ def test_a_document_has_one_level_for_all_runs() -> None:
 
 def test_levels_that_only_the_second_assessor_uses_count() -> None:
     both = again(load_example(), 1.0, changed=0.0)
-    assert both.second is not None
     higher = np.where(both.second.relevance > 0, both.second.relevance + 2, both.second.relevance)
     both = dataclasses.replace(both, second=SecondAssessors(higher.astype(np.int16)))
     assert AnotherAssessor(both, 10, 1).levels == (0, 1, 2, 3, 4)
     (graded,) = ESTIMATOR.estimate(both, both.pooled_run_ids[:1], "DCG@10")
-    assert graded.by_another is not None
-    assert graded.draws is not None
     assert (graded.by_another.amount > graded.draws.amount).any()
 
 
@@ -122,7 +107,7 @@ def test_levels_of_few_documents_judged_twice_are_told() -> None:
     assert describe_assessors(again(example, 1.0))["notes"] == []
     few = again(example, 0.02)
     told = describe_assessors(few)
-    assert told["n_twice"] == few.second.judged.sum()  # type: ignore[union-attr]
+    assert told["n_twice"] == few.second.judged.sum()
     assert sum(row["n"] for row in told["changes"]) == told["n_twice"]
     assert "of relevance 2" in told["notes"][0]
     stated = dataclasses.replace(
@@ -146,7 +131,6 @@ def test_what_good_runs_rank_high_is_confirmed_more_often() -> None:
     runs = both.pooled_run_ids
     by_second = dataclasses.replace(example, relevance=np.where(example.judged, level, -1).astype(np.int16))
     for e in dataclasses.replace(ESTIMATOR, estimand="pooled").estimate(both, runs, ("P@3", "P@10")):
-        assert e.by_another is not None
         known = values_on_fuller(by_second, by_second, runs, e.measure).means()
         assert e.by_another.expected() == pytest.approx(known, abs=0.05)
         shares = np.bincount(example.relevance[twice], level[twice] > 0) / np.bincount(
@@ -165,12 +149,10 @@ def test_documents_of_one_organization_are_of_a_kind_of_their_own() -> None:
     twice = example.judged & (rng.random(len(level)) < 0.5)
     both = dataclasses.replace(example, second=SecondAssessors(np.where(twice, level, -1).astype(np.int16)))
     (found,) = PosteriorEstimator(model="ratio", draws=100).estimate(both, "new-b", "P@10")
-    assert found.by_another is not None
     confirmed = dataclasses.replace(example, relevance=np.where(example.judged, level, -1).astype(np.int16))
     judged = values_on_fuller(confirmed, confirmed, ["new-b"], found.measure).totals()
     of_judged = values_on_fuller(example, example, ["new-b"], found.measure).totals()
     # the unjudged documents keep what the first assessor would have given them
-    assert found.draws is not None
     unjudged_by_first = found.draws.totals().mean() - of_judged
     assert found.by_another.totals().mean() - judged == pytest.approx(unjudged_by_first, abs=4)
 
@@ -205,7 +187,6 @@ def test_a_stated_confusion_is_what_it_says() -> None:
     both = dataclasses.replace(example, second=SecondAssessors(nobody, confusion=stated))
     run = both.pooled_run_ids[0]
     (found,) = dataclasses.replace(ESTIMATOR, estimand="pooled").estimate(both, run, "P@10")
-    assert found.by_another is not None
     top = example.document[example.run_index([run])[0], :, :10]
     chance = np.array([0.05, 0.7, 0.7])[np.maximum(example.relevance, 0)][top]
     assert found.by_another.totals().mean() == pytest.approx(chance.sum(), rel=0.02)
@@ -278,8 +259,6 @@ def test_nothing_unjudged_is_exactly_the_assessors() -> None:
     both = again(load_example(), 0.3)
     pooled = dataclasses.replace(ESTIMATOR, estimand="pooled", together=True)
     for e in pooled.estimate(both, ["new-a", *both.pooled_run_ids[:2]], ("P@10", "DCG@10", "RR@10")):
-        assert e.by_another is not None
-        assert e.exchanged is not None
         share = unjudged_share(e.by_another.means(), e.exchanged.means())
         assert 0 < share[0] < 1
         assert share[1:].tolist() == [0.0, 0.0]
@@ -312,7 +291,6 @@ def test_intervals_hold_what_the_other_assessor_gives(share: float) -> None:
             made.collection, second=SecondAssessors(np.where(twice, second, -1).astype(np.int16))
         )
         (found,) = PosteriorEstimator(model="ratio", draws=75).estimate(both, made.new_run_ids, "P@10")
-        assert found.by_another is not None
         lower, upper = found.by_another.interval()
         full = dataclasses.replace(both, relevance=second)
         known = values_on_fuller(both, full, made.new_run_ids, found.measure).means()

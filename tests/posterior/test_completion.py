@@ -108,7 +108,6 @@ def test_copies_of_a_run_and_measures_beside_change_no_byte() -> None:
         settings: dict[str, Any] = {"estimators": "posterior-combined", "draws": 100, "together": True}
         scores = score(collection, runs, measures, **settings)
         found = scores["posterior-combined", "P@10"].draws
-        assert found is not None
         return found.amount[:, 0]
 
     alone = draws(0, "P@10")
@@ -140,7 +139,7 @@ def test_what_another_run_does_not_share_stays() -> None:
 @pytest.mark.slow
 def test_in_every_draw_deeper_cutoffs_have_no_fewer_relevant_documents() -> None:
     scores = score(load_example(), TARGETS, ["P@20", "P@5", "P@10", "P@1"], estimators="posterior-combined")
-    amounts = [scores["posterior-combined", f"P@{n}"].draws.amount for n in (1, 5, 10, 20)]  # type: ignore[union-attr]
+    amounts = [scores["posterior-combined", f"P@{n}"].draws.amount for n in (1, 5, 10, 20)]
     for shallow, deep in pairwise(amounts):
         assert (shallow <= deep).all()
 

@@ -194,9 +194,6 @@ def graded_scores(*measures: str, model: str = "combined") -> Scores:
 def test_thresholds_come_from_one_fit_and_never_contradict_each_other() -> None:
     scores = graded_scores("P@10", "P(rel=2)@10", "P(rel=3)@10", "nDCG@10")
     one, two, three = (scores["posterior-combined", f"P{rel}@10"].draws for rel in ("", "(rel=2)", "(rel=3)"))
-    assert one is not None
-    assert two is not None
-    assert three is not None
     assert (three.amount <= two.amount).all()
     assert (two.amount <= one.amount).all()
     assert (two.amount < one.amount).any()
@@ -208,11 +205,9 @@ def test_thresholds_come_from_one_fit_and_never_contradict_each_other() -> None:
     }
     alone = graded_scores("P(rel=2)@10")
     found = alone["posterior-combined", "P(rel=2)@10"].draws
-    assert found is not None
     assert found.amount.tobytes() == two.amount.tobytes()
     binary = score(load_example(), TARGETS, "P@10", estimators="posterior-combined", draws=100)
     today = binary["posterior-combined", "P@10"].draws
-    assert today is not None
     assert today.amount.tobytes() == one.amount.tobytes()
 
 
@@ -237,8 +232,6 @@ def test_ideals_do_not_depend_on_what_is_asked_beside() -> None:
         graded_scores(*names, model="ratio")["posterior-ratio", "nDCG@10"].draws
         for names in (["nDCG@10"], ["nDCG@10", "P@30", "nDCG@5"])
     )
-    assert alone is not None
-    assert beside is not None
     assert alone.amount.tobytes() == beside.amount.tobytes()
 
 
@@ -246,8 +239,6 @@ def test_ideals_do_not_depend_on_what_is_asked_beside() -> None:
 def test_one_completion_for_measures_of_any_depth() -> None:
     estimator = PosteriorEstimator(draws=50, joint=True)
     ten, deep = estimator.estimate(load_example(), TARGETS, ["P@10", "P@50"])
-    assert ten.draws is not None
-    assert deep.draws is not None
     assert (ten.draws.amount <= deep.draws.amount).all()
     with pytest.raises(InputError, match="learn from evidence of other depths"):
         PosteriorEstimator(draws=50).complete(load_example(), TARGETS, ["P@10", "P@50"])

@@ -77,10 +77,7 @@ def test_densities_are_those_of_scipy() -> None:
 
 def known_effects(standard: np.ndarray, n: int = 100) -> dict[str, np.ndarray]:
     """Draws of effects that are known."""
-    return {
-        "organization_effect": np.tile(standard, (n, 1)),
-        "sigma_organization": np.ones(n),
-    }
+    return {"organization_effect": np.tile(standard, (n, 1)), "sigma_organization": np.ones(n)}
 
 
 def test_without_organizations_the_priors_stay() -> None:
@@ -97,7 +94,7 @@ def test_ranks_of_tails_and_correlation_are_uniform() -> None:
     """Simulation-based calibration where the effects of twenty organizations are known."""
     rng, effect = np.random.default_rng(5), Effect("organization")
     names, ranks = tuple("abcdefghijklmnopqrst"), []
-    for seed in range(80):
+    for seed in range(40):
         freedom, correlation = rng.gamma(2, 10), rng.random()
         stretched = rng.standard_t(freedom, size=len(names))
         below = rng.normal(size=len(names))

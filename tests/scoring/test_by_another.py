@@ -38,13 +38,11 @@ def scores(both: Collection) -> Scores:
 def test_the_frame_has_both_intervals(scores: Scores) -> None:
     frame = scores.to_frame().query("run_id == 'new-b' and measure == 'P@10'").set_index("estimator")
     row, found = frame.loc["posterior-ratio"], scores["posterior-ratio", "P@10"].by_another
-    assert found is not None
     low, _ = found.interval()
     assert (row["another_value"], row["another_lower"]) == (found.expected()[1], low[1])
     assert row["another_upper"] - row["another_lower"] > row["upper"] - row["lower"]
     shares = ["unjudged_variance", "assessor_variance"]
     exchanged = scores["posterior-ratio", "P@10"].exchanged
-    assert exchanged is not None
     assert row["unjudged_variance"] == unjudged_share(found.means(), exchanged.means())[1]
     assert row[shares].sum() == pytest.approx(1)
     assert np.isnan(frame.loc["background", ["another_value", *shares]].astype(float)).all()
@@ -98,7 +96,6 @@ def test_differences_are_joint_and_have_a_sentence(both: Collection) -> None:
     scopes = ("these-topics", "another-assessor")
     found = compare(both, three, ["P@10", "P@5"], scopes=scopes, estimators="posterior-ratio", draws=50)
     values = found.scores["posterior-ratio", "P@10"].by_another
-    assert values is not None
     rows = found.differences().query("scope == 'another-assessor' and measure == 'P@10'")
     off = values.means()[:, 0] - values.means()[:, 1]
     assert rows["difference"].iloc[0] == pytest.approx(off.mean())

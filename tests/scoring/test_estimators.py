@@ -35,13 +35,7 @@ from bayespool.scoring import (
 from bayespool.scoring.estimators import refuse_too_many_draws, with_common_topics
 from bayespool.tables.markup import Arrangement
 
-BY_LABELS = (
-    "judge-filled",
-    "judge-rates",
-    "prediction-powered",
-    "precise",
-    "conformal-risk-control",
-)
+BY_LABELS = ("judge-filled", "judge-rates", "prediction-powered", "precise", "conformal-risk-control")
 POSTERIORS = (
     "combined",
     "background",

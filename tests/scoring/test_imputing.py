@@ -92,7 +92,6 @@ def estimates_of(scores: Scores) -> Estimates:
 def test_each_file_is_the_draw_that_score_has(measure: str) -> None:
     imputations, scores, theirs = example_with(measure)
     draws, shared = estimates_of(scores).draws, str(scores.measures[0])
-    assert draws is not None
     assert shared == (measure.replace("@", "(ideal='shared')@") if measure in OVER_AN_IDEAL else measure)
     ours = draws.scores()[list(imputations.draws)]
     assert np.abs(ours - theirs).max() < 1e-9
@@ -109,8 +108,6 @@ def test_mean_and_spread_of_files_are_those_of_score(measure: str, n: int) -> No
     """
     imputations, scores, theirs = example_with(measure)
     estimates = estimates_of(scores)
-    assert estimates.draws is not None
-    assert estimates.std is not None
     every, means = estimates.draws.means(), theirs[:n].mean(axis=2)
     assert imputations.draws[:n] == spread_draws(len(every), n)
     assert (np.abs(means.mean(axis=0) - estimates.value) < 4 * estimates.std / np.sqrt(n)).all()
@@ -185,12 +182,7 @@ def test_a_topic_that_a_run_misses_counts_in_the_mean() -> None:
 def toy_with(negative: Negative, judged: Judgments) -> tuple[Collection, Qrels]:
     qrels = qrels_from_frame(judged)
     collection = build_collection(
-        toy_runs(),
-        qrels,
-        organizations=ORGANIZATIONS,
-        negative=negative,
-        pooled_run_ids=POOLED,
-        pool_depth=3,
+        toy_runs(), qrels, organizations=ORGANIZATIONS, negative=negative, pooled_run_ids=POOLED, pool_depth=3
     )
     return collection, qrels
 

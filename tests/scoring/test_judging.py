@@ -304,7 +304,6 @@ def test_what_is_expected_is_about_what_comes(measure: str, stages: int) -> None
         told |= set(found.pair.tolist())
         collection = judged(found, collection)
         again = judge_next(collection, TARGETS, measure, goal=goal, budget=20)
-        assert again.afterwards is not None
         assert again.afterwards.n == 20 * stage
         assert again.afterwards.before == pytest.approx(asked(measure, goal=goal).now)
         assert again.afterwards.now == again.now
@@ -347,7 +346,6 @@ def test_unpooled_runs_are_asked_about_as_if_new() -> None:
 
 def test_where_it_may_stop() -> None:
     found = asked(until=0.02)
-    assert found.n_needed is not None
     assert found.now == found.widest[0] == found.target.now.max()
     assert found.expected_after == found.widest[1]
     assert found.criterion == found.metadata["criterion"] == "widest interval"
@@ -387,7 +385,7 @@ def test_refused() -> None:
     with pytest.raises(InputError, match="as-judged has no interval; name a posterior"):
         judge_next(example, TARGETS, estimator="as-judged")
     with pytest.raises(InputError, match="nothing"):
-        judge_next(example, TARGETS, goal="nothing")  # type: ignore[arg-type]
+        judge_next(example, TARGETS, goal="nothing")
     with pytest.raises(InputError, match="no run 'nobody'"):
         judge_next(example, "nobody")
     with pytest.raises(InputError, match="budget"):

@@ -124,7 +124,7 @@ def test_a_pair_that_may_be_in_the_wrong_order_is_worth_more_than_one_that_is_cl
 
 def test_refused() -> None:
     with pytest.raises(InputError, match="no goal 'precision'; known: interval, comparison, ranking"):
-        find_target("precision", ("a", "b", "c"), DRAWS, 0.95)  # type: ignore[arg-type]
+        find_target("precision", ("a", "b", "c"), DRAWS, 0.95)
     with pytest.raises(InputError, match="a comparison of 3 runs; name two, or ask for their ranking"):
         find_target("comparison", ("a", "b", "c"), DRAWS, 0.95)
     alone = Values(DRAWS.amount[:, :1], 10)

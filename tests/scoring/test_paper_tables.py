@@ -67,7 +67,7 @@ def test_tables_fit_in_one_column_of_a_paper() -> None:
     assert latex.count(r"\begin{table}") == latex.count(r"\footnotesize") == 1
     assert "as\\\\judged" in latex
     with pytest.raises(InputError, match="width cannot be 'wide'"):
-        Arrangement(width="wide")  # type: ignore[arg-type]
+        Arrangement(width="wide")
 
 
 @pytest.mark.slow

@@ -198,12 +198,7 @@ NDCG = "nDCG(ideal='shared')@10"
 
 
 def test_over_an_ideal_ranking_the_score_as_judged_stands_before_the_bounds() -> None:
-    scores = score(
-        load_example(),
-        None,
-        ["P@10", NDCG, "R(ideal='judged')@10"],
-        estimators=["as-judged"],
-    )
+    scores = score(load_example(), None, ["P@10", NDCG, "R(ideal='judged')@10"], estimators=["as-judged"])
     frame = wide(scores).set_index(["run_id", "measure"])
     text = printed(scores)
     row = frame.loc[("new-a", NDCG)]  # the other run may find what it lacks

@@ -132,7 +132,6 @@ def test_interval_has_the_probability_asked_for(ci_prob: float) -> None:
     frame = wide(scores)
     assert (frame["ci_prob"] == ci_prob).all()
     draws = scores["posterior-background", "P@10"].draws
-    assert draws is not None
     n_relevant = draws.totals()
     for r, row in enumerate(frame.itertuples(index=False)):
         low, high = (
@@ -235,7 +234,7 @@ def test_estimates_that_are_not_there_are_named() -> None:
     with pytest.raises(KeyError, match="there are: background, P@5"):
         _ = example_scores()["background", "P@99"]
     with pytest.raises(KeyError, match=r"'P@5': write scores\[method, measure\]"):
-        _ = example_scores()["P@5"]  # type: ignore[index]
+        _ = example_scores()["P@5"]
 
 
 def test_topics_are_a_table_where_they_are_few_or_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

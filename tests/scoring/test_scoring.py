@@ -151,7 +151,7 @@ def test_estimand_moves_bounds_and_every_estimate() -> None:
         [n / 300 for n in judgment_counts(example, TARGETS, cutoffs=10).n_unjudged.sum(axis=(1, 2))]
     )
     with pytest.raises(InputError, match="estimand cannot be 'everything'"):
-        score(example, None, estimators=["background"], estimand="everything")  # type: ignore[arg-type]
+        score(example, None, estimators=["background"], estimand="everything")
 
 
 # --- notes -------------------------------------------------------------------------------------------------
@@ -287,7 +287,7 @@ def test_unknown_settings_are_refused_before_any_work() -> None:
     with pytest.raises(
         InputError, match=r"unknown settings \['measure'\]; did you mean 'measures'\? score has"
     ):
-        score(load_example(), measure="P@5", report=stages.append)  # type: ignore[call-overload]
+        score(load_example(), measure="P@5", report=stages.append)
     with pytest.raises(InputError, match="no estimator 'foreground'"):
         score(load_example(), None, estimators=["background", "foreground"], report=stages.append)
     with pytest.raises(InputError, match="measure 'AP': it needs a cutoff"):
