@@ -59,7 +59,7 @@ def test_hidden_documents_of_a_strategy_that_looked_at_judgments_are_more_releva
     looked = replace(example, pool=StrategyPool.of(example, pooled, "move-to-front", budget))
 
     def found(**settings: Any) -> Estimates:
-        estimator = PosteriorEstimator(model="background", draws=100, **settings)
+        estimator = PosteriorEstimator(model="background", draws=25, **settings)
         return estimator.estimate(looked, ["new-b"])[0]
 
     usual, none = found(), found(shift=0.0)

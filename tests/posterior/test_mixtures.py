@@ -33,7 +33,7 @@ def of_kinds(usual: float, new: float, chance: tuple[float, float], n_draws: int
 
 
 @cache
-def example_completion(model: str = "combined", draws: int = 250) -> Completion:
+def example_completion(model: str = "combined", draws: int = 100) -> Completion:
     return PosteriorEstimator(model=model, draws=draws).complete(load_example(), measures="P@10")
 
 
@@ -67,18 +67,14 @@ def test_all_documents_of_a_run_are_of_one_kind_in_a_draw() -> None:
     assert (block[:, alone["two"]][:, 0] >= block[:, alone["one"]][:, 0]).all()
 
 
-def test_chances_of_zero_and_one_are_one_mixture() -> None:
+def test_expected_relevance_is_that_of_the_kind() -> None:
+    """Chances of 0 and 1 are one mixture."""
     usual, new = completed(-0.4), completed(0.9)
     for chance, same in (((0.0, 0.0), usual), ((1.0, 1.0), new)):
-        found = of_kinds(-0.4, 0.9, chance, 2000)
-        assert np.array_equal(found.block(0), same.block(0))
-
-
-def test_expected_relevance_is_that_of_the_kind() -> None:
+        assert np.array_equal(of_kinds(-0.4, 0.9, chance, 2000).block(0), same.block(0))
     found = of_kinds(-1.0, 1.5, (0.3, 0.3))
     mean, variance = found.expected(0, np.array([0.0, 1.0]))
-    new = found.posteriors[0].new_kind
-    is_new = new.is_new(np.arange(4000))[:, 0]
+    is_new = found.posteriors[0].new_kind.is_new(np.arange(4000))[:, 0]
     assert mean[is_new] == pytest.approx(expit(1.5))
     assert mean[~is_new] == pytest.approx(expit(-1.0))
     assert variance[is_new] == pytest.approx(expit(1.5) * (1 - expit(1.5)))
@@ -106,12 +102,14 @@ def test_shares_are_those_of_the_draws_and_have_names() -> None:
 
 
 def test_only_the_combined_estimator_asks() -> None:
-    found = example_completion()
+    """Whether runs are of a new kind, and whether the pool's organizations are held; the example's are."""
+    found, single = example_completion(), example_completion("ratio")
     expected = distance_from_pool(load_example(), found.unknowns.run_ids)
     assert found.distance.new_kind.tolist() == expected.new_kind.tolist()
-    single = example_completion("ratio")
-    assert single.distance is None
-    assert single.posteriors[0].new_kind is None
+    assert (single.distance, single.posteriors[0].new_kind) == (None, None)
+    assert found.diagnostics.n_held_out == 8
+    assert found.diagnostics.held_out > 0.8
+    assert np.isnan(single.diagnostics.held_out)
 
 
 def test_the_other_part_is_what_it_is_without_kinds() -> None:
@@ -126,8 +124,7 @@ def test_the_other_part_is_what_it_is_without_kinds() -> None:
 
 
 def test_pooled_runs_are_never_of_a_new_kind() -> None:
-    example = load_example()
-    found = PosteriorEstimator(draws=100).complete(example, ["north-1", "south-1"], "P@20")
+    found = PosteriorEstimator(draws=10).complete(load_example(), ["north-1", "south-1"], "P@20")
     assert np.isfinite(found.distance.distance).all()
     assert found.distance.new_kind.tolist() == [0, 0]
     assert all(posterior.new_kind is None for posterior in found.posteriors)
@@ -232,25 +229,12 @@ AT_LEAST = np.array([[0.5, 0.9], [0.99, 0.99], [0.01, 0.01]])
 def test_organizations_are_held_where_neither_tail_is_short() -> None:
     totals = HeldOutTotals(np.zeros((3, 2)), AT_MOST, AT_LEAST, np.array([1, 0.5, 0.5]))
     assert totals.held((0.75, 0.25)) == HeldOut(0.5, 2)
-    assert totals.held((0.75, 0.25)).share == 0.5
     assert totals.held((0.75, 0.25), prob=0.98).share == 0.75  # P(as few) is .02, more than .01
     assert HeldOutTotals(*np.empty((3, 0, 2)), np.empty(0)).held((0.5, 0.5)).n_organizations == 0
-
-
-def test_few_held_organizations_are_too_few_where_chance_hardly_leaves_so_few() -> None:
-    """P(at most 11 of 15) is .0006 and P(at most 12 of 15) .036 for a chance of .95."""
+    # P(at most 11 of 15) is .0006 and P(at most 12 of 15) .036 for a chance of .95
     assert HeldOut(11 / 15, 15).is_bad
     assert not HeldOut(12 / 15, 15).is_bad
     assert not HeldOut().is_bad
-
-
-def test_the_pools_organizations_are_said_to_be_held() -> None:
-    """The example is simulated from such models."""
-    found = example_completion()
-    assert found.diagnostics.n_held_out == 8
-    assert found.diagnostics.held_out > 0.8
-    alone = example_completion("ratio").diagnostics
-    assert np.isnan(alone.held_out)
 
 
 def test_a_pool_whose_organizations_are_not_held_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
+from graded_example import graded_example
 from scipy import stats
 
 from bayespool import complete
-from bayespool.experiments import load_example
 from bayespool.models import Effect
 from bayespool.posterior.new_organizations import (
     NewOrganizations,
@@ -118,17 +116,8 @@ def test_a_scale_too_small_for_its_effects_tells_nothing_of_tails() -> None:
 
 def test_scores_that_need_fewer_rungs_stay_the_same() -> None:
     """P@10 asks one rung, nDCG@10 several: neither tails nor effects of the first depend on the others."""
-    collection = load_example()
-    graded = dataclasses.replace(
-        collection,
-        relevance=np.where(
-            (collection.relevance > 0) & (np.arange(len(collection.relevance)) % 3 == 0),
-            2,
-            collection.relevance,
-        ).astype(np.int16),
-    )
-    alone = complete(graded, "new-b", "P@10", draws=50)
-    longer = complete(graded, "new-b", "nDCG@10", draws=50)
+    graded = graded_example((1, 2))
+    alone, longer = (complete(graded, "new-b", measure, draws=50) for measure in ("P@10", "nDCG@10"))
     first, of_longer = (c.posteriors[0].mixture.components[0] for c in (alone, longer))
     np.testing.assert_array_equal(first.effect, of_longer.effect)
     second = longer.posteriors[1].mixture.components[0]
