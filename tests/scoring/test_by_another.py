@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -70,11 +71,14 @@ def test_tables_sentences_and_notes_say_what_it_is(scores: Scores) -> None:
 def test_a_sentence_says_what_is_missing() -> None:
     """By share of the unjudged documents."""
     row = {"another_value": 0.5, "another_lower": 0.4, "another_upper": 0.6}
-    more = [_in_wider_scope(row | {"unjudged_variance": share}) for share in (np.nan, 0.0, 0.19, 0.64)]
-    assert more[0].endswith("(interval 0.400–0.600).")
-    assert more[1].endswith("Nearly all of the variance is due to the assessor, not to unjudged documents.")
-    assert more[2].endswith("10.0 % narrower; the assessor accounts for 81.0 % of the variance.")
-    assert more[3].endswith("the assessor accounts for 36.0 % of the variance.")
+    said = (
+        (np.nan, "(interval 0.400–0.600)."),
+        (0.0, "due to the assessor, not to unjudged documents."),
+        (0.19, "10.0 % narrower; the assessor accounts for 81.0 % of the variance."),
+        (0.64, "the assessor accounts for 36.0 % of the variance."),
+    )
+    for share, end in said:
+        assert _in_wider_scope(row | {"unjudged_variance": share}).endswith(end)
 
 
 def test_these_topics_do_not_know_of_it(both: Collection, scores: Scores) -> None:
@@ -114,13 +118,14 @@ def test_a_stated_confusion_does_without_a_file(both: Collection) -> None:
 
 
 def test_what_is_missing_or_idle_is_refused() -> None:
-    with pytest.raises(InputError, match="nothing says what another assessor would judge"):
-        score(load_example(), "new-a", scope="another-assessor", **FEW)
-    with pytest.raises(InputError, match="no scope that speaks of assessors"):
-        score(load_example(), "new-a", confusion="9 1; 1 9", **FEW)
-    with pytest.raises(InputError, match="confusion of 2 levels, and the judgments have 3: 0, 1, 2"):
-        score(load_example(), "new-a", scope="another-assessor", confusion="9 1; 1 9", **FEW)
-    with pytest.raises(InputError, match="no posterior among the estimators"):
-        score(load_example(), "new-a", scope="another-assessor", estimators="background")
+    scope: Any = {"scope": "another-assessor"}
+    for asked, words in (
+        (FEW | scope, "nothing says what another assessor"),
+        (FEW | {"confusion": "9 1; 1 9"}, "no scope that speaks of assessors"),
+        (FEW | scope | {"confusion": "9 1; 1 9"}, "2 levels, and the judgments have 3: 0, 1, 2"),
+        (scope | {"estimators": "background"}, "no posterior among the estimators"),
+    ):
+        with pytest.raises(InputError, match=words):
+            score(load_example(), "new-a", **asked)
     with pytest.raises(InputError, match="no posterior among the estimators"):
         compare(load_example(), scopes=("another-assessor",), estimators="background")
