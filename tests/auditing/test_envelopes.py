@@ -37,20 +37,21 @@ def toy(seed: int, cutoff: int, n_levels: int = 1) -> TopicOfRun:
     )
 
 
-@pytest.mark.parametrize("n_levels", [1, 2])
 @pytest.mark.parametrize(
-    "text",
+    ("text", "n_levels"),
     [
-        *("P@4", "DCG@6", "RBP(p=0.8)@5", "SDCG(max_rel=2)@6", "nDCG@4", "nDCG(dcg='exp-log2')@6", "AP@6"),
-        *("R@5", "RR@6", "AP(ideal='judged')@6", "nDCG(ideal='judged')@6", "P(rel=2)@6"),
+        *(
+            (text, 1)
+            for text in ("P@4", "RBP(p=0.8)@5", "nDCG@4", "AP@6", "R@5", "RR@6", "AP(ideal='judged')@6")
+        ),
+        *((text, 2) for text in ("DCG@6", "SDCG(max_rel=2)@6", "nDCG(dcg='exp-log2')@6", "P(rel=2)@6")),
+        *(("nDCG(ideal='judged')@6", 2), ("AP(rel=2)@6", 2)),
     ],
 )
 def test_every_completion_lies_between(text: str, n_levels: int) -> None:
     measure = parse_measure(text)
-    if measure.rel > n_levels:
-        return
     gaps = []
-    for seed in range(4):
+    for seed in range(3):
         topic = toy(seed, measure.cutoff, n_levels)
         levels = (0, *topic.tally.levels)
         worth = np.array([float(measure.amounts(np.array([level]))) for level in levels])
@@ -97,7 +98,7 @@ def test_ndcg_is_a_sum_where_the_ideal_is_full() -> None:
     assert found.base_low == pytest.approx(found.base_high)
 
 
-@pytest.mark.parametrize("text", ["AntiP@10", "ERR@10", "Success@10"])
-def test_other_measures_are_refused(text: str) -> None:
-    with pytest.raises(InputError, match="cannot be audited; P, DCG"):
-        check_auditable(parse_measure(text))
+def test_other_measures_are_refused() -> None:
+    for text in ("AntiP@10", "ERR@10", "Success@10"):
+        with pytest.raises(InputError, match="cannot be audited"):
+            check_auditable(parse_measure(text))
