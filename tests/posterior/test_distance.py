@@ -77,16 +77,16 @@ def test_runs_of_the_pool_are_near_and_the_farther_the_likelier_a_new_kind() -> 
     assert (np.diff(found.new_kind[np.argsort(found.distance)]) > 0).all()
 
 
-@pytest.mark.parametrize(("n_organizations", "likely"), [(2, True), (20, False)])
-def test_small_pools_are_expected_to_lack_kinds(n_organizations: int, likely: bool) -> None:
+def test_small_pools_are_expected_to_lack_kinds() -> None:
     """At the same, small distance; nobody is called unlike the pool for that."""
-    settings = SimulationSettings(n_organizations=n_organizations, max_runs=1)
-    simulation = simulate(settings, random_seed=1)
-    found = distance_from_pool(simulation.collection, simulation.new_run_ids)
-    near = found.distance < 1.5
-    assert near.any()
-    assert ((found.new_kind[near] > 0.4) == likely).all()
-    assert not found.is_far[near].any()
+    for n_organizations, likely in ((2, True), (20, False)):
+        settings = SimulationSettings(n_organizations=n_organizations, max_runs=1)
+        simulation = simulate(settings, random_seed=1)
+        found = distance_from_pool(simulation.collection, simulation.new_run_ids)
+        near = found.distance < 1.5
+        assert near.any()
+        assert ((found.new_kind[near] > 0.4) == likely).all(), n_organizations
+        assert not found.is_far[near].any()
 
 
 def test_a_run_of_nothing_that_is_judged_is_far() -> None:

@@ -31,14 +31,6 @@ def test_each_document_is_drawn_with_its_chance() -> None:
     assert np.abs(lagged).max() < 5 / np.sqrt(n)
 
 
-def test_uniform_numbers_are_uniform() -> None:
-    """Through their chances: log odds of a grid of p give shares p."""
-    n = 200_000
-    for p in (0.01, 0.2, 0.5, 0.8, 0.99):
-        share = completed(float(np.log(p / (1 - p))), n).block(0).mean(axis=0)
-        assert np.abs(share - p).max() < 5 * np.sqrt(p * (1 - p) / n)
-
-
 def test_log_odds_beyond_the_table_are_chances_all_the_same() -> None:
     for log_odds, relevant in ((1e3, 1), (-1e3, 0), (np.inf, 1), (-np.inf, 0)):
         assert (completed(log_odds, 500).block(0) == relevant).all(), log_odds

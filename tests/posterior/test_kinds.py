@@ -40,20 +40,17 @@ def test_kinds_are_organizations_that_retrieve_alike() -> None:
         find_kinds(toy(), 0)
 
 
-@pytest.mark.parametrize("often", "acq")
-def test_the_number_of_an_organizations_runs_decides_nothing(often: str) -> None:
+def test_the_number_of_an_organizations_runs_decides_nothing() -> None:
     """An organization that submits its run five times retrieves as alike as one that submits it once."""
     once = {"a": "abcde", "b": "abcfg", "c": "aijkl", "p": "pqabs", "q": "pqrst", "r": "pqklm"}
-    runs = once | {f"{often}{i}": once[often] for i in range(4)}
-    collection = from_rankings(
-        {run: {"1": documents} for run, documents in runs.items()},
-        {"1": dict.fromkeys("".join(runs.values()), 1)},
-        {run: run[0].upper() for run in runs},
-        pooled_run_ids=tuple(runs),
-        pool_depth=5,
-    )
-    assert find_kinds(collection, 2) == (("A", "B", "C"), ("P", "Q", "R"))
-    assert find_kinds(collection, 3) == (("A", "B"), ("C",), ("P", "Q", "R"))
+    for often in once:
+        runs = once | {f"{often}{i}": once[often] for i in range(4)}
+        rankings = {run: {"1": documents} for run, documents in runs.items()}
+        judged = {"1": dict.fromkeys("".join(runs.values()), 1)}
+        organizations = {run: run[0].upper() for run in runs}
+        collection = from_rankings(rankings, judged, organizations, pooled_run_ids=tuple(runs), pool_depth=5)
+        assert find_kinds(collection, 2) == (("A", "B", "C"), ("P", "Q", "R")), often
+        assert find_kinds(collection, 3) == (("A", "B"), ("C",), ("P", "Q", "R")), often
 
 
 def test_names_of_runs_decide_nothing() -> None:

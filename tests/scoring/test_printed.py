@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import io
 import re
-from typing import Any
 
 import numpy as np
 import pytest
@@ -132,19 +131,6 @@ def test_posterior_stands_with_its_interval() -> None:
     ]
 
 
-def test_columns_order_and_rows_are_as_asked() -> None:
-    scores = with_posterior(toy_scores())
-    asked = Arrangement(["unjudged", "background", "mean", "interval"], sort="lower", top=1)
-    lines = printed(scores, arrangement=asked).splitlines()
-    assert lines[0] == "P@3, mean over 3 topics, 1 of 2 runs"
-    assert lines[5].split() == ["u", "55.6", "%", "0.3500", "0.6111", "0.3333–0.8889"]
-    by_name = printed(scores, arrangement=Arrangement(["lower"], sort="run")).splitlines()
-    assert [line.split()[0] for line in by_name[4:6]] == ["s2", "u"]
-    with pytest.raises(InputError, match="no column 'posterior-none'") as refused:
-        printed(scores, arrangement=Arrangement(["posterior-none"]))
-    assert "posterior-known" in (refused.value.hint or "")
-
-
 def test_many_runs_fit_148_lines_of_80_columns() -> None:
     """129 runs, each with a note of its own: the longest lists of runs and of notes are shortened."""
     one = score(toy_collection(), ["u"], ["P@3"], estimators=POINT)
@@ -210,6 +196,9 @@ def test_over_an_ideal_ranking_the_score_as_judged_stands_before_the_bounds() ->
 
 def test_the_legend_is_of_columns_that_are_shown() -> None:
     scores = score(load_example(), ["new-a", "new-b"], NDCG, estimators=["background", "anti-precision"])
+    with pytest.raises(InputError, match="no column 'posterior-none'") as refused:
+        printed(scores, arrangement=Arrangement(["posterior-none"]))
+    assert "anti-precision" in refused.value.hint
     undefined = "note: all runs: anti-precision: defined for P@n alone"
     assert undefined in printed(scores)
     assert "As judged: " in printed(scores)
@@ -220,20 +209,21 @@ def test_the_legend_is_of_columns_that_are_shown() -> None:
     assert "As judged: " in printed(scores, arrangement=Arrangement(columns=("as-judged", "lower")))
 
 
-@pytest.mark.parametrize("estimand", ["complete", "pooled"])
-def test_each_measure_has_its_table_and_a_note_the_measures_it_is_of(estimand: Any) -> None:
+def test_each_measure_has_its_table_and_a_note_the_measures_it_is_of() -> None:
     """The estimand is said where it is not the usual one."""
-    asked = ["P@10", "P@20", "P@5"]
-    scores = score(load_example(), "north-1", asked, estimators=["background"], estimand=estimand)
-    lines = printed(scores).splitlines()
-    end = ", unjudged documents below the pool depth nonrelevant" if estimand == "pooled" else ""
-    assert [line for line in lines if line.startswith("P@")] == [
-        f"{m}, mean over 20 topics{end}" for m in asked
-    ]
-    notes = [line for line in lines if line.startswith("note: ")]
-    if estimand == "complete":
-        assert "nothing unjudged (P@10, P@5)" in notes[0]
-        assert notes[1].endswith("are extrapolated (P@20)")
+    for estimand, end in (
+        ("complete", ""),
+        ("pooled", ", unjudged documents below the pool depth nonrelevant"),
+    ):
+        asked = ["P@10", "P@20", "P@5"]
+        scores = score(load_example(), "north-1", asked, estimators=["background"], estimand=estimand)
+        lines = printed(scores).splitlines()
+        titles = [line for line in lines if line.startswith("P@")]
+        assert titles == [f"{m}, mean over 20 topics{end}" for m in asked]
+        notes = [line for line in lines if line.startswith("note: ")]
+        if estimand == "complete":
+            assert "nothing unjudged (P@10, P@5)" in notes[0]
+            assert notes[1].endswith("are extrapolated (P@20)")
 
 
 def test_missing_value_is_a_dash_and_a_column_of_them_is_left_out() -> None:
