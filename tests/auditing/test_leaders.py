@@ -244,7 +244,7 @@ def simulated(rng: np.random.Generator, model: str) -> tuple[LeaderAudit, np.nda
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["right", "useless", "adverse"])
 def test_no_difference_is_ever_missed_in_19_of_20_audits(model: str) -> None:
-    missed, n = 0, 100
+    missed, n = 0, 200
     for seed in range(n):
         found, values, _ = simulated(np.random.default_rng([seed, 2]), model)
         ends = [audit.intervals for audit in found.audits]

@@ -98,7 +98,7 @@ def test_payoffs_end_where_a_judgment_is_missing() -> None:
     assert len(short.low) == gap
 
 
-@pytest.mark.parametrize("model", ["right", "adverse"])
+@pytest.mark.parametrize("model", ["right", "useless", "adverse"])
 def test_intervals_ever_miss_in_at_most_one_of_twenty(model: str) -> None:
     """With 200 audits each: at most 5 % of 95 % sequences, plus three standard errors."""
     missed, n = 0, 200

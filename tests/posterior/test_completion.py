@@ -117,6 +117,26 @@ def test_copies_of_a_run_and_measures_beside_change_no_byte() -> None:
 
 
 @pytest.mark.slow
+def test_what_another_run_does_not_share_stays() -> None:
+    """Beside ``new-a`` the documents that ``new-b`` alone has keep their draws."""
+    example, estimator = load_example(), PosteriorEstimator(draws=100)
+    a = int(example.run_index("new-a")[0])
+    alone = estimator.complete(example, "new-b", "P@10")
+    beside = estimator.complete(example, TARGETS, "P@10")
+    n_same = 0
+    for t in range(len(example.query_ids)):
+        one, both = alone.unknowns, beside.unknowns
+        mine = one.pair[one.on_topic(t)]
+        theirs = both.pair[both.on_topic(t)]
+        shared = np.isin(theirs, example.document[a, t])
+        place = np.searchsorted(theirs, mine)
+        kept = ~shared[place]
+        n_same += int(kept.sum())
+        assert np.array_equal(alone.block(t)[:, kept], beside.block(t)[:, place[kept]])
+    assert n_same > 20
+
+
+@pytest.mark.slow
 def test_in_every_draw_deeper_cutoffs_have_no_fewer_relevant_documents() -> None:
     scores = score(load_example(), TARGETS, ["P@20", "P@5", "P@10", "P@1"], estimators="posterior-combined")
     amounts = [scores["posterior-combined", f"P@{n}"].draws.amount for n in (1, 5, 10, 20)]
