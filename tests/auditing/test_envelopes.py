@@ -37,20 +37,29 @@ def toy(seed: int, cutoff: int, n_levels: int = 1) -> TopicOfRun:
     )
 
 
-@pytest.mark.parametrize("n_levels", [1, 2])
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("P@4", "DCG@6", "RBP(p=0.8)@5", "SDCG(max_rel=2)@6", "nDCG@4", "nDCG(dcg='exp-log2')@6", "AP@6"),
-        *("R@5", "RR@6", "AP(ideal='judged')@6", "nDCG(ideal='judged')@6", "P(rel=2)@6"),
-    ],
-)
-def test_every_completion_lies_between(text: str, n_levels: int) -> None:
+COMPLETED = {
+    1: ("P@4", "RBP(p=0.8)@5", "nDCG@4", "AP@6", "R@5", "RR@6", "AP(ideal='judged')@6"),
+    2: (
+        "DCG@6",
+        "SDCG(max_rel=2)@6",
+        "nDCG(dcg='exp-log2')@6",
+        "nDCG(ideal='judged')@6",
+        "P(rel=2)@6",
+        "AP(rel=2)@6",
+    ),
+}
+
+
+@pytest.mark.parametrize("n_levels", COMPLETED)
+def test_every_completion_lies_between(n_levels: int) -> None:
+    for text in COMPLETED[n_levels]:
+        assert_between(text, n_levels)
+
+
+def assert_between(text: str, n_levels: int) -> None:
     measure = parse_measure(text)
-    if measure.rel > n_levels:
-        return
     gaps = []
-    for seed in range(4):
+    for seed in range(3):
         topic = toy(seed, measure.cutoff, n_levels)
         levels = (0, *topic.tally.levels)
         worth = np.array([float(measure.amounts(np.array([level]))) for level in levels])
@@ -66,8 +75,7 @@ def test_every_completion_lies_between(text: str, n_levels: int) -> None:
             value = float(measure.values(ranked[None, None], Tally(n, topic.tally.levels)).scores()[0, 0])
             low = found.base_low + found.low @ worth[list(drawn)]
             high = found.base_high + found.high @ worth[list(drawn)]
-            assert low <= value + 1e-12
-            assert value <= high + 1e-12
+            assert low - 1e-12 <= value <= high + 1e-12, text
             gaps.append(high - low)
     is_sum = not isinstance(measure, Normalized) and measure.name != "RR"
     assert (max(gaps) < 1e-12) == (is_sum or text == "nDCG(ideal='judged')@6")
@@ -97,7 +105,7 @@ def test_ndcg_is_a_sum_where_the_ideal_is_full() -> None:
     assert found.base_low == pytest.approx(found.base_high)
 
 
-@pytest.mark.parametrize("text", ["AntiP@10", "ERR@10", "Success@10"])
-def test_other_measures_are_refused(text: str) -> None:
-    with pytest.raises(InputError, match="cannot be audited; P, DCG"):
-        check_auditable(parse_measure(text))
+def test_other_measures_are_refused() -> None:
+    for text in ("AntiP@10", "ERR@10", "Success@10"):
+        with pytest.raises(InputError, match="cannot be audited"):
+            check_auditable(parse_measure(text))

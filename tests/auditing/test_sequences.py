@@ -16,11 +16,7 @@ def drawn(seed: int, n: int = 60, **replaced: np.ndarray) -> tuple[Walk, np.ndar
     given = {"c": rng.uniform(-0.01, 0.02, n), "m": rng.uniform(0, 1, n), **replaced}
     worth = (rng.random(n) < given.get("p", given["m"])).astype(float)
     known = np.arange(n)
-    return (
-        walk(given["c"], given["c"], given["m"], worth, known, uniforms(seed, n)),
-        given["c"],
-        worth,
-    )
+    return (walk(given["c"], given["c"], given["m"], worth, known, uniforms(seed, n)), given["c"], worth)
 
 
 def test_numbers_that_draw_depend_on_seed_and_step_alone() -> None:

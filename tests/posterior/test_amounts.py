@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
-import pytest
 from fits import TARGETS
 from graded_example import graded_example
 
 from bayespool.evidence.ideals import ranked_levels, tally_of
 from bayespool.measures import MEASURES, Measure, Tally, parse_measure
 from bayespool.measures.base import DrawnRankings
-from bayespool.posterior import Completion, complete
+from bayespool.posterior import complete
 
 NAMES = [
     "P(rel=2)@10",
@@ -35,40 +32,36 @@ NAMES = [
 ]
 
 
-@cache
-def completed_example() -> Completion:
-    return complete(graded_example(), TARGETS, ["nDCG@30"], model="ratio", draws=5, chains=1)
-
-
-def test_every_family_is_here() -> None:
-    assert {parse_measure(name).name for name in NAMES} == set(MEASURES)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_amounts_are_those_of_completed_rankings(name: str) -> None:
+def test_amounts_are_those_of_completed_rankings() -> None:
     """Judgments completed by hand, one draw at a time, and scored as if they were the collection's."""
-    collection, measure = graded_example(), parse_measure(name)
-    completion = completed_example()
-    (values,) = completion.evaluate(measure)
+    assert {parse_measure(name).name for name in NAMES} == set(MEASURES)
+    collection = graded_example()
+    completion = complete(collection, TARGETS, ["nDCG@30"], model="ratio", draws=3, chains=1)
     index, levels = collection.run_index(TARGETS), (0, *collection.levels)
-    u = completion.unknowns
+    u, measures = completion.unknowns, [parse_measure(name) for name in NAMES]
+    found = completion.evaluate(*measures)
     for draw in range(completion.n_draws):
         relevance = collection.relevance.copy()
         for t in range(len(collection.query_ids)):
             level = np.array(completion.levels)[completion.block(t, slice(draw, draw + 1))[0]]
             relevance[u.pair[u.on_topic(t)]] = level
         table = np.append(np.maximum(relevance, -1), np.int16(-2))
-        ranked = table[collection.document[index, :, : measure.cutoff]]
-        if measure.of_judgments:
-            ranked = ranked_levels(collection, index, measure.cutoff)
-        for row in range(len(index)):
-            of_ideal = {"judged": index[:0], "shared": index}.get(getattr(measure, "ideal", ""), index[[row]])
-            near = collection.document[of_ideal, :, : max(measure.cutoff, 10)]
-            made_of = collection.relevance.copy()
-            made_of[near[near >= 0]] = relevance[near[near >= 0]]
-            tally = tally_of(collection, levels, relevance=made_of)
-            expected = measure.values(measure.read(ranked[[row]]), tally).amount[0]
-            np.testing.assert_allclose(values.amount[draw, row], expected, rtol=1e-12, atol=1e-12)
+        for measure, values in zip(measures, found, strict=True):
+            ranked = table[collection.document[index, :, : measure.cutoff]]
+            if measure.of_judgments:
+                ranked = ranked_levels(collection, index, measure.cutoff)
+            for row in range(len(index)):
+                of_ideal = {"judged": index[:0], "shared": index}.get(
+                    getattr(measure, "ideal", ""), index[[row]]
+                )
+                near = collection.document[of_ideal, :, : max(measure.cutoff, 10)]
+                made_of = collection.relevance.copy()
+                made_of[near[near >= 0]] = relevance[near[near >= 0]]
+                tally = tally_of(collection, levels, relevance=made_of)
+                expected = measure.values(measure.read(ranked[[row]]), tally).amount[0]
+                np.testing.assert_allclose(
+                    values.amount[draw, row], expected, rtol=1e-12, atol=1e-12, err_msg=str(measure)
+                )
 
 
 def test_average_precision_by_its_own_way_is_that_of_laid_out_rankings() -> None:
@@ -84,7 +77,6 @@ def test_average_precision_by_its_own_way_is_that_of_laid_out_rankings() -> None
     for name in ("AP@20", "AP(rel=2)@20"):
         measure: Measure = parse_measure(name)
         of_draws = measure.of_draws(drawn)
-        assert of_draws is not None
         np.testing.assert_allclose(of_draws(block), measure.evaluate(laid_out), rtol=1e-12)
     assert parse_measure("RR@20").of_draws(drawn) is None
     assert Tally(np.zeros((1, 1)), (1,)).levels == (1,)

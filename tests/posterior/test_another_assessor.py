@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import cache
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments import load_example
 from bayespool.experiments.simulation import SimulationSettings, simulate
 from bayespool.inference.confusion import ConfusionDraws
-from bayespool.measures import Values, parse_measures
+from bayespool.measures import Estimates, Values, parse_measures
 from bayespool.measures.assessor_variance import unjudged_share
 from bayespool.posterior import PosteriorEstimator, drawing
 from bayespool.posterior.another_assessor import (
@@ -30,20 +31,34 @@ MEASURES = ("P@10", "nDCG@10", "AP@20", "R@20", "RR@10", "P(rel=2)@10", "Judged@
 ESTIMATOR = PosteriorEstimator(model="ratio", draws=25)
 
 
+def twice_judged(collection: Collection, level: np.ndarray, twice: np.ndarray | bool = True) -> Collection:
+    """The collection whose second assessor gave these levels to some of its judged documents."""
+    known = np.where(collection.judged & twice, level, -1).astype(np.int16)
+    return dataclasses.replace(collection, second=SecondAssessors(known))
+
+
+@cache
+def third() -> Collection:
+    """The example, three of ten judged documents twice."""
+    return again(load_example(), 0.3)
+
+
+@cache
+def estimated(*measures: str) -> tuple[Estimates, ...]:
+    return ESTIMATOR.estimate(third(), "new-b", measures)
+
+
 def again(collection: Collection, share: float, *, changed: float = 0.2, seed: int = 1) -> Collection:
     """The collection with a share of its judged documents judged twice, some levels one up or down."""
     rng = np.random.default_rng(seed)
     level = np.maximum(collection.relevance, 0)
     other = np.where(rng.random(len(level)) < changed, np.abs(level - 1), level)
-    twice = collection.judged & (rng.random(len(level)) < share)
-    second = SecondAssessors(np.where(twice, other, -1).astype(np.int16))
-    return dataclasses.replace(collection, second=second)
+    return twice_judged(collection, other, rng.random(len(level)) < share)
 
 
 def test_where_all_is_judged_twice_the_second_assessor_decides() -> None:
     """Pooled runs have nothing unjudged: their scores are those of the second assessor, in every draw."""
     both = again(load_example(), 1.0)
-    assert both.second is not None
     runs, measures = both.pooled_run_ids[:3], parse_measures(("P@10", "nDCG(ideal='judged')@10", "RR@10"))
     completion = ESTIMATOR.complete(both, runs, measures)
     by_second = dataclasses.replace(both, relevance=both.second.relevance)
@@ -54,66 +69,50 @@ def test_where_all_is_judged_twice_the_second_assessor_decides() -> None:
 
 
 def test_scores_on_these_judgments_do_not_change() -> None:
-    example = load_example()
-    plain, beside = (ESTIMATOR.estimate(c, "new-a", MEASURES) for c in (example, again(example, 0.3)))
+    plain, beside = ESTIMATOR.estimate(load_example(), "new-b", MEASURES), estimated(*MEASURES)
     for one, two in zip(plain, beside, strict=True):
-        assert one.draws is not None
-        assert two.draws is not None
         assert one.by_another is None
-        assert two.by_another is not None
         assert np.array_equal(one.draws.amount, two.draws.amount)
         assert two.by_another.amount.dtype == two.draws.amount.dtype
         low, high = one.measure.range
         assert low <= two.by_another.scores().min() <= two.by_another.scores().max() <= high
-    assert np.array_equal(plain[-1].draws.amount, beside[-1].by_another.amount)  # type: ignore[union-attr]
+    assert np.array_equal(plain[-1].draws.amount, beside[-1].by_another.amount)
 
 
-def test_other_measures_and_runs_beside_change_nothing() -> None:
-    both = again(load_example(), 0.3)
-    (alone,) = ESTIMATOR.estimate(both, "new-b", "P@10")
-    beside = ESTIMATOR.estimate(both, ["new-a", "new-b"], MEASURES)[0]
-    assert alone.by_another is not None
-    assert beside.by_another is not None
-    assert np.array_equal(alone.by_another.amount[:, 0], beside.by_another.amount[:, 1])
+def test_measures_runs_and_threads_beside_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither values by another assessor nor the parts of their variance."""
+    beside = ESTIMATOR.estimate(third(), ["new-a", "new-b"], ("P@10", "nDCG@10"))
+    monkeypatch.setattr(drawing, "MAX_THREADS", 1)
+    for found, one in zip(beside, ESTIMATOR.estimate(third(), "new-b", ("P@10", "nDCG@10")), strict=True):
+        assert np.array_equal(one.by_another.amount[:, 0], found.by_another.amount[:, 1])
+        assert np.array_equal(one.exchanged.amount[:, :, 0], found.exchanged.amount[:, :, 1])
+    assert np.array_equal(estimated(*MEASURES)[0].by_another.amount[:, 0], beside[0].by_another.amount[:, 1])
 
 
 def test_jointly_a_document_has_one_level_for_all_measures() -> None:
     """What reaches level 2 by another assessor reaches level 1, in every draw, as in the completion."""
-    both = again(load_example(), 0.3)
     joint = dataclasses.replace(ESTIMATOR, joint=True, draws=500)
-    low, high = joint.estimate(both, "new-b", ("P@10", "P(rel=2)@10"))
+    low, high = joint.estimate(third(), "new-b", ("P@10", "P(rel=2)@10"))
     for one, two in ((low.by_another, high.by_another), (low.exchanged, high.exchanged)):
-        assert one is not None
-        assert two is not None
         assert (two.amount <= one.amount).all()
-    apart = dataclasses.replace(joint, joint=False).estimate(both, "new-b", ("P@10", "P(rel=2)@10"))
-    assert apart[0].by_another is not None
-    assert low.by_another is not None
+    apart = dataclasses.replace(joint, joint=False).estimate(third(), "new-b", "P@10")
     assert apart[0].by_another.expected() == pytest.approx(low.by_another.expected(), abs=0.02)
 
 
 def test_a_document_has_one_level_for_all_runs() -> None:
-    both = again(load_example(), 0.3)
-    runs = [*both.pooled_run_ids[:2], *both.pooled_run_ids[:1]]
+    one, two = third().pooled_run_ids[:2]
     joint = dataclasses.replace(ESTIMATOR, together=True)
-    (found,) = joint.estimate(both, runs[:2], "P@10")
-    (other,) = joint.estimate(both, runs[1:], "P@10")
-    assert found.by_another is not None
-    assert other.by_another is not None
+    ((found,), (other,)) = (joint.estimate(third(), runs, "P@10") for runs in ((one, two), (two, one)))
     assert np.array_equal(found.by_another.amount, other.by_another.amount[:, ::-1])
-    as_values = found.as_by_another()
-    assert as_values.value == pytest.approx(found.by_another.means().mean(axis=0))
+    assert found.as_by_another().value == pytest.approx(found.by_another.means().mean(axis=0))
 
 
 def test_levels_that_only_the_second_assessor_uses_count() -> None:
     both = again(load_example(), 1.0, changed=0.0)
-    assert both.second is not None
     higher = np.where(both.second.relevance > 0, both.second.relevance + 2, both.second.relevance)
     both = dataclasses.replace(both, second=SecondAssessors(higher.astype(np.int16)))
     assert AnotherAssessor(both, 10, 1).levels == (0, 1, 2, 3, 4)
     (graded,) = ESTIMATOR.estimate(both, both.pooled_run_ids[:1], "DCG@10")
-    assert graded.by_another is not None
-    assert graded.draws is not None
     assert (graded.by_another.amount > graded.draws.amount).any()
 
 
@@ -122,16 +121,13 @@ def test_levels_of_few_documents_judged_twice_are_told() -> None:
     assert describe_assessors(again(example, 1.0))["notes"] == []
     few = again(example, 0.02)
     told = describe_assessors(few)
-    assert told["n_twice"] == few.second.judged.sum()  # type: ignore[union-attr]
+    assert told["n_twice"] == few.second.judged.sum()
     assert sum(row["n"] for row in told["changes"]) == told["n_twice"]
     assert "of relevance 2" in told["notes"][0]
-    stated = dataclasses.replace(
-        example, second=SecondAssessors(np.full(len(example.relevance), -1, np.int16))
-    )
+    stated = twice_judged(example, example.relevance, False)
     assert "no document is judged twice" in describe_assessors(stated)["notes"][0]
-    binary = np.where(example.judged, np.minimum(example.relevance, 1), -1).astype(np.int16)
-    (note,) = describe_assessors(dataclasses.replace(example, second=SecondAssessors(binary)))["notes"]
-    assert note == "second assessors give no document relevance 2: another assessor gives none"
+    (note,) = describe_assessors(twice_judged(example, np.minimum(example.relevance, 1)))["notes"]
+    assert "no document relevance 2" in note
 
 
 def test_what_good_runs_rank_high_is_confirmed_more_often() -> None:
@@ -142,11 +138,10 @@ def test_what_good_runs_rank_high_is_confirmed_more_often() -> None:
     level = np.where(top[:-1], np.maximum(example.relevance, 0), 0)
     rng = np.random.default_rng(2)
     twice = example.judged & (rng.random(len(level)) < 0.5)
-    both = dataclasses.replace(example, second=SecondAssessors(np.where(twice, level, -1).astype(np.int16)))
+    both = twice_judged(example, level, twice)
     runs = both.pooled_run_ids
     by_second = dataclasses.replace(example, relevance=np.where(example.judged, level, -1).astype(np.int16))
     for e in dataclasses.replace(ESTIMATOR, estimand="pooled").estimate(both, runs, ("P@3", "P@10")):
-        assert e.by_another is not None
         known = values_on_fuller(by_second, by_second, runs, e.measure).means()
         assert e.by_another.expected() == pytest.approx(known, abs=0.05)
         shares = np.bincount(example.relevance[twice], level[twice] > 0) / np.bincount(
@@ -163,20 +158,18 @@ def test_documents_of_one_organization_are_of_a_kind_of_their_own() -> None:
     rng = np.random.default_rng(3)
     level = np.where((sole < 0) & (level == 0) & (rng.random(len(level)) < 0.6), 1, level)
     twice = example.judged & (rng.random(len(level)) < 0.5)
-    both = dataclasses.replace(example, second=SecondAssessors(np.where(twice, level, -1).astype(np.int16)))
+    both = twice_judged(example, level, twice)
     (found,) = PosteriorEstimator(model="ratio", draws=100).estimate(both, "new-b", "P@10")
-    assert found.by_another is not None
     confirmed = dataclasses.replace(example, relevance=np.where(example.judged, level, -1).astype(np.int16))
     judged = values_on_fuller(confirmed, confirmed, ["new-b"], found.measure).totals()
     of_judged = values_on_fuller(example, example, ["new-b"], found.measure).totals()
     # the unjudged documents keep what the first assessor would have given them
-    assert found.draws is not None
     unjudged_by_first = found.draws.totals().mean() - of_judged
     assert found.by_another.totals().mean() - judged == pytest.approx(unjudged_by_first, abs=4)
 
 
 def test_features_of_documents() -> None:
-    both = again(load_example(), 0.3)
+    both = third()
     another, pairs = AnotherAssessor(both, 10, 1), np.flatnonzero(both.judged)
     sole = sole_contributor(both)[pairs]
     found = another.features(pairs, another.contributor[pairs])
@@ -205,19 +198,16 @@ def test_a_stated_confusion_is_what_it_says() -> None:
     both = dataclasses.replace(example, second=SecondAssessors(nobody, confusion=stated))
     run = both.pooled_run_ids[0]
     (found,) = dataclasses.replace(ESTIMATOR, estimand="pooled").estimate(both, run, "P@10")
-    assert found.by_another is not None
     top = example.document[example.run_index([run])[0], :, :10]
     chance = np.array([0.05, 0.7, 0.7])[np.maximum(example.relevance, 0)][top]
     assert found.by_another.totals().mean() == pytest.approx(chance.sum(), rel=0.02)
     assert found.by_another.totals().std() == pytest.approx(np.sqrt((chance * (1 - chance)).sum()), rel=0.25)
     (note,) = describe_assessors(both)["notes"]
-    assert note == "no document is judged twice: the confusion says how levels change, alike everywhere"
+    assert "no document is judged twice" in note
 
 
 def test_without_documents_of_one_organization_their_log_odds_show_nothing() -> None:
-    alone = dataclasses.replace(
-        again(load_example(), 0.3), pooled=np.zeros(len(load_example().run_ids), bool)
-    )
+    alone = dataclasses.replace(third(), pooled=np.zeros(len(third().run_ids), bool))
     assert not AnotherAssessor(alone, 10, 1).standardized(np.array([[-3.0, 2.0]])).any()
 
 
@@ -255,8 +245,7 @@ def by_known_assessors(confirmed: np.ndarray, twice: bool) -> tuple[Values, Valu
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
-@pytest.mark.parametrize("twice", [False, True])
-@pytest.mark.parametrize("spread", [0.0, 0.2])
+@pytest.mark.parametrize(("spread", "twice"), [(0.0, True), (0.2, False)])
 def test_parts_of_the_variance_by_hand(spread: float, twice: bool) -> None:
     """Where all is judged twice the assessor's part is that of the unjudged documents' levels."""
     n, p, chance, false = 8000, 0.3, 0.7, 0.1
@@ -275,24 +264,12 @@ def test_parts_of_the_variance_by_hand(spread: float, twice: bool) -> None:
 
 def test_nothing_unjudged_is_exactly_the_assessors() -> None:
     """Pooled runs beside new ones, whose unjudged documents are completed with theirs."""
-    both = again(load_example(), 0.3)
+    both = third()
     pooled = dataclasses.replace(ESTIMATOR, estimand="pooled", together=True)
-    for e in pooled.estimate(both, ["new-a", *both.pooled_run_ids[:2]], ("P@10", "DCG@10", "RR@10")):
-        assert e.by_another is not None
-        assert e.exchanged is not None
+    for e in pooled.estimate(both, ["new-a", *both.pooled_run_ids[:2]], ("P@10", "RR@10")):
         share = unjudged_share(e.by_another.means(), e.exchanged.means())
         assert 0 < share[0] < 1
         assert share[1:].tolist() == [0.0, 0.0]
-
-
-def test_the_parts_depend_neither_on_threads_nor_on_runs_beside(monkeypatch: pytest.MonkeyPatch) -> None:
-    both, found = again(load_example(), 0.3), []
-    for n_threads, runs in ((1, ["new-b"]), (2, ["new-b"]), (2, ["new-b", "new-a"])):
-        monkeypatch.setattr(drawing, "MAX_THREADS", n_threads)
-        found.append(ESTIMATOR.estimate(both, runs, ("P@10", "nDCG@10")))
-    for one, *others in zip(*found, strict=True):
-        for other in others:
-            assert np.array_equal(one.exchanged.amount[:, :, 0], other.exchanged.amount[:, :, 0])
 
 
 @pytest.mark.slow
@@ -308,11 +285,8 @@ def test_intervals_hold_what_the_other_assessor_gives(share: float) -> None:
         at_most = np.cumsum(chances, axis=1)[first, :-1]
         second = (rng.random(len(first))[:, None] >= at_most).sum(axis=1).astype(np.int16)
         twice = made.collection.judged & (rng.random(len(first)) < share)
-        both = dataclasses.replace(
-            made.collection, second=SecondAssessors(np.where(twice, second, -1).astype(np.int16))
-        )
+        both = twice_judged(made.collection, second, twice)
         (found,) = PosteriorEstimator(model="ratio", draws=75).estimate(both, made.new_run_ids, "P@10")
-        assert found.by_another is not None
         lower, upper = found.by_another.interval()
         full = dataclasses.replace(both, relevance=second)
         known = values_on_fuller(both, full, made.new_run_ids, found.measure).means()

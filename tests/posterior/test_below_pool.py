@@ -31,14 +31,13 @@ def log_odds(found: Completion, topic: int) -> list[np.ndarray]:
     return [p.components[0].log_odds(np.arange(200), topic, documents) for p in found.posteriors]
 
 
-@pytest.mark.parametrize("model", ["ratio", "rankings", "background"])
+@pytest.mark.parametrize("model", ["ratio", "background"])
 def test_log_odds_fall_with_log_rank_below_the_pool(model: str) -> None:
     """By hand: 1 per log(rank / 10) on the first rung, nothing down to rank 10, nothing above that rung."""
     steep = CERTAIN | {"below_pool": "Uniform(-1, -1)"}
     flat, falling = (completion(priors, model=model, measure="nDCG@30") for priors in (CERTAIN, steep))
     rank = flat.unknowns.rank
-    assert (rank > 10).any()
-    assert (rank <= 10).any()
+    assert rank.min() <= 10 < rank.max()
     for t in range(20):
         (first, above), (fallen, same) = log_odds(flat, t), log_odds(falling, t)
         expected = np.log(np.maximum(rank[flat.unknowns.on_topic(t)], 10) / 10)
@@ -83,10 +82,10 @@ def test_the_slope_within_rankings_is_that_of_conditional_logistic_regression() 
     from statsmodels.discrete.conditional_models import ConditionalLogit
 
     rng = np.random.default_rng(1)
-    run, topic = (a.ravel() for a in np.mgrid[:60, :10])
+    run, topic = (a.ravel() for a in np.mgrid[:30, :10])
     run, topic = np.repeat(run, 5), np.repeat(topic, 5)
     rank = rng.integers(1, 11, len(run))
-    apart = rng.normal(-1, 2, size=(60, 10))[run, topic]
+    apart = rng.normal(-1, 2, size=(30, 10))[run, topic]
     relevant = rng.random(len(run)) < 1 / (1 + np.exp(-apart + 0.4 * np.log(rank)))
     both = ConditionalLogit(relevant.astype(int), np.log(rank)[:, None], groups=run * 10 + topic).fit(
         disp=False
@@ -115,8 +114,6 @@ def test_a_measure_within_the_pool_does_not_depend_on_them() -> None:
         PosteriorEstimator(model="rankings", draws=50, priors=priors).estimate(load_example(), ["new-a"])[0]
         for priors in ({}, {"below_pool": "Normal(3, 1)"})
     )
-    assert first.draws is not None
-    assert second.draws is not None
     np.testing.assert_array_equal(first.draws.means(), second.draws.means())
 
 

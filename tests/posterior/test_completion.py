@@ -108,7 +108,6 @@ def test_copies_of_a_run_and_measures_beside_change_no_byte() -> None:
         settings: dict[str, Any] = {"estimators": "posterior-combined", "draws": 100, "together": True}
         scores = score(collection, runs, measures, **settings)
         found = scores["posterior-combined", "P@10"].draws
-        assert found is not None
         return found.amount[:, 0]
 
     alone = draws(0, "P@10")
@@ -140,7 +139,7 @@ def test_what_another_run_does_not_share_stays() -> None:
 @pytest.mark.slow
 def test_in_every_draw_deeper_cutoffs_have_no_fewer_relevant_documents() -> None:
     scores = score(load_example(), TARGETS, ["P@20", "P@5", "P@10", "P@1"], estimators="posterior-combined")
-    amounts = [scores["posterior-combined", f"P@{n}"].draws.amount for n in (1, 5, 10, 20)]  # type: ignore[union-attr]
+    amounts = [scores["posterior-combined", f"P@{n}"].draws.amount for n in (1, 5, 10, 20)]
     for shallow, deep in pairwise(amounts):
         assert (shallow <= deep).all()
 
@@ -172,36 +171,18 @@ def test_a_measure_that_is_no_sum_is_evaluated_on_the_completed_rankings() -> No
                 assert precision.scores()[draw, r, t] == pytest.approx(per_topic["P@5", q])
 
 
-def test_sums_are_what_completed_rankings_have() -> None:
-    """Fractions of gains and whole weights, without the rankings and with them."""
+def test_sums_are_what_completed_rankings_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fractions of gains and whole weights, without the rankings and with them; truth values are numbers."""
     found = completed(0.3, 200)
-    added, laid_out = found.evaluate(Graded(5), LaidOut(5))
-    assert added.amount.dtype == np.float64
+    added, laid_out, any_, precision = found.evaluate(Graded(5), LaidOut(5), Any_(3), "P@3")
+    assert added.amount.dtype == any_.amount.dtype == np.float64
     assert added.amount.std(axis=0).min() > 0
     np.testing.assert_allclose(added.amount, laid_out.amount, atol=1e-12)
-
-
-def test_truth_values_are_numbers() -> None:
-    found = completed(0.0, 50)
-    (values,), (precision,) = found.evaluate(Any_(3)), found.evaluate("P@3")
-    assert values.amount.dtype == np.float64
-    assert np.array_equal(values.amount > 0, precision.amount > 0)
-
-
-def test_every_measure_asked_is_answered() -> None:
-    first, second = completed(0.0, 20).evaluate("P@5", "P_5")
+    assert np.array_equal(any_.amount > 0, precision.amount > 0)
+    first, second = found.evaluate("P@5", "P_5")
     assert np.array_equal(first.amount, second.amount)
-
-
-def test_unknown_settings_are_named() -> None:
-    with pytest.raises(InputError, match="unknown settings \\['foo'\\]"):
-        complete(load_example(), "new-b", foo=1)
-
-
-def test_rankings_laid_out_in_pieces_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = completed(0.0, 100)
     whole = found.evaluate(Reciprocal(5))[0].amount
-    monkeypatch.setattr(completion, "CELLS", 40)
+    monkeypatch.setattr(completion, "CELLS", 40)  # rankings laid out in pieces
     assert np.array_equal(whole, found.evaluate(Reciprocal(5))[0].amount)
 
 
@@ -221,14 +202,18 @@ def test_values_lie_between_the_bounds_and_nothing_unjudged_is_certain() -> None
     assert (nothing.evaluate("P@10")[0].amount == counts).all()
 
 
-def test_a_measure_beyond_the_completion_is_refused() -> None:
+def test_what_is_beyond_the_completion_is_refused() -> None:
     found = completed(0.0, 10)
-    with pytest.raises(InputError, match="P@6 looks deeper than rank 5"):
-        found.evaluate("P@6")
-    with pytest.raises(InputError, match=r"P\(rel=2\)@5 asks for a relevance of 2"):
-        found.evaluate("P(rel=2)@5")
+    for measure, words in (("P@6", "deeper than rank 5"), ("P(rel=2)@5", "relevance of 2")):
+        with pytest.raises(InputError, match=words):
+            found.evaluate(measure)
     with pytest.raises(InputError, match="there is no draw 10"):
         found.qrels(10)
+    with pytest.raises(InputError, match="'foo'"):
+        complete(load_example(), "new-b", foo=1)
+    for judged in ({"1": {"q": -1}}, {"1": {"a": 1}}):
+        with pytest.raises(InputError, match="no judgment is of an unknown document"):
+            found.observe(qrels_from_frame(judged))
 
 
 # --- expectations ------------------------------------------------------------------------------------------
@@ -313,8 +298,6 @@ def test_observed_grades_and_negatives_mean_what_they_mean_in_the_qrels() -> Non
     qrels = found.qrels(0)
     drawn = dict(zip(qrels.doc_id.to_pylist(), qrels.relevance.tolist(), strict=True))
     assert (drawn["q"], drawn["r"]) == (2, 0)
-    with pytest.raises(InputError, match="no judgment is of an unknown document"):
-        completed(0.0, 20).observe(qrels_from_frame({"1": {"q": -1}}))
 
 
 def test_observed_answers_teach_what_the_organization_is_worth() -> None:

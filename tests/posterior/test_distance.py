@@ -25,11 +25,15 @@ def features(n_relevant: int, n_judged: int, n_ranks: int) -> list[float]:
     ]
 
 
-def toy() -> Collection:
-    """Three organizations of a run each and one new run, five ranks on one topic."""
-    rankings = {"a": {"1": "abcde"}, "b": {"1": "abcfg"}, "c": {"1": "abdhi"}, "new": {"1": "abxyz"}}
+RANKINGS = {"a": {"1": "abcde"}, "b": {"1": "abcfg"}, "c": {"1": "abdhi"}, "new": {"1": "abxyz"}}
+
+
+def toy(**more: dict[str, str]) -> Collection:
+    """Three organizations of a run each and one new run, five ranks on one topic; more runs."""
     judged = {"1": dict.fromkeys("bcdefghi", 0) | {"a": 1}}
-    return from_rankings(rankings, judged, pooled_run_ids=("a", "b", "c"), pool_depth=5)
+    pooled = ("a", "b", "c", *more)
+    organizations = {run: run[0] for run in (*pooled, "new")}
+    return from_rankings(RANKINGS | more, judged, organizations, pooled_run_ids=pooled, pool_depth=5)
 
 
 def test_distance_and_chance_by_hand() -> None:
@@ -49,54 +53,40 @@ def test_distance_and_chance_by_hand() -> None:
 
 
 def test_an_organization_counts_once_however_many_runs_it_has() -> None:
-    rankings = {"a": {"1": "abcde"}, "b": {"1": "abcfg"}, "c": {"1": "abdhi"}, "new": {"1": "abxyz"}}
-    twice = rankings | {"c2": {"1": "abdhi"}}
-    judged = {"1": dict.fromkeys("bcdefghi", 0) | {"a": 1}}
-    organizations = {run: run[0] for run in twice}
-    found = from_rankings(twice, judged, organizations, pooled_run_ids=("a", "b", "c", "c2"), pool_depth=5)
-    assert distance_from_pool(found, ["new"]).distance == pytest.approx(
-        distance_from_pool(toy(), ["new"]).distance
-    )
+    twice = distance_from_pool(toy(c2={"1": "abdhi"}), ["new"])
+    assert twice.distance == pytest.approx(distance_from_pool(toy(), ["new"]).distance)
 
 
-def test_without_a_pool_nothing_is_said() -> None:
+def test_without_a_pool_nothing_is_said_and_one_organization_is_enough() -> None:
     found = distance_from_pool(toy().unpool(["a", "b", "c"]), ["new", "a"])
     assert np.isnan(found.distance).all()
     assert found.new_kind.tolist() == [0, 0]
-
-
-def test_one_organization_is_no_measure_of_how_they_differ_but_there_is_one() -> None:
     found = distance_from_pool(toy().unpool(["b", "c"]), ["new", "b"])
     assert np.isfinite(found.distance).all()
     assert ((found.new_kind > 0) & (found.new_kind < 1)).all()
 
 
-def test_runs_of_the_pool_are_near() -> None:
+def test_runs_of_the_pool_are_near_and_the_farther_the_likelier_a_new_kind() -> None:
     example = load_example()
     found = distance_from_pool(example, example.pooled_run_ids)
     assert np.median(found.distance) < 1.2
     assert not found.new_kind.any()
     assert not found.is_far.any()
-
-
-def test_the_farther_the_likelier_a_new_kind() -> None:
-    example = load_example()
     half = example.unpool([run for run in example.pooled_run_ids if run.endswith(("2", "3"))])
     found = distance_from_pool(half, half.unpooled_run_ids)
-    order = np.argsort(found.distance)
-    assert (np.diff(found.new_kind[order]) > 0).all()
+    assert (np.diff(found.new_kind[np.argsort(found.distance)]) > 0).all()
 
 
-@pytest.mark.parametrize(("n_organizations", "likely"), [(2, True), (20, False)])
-def test_small_pools_are_expected_to_lack_kinds(n_organizations: int, likely: bool) -> None:
+def test_small_pools_are_expected_to_lack_kinds() -> None:
     """At the same, small distance; nobody is called unlike the pool for that."""
-    settings = SimulationSettings(n_organizations=n_organizations, max_runs=1)
-    simulation = simulate(settings, random_seed=1)
-    found = distance_from_pool(simulation.collection, simulation.new_run_ids)
-    near = found.distance < 1.5
-    assert near.any()
-    assert ((found.new_kind[near] > 0.4) == likely).all()
-    assert not found.is_far[near].any()
+    for n_organizations, likely in ((2, True), (20, False)):
+        settings = SimulationSettings(n_organizations=n_organizations, max_runs=1)
+        simulation = simulate(settings, random_seed=1)
+        found = distance_from_pool(simulation.collection, simulation.new_run_ids)
+        near = found.distance < 1.5
+        assert near.any()
+        assert ((found.new_kind[near] > 0.4) == likely).all(), n_organizations
+        assert not found.is_far[near].any()
 
 
 def test_a_run_of_nothing_that_is_judged_is_far() -> None:

@@ -31,20 +31,9 @@ def test_each_document_is_drawn_with_its_chance() -> None:
     assert np.abs(lagged).max() < 5 / np.sqrt(n)
 
 
-def test_uniform_numbers_are_uniform() -> None:
-    """Through their chances: log odds of a grid of p give shares p."""
-    n = 200_000
-    for p in (0.01, 0.2, 0.5, 0.8, 0.99):
-        share = completed(float(np.log(p / (1 - p))), n).block(0).mean(axis=0)
-        assert np.abs(share - p).max() < 5 * np.sqrt(p * (1 - p) / n)
-
-
-@pytest.mark.parametrize(("log_odds", "relevant"), [(1e3, 1), (-1e3, 0), (np.inf, 1), (-np.inf, 0)])
-def test_certain_documents_are_certain(log_odds: float, relevant: int) -> None:
-    assert (completed(log_odds, 500).block(0) == relevant).all()
-
-
 def test_log_odds_beyond_the_table_are_chances_all_the_same() -> None:
+    for log_odds, relevant in ((1e3, 1), (-1e3, 0), (np.inf, 1), (-np.inf, 0)):
+        assert (completed(log_odds, 500).block(0) == relevant).all(), log_odds
     n = 400_000
     for x in (-9.0, 9.0):
         share = completed(x, n).block(0).mean()
@@ -93,7 +82,7 @@ def test_sharing_does_not_narrow() -> None:
     assert alone.var() > 1.8 * without.var()
 
 
-@pytest.mark.parametrize("scale", [0.0, 0.7, 2.0])
+@pytest.mark.parametrize("scale", [0.0, 2.0])
 def test_effect_of_organization_and_topic_is_shared_by_its_documents(scale: float) -> None:
     """q, r and s of ``one`` on topic 1, t and u on topic 2: moments by Gauss and Hermite. Chances are the
     means over the effect, nearer to a half than expit(η).

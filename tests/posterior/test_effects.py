@@ -27,42 +27,34 @@ from bayespool.posterior import (
 )
 from bayespool.posterior.steps import add_slopes
 
-
-@pytest.mark.parametrize(("n_organizations", "factor"), [(0, 1.0), (1, 2.0), (8, 9 / 8)])
-def test_effect_of_a_new_organization_has_its_scale(n_organizations: int, factor: float) -> None:
-    sigma = np.repeat([0.5, 2.0], 20_000)
-    effect = new_organization_effect(sigma, n_organizations, np.array([4, 9]), np.random.default_rng(1))
-    assert effect.shape == (40_000, 2)
-    assert (effect != 0).all()
-    standard = effect / (sigma * np.sqrt(factor))[:, None]
-    for run in (0, 1):
-        assert stats.kstest(standard[:, run], stats.norm.cdf).pvalue > 1e-4
-    assert abs(np.corrcoef(effect, rowvar=False)[0, 1]) < 0.03
+SIGMA = np.repeat([0.5, 2.0], 20_000)
 
 
-def test_runs_of_one_organization_share_its_effect() -> None:
-    effect = new_organization_effect(np.ones(50), 3, np.array([7, 2, 7]), np.random.default_rng(2))
-    assert np.array_equal(effect[:, 0], effect[:, 2])
-    assert not (effect[:, 0] == effect[:, 1]).any()
+def assert_normal(*columns: np.ndarray) -> None:
+    for column in columns:
+        assert stats.kstest(column, stats.norm.cdf).pvalue > 1e-4
+    assert np.abs(np.corrcoef(np.stack(columns)) - np.eye(len(columns))).max() < 0.03
 
 
-def test_cells_have_effects_of_their_own() -> None:
-    sigma = np.repeat([0.5, 2.0], 20_000)
-    effect = new_interaction(sigma, np.array([7, 7, 2]), np.random.default_rng(1))
+def test_effects_of_new_organizations_have_their_scale() -> None:
+    """Runs of one organization share its effect."""
+    for n_organizations, factor in ((0, 1.0), (1, 2.0), (8, 9 / 8)):
+        effect = new_organization_effect(
+            SIGMA, n_organizations, np.array([4, 9, 4]), np.random.default_rng(1)
+        )
+        standard = effect / (SIGMA * np.sqrt(factor))[:, None]
+        assert_normal(standard[:, 0], standard[:, 1])
+        assert np.array_equal(effect[:, 0], effect[:, 2]), n_organizations
+
+
+def test_cells_and_slopes_have_effects_of_their_own() -> None:
+    effect = new_interaction(SIGMA, np.array([7, 7, 2]), np.random.default_rng(1))
     assert (effect[:, 0] == effect[:, 1]).all()
-    for document in (0, 2):
-        assert stats.kstest(effect[:, document] / sigma, stats.norm.cdf).pvalue > 1e-4
-    assert abs(np.corrcoef(effect[:, 0] / sigma, effect[:, 2] / sigma)[0, 1]) < 0.03
-    assert new_interaction(sigma, np.zeros(0, dtype=int), np.random.default_rng(1)).shape == (40_000, 0)
-
-
-def test_slopes_of_new_organizations_have_their_scale() -> None:
-    sigma = np.repeat([0.5, 2.0], 20_000)
-    slopes = new_slopes(sigma, 2, 3, np.random.default_rng(1))
+    assert_normal(effect[:, 0] / SIGMA, effect[:, 2] / SIGMA)
+    assert new_interaction(SIGMA, np.zeros(0, dtype=int), np.random.default_rng(1)).shape == (40_000, 0)
+    slopes = new_slopes(SIGMA, 2, 3, np.random.default_rng(1))
     assert slopes.shape == (40_000, 2, 3)
-    for o in (0, 1):
-        for k in (0, 1, 2):
-            assert stats.kstest(slopes[:, o, k] / sigma, stats.norm.cdf).pvalue > 1e-4
+    assert_normal(*(slopes / SIGMA[:, None, None]).reshape(40_000, 6).T)
 
 
 def test_slopes_are_added_times_predictors() -> None:
@@ -197,17 +189,12 @@ def test_predictions_and_weights_know_the_effect(monkeypatch: pytest.MonkeyPatch
     assert np.abs(densities[:, 0] - density).mean() < 0.65 * np.abs(densities[:, 0] - narrow).mean()
 
 
-@pytest.mark.parametrize("seed", [1, 3])
-def test_organizations_without_a_hidden_document_have_no_part_in_weights(seed: int) -> None:
+def test_organizations_without_a_hidden_document_have_no_part_in_weights() -> None:
     settings = SimulationSettings(
         n_topics=1, n_candidates=15, n_organizations=5, max_runs=1, n_new=1, pool_depth=5, run_depth=15
     )
-    collection = simulate(settings, random_seed=seed).collection
-    weights = PosteriorEstimator(draws=200).complete(collection, None, "P@5").weights
-    assert sum(weights.values()) == pytest.approx(1)
-    assert all(0 < weight < 1 for weight in weights.values())
-
-
-def test_a_single_draw_of_scales_lays_points_all_the_same() -> None:
-    weights = PosteriorEstimator(draws=1, chains=1).complete(load_example(), "new-b", "P@10").weights
-    assert sum(weights.values()) == pytest.approx(1)
+    collection = simulate(settings, random_seed=1).collection
+    for draws in (1, 200):  # a single draw of scales lays points all the same
+        weights = PosteriorEstimator(draws=draws, chains=1).complete(collection, None, "P@5").weights
+        assert sum(weights.values()) == pytest.approx(1)
+        assert all(0 < weight < 1 for weight in weights.values())

@@ -34,30 +34,23 @@ def toy(names: dict[str, str] | None = None) -> Collection:
 def test_kinds_are_organizations_that_retrieve_alike() -> None:
     assert find_kinds(toy(), 2) == (("A", "B"), ("P", "Q", "R"))
     assert find_kinds(toy(), 3) == (("A", "B"), ("P", "Q"), ("R",))
-
-
-def test_no_more_kinds_than_organizations() -> None:
-    assert find_kinds(toy(), 9) == (("A",), ("B",), ("P",), ("Q",), ("R",))
-
-
-def test_a_collection_without_a_pool_has_no_kind() -> None:
+    assert find_kinds(toy(), 9) == (("A",), ("B",), ("P",), ("Q",), ("R",))  # no more than organizations
     assert find_kinds(toy().unpool(list(RUNS)[:-1])) == ()
+    with pytest.raises(InputError, match="0 kinds"):
+        find_kinds(toy(), 0)
 
 
-@pytest.mark.parametrize("often", "abcpqr")
-def test_the_number_of_an_organizations_runs_decides_nothing(often: str) -> None:
+def test_the_number_of_an_organizations_runs_decides_nothing() -> None:
     """An organization that submits its run five times retrieves as alike as one that submits it once."""
     once = {"a": "abcde", "b": "abcfg", "c": "aijkl", "p": "pqabs", "q": "pqrst", "r": "pqklm"}
-    runs = once | {f"{often}{i}": once[often] for i in range(4)}
-    collection = from_rankings(
-        {run: {"1": documents} for run, documents in runs.items()},
-        {"1": dict.fromkeys("".join(runs.values()), 1)},
-        {run: run[0].upper() for run in runs},
-        pooled_run_ids=tuple(runs),
-        pool_depth=5,
-    )
-    assert find_kinds(collection, 2) == (("A", "B", "C"), ("P", "Q", "R"))
-    assert find_kinds(collection, 3) == (("A", "B"), ("C",), ("P", "Q", "R"))
+    for often in once:
+        runs = once | {f"{often}{i}": once[often] for i in range(4)}
+        rankings = {run: {"1": documents} for run, documents in runs.items()}
+        judged = {"1": dict.fromkeys("".join(runs.values()), 1)}
+        organizations = {run: run[0].upper() for run in runs}
+        collection = from_rankings(rankings, judged, organizations, pooled_run_ids=tuple(runs), pool_depth=5)
+        assert find_kinds(collection, 2) == (("A", "B", "C"), ("P", "Q", "R")), often
+        assert find_kinds(collection, 3) == (("A", "B"), ("C",), ("P", "Q", "R")), often
 
 
 def test_names_of_runs_decide_nothing() -> None:
@@ -79,19 +72,15 @@ def test_what_a_kind_alone_contributed_is_hidden_together() -> None:
 
 
 def test_runs_outside_the_pool_are_of_one_new_kind() -> None:
+    """But a run with judgments of its own keeps its organization."""
     collection, found = toy(), with_kinds(toy(), 2)
     (new,) = collection.run_index(["new"])
     assert found.organizations[found.organization[new]] == "new kind"
     names = {found.organizations[o] for o in found.organization[found.pooled]}
     assert names == {"kind 1: A, B", "kind 2: P, Q, R"}
     assert np.array_equal(found.document, collection.document)
-
-
-def test_a_run_with_judgments_of_its_own_keeps_its_organization() -> None:
-    collection = toy().add_judgments(qrels_from_frame({"1": {"z": 1}}))
-    found = with_kinds(collection, 2)
-    (new,) = found.run_index(["new"])
-    assert found.organizations[found.organization[new]] == "new"
+    own = with_kinds(toy().add_judgments(qrels_from_frame({"1": {"z": 1}})), 2)
+    assert own.organizations[own.organization[new]] == "new"
 
 
 def test_whom_nothing_tells_apart_stays_together() -> None:
@@ -105,25 +94,14 @@ def test_whom_nothing_tells_apart_stays_together() -> None:
         assert names[2] in together
 
 
-def test_no_kinds_cannot_be_asked_for() -> None:
-    with pytest.raises(InputError, match="0 kinds"):
-        find_kinds(toy(), 0)
-
-
-@pytest.mark.parametrize("n_kinds", [1, 2, 4, 5])
-def test_kinds_are_of_about_one_size(n_kinds: int) -> None:
+def test_kinds_are_of_about_one_size_whatever_is_judged() -> None:
     example = load_example()
-    kinds = find_kinds(example, n_kinds)
-    pooled = example.organization[example.pooled]
-    assert sorted(name for kind in kinds for name in kind) == sorted(
-        example.organizations[o] for o in np.unique(pooled)
-    )
-    assert len(kinds) == n_kinds
-    assert max(map(len, kinds)) <= 2 * min(map(len, kinds)) + 2
-
-
-def test_judgments_are_not_looked_at() -> None:
-    example = load_example()
+    pooled = sorted(example.organizations[o] for o in np.unique(example.organization[example.pooled]))
+    for n_kinds in (1, 2, 4, 5):
+        kinds = find_kinds(example, n_kinds)
+        assert sorted(name for kind in kinds for name in kind) == pooled
+        assert len(kinds) == n_kinds
+        assert max(map(len, kinds)) <= 2 * min(map(len, kinds)) + 2, n_kinds
     turned = np.where(example.relevance < 0, -1, 1 - example.relevance.clip(0, 1)).astype(np.int16)
     assert find_kinds(dataclasses.replace(example, relevance=turned)) == find_kinds(example)
 

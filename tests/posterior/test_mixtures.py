@@ -33,7 +33,7 @@ def of_kinds(usual: float, new: float, chance: tuple[float, float], n_draws: int
 
 
 @cache
-def example_completion(model: str = "combined", draws: int = 250) -> Completion:
+def example_completion(model: str = "combined", draws: int = 100) -> Completion:
     return PosteriorEstimator(model=model, draws=draws).complete(load_example(), measures="P@10")
 
 
@@ -67,19 +67,14 @@ def test_all_documents_of_a_run_are_of_one_kind_in_a_draw() -> None:
     assert (block[:, alone["two"]][:, 0] >= block[:, alone["one"]][:, 0]).all()
 
 
-def test_chances_of_zero_and_one_are_one_mixture() -> None:
+def test_expected_relevance_is_that_of_the_kind() -> None:
+    """Chances of 0 and 1 are one mixture."""
     usual, new = completed(-0.4), completed(0.9)
     for chance, same in (((0.0, 0.0), usual), ((1.0, 1.0), new)):
-        found = of_kinds(-0.4, 0.9, chance, 2000)
-        assert np.array_equal(found.block(0), same.block(0))
-
-
-def test_expected_relevance_is_that_of_the_kind() -> None:
+        assert np.array_equal(of_kinds(-0.4, 0.9, chance, 2000).block(0), same.block(0))
     found = of_kinds(-1.0, 1.5, (0.3, 0.3))
     mean, variance = found.expected(0, np.array([0.0, 1.0]))
-    new = found.posteriors[0].new_kind
-    assert new is not None
-    is_new = new.is_new(np.arange(4000))[:, 0]
+    is_new = found.posteriors[0].new_kind.is_new(np.arange(4000))[:, 0]
     assert mean[is_new] == pytest.approx(expit(1.5))
     assert mean[~is_new] == pytest.approx(expit(-1.0))
     assert variance[is_new] == pytest.approx(expit(1.5) * (1 - expit(1.5)))
@@ -91,7 +86,6 @@ def test_judgments_tell_of_which_kind_a_run_is() -> None:
     told = found.observe(qrels_from_frame({"1": {"q": 1, "r": 1}}))
     new, usual = 0.3 * expit(1.5) ** 2, 0.7 * expit(-1.0) ** 2
     kind = told.posteriors[0].new_kind
-    assert kind is not None
     assert kind.is_new(np.arange(4000))[:, 0].mean() == pytest.approx(new / (new + usual), abs=0.01)
 
 
@@ -108,20 +102,20 @@ def test_shares_are_those_of_the_draws_and_have_names() -> None:
 
 
 def test_only_the_combined_estimator_asks() -> None:
-    found = example_completion()
-    assert found.distance is not None
+    """Whether runs are of a new kind, and whether the pool's organizations are held; the example's are."""
+    found, single = example_completion(), example_completion("ratio")
     expected = distance_from_pool(load_example(), found.unknowns.run_ids)
     assert found.distance.new_kind.tolist() == expected.new_kind.tolist()
-    single = example_completion("ratio")
-    assert single.distance is None
-    assert single.posteriors[0].new_kind is None
+    assert (single.distance, single.posteriors[0].new_kind) == (None, None)
+    assert found.diagnostics.n_held_out == 8
+    assert found.diagnostics.held_out > 0.8
+    assert np.isnan(single.diagnostics.held_out)
 
 
 def test_the_other_part_is_what_it_is_without_kinds() -> None:
     """Draws in which no run is of a new kind are to the bit those of organizations held out alone."""
     found = example_completion()
     (posterior,) = found.posteriors
-    assert posterior.new_kind is not None
     alone = dataclasses.replace(found, posteriors=(RungPosterior(posterior.rung, posterior.mixture),))
     usual = ~posterior.new_kind.is_new(np.arange(found.n_draws)).any(axis=1)
     assert 0.5 < usual.mean() < 0.9
@@ -130,9 +124,7 @@ def test_the_other_part_is_what_it_is_without_kinds() -> None:
 
 
 def test_pooled_runs_are_never_of_a_new_kind() -> None:
-    example = load_example()
-    found = PosteriorEstimator(draws=100).complete(example, ["north-1", "south-1"], "P@20")
-    assert found.distance is not None
+    found = PosteriorEstimator(draws=10).complete(load_example(), ["north-1", "south-1"], "P@20")
     assert np.isfinite(found.distance.distance).all()
     assert found.distance.new_kind.tolist() == [0, 0]
     assert all(posterior.new_kind is None for posterior in found.posteriors)
@@ -151,8 +143,6 @@ def test_one_run_is_worth_the_same_beside_others() -> None:
         )[0]
         for at_once in (False, True)
     )
-    assert alone.new_kind is not None
-    assert together.new_kind is not None
     assert alone.new_kind.tolist() == together.new_kind.tolist()
     assert together.value == pytest.approx(alone.value, abs=0.05)
     widths = [np.subtract(*found.interval()[::-1]) for found in (alone, together)]
@@ -169,33 +159,26 @@ def test_own_judgments_do_not_end_the_doubt() -> None:
     query_id = example.query_ids[example.pair_topic[pair]]
     own = example.add_judgments(qrels_from_frame({query_id: {example.doc_ids[pair].as_py(): 1}}))
     (found,) = PosteriorEstimator(draws=100).estimate(own, ["new-a"], "P@10")
-    assert found.new_kind is not None
     assert found.new_kind[0] == pytest.approx(without, abs=0.05)
 
 
 @pytest.mark.slow
 def test_a_run_is_of_one_kind_on_all_rungs() -> None:
     first, *others = (posterior.new_kind for posterior in graded_completion().posteriors)
-    assert first is not None
     assert len(others) == 2
     for other in others:
-        assert other is not None
         assert np.array_equal(first.order, other.order)
 
 
 @pytest.mark.slow
 def test_kinds_have_priors_of_their_own_unless_others_are_given() -> None:
     (posterior,) = example_completion().posteriors
-    assert posterior.new_kind is not None
     of_new = posterior.new_kind.mixture.components[0].fit.source
-    assert of_new is not None
     for name, prior in OF_KINDS.items():
         assert str(of_new.spec.effects[name.removeprefix("sigma_")].scale) == prior
     given = PosteriorEstimator(draws=50, priors={"sigma_slope": "HalfNormal(0.1)"}).complete(load_example())
     kinds = given.posteriors[0].new_kind
-    assert kinds is not None
     source = kinds.mixture.components[0].fit.source
-    assert source is not None
     assert str(source.spec.effects["slope"].scale) == "HalfNormal(0.1)"
 
 
@@ -206,7 +189,6 @@ def test_a_far_run_is_told_so_with_what_hangs_on_it() -> None:
     )
     simulation = simulate(settings, random_seed=7)
     (found,) = PosteriorEstimator(draws=150).estimate(simulation.collection, simulation.new_run_ids, "P@10")
-    assert found.new_kind is not None
     assert (found.new_kind > 0.8).all()
     for note, chance in zip(found.notes, found.new_kind, strict=True):
         assert ("unlike the pool (distance" in note) == (chance > 0.5)
@@ -247,27 +229,12 @@ AT_LEAST = np.array([[0.5, 0.9], [0.99, 0.99], [0.01, 0.01]])
 def test_organizations_are_held_where_neither_tail_is_short() -> None:
     totals = HeldOutTotals(np.zeros((3, 2)), AT_MOST, AT_LEAST, np.array([1, 0.5, 0.5]))
     assert totals.held((0.75, 0.25)) == HeldOut(0.5, 2)
-    assert totals.held((0.75, 0.25)).share == 0.5
     assert totals.held((0.75, 0.25), prob=0.98).share == 0.75  # P(as few) is .02, more than .01
     assert HeldOutTotals(*np.empty((3, 0, 2)), np.empty(0)).held((0.5, 0.5)).n_organizations == 0
-
-
-def test_few_held_organizations_are_too_few_where_chance_hardly_leaves_so_few() -> None:
-    """P(at most 11 of 15) is .0006 and P(at most 12 of 15) .036 for a chance of .95."""
+    # P(at most 11 of 15) is .0006 and P(at most 12 of 15) .036 for a chance of .95
     assert HeldOut(11 / 15, 15).is_bad
     assert not HeldOut(12 / 15, 15).is_bad
     assert not HeldOut().is_bad
-
-
-def test_the_pools_organizations_are_said_to_be_held() -> None:
-    """The example is simulated from such models."""
-    found = example_completion()
-    assert found.diagnostics is not None
-    assert found.diagnostics.n_held_out == 8
-    assert found.diagnostics.held_out > 0.8
-    alone = example_completion("ratio").diagnostics
-    assert alone is not None
-    assert np.isnan(alone.held_out)
 
 
 def test_a_pool_whose_organizations_are_not_held_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:

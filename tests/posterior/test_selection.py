@@ -40,7 +40,7 @@ def hand_made(n_relevant: int) -> Selection:
     return find_selection(np.zeros((4000, 200)), judged, document < 2 * n_relevant, np.random.default_rng(1))
 
 
-@pytest.mark.parametrize("n_relevant", [25, 50, 75])
+@pytest.mark.parametrize("n_relevant", [25, 75])
 def test_documents_of_one_chance_by_hand(n_relevant: int) -> None:
     """75 of 100 judged ones are relevant, so that 25 of the other 100 are: an odds ratio of 9, and log odds
     of the unjudged that are log 3 lower, half of its logarithm δ. Given δ a judged one is relevant by a
@@ -70,13 +70,6 @@ def test_documents_that_were_judged_for_their_chance_say_nothing_of_the_others()
         assert np.abs(found.shift).max() < 1e-9
 
 
-def test_nothing_left_unjudged() -> None:
-    found = find_selection(
-        np.zeros((3, 20)), np.ones(20, dtype=bool), np.arange(20) < 15, np.random.default_rng(1)
-    )
-    assert np.isnan(found.shift).all()
-
-
 def simulated(seed: int, how: str, spread: float) -> np.ndarray:
     """The interval of the shift and its median. Predictions are off by a common number of N(0, spread²)."""
     rng = np.random.default_rng(seed)
@@ -98,30 +91,23 @@ def test_intervals_hold_what_is_so(how: str, shift: float, spread: float) -> Non
     assert abs(np.median(found[:, 1]) - shift) < (0.05 if spread == 0 else 0.15)
 
 
-def test_one_judged_document_of_200_shifts_nothing_whatever_the_prior() -> None:
-    document = np.arange(200)
-    rng = np.random.default_rng(1)
+def test_little_or_nothing_to_learn_from() -> None:
+    """One judged document of 200, whatever the prior; and nothing left unjudged."""
+    document, rng = np.arange(200), np.random.default_rng(1)
     found = find_selection(np.zeros((4000, 200)), document < 1, document < 0, rng, PASSED_OVER)
     assert abs(found.shift.mean()) < 0.02
+    found = find_selection(np.zeros((3, 20)), np.ones(20, dtype=bool), np.arange(20) < 15, rng)
+    assert np.isnan(found.shift).all()
 
 
-@pytest.mark.parametrize("looked_for", [True, False])
-def test_a_shift_is_learned_from_the_judged_documents_of_the_run_itself(looked_for: bool) -> None:
-    """Documents of the new runs were found by somebody else, mostly the relevant ones, or at random."""
-    collection = with_found(0.95, 0.3) if looked_for else with_found(0.5, 0.5)
-    settings = {"model": "ratio", "draws": 200}
-    learned, plain = (
-        PosteriorEstimator(**settings, shift=shift).estimate(collection, "new-b", "P@10")[0].value[0]
-        for shift in (None, 0.0)
-    )
-    assert (learned < plain) == looked_for
-    assert 0 < abs(learned - plain) < 0.003
-
-
-def test_without_unexplained_judgments_nothing_is_shifted() -> None:
-    settings = {"model": "ratio", "draws": 100}
-    one, other = (
-        PosteriorEstimator(**settings, shift=shift).estimate(load_example(), "new-b", "P@10")[0].value[0]
-        for shift in (None, 0.0)
-    )
-    assert one == other
+def test_a_shift_is_learned_from_the_judged_documents_of_the_run_itself() -> None:
+    """Documents of the new runs were found by others, mostly the relevant ones, or at random, or not."""
+    off = []
+    for collection in (with_found(0.95, 0.3), with_found(0.5, 0.5), load_example()):
+        learned, plain = (
+            PosteriorEstimator(model="ratio", draws=200, shift=shift).estimate(collection, "new-b", "P@10")[0]
+            for shift in (None, 0.0)
+        )
+        off.append(learned.value[0] - plain.value[0])
+    assert -0.003 < off[0] < 0 < off[1] < 0.003
+    assert off[2] == 0

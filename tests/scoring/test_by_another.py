@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,13 +39,11 @@ def scores(both: Collection) -> Scores:
 def test_the_frame_has_both_intervals(scores: Scores) -> None:
     frame = scores.to_frame().query("run_id == 'new-b' and measure == 'P@10'").set_index("estimator")
     row, found = frame.loc["posterior-ratio"], scores["posterior-ratio", "P@10"].by_another
-    assert found is not None
     low, _ = found.interval()
     assert (row["another_value"], row["another_lower"]) == (found.expected()[1], low[1])
     assert row["another_upper"] - row["another_lower"] > row["upper"] - row["lower"]
     shares = ["unjudged_variance", "assessor_variance"]
     exchanged = scores["posterior-ratio", "P@10"].exchanged
-    assert exchanged is not None
     assert row["unjudged_variance"] == unjudged_share(found.means(), exchanged.means())[1]
     assert row[shares].sum() == pytest.approx(1)
     assert np.isnan(frame.loc["background", ["another_value", *shares]].astype(float)).all()
@@ -72,11 +71,14 @@ def test_tables_sentences_and_notes_say_what_it_is(scores: Scores) -> None:
 def test_a_sentence_says_what_is_missing() -> None:
     """By share of the unjudged documents."""
     row = {"another_value": 0.5, "another_lower": 0.4, "another_upper": 0.6}
-    more = [_in_wider_scope(row | {"unjudged_variance": share}) for share in (np.nan, 0.0, 0.19, 0.64)]
-    assert more[0].endswith("(interval 0.400–0.600).")
-    assert more[1].endswith("Nearly all of the variance is due to the assessor, not to unjudged documents.")
-    assert more[2].endswith("10.0 % narrower; the assessor accounts for 81.0 % of the variance.")
-    assert more[3].endswith("the assessor accounts for 36.0 % of the variance.")
+    said = (
+        (np.nan, "(interval 0.400–0.600)."),
+        (0.0, "due to the assessor, not to unjudged documents."),
+        (0.19, "10.0 % narrower; the assessor accounts for 81.0 % of the variance."),
+        (0.64, "the assessor accounts for 36.0 % of the variance."),
+    )
+    for share, end in said:
+        assert _in_wider_scope(row | {"unjudged_variance": share}).endswith(end)
 
 
 def test_these_topics_do_not_know_of_it(both: Collection, scores: Scores) -> None:
@@ -98,7 +100,6 @@ def test_differences_are_joint_and_have_a_sentence(both: Collection) -> None:
     scopes = ("these-topics", "another-assessor")
     found = compare(both, three, ["P@10", "P@5"], scopes=scopes, estimators="posterior-ratio", draws=50)
     values = found.scores["posterior-ratio", "P@10"].by_another
-    assert values is not None
     rows = found.differences().query("scope == 'another-assessor' and measure == 'P@10'")
     off = values.means()[:, 0] - values.means()[:, 1]
     assert rows["difference"].iloc[0] == pytest.approx(off.mean())
@@ -117,13 +118,14 @@ def test_a_stated_confusion_does_without_a_file(both: Collection) -> None:
 
 
 def test_what_is_missing_or_idle_is_refused() -> None:
-    with pytest.raises(InputError, match="nothing says what another assessor would judge"):
-        score(load_example(), "new-a", scope="another-assessor", **FEW)
-    with pytest.raises(InputError, match="no scope that speaks of assessors"):
-        score(load_example(), "new-a", confusion="9 1; 1 9", **FEW)
-    with pytest.raises(InputError, match="confusion of 2 levels, and the judgments have 3: 0, 1, 2"):
-        score(load_example(), "new-a", scope="another-assessor", confusion="9 1; 1 9", **FEW)
-    with pytest.raises(InputError, match="no posterior among the estimators"):
-        score(load_example(), "new-a", scope="another-assessor", estimators="background")
+    scope: Any = {"scope": "another-assessor"}
+    for asked, words in (
+        (FEW | scope, "nothing says what another assessor"),
+        (FEW | {"confusion": "9 1; 1 9"}, "no scope that speaks of assessors"),
+        (FEW | scope | {"confusion": "9 1; 1 9"}, "2 levels, and the judgments have 3: 0, 1, 2"),
+        (scope | {"estimators": "background"}, "no posterior among the estimators"),
+    ):
+        with pytest.raises(InputError, match=words):
+            score(load_example(), "new-a", **asked)
     with pytest.raises(InputError, match="no posterior among the estimators"):
         compare(load_example(), scopes=("another-assessor",), estimators="background")

@@ -50,12 +50,9 @@ def test_the_list_is_a_qrels_file_under_each_of_its_names(tmp_path: Path) -> Non
         found.save(tmp_path / "list.xz")
 
 
-def test_the_strategy_is_cited() -> None:
+def test_the_strategy_is_cited_and_a_budget_beyond_the_runs_is_noted() -> None:
     keys = {citation.key for citation in chosen("rrf").citations()}
     assert keys == {"bayespool", *STRATEGIES["rrf"].citations}
     assert len(keys) == 2
-
-
-def test_a_budget_beyond_the_runs_is_noted() -> None:
     assert chosen().notes() == ()
     assert chosen(budget=100_000).notes() == ("there are no more; the budget was 100000",)

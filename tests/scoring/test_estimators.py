@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from compared import printed
+from small import small
 from wide import wide
 
 from bayespool.comparisons import compare, reversals
@@ -35,13 +37,7 @@ from bayespool.scoring import (
 from bayespool.scoring.estimators import refuse_too_many_draws, with_common_topics
 from bayespool.tables.markup import Arrangement
 
-BY_LABELS = (
-    "judge-filled",
-    "judge-rates",
-    "prediction-powered",
-    "precise",
-    "conformal-risk-control",
-)
+BY_LABELS = ("judge-filled", "judge-rates", "prediction-powered", "precise", "conformal-risk-control")
 POSTERIORS = (
     "combined",
     "background",
@@ -141,7 +137,7 @@ def test_names_are_in_the_order_of_tables() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", ["bayespool.posterior", "bayespool.corrections.lipani", "bayespool.cli"])
+@pytest.mark.parametrize("first", ["bayespool.posterior", "bayespool.corrections.lipani"])
 def test_the_order_does_not_depend_on_what_is_imported_first(first: str) -> None:
     code = (
         f"import {first}; from bayespool.scoring.estimators import ESTIMATOR_NAMES; print(*ESTIMATOR_NAMES)"
@@ -226,7 +222,7 @@ def test_pairs_are_each_correction_and_its_posterior() -> None:
 
 def test_a_correction_stands_beside_its_posterior() -> None:
     asked = ["interpolated", "posterior-interpolated", "background", "posterior-background"]
-    scores = score(load_example(), measures="P@10", estimators=asked, draws=120)
+    scores = score(load_example(), measures="P@10", estimators=asked, draws=50)
     pairs, wide_ = scores.to_frame("pairs"), wide(scores)
     assert list(pairs["run_id"]) == ["new-a", "new-a", "new-b", "new-b"]
     assert list(pairs["correction"]) == ["interpolated", "background"] * 2
@@ -246,7 +242,7 @@ def test_a_correction_stands_beside_its_posterior() -> None:
 
 def test_estimators_without_a_pair_keep_their_table() -> None:
     asked = ["background", "posterior-background", "smoothed"]
-    scores = score(load_example(), measures="P@10", estimators=asked, draws=120)
+    scores = score(load_example(), measures="P@10", estimators=asked, draws=50)
     all_of_them, pairs = scores.read()
     assert "smooth\xad\ned" in all_of_them.header
     assert [row[1] for row in pairs.rows] == ["background"] * 2
@@ -266,14 +262,9 @@ def test_the_table_of_the_documentation_has_it(monkeypatch) -> None:
 
 
 def test_the_label_heads_the_column() -> None:
-    import io
-
-    from rich.console import Console
-
     define_half()
-    console = Console(file=io.StringIO(), width=200)
-    print_result(score(load_example(), "new-a", "P@10", estimators=["half", "smoothed"]), console)
-    lines = console.file.getvalue().splitlines()
+    found = score(load_example(), "new-a", "P@10", estimators=["half", "smoothed"])
+    lines = printed(lambda console: print_result(found, console), width=200).splitlines()
     assert lines[2].split() == ["resid-", "un-", "half", "smooth-"]
     assert lines[3].split()[-3:] == ["judged", "way", "ed"]
 
@@ -293,58 +284,30 @@ def test_rivals_are_asked_for_with_their_settings_and_left_out() -> None:
         "froebe-bootstrap(distribution='pool',n_bootstraps=20,quantile=60)",
         "lu-moffat-culpepper(shape='zipf',loss='b')",
     ]
-    assert [describe_estimator(parse_estimator(text)) for text in asked] == [
-        {
-            "name": "froebe-bootstrap",
-            "estimand": "complete",
-            "distribution": "pool",
-            "n_bootstraps": 20,
-            "quantile": 60,
-            "loss": "rmse",
-            "overestimates": 2.0,
-            "random_seed": 1,
-        },
-        {
-            "name": "lu-moffat-culpepper",
-            "estimand": "complete",
-            "shape": "zipf",
-            "loss": "b",
-            "persistence": 0.95,
-        },
-    ]
-    left = leave_out(load_example(), ["P@10", "nDCG@10"], estimators=asked).to_frame()
+    bootstrap, fitted = (describe_estimator(parse_estimator(text)) for text in asked)
+    assert (
+        bootstrap.items()
+        >= {"distribution": "pool", "n_bootstraps": 20, "quantile": 60, "loss": "rmse"}.items()
+    )
+    assert fitted.items() >= {"shape": "zipf", "loss": "b", "persistence": 0.95}.items()
+    left = leave_out(small(), ["P@10", "nDCG@10"], estimators=asked).to_frame()
     assert set(left["estimator"]) == {"froebe-bootstrap", "lu-moffat-culpepper"}
     assert left["value"].notna().all()
     assert left["lower"].isna().all()
-    with pytest.raises(InputError, match="distribution must be one of 'run', 'pool', 'run-and-pool'"):
+    with pytest.raises(InputError, match="'run', 'pool', 'run-and-pool'"):
         parse_estimator("froebe-bootstrap(distribution='poisson')")
 
 
 def test_an_estimator_is_described_by_what_it_is_compared_by() -> None:
     text = "posterior-smoothed(priors={'c': 'Beta(1, 1)'}, progress=True)"
     described = describe_estimator(parse_estimator(text))
-    assert described == {
-        "name": "posterior-smoothed",
-        "model": "smoothed",
-        "engine": "laplace",
-        "priors": {"c": "Beta(1, 1)"},
-        "draws": 1000,
-        "tune": 1000,
-        "chains": 4,
-        "target_accept": 0.95,
-        "estimand": "complete",
-        "joint": False,
-        "together": False,
-        "shift": None,
-        "random_seed": 1,
-    }
+    of_text = {"name": "posterior-smoothed", "model": "smoothed", "priors": {"c": "Beta(1, 1)"}}
+    defaults = {"engine": "laplace", "draws": 1000, "tune": 1000, "chains": 4, "target_accept": 0.95}
+    others = {"estimand": "complete", "joint": False, "together": False, "shift": None, "random_seed": 1}
+    assert described == of_text | defaults | others
     assert json.loads(json.dumps(described)) == described
-    half = define_half()(share=0.25)
-    assert describe_estimator(dataclasses.replace(half, estimand="pooled")) == {
-        "name": "half",
-        "estimand": "pooled",
-        "share": 0.25,
-    }
+    half = dataclasses.replace(define_half()(share=0.25), estimand="pooled")
+    assert describe_estimator(half) == {"name": "half", "estimand": "pooled", "share": 0.25}
     assert describe_estimator(define_bound()()) == {"name": "upper-bound"}
 
 
@@ -358,7 +321,6 @@ def test_draws_that_take_too_much_memory_are_refused() -> None:
 
 def test_a_text_may_have_several_estimators() -> None:
     """As on the command line."""
-    given = "background(e=0.05), as-judged"
-    found = score(load_example(), "new-b", "P@10", estimators=given).to_frame()
+    found = score(load_example(), "new-b", "P@10", estimators="background(e=0.05), as-judged").to_frame()
     assert found["estimator"].tolist() == ["background", "as-judged"]
     assert found["value"].tolist() == pytest.approx([0.35 + 0.05 * 0.22, 0.35])

@@ -77,9 +77,6 @@ def test_documents_that_say_nothing_of_each_other_add_up() -> None:
     belief.judge(0)
     assert belief.variance == pytest.approx([0.0028])
     assert belief.gains(np.ones(1)) == pytest.approx([0, 0.0009, 0.0019])
-
-
-def test_no_documents() -> None:
-    belief = Belief(independent([[]], []), np.eye(1))
-    assert belief.variance.tolist() == [0]
-    assert belief.gains(np.ones(1)).shape == (0,)
+    nothing = Belief(independent([[]], []), np.eye(1))
+    assert nothing.variance.tolist() == [0]
+    assert nothing.gains(np.ones(1)).shape == (0,)

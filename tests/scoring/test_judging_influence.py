@@ -48,7 +48,6 @@ def ranks(completion: Completion) -> np.ndarray:
     return found
 
 
-@pytest.mark.slow
 def test_each_document_of_the_top_counts_as_much_under_precision() -> None:
     completion, found, _ = looked("P@10")
     there = ranks(completion)
@@ -73,13 +72,7 @@ def test_what_precision_gains_anti_precision_loses() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("measure", "graded"),
-    [
-        ("P@10", False),
-        ("RBP(p=0.8)@50", False),
-        pytest.param("DCG@10", True, marks=pytest.mark.slow),
-        ("AntiP@10", False),
-    ],
+    ("measure", "graded"), [("RBP(p=0.8)@50", False), ("DCG@10", True), ("AntiP@10", False)]
 )
 def test_sums_are_the_measure_but_for_what_is_judged(measure: str, graded: bool) -> None:
     values = looked(measure, graded)[2].means()
@@ -91,13 +84,7 @@ def test_sums_are_the_measure_but_for_what_is_judged(measure: str, graded: bool)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("measure", "graded", "least"),
-    [
-        ("nDCG@10", False, 0.92),
-        ("nDCG@10", True, 0.95),
-        ("AP(ideal='shared')@30", False, 0.96),
-        ("AP@30", False, 0.95),
-        ("RR@10", False, 0.8),
-    ],
+    [("nDCG@10", True, 0.95), ("AP(ideal='shared')@30", False, 0.96), ("RR@10", False, 0.8)],
 )
 def test_other_measures_are_nearly_sums(measure: str, graded: bool, least: float) -> None:
     """The share of the variance of the draws that the approximation explains."""
@@ -106,15 +93,12 @@ def test_other_measures_are_nearly_sums(measure: str, graded: bool, least: float
     assert explained.min() > least, explained
 
 
-@pytest.mark.parametrize(
-    ("measure", "graded"),
-    [("P@10", False), pytest.param("nDCG@10", True, marks=pytest.mark.slow), ("AP@30", False)],
-)
-def test_variance_is_that_of_the_draws(measure: str, graded: bool) -> None:
+@pytest.mark.parametrize("measure", ["P@10", pytest.param("AP@30", marks=pytest.mark.slow)])
+def test_variance_is_that_of_the_draws(measure: str) -> None:
     """Of each run and of the difference, within Monte-Carlo error: 2.2 % for 4,000 draws."""
     contrasts = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, -1.0]])
-    variance = Belief(looked(measure, graded)[1], contrasts).variance
-    drawn = (drawn_sums(measure, graded) @ contrasts.T).var(axis=0)
+    variance = Belief(looked(measure)[1], contrasts).variance
+    drawn = (drawn_sums(measure) @ contrasts.T).var(axis=0)
     np.testing.assert_allclose(variance, drawn, rtol=0.1)
 
 
@@ -150,9 +134,9 @@ def test_pieces_of_draws_make_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_of_a_measure_that_is_no_sum_as_many_documents_as_vary_most_with_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    completion, _, values = looked("nDCG@10")
+    completion, _, values = looked("nDCG@5")
     monkeypatch.setattr(module, "_MAX_DOCUMENTS_ON_TOPIC", 3)
-    few = find_influence(completion, parse_measure("nDCG@10"), values)
+    few = find_influence(completion, parse_measure("nDCG@5"), values)
     n = np.bincount(completion.unknowns.topic[few.document], minlength=N_TOPICS)
     assert (n.max(), n.sum() > 40) == (3, True)
     assert Belief(few, np.eye(2)).variance.min() > 0.3 * values.means().var(axis=0).min()

@@ -96,12 +96,11 @@ def test_any_estimator_has_a_mean_and_only_posteriors_an_interval() -> None:
 
 def test_wrong_words_are_refused_before_the_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong: Any = "uper"
-    with pytest.raises(InputError, match="quantity cannot be 'uper'; did you mean 'upper'"):
+    with pytest.raises(InputError, match="did you mean 'upper'"):
         pyterrier_measure("P@10", quantity=wrong)
-    with pytest.raises(InputError, match="unknown measure"):
-        pyterrier_measure("PP@10")
-    with pytest.raises(InputError, match="describes the judgments"):
-        pyterrier_measure("Judged@10")
+    for measure, words in (("PP@10", "unknown measure"), ("Judged@10", "describes the judgments")):
+        with pytest.raises(InputError, match=words):
+            pyterrier_measure(measure)
     monkeypatch.setitem(sys.modules, "ir_measures", None)
     with pytest.raises(InputError, match="pip install ir_measures"):
         pyterrier_measure("P@10")

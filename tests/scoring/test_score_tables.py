@@ -28,13 +28,10 @@ def rows(scores: Scores, **asked: Any) -> list[str]:
     return [row[0] for row in table.rows]
 
 
-def test_estimators_are_known_with_their_intervals() -> None:
-    frame = scores_of("P@3").to_frame()
-    assert estimators_in(frame) == {"background": False, "smoothed": False, "posterior-known": True}
-
-
 def test_a_paper_has_run_lower_bound_estimates_mean_and_interval() -> None:
     scores = scores_of("P@3")
+    known = {"background": False, "smoothed": False, "posterior-known": True}  # with an interval or without
+    assert estimators_in(scores.to_frame()) == known
     (table,) = scores.read(Arrangement(paper_columns(scores.to_frame())))
     assert table.headings() == [
         *("run", "lower", "unjudged", "background", "smoothed", "posterior known", "90 % interval")
@@ -58,32 +55,32 @@ def test_measures_stand_side_by_side_where_there_is_room() -> None:
     assert [table.label for table in scores.read()] == ["scores P@3", "scores P@2"]
 
 
-def test_per_topic_has_a_row_per_topic() -> None:
-    (table,) = scores_of("P@3").per_topic().read()
-    assert (table.header[:2], table.n_names, len(table.rows)) == (("run", "topic"), 2, 6)
-    assert table.caption == "P@3, on each of 3 topics"
-
-
 def test_rows_are_sorted_by_any_column() -> None:
     scores = scores_of("P@3")
-    assert rows(scores) == ["s2", "u"]
-    assert rows(scores, sort="mean") == ["u", "s2"]
-    assert rows(scores, sort="interval") == ["u", "s2"]
-    assert rows(scores, sort="upper") == ["u", "s2"]
-    assert rows(scores, sort="run") == ["s2", "u"]
+    assert rows(scores) == rows(scores, sort="run") == ["s2", "u"]
+    for by in ("mean", "interval", "upper"):
+        assert rows(scores, sort=by) == ["u", "s2"], by
     assert rows(scores, top=1) == ["u"]
     with pytest.raises(InputError, match="cannot sort by 'distance'"):
         scores.read(Arrangement(sort="distance"))
 
 
-def test_runs_without_a_value_come_last() -> None:
-    scores = scores_of("P@3")
-    (smoothed,) = [e for e in scores.estimates if e.method == "smoothed"]
-    lacking = dataclasses.replace(smoothed, value=np.array([0.1, np.nan]))
-    others = tuple(lacking if e is smoothed else e for e in scores.estimates)
-    without = dataclasses.replace(scores, estimates=others)
+def with_smoothed(scores: Scores, *values: float) -> Scores:
+    """The scores with other values of one correction."""
+    others = [
+        dataclasses.replace(e, value=np.array(values)) if e.method == "smoothed" else e
+        for e in scores.estimates
+    ]
+    return dataclasses.replace(scores, estimates=tuple(others))
+
+
+def test_runs_without_a_value_come_last_and_columns_without_any_are_left_out() -> None:
+    without = with_smoothed(scores_of("P@3"), 0.1, np.nan)
     assert rows(without, sort="smoothed") == ["s2", "u"]
     assert rows(without, sort="smoothed", top=1) == ["s2"]
+    (table,) = with_smoothed(scores_of("P@3"), np.nan, np.nan).read()
+    assert "smoothed" not in table.headings()
+    assert "background" in table.headings()
 
 
 def test_an_estimator_stands_with_its_interval_and_all_is_the_wide_table() -> None:
@@ -97,16 +94,6 @@ def test_an_estimator_stands_with_its_interval_and_all_is_the_wide_table() -> No
     ]
     with pytest.raises(InputError, match="no column 'none'"):
         scores.read(Arrangement(["none"]))
-
-
-def test_columns_without_a_value_are_left_out() -> None:
-    scores = scores_of("P@3")
-    (smoothed,) = [e for e in scores.estimates if e.method == "smoothed"]
-    lacking = dataclasses.replace(smoothed, value=np.array([np.nan, np.nan]))
-    others = tuple(lacking if e is smoothed else e for e in scores.estimates)
-    (table,) = dataclasses.replace(scores, estimates=others).read()
-    assert "smoothed" not in table.headings()
-    assert "background" in table.headings()
 
 
 def test_notes_say_once_of_which_runs_they_are() -> None:

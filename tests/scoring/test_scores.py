@@ -16,11 +16,7 @@ from bayespool.experiments import load_example
 from bayespool.measures import Diagnostics, Estimates, Estimator, Precision, Values
 from bayespool.scoring import score
 
-
-def extrapolated(depth: int) -> str:
-    """What is noted of a measure that reaches below the pool depth."""
-    where = f"ranks below the pool depth of {depth}"
-    return f"{where} are extrapolated"
+EXTRAPOLATED = "ranks below the pool depth of {} are extrapolated"
 
 
 def test_container_has_the_draws_of_one_method_beside_the_bounds() -> None:
@@ -58,10 +54,13 @@ def test_estimates_are_found_by_method_and_measure() -> None:
     found = scores["posterior-background", "P(rel=2)@10"]
     assert (found.method, found.measure) == ("posterior-background", Precision(10, rel=2))
     assert scores["posterior-background", Precision(10, rel=2)] is found
-    with pytest.raises(KeyError):
-        scores["posterior-background", "P@20"]
-    with pytest.raises(KeyError):
-        scores["posterior-foreground", "P@10"]
+    for key, words in (
+        (("background", "P@99"), "there are: background, P@5"),
+        (("posterior-foreground", "P@10"), "foreground"),
+        ("P@5", r"write scores\[method, measure\]"),
+    ):
+        with pytest.raises(KeyError, match=words):
+            scores[key]
 
 
 COLUMNS = ["value", "lower", "upper", "ci_prob", "std", "distance", "new_kind"]
@@ -126,21 +125,14 @@ def test_frame_per_topic_has_the_means_of_the_other_as_means() -> None:
             assert low == row["posterior-combined"] == high == row["bound_lower"]
 
 
-@pytest.mark.parametrize("ci_prob", [0.5, 0.9])
-def test_interval_has_the_probability_asked_for(ci_prob: float) -> None:
+def test_interval_has_the_probability_asked_for() -> None:
+    ci_prob = 0.5
     scores = score(load_example(), None, estimators=["posterior-background"], draws=200, ci_prob=ci_prob)
-    frame = wide(scores)
+    frame, n_relevant = scores.to_frame(), scores["posterior-background", "P@10"].draws.totals()
     assert (frame["ci_prob"] == ci_prob).all()
-    draws = scores["posterior-background", "P@10"].draws
-    assert draws is not None
-    n_relevant = draws.totals()
-    for r, row in enumerate(frame.itertuples(index=False)):
-        low, high = (
-            round(200 * row[frame.columns.get_loc(f"posterior-background_{e}")]) for e in ("lower", "upper")
-        )
-        inside = ((n_relevant[:, r] >= low) & (n_relevant[:, r] <= high)).mean()
-        assert inside >= ci_prob
-        assert ((n_relevant[:, r] > low) & (n_relevant[:, r] < high)).mean() < ci_prob
+    low, high = (np.rint(200 * frame[name].to_numpy()) for name in ("lower", "upper"))
+    assert (((n_relevant >= low) & (n_relevant <= high)).mean(axis=0) >= ci_prob).all()
+    assert (((n_relevant > low) & (n_relevant < high)).mean(axis=0) < ci_prob).all()
 
 
 def test_a_run_left_uncorrected_is_all_there_is_to_note() -> None:
@@ -161,7 +153,7 @@ def test_a_run_left_uncorrected_is_all_there_is_to_note() -> None:
 def test_missing_topics_are_noted() -> None:
     collection, run = missing_topic()
     scores = score(collection, run, "P@5", estimators=["background"])
-    said = f"{extrapolated(3)}; 1 of 2 topics missing from the run"
+    said = f"{EXTRAPOLATED.format(3)}; 1 of 2 topics missing from the run"
     assert note_of(scores, run, Precision(5)) == said
     assert wide(scores)["note"].tolist() == [said]
     assert wide(scores, per_topic=True)["note"].tolist() == [said] * 2
@@ -172,21 +164,16 @@ def test_nothing_unjudged_is_noted_where_it_is_so() -> None:
         load_example(), "north-1", ["P@10", "P@20"], estimators=["posterior-background"], draws=150
     )
     assert note_of(scores, "north-1", Precision(10)) == "nothing unjudged"
-    assert note_of(scores, "north-1", Precision(20)) == extrapolated(10)
+    assert note_of(scores, "north-1", Precision(20)) == EXTRAPOLATED.format(10)
     row = wide(scores).iloc[0]
     assert row["bound_lower"] == row["bound_upper"] == row["posterior-background"]
     assert row["posterior-background_lower"] == row["posterior-background_upper"] == row["bound_lower"]
 
 
-@pytest.mark.parametrize(
-    ("cutoff", "estimand", "noted"), [(10, "complete", False), (15, "complete", True), (15, "pooled", False)]
-)
-def test_ranks_below_the_pool_are_noted_where_they_are_imputed(
-    cutoff: int, estimand: Any, noted: bool
-) -> None:
-    scores = score(load_example(), "new-a", f"P@{cutoff}", estimators=["background"], estimand=estimand)
-    said = extrapolated(10)
-    assert (said in note_of(scores, "new-a", Precision(cutoff))) == noted
+def test_ranks_below_the_pool_are_noted_where_they_are_imputed() -> None:
+    for cutoff, estimand, noted in ((10, "complete", False), (15, "complete", True), (15, "pooled", False)):
+        scores = score(load_example(), "new-a", f"P@{cutoff}", estimators=["background"], estimand=estimand)
+        assert (EXTRAPOLATED.format(10) in note_of(scores, "new-a", Precision(cutoff))) == noted
 
 
 @dataclasses.dataclass(frozen=True)
@@ -229,13 +216,6 @@ def test_a_run_of_which_nothing_is_judged_is_noted() -> None:
     collection = from_rankings({"a": {"q": "ab"}, "new": {"q": "xy"}}, {"q": {"a": 1, "b": 0}})
     scores = score(collection, ["new"], "P@2", estimators="background")
     assert "nothing of it is judged" in note_of(scores, "new", Precision(2))
-
-
-def test_estimates_that_are_not_there_are_named() -> None:
-    with pytest.raises(KeyError, match="there are: background, P@5"):
-        _ = example_scores()["background", "P@99"]
-    with pytest.raises(KeyError, match=r"'P@5': write scores\[method, measure\]"):
-        _ = example_scores()["P@5"]  # type: ignore[index]
 
 
 def test_topics_are_a_table_where_they_are_few_or_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

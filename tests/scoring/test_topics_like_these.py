@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 import pytest
 from known_scores import with_posterior
 
-from bayespool import load_example, read_collection, read_scores, score
+from bayespool import load_example, read_collection, score
 from bayespool.errors import InputError
 from bayespool.measures.populations import population_of
 from bayespool.scoring import Scores
@@ -35,12 +34,8 @@ def test_the_frame_has_both_intervals_and_says_what_the_second_is_over(scores: S
     assert np.isnan(corrected["unjudged_variance"])
     assert corrected["population_lower"] < corrected["value"] < corrected["population_upper"]
     assert "population_lower" not in scores.to_frame(per_topic=True)
-
-
-def test_these_topics_alone_are_the_default() -> None:
-    assert (
-        "population_lower" not in score(load_example(), "new-a", "P@10", estimators="background").to_frame()
-    )
+    here = score(load_example(), "new-a", "P@10", estimators="background")
+    assert "population_lower" not in here.to_frame()
 
 
 def test_tables_have_the_two_intervals_side_by_side(scores: Scores) -> None:
@@ -71,14 +66,6 @@ def test_a_sentence_says_whether_judgments_or_topics_are_missing(scores: Scores)
     assert f"{100 * (1 - np.sqrt(1 - share)):.1f} % narrower" in sentence
     assert sentence.endswith("judge more documents.") == (share > 1 / 3)
     assert "topics like these" not in dataclasses.replace(scores, scope="these-topics").summary()[0]
-
-
-def test_what_is_stored_says_the_same(scores: Scores, tmp_path: Path) -> None:
-    for name in ("scores.json", "scores.parquet"):
-        scores.save(tmp_path / name)
-        stored = read_scores(tmp_path / name)
-        assert stored.summary() == scores.summary()
-        assert [table.rows for table in stored.read()] == [table.rows for table in scores.read()]
 
 
 def test_the_forest_has_room_for_topics_like_these(scores: Scores) -> None:
