@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -209,6 +210,11 @@ def test_distance_from_the_pool() -> None:
     assert chances == [f"{round(100 * found.of_runs('new_kind')[i])} %" for i in order]
     assert not overlapping(axes.figure)
     assert not cut_off(axes.figure)
+    distant = dataclasses.replace(found, distance=np.array([1.2, 2.0]), new_kind=np.array([0.4, 0.9]))
+    axes = plot_distance(dataclasses.replace(scores, estimates=(distant,)))
+    assert line(axes, "unlike the pool")[:, 0].tolist() == [2.0]
+    (far,) = [one for one in axes.lines if one.get_label() == "unlike the pool"]
+    assert (far.get_marker(), far.get_color()) == ("D", "black")
 
 
 def test_a_chance_of_a_new_kind_stands_beside_its_run() -> None:
@@ -218,8 +224,3 @@ def test_a_chance_of_a_new_kind_stands_beside_its_run() -> None:
     (beside,) = axes.child_axes
     assert row_names(axes) == ["b", "c", "a"]
     assert [label.get_text() for label in beside.get_yticklabels()] == ["90 %", "20 %", "10 %"]
-    distant = dataclasses.replace(found, distance=np.array([1.2, 2.0]), new_kind=np.array([0.4, 0.9]))
-    axes = plot_distance(dataclasses.replace(scores, estimates=(distant,)))
-    assert line(axes, "unlike the pool")[:, 0].tolist() == [2.0]
-    (far,) = [one for one in axes.lines if one.get_label() == "unlike the pool"]
-    assert (far.get_marker(), far.get_color()) == ("D", "black")
