@@ -29,23 +29,16 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning"),
 ]
 RUNS = ("new-a", "new-b", "north-1")
-TABLES = ("differences", "pairs", "runs", "across_measures", "leaderboard", "system_scores", "system_variance")
-TABLES += ("ranks", "significance", "overview", "reliability", "across_overview")
-    [
-        "differences",
-        "pairs",
-        "runs",
-        "across_measures",
-        "leaderboard",
-        "system_scores",
-        "system_variance",
-        "ranks",
-        "significance",
-        "overview",
-        "reliability",
-        "across_overview",
-    ]
+TABLES = (
+    "differences",
+    "pairs",
+    "runs",
+    "across_measures",
+    "leaderboard",
+    "system_scores",
+    "system_variance",
 )
+TABLES += ("ranks", "significance", "overview", "reliability", "across_overview")
 
 
 def shown(found: Comparison, width: int = 80, **arranged: object) -> str:
