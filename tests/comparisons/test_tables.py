@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from compared import compared, printed
+from drawn import contents
 
 from bayespool.comparisons import Comparison
 from bayespool.errors import InputError, OutputError
