@@ -58,3 +58,17 @@ def segments(axes: Axes, label: str) -> npt.NDArray[np.float64]:
 def row_names(axes: Axes) -> list[str]:
     """Names at the left, from the top."""
     return [label.get_text() for label in axes.get_yticklabels()]
+
+
+def contents(figure: Any) -> list[tuple[Any, ...]]:
+    """What stands in each panel of a figure that nobody has drawn: labels, texts, points, ends of lines."""
+    return [
+        (
+            (axes.get_title(), axes.get_xlabel(), axes.get_ylabel()),
+            [text.get_text() for text in axes.texts],
+            [(one.get_label(), np.asarray(one.get_xydata()).tobytes()) for one in axes.get_lines()],
+            [[path.vertices.tobytes() for path in one.get_paths()] for one in axes.collections],
+            [np.ma.getdata(one.get_offsets()).tobytes() for one in axes.collections],
+        )
+        for axes in figure.axes
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,13 @@ NONE = np.zeros(1)
 ONE = PairVariances(50, np.array([0.04]), NONE, NONE)  # a spread of .2 on 50 topics, everything judged
 
 
-@pytest.mark.parametrize(("n_topics", "level"), [(10, 0.05), (50, 0.01), (200, 0.05)])
-def test_power_is_that_of_the_t_test(n_topics: int, level: float) -> None:
-    for difference in (0.02, 0.05, 0.1):
-        power = TTestPower().power(difference / 0.2, n_topics, level, alternative="two-sided")
-        other_side = TTestPower().power(-difference / 0.2, n_topics, level, alternative="larger")
-        found = ONE.power(difference, n_topics, level=level)
-        assert found == pytest.approx(power, abs=other_side + 1e-6)
+def test_power_is_that_of_the_t_test() -> None:
+    for n_topics, level in ((10, 0.05), (50, 0.01), (200, 0.05)):
+        for difference in (0.02, 0.05, 0.1):
+            power = TTestPower().power(difference / 0.2, n_topics, level, alternative="two-sided")
+            other_side = TTestPower().power(-difference / 0.2, n_topics, level, alternative="larger")
+            found = ONE.power(difference, n_topics, level=level)
+            assert found == pytest.approx(power, abs=other_side + 1e-6), (n_topics, difference)
 
 
 def test_the_smallest_difference_has_the_power() -> None:
@@ -60,26 +61,21 @@ def test_topics_do_not_take_shared_errors_away_and_judgments_do() -> None:
     assert pair.topics_for(0.04, 0.8, 1.0) < pair.topics_for(0.06, 0.8, 0.0)  # type: ignore[operator]
 
 
+FEW: dict[str, Any] = {"estimator": "posterior-ratio", "draws": 50}
+
+
+@cache
 def made(**settings: object) -> Plan:
     """A plan of the example's two new runs."""
-    named: dict[str, object] = {
-        "estimator": "posterior-ratio",
-        "draws": 100,
-        "judgments": (20,),
-        "more_topics": (20,),
-    }
+    named = FEW | {"judgments": (20,), "more_topics": (20,)}
     return plan(load_example(), ["new-a", "new-b"], "P@10", **named | settings)
 
 
 def test_scenarios_of_the_example() -> None:
     found = made()
     frame = found.scenarios()
-    assert frame["scenario"].tolist() == [
-        "as it is",
-        "20 more judgments",
-        "everything judged",
-        "20 more topics",
-    ]
+    names = ["as it is", "20 more judgments", "everything judged", "20 more topics"]
+    assert frame["scenario"].tolist() == names
     now, some, judged, more = frame["smallest"]
     assert now > some > judged > 0
     assert more < judged, "20 topics more are worth more than all judgments"
@@ -103,9 +99,7 @@ def test_the_cheapest_mix_follows_the_prices() -> None:
 def test_labels_of_a_second_judge_are_left_out_once() -> None:
     noise = np.random.default_rng(1).normal(scale=0.4, size=len(right_labels()))
     labeled = with_judge(load_example(), np.round(3 * (right_labels() + noise)))
-    found = plan(
-        labeled, ["new-a", "new-b"], estimator="posterior-ratio", draws=100, difference=0.1, price_label=0.01
-    )
+    found = plan(labeled, ["new-a", "new-b"], difference=0.1, price_label=0.01, **FEW)
     frame = found.scenarios().query("scenario == 'as it is'").set_index("labels")
     assert frame.loc[True, "unjudged_variance"] < frame.loc[False, "unjudged_variance"]
     mixes = found.mixes()
@@ -113,21 +107,12 @@ def test_labels_of_a_second_judge_are_left_out_once() -> None:
 
 
 def test_a_plan_is_stored_and_read(tmp_path: Path) -> None:
-    found = made(difference=0.1)
+    found = made()
     found.save(tmp_path / "plan.json")
     stored = read_result(tmp_path / "plan.json")
     assert stored.to_frame("scenarios").equals(found.scenarios())
     assert stored.summary() == found.summary()
     assert [table.caption for table in stored.read()] == [table.caption for table in found.read()]
-
-
-def test_what_cannot_be_planned_is_refused() -> None:
-    with pytest.raises(InputError, match="one run has no difference"):
-        plan(load_example(), "new-a")
-    with pytest.raises(InputError, match="choose one"):
-        plan(load_example(), ["new-a", "new-b"], ["P@10", "P@5"])
-    with pytest.raises(InputError, match="has no interval"):
-        plan(load_example(), ["new-a", "new-b"], estimator="background")
 
 
 def test_a_plan_without_a_collection_is_of_what_is_stated() -> None:
@@ -140,26 +125,31 @@ def test_a_plan_without_a_collection_is_of_what_is_stated() -> None:
     assert made.summary()[0].startswith("On 50 topics a difference of 0.081 is detected")
 
 
-@pytest.mark.parametrize(
-    "idle",
-    [
-        {"judgments": (50,)},
-        {"estimator": "posterior-ratio"},
-        {"unpool": "new-a"},
-        {"price_judgment": 2.0},
-        {"draws": 10},
-    ],
+BOTH = (["new-a", "new-b"],)
+STATED: dict[str, Any] = {"topics_at_hand": 50, "sd": 0.2}
+WRONG: tuple[tuple[tuple[Any, ...], dict[str, Any], str], ...] = (
+    (("new-a",), {}, "one run has no difference"),
+    ((*BOTH, ["P@10", "P@5"]), {}, "choose one"),
+    (BOTH, {"estimator": "background"}, "has no interval"),
+    ((), STATED, "a collection beside topics at hand"),
 )
-def test_a_plan_without_a_collection_refuses_what_it_has_no_use_for(idle: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match=f"{next(iter(idle))} beside topics_at_hand: without") as refused:
-        plan(topics_at_hand=50, sd=0.2, **idle)
-    assert "leave it out, or give a collection" in str(refused.value)
+IDLE = {
+    "judgments": (50,),
+    "estimator": "posterior-ratio",
+    "unpool": "new-a",
+    "price_judgment": 2.0,
+    "draws": 10,
+}
 
 
-def test_a_plan_is_of_a_collection_or_of_what_is_stated() -> None:
+def test_what_cannot_be_planned_is_refused() -> None:
+    for given, settings, said in WRONG:
+        with pytest.raises(InputError, match=said):
+            plan(load_example(), *given, **settings)
     with pytest.raises(InputError, match="needs the topics at hand and the standard deviation"):
         plan(topics_at_hand=50)
-    with pytest.raises(InputError, match="a collection beside topics at hand"):
-        plan(load_example(), topics_at_hand=50, sd=0.2)
     with pytest.raises(InputError, match="no collection"):
         plan()
+    for name, value in IDLE.items():
+        with pytest.raises(InputError, match=f"{name} beside topics_at_hand: without"):
+            plan(**STATED, **{name: value})

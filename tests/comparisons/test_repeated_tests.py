@@ -27,25 +27,23 @@ def one_by_one(test: Any, control: Any) -> tuple[np.ndarray, np.ndarray]:
     return draws, expected
 
 
-@pytest.mark.parametrize(
-    ("test", "control"),
-    [
-        ("paired-t", "none"),
-        ("paired-t", "holm"),
-        ("paired-t", "benjamini-hochberg"),
-        ("tukey-hsd", "none"),
-    ],
+CONTROLS: tuple[tuple[Any, Any], ...] = (
+    *(("paired-t", control) for control in ("none", "holm", "benjamini-hochberg")),
+    ("tukey-hsd", "none"),
 )
-@pytest.mark.parametrize("cells", [pytest.param(1 << 21, marks=pytest.mark.slow), 100])
+
+
+@pytest.mark.parametrize("cells", [1 << 21, 100])
 def test_significant_draws_are_those_of_the_test_in_each_draw(
-    test: str, control: str, cells: int, monkeypatch: pytest.MonkeyPatch
+    cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bayespool.comparisons.significance._MAX_CELLS_OF_DRAWS", cells)
-    draws, expected = one_by_one(test, control)
-    found = significant_draws(draws, test=test, level=0.05, control=control)  # type: ignore[arg-type]
-    np.testing.assert_array_equal(found.n_greater, expected)
-    assert 0 < expected.sum() < N_DRAWS * 15, "the draws decide nothing"
-    assert expected[0, 1] == 0
+    for test, control in CONTROLS:
+        draws, expected = one_by_one(test, control)
+        found = significant_draws(draws, test=test, level=0.05, control=control)
+        np.testing.assert_array_equal(found.n_greater, expected, err_msg=control)
+        assert 0 < expected.sum() < N_DRAWS * 15, "the draws decide nothing"
+        assert expected[0, 1] == 0
 
 
 def test_reversal_risk_counts_draws_that_do_not_bear_the_claim_out() -> None:

@@ -9,10 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from compared import printed
+from drawn import contents
+from small import small
 
 from bayespool.comparisons import Reversals, reversals
 from bayespool.experiments import load_example
-from bayespool.plots import draw_reversals, render
+from bayespool.plots import draw_reversals
 from bayespool.report.reading import read_result
 from bayespool.report.terminal import print_result
 
@@ -26,7 +28,7 @@ TABLES = ("rates", "trends", "p_values", "risks", "calibration", "grades")
 
 @cache
 def found() -> Reversals:
-    return reversals(load_example(), judgments=[300], estimators=["smoothed", "posterior-ratio"], draws=50)
+    return reversals(load_example(), judgments=[300], estimators=["smoothed", "posterior-ratio"], draws=20)
 
 
 def test_the_terminal_has_the_frames_numbers() -> None:
@@ -46,11 +48,8 @@ def test_the_terminal_has_the_frames_numbers() -> None:
     assert f"smoothed, P@10: fitted constants C = {constants.c:.2f}, E = {constants.e:.3f}" in text
     assert "announced" in text
     unjudged, note = (line for line in text.splitlines() if line.startswith("note: "))
-    assert unjudged == (
-        "note: all judgments leave 15.5 % of the non-contributing runs' ranks unjudged, something of 2 of 2 "
-        "runs; it counts as nonrelevant in the estimates, too"
-    )
-    assert note.startswith("note: 300 judgments reach down to rank 2 of the pooled runs;")
+    assert "15.5 % of the non-contributing runs' ranks unjudged, something of 2 of 2 runs" in unjudged
+    assert "300 judgments reach down to rank 2 of the pooled runs" in note
 
 
 def test_the_same_table_is_not_printed_twice() -> None:
@@ -78,11 +77,11 @@ def test_tables_are_those_of_their_methods_and_are_read_back(tmp_path: Path) -> 
     found().save(tmp_path / "all.json")
     again = read_result(tmp_path / "all.json")
     assert again.read() == found().read()
-    assert render(again.figures()[0].draw(), "svg") == render(draw_reversals(found()), "svg")  # type: ignore[misc]
+    assert contents(again.figures()[0].draw()) == contents(draw_reversals(found()))  # type: ignore[misc]
 
 
 def test_what_announces_no_chance_has_no_grades() -> None:
-    plain = reversals(load_example(), judgments=[300], estimators=["smoothed"], fitted=False)
+    plain = reversals(small(), judgments=[100], estimators=["smoothed"], fitted=False)
     assert "announced" not in printed(lambda console: print_result(plain, console))
     assert plain.summary() == ()
     cited = [citation.key for citation in plain.citations()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import pytest
 from precisions import pairs
 from real import read_real
 from scipy import stats
+from small import small
 
 from bayespool.collection import Collection
 from bayespool.comparisons import Reversals, judgment_subset, reversals
@@ -32,18 +34,17 @@ from bayespool.scoring import score
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 
 NEW = ("new-a", "new-b")
+ASKED: dict[str, Any] = {
+    "judgments": (150, 500, 10**6),
+    "estimators": ["interpolated", "smoothed", "posterior-ratio"],
+    "announce": (0.5, 0.9),
+    "draws": 50,
+}
 
 
 @cache
 def example_reversals(unseen: str = "nonrelevant") -> Reversals:
-    return reversals(
-        load_example(),
-        judgments=(150, 500, 10**6),
-        estimators=["interpolated", "smoothed", "posterior-ratio"],
-        announce=(0.5, 0.9),
-        draws=50,
-        unseen=unseen,
-    )
+    return reversals(load_example(), unseen=unseen, **ASKED)
 
 
 def test_reversals_hold_fewer_judgments_against_all() -> None:
@@ -97,12 +98,9 @@ def check_lower_bound_rates(found: Reversals, collection: Collection, group: str
         assert row[name] * len(both) == pytest.approx(count), name
 
 
-@pytest.mark.parametrize("n", [150, 500])
-def test_rates_are_those_of_scipys_t_test(n: int) -> None:
-    check_lower_bound_rates(example_reversals(), load_example(), "contributing", n)
-
-
-def test_rates_add_up() -> None:
+def test_rates_are_those_of_scipys_t_test_and_add_up() -> None:
+    for n in (150, 500):
+        check_lower_bound_rates(example_reversals(), load_example(), "contributing", n)
     rates = example_reversals().rates()
     np.testing.assert_allclose(rates["kept"] + rates["reversed"] + rates["swapped"], rates["separability"])
     np.testing.assert_allclose(rates["kept"] + rates["gained"] + rates["swapped"], rates["separability_all"])
@@ -233,40 +231,33 @@ def test_constants_are_fitted_to_contributing_runs() -> None:
     np.testing.assert_allclose(values, kept.estimates[0].value)
 
 
-@pytest.mark.slow
 def test_reversals_without_draws_or_with_another_test() -> None:
-    found = reversals(
-        load_example(),
-        judgments=[300],
-        estimators=["posterior-ratio"],
-        test="wilcoxon",
-        draws=20,
-        fitted=False,
-    )
+    asked: dict[str, Any] = {"judgments": [100], "fitted": False}
+    found = reversals(small(), estimators=["posterior-ratio"], test="wilcoxon", draws=20, **asked)
     assert found.draws == {}
     assert found.risks().empty
     assert found.grades().empty
     assert found.calibration().empty
-    tukey = reversals(load_example(), judgments=[300], estimators=[], test="tukey-hsd", control="holm")
+    tukey = reversals(small(), estimators=[], test="tukey-hsd", control="holm", **asked)
     assert tukey.control == "none"
     assert tukey.methods == (AS_JUDGED,)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"judgments": [10**6]}, "no judgment set is smaller"),
-        ({"run_ids": ["new-a", "north-1"]}, "no pair of runs"),
-        ({"test": "anova"}, "test cannot be 'anova'"),
-        ({"announce": [0.3]}, "announce cannot be 0.3; at least 0.5 and at most 1"),
-        ({"estimators": ["smoothed", "smoothed(c=0.2)"]}, "two estimators are called 'smoothed'"),
-        ({"estimators": ["smoothed"], "chain": 3}, "unknown settings"),
-        ({"level": 2}, "level cannot be 2"),
-    ],
+WRONG: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"judgments": [10**6]}, "no judgment set is smaller"),
+    ({"run_ids": ["new-a", "north-1"]}, "no pair of runs"),
+    ({"test": "anova"}, "test cannot be 'anova'"),
+    ({"announce": [0.3]}, "announce cannot be 0.3; at least 0.5 and at most 1"),
+    ({"estimators": ["smoothed", "smoothed(c=0.2)"]}, "two estimators are called 'smoothed'"),
+    ({"estimators": ["smoothed"], "chain": 3}, "unknown settings"),
+    ({"level": 2}, "level cannot be 2"),
 )
-def test_reversals_refuse_what_they_cannot_do(arguments: dict[str, object], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        reversals(load_example(), **{"judgments": [300], "estimators": [], **arguments})  # type: ignore[arg-type]
+
+
+def test_reversals_refuse_what_they_cannot_do() -> None:
+    for arguments, said in WRONG:
+        with pytest.raises(InputError, match=said):
+            reversals(load_example(), **{"judgments": [300], "estimators": [], **arguments})
 
 
 # --- a real collection -------------------------------------------------------------------------------------
@@ -319,12 +310,7 @@ def test_a_posterior_is_graded_over_the_ideal_ranking_that_it_has() -> None:
 
 def test_its_settings_are_stored_as_those_of_other_results() -> None:
     found = example_reversals()
-    settings = ReversalSettings.of(
-        judgments=(150, 500, 10**6),
-        estimators=["interpolated", "smoothed", "posterior-ratio"],
-        announce=(0.5, 0.9),
-        draws=50,
-    )
+    settings = ReversalSettings.of(**ASKED)
     stored = found.metadata["settings"]
     assert stored == settings.describe()
     assert (stored["engine"], stored["draws"], stored["tune"], stored["chains"]) == ("laplace", 50, 1000, 4)
@@ -334,11 +320,11 @@ def test_its_settings_are_stored_as_those_of_other_results() -> None:
 
 
 def test_several_measures_are_those_of_one_at_a_time() -> None:
-    asked = {"judgments": (150, 500), "estimators": ["background", "smoothed"]}
-    both = reversals(load_example(), measures=["P@5", "nDCG@10"], **asked)  # type: ignore[arg-type]
+    asked: dict[str, Any] = {"judgments": (50, 150), "estimators": ["smoothed"]}
+    both = reversals(small(), measures=["P@5", "nDCG@10"], **asked)
     assert [str(m) for m in both.measures] == ["P@5", "nDCG(ideal='shared')@10"]
     for measure in both.measures:
-        alone = reversals(load_example(), measures=measure, **asked)  # type: ignore[arg-type]
+        alone = reversals(small(), measures=measure, **asked)
         for name in ("rates", "trends", "p_values"):
             rows = both.to_frame(name)
             rows = rows[rows["measure"] == str(measure)].reset_index(drop=True)

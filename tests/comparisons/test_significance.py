@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,50 +32,42 @@ from bayespool.comparisons.significance import p_values, tukey_critical, tukey_s
 from bayespool.errors import InputError
 from bayespool.measures.populations import population_draws
 
-
-@pytest.mark.parametrize("scores", [precisions(7, 50, 1), np.random.default_rng(2).normal(size=(5, 13))])
-def test_paired_t_is_scipys(scores: np.ndarray) -> None:
-    p = paired_t(scores)
-    for a, b in pairs(len(scores)):
-        expected = stats.ttest_rel(scores[a], scores[b]).pvalue
-        assert p[a, b] == pytest.approx(expected, rel=1e-10)
-        assert p[b, a] == p[a, b]
-    assert np.isnan(np.diagonal(p)).all()
+TESTS: tuple[Any, ...] = ("paired-t", "wilcoxon", "randomization")
 
 
-@pytest.mark.parametrize("test", ["paired-t", "wilcoxon", "randomization"])
-def test_runs_without_a_difference_have_no_p_value(test: str) -> None:
-    scores = np.array([[0.1, 0.3, 0.2, 0.5], [0.1, 0.3, 0.2, 0.5], [0.2, 0.2, 0.4, 0.9]])
-    p = p_values(scores, test)  # type: ignore[arg-type]
-    assert np.isnan(p[0, 1])
-    assert np.isfinite(p[0, 2])
-    assert p[0, 2] == p[1, 2]
-
-
-def test_a_constant_difference_is_infinitely_significant_by_t() -> None:
+def test_paired_t_is_scipys() -> None:
+    for scores in (precisions(7, 50, 1), np.random.default_rng(2).normal(size=(5, 13))):
+        p = paired_t(scores)
+        for a, b in pairs(len(scores)):
+            expected = stats.ttest_rel(scores[a], scores[b]).pvalue
+            assert p[a, b] == pytest.approx(expected, rel=1e-10)
+            assert p[b, a] == p[a, b]
+        assert np.isnan(np.diagonal(p)).all()
     # 0.4 − 0.3 and 0.3 − 0.2 differ in binary
     assert paired_t([[0.4, 0.3, 0.9], [0.3, 0.2, 0.8]])[0, 1] == 0
 
 
-@pytest.mark.parametrize("test", ["paired-t", "wilcoxon", "randomization"])
-def test_a_run_without_scores_has_no_p_value(test: str) -> None:
-    scores = precisions(3, 12, 3)
-    scores[1, 4] = np.nan
-    p = p_values(scores, test)  # type: ignore[arg-type]
-    assert np.isnan(p[0, 1])
-    assert np.isnan(p[1, 2])
-    assert np.isfinite(p[0, 2])
+def test_runs_without_a_difference_or_without_scores_have_no_p_value() -> None:
+    same = np.array([[0.1, 0.3, 0.2, 0.5], [0.1, 0.3, 0.2, 0.5], [0.2, 0.2, 0.4, 0.9]])
+    missing = precisions(3, 12, 3)
+    missing[1, 4] = np.nan
+    for test in TESTS:
+        p = p_values(same, test)
+        assert np.isnan(p[0, 1]), test
+        assert np.isfinite(p[0, 2])
+        assert p[0, 2] == p[1, 2]
+        p = p_values(missing, test)
+        assert np.isnan([p[0, 1], p[1, 2]]).all(), test
+        assert np.isfinite(p[0, 2])
 
 
-def test_wilcoxon_is_scipys_where_scipys_is_exact() -> None:
+def test_wilcoxon_is_scipys() -> None:
     scores = np.random.default_rng(4).normal(size=(6, 24))
     p = wilcoxon(scores)
     for a, b in pairs(6):
         expected = stats.wilcoxon(scores[a] - scores[b], method="exact").pvalue
         assert p[a, b] == pytest.approx(expected, rel=1e-12)
-
-
-def test_wilcoxon_is_scipys_approximation_with_many_topics() -> None:
+    # its approximation with many topics
     scores = precisions(5, 90, 5)
     p = wilcoxon(scores)
     for a, b in pairs(5):
@@ -122,9 +115,7 @@ def test_randomization_draws_signs_where_there_are_too_many() -> None:
     assert np.nanmin(drawn) >= 1 / 4001
     np.testing.assert_array_equal(drawn, randomization(scores, n_flips=4000, random_seed=1))
     assert not np.array_equal(drawn, randomization(scores, n_flips=4000, random_seed=2), equal_nan=True)
-
-
-def test_randomization_never_gives_nothing() -> None:
+    # never nothing
     better = np.stack([np.full(40, 0.9), np.full(40, 0.1)])
     assert randomization(better, n_flips=999)[0, 1] == 1 / 1000
 
@@ -194,32 +185,36 @@ def test_p_values_are_adjusted_over_the_pairs_that_have_one() -> None:
     assert np.isnan(adjust_p_values(np.full((2, 2), np.nan))).all()
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: paired_t([0.1, 0.2]), r"shape \(2,\) cannot be tested"),
-        (lambda: wilcoxon([[0.1], [0.2]]), r"shape \(2, 1\) cannot be tested"),
-        (lambda: p_values(BY_HAND, "anova"), "no test 'anova'; known: paired-t"),  # type: ignore[arg-type]
-        (lambda: randomization(BY_HAND, n_flips=0), "0 sign flips are too few"),
-        (lambda: tukey_significant(BY_HAND, 1.0), "level 1.0 is not between 0 and 1"),
-        (lambda: adjust_p_values(paired_t(BY_HAND), "bonferroni"), "no control 'bonferroni'"),  # type: ignore[arg-type]
-        (lambda: significant_draws(np.zeros((2, 2, 3), int), test="wilcoxon"), "cannot be repeated"),
-        (lambda: significant_draws(np.zeros((2, 2, 1), int)), "one topic cannot be tested"),
-        (
-            lambda: significant_draws(np.zeros((2, 2, 3), int), test="tukey-hsd", control="holm"),
-            "controls for all pairs by itself",
-        ),
-        (lambda: population_draws(np.zeros((2, 2, 1), int)), "one topic says nothing"),
-        (lambda: compare_runs_by_draws(np.zeros((2, 2), int), ci_prob=0.95, rope=-1), "cannot reach to -1"),
-        (lambda: generalizability([[1.0, 2.0]]), "two runs and two topics or more"),
-        (lambda: dependability(BY_HAND, n_topics=0), "too few topics: 0"),
-        (lambda: calibration_table([1.2], [True]), "not between 0 and 1"),
-        (lambda: brier_score([0.2, 0.1], [True]), "cannot be graded"),
-    ],
+def zeros(*shape: int) -> np.ndarray:
+    return np.zeros(shape, int)
+
+
+UNANSWERED: tuple[tuple[Callable[[], object], str], ...] = (
+    (lambda: paired_t([0.1, 0.2]), r"shape \(2,\) cannot be tested"),
+    (lambda: wilcoxon([[0.1], [0.2]]), r"shape \(2, 1\) cannot be tested"),
+    (lambda: p_values(BY_HAND, "anova"), "no test 'anova'; known: paired-t"),
+    (lambda: randomization(BY_HAND, n_flips=0), "0 sign flips are too few"),
+    (lambda: tukey_significant(BY_HAND, 1.0), "level 1.0 is not between 0 and 1"),
+    (lambda: adjust_p_values(paired_t(BY_HAND), "bonferroni"), "no control 'bonferroni'"),
+    (lambda: significant_draws(zeros(2, 2, 3), test="wilcoxon"), "cannot be repeated"),
+    (lambda: significant_draws(zeros(2, 2, 1)), "one topic cannot be tested"),
+    (
+        lambda: significant_draws(zeros(2, 2, 3), test="tukey-hsd", control="holm"),
+        "controls for all pairs by itself",
+    ),
+    (lambda: population_draws(zeros(2, 2, 1)), "one topic says nothing"),
+    (lambda: compare_runs_by_draws(zeros(2, 2), ci_prob=0.95, rope=-1), "cannot reach to -1"),
+    (lambda: generalizability([[1.0, 2.0]]), "two runs and two topics or more"),
+    (lambda: dependability(BY_HAND, n_topics=0), "too few topics: 0"),
+    (lambda: calibration_table([1.2], [True]), "not between 0 and 1"),
+    (lambda: brier_score([0.2, 0.1], [True]), "cannot be graded"),
 )
-def test_what_cannot_be_answered_is_an_error_that_says_so(call: Callable[[], object], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        call()
+
+
+def test_what_cannot_be_answered_is_an_error_that_says_so() -> None:
+    for call, said in UNANSWERED:
+        with pytest.raises(InputError, match=said):
+            call()
 
 
 def test_effect_sizes_by_hand_and_from_scipy() -> None:

@@ -13,42 +13,42 @@ from bayespool.experiments import load_example
 from bayespool.measures import parse_measure
 
 
-@pytest.mark.parametrize("method", ["interpolated", "smoothed"])
-def test_fitted_constants_are_the_minimum_of_the_surface(method: str) -> None:
-    example = load_example()
-    runs = example.pooled_run_ids
-    truth = judgment_counts(example, runs, cutoffs=10)
-    counts = [judgment_counts(judgment_subset(example, n), runs, cutoffs=10) for n in (150, 300, 600)]
-    best = fit_constants(method, counts, truth)  # type: ignore[arg-type]
-    grid = np.linspace(0, 1, 41)
-    surface = rmse_surface(method, counts, truth, c=grid, e=grid)  # type: ignore[arg-type]
-    assert surface.shape == (41, 41)
-    assert best.rmse <= surface.min() + 1e-12
-    c, e = np.unravel_index(surface.argmin(), surface.shape)
-    assert abs(grid[c] - best.c) <= 0.025
-    # interpolated uses E only where nothing is judged on a topic, which is nowhere here
-    assert np.isnan(best.e) if method == "interpolated" else abs(grid[e] - best.e) <= 0.025
-    at_best = rmse_surface(method, counts, truth, c=best.c, e=np.nan_to_num(best.e))  # type: ignore[arg-type]
-    assert at_best[0, 0] == pytest.approx(best.rmse)
+def test_fitted_constants_are_the_minimum_of_the_surface() -> None:
+    for method in ("interpolated", "smoothed"):
+        example = load_example()
+        runs = example.pooled_run_ids
+        truth = judgment_counts(example, runs, cutoffs=10)
+        counts = [judgment_counts(judgment_subset(example, n), runs, cutoffs=10) for n in (150, 300, 600)]
+        best = fit_constants(method, counts, truth)  # type: ignore[arg-type]
+        grid = np.linspace(0, 1, 41)
+        surface = rmse_surface(method, counts, truth, c=grid, e=grid)  # type: ignore[arg-type]
+        assert surface.shape == (41, 41)
+        assert best.rmse <= surface.min() + 1e-12
+        c, e = np.unravel_index(surface.argmin(), surface.shape)
+        assert abs(grid[c] - best.c) <= 0.025
+        # interpolated uses E only where nothing is judged on a topic, which is nowhere here
+        assert np.isnan(best.e) if method == "interpolated" else abs(grid[e] - best.e) <= 0.025
+        at_best = rmse_surface(method, counts, truth, c=best.c, e=np.nan_to_num(best.e))  # type: ignore[arg-type]
+        assert at_best[0, 0] == pytest.approx(best.rmse)
 
 
-@pytest.mark.parametrize("measure", ["P@10", "RBP(p=0.95)@100", "SDCG@100"])
-def test_surfaces_of_measures(measure: str) -> None:
+def test_surfaces_of_measures() -> None:
     """Under P@n they are those of counts; under others their minimum is what is fitted."""
-    example, parsed = load_example(), parse_measure(measure)
-    runs, sizes = example.pooled_run_ids, (150, 600)
-    truth = score_bounds(example, runs, parsed)
-    bounds = [score_bounds(judgment_subset(example, n), runs, parsed) for n in sizes]
-    best = fit_constants("smoothed", bounds, truth)
-    grid = np.linspace(0, 1, 21)
-    surface = rmse_surface("smoothed", bounds, truth, c=grid, e=grid)
-    assert best.rmse <= surface.min() + 1e-12
-    at_best = rmse_surface("smoothed", bounds, truth, c=best.c, e=best.e)
-    assert at_best[0, 0] == pytest.approx(best.rmse)
-    if measure == "P@10":
-        counts = [judgment_counts(judgment_subset(example, n), runs, cutoffs=10) for n in sizes]
-        full = judgment_counts(example, runs, cutoffs=10)
-        np.testing.assert_allclose(rmse_surface("smoothed", counts, full, c=grid, e=grid), surface)
+    for measure in ("P@10", "RBP(p=0.95)@100", "SDCG@100"):
+        example, parsed = load_example(), parse_measure(measure)
+        runs, sizes = example.pooled_run_ids, (150, 600)
+        truth = score_bounds(example, runs, parsed)
+        bounds = [score_bounds(judgment_subset(example, n), runs, parsed) for n in sizes]
+        best = fit_constants("smoothed", bounds, truth)
+        grid = np.linspace(0, 1, 21)
+        surface = rmse_surface("smoothed", bounds, truth, c=grid, e=grid)
+        assert best.rmse <= surface.min() + 1e-12
+        at_best = rmse_surface("smoothed", bounds, truth, c=best.c, e=best.e)
+        assert at_best[0, 0] == pytest.approx(best.rmse)
+        if measure == "P@10":
+            counts = [judgment_counts(judgment_subset(example, n), runs, cutoffs=10) for n in sizes]
+            full = judgment_counts(example, runs, cutoffs=10)
+            np.testing.assert_allclose(rmse_surface("smoothed", counts, full, c=grid, e=grid), surface)
 
 
 def test_surfaces_are_of_matching_counts() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from compared import compared
 from drawn import cut_off, line, overlapping, row_names, segments
+from small import small
 
-from bayespool.comparisons import compare
+from bayespool.comparisons import Comparison, compare
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
 from bayespool.plots import draw_comparison, plot_differences, plot_leaderboard, plot_rank_probabilities
@@ -15,7 +18,12 @@ from bayespool.plots import draw_comparison, plot_differences, plot_leaderboard,
 # runs of the pool are compared beside new ones
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 
-FOUR = ("new-a", "new-b", "coast-1", "south-2")
+FOUR = ("new-a", "new-b", "north-1", "north-2")
+
+
+@cache
+def bare() -> Comparison:
+    return compare(small(), FOUR[:2], estimators=["background"])
 
 
 def test_a_row_per_pair() -> None:
@@ -61,10 +69,9 @@ def test_chances_of_ranks() -> None:
         assert not overlapping(axes.figure)
     with pytest.raises(InputError, match="the result has no scope 'all'; it has these-topics, population"):
         plot_rank_probabilities(found, scope="all")  # type: ignore[arg-type]
-    bare = compare(load_example(), FOUR[:2], estimators=["background"])
     with pytest.raises(InputError, match="the result has no draws of"):
-        plot_rank_probabilities(bare)
-    assert len(plot_differences(bare).collections) == 0
+        plot_rank_probabilities(bare())
+    assert len(plot_differences(bare()).collections) == 0
 
 
 def test_the_leaderboard_has_rank_intervals_and_marks_the_best() -> None:
@@ -81,7 +88,7 @@ def test_the_leaderboard_has_rank_intervals_and_marks_the_best() -> None:
         assert axes.get_xlabel() == f"ranks by P@10, {words}; all at once 95 %"
         assert not overlapping(axes.figure)
     with pytest.raises(InputError, match="the result has no draws of"):
-        plot_leaderboard(compare(load_example(), FOUR[:2], estimators=["background"]))
+        plot_leaderboard(bare())
 
 
 @pytest.mark.slow

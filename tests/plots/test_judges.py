@@ -48,9 +48,7 @@ def test_a_panel_per_level_of_a_graded_measure() -> None:
 
 
 def test_intervals_without_labels_and_with_them() -> None:
-    check = check_judges(
-        labeled_toy(), "P@3", intervals=True, ci_prob=0.8, model="ratio", draws=200, chains=2
-    )
+    check = check_judges(labeled_toy(), "P@3", intervals=True, ci_prob=0.8, model="ratio", draws=20)
     table = check.to_frame("runs")
     truth, filled = {run: 0.3 for run in table["run_id"]}, {table["run_id"].iloc[0]: 0.4}
     axes = plot_judged_runs(check, truth=truth, marks={"filled": filled})

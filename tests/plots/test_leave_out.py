@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from drawn import cut_off, overlapping
-from left_out import quick_result
+from small import small
 
 from bayespool.errors import InputError
-from bayespool.experiments import LeaveOutResult, leave_out, load_example
+from bayespool.experiments import LeaveOutResult, leave_out
 from bayespool.plots import draw_indicators, plot_gain, plot_indicator, plot_mae, plot_pit, plot_truth, render
 
 
 @pytest.fixture(scope="module")
 def result() -> LeaveOutResult:
-    return quick_result()
+    estimators = ["as-judged", "background", "smoothed", "posterior-background"]
+    return leave_out(small(), ["P@5", "P@10"], estimators=estimators, draws=20)
 
 
-@pytest.mark.slow
 def test_points_of_the_figures(result: LeaveOutResult) -> None:
     frame = result.to_frame(reported_only=True)
     rows = frame[(frame["measure"] == "P@10") & (frame["estimator"] == "posterior-background")]
@@ -61,7 +61,6 @@ def test_points_of_the_figures(result: LeaveOutResult) -> None:
         plot_truth(result, "P@7", "smoothed")
 
 
-@pytest.mark.slow
 def test_names_of_collections_with_one_point_do_not_collide(result: LeaveOutResult) -> None:
     """They did, as "20 topics" over "40 topics", while they stood at the points."""
     names = ["20 topics", "40 topics", "a $\\frac$ of them"]
@@ -73,11 +72,15 @@ def test_names_of_collections_with_one_point_do_not_collide(result: LeaveOutResu
     assert len(marks) == len(names)
     assert not overlapping(axes.figure)
     assert not cut_off(axes.figure)
+    looks = {
+        (line.get_color(), line.get_marker(), line.get_markerfacecolor()) for line in plot_mae(result).lines
+    }
+    assert len(looks) == len(result.settings.labels), "estimators have lines of their own"
 
 
 def test_several_estimators_have_colors_and_collections_marks() -> None:
     labels = ["as-judged", "background", "smoothed"]
-    one = leave_out(load_example(), measures="P@10", estimators=labels)
+    one = leave_out(small(), measures="P@10", estimators=labels)
     names = [f"collection {i}" for i in range(14)]
     texts = {"background": "background: ρ = 0.5"}
     axes = plot_gain(dict.fromkeys(names, one), "P@10", labels[1:], coefficient="dependability", texts=texts)
@@ -95,29 +98,22 @@ def test_several_estimators_have_colors_and_collections_marks() -> None:
     assert len(looks) == len(names)
     assert axes.get_title() == "P@10"
     assert not cut_off(axes.figure)
-
-
-@pytest.mark.slow
-def test_estimators_have_lines_of_their_own(result: LeaveOutResult) -> None:
-    axes = plot_mae(result)
-    looks = {(line.get_color(), line.get_marker(), line.get_markerfacecolor()) for line in axes.lines}
-    assert len(looks) == len(result.settings.labels)
-
-
-def test_errors_under_one_measure_have_a_row_each() -> None:
-    one = leave_out(load_example(), measures="P@10", estimators=["background", "smoothed"])
+    # errors under one measure have a row each
     axes = plot_mae(one)
     summary = one.to_frame("summary").set_index("estimator")["mae"]
-    labels = list(one.settings.labels)
     assert [tick.get_text() for tick in axes.get_yticklabels()] == labels
     drawn = {line.get_label(): (line.get_xdata()[0], line.get_ydata()[0]) for line in axes.lines}  # type: ignore[index]
     assert drawn == {label: (summary[label], i) for i, label in enumerate(labels)}
     assert axes.get_xlabel() == "mean absolute error, P@10"
+    assert "lambda" not in one.to_frame()
+    assert "indicators" not in [figure.name for figure in one.figures()]
+    with pytest.raises(InputError, match="no indicators of anti-precision"):
+        plot_indicator(one)
 
 
 def test_indicators_stand_against_what_runs_lack() -> None:
     estimators = ["as-judged", "anti-precision"]
-    left_out = leave_out(load_example(), measures=["P@5", "P@10"], estimators=estimators)
+    left_out = leave_out(small(), measures=["P@5", "P@10"], estimators=estimators)
     rows = left_out.to_frame().query("measure == 'P@5' and estimator == 'anti-precision'")
     axes = plot_indicator(left_out, "delta_anti_precision", "P@5")
     points = [line for line in axes.lines if line.get_marker() == "o"]
@@ -140,11 +136,3 @@ def test_indicators_stand_against_what_runs_lack() -> None:
     for line in lines:
         sre = summary.loc[summary["estimator"] == line.get_label(), "sre"]
         np.testing.assert_array_equal(line.get_ydata(), sre)
-
-
-def test_without_anti_precision_there_are_no_indicators() -> None:
-    plain = leave_out(load_example(), measures="P@10", estimators="as-judged")
-    assert "lambda" not in plain.to_frame()
-    assert "indicators" not in [figure.name for figure in plain.figures()]
-    with pytest.raises(InputError, match="no indicators of anti-precision"):
-        plot_indicator(plain)

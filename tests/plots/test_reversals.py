@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from drawn import cut_off, line, overlapping
+from small import small
 
 from bayespool.comparisons import Reversals, calibration_table, reversals
 from bayespool.errors import InputError
-from bayespool.experiments import load_example
 from bayespool.plots import (
     PALETTE,
     draw_reversals,
@@ -28,13 +28,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarni
 
 @cache
 def found() -> Reversals:
-    return reversals(
-        load_example(),
-        judgments=(150, 500),
-        estimators=["smoothed", "posterior-ratio"],
-        announce=(),
-        draws=50,
-    )
+    estimators = ["smoothed", "posterior-ratio"]
+    return reversals(small(), judgments=(50, 150), estimators=estimators, level=0.1, announce=(), draws=20)
 
 
 def test_reliability_plot_has_a_mark_per_bin_with_cases() -> None:
@@ -52,9 +47,9 @@ def test_reliability_plot_has_a_mark_per_bin_with_cases() -> None:
 
 @pytest.mark.slow
 def test_p_values_and_their_quadrants() -> None:
-    axes = plot_p_values(found(), 500, group="contributing", method="smoothed")
+    axes = plot_p_values(found(), 150, group="contributing", method="smoothed")
     values = found().p_values()
-    values = values[(values["judgments"] == 500) & (values["method"] == "smoothed")]
+    values = values[(values["judgments"] == 150) & (values["method"] == "smoothed")]
     values = values[values["group"] == "contributing"]
     points = axes.collections[-1].get_offsets()
     np.testing.assert_array_equal(points, np.maximum(values[["p_value", "p_value_all"]], 1e-6))
@@ -69,10 +64,10 @@ def test_p_values_and_their_quadrants() -> None:
     shade = [c.get_paths()[0].get_extents() for c in axes.collections[:2]]
     assert (shade[0].x1, shade[0].y0) == (level, level)  # upper left
     assert (shade[1].x0, shade[1].y1) == (level, level)  # lower right
-    assert axes.get_xlabel() == "p with 500 judgments"
+    assert axes.get_xlabel() == "p with 150 judgments"
     assert not overlapping(axes.figure)
-    assert plot_p_values(found()).get_xlabel() == "p with 150 judgments"
-    with pytest.raises(InputError, match="no smaller judgment set '900'; it has 150, 500"):
+    assert plot_p_values(found()).get_xlabel() == "p with 50 judgments"
+    with pytest.raises(InputError, match="no smaller judgment set '900'; it has 50, 150"):
         plot_p_values(found(), 900)
     with pytest.raises(InputError, match="no p-values of 'posterior-odd'"):
         plot_p_values(found(), method="posterior-odd")
@@ -85,32 +80,27 @@ def test_separability_by_number_of_judgments() -> None:
     for method in found().methods:
         rows = trends[(trends["group"] == "contributing") & (trends["method"] == method)]
         np.testing.assert_array_equal(line(axes, method), rows[["judgments", "separability"]])
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["150", "500", "1,181"]
-    assert not overlapping(axes.figure)
-    assert not cut_off(axes.figure)
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["50", "150", "203"]
     assert plot_separability(found(), legend=False).get_legend() is None
+    figure = draw_reversals(found())
+    assert len(figure.axes) == 2 * 3
+    for drawn in (axes.figure, figure):
+        assert not overlapping(drawn)
+        assert not cut_off(drawn)
 
 
 def test_announced_chances_against_what_happened() -> None:
     axes = plot_reversal_calibration(found(), "significant", group="contributing", n_bins=5)
     table = found().calibration(n_bins=5)
     table = table[(table["group"] == "contributing") & (table["statement"] == "significant")]
-    for n in (150, 500):
+    for n in (50, 150):
         rows = table[(table["judgments"] == n) & (table["n"] > 0)]
         np.testing.assert_array_equal(line(axes, f"from {n} judgments"), rows[["announced", "happened"]])
     assert axes.get_xlabel() == "announced chance to be significant"
-    bare = reversals(load_example(), judgments=(150,), estimators=["smoothed"])
+    bare = reversals(small(), judgments=(150,), estimators=["smoothed"])
     with pytest.raises(InputError, match="the result has no announced chances of"):
         plot_reversal_calibration(bare)
     assert len(draw_reversals(bare).axes) == 2 * 2
-
-
-@pytest.mark.slow
-def test_all_of_it() -> None:
-    figure = draw_reversals(found())
-    assert len(figure.axes) == 2 * 3
-    assert not overlapping(figure)
-    assert not cut_off(figure)
 
 
 def test_first_unjudged_documents_by_group() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import cache
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +17,6 @@ from wide import wide
 
 from bayespool.comparisons import compare
 from bayespool.errors import InputError
-from bayespool.experiments import load_example
 from bayespool.plots import (
     draw_comparison,
     draw_forest,
@@ -33,7 +34,7 @@ POINTS = ["background", "smoothed", "anti-precision"]
 @cache
 def example_scores() -> Scores:
     estimators = ["as-judged", *POINTS, "posterior-ratio"]
-    return score(load_example(), measures=["P@10", "nDCG@5"], estimators=estimators, draws=100)
+    return score(small(), measures=["P@10", "nDCG@5"], estimators=estimators, draws=20)
 
 
 @cache
@@ -70,7 +71,7 @@ def test_a_row_per_run_the_best_at_the_top() -> None:
         assert off[0] == pytest.approx(off[1])
         assert -0.5 < off[0] < place[0]
     assert len({float(off[0]) for off in above}) == len(POINTS)  # a line for each
-    assert axes.get_xlabel() == "P@10, mean over 20 topics"
+    assert axes.get_xlabel() == "P@10, mean over 8 topics"
     assert not overlapping(axes.figure)
     assert not cut_off(axes.figure)
 
@@ -86,12 +87,9 @@ def test_what_is_drawn_can_be_chosen() -> None:
     names = axes.get_legend_handles_labels()[1]
     assert sorted(names) == ["as judged", "bounds", "its mean", "posterior-ratio, 95 %", "smoothed"]
     assert row_names(plot_forest(scores, order="given", corrections=False)) == list(scores.run_ids)
-    bare = score(load_example(), measures="P@10", estimators=["background"])
-    axes = plot_forest(bare)
+    axes = plot_forest(score(small(), measures="P@10", estimators=["background"]))
     assert axes.get_legend_handles_labels()[1] == ["bounds", "background"]
-    two = score(
-        load_example(), measures="P@10", estimators=["posterior-ratio", "posterior-background"], draws=50
-    )
+    two = score(small(), measures="P@10", estimators=["posterior-ratio", "posterior-background"], draws=20)
     axes = plot_forest(two, method="posterior-background")
     table = wide(two).set_index("run_id").loc[row_names(axes)]
     assert (
@@ -104,14 +102,9 @@ def test_what_is_drawn_can_be_chosen() -> None:
 
 def test_a_correction_has_the_color_of_its_posterior_and_the_next_line() -> None:
     asked = ["background", "posterior-background", "systems-adjustment", "posterior-ratio", "smoothed"]
-    axes = plot_forest(score(load_example(), "new-a", "P@10", estimators=asked, draws=50))
+    axes = plot_forest(score(small(), "new-a", "P@10", estimators=asked, draws=20))
     drawn = {str(mark.get_label()): mark for mark in axes.lines}
-    marked = [
-        "systems-adjustment",
-        "posterior-ratio",
-        "smoothed",
-        "background",
-    ]  # the last one next to the bar
+    marked = ["systems-adjustment", "posterior-ratio", "smoothed", "background"]  # the last next to the bar
     assert sorted(marked, key=lambda name: float(drawn[name].get_ydata()[0])) == marked
     colors = [drawn[name].get_color() for name in (*marked, "its mean")]
     assert colors[0] == colors[1]
@@ -120,16 +113,10 @@ def test_a_correction_has_the_color_of_its_posterior_and_the_next_line() -> None
 
 
 def test_figures_of_a_paper_have_its_width_and_text_that_can_be_read() -> None:
-    many = [
-        "background",
-        "interpolated",
-        "smoothed",
-        "systems-adjustment",
-        "condensed-list",
-        "posterior-ratio",
-    ]
-    scores = score(load_example(), measures=["P@10", "nDCG@10"], estimators=many, draws=50)
-    comparison = compare(load_example(), ["new-a", "new-b"], ["P@10", "nDCG@10"], draws=50)
+    many = ["background", "interpolated", "smoothed", "systems-adjustment", "condensed-list"]
+    asked: dict[str, Any] = {"measures": ["P@10", "nDCG@10"], "draws": 20}
+    scores = score(small(), estimators=[*many, "posterior-ratio"], **asked)
+    comparison = compare(small(), ["new-a", "new-b"], estimators=["posterior-ratio"], **asked)
     for width in (3.33, 7.0):
         for figure in (draw_forest(scores, width=width), draw_comparison(comparison, width=width)):
             assert figure.get_size_inches()[0] == pytest.approx(width)
@@ -153,7 +140,7 @@ def test_what_the_scores_lack() -> None:
     with pytest.raises(InputError, match="the result has no run 'new-c'"):
         plot_topics(scores, "new-c")
     with pytest.raises(InputError, match="the result has no distance from the pool"):
-        plot_distance(score(load_example(), measures="P@10", estimators=["background"]))
+        plot_distance(score(small(), measures="P@10", estimators=["background"]))
 
 
 def test_a_row_per_topic() -> None:
@@ -193,14 +180,11 @@ def test_129_runs_make_a_readable_forest() -> None:
     assert not overlapping(figure)
 
 
-@pytest.mark.slow
 def test_measures_side_by_side_share_rows_and_legend() -> None:
     scores = example_scores()
     figure = draw_forest(scores, truth={"P@10": {"new-a": 0.625, "new-b": 0.355}})
-    assert [panel.get_xlabel() for panel in figure.axes] == [
-        "P@10, mean over 20 topics",
-        "nDCG@5, mean over 20 topics",
-    ]
+    labels = [f"{measure}, mean over 8 topics" for measure in ("P@10", "nDCG@5")]
+    assert [panel.get_xlabel() for panel in figure.axes] == labels
     assert line(figure.axes[0], "truth")[:, 0].tolist() == [0.625, 0.355]
     (legend,) = figure.legends
     texts = [text.get_text() for text in legend.get_texts()]
@@ -214,11 +198,8 @@ def test_measures_side_by_side_share_rows_and_legend() -> None:
 
 
 def test_distance_from_the_pool() -> None:
-    scores = example_scores()
-    found = scores["posterior-ratio", "P@10"]
-    if found.distance is None:
-        scores = score(small(), measures="P@10", estimators="posterior-combined", draws=100)
-        found = scores["posterior-combined", "P@10"]
+    scores = score(small(), measures="P@10", estimators="posterior-combined", draws=20)
+    found = scores["posterior-combined", "P@10"]
     axes = plot_distance(scores)
     order = np.argsort(-found.of_runs("distance"))
     assert row_names(axes) == [found.run_ids[i] for i in order]
@@ -229,6 +210,11 @@ def test_distance_from_the_pool() -> None:
     assert chances == [f"{round(100 * found.of_runs('new_kind')[i])} %" for i in order]
     assert not overlapping(axes.figure)
     assert not cut_off(axes.figure)
+    distant = dataclasses.replace(found, distance=np.array([1.2, 2.0]), new_kind=np.array([0.4, 0.9]))
+    axes = plot_distance(dataclasses.replace(scores, estimates=(distant,)))
+    assert line(axes, "unlike the pool")[:, 0].tolist() == [2.0]
+    (far,) = [one for one in axes.lines if one.get_label() == "unlike the pool"]
+    assert (far.get_marker(), far.get_color()) == ("D", "black")
 
 
 def test_a_chance_of_a_new_kind_stands_beside_its_run() -> None:
@@ -238,16 +224,3 @@ def test_a_chance_of_a_new_kind_stands_beside_its_run() -> None:
     (beside,) = axes.child_axes
     assert row_names(axes) == ["b", "c", "a"]
     assert [label.get_text() for label in beside.get_yticklabels()] == ["90 %", "20 %", "10 %"]
-
-
-@pytest.mark.slow
-def test_a_run_unlike_the_pool_has_another_mark(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bayespool.posterior.distance.FAR", 1.2)
-    scores = score(load_example(), measures="P@10", estimators="posterior-combined", draws=50)
-    found = scores["posterior-combined", "P@10"]
-    assert found.new_kind is not None
-    found.new_kind[:] = 0.9
-    axes = plot_distance(scores)
-    assert line(axes, "unlike the pool")[:, 0].tolist() == [float(found.of_runs("distance").max())]
-    (far,) = [one for one in axes.lines if one.get_label() == "unlike the pool"]
-    assert (far.get_marker(), far.get_color()) == ("D", "black")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from drawn import overlapping
+from small import small
 
 from bayespool.errors import InputError
-from bayespool.experiments import load_example, vary_common_topics
+from bayespool.experiments import vary_common_topics
 from bayespool.plots import plot_rmse_surface, plot_topics_surface
 
 
@@ -26,14 +27,14 @@ def test_constants_with_the_least_error_are_marked() -> None:
 
 
 def test_errors_by_width_and_common_topics() -> None:
-    result = vary_common_topics(load_example(), widths=[2, 8], n_common=[4, 8, 12], n_samples=3)
+    result = vary_common_topics(small(), widths=[2, 3], n_common=[2, 4, 8], n_samples=2)
     axes = plot_topics_surface(result)
     rows = result.to_frame("summary")
     rows = rows[(rows["estimator"] == "as-judged") & (rows["score"] == "adjusted")]
-    table = rows.pivot(index="pool_width", columns="n_common", values="rmse").loc[[8, 2]]
+    table = rows.pivot(index="pool_width", columns="n_common", values="rmse").loc[[3, 2]]
     np.testing.assert_array_equal(axes.images[0].get_array(), table)
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["8", "2"]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["4", "8", "12"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["3", "2"]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["2", "4", "8"]
     assert [text.get_text() for text in axes.texts] == [f"{x:.2g}" for x in table.to_numpy().ravel()]
     assert not overlapping(axes.figure)
     with pytest.raises(InputError, match="the result has no score 'odd'; it has unadjusted"):

@@ -12,16 +12,15 @@ from bayespool.report.saving import check_figures, write_figures
 
 
 def test_a_figure_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "b.svg").mkdir()
     for name, said in (
-        ("a.gif", "cannot draw .gif; use .pdf, .png, .svg"),
-        ("a", "cannot draw a file without ending; use .pdf, .png, .svg"),
+        ("a.gif", r"cannot draw \.gif"),
+        ("a", "without ending"),
         ("no/a.png", "there is no folder"),
+        ("b.svg", "is a folder"),
     ):
         with pytest.raises(OutputError, match=said):
             check_figures([tmp_path / name])
-    (tmp_path / "b.svg").mkdir()
-    with pytest.raises(OutputError, match="is a folder"):
-        check_figures([tmp_path / "b.svg"])
     check_figures([tmp_path / "a.pdf"])
 
 

@@ -60,18 +60,19 @@ FORGED = [
 ]
 
 
-@pytest.mark.parametrize("settings", FORGED)
-def test_forged_settings_remove_nothing(tmp_path: Path, settings: str) -> None:
+def test_forged_settings_remove_nothing(tmp_path: Path) -> None:
     """A list of names was enough to have a file of somebody's removed."""
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    (folder / "settings.json").write_text(settings)
-    for place in (folder, tmp_path):
-        (place / "notes.txt").write_text("mine")
-    save_folder(OfFiles(FILES), folder)
-    assert written(folder) == {"runs.csv": b"a,b\n", "mae.png": b"\x89PNG", "notes.txt": b"mine"}
-    assert (tmp_path / "notes.txt").read_text() == "mine"
-    assert json.loads((folder / "settings.json").read_text())["files"] == sorted(FILES)
+    for i, settings in enumerate(FORGED):
+        folder = tmp_path / str(i) / "folder"
+        folder.mkdir(parents=True)
+        (folder / "settings.json").write_text(settings)
+        for place in (folder, folder.parent):
+            (place / "notes.txt").write_text("mine")
+        save_folder(OfFiles(FILES), folder)
+        kept = {"runs.csv": b"a,b\n", "mae.png": b"\x89PNG", "notes.txt": b"mine"}
+        assert written(folder) == kept, settings[:80]
+        assert (folder.parent / "notes.txt").read_text() == "mine"
+        assert json.loads((folder / "settings.json").read_text())["files"] == sorted(FILES)
 
 
 json_values = st.recursive(

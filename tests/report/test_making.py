@@ -35,9 +35,7 @@ def test_without_a_command_it_says_so_and_long_lists_are_cut() -> None:
     assert rows["runs"].endswith("r11 and 8 more")
     assert rows["e"] == "0.03"
     assert "none" not in rows
-
-
-def test_what_is_a_setting_and_a_field_of_its_own_stands_once() -> None:
+    # what is a setting and a field of its own stands once
     estimators = [{"name": "x", "draws": 250}]
     section = _making(
         {"settings": {"estimators": estimators, "measures": ["P@10"]}, "estimators": estimators}

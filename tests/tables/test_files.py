@@ -77,31 +77,27 @@ def test_atomic_write_that_cannot(tmp_path: Path) -> None:
     assert not list((tmp_path / "folder").iterdir())
 
 
-@pytest.mark.parametrize(
-    ("raised", "why"),
-    [
-        (OSError(28, "No space left on device"), "No space left on device"),
-        (PermissionError(13, "Permission denied"), "permission denied"),
-        (KeyboardInterrupt(), None),
-    ],
-)
-@pytest.mark.parametrize("step", ["fsync", "replace"])
 def test_atomic_write_that_fails_midway_leaves_the_old_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raised: BaseException, why: str | None, step: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "out"
     path.write_text("old")
+    full, denied = OSError(28, "No space left on device"), PermissionError(13, "Permission denied")
+    raised: BaseException
 
     def fail(*_: object) -> None:
         raise raised
 
-    monkeypatch.setattr(os, step, fail)
-    with pytest.raises(KeyboardInterrupt if why is None else OutputError) as caught:
-        atomic_write(path, "new")
-    if why is not None:
-        assert str(caught.value) == f"{path}: cannot be written: {why}"
-    assert path.read_text() == "old"
-    assert [child.name for child in tmp_path.iterdir()] == ["out"], "the temporary file is left"
+    ways = ((full, "No space left on device"), (denied, "permission denied"), (KeyboardInterrupt(), None))
+    for step in ("fsync", "replace"):
+        for raised, why in ways:  # noqa: B007 (raised by `fail`)
+            with monkeypatch.context() as patched:
+                patched.setattr(os, step, fail)
+                with pytest.raises(KeyboardInterrupt if why is None else OutputError) as caught:
+                    atomic_write(path, "new")
+            assert why is None or str(caught.value) == f"{path}: cannot be written: {why}", step
+            assert path.read_text() == "old"
+            assert [child.name for child in tmp_path.iterdir()] == ["out"], "the temporary file is left"
 
 
 def test_several_files_are_written_all_or_none(tmp_path: Path) -> None:
@@ -124,23 +120,23 @@ def test_read_back_gives_text_or_nothing(tmp_path: Path) -> None:
     assert read_back(path) is None
     assert read_back(tmp_path) is None
     assert read_back(tmp_path / "nowhere") is None
+    if os.name == "posix":
+        os.mkfifo(tmp_path / "pipe")
+        assert read_back(tmp_path / "pipe") is None
 
 
-def test_csv_has_no_index_and_unix_line_ends() -> None:
+def test_text_that_a_spreadsheet_takes_for_a_formula_is_text() -> None:
     frame = pd.DataFrame({"run_id": ["a", "b,c"], "n": [1, 2]}, index=[7, 8])
-    assert csv_text(frame) == 'run_id,n\na,1\n"b,c",2\n'
-
-
-@pytest.mark.parametrize("begun", ["=", "+", "-", "@", "\t", "\r"])
-def test_text_that_a_spreadsheet_takes_for_a_formula_is_text(begun: str) -> None:
-    frame = pd.DataFrame({f"{begun}a": [f"{begun}1+1", f"1{begun}1", ""], "x": [-1.5, 0.0, 2.0]})
-    as_it_is = csv_text(frame)
-    with csv_for_spreadsheets():
-        read = pd.read_csv(io.StringIO(csv_text(frame)), keep_default_na=False)
-    assert csv_text(frame) == as_it_is
-    assert list(read) == [f"'{begun}a", "x"]
-    assert read[f"'{begun}a"].tolist() == [f"'{begun}1+1", f"1{begun}1", ""]
-    assert read["x"].tolist() == [-1.5, 0.0, 2.0]
+    assert csv_text(frame) == 'run_id,n\na,1\n"b,c",2\n', "no index and the ends of lines of Unix"
+    for begun in ("=", "+", "-", "@", "\t", "\r"):
+        frame = pd.DataFrame({f"{begun}a": [f"{begun}1+1", f"1{begun}1", ""], "x": [-1.5, 0.0, 2.0]})
+        as_it_is = csv_text(frame)
+        with csv_for_spreadsheets():
+            read = pd.read_csv(io.StringIO(csv_text(frame)), keep_default_na=False)
+        assert csv_text(frame) == as_it_is
+        assert list(read) == [f"'{begun}a", "x"]
+        assert read[f"'{begun}a"].tolist() == [f"'{begun}1+1", f"1{begun}1", ""]
+        assert read["x"].tolist() == [-1.5, 0.0, 2.0]
 
 
 def test_parquet_keeps_columns_and_metadata(tmp_path: Path) -> None:
@@ -155,28 +151,18 @@ def test_parquet_keeps_columns_and_metadata(tmp_path: Path) -> None:
     assert found[1] == metadata
     assert list(pd.read_parquet(path).columns) == ["run_id", "value"]
     assert parquet_bytes(columns, metadata) == parquet_bytes(columns, metadata)
+    assert read_parquet(tmp_path / "nowhere") is None
+    not_ours = {"no metadata": parquet_bytes({"n": [1]}), "damaged": parquet_bytes({"n": [1]}, {"a": 1})[:-9]}
+    for what, content in (not_ours | {"no parquet": b"no parquet"}).items():
+        atomic_write(path, content)
+        assert read_parquet(path) is None, what
 
 
-def test_parquet_that_is_not_ours_or_damaged_is_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "part.parquet"
-    assert read_parquet(path) is None
-    atomic_write(path, parquet_bytes({"n": [1]}))  # no metadata
-    assert read_parquet(path) is None
-    atomic_write(path, parquet_bytes({"n": [1]}, {"a": 1})[:-9])
-    assert read_parquet(path) is None
-    atomic_write(path, "no parquet")
-    assert read_parquet(path) is None
-
-
-@pytest.mark.parametrize("links", [True, False])
-@pytest.mark.parametrize("fails", ["a", "b", "c"])
-def test_rewrite_that_fails_leaves_what_was_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: str, links: bool
-) -> None:
+def test_rewrite_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also when it fails between two files that take their places: the former ones come back."""
     (tmp_path / "a").write_text("former a")
     (tmp_path / "b").write_text("former b")
-    replace = os.replace
+    replace, fails = os.replace, ""
 
     def refuse(source: object, target: object) -> None:
         if str(target).endswith(fails) and Path(str(source)).read_text().startswith("new"):
@@ -184,11 +170,14 @@ def test_rewrite_that_fails_leaves_what_was_there(
         replace(source, target)  # type: ignore[call-overload]
 
     monkeypatch.setattr(os, "replace", refuse)
-    if not links:
-        monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError(95, "not supported")))
-    with pytest.raises(OutputError, match=f"{fails}: cannot be written: permission denied"):
-        atomic_write_all({tmp_path / name: f"new {name}" for name in "abc"})
-    assert {p.name: p.read_text() for p in tmp_path.iterdir()} == {"a": "former a", "b": "former b"}
+    for links in (True, False):
+        if not links:
+            monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError(95, "not supported")))
+        for fails in "abc":
+            with pytest.raises(OutputError, match=f"{fails}: cannot be written: permission denied"):
+                atomic_write_all({tmp_path / name: f"new {name}" for name in "abc"})
+            left = {p.name: p.read_text() for p in tmp_path.iterdir()}
+            assert left == {"a": "former a", "b": "former b"}, (links, fails)
 
 
 LOCK = """
@@ -220,12 +209,6 @@ def test_folder_of_another_process(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
-def test_pipe_is_not_read_back(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    assert read_back(tmp_path / "pipe") is None
-
-
 def test_a_frame_is_read_as_it_was_written() -> None:
     frame = pd.DataFrame({"run_id": ["a", "=b"], "value": [0.1, float("nan")], "n": [1, 2]})
     found = files.read_frame(files.parquet_bytes(frame, {"seed": 1}))
@@ -236,8 +219,5 @@ def test_a_frame_is_read_as_it_was_written() -> None:
     assert bare is not None
     assert bare[1] == {}
     assert files.read_frame(b"PAR1 and no more") is None
-
-
-def test_files_of_one_content_are_told_from_others() -> None:
     assert files.digest("é") == files.digest("é".encode())
     assert files.digest("a") != files.digest("b")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import importlib
 import pkgutil
 from collections.abc import Callable
+from functools import cache
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -12,12 +14,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from compared import compared
-from known_scores import example_scores
 from labeled import labeled_toy
 from pairs import Pairs
+from small import small, small_simulation
 
 import bayespool
-from bayespool import audit, load_example, plan
+from bayespool import audit, plan, score
 from bayespool.comparisons import Reversals, reversals
 from bayespool.experiments import (
     EngineComparison,
@@ -35,8 +37,6 @@ from bayespool.experiments import (
     leave_out_several,
     leave_types_out,
     run_design,
-    simulate,
-    simulate_example,
     vary_common_topics,
     vary_pool_width,
 )
@@ -48,6 +48,7 @@ from bayespool.report.result import Result
 from bayespool.scoring import (
     CandidatePools,
     DocumentsToJudge,
+    Scores,
     StoredScores,
     impute,
     judge_next,
@@ -60,6 +61,7 @@ from bayespool.tables.table import Table
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
 ONE = {"estimators": ["background"]}
+FEW: dict[str, Any] = {"estimator": "posterior-ratio", "draws": 20}
 POOLS: dict[str, Any] = {"widths": [3], "n_samples": 2, **ONE}
 
 
@@ -69,7 +71,7 @@ def types_of(collection: Any) -> dict[str, str]:
 
 def stored_scores() -> StoredScores:
     with TemporaryDirectory() as folder:
-        example_scores().save(f"{folder}/scores.json")
+        scores().save(f"{folder}/scores.json")
         return read_scores(f"{folder}/scores.json")
 
 
@@ -84,14 +86,21 @@ def stored_result() -> StoredResult:
     return StoredResult("leave-out", "Title", {}, (Table("runs", "Runs", frame),))
 
 
+@cache
+def scores() -> Scores:
+    return score(small(), None, ("P@5", "P@10"), estimators=["background", "posterior-ratio"], draws=20)
+
+
 def rounds_of_judging() -> JudgingRounds:
-    example = simulate_example()
-    settings: dict[str, Any] = {"n_rounds": 1, "orders": "random", "draws": 20}
-    return judge_in_rounds(example.collection, "new-a", "P@5", answers=example.truth, **settings)
+    example = small_simulation()
+    return judge_in_rounds(
+        example.collection, "new-a", "P@5", answers=example.truth, n_rounds=1, orders="random", **FEW
+    )
 
 
+@cache
 def fewer_judgments() -> Reversals:
-    return reversals(load_example(), judgments=(150, 10**6), estimators=["background"])
+    return reversals(small(), measures="P@5", judgments=(150, 10**6), estimators=["background"])
 
 
 def compared_engines() -> EngineComparison:
@@ -120,61 +129,39 @@ def calibrations() -> SelfCalibrations:
 
 MADE: dict[str, Callable[[], Any]] = {
     "Values": lambda: Values(np.zeros((5, 2, 3))),
-    "Bounds": lambda: example_scores().bounds[0],
-    "Estimates": lambda: example_scores().estimates[0],
-    "Scores": example_scores,
+    "Bounds": lambda: scores().bounds[0],
+    "Estimates": lambda: scores().estimates[0],
+    "Scores": scores,
     "StoredScores": stored_scores,
     "StoredResult": stored_result,
     "Comparison": compared,
     "StoredComparison": lambda: stored(compared()),
     "Reversals": fewer_judgments,
     "StoredReversals": lambda: stored(fewer_judgments()),
-    "LeaveOutResult": lambda: leave_out(load_example(), "P@5", **ONE),
-    "LeaveOutSeveralResult": lambda: leave_out_several({"a": load_example()}, "P@5", **ONE),
-    "DesignResult": lambda: run_design(load_example(), Pairs(), "P@5", **ONE),
-    "PoolWidthResult": lambda: vary_pool_width(load_example(), "P@5", n_targets=1, **POOLS),
+    "LeaveOutResult": lambda: leave_out(small(), "P@5", **ONE),
+    "LeaveOutSeveralResult": lambda: leave_out_several({"a": small()}, "P@5", **ONE),
+    "DesignResult": lambda: run_design(small(), Pairs(), "P@5", **ONE),
+    "PoolWidthResult": lambda: vary_pool_width(small(), "P@5", n_targets=1, **POOLS),
     "CommonTopicsResult": lambda: vary_common_topics(
-        load_example(), "P@5", n_common=[4], n_topic_samples=2, widths=[3], n_samples=2
+        small(), "P@5", n_common=[4], n_topic_samples=2, widths=[3], n_samples=2
     ),
-    "RunTypesResult": lambda: leave_types_out(
-        load_example(), "P@5", run_types=types_of(load_example()), **ONE
-    ),
-    "Budgets": lambda: budgets(load_example(), "P@5", strategies=["take"], budgets=[300]),
-    "ModelChecks": lambda: check_models(
-        simulate(random_seed=3).collection, "P@5", models=["evidence"], draws=20
-    ),
+    "RunTypesResult": lambda: leave_types_out(small(), "P@5", run_types=types_of(small()), **ONE),
+    "Budgets": lambda: budgets(small(), "P@5", strategies=["take"], budgets=[300]),
+    "ModelChecks": lambda: check_models(small(), "P@5", models=["evidence"], draws=20),
     "JudgeCheck": lambda: check_judges(labeled_toy(), "P@3"),
-    "Imputations": lambda: impute(load_example(), "new-a", "P@5", draws=2, estimator="posterior-ratio"),
+    "Imputations": lambda: impute(small(), "new-a", "P@5", draws=2, estimator="posterior-ratio"),
     "JudgingRounds": rounds_of_judging,
-    "CandidatePools": lambda: CandidatePools(load_example()),
-    "Plan": lambda: plan(
-        load_example(),
-        ["new-a", "new-b"],
-        "P@5",
-        judgments=(),
-        more_topics=(30,),
-        estimator="posterior-ratio",
-        draws=20,
-    ),
-    "LeaderAudit": lambda: audit(
-        load_example(),
-        (),
-        "P@5",
-        unpool=["north-1", "south-1", "west-1"],
-        budget=2,
-        estimator="posterior-ratio",
-        draws=20,
-    ),
-    "Audit": lambda: audit(load_example(), "new-a", "P@5", budget=2, estimator="posterior-ratio", draws=20),
-    "NextJudgments": lambda: judge_next(
-        load_example(), "new-a", "P@5", budget=2, draws=20, estimator="posterior-ratio"
-    ),
-    "Completion": lambda: complete(load_example(), "new-a", "P@5", model="ratio", draws=20),
+    "CandidatePools": lambda: CandidatePools(small()),
+    "Plan": lambda: plan(small(), ["new-a", "new-b"], "P@5", judgments=(), more_topics=(30,), **FEW),
+    "LeaderAudit": lambda: audit(small(), (), "P@5", unpool=small().pooled_run_ids[::2], budget=2, **FEW),
+    "Audit": lambda: audit(small(), "new-a", "P@5", budget=2, **FEW),
+    "NextJudgments": lambda: judge_next(small(), "new-a", "P@5", budget=2, **FEW),
+    "Completion": lambda: complete(small(), "new-a", "P@5", model="ratio", draws=20),
     "SelfCalibrations": calibrations,
     "EngineComparison": compared_engines,
-    "RegressionComparison": lambda: compare_regression(load_example(), "P@5", models=["ratio"], draws=20),
+    "RegressionComparison": lambda: compare_regression(small(), "P@5", models=["ratio"], draws=20),
     "UnexplainedJudgments": unexplained_judgments,
-    "DocumentsToJudge": lambda: DocumentsToJudge(load_example(), choose(load_example(), "take", 200), {}),
+    "DocumentsToJudge": lambda: DocumentsToJudge(small(), choose(small(), "take", 60), {}),
 }
 
 
@@ -206,57 +193,43 @@ def test_every_result_is_looked_at() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
-@pytest.mark.parametrize("name", MADE)
-def test_a_result_is_one_line_and_a_table(name: str) -> None:
-    found = MADE[name]()
-    assert type(found).__name__ == name
-    line = repr(found)
-    assert line.startswith(f"<{name}: ")
-    assert line.endswith(">")
-    assert "\n" not in line
-    assert 20 < len(line) < 200
-    shown = found._repr_html_()
-    assert line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;") in shown.replace(
-        "&#x27;", "'"
-    )
-    assert shown.count("<table") == shown.count("</table>")
-    assert ("<table" in shown) == hasattr(found, "to_frame")
-    assert not [part for part in ("<script", "http", "src=", "color:") if part in shown]
-    if hasattr(found, "to_frame"):
-        assert isinstance(found.to_frame(), pd.DataFrame)
-    if hasattr(found, "frame"):
-        pd.testing.assert_frame_equal(found.frame(), found.to_frame())
+def test_a_result_is_one_line_and_a_table() -> None:
+    for name, make in MADE.items():
+        found = make()
+        assert type(found).__name__ == name
+        line = repr(found)
+        assert line.startswith(f"<{name}: ")
+        assert line.endswith(">")
+        assert "\n" not in line
+        assert 20 < len(line) < 200
+        shown = found._repr_html_()
+        assert html.escape(line, quote=False) in shown.replace("&#x27;", "'"), name
+        assert shown.count("<table") == shown.count("</table>"), name
+        assert ("<table" in shown) == hasattr(found, "to_frame"), name
+        assert not [part for part in ("<script", "http", "src=", "color:") if part in shown], name
+        if hasattr(found, "to_frame"):
+            assert isinstance(found.to_frame(), pd.DataFrame), name
+        if hasattr(found, "frame"):
+            pd.testing.assert_frame_equal(found.frame(), found.to_frame())
 
 
-def test_lines_say_what_they_are_of() -> None:
-    assert repr(example_scores()).startswith(
-        "<Scores: P@5, P@10, P(rel=2)@10 of 2 runs (new-a, new-b) on 20 topics, by background, interpolated, "
-    )
+def test_lines_say_what_they_are_of_and_stay_one() -> None:
     assert repr(compared()) == "<Comparison: P@10 of 1 pair of 2 runs (new-a, new-b) on 20 topics>"
     assert repr(Values(np.zeros((5, 2, 3)))) == "<Values: 5 draws of 2 runs on 3 topics, amounts of 1/1>"
-
-
-def test_long_lines_are_shortened_and_stay_one() -> None:
     line = one_line("Scores", "a\n\x1b[31m" + "x" * 500)
     assert line.startswith(r"<Scores: a\n\x1b[31mxxx")
     assert len(line) < 200
     assert line.endswith("…>")
-
-
-def test_html_is_escaped() -> None:
     wicked = "<img src=x onerror=alert(1)>"
     shown = html_repr(wicked, (TextTable(wicked, (wicked,), ((wicked,),)),))
     assert "<img" not in shown
     assert shown.count("&lt;img") == 4
 
 
-def test_columns_that_are_not_shown_are_told() -> None:
+def test_first_rows_of_a_large_frame() -> None:
     wide = pd.DataFrame({f"x{i}": [i, i] for i in range(13)})
     assert first_rows(wide).caption == "2 of 2 rows, 12 of 13 columns"
     assert first_rows(wide.iloc[:, :12]).caption == "2 rows"
-
-
-def test_first_rows_of_a_large_frame() -> None:
     table = first_rows(pd.DataFrame({"name": ["a"] * 30, "x": [0.123456] * 30, "n": [7] * 30}))
     assert (table.n_names, len(table.rows), table.rows[0]) == (1, 10, ("a", "0.1235", "7"))
     assert table.caption == "10 of 30 rows, 3 of 3 columns"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -49,46 +50,29 @@ def read(view: View, arrangement: Arrangement | None = None) -> TextTable:
 def test_the_wide_table_comes_from_the_long_one() -> None:
     text = read(WIDE)
     assert text.header == ("run", "number\nof", "point", "posterior", "90 %\ninterval")
-    assert text.rows == (
-        ("a", "1,200", "0.2500", "0.5000", "0.4000–0.6000"),
-        ("b", "3", "0.1250", "–", "–"),
-    )
+    assert text.rows == (("a", "1,200", "0.2500", "0.5000", "0.4000–0.6000"), ("b", "3", "0.1250", "–", "–"))
     assert text.values[0] == (None, 1200, 0.25, 0.5, 0.4)
     assert (text.n_names, text.notes, text.spare) == (1, ("A legend.",), (1,))
+    # read back from what a file keeps of it
+    described = json.loads(json.dumps(table(WIDE).described()))
+    again = table_of("scores", FRAME, described)
+    assert again.read() == table(WIDE).read()
+    assert again.column("n") == OWN["n"]
 
 
-def test_an_interval_of_no_row_has_no_column() -> None:
-    points = View(title="", names=("run_id",), columns=("value", Ends()), where={"estimator": "point"})
-    assert read(points).header == ("run", "estimate")
+def of(*columns: Any, **more: Any) -> View:
+    return View(title="", names=("run_id",), columns=columns, **more)
 
 
-def test_groups_stand_above_their_columns() -> None:
-    grouped = View(
-        title="", names=("run_id",), columns=(Spread(("value", Ends()), "estimator", grouped=True),)
-    )
-    text = read(grouped)
+def test_groups_stand_above_their_columns_and_columns_may_be_those_of_some_values() -> None:
+    points = of("value", Ends(), where={"estimator": "point"})
+    assert read(points).header == ("run", "estimate"), "an interval that no row has"
+    text = read(of(Spread(("value", Ends()), "estimator", grouped=True)))
     assert text.groups == (("point", 1), ("drawn", 2))
     assert text.headings() == ["run", "point estimate", "drawn estimate", "drawn 90 % interval"]
-
-
-def test_columns_may_be_those_of_some_values() -> None:
-    drawn = Spread(("value",), "estimator", label="by\n{}", values=("drawn",))
-    text = read(View(title="", names=("run_id",), columns=(drawn,)))
+    text = read(of(Spread(("value",), "estimator", label="by\n{}", values=("drawn",))))
     assert (text.header, text.rows) == (("run", "by\ndrawn"), (("a", "0.5000"), ("b", "–")))
-
-
-@pytest.mark.parametrize("name", ["point", "drawn"])  # b has no value of the latter
-def test_rows_are_sorted_by_a_column_that_is_shown(name: str) -> None:
-    by_value = Spread(("value",), "estimator")
-    view = View(title="", names=("run_id",), columns=(by_value,), sort=f"-{name}")
-    (best_first,) = Table("scores", "Scores", FRAME[::-1], OWN, (view,)).read()
-    assert [row[0] for row in best_first.rows] == ["a", "b"]
-
-
-def test_rows_that_no_value_has_give_no_table() -> None:
-    assert (
-        table(View(title="", names=("run_id",), columns=("value",), where={"estimator": "none"})).read() == ()
-    )
+    assert table(of("value", where={"estimator": "none"})).read() == ()
 
 
 def test_an_arrangement_chooses_columns_sorts_and_cuts() -> None:
@@ -97,30 +81,21 @@ def test_an_arrangement_chooses_columns_sorts_and_cuts() -> None:
     by_name = read(WIDE, Arrangement(None, "point", None))
     assert [row[0] for row in by_name.rows] == ["a", "b"]
     assert [row[0] for row in read(WIDE, Arrangement(None, "run-id", None)).rows] == ["a", "b"]
-
-
-@pytest.mark.parametrize("arrangement", [Arrangement(["nowhere"]), Arrangement(None, "nowhere")])
-def test_an_unknown_column_is_named_with_those_there_are(arrangement: Arrangement) -> None:
-    with pytest.raises(InputError, match=r"nowhere.*there are run-id, n, point, drawn"):
-        read(WIDE, arrangement)
-
-
-def test_a_column_without_a_description_is_refused() -> None:
+    for unknown in (Arrangement(["nowhere"]), Arrangement(None, "nowhere")):
+        with pytest.raises(InputError, match=r"nowhere.*there are run-id, n, point, drawn"):
+            read(WIDE, unknown)
     with pytest.raises(InputError, match="the column 'n' of the table 'scores' has no description"):
         Table("scores", "Scores", FRAME)
 
 
-def test_a_table_is_read_back_with_its_columns_and_views() -> None:
-    described = json.loads(json.dumps(table(WIDE).described()))
-    again = table_of("scores", FRAME, described)
-    assert again.read() == table(WIDE).read()
-    assert again.column("n") == OWN["n"]
-
-
 def test_a_view_has_its_rows_in_its_own_order() -> None:
+    for name in ("point", "drawn"):  # b has no value of the latter
+        view = of(Spread(("value",), "estimator"), sort=f"-{name}")
+        (best_first,) = Table("scores", "Scores", FRAME[::-1], OWN, (view,)).read()
+        assert [row[0] for row in best_first.rows] == ["a", "b"], name
     view = View(title="", names=("run_id", "estimator"), columns=("value",), sort="-value", top=2)
     assert [row[:2] for row in read(view).rows] == [("a", "drawn"), ("a", "point")]
-    some = View(title="", names=("run_id",), columns=("value",), where={"run_id": "b"}, medium="paper")
+    some = of("value", where={"run_id": "b"}, medium="paper")
     assert [row[0] for row in read(some).rows] == ["b"]
     assert (read(some).medium, read(some).label) == ("paper", "scores b")
 
@@ -141,9 +116,8 @@ def test_a_long_table_without_views_is_left_to_its_file() -> None:
     assert table().whole().rows[0] == ("a", "point", "0.2500", "–", "–", "90 %", "1,200")
 
 
-@pytest.mark.parametrize(
-    ("kind", "value", "text"),
-    [
+def test_the_kind_of_a_column_decides_how_it_is_printed() -> None:
+    for kind, value, text in (
         ("run", "a", "a"),
         ("flag", True, "yes"),
         ("count", 12000, "12,000"),
@@ -157,13 +131,8 @@ def test_a_long_table_without_views_is_left_to_its_file() -> None:
         ("p-value", 0.00001, "< 0.0001"),
         ("coefficient", None, "–"),
         ("score", float("nan"), "–"),
-    ],
-)
-def test_the_kind_of_a_column_decides_how_it_is_printed(kind: str, value: object, text: str) -> None:
-    assert Column("", kind, "").text(value) == text
-
-
-def test_every_column_of_the_vocabulary_is_described() -> None:
+    ):
+        assert Column("", kind, "").text(value) == text, kind
     for name, column in COLUMNS.items():
         assert column.kind in KINDS, name
         assert column.help.endswith("."), name
