@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from corrected import LABELS, close, estimate, sampled, with_any_labels, with_labels
+from each import cases
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as arrays
 from toys import from_rankings
@@ -262,7 +263,7 @@ def test_completed_ideals_leave_it_within_their_bounds() -> None:
     assert (found.draws.scores() <= one.most.scores() + 1e-12).all()
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changes", "message"),
     [
         ({"sample": "pooled"}, "no sample 'pooled'; hidden, judged"),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import toys
 from corrected import close, estimate, topics_of
+from each import cases
 from hypothesis import given, strategies as st
 from toys import COMMON, EDGE_CASES, EDGE_MEASURES, FULLY_JUDGED, WITHOUT_A_POOL, toy_collection
 
@@ -70,7 +71,7 @@ LACKING: dict[type, str] = {
 }
 NEED_MORE = tuple(LACKING)
 NEED_A_POOL = (SystemsAdjustment, TopicsAdjustment, AntiPrecision, FroebeBootstrap, LuMoffatCulpepper)
-by_correction = pytest.mark.parametrize("correction", POINT_CORRECTIONS, ids=repr)
+by_correction = cases("correction", POINT_CORRECTIONS)
 
 
 # What all have in common
@@ -174,7 +175,7 @@ def test_unknown_estimands_are_refused(correction: PointCorrection) -> None:
 
 
 @by_correction
-@pytest.mark.parametrize("case", EDGE_CASES)
+@cases("case", EDGE_CASES)
 def test_edge_case(case: str, correction: PointCorrection) -> None:
     collection, run_id = EDGE_CASES[case]()
     for result in correction.estimate(collection, run_id, EDGE_MEASURES):
@@ -201,7 +202,7 @@ def test_edge_case(case: str, correction: PointCorrection) -> None:
             assert value == counts.n_relevant.sum() / n_ranks, result.measure
 
 
-@pytest.mark.parametrize("case", EDGE_CASES)
+@cases("case", EDGE_CASES)
 def test_edge_cases_are_what_they_are_called(case: str) -> None:
     collection, run_id = EDGE_CASES[case]()
     assert len(EDGE_CASES) == 13

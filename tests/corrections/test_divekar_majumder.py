@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from corrected import LABELS, close, estimate, sampled, with_any_labels, with_labels
+from each import cases
 from toys import toy_collection
 
 from bayespool import load_example
@@ -84,7 +85,7 @@ def test_other_measures_have_none() -> None:
         )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changes", "message"),
     [
         ({"sample": "runs"}, "no sample 'runs'; hidden, judged"),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from corrected import close, estimate
+from each import cases
 from hypothesis import given, strategies as st
 from toys import from_rankings, toy_collection
 
@@ -108,7 +109,7 @@ def test_quantile_is_that_which_fits_the_pooled_runs() -> None:
     assert estimate(FroebeBootstrap(), "P@3", collection=two_runs(0)).value[0] == pytest.approx(1 / 3)
 
 
-@pytest.mark.parametrize(("quantile", "value"), [(0, 1 / 3), (25, 1 / 3), (75, 2 / 3), (100, 2 / 3)])
+@cases(("quantile", "value"), [(0, 1 / 3), (25, 1 / 3), (75, 2 / 3), (100, 2 / 3)])
 def test_quantile_that_is_given(quantile: int, value: float) -> None:
     correction = FroebeBootstrap(quantile=quantile)
     assert estimate(correction, "P@3", collection=two_runs(1)).value[0] == pytest.approx(value)
@@ -237,7 +238,7 @@ def test_no_other_quantile_is_better_for_the_pooled_runs() -> None:
     assert errors[chosen] <= min(errors.values()) + 1e-9
 
 
-@pytest.mark.parametrize(
+@cases(
     ("settings", "message"),
     [
         ({"distribution": "poisson"}, "no distribution 'poisson'; run, pool, run-and-pool"),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import cases
 from hypothesis import given, strategies as st
 from scipy.optimize import curve_fit
 
@@ -36,18 +37,18 @@ def test_curves_of_three_ranks_go_on_below() -> None:
     }
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@cases("shape", SHAPES)
 def test_a_curve_of_the_shape_is_found_and_drawn_on(shape: Any) -> None:
     found = gain_curves(CURVES[shape][None, :6], 12, shape)
     np.testing.assert_allclose(found[0], CURVES[shape], atol=1e-8)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@cases("shape", SHAPES)
 def test_nothing_gains_nothing(shape: Any) -> None:
     assert not gain_curves(np.zeros((2, 5)), 8, shape).any()
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@cases("shape", SHAPES)
 def test_topics_are_fitted_apart(shape: Any) -> None:
     observed = np.stack([CURVES["zipf"], CURVES["linear"]])
     both = gain_curves(observed, 20, shape)

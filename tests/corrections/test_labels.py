@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from corrected import LABELS, estimate, with_any_labels, with_labels
+from each import cases
 from hypothesis import given, strategies as st
 from toys import EDGE_CASES, EDGE_MEASURES, from_rankings, pooled_collections, toy_collection
 
@@ -32,7 +33,7 @@ BY_LABELS: tuple[LabelCorrection, ...] = (
     PredictionPowered(n_draws=50),
     PredictionPowered(sample="judged", n_draws=50),
 )
-by_correction = pytest.mark.parametrize("correction", BY_LABELS, ids=repr)
+by_correction = cases("correction", BY_LABELS)
 
 
 def two_judges() -> Collection:
@@ -143,7 +144,7 @@ def within(result: Estimates, collection: Collection, run_id: str) -> None:
 
 
 @by_correction
-@pytest.mark.parametrize("case", EDGE_CASES)
+@cases("case", EDGE_CASES)
 def test_edge_case(case: str, correction: LabelCorrection) -> None:
     bare, run_id = EDGE_CASES[case]()
     collection = with_any_labels(bare)

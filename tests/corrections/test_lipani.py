@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import toys
 from corrected import close, estimate
+from each import cases
 from hypothesis import given, strategies as st
 from toys import from_rankings
 
@@ -27,7 +28,7 @@ def test_anti_precision_of_the_toy() -> None:
     assert result.per_topic[0].tolist() == close(1 / 3 + 2 / 3 / 36, 2 / 3 + 1 / 3 / 36, 2 / 3 / 36)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("trigger", "measure", "fires"),
     [
         ("lambda", "P@3", True),
@@ -122,7 +123,7 @@ def test_anti_precision_settings_are_checked() -> None:
 
 
 # ΔP, ΔP̄, Δk̄, k̄, λ and the trigger of the toy's new run, worked as above; the formula is Table 1's.
-@pytest.mark.parametrize(
+@cases(
     ("measure", "expected"),
     [
         ("P@3", (0, -1 / 36, 1 / 36, 5 / 9, 5 / 9 / 36 / 3, 1)),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import toys
 from corrected import estimate
+from each import cases
 from hypothesis import given, strategies as st
 from toys import from_rankings, toy_collection
 
@@ -57,7 +58,7 @@ def one_run(target: str = "cxa", relevance: dict[str, int] | None = None) -> Col
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("shape", "third", "last"),
     [
         ("zipf", 1 / 3, 1 / 1000),  # 1 and 1/2: 1/k
@@ -274,7 +275,7 @@ def test_combination_is_of_the_shapes() -> None:
     assert (combined <= three.max(axis=0) + 1e-9)[one].all()
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changes", "message"),
     [
         ({"shape": "poisson"}, "no shape 'poisson'; combined, constant, linear, zipf, weibull"),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from corrected import LABELS, close, estimate, sampled, with_any_labels, with_labels
+from each import cases
 from hypothesis import given, strategies as st
 from toys import from_rankings
 
@@ -64,7 +65,7 @@ def test_shifts_are_those_of_the_condition() -> None:
         assert found.tolist() == [np.flatnonzero(too_high).max(), np.flatnonzero(too_low).min()]
 
 
-@pytest.mark.parametrize(("n_sets", "has_interval"), [(10, False), (19, False), (20, True), (1000, True)])
+@cases(("n_sets", "has_interval"), [(10, False), (19, False), (20, True), (1000, True)])
 def test_fewer_than_20_sets_leave_no_interval_of_95_per_cent(n_sets: int, has_interval: bool) -> None:
     critical = critical_shifts(
         Calibration(np.ones((n_sets, 1)), np.full(n_sets, 0.5)), np.linspace(0, 1, 2001)[None]
@@ -151,7 +152,7 @@ def test_other_measures_have_none() -> None:
         assert found.notes == ("defined for sums of gains",)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changes", "message"),
     [
         ({"sample": "pooled"}, "no sample 'pooled'; hidden, judged, runs"),

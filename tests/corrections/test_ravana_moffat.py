@@ -10,6 +10,7 @@ import pytest
 import pytrec_eval
 import toys
 from corrected import close, estimate, topics_of
+from each import cases
 from hypothesis import given, strategies as st
 
 from bayespool.corrections import (
@@ -172,7 +173,7 @@ def test_interpolated_with_c_1_is_the_precision_of_what_is_judged() -> None:
     assert value == pytest.approx(0.3 / 0.6)
 
 
-@pytest.mark.parametrize("settings", [{"e": -0.1}, {"e": 1.1}, {"c": 2}, {"c": float("nan")}])
+@cases("settings", [{"e": -0.1}, {"e": 1.1}, {"c": 2}, {"c": float("nan")}])
 def test_constants_are_shares(settings: dict[str, float]) -> None:
     for correction in (Interpolated, Smoothed):
         with pytest.raises(InputError, match="is not between 0 and 1"):
@@ -199,7 +200,7 @@ def counts_of(n_relevant: list[int], n_unjudged: list[int], cutoff: int = 1000) 
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("method", "c", "e", "values"),
     [
         # B = 0.2, 0.4, 0.1, 0 and Δ = 0.5, 0.2, 0.8, 1
@@ -256,8 +257,8 @@ def rmse_of(method: str, tables: list[JudgmentCounts], truth: JudgmentCounts, c:
     return float(np.sqrt(np.mean(np.square(errors))))
 
 
-@pytest.mark.parametrize("method", ["background", "interpolated", "smoothed"])
-@pytest.mark.parametrize("cutoffs", [[10], [5, 20]])
+@cases("method", ["background", "interpolated", "smoothed"])
+@cases("cutoffs", [[10], [5, 20]])
 def test_fitted_constants_beat_a_grid(
     method: Literal["background", "interpolated", "smoothed"], cutoffs: list[int]
 ) -> None:
@@ -328,7 +329,7 @@ def test_constants_are_fitted_at_an_alpha() -> None:
     assert np.isnan(fit_constants("smoothed", [tenfold], truth, alpha=0).c)
 
 
-@pytest.mark.parametrize("measure", ["P@10", "nDCG@10", "DCG@5", "AntiP@10"])
+@cases("measure", ["P@10", "nDCG@10", "DCG@5", "AntiP@10"])
 def test_constants_fitted_to_the_pool_are_those_of_least_error_when_left_out(measure: str) -> None:
     """The error of the fit is what leave-out measures, and no constants nearby have a smaller one."""
     example = load_example()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from each import cases
 
 from bayespool.corrections import CondensedList
 from bayespool.errors import InputError
@@ -18,7 +19,7 @@ def registry_as_it_was():
     ESTIMATORS.update(before)
 
 
-@pytest.mark.parametrize("name", ["all", "default", "pairs", "Half", "a,b", "a(b", "", "a-", "1"])
+@cases("name", ["all", "default", "pairs", "Half", "a,b", "a(b", "", "a-", "1"])
 def test_names_that_texts_could_not_hold_are_refused(name: str) -> None:
     with pytest.raises(InputError, match="no estimator can be called"):
         register_estimator(name, description="")(CondensedList)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import toys
 from corrected import close, estimate
+from each import cases
 from toys import COMMON, from_rankings, toy_collection
 
 from bayespool.collection import add_judges, build_collection, labels_from_frame, qrels_from_frame
@@ -21,7 +22,7 @@ from bayespool.evidence import judgment_counts
 # Systems adjustment: relevant documents that each pooled run alone contributed and that u (a l d, v p z, e f
 # within depth 3) does not have. Runs held out: n1 c, n2 f; without the substitute also s1 v. Organizations
 # held out: n1 c, r; n2 f c, r; s1 h; s2 h; without the substitute also n1 p, n2 p, s1 v. 4 runs, 3 topics.
-@pytest.mark.parametrize(
+@cases(
     ("settings", "n_lost"),
     [
         ({}, 2),
@@ -130,10 +131,8 @@ def test_systems_adjustment_of_an_overestimate_is_negative() -> None:
     assert estimate(by_q, "P@2", collection=without_p).value[0] == pytest.approx(1 / 2)
 
 
-@pytest.mark.parametrize(
-    "settings", [{}, {"by": "organization"}, {"substitute": False}, {"within_bounds": False}]
-)
-@pytest.mark.parametrize("measure", ["P@5", "nDCG@5", "R@5"])
+@cases("settings", [{}, {"by": "organization"}, {"substitute": False}, {"within_bounds": False}])
+@cases("measure", ["P@5", "nDCG@5", "R@5"])
 def test_a_base_that_says_what_judgments_say_changes_nothing(settings: dict[str, Any], measure: str) -> None:
     """Each system held out anew gives what is counted at once for unjudged documents as nonrelevant."""
     base = Background(e=0.0)
@@ -305,7 +304,7 @@ def test_topics_adjustment_beyond_the_residual() -> None:
     assert within.value[0] == pytest.approx((4 + 3 + 2) / 15, abs=1e-12)  # T
 
 
-@pytest.mark.parametrize("common", [("9",), ("1", "9"), ()])
+@cases("common", [("9",), ("1", "9"), ()])
 def test_common_topics_are_topics(common: tuple[str, ...]) -> None:
     with pytest.raises(InputError, match=r"are not among the topics of the qrels; the qrels have '"):
         estimate(TopicsAdjustment(common_query_ids=common))
@@ -329,7 +328,7 @@ def many_topics(n_common: int, n_topics: int) -> Any:
     return collection, TopicsAdjustment(common_query_ids=tuple(topics[:n_common]))
 
 
-@pytest.mark.parametrize(("n_common", "n_topics"), [(6, 40), (30, 60)])
+@cases(("n_common", "n_topics"), [(6, 40), (30, 60)])
 def test_draws_have_the_variance_of_equation_3(n_common: int, n_topics: int) -> None:
     collection, adjustment = many_topics(n_common, n_topics)
     (result,) = adjustment.estimate(collection, ["u", "twin"], "P@10")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import toys
+from each import cases
 from hypothesis import given, strategies as st
 from toys import from_rankings, toy_collection
 
@@ -32,7 +33,7 @@ def effects_of(collection: Collection, run_id: str, cutoff: int, **options: Any)
 #     topic 2, u: v p z x      n1: q1 p2 r3 s4 t5 → q p r s t     n2: r2 p2 q3 t4 → r p q t
 #                              s1: q1 v1 p2 w3 x4 y6 → q v p w x y
 #     topic 3, u: e f          s1: c1 e1 a2 d3 → c e a d          the others as they are
-@pytest.mark.parametrize(
+@cases(
     ("cutoff", "relevant", "nonrelevant"),
     [
         (1, [-1, 0, 0], [1, 0, 0]),  # s2: h1 → k0; n2: p1 → r2
@@ -68,7 +69,7 @@ def test_composition_halfway() -> None:
     assert effects_of(collection, "u", 1, alpha=0.5) == [[-1, 0, 0], [1, 0, 0]]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("new", "relevant"),
     [
         ("xb", -1),  # b moves from 1 to 2, where a is that only the pooled run has: a b
@@ -88,7 +89,7 @@ def test_common_document_goes_after_the_exclusive_one(new: str, relevant: int) -
     assert effects_of(collection, "u", 1) == [[relevant], [-relevant]]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("alpha", "before", "after"),
     [
         (1 / 3, 5, 4),  # ⅓·1 + ⅔·5 = 3⅔, behind the third
@@ -147,7 +148,7 @@ def test_no_pooled_run_no_effect() -> None:
     assert not effects.delta_antiprecision.any()
 
 
-@pytest.mark.parametrize("alpha", [-0.1, 1.1, float("nan")])
+@cases("alpha", [-0.1, 1.1, float("nan")])
 def test_alpha_is_a_weight(alpha: float) -> None:
     with pytest.raises(InputError, match="is not between 0 and 1"):
         composition_effects(toy_collection(), cutoffs=5, alpha=alpha)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import toys
+from each import cases
 from hypothesis import given, strategies as st
 from toys import toy_collection
 
@@ -90,7 +91,7 @@ def test_cutoff_beyond_every_run_is_padded() -> None:
     assert counts.lower[0, 0, 0] == 0.001
 
 
-@pytest.mark.parametrize("cutoffs", [[], 0, [5, 0], [-1]])
+@cases("cutoffs", [[], 0, [5, 0], [-1]])
 def test_cutoffs_begin_at_one(cutoffs: int | list[int]) -> None:
     for count in (judgment_counts, condensed_counts, held_out_counts, composition_effects):
         with pytest.raises(InputError, match="give at least one, each 1 or more"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-import pytest
+from each import cases
 from toys import toy_collection
 
 from bayespool.collection import (
@@ -54,7 +54,7 @@ def test_rates_are_drawn_to_that_of_all() -> None:
     np.testing.assert_allclose(rate, [(0 + 0.3) / 3, (0 + 0.3) / 1, (1 + 0.3) / 3])
 
 
-@pytest.mark.parametrize(
+@cases(
     ("asked", "expected"),
     [
         ({"rel": 2}, ([0, 0, 0], [2, 0, 2])),
@@ -108,14 +108,14 @@ def favored(seed: int, quality: float, favors: str | None = None) -> list[str]:
     return list(favored_organizations(collection, collection.judges[0]))
 
 
-@pytest.mark.parametrize("quality", [1.0, 2.0])
-@pytest.mark.parametrize("organization", ["north", "lake", "new-a"])
+@cases("quality", [1.0, 2.0])
+@cases("organization", ["north", "lake", "new-a"])
 def test_the_favored_organization_is_found(organization: str, quality: float) -> None:
     """One of the pool, or that of a run to score: those that the judge reranked for."""
     assert [favored(seed, quality, organization) for seed in range(4)] == [[organization]] * 4
 
 
-@pytest.mark.parametrize("quality", [-2.0, 0.0, 1.0, 3.0])
+@cases("quality", [-2.0, 0.0, 1.0, 3.0])
 def test_nobody_is_favored_by_a_judge_that_favors_nobody(quality: float) -> None:
     assert [favored(seed, quality) for seed in range(5)] == [[]] * 5
 

@@ -8,6 +8,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from each import cases
 from toys import from_rankings, toy_collection
 
 from bayespool.collection import Collection, add_judges, labels_from_frame
@@ -270,7 +271,7 @@ def test_a_judge_upside_down_has_slopes_below_zero() -> None:
     assert slopes["llm ≥ 2"][0] < 0
 
 
-@pytest.mark.parametrize(
+@cases(
     ("n_relevant", "n_nonrelevant", "usable"),
     [((0, 5), (5, 0), True), ((0, 4), (20, 0), False), ((2, 18), (4, 0), False), ((2, 3), (1, 4), True)],
 )

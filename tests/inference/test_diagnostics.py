@@ -5,7 +5,7 @@ from __future__ import annotations
 import arviz_base
 import arviz_stats
 import numpy as np
-import pytest
+from each import cases
 
 from bayespool.inference import Fit
 from bayespool.inference.fit import MAX_R_HAT, MIN_ESS, diagnose
@@ -100,7 +100,7 @@ def test_constants_and_empty_effects_do_not_count() -> None:
     assert found == alone
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf])
+@cases("value", [np.nan, np.inf])
 def test_draws_that_are_not_finite_are_a_problem(value: float) -> None:
     draws = independent(4, 1000)
     draws[1, 2] = value

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from each import cases
 from fits import prepared_evidence
 from scipy import stats
 from scipy.special import expit
@@ -87,7 +88,7 @@ def test_scales_that_nobody_knows_have_the_prior_down_to_zero():
         assert (sigma < at).mean() == pytest.approx(prior.cdf(at), rel=0.35)
 
 
-@pytest.mark.parametrize("scale", ["sigma_topic", "sigma_interaction"])
+@cases("scale", ["sigma_topic", "sigma_interaction"])
 def test_a_scale_that_its_prior_holds_at_zero_has_the_prior(scale):
     """Its mode is a long way from where the search begins."""
     spec = MODELS["ratio"].with_priors({scale: "HalfNormal(1e-6)"})
@@ -97,7 +98,7 @@ def test_a_scale_that_its_prior_holds_at_zero_has_the_prior(scale):
         assert (draws < prior.ppf(share)).mean() == pytest.approx(share, abs=0.06)
 
 
-@pytest.mark.parametrize("priors", [{"mu": "StudentT(3, 0, 1)"}, {"sigma_topic": "Gamma(2, 1)"}])
+@cases("priors", [{"mu": "StudentT(3, 0, 1)"}, {"sigma_topic": "Gamma(2, 1)"}])
 def test_a_prior_that_the_engine_does_not_know_names_the_other_engine(priors):
     estimator = PosteriorEstimator(model="background", priors=priors)
     with pytest.raises(InputError, match="use the nuts engine"):

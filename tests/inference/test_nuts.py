@@ -8,6 +8,7 @@ import arviz_stats
 import numpy as np
 import pymc as pm
 import pytest
+from each import cases
 from fits import compile_once, example_evidence, same_draws, sample_quietly
 
 from bayespool.errors import DiagnosticsWarning, InputError
@@ -15,7 +16,7 @@ from bayespool.inference import NUTS, Fit
 from bayespool.models import MODELS
 
 
-@pytest.mark.parametrize(
+@cases(
     "wrong",
     [{"draws": 0}, {"tune": 0}, {"chains": 0}, {"cores": 0}, {"target_accept": 1.0}, {"target_accept": 0.0}],
 )

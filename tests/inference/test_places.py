@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
+from each import cases
 
 from bayespool.inference.arrow import ParameterPositions
 from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE
@@ -21,9 +21,7 @@ def places(n_topics: int, n_organizations: int, n_predictors: int = 3) -> Parame
     return ParameterPositions(Structure(coefficients, groups, ()))
 
 
-@pytest.mark.parametrize(
-    ("n_topics", "n_organizations"), [(50, 4), (15, 4), (16, 4), (9, 30), (5, 1), (1, 6)]
-)
+@cases(("n_topics", "n_organizations"), [(50, 4), (15, 4), (16, 4), (9, 30), (5, 1), (1, 6)])
 def test_every_parameter_stands_once(n_topics: int, n_organizations: int) -> None:
     found = places(n_topics, n_organizations)
     every = np.arange(found.layout.size)
@@ -33,7 +31,7 @@ def test_every_parameter_stands_once(n_topics: int, n_organizations: int) -> Non
     assert "interaction" in found.scales
 
 
-@pytest.mark.parametrize(
+@cases(
     ("n_topics", "n_organizations", "n_global", "n_groups", "width"),
     [(50, 4, 20, 50, 1), (16, 4, 20, 16, 1), (15, 4, 19, 4, 4), (9, 30, 13, 30, 4), (5, 1, 7, 5, 1)],
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import cases
 from scipy import stats
 from scipy.special import expit
 
@@ -14,7 +15,7 @@ from bayespool.models import draw_prior, parse_prior
 from bayespool.models.priors import log_density_of_coefficient, log_density_of_scale, refuse_no_density
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "reference"),
     [
         ("Beta(2, 2.5)", stats.beta(2, 2.5)),
@@ -48,7 +49,7 @@ def test_unknown_prior_is_named() -> None:
         draw_prior(parse_prior("Normal(1)"), 3, np.random.default_rng(1))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "shift", "reference"),
     [
         ("Normal(-2.2, 1.5)", 0.0, stats.norm(-2.2, 1.5)),
@@ -73,7 +74,7 @@ def test_density_of_a_logit_has_the_jacobian() -> None:
     assert_derivatives(density, x)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "reference"),
     [("HalfNormal(0.7)", stats.halfnorm(scale=0.7)), ("Exponential(2)", stats.expon(scale=0.5))],
 )
@@ -90,7 +91,7 @@ def assert_derivatives(density: Any, x: np.ndarray) -> None:
     assert second == pytest.approx((above - 2 * value + below) / 1e-8, abs=1e-5)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "logit", "message"),
     [
         ("Beta(1, 1)", False, r"prior of x: the laplace engine takes Normal or Logistic, not Beta\(1, 1\)"),
@@ -106,7 +107,7 @@ def test_coefficient_without_a_density_is_refused(text: str, logit: bool, messag
         log_density_of_coefficient("x", parse_prior(text), logit=logit)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "message"),
     [
         ("HalfCauchy(1)", r"the laplace engine takes HalfNormal or Exponential, not HalfCauchy\(1\)"),
@@ -119,7 +120,7 @@ def test_scale_without_a_density_is_refused(text: str, message: str) -> None:
         log_density_of_scale("sigma_topic", parse_prior(text))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "prior", "engine", "message"),
     [
         ("mu", "Foo(1)", "laplace", r"prior of mu: the laplace engine takes .*, not Foo\(1\)"),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pymc as pm
 import pytest
+from each import cases
 from graphs import (
     MODELS,
     NO_LINKER,
@@ -59,7 +60,7 @@ DIMS["smoothed"] = DIMS["interpolated"] | {
     "sigma_background": None,
 }
 
-every_model = pytest.mark.parametrize("model", MODELS)
+every_model = cases("model", MODELS)
 # The smoothed model has all that the interpolated one has.
 all_but_one_at_once = pytest.mark.parametrize(
     "model", ["background", pytest.param("interpolated", marks=pytest.mark.slow), "smoothed"]
@@ -166,7 +167,7 @@ CASES: dict[str, Callable[[], ModelEvidence]] = {
         for model in MODELS
     ],
 )
-@pytest.mark.parametrize("case", CASES)
+@cases("case", CASES)
 def test_density_and_gradient_are_finite_where_sampling_starts(model: str, case: str) -> None:
     graph = build(model, CASES[case]())
     point = graph.initial_point()

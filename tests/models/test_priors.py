@@ -7,6 +7,7 @@ import inspect
 import numpy as np
 import pymc as pm
 import pytest
+from each import cases
 from scipy import stats
 
 from bayespool.errors import InputError
@@ -14,7 +15,7 @@ from bayespool.models import Prior, parse_prior
 from bayespool.models.priors import FAMILIES, PARAMETERS
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "distribution", "args"),
     [
         ("Normal(-2.2, 1.5)", "Normal", (-2.2, 1.5)),
@@ -46,7 +47,7 @@ def test_prior_is_its_own_parse() -> None:
     assert parse_prior(prior) is prior
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "",
@@ -75,7 +76,7 @@ def test_text_that_is_no_prior_is_refused(text: str) -> None:
         parse_prior(text)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "message"),
     [
         ("Normal(sigma=1)", r"a prior Normal with sigma; write Normal\(mu, sigma\), all of them"),
@@ -91,7 +92,7 @@ def test_named_parameters_have_to_be_all_that_are_left(text: str, message: str) 
         parse_prior(text)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@cases("name", FAMILIES)
 def test_names_of_parameters_are_those_of_pymc_in_its_order(name: str) -> None:
     names = list(inspect.signature(getattr(pm, name).dist).parameters)
     assert tuple(names[: len(PARAMETERS[name])]) == PARAMETERS[name]
@@ -115,7 +116,7 @@ DENSITIES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "x", "expected"), DENSITIES, ids=[text for text, *_ in DENSITIES])
+@cases(("text", "x", "expected"), DENSITIES)
 def test_variable_has_the_density_of_the_distribution(text: str, x: float, expected: object) -> None:
     with pm.Model():
         variable = parse_prior(text).variable("x")
@@ -125,7 +126,7 @@ def test_variable_has_the_density_of_the_distribution(text: str, x: float, expec
     assert float(log_density) == pytest.approx(expected.logpdf(x), abs=1e-6)  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "Norml(0, 1)",  # a typing error
@@ -142,9 +143,7 @@ def test_variable_of_no_continuous_distribution_is_refused(text: str) -> None:
         parse_prior(text).variable("mu")
 
 
-@pytest.mark.parametrize(
-    "text", ["Normal(0, 1, 2, 3)", "Dirichlet(1)", "MvNormal(0, 1)", "HalfNormal(1, 2, 3)"]
-)
+@cases("text", ["Normal(0, 1, 2, 3)", "Dirichlet(1)", "MvNormal(0, 1)", "HalfNormal(1, 2, 3)"])
 def test_variable_with_parameters_that_do_not_fit_is_refused(text: str) -> None:
     with pm.Model(), pytest.raises(InputError, match=r"prior of mu: .* is not a scalar distribution of PyMC"):
         parse_prior(text).variable("mu")

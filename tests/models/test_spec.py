@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import cases
 from fits import compile_once, sample_quietly
 from own_models import BARE, OWN, OWN_OF_COUNTS, OWN_OF_DOCUMENTS
 
@@ -139,7 +140,7 @@ def test_an_estimator_travels_without_its_model(own: ModelSpec) -> None:
         arrived.estimate(load_example(), "new-b", "P@10")
 
 
-@pytest.mark.parametrize("model", MODEL_NAMES)
+@cases("model", MODEL_NAMES)
 def test_spec_is_a_value(model: str) -> None:
     spec = MODELS[model]
     assert pickle.loads(pickle.dumps(spec)) == spec
@@ -169,7 +170,7 @@ def test_a_model_whose_estimator_is_another_is_refused() -> None:
     assert "mine" not in MODELS
 
 
-@pytest.mark.parametrize(
+@cases(
     ("spec", "changes", "message"),
     [
         (OWN_OF_DOCUMENTS, {"name": "Mine"}, "its name has lower-case letters"),

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import toys
+from each import cases
 from hypothesis import given, strategies as st
 
 from bayespool.collection import Collection
@@ -106,7 +107,7 @@ PLAIN: list[tuple[Bandit, Value, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("strategy", "value", "whole"), PLAIN)
+@cases(("strategy", "value", "whole"), PLAIN)
 @given(collection=toys.pooled_collections(), seed=st.integers(0, 9))
 def test_orders_are_those_of_the_plain_rule(
     strategy: Bandit, value: Value, whole: bool, collection: Collection, seed: int
@@ -172,7 +173,7 @@ def orders_of_second_draw(strategy: Bandit, *, n_seeds: int) -> float:
     return left / n_seeds
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     ["epsilon-greedy(epsilon=1.5)", "epsilon-greedy(c=0.0)", "epsilon-greedy(d=0.0)", "max-mean(counts='x')"],
 )

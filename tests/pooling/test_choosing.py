@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import toys
+from each import cases
 from hypothesis import given, strategies as st
 from retrievals import documents_of, some_rankings, topic_of
 
@@ -89,7 +90,7 @@ def test_global_shares_by_a_sum_of_weights() -> None:
     assert chosen_ids(choose(toys.toy_collection(), "rbp-a(p=0.5)", 6, shares="global")) == ["ab", "pq", "ac"]
 
 
-@pytest.mark.parametrize("name", ["take", "rrf", "combsum", "rbp-b"])
+@cases("name", ["take", "rrf", "combsum", "rbp-b"])
 def test_a_global_budget_is_the_beginning_of_a_larger_one(name: str) -> None:
     collection = toys.toy_collection(scores=True)
     before: set[int] = set()
@@ -100,7 +101,7 @@ def test_a_global_budget_is_the_beginning_of_a_larger_one(name: str) -> None:
         before = set(chosen.pair.tolist())
 
 
-@pytest.mark.parametrize("name", ["borda", "condorcet", "rbp-c"])
+@cases("name", ["borda", "condorcet", "rbp-c"])
 def test_values_that_say_nothing_across_topics_give_no_shares(name: str) -> None:
     with pytest.raises(InputError, match=f"the values of '{name}' say nothing across topics"):
         choose(toys.toy_collection(), name, 5, shares="global")

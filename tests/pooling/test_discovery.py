@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import toys
 from depths import DEEP, collection_of
+from each import cases
 from hypothesis import given
 from real import read_real
 from toys import from_rankings, judged, toy_collection
@@ -64,7 +65,7 @@ def test_report_without_a_pool() -> None:
     assert str(report) == ("no pooled run among 5 runs; 17 judgments, 1 listed with relevance −1 (unjudged)")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("depth", "pooled"),
     [
         (1, ("n1", "n2", "s1", "s2")),  # e, the first of u on topic 3, is unjudged
@@ -157,7 +158,7 @@ def test_only_candidates_are_pooled() -> None:
     assert discover_pool(bare_toy(), ["u", "n2"]).pooled_run_ids == ("n2",)
 
 
-@pytest.mark.parametrize("arguments", [{"candidates": ["u"]}, {"candidates": []}, {"pooled_run_ids": []}])
+@cases("arguments", [{"candidates": ["u"]}, {"candidates": []}, {"pooled_run_ids": []}])
 def test_nothing_pooled_warns(arguments: dict[str, list[str]]) -> None:
     with pytest.warns(NoPoolWarning, match="no run looks pooled"):
         found = discover_pool(toy_collection(), **arguments)
@@ -186,7 +187,7 @@ def test_judging_that_went_deeper_than_the_runs_at_hand_is_no_doubt() -> None:
     assert (report.n_judged, report.n_unexplained, report.doubt) == (300, 180, "")
 
 
-@pytest.mark.parametrize("arguments", [{"depth": 0}, {"depth": -3}, {"max_holes": -1}])
+@cases("arguments", [{"depth": 0}, {"depth": -3}, {"max_holes": -1}])
 def test_senseless_settings_are_refused(arguments: dict[str, int]) -> None:
     with pytest.raises(InputError, match="pool depth must be at least 1 and the number of holes at least 0"):
         discover_pool(bare_toy(), **arguments)
@@ -216,7 +217,7 @@ def test_pooled_runs_have_no_hole_and_the_pool_is_found_again(collection: Collec
     assert judged(found) == judged(collection)
 
 
-@pytest.mark.parametrize("pool_depth", [5, 10, 25])
+@cases("pool_depth", [5, 10, 25])
 def test_simulated_pool_is_found(pool_depth: int) -> None:
     simulation = simulate(SimulationSettings(n_topics=10, pool_depth=pool_depth), random_seed=pool_depth)
     found = discover_pool(simulation.collection)
@@ -263,7 +264,7 @@ def test_pool_of_the_medical_track(collections: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("max_holes", "n_pooled_runs"), [(0, 41), (1, 55), (2, 62)])
+@cases(("max_holes", "n_pooled_runs"), [(0, 41), (1, 55), (2, 62)])
 def test_holes_of_the_medical_track(collections: Path, max_holes: int, n_pooled_runs: int) -> None:
     """Holes take places here: of the first 10 documents 8 are judged at ``max_holes=2``.
 
@@ -286,7 +287,7 @@ def found(collection: Collection, **arguments: object) -> dict[str, int]:
 # Depths of their own
 
 
-@pytest.mark.parametrize(
+@cases(
     "depths",
     [
         {**DEEP, "x": 4, "y": 4},
@@ -316,14 +317,14 @@ def test_depth_of_a_single_run_is_none() -> None:
     assert found(collection_of({**DEEP, "x": 4, "y": 5})) == DEEP
 
 
-@pytest.mark.parametrize(("n_topics", "is_found"), [(2, False), (3, True)])
+@cases(("n_topics", "is_found"), [(2, False), (3, True)])
 def test_ten_own_documents_are_asked_for(n_topics: int, is_found: bool) -> None:
     """4 ranks make 8 own documents on two topics, and 12 on three."""
     depths = {**DEEP, "x": 4, "y": 4}
     assert found(collection_of(depths, n_topics=n_topics)) == (depths if is_found else DEEP)
 
 
-@pytest.mark.parametrize(("n_topics", "is_found"), [(4, False), (5, True)])
+@cases(("n_topics", "is_found"), [(4, False), (5, True)])
 def test_ten_own_documents_below_are_asked_for(n_topics: int, is_found: bool) -> None:
     """Ranks 9 and 10 make 8 own documents below depth 8 on four topics, and 10 on five."""
     depths = {**DEEP, "x": 8, "y": 8}
@@ -332,7 +333,7 @@ def test_ten_own_documents_below_are_asked_for(n_topics: int, is_found: bool) ->
     )
 
 
-@pytest.mark.parametrize(("n_missing", "is_found"), [(1, True), (2, False)])
+@cases(("n_missing", "is_found"), [(1, True), (2, False)])
 def test_one_in_a_hundred_may_be_missing_of_a_shallower_run(n_missing: int, is_found: bool) -> None:
     """Of 4 documents on 25 topics."""
     depths = {**DEEP, "x": 4, "y": 4, "z": 4}
@@ -341,7 +342,7 @@ def test_one_in_a_hundred_may_be_missing_of_a_shallower_run(n_missing: int, is_f
     assert found(collection_of(depths, n_topics=25, missing=missing)) == expected
 
 
-@pytest.mark.parametrize(("n_topics", "is_found"), [(5, True), (6, False)])
+@cases(("n_topics", "is_found"), [(5, True), (6, False)])
 def test_half_of_what_is_below_must_be_missing(n_topics: int, is_found: bool) -> None:
     """Of x on 10 topics 6 ranks lie below depth 4; all of them are judged on 5 or 6 of the topics."""
     depths = {**DEEP, "x": 4, "y": 4, "z": 4}
@@ -360,11 +361,7 @@ def test_what_others_contributed_says_nothing() -> None:
 # Missing documents
 
 
-@pytest.mark.parametrize(
-    ("n_missing", "is_found"),
-    # 91 judgments more and 9 holes of 100 documents are 64 the better; 11 of a hundred are more than a tenth
-    [(1, True), (9, True), (11, False)],
-)
+@cases(("n_missing", "is_found"), [(1, True), (9, True), (11, False)])
 def test_missing_documents_do_not_exclude_a_run(n_missing: int, is_found: bool) -> None:
     """Nor do they where all are on one topic, or two."""
     missing = [("x", 3 + i // 10, 1 + i % 10) for i in range(n_missing)]
@@ -421,7 +418,7 @@ def test_another_pool_that_is_nearly_as_good_is_told() -> None:
     assert (len(again.pooled_run_ids), describe_pool(again).alternative) == (8, "")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("arguments", "expected"),
     [
         ({"max_holes": 0}, DEEP),
@@ -472,7 +469,7 @@ def test_pool_of_dl_2021(collections: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@cases(
     ("name", "depth", "n_pooled", "n_holes"),
     [
         ("covid-round4", 8, 54, 64),
@@ -539,7 +536,7 @@ def test_the_pool_of_2015(collections: Path) -> None:
     assert (found.pool_depth, len(found.pooled_run_ids)) == (10, 51)
 
 
-@pytest.mark.parametrize("rule", ["leading", "skipping"])
+@cases("rule", ["leading", "skipping"])
 def test_depth_beyond_every_run_makes_no_run_pooled(rule: PoolRule) -> None:
     """A twentieth of a depth of 5,000 were holes enough for any run of 100 documents."""
     example = load_example()

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from each import cases
 from retrievals import order_of, topic_of, topic_of_scores, values
 
 from bayespool.errors import InputError
@@ -34,13 +35,13 @@ RANX = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("strategy", RANX)
+@cases("strategy", RANX)
 def test_values_are_those_of_ranx(strategy: str) -> None:
     expected = dict(zip(ALL, RANX[strategy], strict=True))
     assert values(strategy, topic_of_scores(SCORES), ALL) == pytest.approx(expected, abs=2e-7)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("strategy", "expected"),
     [
         # of the scores of b, .75, 0 and 1, two are above 0; all of e and h are 0

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import toys
+from each import cases
 from toys import toy_collection, toy_qrels, toy_runs
 
 from bayespool.collection import Collection, run_from_frame, write_organizations, write_qrels, write_run
@@ -241,7 +242,7 @@ def test_what_a_strategy_does_not_explain_is_told(folder: Path) -> None:
     assert report.n_judged - report.n_unexplained == 6 - report.n_holes
 
 
-@pytest.mark.parametrize(
+@cases(
     ("settings", "message"),
     [
         (
@@ -333,7 +334,7 @@ def test_pooled_run_without_an_organization_warns_when_lenient(folder: Path) -> 
     assert organization_of(collection) == {"n1": "north", "n2": "north", "s1": "s1", "s2": "s2"}
 
 
-@pytest.mark.parametrize("strict", [True, False])
+@cases("strict", [True, False])
 def test_runs_that_are_listed_and_not_there_are_a_short_warning(folder: Path, strict: bool) -> None:
     listed = {**POOLED_ORGANIZATIONS, "zz": "west", "yy": "west"}
     write_organizations(listed, folder / "organizations.csv")
@@ -496,7 +497,7 @@ FORMS: dict[str, tuple[Callable[[Path], Any], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize(("judges", "expected"), FORMS.values(), ids=FORMS)
+@cases(("judges", "expected"), FORMS.values())
 def test_judges_are_called_like_their_files_or_as_one_says(
     labeled: Path, judges: Callable[[Path], Any], expected: dict[str, Any]
 ) -> None:
@@ -582,7 +583,7 @@ def read_example(folder: Path, qrels: str, judge: str, **more: Any) -> Collectio
     )
 
 
-@pytest.mark.parametrize("labels", ["all.txt", "new.txt"])
+@cases("labels", ["all.txt", "new.txt"])
 def test_labels_and_judgments_that_are_swapped_are_refused(example_files: Path, labels: str) -> None:
     swapped = (
         r"qrels\.txt: judge 'llm' has labels of just the documents of the pool, and the qrels judge what it "
@@ -599,7 +600,7 @@ def test_judgments_as_a_judge_are_refused_before_anything_is_fitted(example_file
         read_example(example_files, "qrels.txt", "qrels.txt")
 
 
-@pytest.mark.parametrize("strict", [True, False])
+@cases("strict", [True, False])
 def test_a_run_is_neither_judgments_nor_labels_nor_judgments_a_run(example_files: Path, strict: bool) -> None:
     run = r"new-a\.run, line 1: looks like a run \(query_id Q0 doc_id rank score tag\), not like "
     with pytest.raises(InputError, match=run + "judgments; give runs among the runs"):
@@ -652,7 +653,7 @@ def test_pool_in_which_nothing_is_pooled_warns(folder: Path) -> None:
     assert collection.pooled_run_ids == ()
 
 
-@pytest.mark.parametrize("runs", [(), []])
+@cases("runs", [(), []])
 def test_no_runs_are_refused(folder: Path, runs: tuple[str, ...] | list[str]) -> None:
     with pytest.raises(InputError, match="no runs given; name the runs to score"):
         read_collection(folder / "qrels.txt", runs)

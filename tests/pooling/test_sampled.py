@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import pytrec_eval
 import toys
+from each import cases
 
 from bayespool import load_example
 from bayespool.collection import Collection, build_collection, read_qrels, read_runs
@@ -47,7 +48,7 @@ def stratified_samples() -> list[Sample]:
     ]
 
 
-@pytest.mark.parametrize("samples", [uniform_samples(), stratified_samples()])
+@cases("samples", [uniform_samples(), stratified_samples()])
 def test_sums_of_statap_are_unbiased(samples: list[Sample]) -> None:
     found = []
     for judged, inclusion, stratum, pair_weight in samples:

@@ -8,6 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import toys
+from each import cases
 
 from bayespool import load_example
 from bayespool.collection import Collection
@@ -65,7 +66,7 @@ def test_a_uniform_sample_has_each_document_with_the_same_probability() -> None:
     assert frequencies(Uniform(), topic, relevant, 4, 2000) == pytest.approx(inclusion, abs=0.045)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("n", "of_top", "of_rest"), [(1, 1, 0), (2, 1, 1), (3, 2, 1), (4, 2, 2), (5, 3, 2), (6, 3, 3), (9, 3, 6)]
 )
 def test_strata_take_turns_by_their_rates(n: int, of_top: int, of_rest: int) -> None:
@@ -163,7 +164,7 @@ def test_estimates_from_active_samples_are_nearly_unbiased() -> None:
     assert np.mean(estimates) == pytest.approx(relevant.sum(), rel=0.05)
 
 
-@pytest.mark.parametrize("strategy", SAMPLES, ids=repr)
+@cases("strategy", SAMPLES)
 def test_probabilities_are_probabilities(strategy: Sampling) -> None:
     collection = toys.toy_collection()
     for topic in retrieved_by(collection, np.arange(5)):
@@ -198,7 +199,7 @@ def test_what_is_chosen_comes_with_its_probabilities() -> None:
     assert chances(collection, "active-sampling", 4).max() < 1
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "stratified(depths=(10, 5), rates=(1.0, 1.0, 1.0))",

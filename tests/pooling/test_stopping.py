@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import cases
 
 from bayespool import budgets, load_example
 from bayespool.errors import InputError
@@ -13,7 +14,7 @@ from bayespool.scoring import DocumentsToJudge
 RELEVANCE = np.array([1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 1], dtype=np.int16)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "expected"),
     [
         ("nonrelevant(n=1)", 2),
@@ -56,7 +57,7 @@ def test_estimated_recall_is_what_is_found_of_that_and_what_is_expected() -> Non
     assert estimated_recall(RELEVANCE > 0, 12, window=4)[-1] == 1  # nothing is left
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "message"),
     [
         ("knee", "no stopping rule 'knee'; known: nonrelevant, recall, yield"),
@@ -71,7 +72,7 @@ def test_what_is_no_rule_is_refused(text: str, message: str) -> None:
         parse_stopping_rule(text)
 
 
-@pytest.mark.parametrize("strategy", ["take", "max-mean"])
+@cases("strategy", ["take", "max-mean"])
 def test_a_topic_ends_where_its_order_fulfills_the_rule(strategy: str) -> None:
     example = load_example()
     whole, ended = (
