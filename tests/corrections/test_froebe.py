@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from toys import from_rankings, toy_collection
 from bayespool.collection import Collection
 from bayespool.corrections import FroebeBootstrap
 from bayespool.corrections.froebe import best_quantile, grade_shares, quantiles, replacements
-from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.experiments import load_example
 from bayespool.measures import parse_measure
@@ -236,23 +234,6 @@ def test_no_other_quantile_is_better_for_the_pooled_runs() -> None:
     assert by_quantile[chosen] == pytest.approx(fitted, abs=1e-12)
     errors = {q: error(q) for q in {chosen, 0, 10, 25, 50, 100}}
     assert errors[chosen] <= min(errors.values()) + 1e-9
-
-
-@cases(
-    ("settings", "message"),
-    [
-        ({"distribution": "poisson"}, "no distribution 'poisson'; run, pool, run-and-pool"),
-        ({"loss": "mae"}, "no loss 'mae'; rmse, asymmetric"),
-        ({"n_bootstraps": 0}, "n_bootstraps 0 is not from 1 to 1,000,000"),
-        ({"n_bootstraps": 10**10}, "n_bootstraps 10000000000 is not from 1 to 1,000,000"),
-        ({"quantile": 101}, "quantile 101 is not a whole number from 0 to 100"),
-        ({"quantile": 2.5}, "quantile 2.5 is not"),
-        ({"overestimates": float("nan")}, "overestimates nan is not 0 or more"),
-    ],
-)
-def test_settings_are_checked(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        FroebeBootstrap(**settings)
 
 
 def test_asymmetric_loss_is_lower() -> None:

@@ -17,7 +17,6 @@ from bayespool import leave_out, load_example, read_collection
 from bayespool.collection import Collection, Judge, add_judges, labels_from_frame
 from bayespool.corrections import JudgeFilled, JudgeRates, PredictionPowered
 from bayespool.corrections.labels import (
-    NO_JUDGE,
     LabelCorrection,
     hidden_documents,
     judge_of,
@@ -67,14 +66,6 @@ def test_the_judge_that_is_named_is_asked(correction: LabelCorrection) -> None:
         assert not np.array_equal(alone.per_topic, other.per_topic)
     with pytest.raises(InputError, match="name one"):
         estimate(correction, "P@5", "u", two_judges())
-
-
-@by_correction
-def test_without_a_judge_there_is_no_value(correction: LabelCorrection) -> None:
-    for result in correction.estimate(toy_collection(), ["u", "n1"], ["P@5", "nDCG@5", "RR@5"]):
-        assert np.isnan(result.per_topic).all()
-        assert result.draws is None
-        assert result.notes == (NO_JUDGE, NO_JUDGE)
 
 
 # Counting
@@ -162,11 +153,6 @@ def test_edge_case(case: str, correction: LabelCorrection) -> None:
             assert result.draws is None
             continue
         within(result, collection, run_id)
-
-
-def test_the_grid_has_cases_of_both_kinds() -> None:
-    hidden = {case: len(hidden_documents(make()[0], 10)) for case, make in EDGE_CASES.items()}
-    assert 0 < sum(n > 0 for n in hidden.values()) < len(hidden)
 
 
 @by_correction

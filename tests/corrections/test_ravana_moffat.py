@@ -173,16 +173,6 @@ def test_interpolated_with_c_1_is_the_precision_of_what_is_judged() -> None:
     assert value == pytest.approx(0.3 / 0.6)
 
 
-@cases("settings", [{"e": -0.1}, {"e": 1.1}, {"c": 2}, {"c": float("nan")}])
-def test_constants_are_shares(settings: dict[str, float]) -> None:
-    for correction in (Interpolated, Smoothed):
-        with pytest.raises(InputError, match="is not between 0 and 1"):
-            correction(**settings)
-    if "e" in settings:
-        with pytest.raises(InputError, match="constant e = "):
-            Background(**settings)
-
-
 # Constants
 
 
@@ -316,8 +306,6 @@ def test_alpha_weighs_interpolated_against_background() -> None:
     assert topics_of(Smoothed(alpha=0.25), "P@2") == close(
         0.25 * 0.955 + 0.75 * 0.525, 1, 0.05
     )  # Δ = ½, 0, 1
-    with pytest.raises(InputError, match="constant alpha = 2"):
-        Smoothed(alpha=2)
 
 
 def test_constants_are_fitted_at_an_alpha() -> None:
@@ -376,7 +364,5 @@ def test_without_a_second_organization_the_constants_are_those_given() -> None:
     (given,) = Interpolated(c=0.3).estimate(alone, "new-b", "P@10")
     np.testing.assert_array_equal(fitted.per_topic, given.per_topic)
     assert fitted.notes == ("no organization is left to fit constants to: those given",)
-    with pytest.raises(InputError, match="no fit 'all'"):
-        Interpolated(fit="all")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="no constants to fit for 'ratio'"):
         fit_constants_to_pool("ratio", load_example())  # type: ignore[arg-type]

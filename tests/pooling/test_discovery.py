@@ -131,7 +131,7 @@ def test_only_candidates_are_pooled() -> None:
 
 
 def test_nothing_pooled_warns() -> None:
-    """So it does where the depth is beyond every run: a twentieth of 5,000 were holes enough for any of 100."""
+    """So it does at a depth beyond every run: a twentieth of 5,000 were holes enough for any of 100."""
     for arguments in ({"candidates": ["u"]}, {"candidates": []}, {"pooled_run_ids": []}):
         with pytest.warns(NoPoolWarning, match="no run looks pooled"):
             found = discover_pool(toy_collection(), **arguments)
@@ -229,7 +229,7 @@ def test_pool_of_trec_8(collections: Path) -> None:
 def test_pool_of_the_medical_track(collections: Path) -> None:
     """Holes take places here: of the first 10 documents 8 are judged at ``max_holes=2``.
 
-    A rule that skips holes, and so asks for 10 judged documents among the first 12, finds 56 runs, as in 2015.
+    A rule that skips holes, and so asks for 10 judged documents among the first 12, finds 56 runs.
     """
     collection = read_real(collections / "trec2011-medical")
     report = describe_pool(collection)
