@@ -52,10 +52,7 @@ def test_composition_effects_are_means_over_pooled_runs() -> None:
     effects = composition_effects(toy_collection(), "u", cutoffs=3)
     assert np.allclose(effects.delta_precision[0, :, 0], [-1 / 12, 1 / 12, 0], atol=1e-15)
     assert np.allclose(effects.delta_antiprecision[0, :, 0], [1 / 12, -1 / 12, -1 / 12], atol=1e-15)
-
-
-def test_composition_effects_at_rel_2() -> None:
-    # n2: p1 → r2 at the first rank of topic 2; s2: h1 → k0 is no change
+    # at relevance 2 n2: p1 → r2 at the first rank of topic 2; s2: h1 → k0 is no change
     assert effects_of(toy_collection(), "u", 1, rel=2) == [[0, 1, 0], [0, -1, 0]]
 
 
@@ -141,17 +138,14 @@ def test_run_is_not_composed_with_itself() -> None:
     assert not effects.delta_precision.any()
 
 
-def test_no_pooled_run_no_effect() -> None:
+def test_no_pooled_run_no_effect_and_alpha_is_a_weight() -> None:
     effects = composition_effects(toy_collection(pooled_run_ids=()), cutoffs=[1, 3])
     assert effects.delta_precision.shape == (5, 3, 2)
     assert not effects.delta_precision.any()
     assert not effects.delta_antiprecision.any()
-
-
-@cases("alpha", [-0.1, 1.1, float("nan")])
-def test_alpha_is_a_weight(alpha: float) -> None:
-    with pytest.raises(InputError, match="is not between 0 and 1"):
-        composition_effects(toy_collection(), cutoffs=5, alpha=alpha)
+    for alpha in (-0.1, 1.1, float("nan")):
+        with pytest.raises(InputError, match="is not between 0 and 1"):
+            composition_effects(toy_collection(), cutoffs=5, alpha=alpha)
 
 
 def composed(ours: str, theirs: str, alpha: float) -> str:
