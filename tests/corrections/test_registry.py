@@ -35,9 +35,6 @@ def test_a_class_of_the_same_name_does_not_take_the_place_of_another() -> None:
     assert ESTIMATORS["condensed-list"] is there
     register_estimator("condensed-list", description="again")(CondensedList)
     assert ESTIMATORS["condensed-list"].description == "again"
-
-
-def test_an_estimator_of_another_name_is_refused_when_it_is_made() -> None:
     register_estimator("condensed", description="")(CondensedList)
     with pytest.raises(InputError, match="registered as condensed, it calls itself condensed-list"):
         parse_estimator("condensed")

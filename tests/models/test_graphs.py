@@ -52,9 +52,10 @@ DIMS["smoothed"] = DIMS["interpolated"] | {
 }
 
 every_model = cases("model", MODELS)
-# The smoothed model has all that the interpolated one has.
+SLOW = pytest.mark.slow
+# The smoothed model, whose density is that of its formula, has all that the interpolated one has.
 all_but_one_at_once = pytest.mark.parametrize(
-    "model", ["background", pytest.param("interpolated", marks=pytest.mark.slow), "smoothed"]
+    "model", ["background", *(pytest.param(model, marks=SLOW) for model in ("interpolated", "smoothed"))]
 )
 
 
@@ -133,13 +134,8 @@ CASES: dict[str, Callable[[], ModelEvidence]] = {
 }
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        pytest.param(model, marks=pytest.mark.slow if model in ("interpolated", "smoothed") else ())
-        for model in MODELS
-    ],
-)
+@SLOW
+@every_model
 @cases("case", CASES)
 def test_density_and_gradient_are_finite_where_sampling_starts(model: str, case: str) -> None:
     graph = build(model, CASES[case]())
@@ -340,7 +336,7 @@ def test_each_prior_is_an_argument(model: str) -> None:
 
 def test_unusable_prior_is_an_error_of_the_users() -> None:
     for model in MODELS:
-        with pytest.raises(InputError, match="prior of sigma_topic: .* distribution 'HalfNorml'"):
+        with pytest.raises(InputError, match=r"prior of sigma_topic: .* distribution 'HalfNorml'"):
             build(model, made_up_evidence(1), sigma_topic=parse_prior("HalfNorml(1)"))
 
 

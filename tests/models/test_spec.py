@@ -118,6 +118,7 @@ def test_own_model_is_checked_and_left_out_in_workers(own: ModelSpec) -> None:
 
 
 @pytest.mark.slow
+@one_of_all
 @pytest.mark.parametrize("engine", ["laplace", pytest.param("nuts", marks=pytest.mark.at_a_desk)])
 def test_own_model_is_calibrated(own: ModelSpec, engine: Any, repetitions: Callable[[int, int], int]) -> None:
     (found,) = self_calibrate("mine", engine=engine, n_simulations=repetitions(200, 40))
@@ -165,7 +166,7 @@ def test_names_of_the_package_are_taken() -> None:
             register_model(dataclasses.replace(OWN_OF_COUNTS, name=name))
     assert tuple(MODELS) == MODEL_NAMES
     for ask in (model_named, lambda name: PosteriorEstimator(model=name)):
-        with pytest.raises(InputError, match="no model 'mine'; known: .*background, interpolated"):
+        with pytest.raises(InputError, match=r"no model 'mine'; known: .*background, interpolated"):
             ask("mine")
     ESTIMATORS["posterior-mine"] = dataclasses.replace(ESTIMATORS["condensed-list"], name="posterior-mine")
     with pytest.raises(InputError, match="there is an estimator 'posterior-mine' already"):
