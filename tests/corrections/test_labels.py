@@ -45,15 +45,13 @@ def two_judges() -> Collection:
 def test_a_name_is_needed_among_several() -> None:
     both = two_judges()
     assert judge_of(both, "other", "judge-rates") is both.judges[1]
-    with pytest.raises(InputError) as raised:
-        judge_of(both, None, "judge-rates")
-    assert str(raised.value) == (
-        "judge-rates: there are 2 judges, name one; judge-rates(judge='llm'); known: llm, other"
-    )
-    with pytest.raises(InputError, match="judge-rates: no judge 'lm'; known: llm, other"):
-        judge_of(both, "lm", "judge-rates")
-    with pytest.raises(InputError, match="no judge 'llm'; give labels: --judge"):
-        judge_of(toy_collection(), "llm", "judge-rates")
+    for collection, name, message in (
+        (both, None, r"judge-rates: there are 2 judges, name one; .*known: llm, other"),
+        (both, "lm", "judge-rates: no judge 'lm'; known: llm, other"),
+        (toy_collection(), "llm", "no judge 'llm'; give labels: --judge"),
+    ):
+        with pytest.raises(InputError, match=message):
+            judge_of(collection, name, "judge-rates")
 
 
 @by_correction

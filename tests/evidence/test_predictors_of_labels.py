@@ -119,12 +119,9 @@ def test_values_of_hidden_documents_by_hand() -> None:
 def test_values_of_unjudged_documents_by_hand() -> None:
     collection = labeled()
     table = unjudged_document_table(collection, ("u",), cutoff=3, names=NAMES)
-    found = {
-        collection.doc_id(int(pair)): row.tolist()
-        for pair, row in zip(table.pair, table.predictors, strict=True)
-    }
-    assert found.keys() == {"l", "d", "z", "e", "f"}
+    found = dict(zip(map(collection.doc_id, table.pair.tolist()), table.predictors, strict=True))
     expected = {"l": [1, 0, 0], "d": [0, 0, 0], "z": [1, 1, 0], "e": [NAN, NAN, 1], "f": [NAN, NAN, 1]}
+    assert found.keys() == expected.keys()
     for document, values in expected.items():
         np.testing.assert_array_equal(found[document], values, err_msg=document)
 

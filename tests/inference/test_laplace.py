@@ -116,30 +116,16 @@ def test_where_it_fails_nuts_takes_over(monkeypatch):
         def sample(self, **_):
             return sampled
 
-    monkeypatch.setattr(Laplace, "fit", lambda *_, **__: broken)
-    monkeypatch.setattr(NUTS, "compile", lambda *_: Compiled())
-    with pytest.warns(DiagnosticsWarning, match="background: no mode; sampling with nuts instead"):
-        (result,) = estimator.estimate(load_example(), "new-b")
-    assert result.diagnostics.engine == "nuts"
-    assert result.notes == ("",)
-
-
-def test_a_curvature_that_is_never_positive_makes_nuts_take_over(monkeypatch):
     def fail(*_, **__):
         raise np.linalg.LinAlgError
 
-    class Compiled:
-        def sample(self, **_):
-            return fit
-
-    estimator = PosteriorEstimator(model="background", draws=100)
-    fit = estimator.estimate(load_example(), "new-b")[0].fits["background"]
-    monkeypatch.setattr(Laplace, "fit", fail)
     monkeypatch.setattr(NUTS, "compile", lambda *_: Compiled())
-    with pytest.warns(
-        DiagnosticsWarning, match="background: a curvature is not positive; sampling with nuts"
-    ):
-        estimator.estimate(load_example(), "new-b")
+    for fitted, said in ((lambda *_, **__: broken, "no mode"), (fail, "a curvature is not positive")):
+        monkeypatch.setattr(Laplace, "fit", fitted)
+        with pytest.warns(DiagnosticsWarning, match=f"background: {said}; sampling with nuts instead"):
+            (result,) = estimator.estimate(load_example(), "new-b")
+        assert result.diagnostics.engine == "nuts"
+        assert result.notes == ("",)
 
 
 def test_an_approximation_far_from_the_density_is_found_out(monkeypatch):

@@ -377,9 +377,10 @@ def test_another_pool_that_is_nearly_as_good_is_told() -> None:
     assert (len(again.pooled_run_ids), describe_pool(again).alternative) == (8, "")
 
 
-@cases(
-    ("arguments", "expected"),
-    [
+def test_what_is_given_leaves_out_uneven_depths() -> None:
+    collection = collection_of({**DEEP, "x": 10, "y": 4, "z": 4}, missing=[("x", 3, 1)])
+    for arguments, expected in (
+        ({}, {**DEEP, "x": 10, "y": 4, "z": 4}),
         ({"max_holes": 0}, DEEP),
         ({"max_holes": 1}, {**DEEP, "x": 10}),
         ({"depth": 10}, {**DEEP, "x": 10}),
@@ -387,20 +388,10 @@ def test_another_pool_that_is_nearly_as_good_is_told() -> None:
         ({"max_holes": 0.001}, DEEP),
         ({"pooled_run_ids": ["x", "y"], "depth": 10}, {"x": 10, "y": 10}),
         ({"rule": "skipping"}, DEEP),
-    ],
-)
-def test_what_is_given_leaves_out_uneven_depths(
-    arguments: dict[str, object], expected: dict[str, int]
-) -> None:
-    collection = collection_of({**DEEP, "x": 10, "y": 4, "z": 4}, missing=[("x", 3, 1)])
-    assert found(collection) == {**DEEP, "x": 10, "y": 4, "z": 4}
-    assert found(collection, **arguments) == expected
-
-
-def test_only_candidates_have_a_depth() -> None:
-    collection = collection_of({**DEEP, "x": 10, "y": 4, "z": 4}, missing=[("x", 3, 1)])
-    assert found(collection, candidates=["a", "b", "y", "z"]) == {"a": 10, "b": 10, "y": 4, "z": 4}
-    assert found(collection, candidates=["a", "b", "c", "x"]) == {**DEEP, "x": 10}
+        ({"candidates": ["a", "b", "y", "z"]}, {"a": 10, "b": 10, "y": 4, "z": 4}),
+        ({"candidates": ["a", "b", "c", "x"]}, {**DEEP, "x": 10}),
+    ):
+        assert found(collection, **arguments) == expected, arguments  # type: ignore[arg-type]
 
 
 # The real collections
@@ -428,21 +419,18 @@ def test_pool_of_dl_2021(collections: Path) -> None:
 
 
 @pytest.mark.slow
-@cases(
-    ("name", "depth", "n_pooled", "n_holes"),
-    [
+def test_pools_that_are_found(collections: Path) -> None:
+    for name, depth, n_pooled, n_holes in (
         ("covid-round4", 8, 54, 64),
         ("trec2-adhoc", 100, 37, 186),
         ("trec2011-medical", 10, 56, 34),
         ("trec8-adhoc", 100, 72, 0),
-    ],
-)
-def test_pools_that_are_found(collections: Path, name: str, depth: int, n_pooled: int, n_holes: int) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PoolWarning)
-        report = describe_pool(discover_pool(read_real(collections / name)))
-    assert (report.depths, report.n_holes) == (((depth, n_pooled),), n_holes)
-    assert bool(report.doubt) == (name == "covid-round4")
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PoolWarning)
+            report = describe_pool(discover_pool(read_real(collections / name)))
+        assert (report.depths, report.n_holes) == (((depth, n_pooled),), n_holes), name
+        assert bool(report.doubt) == (name == "covid-round4"), name
 
 
 # --- discovery of the pool as in 2015 ----------------------------------------------------------------------

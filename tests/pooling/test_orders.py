@@ -77,15 +77,8 @@ def test_take_and_depth_go_by_best_rank_then_lot() -> None:
     assert order_of("take", topic, "abcde") == "abecd"
     assert order_of("take", with_lots(topic, "edcba"), "abcde") == "ebadc"
     assert order_of("depth(k=1)", topic, "abcde") == "abecd"
-
-
-def test_the_size_of_a_depth_is_that_of_its_pool() -> None:
-    topic = topic_of({"r1": "abc", "r2": "bda", "r3": "ec"})
     assert [parse_strategy(f"depth(k={k})").size(topic) for k in (1, 2, 9)] == [3, 5, 5]
     assert parse_strategy("take").size(topic) is None
-
-
-def test_a_depth_of_nothing_is_refused() -> None:
     with pytest.raises(InputError, match="a depth of 0"):
         parse_strategy("depth(k=0)")
 

@@ -59,11 +59,17 @@ def frequencies(
     return np.array([counts[d] for d in range(len(topic))]) / n_seeds
 
 
-def test_a_uniform_sample_has_each_document_with_the_same_probability() -> None:
+def test_documents_of_a_stratum_have_equal_chances() -> None:
     topic, relevant = of_one_topic(RUNS, "a")
-    inclusion = Uniform().inclusion(topic, relevant, 4, np.random.default_rng(1))
-    assert inclusion.tolist() == [4 / 9] * 9
-    assert frequencies(Uniform(), topic, relevant, 4, 2000) == pytest.approx(inclusion, abs=0.045)
+    for strategy in (Uniform(), Stratified(depths=(1,), rates=(2.0, 1.0))):
+        inclusion = strategy.inclusion(topic, relevant, 4, np.random.default_rng(1))
+        assert frequencies(strategy, topic, relevant, 4, 2000) == pytest.approx(inclusion, abs=0.045)
+    assert Uniform().inclusion(topic, relevant, 4, np.random.default_rng(1)).tolist() == [4 / 9] * 9
+    assert Uniform().stratum(topic).tolist() == [0] * 9
+    assert ActiveSampling().stratum(topic) is None
+    passed_over = Stratified(depths=(1, 50), rates=(1.0, 1.0, 1.0))  # one stratum is empty
+    order = passed_over.order(topic, relevant, 9, np.random.default_rng(1))
+    assert sorted(order.tolist()) == list(range(9))
 
 
 @cases(
@@ -81,13 +87,6 @@ def test_strata_take_turns_by_their_rates(n: int, of_top: int, of_rest: int) -> 
     assert inclusion.tolist() == [of_top / 3, of_rest / 6, of_rest / 6] * 3
 
 
-def test_documents_of_a_stratum_have_equal_chances() -> None:
-    strategy = Stratified(depths=(1,), rates=(2.0, 1.0))
-    topic, relevant = of_one_topic(RUNS, "a")
-    inclusion = strategy.inclusion(topic, relevant, 4, np.random.default_rng(1))
-    assert frequencies(strategy, topic, relevant, 4, 2000) == pytest.approx(inclusion, abs=0.045)
-
-
 def test_documents_keep_their_lots_without_some_runs() -> None:
     """The order of fewer runs' documents is that of all, without those that the other runs alone have."""
     collection = load_example()
@@ -103,19 +102,6 @@ def test_documents_keep_their_lots_without_some_runs() -> None:
         assert after.tolist() == before[np.isin(before, after)].tolist()
         n_before, n_after = n_before + len(before), n_after + len(after)
     assert n_after < n_before
-
-
-def test_strata_of_a_sample() -> None:
-    topic, _ = of_one_topic(RUNS, "a")
-    assert Uniform().stratum(topic).tolist() == [0] * 9
-    assert ActiveSampling().stratum(topic) is None
-
-
-def test_an_empty_stratum_is_passed_over() -> None:
-    topic, relevant = of_one_topic(RUNS, "a")
-    strategy = Stratified(depths=(1, 50), rates=(1.0, 1.0, 1.0))
-    order = strategy.order(topic, relevant, 9, np.random.default_rng(1))
-    assert sorted(order.tolist()) == list(range(9))
 
 
 def test_the_first_draw_of_active_sampling_by_hand() -> None:
