@@ -131,11 +131,14 @@ def test_only_candidates_are_pooled() -> None:
 
 
 def test_nothing_pooled_warns() -> None:
-    """So it does at a depth beyond every run: a twentieth of 5,000 were holes enough for any of 100."""
     for arguments in ({"candidates": ["u"]}, {"candidates": []}, {"pooled_run_ids": []}):
         with pytest.warns(NoPoolWarning, match="no run looks pooled"):
             found = discover_pool(toy_collection(), **arguments)
         assert (found.pooled_run_ids, found.pool_depth) == ((), 0), arguments
+
+
+def test_depth_beyond_every_run_makes_no_run_pooled() -> None:
+    """A twentieth of a depth of 5,000 were holes enough for any run of 100 documents."""
     for rule in ("leading", "skipping"):
         with pytest.warns(NoPoolWarning):
             found = discover_pool(load_example(), depth=5000, rule=rule)  # type: ignore[arg-type]
