@@ -17,7 +17,6 @@ from bayespool import compare, load_example, score
 from bayespool.collection import Judge
 from bayespool.corrections import JudgeRates, PredictionPowered
 from bayespool.corrections.angelopoulos import rectifier, within_room
-from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.measures import parse_measure
 
@@ -248,30 +247,12 @@ def test_a_sample_of_one_says_nothing() -> None:
     assert hidden.draws is not None
 
 
-def test_other_measures_have_none() -> None:
-    for measure in ("AP@5", "RR@5", "Success@5", "ERR(max_rel=2)@5"):
-        found = estimate(PredictionPowered(), measure, collection=with_labels(LABELS))
-        assert found.notes == ("defined for sums of gains",)
-
-
 def test_completed_ideals_leave_it_within_their_bounds() -> None:
     found = estimate(PredictionPowered(), "nDCG@2", collection=with_labels(LABELS))
     one = score_bounds(with_labels(LABELS), "u", parse_measure("nDCG@2"))
     assert (found.per_topic <= one.most.scores() + 1e-12).all()
     assert found.draws is not None
     assert (found.draws.scores() <= one.most.scores() + 1e-12).all()
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"sample": "pooled"}, "no sample 'pooled'; hidden, judged"),
-        ({"n_draws": 0}, "n_draws 0 is not from 1 to 1,000,000"),
-    ],
-)
-def test_settings_are_checked(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        dataclasses.replace(PredictionPowered(), **changes)
 
 
 def test_its_interval_stands_beside_those_of_posteriors() -> None:

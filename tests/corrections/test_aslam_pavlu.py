@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import toys
+from each import cases
 from published_sample import STAT_AP, write_sample
 
 from bayespool import load_example, read_collection
@@ -63,7 +64,7 @@ def test_strata_by_hand() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("strategy", ["uniform", "stratified(depths=(3,), rates=(3.0, 1.0))"])
+@cases("strategy", ["uniform", "stratified(depths=(3,), rates=(3.0, 1.0))"])
 def test_nearly_unbiased_over_samples_of_the_example(strategy: str) -> None:
     """Means over 60 samples of three fifths of the pool."""
     example, runs = load_example(), ["east-1", "north-1", "south-1"]

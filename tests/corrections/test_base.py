@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 import toys
-from corrected import close, estimate, topics_of
+from corrected import LABELS, close, estimate, topics_of, with_labels
+from each import cases
 from hypothesis import given, strategies as st
 from toys import COMMON, EDGE_CASES, EDGE_MEASURES, FULLY_JUDGED, WITHOUT_A_POOL, toy_collection
 
@@ -19,6 +21,7 @@ from bayespool.corrections import (
     AsJudged,
     Background,
     CondensedList,
+    ConformalRiskControl,
     FroebeBootstrap,
     HorvitzThompson,
     InferredAP,
@@ -26,6 +29,7 @@ from bayespool.corrections import (
     JudgeFilled,
     JudgeRates,
     LuMoffatCulpepper,
+    Precise,
     PredictionPowered,
     Smoothed,
     SystemsAdjustment,
@@ -70,26 +74,23 @@ LACKING: dict[type, str] = {
 }
 NEED_MORE = tuple(LACKING)
 NEED_A_POOL = (SystemsAdjustment, TopicsAdjustment, AntiPrecision, FroebeBootstrap, LuMoffatCulpepper)
-by_correction = pytest.mark.parametrize("correction", POINT_CORRECTIONS, ids=repr)
+by_correction = cases("correction", POINT_CORRECTIONS)
 
 
 # What all have in common
 
 
-@by_correction
-def test_correction_is_an_estimator_without_an_interval(correction: PointCorrection) -> None:
-    assert isinstance(correction, Estimator)
+def test_correction_is_an_estimator_without_an_interval() -> None:
     collection = toy_collection()
-    (result,) = correction.estimate(collection, ["u", "n1"], "P@5")
-    assert result.method == correction.name
-    assert result.measure == Precision(5)
-    assert result.run_ids == ("u", "n1")
-    assert result.query_ids == ("1", "2", "3")
-    assert result.fingerprint == collection.fingerprint
-    assert result.draws is None
-    assert np.isnan(result.interval()).all()
-    assert np.allclose(result.per_topic.mean(axis=1), result.value, atol=1e-12, equal_nan=True)
-    assert np.isnan(result.value).all() == isinstance(correction, NEED_MORE)
+    for correction in POINT_CORRECTIONS:
+        assert isinstance(correction, Estimator), correction
+        (result,) = correction.estimate(collection, ["u", "n1"], "P@5")
+        assert (result.method, result.measure) == (correction.name, Precision(5)), correction
+        assert (result.run_ids, result.query_ids) == (("u", "n1"), ("1", "2", "3")), correction
+        assert (result.fingerprint, result.draws) == (collection.fingerprint, None), correction
+        assert np.isnan(result.interval()).all(), correction
+        assert np.allclose(result.per_topic.mean(axis=1), result.value, atol=1e-12, equal_nan=True)
+        assert np.isnan(result.value).all() == isinstance(correction, NEED_MORE), correction
 
 
 @by_correction
@@ -143,14 +144,16 @@ def test_value_lies_between_the_bounds(collection: Collection, cutoff: int) -> N
 
 
 @by_correction
-def test_estimands_coincide_above_the_pool_depth(correction: PointCorrection) -> None:
+def test_estimands_coincide_above_the_pool_depth_and_others_are_refused(correction: PointCorrection) -> None:
     collection = toy_collection(more=COMMON)
     pooled = dataclasses.replace(correction, estimand="pooled")
-    for measure in ("P@1", "P@3"):
-        for run_id in collection.run_ids:
-            complete = estimate(correction, measure, run_id, collection)
-            again = estimate(pooled, measure, run_id, collection)
-            assert np.array_equal(again.value, complete.value, equal_nan=True)
+    complete, again = (c.estimate(collection, measures=["P@1", "P@3"]) for c in (correction, pooled))
+    for one, other in zip(complete, again, strict=True):
+        assert np.array_equal(one.value, other.value, equal_nan=True)
+    with pytest.raises(InputError, match="no estimand 'some'"):
+        estimate(dataclasses.replace(correction, estimand="some"))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="the pooled estimand needs a pool depth"):
+        estimate(pooled, collection=toy_collection(pooled_run_ids=(), pool_depth=0))
 
 
 def test_pooled_estimand_has_nothing_to_correct_below_the_pool() -> None:
@@ -161,20 +164,11 @@ def test_pooled_estimand_has_nothing_to_correct_below_the_pool() -> None:
     assert topics_of(Background(e=0.5, estimand="pooled")) == close(0.4 + 0.2, 0.4 + 0.1, 0.2)
 
 
-@by_correction
-def test_unknown_estimands_are_refused(correction: PointCorrection) -> None:
-    with pytest.raises(InputError, match="no estimand 'some'; known: complete, pooled"):
-        estimate(dataclasses.replace(correction, estimand="some"))  # type: ignore[arg-type]
-    bare = toy_collection(pooled_run_ids=(), pool_depth=0)
-    with pytest.raises(InputError, match="the pooled estimand needs a pool depth"):
-        estimate(dataclasses.replace(correction, estimand="pooled"), collection=bare)
-
-
 # The grid of edge cases
 
 
 @by_correction
-@pytest.mark.parametrize("case", EDGE_CASES)
+@cases("case", EDGE_CASES)
 def test_edge_case(case: str, correction: PointCorrection) -> None:
     collection, run_id = EDGE_CASES[case]()
     for result in correction.estimate(collection, run_id, EDGE_MEASURES):
@@ -201,63 +195,46 @@ def test_edge_case(case: str, correction: PointCorrection) -> None:
             assert value == counts.n_relevant.sum() / n_ranks, result.measure
 
 
-@pytest.mark.parametrize("case", EDGE_CASES)
+@cases("case", EDGE_CASES)
 def test_edge_cases_are_what_they_are_called(case: str) -> None:
     collection, run_id = EDGE_CASES[case]()
-    assert len(EDGE_CASES) == 13
-    counts = judgment_counts(collection, run_id, cutoffs=[1, 3, 5, 10])
+    residual = judgment_counts(collection, run_id, cutoffs=[1, 3, 5, 10]).residual[0]
     row = collection.run_ids.index(run_id)
-    residual = counts.residual[0]
+    length = collection.length[row]
     assert residual.any() != (case in FULLY_JUDGED)
     assert (collection.pooled.sum() - collection.pooled[row] == 0) == (case in WITHOUT_A_POOL)
-    facts = {
+    nothing_relevant = max(toys.judgments(collection)["1"].values(), default=0) <= 0
+    assert {
         "nothing judged": (residual == 1).all(),
-        "everything judged": collection.length[row].min() >= 10,
+        "everything judged": length.min() >= 10,
         "everything judged in the pool": bool(collection.pooled[row]),
-        "run too short": (collection.length[row] == 2).all() and residual[:, 0].tolist() == [0, 1],
-        "one document": (collection.length[row] == 1).all(),
+        "run too short": (length == 2).all() and residual[:, 0].tolist() == [0, 1],
+        "one document": (length == 1).all(),
         "ties": toys.ranking(collection, run_id, "1") == list("zydcba"),
-        "no relevant document on a topic": not any(
-            relevance > 0 for relevance in toys.judgments(collection)["1"].values()
-        ),
-        "missing topic": collection.length[row].tolist() == [5, 0],
-        "cutoff deeper than the run": collection.length[row].max() == 4,
+        "no relevant document on a topic": nothing_relevant,
+        "missing topic": length.tolist() == [5, 0],
+        "cutoff deeper than the run": length.max() == 4,
         "cutoff deeper than the pool": not residual[:, :2].any() and residual[:, 2:].all(),
         "shared with an organization": collection.organizations[collection.organization[row]] == "x",
         "no pool": collection.pool_depth == 0,
         "only pooled run": collection.pooled_run_ids == (run_id,),
-    }
-    assert facts[case]
+    }[case]
 
 
-def test_nothing_judged_by_every_correction() -> None:
-    """B = 0 and Δ = 1 on both topics."""
+def test_nothing_judged_and_a_missing_topic_by_hand() -> None:
+    """B = 0 and Δ = 1 on both topics; and a topic that counts as zero."""
     collection, run_id = EDGE_CASES["nothing judged"]()
-    values = {
-        c.name: estimate(c, "P@5", run_id, collection).value[0]
-        for c in (AsJudged(), Background(), Interpolated(), Smoothed(), AntiPrecision(), CondensedList())
-    }
-    assert values == {
-        "as-judged": 0,
-        "background": pytest.approx(0.03),
-        "interpolated": pytest.approx(0.01),
-        "smoothed": pytest.approx(0.05),
-        "anti-precision": 0,
-        "condensed-list": 0,
-    }
-
-
-def test_missing_topic_counts_as_zero() -> None:
-    collection, run_id = EDGE_CASES["missing topic"]()
-    for correction in (
-        AsJudged(),
-        Background(),
-        Interpolated(),
-        Smoothed(),
-        AntiPrecision(),
-        CondensedList(),
+    without, missing = EDGE_CASES["missing topic"]()
+    for correction, expected in (
+        (AsJudged(), 0),
+        (Background(), 0.03),
+        (Interpolated(), 0.01),
+        (Smoothed(), 0.05),
+        (AntiPrecision(), 0),
+        (CondensedList(), 0),
     ):
-        result = estimate(correction, "P@5", run_id, collection)
+        assert estimate(correction, "P@5", run_id, collection).value[0] == pytest.approx(expected), correction
+        result = estimate(correction, "P@5", missing, without)
         assert result.per_topic[0, 1] == 0
         assert result.value[0] == pytest.approx(result.per_topic[0, 0] / 2)
 
@@ -280,33 +257,25 @@ EVERY_MEASURE = (
 )
 
 
-def on_the_example(correction: PointCorrection) -> PointCorrection:
-    if isinstance(correction, TopicsAdjustment):
-        return dataclasses.replace(correction, common_query_ids=load_example().query_ids[:5])
-    return correction
-
-
 @cache
-def bounds_on_the_example(measure: Measure) -> Bounds:
-    return score_bounds(load_example(), ["new-a", "new-b"], measure)
-
-
-@cache
-def fully_judged_example() -> Collection:
+def judged_or_not(is_judged: bool) -> Collection:
+    """The example, or with all unjudged documents judged nonrelevant."""
     example = load_example()
-    return dataclasses.replace(example, relevance=np.maximum(example.relevance, np.int16(0)))
+    judged = np.maximum(example.relevance, np.int16(0))
+    return dataclasses.replace(example, relevance=judged) if is_judged else example
 
 
 @cache
-def bounds_of_the_judged(measure: Measure) -> Bounds:
-    return score_bounds(fully_judged_example(), ["new-a", "north-1"], measure)
+def bounds_on_the_example(measure: Measure, is_judged: bool = False) -> Bounds:
+    return score_bounds(judged_or_not(is_judged), ["new-a", "new-b"], measure)
 
 
 @by_correction
 def test_every_measure_has_a_value_or_a_note(correction: PointCorrection) -> None:
     assert len(FAMILIES) >= 11
-    example = load_example()
-    results = on_the_example(correction).estimate(example, ["new-a", "new-b"], EVERY_MEASURE)
+    if isinstance(correction, TopicsAdjustment):
+        correction = dataclasses.replace(correction, common_query_ids=load_example().query_ids[:5])
+    results = correction.estimate(load_example(), ["new-a", "new-b"], EVERY_MEASURE)
     for result, measure in zip(results, parse_measures(EVERY_MEASURE), strict=True):
         assert result.measure == measure
         if np.isnan(result.value).any():
@@ -326,38 +295,77 @@ def test_every_measure_has_a_value_or_a_note(correction: PointCorrection) -> Non
             continue  # they may be beyond
         assert (result.per_topic >= np.minimum(found.lower, found.least.scores()) - 1e-9).all(), measure
         assert (result.per_topic <= highest + 1e-9).all(), measure
-
-
-@by_correction
-def test_fully_judged_run_keeps_the_value_of_every_measure(correction: PointCorrection) -> None:
-    judged = fully_judged_example()
-    for result in on_the_example(correction).estimate(judged, ["new-a", "north-1"], EVERY_MEASURE):
+    # and where all is judged the value that it has
+    for result in correction.estimate(judged_or_not(True), ["new-a", "new-b"], EVERY_MEASURE):
         if np.isnan(result.value).all():
-            lacking = LACKING.get(type(correction), "defined for ")
-            assert result.notes[0].startswith(lacking)
+            assert result.notes[0].startswith(LACKING.get(type(correction), "defined for "))
             continue
-        found = bounds_of_the_judged(result.measure)
+        found = bounds_on_the_example(result.measure, True)
         assert not found.n_unjudged.any()
         assert np.array_equal(result.value, found.low.means()), result.measure
 
 
-@by_correction
-def test_what_a_left_out_run_hides_does_not_matter(correction: PointCorrection) -> None:
+def test_what_a_left_out_run_hides_does_not_matter() -> None:
     """Other judgments of the documents that it alone contributed change no estimate."""
-    example = load_example()
-    run = example.pooled_run_ids[0]
-    gone = example.relevance != example.unpool(run).relevance
+    run = load_example().pooled_run_ids[0]
+    left = load_example().unpool(run)
+    gone = load_example().relevance != left.relevance
     assert gone.any()
-    relevance = np.where(gone, (example.relevance + 1) % 3, example.relevance).astype(np.int16)
-    other = dataclasses.replace(example, relevance=relevance)
-    for one, two in zip(
-        *(
-            on_the_example(correction).estimate(whole.unpool(run), run, ["P@10", "nDCG@10", "AP@10", "RR@10"])
-            for whole in (example, other)
-        ),
-        strict=True,
-    ):
-        assert np.array_equal(one.per_topic, two.per_topic, equal_nan=True)
+    relevance = np.where(gone, (load_example().relevance + 1) % 3, load_example().relevance).astype(np.int16)
+    other = dataclasses.replace(load_example(), relevance=relevance).unpool(run)
+    for correction in POINT_CORRECTIONS:
+        if isinstance(correction, TopicsAdjustment):
+            correction = dataclasses.replace(correction, common_query_ids=left.query_ids[:5])
+        estimates = (correction.estimate(c, run, ["P@10", "nDCG@10", "AP@10"]) for c in (left, other))
+        for one, two in zip(*estimates, strict=True):
+            assert np.array_equal(one.per_topic, two.per_topic, equal_nan=True), (correction, one.measure)
+
+
+SETTINGS = (
+    (FroebeBootstrap, {"distribution": "poisson"}, "no distribution 'poisson'"),
+    (FroebeBootstrap, {"loss": "mae"}, "no loss 'mae'"),
+    (FroebeBootstrap, {"n_bootstraps": 0}, "n_bootstraps 0 is not from 1 to 1,000,000"),
+    (FroebeBootstrap, {"n_bootstraps": 10**10}, "n_bootstraps 10000000000 is not"),
+    (FroebeBootstrap, {"quantile": 101}, "quantile 101 is not a whole number from 0 to 100"),
+    (FroebeBootstrap, {"quantile": 2.5}, "quantile 2.5 is not"),
+    (FroebeBootstrap, {"overestimates": float("nan")}, "overestimates nan is not 0 or more"),
+    (LuMoffatCulpepper, {"shape": "poisson"}, "no shape 'poisson'"),
+    (LuMoffatCulpepper, {"loss": "c"}, "no loss 'c'; a, b"),
+    (LuMoffatCulpepper, {"persistence": 1.0}, "persistence 1.0 is not between 0 and 1"),
+    (PredictionPowered, {"sample": "pooled"}, "no sample 'pooled'; hidden, judged"),
+    (PredictionPowered, {"n_draws": 0}, "n_draws 0 is not from 1 to 1,000,000"),
+    (Precise, {"sample": "runs"}, "no sample 'runs'; hidden, judged"),
+    (Precise, {"n_draws": 0}, "n_draws 0 is not"),
+    (ConformalRiskControl, {"sample": "pooled"}, "no sample 'pooled'; hidden, judged, runs"),
+    (ConformalRiskControl, {"n_draws": 0}, "n_draws 0 is not"),
+    (AntiPrecision, {"alpha": 2}, "alpha 2 is not between 0 and 1"),
+    (AntiPrecision, {"trigger": "x"}, "no trigger 'x'"),
+    (SystemsAdjustment, {"by": "team"}, "cannot hold out by 'team'; organization or run"),
+    *(
+        (c, {x: y}, "is not between 0 and 1")
+        for c in (Interpolated, Smoothed)
+        for x, y in (("e", -0.1), ("e", 1.1), ("c", 2), ("c", float("nan")))
+    ),
+    (Background, {"e": 1.1}, "constant e = "),
+    (Smoothed, {"alpha": 2}, "constant alpha = 2"),
+    (Interpolated, {"fit": "all"}, "no fit 'all'"),
+    *(
+        (TopicsAdjustment, {"common_query_ids": ids}, "are not among the topics of the qrels")
+        for ids in (("9",), ("1", "9"), ())
+    ),
+)
+
+
+@cases(("correction", "settings", "message"), SETTINGS)
+def test_settings_are_checked(correction: Any, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        estimate(correction(**settings))
+
+
+def test_sums_of_gains_alone_have_predictions_put_right() -> None:
+    for correction in (PredictionPowered(), Precise(), ConformalRiskControl()):
+        for result in correction.estimate(with_labels(LABELS), "u", ["AP@5", "RR@5", "Success@5", "ERR@5"]):
+            assert result.notes == ("defined for sums of gains",), (correction, result.measure)
 
 
 def test_rounded_amounts_stay_in_range() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from itertools import product
 from typing import Any
 
@@ -13,7 +12,6 @@ from toys import toy_collection
 
 from bayespool import load_example
 from bayespool.corrections import Precise
-from bayespool.errors import InputError
 
 # Hidden documents of the runs by topic, of a fifth each: n1 b c, n2 b f c, s1 h i, s2 h k | n1 p r, n2 p r,
 # s1 v w | n1 b, n2 b, s1 d, s2 d. A label 2 promises 1/2, 0 nothing, and none 1/5 (see test_angelopoulos).
@@ -75,25 +73,6 @@ def test_a_run_without_two_judged_topics_has_no_value() -> None:
     assert np.isnan(found.value[0])
     assert found.notes == ("needs two topics judged down to the cutoff",)
     assert found.draws is None
-
-
-def test_other_measures_have_none() -> None:
-    for measure in ("AP@5", "RR@5"):
-        assert estimate(Precise(), measure, collection=with_labels(LABELS)).notes == (
-            "defined for sums of gains",
-        )
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"sample": "runs"}, "no sample 'runs'; hidden, judged"),
-        ({"n_draws": 0}, "n_draws 0 is not from 1 to 1,000,000"),
-    ],
-)
-def test_settings_are_checked(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        dataclasses.replace(Precise(), **changes)
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from each import cases
 
 from bayespool.corrections.expected import amounts_with_expected, expected_amounts, gains_of_levels
 from bayespool.measures import (
@@ -24,7 +25,7 @@ from bayespool.measures import (
 CHANCES = np.array([[0.2, 1.0, 0.7, 0.0], [0.5, 0.3, 0.9, 0.25]])
 
 
-@pytest.mark.parametrize(
+@cases(
     "measure",
     [
         Precision(4),
@@ -38,7 +39,6 @@ CHANCES = np.array([[0.2, 1.0, 0.7, 0.0], [0.5, 0.3, 0.9, 0.25]])
         ERR(4, max_rel=1),
         ERR(4, max_rel=3),
     ],
-    ids=str,
 )
 def test_expectation_is_the_mean_over_all_rankings(measure: Measure) -> None:
     gains = gains_of_levels(measure, np.array([0, 1]))
@@ -75,7 +75,7 @@ def test_certain_documents_give_the_value_of_the_ranking() -> None:
         np.testing.assert_allclose(found, measure.amounts(levels), atol=1e-12)
 
 
-@pytest.mark.parametrize("measure", [Precision(3), DCG(3), Recall(3), AveragePrecision(3), ReciprocalRank(3)])
+@cases("measure", [Precision(3), DCG(3), Recall(3), AveragePrecision(3), ReciprocalRank(3)])
 def test_expected_gains_stand_beside_known_ones(measure: Measure) -> None:
     """Relevance 1, an unjudged document with a chance of .3, and one below what is asked about."""
     level, opened = np.array([1, -1, -1]), np.array([False, True, False])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import toys
 from corrected import close, estimate
+from each import cases
 from real import read_real
 
 from bayespool import leave_out, load_example
@@ -103,7 +104,7 @@ def test_a_fully_judged_run_keeps_its_value() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("strategy", ["uniform", "stratified(depths=(3,), rates=(3.0, 1.0))"])
+@cases("strategy", ["uniform", "stratified(depths=(3,), rates=(3.0, 1.0))"])
 def test_unbiased_over_samples_of_the_example(strategy: str) -> None:
     """Means over 120 samples of two fifths of the pool, of runs whose top could all be sampled."""
     example = load_example()

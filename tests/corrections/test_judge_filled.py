@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-import pytest
 from corrected import LABELS, close, estimate, with_labels
+from each import cases
 from toys import toy_collection
 
 from bayespool.collection import Judge
@@ -90,7 +90,7 @@ def test_a_relevant_label_of_no_judged_document_is_the_least_that_counts() -> No
     assert relevance_of_grades(unseen, unseen.judges[0], 2).tolist() == [0, 2]
 
 
-@pytest.mark.parametrize("shift", [-1.5, 0.25, 7.0])
+@cases("shift", [-1.5, 0.25, 7.0])
 def test_other_labels_are_what_judged_documents_of_their_grade_are(shift: float) -> None:
     """The highest has c2 h1 r2, the middle one a1 b0, of whose medians it is the lower, the lowest none."""
     said = {

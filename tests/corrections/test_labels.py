@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from corrected import LABELS, estimate, with_any_labels, with_labels
+from each import cases
 from hypothesis import given, strategies as st
 from toys import EDGE_CASES, EDGE_MEASURES, from_rankings, pooled_collections, toy_collection
 
@@ -16,7 +17,6 @@ from bayespool import leave_out, load_example, read_collection
 from bayespool.collection import Collection, Judge, add_judges, labels_from_frame
 from bayespool.corrections import JudgeFilled, JudgeRates, PredictionPowered
 from bayespool.corrections.labels import (
-    NO_JUDGE,
     LabelCorrection,
     hidden_documents,
     judge_of,
@@ -32,7 +32,7 @@ BY_LABELS: tuple[LabelCorrection, ...] = (
     PredictionPowered(n_draws=50),
     PredictionPowered(sample="judged", n_draws=50),
 )
-by_correction = pytest.mark.parametrize("correction", BY_LABELS, ids=repr)
+by_correction = cases("correction", BY_LABELS)
 
 
 def two_judges() -> Collection:
@@ -45,15 +45,13 @@ def two_judges() -> Collection:
 def test_a_name_is_needed_among_several() -> None:
     both = two_judges()
     assert judge_of(both, "other", "judge-rates") is both.judges[1]
-    with pytest.raises(InputError) as raised:
-        judge_of(both, None, "judge-rates")
-    assert str(raised.value) == (
-        "judge-rates: there are 2 judges, name one; judge-rates(judge='llm'); known: llm, other"
-    )
-    with pytest.raises(InputError, match="judge-rates: no judge 'lm'; known: llm, other"):
-        judge_of(both, "lm", "judge-rates")
-    with pytest.raises(InputError, match="no judge 'llm'; give labels: --judge"):
-        judge_of(toy_collection(), "llm", "judge-rates")
+    for collection, name, message in (
+        (both, None, r"judge-rates: there are 2 judges, name one; .*known: llm, other"),
+        (both, "lm", "judge-rates: no judge 'lm'; known: llm, other"),
+        (toy_collection(), "llm", "no judge 'llm'; give labels: --judge"),
+    ):
+        with pytest.raises(InputError, match=message):
+            judge_of(collection, name, "judge-rates")
 
 
 @by_correction
@@ -66,14 +64,6 @@ def test_the_judge_that_is_named_is_asked(correction: LabelCorrection) -> None:
         assert not np.array_equal(alone.per_topic, other.per_topic)
     with pytest.raises(InputError, match="name one"):
         estimate(correction, "P@5", "u", two_judges())
-
-
-@by_correction
-def test_without_a_judge_there_is_no_value(correction: LabelCorrection) -> None:
-    for result in correction.estimate(toy_collection(), ["u", "n1"], ["P@5", "nDCG@5", "RR@5"]):
-        assert np.isnan(result.per_topic).all()
-        assert result.draws is None
-        assert result.notes == (NO_JUDGE, NO_JUDGE)
 
 
 # Counting
@@ -143,7 +133,7 @@ def within(result: Estimates, collection: Collection, run_id: str) -> None:
 
 
 @by_correction
-@pytest.mark.parametrize("case", EDGE_CASES)
+@cases("case", EDGE_CASES)
 def test_edge_case(case: str, correction: LabelCorrection) -> None:
     bare, run_id = EDGE_CASES[case]()
     collection = with_any_labels(bare)
@@ -161,11 +151,6 @@ def test_edge_case(case: str, correction: LabelCorrection) -> None:
             assert result.draws is None
             continue
         within(result, collection, run_id)
-
-
-def test_the_grid_has_cases_of_both_kinds() -> None:
-    hidden = {case: len(hidden_documents(make()[0], 10)) for case, make in EDGE_CASES.items()}
-    assert 0 < sum(n > 0 for n in hidden.values()) < len(hidden)
 
 
 @by_correction

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import toys
 from corrected import close, estimate
+from each import cases
 from hypothesis import given, strategies as st
 from toys import from_rankings
 
 from bayespool.collection import Collection
 from bayespool.corrections import AntiPrecision, AsJudged, anti_precision_indicators
-from bayespool.errors import InputError
 
 TRIGGERS = st.sampled_from(["lambda", "precision", "anti-precision"])
 
@@ -27,7 +27,7 @@ def test_anti_precision_of_the_toy() -> None:
     assert result.per_topic[0].tolist() == close(1 / 3 + 2 / 3 / 36, 2 / 3 + 1 / 3 / 36, 2 / 3 / 36)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("trigger", "measure", "fires"),
     [
         ("lambda", "P@3", True),
@@ -48,46 +48,23 @@ def test_triggers_of_anti_precision(trigger: Any, measure: str, fires: bool) -> 
     assert fires or corrected == lower
 
 
-def test_anti_precision_when_relevant_documents_come_up() -> None:
-    """Two triggers fire and one does not, with ΔP > 0 and ΔP̄ > 0 at the cost of what is unjudged."""
-    collection = from_rankings(
-        {"p": {"1": "axbc"}, "u": {"1": "bzyx"}},
-        {"1": {"a": 0, "b": 1, "c": 0, "y": 0}},
-        pooled_run_ids=("p",),
-        pool_depth=1,
-    )
-    # p composed with u: a1 b1 c4 x4, so that the first two are a0 b1 where they were a0 x?: ΔP = ½, ΔP̄ = 0
-    for trigger, value in (("lambda", 0.5), ("precision", 0.5), ("anti-precision", 0.5)):
-        result = estimate(AntiPrecision(trigger=trigger), "P@2", collection=collection)  # type: ignore[arg-type]
-        assert result.value[0] == value  # Δk̄ = −½: nothing to add
-
-
-def test_anti_precision_adds_the_share_of_unjudged_documents_that_came_up() -> None:
-    """Half of what stands in the top two becomes unjudged: k̄·½ is added, if λ or ΔP̄ say so."""
-    collection = from_rankings(
-        {"p": {"1": "abxc"}, "u": {"1": "azxb"}},
-        {"1": {"a": 1, "b": 0, "c": 0}},
-        pooled_run_ids=("p",),
-        pool_depth=2,
-    )
-    # p composed with u: a1 x3 c4 b4, so that a1 x? stand where a1 b0 stood: ΔP = 0, ΔP̄ = −½, Δk̄ = ½.
-    # s = ½, s̄ = 0, k̄ = ½: λ = ½·(0·0 + ½·½) = 1/8
-    for trigger, value in (("lambda", 0.75), ("precision", 0.5), ("anti-precision", 0.75)):
-        result = estimate(AntiPrecision(trigger=trigger), "P@2", collection=collection)  # type: ignore[arg-type]
-        assert result.value[0] == pytest.approx(value, abs=1e-12)
-
-
-def test_anti_precision_when_relevant_and_unjudged_documents_come_up() -> None:
-    collection = from_rankings(
-        {"p": {"1": "abRx"}, "u": {"1": "Rxab"}},
-        {"1": {"a": 0, "b": 0, "R": 1}},
-        pooled_run_ids=("p",),
-        pool_depth=3,
-    )
-    # p composed with u has R1 x? where a0 b0 stood: ΔP = ½, ΔP̄ = −1, Δk̄ = ½. s = ½, s̄ = 0, k̄ = ½
-    for trigger in ("lambda", "precision", "anti-precision"):
-        result = estimate(AntiPrecision(trigger=trigger), "P@2", collection=collection)  # type: ignore[arg-type]
-        assert result.value[0] == pytest.approx(0.5 + 0.5 * 0.5, abs=1e-12)
+def test_anti_precision_by_trigger_and_by_hand() -> None:
+    for pooled, own, judged, depth, values in (
+        # p composed with u: a1 b1 c4 x4, so that the first two are a0 b1 where they were a0 x?: ΔP = ½ and
+        # ΔP̄ = 0; two triggers fire and one does not, with Δk̄ = −½: nothing to add
+        ("axbc", "bzyx", {"a": 0, "b": 1, "c": 0, "y": 0}, 1, (0.5, 0.5, 0.5)),
+        # a1 x3 c4 b4, so that a1 x? stand where a1 b0 stood: ΔP = 0, ΔP̄ = −½, Δk̄ = ½. s = ½, s̄ = 0, k̄ = ½:
+        # λ = ½·(0·0 + ½·½) = 1/8, and k̄·½ is added, if λ or ΔP̄ say so
+        ("abxc", "azxb", {"a": 1, "b": 0, "c": 0}, 2, (0.75, 0.5, 0.75)),
+        # R1 x? where a0 b0 stood: ΔP = ½, ΔP̄ = −1, Δk̄ = ½. s = ½, s̄ = 0, k̄ = ½
+        ("abRx", "Rxab", {"a": 0, "b": 0, "R": 1}, 3, (0.75, 0.75, 0.75)),
+    ):
+        rankings = {"p": {"1": pooled}, "u": {"1": own}}
+        collection = from_rankings(rankings, {"1": judged}, pooled_run_ids=("p",), pool_depth=depth)
+        for trigger, value in zip(("lambda", "precision", "anti-precision"), values, strict=True):
+            correction = AntiPrecision(trigger=trigger)  # type: ignore[arg-type]
+            found = estimate(correction, "P@2", collection=collection).value[0]
+            assert found == pytest.approx(value, abs=1e-12), (pooled, trigger)
 
 
 def test_anti_precision_weighs_by_what_is_judged() -> None:
@@ -114,15 +91,8 @@ def test_alpha_0_corrects_nothing(collection: Collection, cutoff: int, trigger: 
     assert np.array_equal(corrected.value[known], lower.value[known])
 
 
-def test_anti_precision_settings_are_checked() -> None:
-    with pytest.raises(InputError, match="alpha 2 is not between 0 and 1"):
-        estimate(AntiPrecision(alpha=2))
-    with pytest.raises(InputError, match="no trigger 'x'"):
-        AntiPrecision(trigger="x")  # type: ignore[arg-type]
-
-
 # ΔP, ΔP̄, Δk̄, k̄, λ and the trigger of the toy's new run, worked as above; the formula is Table 1's.
-@pytest.mark.parametrize(
+@cases(
     ("measure", "expected"),
     [
         ("P@3", (0, -1 / 36, 1 / 36, 5 / 9, 5 / 9 / 36 / 3, 1)),

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
 import toys
 from corrected import estimate
+from each import cases
 from hypothesis import given, strategies as st
-from toys import from_rankings, toy_collection
+from toys import from_rankings
 
 from bayespool.collection import Collection
 from bayespool.corrections import LuMoffatCulpepper
 from bayespool.corrections.lu_moffat_culpepper import gain_curves, simplex_weights
-from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.experiments import load_example
 from bayespool.measures import parse_measure
@@ -57,7 +56,7 @@ def one_run(target: str = "cxa", relevance: dict[str, int] | None = None) -> Col
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("shape", "third", "last"),
     [
         ("zipf", 1 / 3, 1 / 1000),  # 1 and 1/2: 1/k
@@ -128,19 +127,6 @@ def test_measures_that_are_neither_have_none() -> None:
         result = estimate(LuMoffatCulpepper(), measure, collection=one_run())
         assert result.notes == (note,)
         assert np.isnan(result.value[0]) == (measure == "AntiP@3")
-
-
-def test_topic_without_gains_has_none() -> None:
-    # on topic 3 of the toy nothing is relevant: e and f gain nothing
-    result = estimate(LuMoffatCulpepper(), "P@5")
-    assert result.per_topic[0, 2] == pytest.approx(0, abs=1e-12)
-    assert 0.4 < result.per_topic[0, 0] < 1
-
-
-def test_needs_another_pooled_run() -> None:
-    result = estimate(LuMoffatCulpepper(), collection=toy_collection(pooled_run_ids=(), pool_depth=0))
-    assert np.isnan(result.value[0])
-    assert result.notes == ("needs a pooled run",)
 
 
 def test_weights_go_to_runs_whose_ranks_tell_gains() -> None:
@@ -272,16 +258,3 @@ def test_combination_is_of_the_shapes() -> None:
     assert one.any()
     assert (combined >= three.min(axis=0) - 1e-9)[one].all()
     assert (combined <= three.max(axis=0) + 1e-9)[one].all()
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"shape": "poisson"}, "no shape 'poisson'; combined, constant, linear, zipf, weibull"),
-        ({"loss": "c"}, "no loss 'c'; a, b"),
-        ({"persistence": 1.0}, "persistence 1.0 is not between 0 and 1"),
-    ],
-)
-def test_settings_are_checked(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        dataclasses.replace(LuMoffatCulpepper(), **changes)

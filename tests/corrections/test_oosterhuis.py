@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any
-
 import numpy as np
 import pytest
 from corrected import LABELS, close, estimate, sampled, with_any_labels, with_labels
+from each import cases
 from hypothesis import given, strategies as st
 from toys import from_rankings
 
@@ -21,7 +19,6 @@ from bayespool.corrections.oosterhuis import (
     moved_gains,
     shift_at,
 )
-from bayespool.errors import InputError
 
 SHIFTS = np.linspace(-1, 1, 2001)
 
@@ -64,7 +61,7 @@ def test_shifts_are_those_of_the_condition() -> None:
         assert found.tolist() == [np.flatnonzero(too_high).max(), np.flatnonzero(too_low).min()]
 
 
-@pytest.mark.parametrize(("n_sets", "has_interval"), [(10, False), (19, False), (20, True), (1000, True)])
+@cases(("n_sets", "has_interval"), [(10, False), (19, False), (20, True), (1000, True)])
 def test_fewer_than_20_sets_leave_no_interval_of_95_per_cent(n_sets: int, has_interval: bool) -> None:
     critical = critical_shifts(
         Calibration(np.ones((n_sets, 1)), np.full(n_sets, 0.5)), np.linspace(0, 1, 2001)[None]
@@ -143,24 +140,6 @@ def test_without_a_set_there_is_no_value() -> None:
         found = estimate(ConformalRiskControl(sample=sample), "P@2", "u", labeled)  # type: ignore[arg-type]
         assert np.isnan(found.value[0])
         assert found.notes == (notes.get(sample, "needs documents that one organization alone contributed"),)
-
-
-def test_other_measures_have_none() -> None:
-    for measure in ("AP@5", "RR@5", "ERR(max_rel=2)@5"):
-        found = estimate(ConformalRiskControl(), measure, collection=with_labels(LABELS))
-        assert found.notes == ("defined for sums of gains",)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"sample": "pooled"}, "no sample 'pooled'; hidden, judged, runs"),
-        ({"n_draws": 0}, "n_draws 0 is not from 1 to 1,000,000"),
-    ],
-)
-def test_settings_are_checked(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        dataclasses.replace(ConformalRiskControl(), **changes)
 
 
 @pytest.mark.slow

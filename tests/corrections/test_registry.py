@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from each import cases
 
 from bayespool.corrections import CondensedList
 from bayespool.errors import InputError
@@ -18,7 +19,7 @@ def registry_as_it_was():
     ESTIMATORS.update(before)
 
 
-@pytest.mark.parametrize("name", ["all", "default", "pairs", "Half", "a,b", "a(b", "", "a-", "1"])
+@cases("name", ["all", "default", "pairs", "Half", "a,b", "a(b", "", "a-", "1"])
 def test_names_that_texts_could_not_hold_are_refused(name: str) -> None:
     with pytest.raises(InputError, match="no estimator can be called"):
         register_estimator(name, description="")(CondensedList)
@@ -34,9 +35,6 @@ def test_a_class_of_the_same_name_does_not_take_the_place_of_another() -> None:
     assert ESTIMATORS["condensed-list"] is there
     register_estimator("condensed-list", description="again")(CondensedList)
     assert ESTIMATORS["condensed-list"].description == "again"
-
-
-def test_an_estimator_of_another_name_is_refused_when_it_is_made() -> None:
     register_estimator("condensed", description="")(CondensedList)
     with pytest.raises(InputError, match="registered as condensed, it calls itself condensed-list"):
         parse_estimator("condensed")

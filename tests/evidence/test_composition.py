@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import toys
+from each import cases
 from hypothesis import given, strategies as st
 from toys import from_rankings, toy_collection
 
@@ -32,7 +33,7 @@ def effects_of(collection: Collection, run_id: str, cutoff: int, **options: Any)
 #     topic 2, u: v p z x      n1: q1 p2 r3 s4 t5 → q p r s t     n2: r2 p2 q3 t4 → r p q t
 #                              s1: q1 v1 p2 w3 x4 y6 → q v p w x y
 #     topic 3, u: e f          s1: c1 e1 a2 d3 → c e a d          the others as they are
-@pytest.mark.parametrize(
+@cases(
     ("cutoff", "relevant", "nonrelevant"),
     [
         (1, [-1, 0, 0], [1, 0, 0]),  # s2: h1 → k0; n2: p1 → r2
@@ -51,10 +52,7 @@ def test_composition_effects_are_means_over_pooled_runs() -> None:
     effects = composition_effects(toy_collection(), "u", cutoffs=3)
     assert np.allclose(effects.delta_precision[0, :, 0], [-1 / 12, 1 / 12, 0], atol=1e-15)
     assert np.allclose(effects.delta_antiprecision[0, :, 0], [1 / 12, -1 / 12, -1 / 12], atol=1e-15)
-
-
-def test_composition_effects_at_rel_2() -> None:
-    # n2: p1 → r2 at the first rank of topic 2; s2: h1 → k0 is no change
+    # at relevance 2 n2: p1 → r2 at the first rank of topic 2; s2: h1 → k0 is no change
     assert effects_of(toy_collection(), "u", 1, rel=2) == [[0, 1, 0], [0, -1, 0]]
 
 
@@ -68,7 +66,7 @@ def test_composition_halfway() -> None:
     assert effects_of(collection, "u", 1, alpha=0.5) == [[-1, 0, 0], [1, 0, 0]]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("new", "relevant"),
     [
         ("xb", -1),  # b moves from 1 to 2, where a is that only the pooled run has: a b
@@ -88,7 +86,7 @@ def test_common_document_goes_after_the_exclusive_one(new: str, relevant: int) -
     assert effects_of(collection, "u", 1) == [[relevant], [-relevant]]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("alpha", "before", "after"),
     [
         (1 / 3, 5, 4),  # ⅓·1 + ⅔·5 = 3⅔, behind the third
@@ -140,17 +138,14 @@ def test_run_is_not_composed_with_itself() -> None:
     assert not effects.delta_precision.any()
 
 
-def test_no_pooled_run_no_effect() -> None:
+def test_no_pooled_run_no_effect_and_alpha_is_a_weight() -> None:
     effects = composition_effects(toy_collection(pooled_run_ids=()), cutoffs=[1, 3])
     assert effects.delta_precision.shape == (5, 3, 2)
     assert not effects.delta_precision.any()
     assert not effects.delta_antiprecision.any()
-
-
-@pytest.mark.parametrize("alpha", [-0.1, 1.1, float("nan")])
-def test_alpha_is_a_weight(alpha: float) -> None:
-    with pytest.raises(InputError, match="is not between 0 and 1"):
-        composition_effects(toy_collection(), cutoffs=5, alpha=alpha)
+    for alpha in (-0.1, 1.1, float("nan")):
+        with pytest.raises(InputError, match="is not between 0 and 1"):
+            composition_effects(toy_collection(), cutoffs=5, alpha=alpha)
 
 
 def composed(ours: str, theirs: str, alpha: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ir_measures
 import numpy as np
-import pytest
+from each import cases
 from graded_example import graded_example
 from toys import toy_collection
 
@@ -47,7 +47,7 @@ def test_ideals_reach_as_deep_as_the_pool() -> None:
     }
 
 
-@pytest.mark.parametrize(("ideal", "counted"), [("own", [[0], [1]]), ("shared", [[0, 1], [0, 1]])])
+@cases(("ideal", "counted"), [("own", [[0], [1]]), ("shared", [[0, 1], [0, 1]])])
 def test_unjudged_documents_in_reach_are_the_run_s_own_or_those_of_all(
     ideal: str, counted: list[list[int]]
 ) -> None:
@@ -63,8 +63,8 @@ def test_unjudged_documents_in_reach_are_the_run_s_own_or_those_of_all(
             assert found[row, topic] == sum(example.relevance[pair] < 0 for pair in top)
 
 
-@pytest.mark.parametrize("name", ["nDCG@10", "AP@10", "AP(rel=2)@10", "R@10"])
-@pytest.mark.parametrize("ideal", ["own", "shared"])
+@cases("name", ["nDCG@10", "AP@10", "AP(rel=2)@10", "R@10"])
+@cases("ideal", ["own", "shared"])
 def test_truth_of_a_run_left_out_is_that_of_the_judgments_with_it_back(name: str, ideal: Ideal) -> None:
     """ir_measures on the judgments of the pool with the run put back alone, or with both runs."""
     whole = graded_example()

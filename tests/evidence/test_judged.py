@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import toys
+from each import cases
 from hypothesis import given, strategies as st
 from toys import toy_collection
 
@@ -15,7 +16,6 @@ from bayespool.errors import InputError
 from bayespool.evidence import JudgmentCounts, condensed_counts, held_out_counts, judgment_counts
 from bayespool.evidence.bounds import unjudged_documents
 from bayespool.evidence.composition import composition_effects
-from bayespool.experiments import load_example
 
 CUTOFFS = st.lists(st.integers(1, 12), min_size=1, max_size=4)
 
@@ -75,22 +75,16 @@ def test_pooled_estimand_leaves_what_is_below_the_pool_nonrelevant() -> None:
     assert split(counts, 3) == split(complete, 3)
 
 
-def test_run_of_another_order_and_one_cutoff() -> None:
-    collection = toy_collection()
-    counts = judgment_counts(collection, ["u", "n1"], cutoffs=3)
-    assert counts.run_ids == ("u", "n1")
-    assert counts.query_ids == ("1", "2", "3")
-    assert counts.cutoffs == (3,)
+def test_runs_in_another_order_and_a_cutoff_beyond_them() -> None:
+    counts = judgment_counts(toy_collection(), ["u", "n1"], cutoffs=3)
+    assert (counts.run_ids, counts.query_ids, counts.cutoffs) == (("u", "n1"), ("1", "2", "3"), (3,))
     assert split(counts, 3)["u"][0] == (1, 0, 2, 0)
-
-
-def test_cutoff_beyond_every_run_is_padded() -> None:
     counts = judgment_counts(toy_collection(), "s2", cutoffs=1000)
     assert split(counts, 1000)["s2"] == [(1, 1, 0, 998), (0, 0, 0, 1000), (0, 2, 0, 998)]
     assert counts.lower[0, 0, 0] == 0.001
 
 
-@pytest.mark.parametrize("cutoffs", [[], 0, [5, 0], [-1]])
+@cases("cutoffs", [[], 0, [5, 0], [-1]])
 def test_cutoffs_begin_at_one(cutoffs: int | list[int]) -> None:
     for count in (judgment_counts, condensed_counts, held_out_counts, composition_effects):
         with pytest.raises(InputError, match="give at least one, each 1 or more"):
@@ -157,14 +151,9 @@ def test_unjudged_documents_of_the_toy() -> None:
     assert pair[1] == pair[7]  # d of topic 1, in both runs
     assert np.array_equal(collection.document[collection.run_index(["u", "n1"])[run], topic, rank - 1], pair)
     assert (collection.pair_topic[pair] == topic).all()
-
-
-def test_unjudged_documents_of_the_pooled_estimand() -> None:
-    collection = toy_collection()
     run, topic, _, pair = unjudged_documents(collection, ["u", "n1"], cutoff=5, estimand="pooled")
     assert [collection.doc_id(p) for p in pair] == list("ldzef")
-    assert run.tolist() == [0] * 5
-    assert topic.tolist() == [0, 0, 1, 2, 2]
+    assert (run.tolist(), topic.tolist()) == ([0] * 5, [0, 0, 1, 2, 2])
 
 
 @given(toys.pooled_collections(), st.integers(1, 8), st.sampled_from(["complete", "pooled"]))
@@ -178,17 +167,3 @@ def test_unjudged_documents_are_those_that_are_counted(
     assert np.array_equal(n_unjudged, counts.n_unjudged[:, :, 0])
     assert (collection.relevance[pair] < 0).all()
     assert np.array_equal(collection.document[run, topic, rank - 1], pair)
-
-
-# At size
-
-
-def test_example_counts_and_unpooling_agree() -> None:
-    """On the embedded example: 21 pooled runs, 8 organizations, real ranks."""
-    collection = load_example()
-    counts = held_out_counts(collection, cutoffs=[5, 10, 20], by="run")
-    for row, run_id in enumerate(counts.run_ids):
-        before = judgment_counts(collection, run_id, cutoffs=[5, 10, 20])
-        after = judgment_counts(collection.unpool(run_id), run_id, cutoffs=[5, 10, 20])
-        assert np.array_equal(counts.n_hidden[row], (after.n_unjudged - before.n_unjudged)[0])
-    assert counts.n_hidden.sum() > 0

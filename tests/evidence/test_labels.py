@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-import pytest
 from toys import toy_collection
 
 from bayespool.collection import (
@@ -54,18 +53,10 @@ def test_rates_are_drawn_to_that_of_all() -> None:
     np.testing.assert_allclose(rate, [(0 + 0.3) / 3, (0 + 0.3) / 1, (1 + 0.3) / 3])
 
 
-@pytest.mark.parametrize(
-    ("asked", "expected"),
-    [
-        ({"rel": 2}, ([0, 0, 0], [2, 0, 2])),
-        ({"rel": 2, "given": 1}, ([0, 0, 0], [0, 0, 1])),  # a of topic 1 alone is 1 or more
-    ],
-)
-def test_levels_of_relevance(asked: dict[str, int], expected: tuple[list[int], list[int]]) -> None:
-    assert counted(counts_of(labeled(toy_collection(), LABELS), **asked)) == expected
-
-
-def test_documents_without_a_label_are_not_counted() -> None:
+def test_levels_of_relevance_and_documents_without_a_label() -> None:
+    of_toy = labeled(toy_collection(), LABELS)
+    assert counted(counts_of(of_toy, rel=2)) == ([0, 0, 0], [2, 0, 2])
+    assert counted(counts_of(of_toy, rel=2, given=1)) == ([0, 0, 0], [0, 0, 1])  # a of topic 1 alone
     only = {"1": {"a": 1, "l": 0}}
     assert counted(counts_of(labeled(toy_collection(), only))) == ([0, 1], [0, 0])
 
@@ -108,16 +99,13 @@ def favored(seed: int, quality: float, favors: str | None = None) -> list[str]:
     return list(favored_organizations(collection, collection.judges[0]))
 
 
-@pytest.mark.parametrize("quality", [1.0, 2.0])
-@pytest.mark.parametrize("organization", ["north", "lake", "new-a"])
-def test_the_favored_organization_is_found(organization: str, quality: float) -> None:
+def test_the_favored_organization_is_found_and_nobody_else() -> None:
     """One of the pool, or that of a run to score: those that the judge reranked for."""
-    assert [favored(seed, quality, organization) for seed in range(4)] == [[organization]] * 4
-
-
-@pytest.mark.parametrize("quality", [-2.0, 0.0, 1.0, 3.0])
-def test_nobody_is_favored_by_a_judge_that_favors_nobody(quality: float) -> None:
-    assert [favored(seed, quality) for seed in range(5)] == [[]] * 5
+    for organization, quality in (("north", 1.0), ("lake", 2.0), ("new-a", 1.0), ("new-a", 2.0)):
+        found = [favored(seed, quality, organization) for seed in range(4)]
+        assert found == [[organization]] * 4, (organization, quality)
+    for quality in (-2.0, 0.0, 1.0, 3.0):
+        assert [favored(seed, quality) for seed in range(4)] == [[]] * 4, quality
 
 
 def test_with_two_organizations_nobody_can_be_told_apart() -> None:

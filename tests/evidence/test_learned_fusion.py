@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from each import cases
 from toys import documents_of
 
 from bayespool.collection import Collection, build_collection, qrels_from_frame, run_from_frame
@@ -53,7 +54,7 @@ def predicted(teachers: Teachers, rows: np.ndarray, columns: np.ndarray, gain: n
     return float(at @ np.linalg.solve(kernel + np.eye(len(rows)), relevant - relevant.mean()))
 
 
-@pytest.mark.parametrize("which", [-1, 0, 3])
+@cases("which", [-1, 0, 3])
 def test_closed_forms_are_those_of_each_document_left_out(which: int) -> None:
     fusion = learned_fusion(load_example())
     teachers = fusion.teachers
@@ -96,7 +97,7 @@ def test_log_odds_of_hidden_documents_the_plain_way() -> None:
         assert found[d] == pytest.approx(lesson.coefficients @ signs, abs=2e-5)
 
 
-@pytest.mark.parametrize(("rel", "given"), [(1, 0), (2, 1)])
+@cases(("rel", "given"), [(1, 0), (2, 1)])
 def test_what_an_organization_alone_contributed_touches_nothing_of_its_own(rel: int, given: int) -> None:
     """Weights, calibration and the runs' own lines stay to the bit."""
     collection, rng = load_example(), np.random.default_rng(2)
@@ -157,7 +158,7 @@ def test_good_runs_weigh_more_and_log_odds_are_calibrated() -> None:
         assert chance == pytest.approx(fusion.teachers.relevant[part].mean(), abs=0.06)
 
 
-@pytest.mark.parametrize("names", [(), ("a",), ("a", "b")])
+@cases("names", [(), ("a",), ("a", "b")])
 def test_a_small_pool_or_none_is_no_obstacle(names: tuple[str, ...]) -> None:
     rankings = {"a": "d1 d2 d3", "b": "d2 d4 d1", "t": "d5 d1 d4"}
     runs = [

@@ -8,6 +8,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from each import cases
 from toys import from_rankings, toy_collection
 
 from bayespool.collection import Collection, add_judges, labels_from_frame
@@ -82,27 +83,17 @@ def steps(relevant: tuple[int, ...], nonrelevant: tuple[int, ...]) -> list[tuple
 # --- names and values --------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:llm. all labels of judge")
 def test_a_judge_has_predictors_of_its_grades_the_run_the_topic_and_no_label() -> None:
     found = label_predictors(labeled())
     assert tuple(found) == ALL
-    assert {predictor.name: predictor.per for predictor in found.values()} == {
-        **dict.fromkeys(ALL, "label"),
-        OF_RUN: "ranking",
-    }
-    assert found["llm ≥ 1"].description == "whether judge llm labels it 1 or more"
-    assert found["llm without label"].description == "whether judge llm does not label it"
+    per = {predictor.name: predictor.per for predictor in found.values()}
+    assert per == {**dict.fromkeys(ALL, "label"), OF_RUN: "ranking"}
     assert label_predictors(toy_collection()) == {}
-
-
-def test_names_tell_judges_and_values_apart() -> None:
     both = add_judges(labeled(), {"gpt-4": labels_from_frame({"1": {"a": 0.25, "b": -1}})})
     of_other = ("gpt-4 ≥ 0.25", "gpt-4 of the run", "gpt-4 on the topic", "gpt-4 without label")
     assert tuple(label_predictors(both)) == (*ALL, *of_other)
-
-
-@pytest.mark.filterwarnings("ignore:llm. all labels of judge")
-def test_a_judge_that_says_nothing_has_no_predictor() -> None:
-    assert label_predictors(labeled({"1": {"a": 1, "b": 1}})) == {}
+    assert label_predictors(labeled({"1": {"a": 1, "b": 1}})) == {}  # which says nothing
 
 
 def test_values_of_hidden_documents_by_hand() -> None:
@@ -128,12 +119,9 @@ def test_values_of_hidden_documents_by_hand() -> None:
 def test_values_of_unjudged_documents_by_hand() -> None:
     collection = labeled()
     table = unjudged_document_table(collection, ("u",), cutoff=3, names=NAMES)
-    found = {
-        collection.doc_id(int(pair)): row.tolist()
-        for pair, row in zip(table.pair, table.predictors, strict=True)
-    }
-    assert found.keys() == {"l", "d", "z", "e", "f"}
+    found = dict(zip(map(collection.doc_id, table.pair.tolist()), table.predictors, strict=True))
     expected = {"l": [1, 0, 0], "d": [0, 0, 0], "z": [1, 1, 0], "e": [NAN, NAN, 1], "f": [NAN, NAN, 1]}
+    assert found.keys() == expected.keys()
     for document, values in expected.items():
         np.testing.assert_array_equal(found[document], values, err_msg=document)
 
@@ -246,10 +234,12 @@ def test_slopes_are_steps_of_log_odds_ratios_by_hand() -> None:
     assert slopes[OF_RUN] == slopes[ON_TOPIC] == (0.5, 0.5)
 
 
-def test_standard_deviations_have_a_most() -> None:
+def test_standard_deviations_have_a_most_and_slopes_may_be_below_zero() -> None:
     mean, std = label_slopes(known_judge((0, 5), (5, 0)))["llm ≥ 1"]
     assert mean == pytest.approx(2 * math.log(6))  # one document more of each grade and kind
     assert std == 1.5
+    upside_down = label_slopes(known_judge((8, 2, 1), (1, 3, 8)))
+    assert max(upside_down["llm ≥ 1"][0], upside_down["llm ≥ 2"][0]) < 0
 
 
 def test_slopes_are_of_the_relevance_asked_for() -> None:
@@ -264,13 +254,7 @@ def test_slopes_are_of_the_relevance_asked_for() -> None:
         assert found == [pytest.approx(step) for step in steps(relevant, nonrelevant)], asked
 
 
-def test_a_judge_upside_down_has_slopes_below_zero() -> None:
-    slopes = label_slopes(known_judge((8, 2, 1), (1, 3, 8)))
-    assert slopes["llm ≥ 1"][0] < 0
-    assert slopes["llm ≥ 2"][0] < 0
-
-
-@pytest.mark.parametrize(
+@cases(
     ("n_relevant", "n_nonrelevant", "usable"),
     [((0, 5), (5, 0), True), ((0, 4), (20, 0), False), ((2, 18), (4, 0), False), ((2, 3), (1, 4), True)],
 )

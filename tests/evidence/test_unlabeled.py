@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from each import cases
 
 from bayespool.collection import Collection, Judge, add_judges
 from bayespool.evidence import DocumentTable, document_table
@@ -44,7 +45,7 @@ def share_without(table: DocumentTable) -> float:
     return float(table.columns(("llm without label",)).mean())
 
 
-@pytest.mark.parametrize(("of_unjudged", "expected"), [(1.0, 0.0), (0.85, 0.2), (0.5, 0.5), (0.0, 1.0)])
+@cases(("of_unjudged", "expected"), [(1.0, 0.0), (0.85, 0.2), (0.5, 0.5), (0.0, 1.0)])
 def test_as_many_go_without_as_documents_in_question(of_unjudged: float, expected: float) -> None:
     collection = judged(1.0, of_unjudged=of_unjudged)
     hidden, unjudged = tables(collection)

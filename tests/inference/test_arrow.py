@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import cases
 
 from bayespool.inference.arrow import Arrow, Factor, Layout
 
@@ -48,7 +49,7 @@ def factor_and_covariance(layout: Layout, constrained: bool) -> tuple[Factor, np
     return arrow.factor(sums), precision, covariance
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@cases("layout", LAYOUTS)
 def test_the_trace_of_a_product_is_that_of_the_full_matrices(layout: Layout) -> None:
     factor, precision, covariance = factor_and_covariance(layout, True)
     expected = np.trace(precision @ covariance)
@@ -56,8 +57,8 @@ def test_the_trace_of_a_product_is_that_of_the_full_matrices(layout: Layout) -> 
     assert expected == pytest.approx(layout.size - len(factor.sums))  # a dimension less for each sum
 
 
-@pytest.mark.parametrize("constrained", [False, True])
-@pytest.mark.parametrize("layout", LAYOUTS)
+@cases("constrained", [False, True])
+@cases("layout", LAYOUTS)
 def test_a_factor_is_the_gaussian_of_the_full_matrix(layout: Layout, constrained: bool) -> None:
     factor, precision, covariance = factor_and_covariance(layout, constrained)
     assert np.linalg.eigvalsh(precision).min() > 0
@@ -76,8 +77,8 @@ def test_a_factor_is_the_gaussian_of_the_full_matrix(layout: Layout, constrained
     assert factor.log_determinant == pytest.approx(-log_volume + np.log(lengths or [1]).sum())
 
 
-@pytest.mark.parametrize("constrained", [False, True])
-@pytest.mark.parametrize("layout", LAYOUTS)
+@cases("constrained", [False, True])
+@cases("layout", LAYOUTS)
 def test_draws_have_the_covariance(layout: Layout, constrained: bool) -> None:
     factor, _, covariance = factor_and_covariance(layout, constrained)
     draws = factor.draw(40_000, np.random.default_rng(2))
@@ -88,7 +89,7 @@ def test_draws_have_the_covariance(layout: Layout, constrained: bool) -> None:
         assert np.abs(draws[:, where].sum(axis=1)).max() < 1e-9
 
 
-@pytest.mark.parametrize("change", ["global", "local"])
+@cases("change", ["global", "local"])
 def test_a_matrix_that_is_not_positive_has_no_factor(change: str) -> None:
     layout = LAYOUTS[1]
     arrow = some_arrow(layout)

@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from each import cases
 from scipy.integrate import quad
 from scipy.special import log_expit
 
@@ -55,7 +56,7 @@ def exact(log_odds: np.ndarray, tau: float) -> float:
     return sum(exact_of_cell(cell, tuple(of_cell.tolist()), tau) for cell, of_cell in enumerate(rows))
 
 
-@pytest.mark.parametrize("tau", [1e-3, 0.3, 1.0, 2.0])
+@cases("tau", [1e-3, 0.3, 1.0, 2.0])
 def test_what_is_left_is_the_integral(tau: float) -> None:
     log_odds, k, n = observations()
     found = integrate(log_odds, k, n, START, tau, np.zeros((len(k), 0)), *ONE, np.zeros(len(SIZES)))
@@ -112,7 +113,7 @@ def test_at_the_mode_it_is_the_approximation_of_laplace() -> None:
     assert found.log_likelihood == pytest.approx(expected, abs=5e-3)  # modes are found to .03 sd
 
 
-@pytest.mark.parametrize("tau", [0.4, 2.5])
+@cases("tau", [0.4, 2.5])
 def test_draws_have_the_density(tau: float) -> None:
     log_odds, k, n = observations()
     cell = np.repeat([9, 4, 7, 2, 5], SIZES)

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from each import cases
 from scipy import stats
 from scipy.special import expit
 
@@ -26,7 +27,7 @@ def judged_twice(n: int, rng: np.random.Generator, *, spread: float = 0.7, n_lev
     return JudgedTwice(topic, first, second, features, N_TOPICS, n_levels)
 
 
-@pytest.mark.parametrize("rung", [1, 2])
+@cases("rung", [1, 2])
 def test_the_mode_is_where_the_density_is_flat_and_the_curvature_is_its_own(rung: int) -> None:
     twice = judged_twice(300, np.random.default_rng(1), n_levels=3)
     prior, scales = np.array([[8.0, 2, 1], [3, 4, 2], [1, 2, 3]]), (0.6, 0.4, 0.2, 0.9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import cases
 from fits import prepared_evidence
 from graphs import NO_LINKER, free_points
 
@@ -78,7 +79,7 @@ def check_derivatives(density: Density, x, theta):
     assert np.linalg.eigvalsh(information).min() > 0
 
 
-@pytest.mark.parametrize("model", MODEL_NAMES)
+@cases("model", MODEL_NAMES)
 def test_derivatives_are_those_of_the_density(model, monkeypatch):
     """With more nodes than in use, for the integrals over cells are to be exact here."""
     nodes, shares = np.polynomial.hermite_e.hermegauss(41)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import arviz_base
 import arviz_stats
 import numpy as np
-import pytest
+from each import cases
 
 from bayespool.inference import Fit
 from bayespool.inference.fit import MAX_R_HAT, MIN_ESS, diagnose
@@ -80,38 +80,31 @@ def test_tails_are_checked_on_their_own() -> None:
     assert not any(p.startswith("bulk effective sample size") for p in found.problems)
 
 
-def test_divergences_are_counted() -> None:
+def test_divergences_and_a_single_chain_are_problems() -> None:
     found = diagnose(tree_of(independent(4, 1000), n_divergences=7), engine="nuts")
-    assert found.n_divergences == 7
-    assert found.problems == ("7 divergent transitions",)
-
-
-def test_one_chain_has_no_r_hat() -> None:
+    assert (found.n_divergences, found.problems) == (7, ("7 divergent transitions",))
     found = diagnose(tree_of(independent(1, 4000)), engine="nuts")
     assert np.isnan(found.max_r_hat)
     assert found.problems == ("one chain has no R-hat",)
     assert found.min_ess_bulk > 3000
 
 
-def test_constants_and_empty_effects_do_not_count() -> None:
+def test_constants_and_empty_effects_do_not_count_and_are_not_trusted_alone() -> None:
     draws = independent(4, 1000)
     more = {"fixed": np.zeros((4, 1000, 3)), "none": np.zeros((4, 1000, 0))}
     found, alone = diagnose(tree_of(draws, **more), engine="nuts"), diagnose(tree_of(draws), engine="nuts")
     assert found == alone
+    found = diagnose(tree_of(np.ones((4, 1000))), engine="nuts")
+    assert not found.passed
+    assert np.isnan(found.min_ess_bulk)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf])
+@cases("value", [np.nan, np.inf])
 def test_draws_that_are_not_finite_are_a_problem(value: float) -> None:
     draws = independent(4, 1000)
     draws[1, 2] = value
     found = diagnose(tree_of(independent(4, 1000), y=draws), engine="nuts")
     assert "some draws are not finite" in found.problems
-
-
-def test_nothing_but_constants_cannot_be_trusted() -> None:
-    found = diagnose(tree_of(np.ones((4, 1000))), engine="nuts")
-    assert not found.passed
-    assert np.isnan(found.min_ess_bulk)
 
 
 def test_fit_without_organizations_has_empty_effects() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from completed import NO_FIT
+from each import cases
 from fits import TARGETS, compile_once, example_evidence, same_draws
 from own_models import OWN_OF_COUNTS, WITH_CELLS
 
@@ -237,10 +238,13 @@ def test_a_name_is_one_engines(sure: None) -> None:
     assert ENGINES["laplace"] is Laplace
 
 
-@pytest.mark.parametrize("make", [PosteriorEstimator, Fitting])
-def test_an_unknown_engine_names_those_that_are_known(make: Any, sure: None) -> None:
-    with pytest.raises(InputError, match="no engine 'gibbs'; known: laplace, nuts, sure"):
-        make(engine="gibbs")
+def test_engines_are_known_by_name_and_take_the_settings_they_have(sure: None) -> None:
+    for make in (PosteriorEstimator, Fitting):
+        with pytest.raises(InputError, match="no engine 'gibbs'; known: laplace, nuts, sure"):
+            make(engine="gibbs")
+    assert make_engine("laplace", **FEW) == Laplace(draws=20, chains=2)
+    assert make_engine("nuts", **FEW) == NUTS(draws=20, tune=20, chains=2, target_accept=0.8)
+    assert make_engine("nuts", relay=True, **FEW) == make_engine("nuts", **FEW)  # nothing takes over from it
 
 
 def test_choices_of_the_command_line_are_the_engines() -> None:
@@ -250,13 +254,7 @@ def test_choices_of_the_command_line_are_the_engines() -> None:
     assert default == what.choices[0]
 
 
-def test_settings_are_taken_where_an_engine_has_them() -> None:
-    assert make_engine("laplace", **FEW) == Laplace(draws=20, chains=2)
-    assert make_engine("nuts", **FEW) == NUTS(draws=20, tune=20, chains=2, target_accept=0.8)
-    assert make_engine("nuts", relay=True, **FEW) == make_engine("nuts", **FEW)  # nothing takes over from it
-
-
-@pytest.mark.parametrize("problem", ["no mode", None])
+@cases("problem", ["no mode", None])
 def test_the_engine_that_is_named_takes_over(
     problem: str | None, sure: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import cases
 
 from bayespool.inference import kernels
 from bayespool.inference.arrow import Arrow, Layout
 
 
-@pytest.mark.parametrize("slopes_are_local", [False, True])
+@cases("slopes_are_local", [False, True])
 def test_slopes_of_owners_are_those_of_the_dense_design(slopes_are_local):
     """Columns of an intercept and two slopes; four owners add to the slopes, and each has an effect."""
     rng = np.random.default_rng(6)
@@ -50,7 +51,7 @@ def test_slopes_of_owners_are_those_of_the_dense_design(slopes_are_local):
     assert gradient == pytest.approx(1 + dense.T @ slope)
 
 
-@pytest.mark.parametrize("n_columns", [0, 1, 3])
+@cases("n_columns", [0, 1, 3])
 def test_sums_over_observations_are_those_of_the_dense_design(n_columns):
     """Six globals, of which three are effects, and four topics with two locals each."""
     rng = np.random.default_rng(5)

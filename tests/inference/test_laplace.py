@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from each import cases
 from fits import prepared_evidence
 from scipy import stats
 from scipy.special import expit
@@ -87,7 +88,7 @@ def test_scales_that_nobody_knows_have_the_prior_down_to_zero():
         assert (sigma < at).mean() == pytest.approx(prior.cdf(at), rel=0.35)
 
 
-@pytest.mark.parametrize("scale", ["sigma_topic", "sigma_interaction"])
+@cases("scale", ["sigma_topic", "sigma_interaction"])
 def test_a_scale_that_its_prior_holds_at_zero_has_the_prior(scale):
     """Its mode is a long way from where the search begins."""
     spec = MODELS["ratio"].with_priors({scale: "HalfNormal(1e-6)"})
@@ -97,7 +98,7 @@ def test_a_scale_that_its_prior_holds_at_zero_has_the_prior(scale):
         assert (draws < prior.ppf(share)).mean() == pytest.approx(share, abs=0.06)
 
 
-@pytest.mark.parametrize("priors", [{"mu": "StudentT(3, 0, 1)"}, {"sigma_topic": "Gamma(2, 1)"}])
+@cases("priors", [{"mu": "StudentT(3, 0, 1)"}, {"sigma_topic": "Gamma(2, 1)"}])
 def test_a_prior_that_the_engine_does_not_know_names_the_other_engine(priors):
     estimator = PosteriorEstimator(model="background", priors=priors)
     with pytest.raises(InputError, match="use the nuts engine"):
@@ -115,30 +116,16 @@ def test_where_it_fails_nuts_takes_over(monkeypatch):
         def sample(self, **_):
             return sampled
 
-    monkeypatch.setattr(Laplace, "fit", lambda *_, **__: broken)
-    monkeypatch.setattr(NUTS, "compile", lambda *_: Compiled())
-    with pytest.warns(DiagnosticsWarning, match="background: no mode; sampling with nuts instead"):
-        (result,) = estimator.estimate(load_example(), "new-b")
-    assert result.diagnostics.engine == "nuts"
-    assert result.notes == ("",)
-
-
-def test_a_curvature_that_is_never_positive_makes_nuts_take_over(monkeypatch):
     def fail(*_, **__):
         raise np.linalg.LinAlgError
 
-    class Compiled:
-        def sample(self, **_):
-            return fit
-
-    estimator = PosteriorEstimator(model="background", draws=100)
-    fit = estimator.estimate(load_example(), "new-b")[0].fits["background"]
-    monkeypatch.setattr(Laplace, "fit", fail)
     monkeypatch.setattr(NUTS, "compile", lambda *_: Compiled())
-    with pytest.warns(
-        DiagnosticsWarning, match="background: a curvature is not positive; sampling with nuts"
-    ):
-        estimator.estimate(load_example(), "new-b")
+    for fitted, said in ((lambda *_, **__: broken, "no mode"), (fail, "a curvature is not positive")):
+        monkeypatch.setattr(Laplace, "fit", fitted)
+        with pytest.warns(DiagnosticsWarning, match=f"background: {said}; sampling with nuts instead"):
+            (result,) = estimator.estimate(load_example(), "new-b")
+        assert result.diagnostics.engine == "nuts"
+        assert result.notes == ("",)
 
 
 def test_an_approximation_far_from_the_density_is_found_out(monkeypatch):

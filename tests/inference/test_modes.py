@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from each import cases
 from fits import prepared_evidence
 from scipy.special import gammaln
 
@@ -28,7 +29,7 @@ def density(model: str = "ratio") -> Density:
     return Density(MODELS[model].structure(prepared_evidence(model)))
 
 
-@pytest.mark.parametrize("model", ["background", "interpolated", "ratio", "evidence"])
+@cases("model", ["background", "interpolated", "ratio", "evidence"])
 def test_no_step_leads_higher_from_a_mode(model: str) -> None:
     of = density(model)
     x, theta = of.start()
@@ -82,7 +83,7 @@ def small_density(n_hidden: list[int], n_relevant: list[int], n_topics: int) -> 
     return Density(MODELS["background"].structure(evidence))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("n", "k", "laplace_off", "bound_off"),
     [
         (4, 2, -0.0260, -0.0016),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 
 import arviz_stats
 import numpy as np
 import pymc as pm
 import pytest
+from each import cases
 from fits import compile_once, example_evidence, same_draws, sample_quietly
 
 from bayespool.errors import DiagnosticsWarning, InputError
@@ -15,7 +17,7 @@ from bayespool.inference import NUTS, Fit
 from bayespool.models import MODELS
 
 
-@pytest.mark.parametrize(
+@cases(
     "wrong",
     [{"draws": 0}, {"tune": 0}, {"chains": 0}, {"cores": 0}, {"target_accept": 1.0}, {"target_accept": 0.0}],
 )
@@ -34,28 +36,14 @@ def background_fit(random_seed: int = 1, cutoff: int = 10, settings: NUTS = SMAL
 
 
 @pytest.mark.slow
-def test_same_seed_gives_the_same_bytes() -> None:
-    assert same_draws(background_fit(1), background_fit(1))
-
-
-@pytest.mark.slow
-def test_other_seed_gives_other_draws() -> None:
-    one, other = background_fit(1).draws(), background_fit(2).draws()
+def test_a_seed_gives_the_same_bytes_whatever_the_cores_and_the_fits_before() -> None:
+    first = background_fit(1)
+    background_fit(1, cutoff=5)
+    assert same_draws(first, background_fit(1))
+    assert same_draws(first, background_fit(1, settings=dataclasses.replace(SMALL, cores=1)))
+    one, other = first.draws(), background_fit(2).draws()
     for name in BACKGROUND:
         assert (one[name] != other[name]).mean() > 0.99, name
-
-
-@pytest.mark.slow
-def test_cores_change_nothing() -> None:
-    one = NUTS(draws=60, tune=100, chains=2, cores=1)
-    assert same_draws(background_fit(1), background_fit(1, settings=one))
-
-
-@pytest.mark.slow
-def test_sampling_leaves_the_compiled_model_as_it_was() -> None:
-    before = background_fit(1)
-    background_fit(1, cutoff=5)
-    assert same_draws(before, background_fit(1))
 
 
 def few_values(*values: float) -> pm.Model:
@@ -77,92 +65,63 @@ def test_refit_with_other_data_is_the_fit_to_them() -> None:
 
 @pytest.mark.slow
 def test_refit_of_a_model_of_the_package_is_the_fit_to_the_data() -> None:
+    """Without all of the data it is refused, for else the old ones would be fitted again, in silence."""
     five, ten = example_evidence(5), example_evidence(10)
     assert len(five.n_hidden) != len(ten.n_hidden)
     fresh = SMALL.compile(MODELS["background"].graph(five))
     refitted = background_fit(3, cutoff=5)
     assert same_draws(refitted, sample_quietly(fresh, random_seed=3))
     assert not same_draws(refitted, background_fit(3, cutoff=10))
-
-
-@pytest.mark.slow
-def test_refit_without_all_data_is_refused() -> None:
-    """Else the old data of what is missing would be fitted again, in silence."""
-    compiled = compile_once(SMALL, MODELS["background"].graph(example_evidence()))
-    arrays = example_evidence().arrays()
-    del arrays["n_hidden"]
+    arrays = {name: values for name, values in five.arrays().items() if name != "n_hidden"}
     with pytest.raises(KeyError, match="n_hidden"):
-        compiled.sample(random_seed=1, data=arrays)
+        fresh.sample(random_seed=1, data=arrays)
 
 
 @pytest.mark.slow
-def test_draws_have_the_models_shapes_chain_after_chain() -> None:
-    fit = background_fit()
-    evidence = example_evidence()
-    draws = fit.draws()
-    assert set(draws) == set(BACKGROUND)
-    assert {name: values.shape for name, values in draws.items()} == {
-        "mu": (120,),
-        "sigma_topic": (120,),
-        "sigma_organization": (120,),
-        "topic_effect": (120, len(evidence.query_ids)),
-        "organization_effect": (120, len(evidence.organizations)),
-    }
-    posterior = fit.posterior["posterior"].to_dataset()
-    assert np.array_equal(draws["mu"][60:], posterior["mu"].sel(chain=1).to_numpy())
-    assert np.abs(draws["topic_effect"].sum(axis=1)).max() < 1e-9
-    assert (draws["sigma_topic"] > 0).all()
-
-
-@pytest.mark.slow
-def test_posterior_is_a_tree_that_arviz_reads() -> None:
-    fit = background_fit()
-    evidence = example_evidence()
+def test_posterior_is_a_tree_that_arviz_reads_and_draws_are_its_chains() -> None:
+    fit, evidence = background_fit(), example_evidence()
+    n_topics, n_organizations = len(evidence.query_ids), len(evidence.organizations)
     assert set(fit.posterior.children) == {"posterior", "sample_stats"}
-    posterior = fit.posterior["posterior"].to_dataset()
-    assert {str(d): n for d, n in posterior.sizes.items()} == {
-        "chain": 2,
-        "draw": 60,
-        "topic": len(evidence.query_ids),
-        "organization": len(evidence.organizations),
-    }
+    posterior, draws = fit.posterior["posterior"].to_dataset(), fit.draws()
+    sizes = {"chain": 2, "draw": 60, "topic": n_topics, "organization": n_organizations}
+    assert {str(d): n for d, n in posterior.sizes.items()} == sizes
     assert tuple(posterior["topic_effect"].dims) == ("chain", "draw", "topic")
     assert posterior["topic"].to_numpy().tolist() == list(evidence.query_ids)
     assert posterior["organization"].to_numpy().tolist() == list(evidence.organizations)
+    assert {name: values.shape for name, values in draws.items()} == {
+        **dict.fromkeys(("mu", "sigma_topic", "sigma_organization"), (120,)),
+        "topic_effect": (120, n_topics),
+        "organization_effect": (120, n_organizations),
+    }
+    assert set(draws) == set(BACKGROUND)
+    assert np.array_equal(draws["mu"][60:], posterior["mu"].sel(chain=1).to_numpy())
+    assert np.abs(draws["topic_effect"].sum(axis=1)).max() < 1e-9
+    assert (draws["sigma_topic"] > 0).all()
     diverging = fit.posterior["sample_stats"]["diverging"].to_numpy()
     assert diverging.shape == (2, 60)
     assert int(diverging.sum()) == fit.diagnostics.n_divergences
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         summary = arviz_stats.summary(fit.posterior, round_to="none")
-    assert len(summary) == 3 + len(evidence.query_ids) + len(evidence.organizations)
-    assert float(summary.loc["mu", "mean"]) == pytest.approx(fit.draws()["mu"].mean(), abs=1e-6)
-    first = f"topic_effect[{evidence.query_ids[0]}]"
-    assert float(summary.loc[first, "mean"]) == pytest.approx(
-        fit.draws()["topic_effect"][:, 0].mean(), abs=1e-6
-    )
+    assert len(summary) == 3 + n_topics + n_organizations
+    assert float(summary.loc["mu", "mean"]) == pytest.approx(draws["mu"].mean(), abs=1e-6)
+    first = float(summary.loc[f"topic_effect[{evidence.query_ids[0]}]", "mean"])
+    assert first == pytest.approx(draws["topic_effect"][:, 0].mean(), abs=1e-6)
 
 
 @pytest.mark.slow
-def test_failed_checks_warn_and_mark_the_fit() -> None:
-    compiled = compile_once(NUTS(draws=20, tune=20, chains=2), MODELS["background"].graph(example_evidence()))
+def test_failed_checks_warn_and_mark_the_fit_and_enough_draws_pass() -> None:
+    graph, data = MODELS["background"].graph(example_evidence()), example_evidence().arrays()
+    compiled = compile_once(NUTS(draws=20, tune=20, chains=2), graph)
     with pytest.warns(DiagnosticsWarning) as caught:
-        fit = compiled.sample(random_seed=1, data=example_evidence().arrays(), called="background")
+        fit = compiled.sample(random_seed=1, data=data, called="background")
     assert not fit.diagnostics.passed
     (said,) = (str(w.message) for w in caught)
-    problems = "; ".join(fit.diagnostics.problems)
-    assert said == f"background: {problems}; more draws (--draws, draws=) or tuning may help"
+    assert said.startswith(f"background: {'; '.join(fit.diagnostics.problems)}; ")
     assert any("effective sample size" in p for p in fit.diagnostics.problems)
-
-
-@pytest.mark.slow
-def test_enough_draws_pass_without_a_warning() -> None:
-    compiled = compile_once(
-        NUTS(draws=1500, tune=700, chains=4), MODELS["background"].graph(example_evidence())
-    )
-    fit = compiled.sample(random_seed=1, data=example_evidence().arrays())  # a warning would be an error
-    assert fit.diagnostics.passed
-    assert fit.diagnostics.engine == "nuts"
+    more = compile_once(NUTS(draws=1500, tune=700, chains=4), graph)
+    passed = more.sample(random_seed=1, data=data).diagnostics  # a warning would be an error
+    assert (passed.passed, passed.engine) == (True, "nuts")
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from bayespool.inference.arrow import ParameterPositions
 from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE
@@ -21,28 +20,18 @@ def places(n_topics: int, n_organizations: int, n_predictors: int = 3) -> Parame
     return ParameterPositions(Structure(coefficients, groups, ()))
 
 
-@pytest.mark.parametrize(
-    ("n_topics", "n_organizations"), [(50, 4), (15, 4), (16, 4), (9, 30), (5, 1), (1, 6)]
-)
-def test_every_parameter_stands_once(n_topics: int, n_organizations: int) -> None:
-    found = places(n_topics, n_organizations)
-    every = np.arange(found.layout.size)
-    taken = np.concatenate([every[where] for where in found.slices.values()])
-    assert sorted(taken.tolist()) == every.tolist()
-    assert "interaction" not in found.slices
-    assert "interaction" in found.scales
-
-
-@pytest.mark.parametrize(
-    ("n_topics", "n_organizations", "n_global", "n_groups", "width"),
-    [(50, 4, 20, 50, 1), (16, 4, 20, 16, 1), (15, 4, 19, 4, 4), (9, 30, 13, 30, 4), (5, 1, 7, 5, 1)],
-)
-def test_what_leaves_fewer_others_is_local(
-    n_topics: int, n_organizations: int, n_global: int, n_groups: int, width: int
-) -> None:
+def test_every_parameter_stands_once_and_what_leaves_fewer_others_is_local() -> None:
     """Of 3 slopes: organizations are local where four times their number is more than the topics."""
-    layout = places(n_topics, n_organizations).layout
-    assert (layout.n_global, layout.n_groups, layout.width) == (n_global, n_groups, width)
+    for n_topics, n_organizations, *expected in (
+        (50, 4, 20, 50, 1), (16, 4, 20, 16, 1), (15, 4, 19, 4, 4), (9, 30, 13, 30, 4), (5, 1, 7, 5, 1),
+    ):  # fmt: skip
+        found = places(n_topics, n_organizations)
+        layout, every = found.layout, np.arange(found.layout.size)
+        assert [layout.n_global, layout.n_groups, layout.width] == expected
+        taken = np.concatenate([every[where] for where in found.slices.values()])
+        assert sorted(taken.tolist()) == every.tolist()
+        assert "interaction" not in found.slices
+        assert "interaction" in found.scales
 
 
 def test_an_organizations_effect_and_slopes_stand_together() -> None:

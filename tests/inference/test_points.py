@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import cases
 
 from bayespool.inference.modes import (
     axis_points,
@@ -15,7 +16,7 @@ from bayespool.inference.modes import (
 )
 
 
-@pytest.mark.parametrize("n_dims", [1, 2, 3])
+@cases("n_dims", [1, 2, 3])
 def test_weighted_points_integrate_a_density_about_zero(n_dims: int) -> None:
     points, log_placed = lay_points(2000, n_dims)
     assert points.shape == (2000, n_dims)
@@ -26,7 +27,7 @@ def test_weighted_points_integrate_a_density_about_zero(n_dims: int) -> None:
     assert share @ points**2 == pytest.approx(np.ones(n_dims), abs=0.08)
 
 
-@pytest.mark.parametrize("n_dims", [1, 2, 4])
+@cases("n_dims", [1, 2, 4])
 def test_points_on_axes_have_the_moments_of_a_normal_distribution(n_dims: int) -> None:
     points = axis_points(n_dims)
     assert points.shape == (2 * n_dims, n_dims)
@@ -65,8 +66,8 @@ def test_sums_of_functions_of_one_coordinate_are_known_from_few_nodes() -> None:
     assert off == pytest.approx([0.245, 0.115], abs=0.01)
 
 
-@pytest.mark.parametrize("by_axis", [False, True])
-@pytest.mark.parametrize("n_dims", [1, 3])
+@cases("by_axis", [False, True])
+@cases("n_dims", [1, 3])
 def test_interpolation_is_exact_at_nodes_and_of_planes(n_dims: int, by_axis: bool) -> None:
     rng = np.random.default_rng(1)
     nodes, points = rng.normal(size=(12, n_dims)), rng.normal(size=(50, n_dims))

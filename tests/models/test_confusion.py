@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import cases
 
 from bayespool.errors import InputError
 from bayespool.models.confusion import parse_confusion, prior_counts
@@ -14,7 +15,7 @@ def test_text_and_rows_say_the_same() -> None:
     assert parse_confusion(None) == ()
 
 
-@pytest.mark.parametrize(
+@cases(
     ("given", "problem"),
     [
         ("95 5", "not a square"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from each import cases
 from graphs import MODELS, build, evidence_of
 from toys import EDGE_CASES, toy_collection
 
@@ -89,8 +89,8 @@ def test_sums_of_the_evidence_are_those_of_the_counts() -> None:
 WITH_A_GRAPH = ("no pool", "nothing judged", "missing topic")
 
 
-@pytest.mark.parametrize("case", EDGE_CASES)
-@pytest.mark.parametrize("cutoff", [1, 5])
+@cases("case", EDGE_CASES)
+@cases("cutoff", [1, 5])
 def test_evidence_of_edge_cases_is_sound(case: str, cutoff: int) -> None:
     collection, run = EDGE_CASES[case]()
     evidence = evidence_of(collection, run, cutoff=cutoff)

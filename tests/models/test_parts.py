@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pymc as pm
 import pytest
+from each import cases
 from graphs import NO_LINKER
 from scipy import stats
 from scipy.special import expit, gammaln
@@ -33,7 +34,7 @@ def test_binomial_has_the_mass_and_draws_of_one() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("centered", [True, False])
+@cases("centered", [True, False])
 def test_group_effects_sum_to_zero_and_have_their_scale(centered: bool) -> None:
     with pm.Model(coords={"group": list("abcd")}) as graph:
         group_effect("group", Prior("HalfNormal", (2.0,)), "group", centered=centered)
@@ -46,7 +47,7 @@ def test_group_effects_sum_to_zero_and_have_their_scale(centered: bool) -> None:
     assert stats.kstest(sigma, stats.halfnorm(scale=2).cdf).pvalue > 1e-4
 
 
-@pytest.mark.parametrize(
+@cases(
     ("prior", "symmetric"),
     [
         (Prior("HalfNormal", (2.0,)), stats.norm(scale=2)),
@@ -75,7 +76,7 @@ def test_scale_without_a_symmetric_prior_is_sampled_itself() -> None:
     assert [v.name for v in graph.free_RVs] == ["sigma_group", "standard_group"]
 
 
-@pytest.mark.parametrize("n_groups", [0, 1])
+@cases("n_groups", [0, 1])
 def test_single_group_has_no_effect_and_keeps_its_scale(n_groups: int) -> None:
     with pm.Model(coords={"group": list("ab")[:n_groups]}) as graph:
         effect = group_effect("group", Prior("HalfNormal", (1.0,)), "group", centered=True)

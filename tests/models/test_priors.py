@@ -7,6 +7,7 @@ import inspect
 import numpy as np
 import pymc as pm
 import pytest
+from each import cases
 from scipy import stats
 
 from bayespool.errors import InputError
@@ -14,7 +15,7 @@ from bayespool.models import Prior, parse_prior
 from bayespool.models.priors import FAMILIES, PARAMETERS
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "distribution", "args"),
     [
         ("Normal(-2.2, 1.5)", "Normal", (-2.2, 1.5)),
@@ -41,41 +42,18 @@ def test_text_of_a_prior_is_the_prior_again() -> None:
     assert str(Prior("Normal", (-2.0, 0.25))) == "Normal(-2, 0.25)"
 
 
-def test_prior_is_its_own_parse() -> None:
-    prior = Prior("Normal", (0.0, 1.0))
-    assert parse_prior(prior) is prior
+def test_text_that_is_no_prior_is_refused() -> None:
+    for text in (
+        "", "Normal", "Normal(", "Normal(0, 1", "Normal(a, 1)", "Normal(mu=a, sigma=1)", "Normal(**{})(1)",
+        "Normal(0, 1)(2)", "pm.Normal(0, 1)", "1 + 1", "Normal(0, 1); Normal(0, 1)", "Normal(*(0, 1))",
+        "Normal('zero', 1)", "Normal([0], 1)", "Normal(None, 1)", "Normal(nan, 1)",
+        "__import__('os').getcwd()", "Normal(__import__('os'), 1)", "\0",
+    ):  # fmt: skip
+        with pytest.raises(InputError, match="is not a distribution"):
+            parse_prior(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "Normal",
-        "Normal(",
-        "Normal(0, 1",
-        "Normal(a, 1)",
-        "Normal(mu=a, sigma=1)",
-        "Normal(**{})(1)",
-        "Normal(0, 1)(2)",
-        "pm.Normal(0, 1)",
-        "1 + 1",
-        "Normal(0, 1); Normal(0, 1)",
-        "Normal(*(0, 1))",
-        "Normal('zero', 1)",
-        "Normal([0], 1)",
-        "Normal(None, 1)",
-        "Normal(nan, 1)",
-        "__import__('os').getcwd()",
-        "Normal(__import__('os'), 1)",
-        "\0",
-    ],
-)
-def test_text_that_is_no_prior_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match=r"is not a distribution; write it like Normal\(-2\.2, 1\.5\)"):
-        parse_prior(text)
-
-
-@pytest.mark.parametrize(
+@cases(
     ("text", "message"),
     [
         ("Normal(sigma=1)", r"a prior Normal with sigma; write Normal\(mu, sigma\), all of them"),
@@ -91,17 +69,12 @@ def test_named_parameters_have_to_be_all_that_are_left(text: str, message: str) 
         parse_prior(text)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@cases("name", FAMILIES)
 def test_names_of_parameters_are_those_of_pymc_in_its_order(name: str) -> None:
     names = list(inspect.signature(getattr(pm, name).dist).parameters)
     assert tuple(names[: len(PARAMETERS[name])]) == PARAMETERS[name]
     assert len(PARAMETERS[name]) == len(FAMILIES[name].parameters)
     assert PARAMETERS.keys() == FAMILIES.keys()
-
-
-def test_distribution_in_small_letters_is_asked_for() -> None:
-    with pytest.raises(InputError, match=r"no continuous .* 'halfnormal'; did you mean 'HalfNormal'"):
-        parse_prior("halfnormal(1)").check_distribution("sigma_topic")
 
 
 DENSITIES = [
@@ -115,7 +88,7 @@ DENSITIES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "x", "expected"), DENSITIES, ids=[text for text, *_ in DENSITIES])
+@cases(("text", "x", "expected"), DENSITIES)
 def test_variable_has_the_density_of_the_distribution(text: str, x: float, expected: object) -> None:
     with pm.Model():
         variable = parse_prior(text).variable("x")
@@ -125,36 +98,27 @@ def test_variable_has_the_density_of_the_distribution(text: str, x: float, expec
     assert float(log_density) == pytest.approx(expected.logpdf(x), abs=1e-6)  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Norml(0, 1)",  # a typing error
-        "Model()",  # something else of PyMC's
-        "sample(1)",
-        "math(1)",
-        "Poisson(3)",  # a gradient-based sampler cannot draw it
-        "DiscreteUniform(0, 3)",
-        "Simulator(1)",
-    ],
-)
-def test_variable_of_no_continuous_distribution_is_refused(text: str) -> None:
-    with pm.Model(), pytest.raises(InputError, match="prior of mu: PyMC has no continuous distribution"):
-        parse_prior(text).variable("mu")
-
-
-@pytest.mark.parametrize(
-    "text", ["Normal(0, 1, 2, 3)", "Dirichlet(1)", "MvNormal(0, 1)", "HalfNormal(1, 2, 3)"]
-)
-def test_variable_with_parameters_that_do_not_fit_is_refused(text: str) -> None:
-    with pm.Model(), pytest.raises(InputError, match=r"prior of mu: .* is not a scalar distribution of PyMC"):
-        parse_prior(text).variable("mu")
+def test_variable_of_no_continuous_distribution_or_of_other_parameters_is_refused() -> None:
+    """A typing error, other things of PyMC's, and what a gradient-based sampler cannot draw."""
+    unknown, unfit = "PyMC has no continuous distribution", "is not a scalar distribution of PyMC"
+    for texts, message in (
+        (("Norml(0, 1)", "Model()", "sample(1)", "math(1)", "Poisson(3)", "DiscreteUniform(0, 3)"), unknown),
+        (("Simulator(1)",), unknown),
+        (("Normal(0, 1, 2, 3)", "Dirichlet(1)", "MvNormal(0, 1)", "HalfNormal(1, 2, 3)"), unfit),
+    ):
+        for text in texts:
+            with pm.Model(), pytest.raises(InputError, match=f"prior of mu: .*{message}"):
+                parse_prior(text).variable("mu")
+    with pytest.raises(InputError, match="'halfnormal'; did you mean 'HalfNormal'"):
+        parse_prior("halfnormal(1)").check_distribution("sigma_topic")
 
 
 def test_prior_is_a_value() -> None:
-    assert Prior("Normal", (0.0, 1.0)) == Prior("Normal", (0.0, 1.0))
-    assert len({Prior("Normal", (0.0, 1.0)), Prior("Normal", (0.0, 1.0)), Prior("Normal", (0.0, 2.0))}) == 2
+    prior = Prior("Normal", (0.0, 1.0))
+    assert parse_prior(prior) is prior == Prior("Normal", (0.0, 1.0))
+    assert len({prior, Prior("Normal", (0.0, 1.0)), Prior("Normal", (0.0, 2.0))}) == 2
     with pytest.raises(AttributeError):
-        Prior("Normal", (0.0, 1.0)).args = (1.0,)  # type: ignore[misc]
+        prior.args = (1.0,)  # type: ignore[misc]
 
 
 def test_variables_draw_from_the_prior() -> None:

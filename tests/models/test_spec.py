@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import cases
 from fits import compile_once, sample_quietly
 from own_models import BARE, OWN, OWN_OF_COUNTS, OWN_OF_DOCUMENTS
+from small import small
 
 from bayespool import check_models, complete, leave_out, register_model, score, self_calibrate
 from bayespool.errors import InputError
@@ -38,22 +40,33 @@ def own(request: pytest.FixtureRequest) -> ModelSpec:
     return register_model(OWN[request.param])
 
 
+def each_own() -> Iterator[ModelSpec]:
+    """All of them, each registered while it is asked about."""
+    for spec in OWN.values():
+        MODELS.pop("mine", None)
+        ESTIMATORS.pop("posterior-mine", None)
+        yield register_model(spec)
+
+
 def task() -> ScoringProblem:
     return ScoringProblem(load_example(), ("new-a",), parse_measure("P@10"), "complete")
 
 
-def test_own_model_completes_and_is_an_estimator(own: ModelSpec) -> None:
-    completion = complete(load_example(), "new-b", "P@10", model="mine", draws=100)
-    (values,) = completion.evaluate("P@10")
-    scores = score(load_example(), "new-b", "P@10", estimators="posterior-mine", draws=100)
-    estimates = scores["posterior-mine", "P@10"]
-    assert estimates.draws is not None
-    np.testing.assert_array_equal(values.amount, estimates.draws.amount)
-    assert set(own.prior_names) <= set(estimates.fits["mine"].draws())
-    assert ESTIMATORS["posterior-mine"].description == own.description
-    other = parse_estimator("posterior-mine(priors={'sigma_organization': 'HalfNormal(3)'}, draws=100)")
-    (wider,) = other.estimate(load_example(), "new-b", "P@10")
-    assert wider.std[0] > estimates.std[0]
+def test_own_model_completes_and_is_an_estimator() -> None:
+    for own in each_own():
+        completion = complete(small(), "new-b", "P@10", model="mine", draws=100)
+        (values,) = completion.evaluate("P@10")
+        scores = score(small(), "new-b", "P@10", estimators="posterior-mine", draws=100)
+        estimates = scores["posterior-mine", "P@10"]
+        assert estimates.draws is not None
+        np.testing.assert_array_equal(values.amount, estimates.draws.amount)
+        assert set(own.prior_names) <= set(estimates.fits["mine"].draws())
+        assert ESTIMATORS["posterior-mine"].description == own.description
+        other = parse_estimator("posterior-mine(priors={'sigma_organization': 'HalfNormal(9)'}, draws=100)")
+        (wider,) = other.estimate(small(), "new-b", "P@10")
+        assert wider.std[0] > estimates.std[0], own
+        (found,) = self_calibrate("mine", n_simulations=2, n_draws=9)
+        assert {"sigma_organization", "new_run", "log_likelihood"} < set(found.quantities)
 
 
 DEAR = (pytest.mark.slow, pytest.mark.at_a_desk)
@@ -105,6 +118,7 @@ def test_own_model_is_checked_and_left_out_in_workers(own: ModelSpec) -> None:
 
 
 @pytest.mark.slow
+@one_of_all
 @pytest.mark.parametrize("engine", ["laplace", pytest.param("nuts", marks=pytest.mark.at_a_desk)])
 def test_own_model_is_calibrated(own: ModelSpec, engine: Any, repetitions: Callable[[int, int], int]) -> None:
     (found,) = self_calibrate("mine", engine=engine, n_simulations=repetitions(200, 40))
@@ -112,34 +126,30 @@ def test_own_model_is_calibrated(own: ModelSpec, engine: Any, repetitions: Calla
     assert frame["uniform"].all(), frame.to_string()
 
 
-def test_own_model_ranks_what_its_formulas_have(own: ModelSpec) -> None:
-    (found,) = self_calibrate("mine", n_simulations=2, n_draws=9)
-    assert {"sigma_organization", "new_run", "log_likelihood"} < set(found.quantities)
-
-
-def test_stored_work_is_told_apart_by_own_models(own: ModelSpec) -> None:
+def test_stored_work_is_told_apart_by_own_models() -> None:
     def described() -> dict[str, Any]:
         return versions_of_own([("mine", PosteriorEstimator(model="mine"))])
 
-    before = described()
-    assert list(before) == ["own models"]
-    assert described() == before
-    assert versions_of_own([("ratio", PosteriorEstimator(model="ratio"))]) == {}
-    register_model(own.with_priors({"sigma_organization": "HalfNormal(0.1)"}))
-    assert described() != before
+    for own in each_own():
+        before = described()
+        assert list(before) == ["own models"]
+        assert described() == before
+        assert versions_of_own([("ratio", PosteriorEstimator(model="ratio"))]) == {}
+        register_model(own.with_priors({"sigma_organization": "HalfNormal(0.1)"}))
+        assert described() != before
 
 
-def test_an_estimator_travels_without_its_model(own: ModelSpec) -> None:
+def test_an_estimator_travels_without_its_model() -> None:
+    register_model(OWN_OF_DOCUMENTS)
     estimator = PosteriorEstimator(model="mine", priors={"sigma_organization": "HalfNormal(3)"})
     sent = pickle.dumps(estimator)
     assert pickle.loads(sent) == estimator
     del MODELS["mine"]
-    arrived = pickle.loads(sent)
     with pytest.raises(InputError, match="no model 'mine'; known: background, "):
-        arrived.estimate(load_example(), "new-b", "P@10")
+        pickle.loads(sent).estimate(load_example(), "new-b", "P@10")
 
 
-@pytest.mark.parametrize("model", MODEL_NAMES)
+@cases("model", MODEL_NAMES)
 def test_spec_is_a_value(model: str) -> None:
     spec = MODELS[model]
     assert pickle.loads(pickle.dumps(spec)) == spec
@@ -155,123 +165,83 @@ def test_names_of_the_package_are_taken() -> None:
         with pytest.raises(InputError, match=f"there is a model '{name}' already"):
             register_model(dataclasses.replace(OWN_OF_COUNTS, name=name))
     assert tuple(MODELS) == MODEL_NAMES
-    with pytest.raises(InputError, match="no model 'mine'; known: background, interpolated"):
-        model_named("mine")
-    with pytest.raises(InputError, match="no model 'mine'"):
-        PosteriorEstimator(model="mine")
-
-
-def test_a_model_whose_estimator_is_another_is_refused() -> None:
-    entry = dataclasses.replace(ESTIMATORS["condensed-list"], name="posterior-mine")
-    ESTIMATORS["posterior-mine"] = entry
+    for ask in (model_named, lambda name: PosteriorEstimator(model=name)):
+        with pytest.raises(InputError, match=r"no model 'mine'; known: .*background, interpolated"):
+            ask("mine")
+    ESTIMATORS["posterior-mine"] = dataclasses.replace(ESTIMATORS["condensed-list"], name="posterior-mine")
     with pytest.raises(InputError, match="there is an estimator 'posterior-mine' already"):
         register_model(OWN_OF_COUNTS)
     assert "mine" not in MODELS
 
 
-@pytest.mark.parametrize(
-    ("spec", "changes", "message"),
-    [
-        (OWN_OF_DOCUMENTS, {"name": "Mine"}, "its name has lower-case letters"),
-        (OWN_OF_DOCUMENTS, {"evidence": "runs"}, "no evidence 'runs'; known: documents, counts"),
-        (OWN_OF_DOCUMENTS, {"coefficients": {}}, "coefficient level is in a formula but not declared"),
-        (OWN_OF_DOCUMENTS, {"effects": {}}, "effect organization is in a formula but not declared"),
-        (
-            OWN_OF_DOCUMENTS,
-            {"effects": {**OWN_OF_DOCUMENTS.effects, "topic": Effect("topic")}},
-            "effect topic is declared but in no formula",
-        ),
-        (
-            OWN_OF_DOCUMENTS,
-            {
-                "effects": {**OWN_OF_DOCUMENTS.effects, "run": Effect("run")},
-                "hidden": Linear("level", "slope", ("organization", "run")),
-            },
-            "effect run is of run, documents have topic, organization",
-        ),
-        (
-            OWN_OF_COUNTS,
-            {"effects": {"run": Effect("run"), "organization": Effect("topic")}},
-            "the log odds of hidden documents need one effect of organization, named organization",
-        ),
-        (
-            OWN_OF_COUNTS,
-            {"judged": Linear("a", effects=("run", "organization"))},
-            "to the log odds of hidden documents, and to nothing else",
-        ),
-        (
-            OWN_OF_DOCUMENTS,
-            {
-                "effects": {**OWN_OF_DOCUMENTS.effects, "cell": Effect("organization_topic")},
-                "hidden": Linear("level", "slope", ("organization", "cell")),
-            },
-            "an effect of organization_topic has the name interaction, and no other effect has it",
-        ),
-        (
-            OWN_OF_DOCUMENTS,
-            {
-                "effects": {**OWN_OF_DOCUMENTS.effects, "interaction": Effect("topic")},
-                "hidden": Linear("level", "slope", ("organization", "interaction")),
-            },
-            "an effect of organization_topic has the name interaction, and no other effect has it",
-        ),
-        (
-            OWN_OF_DOCUMENTS,
-            {
-                "effects": {**OWN_OF_DOCUMENTS.effects, "own": Effect("organization_predictor")},
-                "hidden": Linear("level", "slope", ("organization", "own")),
-            },
-            "an effect of organization_predictor has the name slope, and no other effect has it",
-        ),
-        (
-            OWN_OF_DOCUMENTS,
-            {
-                "effects": {**OWN_OF_DOCUMENTS.effects, "slope": Effect("organization_predictor")},
-                "hidden": Linear("level", "slope", ("organization", "slope")),
-            },
-            "slope is both a coefficient and an effect",
-        ),
-        (
-            MODELS["ratio"],
-            {
-                "effects": {k: v for k, v in MODELS["ratio"].effects.items() if k != "interaction"},
-                "hidden": Linear("mu", "beta", ("topic", "organization", "slope")),
-            },
-            "slopes that differ between organizations need an effect interaction",
-        ),
-        (
-            BARE,
-            {
-                "effects": {
-                    **BARE.effects,
-                    "interaction": Effect("organization_topic"),
-                    "slope": Effect("organization_predictor"),
-                },
-                "hidden": Linear("level", effects=("organization", "interaction", "slope")),
-            },
-            "the effect slope needs slopes",
-        ),
-        (
-            OWN_OF_COUNTS,
-            {
-                "effects": {**OWN_OF_COUNTS.effects, "interaction": Effect("organization_topic")},
-                "judged": Linear("a", effects=("run", "interaction")),
-            },
-            "effect interaction is of organization_topic, counts have topic, organization, run",
-        ),
-        (OWN_OF_DOCUMENTS, {"judged": Linear("level")}, "a model of documents has one linear formula"),
-        (
-            OWN_OF_COUNTS,
-            {"predictors": {"support": (0.0, 1.0)}},
-            "only models of documents have slopes and predictors",
-        ),
-        (OWN_OF_DOCUMENTS, {"predictors": ["support"]}, r'predictors are a mapping, such as \{"support"'),
-        (OWN_OF_DOCUMENTS, {"predictors": {"support": 1.0}}, "predictor support has an expected slope and"),
-        (OWN_OF_DOCUMENTS, {"effects": ("organization",)}, "effects are a mapping, such as"),
-        (OWN_OF_DOCUMENTS, {"effects": {"organization": "organization"}}, "effects are a mapping, such as"),
-        (OWN_OF_DOCUMENTS, {"predictors": {}}, "slopes need predictors, and predictors need slopes"),
-    ],
+def of_documents(name: str, kind: str) -> dict[str, Any]:
+    """The model of documents with another effect in its formula."""
+    formula = Linear("level", "slope", ("organization", name))
+    return {"effects": {**OWN_OF_DOCUMENTS.effects, name: Effect(kind)}, "hidden": formula}
+
+
+RATIO = MODELS["ratio"]
+CELLS = {"interaction": Effect("organization_topic")}
+NO_MODELS: tuple[tuple[ModelSpec, dict[str, Any], str], ...] = (
+    (OWN_OF_DOCUMENTS, {"name": "Mine"}, "its name has lower-case letters"),
+    (OWN_OF_DOCUMENTS, {"evidence": "runs"}, "no evidence 'runs'; known: documents, counts"),
+    (OWN_OF_DOCUMENTS, {"coefficients": {}}, "coefficient level is in a formula but not declared"),
+    (OWN_OF_DOCUMENTS, {"effects": {}}, "effect organization is in a formula but not declared"),
+    (
+        OWN_OF_DOCUMENTS,
+        {"effects": {**OWN_OF_DOCUMENTS.effects, "topic": Effect("topic")}},
+        "effect topic is declared but in no formula",
+    ),
+    (
+        OWN_OF_DOCUMENTS,
+        of_documents("run", "run"),
+        "effect run is of run, documents have topic, organization",
+    ),
+    (
+        OWN_OF_COUNTS,
+        {"effects": {"run": Effect("run"), "organization": Effect("topic")}},
+        "the log odds of hidden documents need one effect of organization, named organization",
+    ),
+    (OWN_OF_COUNTS, {"judged": Linear("a", effects=("run", "organization"))}, "and to nothing else"),
+    (OWN_OF_DOCUMENTS, of_documents("cell", "organization_topic"), "has the name interaction, and no other"),
+    (OWN_OF_DOCUMENTS, of_documents("interaction", "topic"), "has the name interaction, and no other"),
+    (OWN_OF_DOCUMENTS, of_documents("own", "organization_predictor"), "has the name slope, and no other"),
+    (OWN_OF_DOCUMENTS, of_documents("slope", "organization_predictor"), "both a coefficient and an effect"),
+    (
+        RATIO,
+        {
+            "effects": {k: v for k, v in RATIO.effects.items() if k != "interaction"},
+            "hidden": Linear("mu", "beta", ("topic", "organization", "slope")),
+        },
+        "slopes that differ between organizations need an effect interaction",
+    ),
+    (
+        BARE,
+        {
+            "effects": {**BARE.effects, **CELLS, "slope": Effect("organization_predictor")},
+            "hidden": Linear("level", effects=("organization", "interaction", "slope")),
+        },
+        "the effect slope needs slopes",
+    ),
+    (
+        OWN_OF_COUNTS,
+        {
+            "effects": {**OWN_OF_COUNTS.effects, **CELLS},
+            "judged": Linear("a", effects=("run", "interaction")),
+        },
+        "effect interaction is of organization_topic, counts have topic, organization, run",
+    ),
+    (OWN_OF_DOCUMENTS, {"judged": Linear("level")}, "a model of documents has one linear formula"),
+    (OWN_OF_COUNTS, {"predictors": {"support": (0.0, 1.0)}}, "only models of documents have slopes"),
+    (OWN_OF_DOCUMENTS, {"predictors": ["support"]}, "predictors are a mapping"),
+    (OWN_OF_DOCUMENTS, {"predictors": {"support": 1.0}}, "predictor support has an expected slope and"),
+    (OWN_OF_DOCUMENTS, {"effects": ("organization",)}, "effects are a mapping, such as"),
+    (OWN_OF_DOCUMENTS, {"effects": {"organization": "organization"}}, "effects are a mapping, such as"),
+    (OWN_OF_DOCUMENTS, {"predictors": {}}, "slopes need predictors, and predictors need slopes"),
 )
+
+
+@cases(("spec", "changes", "message"), NO_MODELS)
 def test_what_makes_no_model_is_refused(spec: ModelSpec, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         dataclasses.replace(spec, **changes)
@@ -288,15 +258,10 @@ def test_priors_may_be_texts() -> None:
 
 
 def test_a_scale_that_may_be_negative_is_refused_by_either_engine() -> None:
+    priors = {"sigma_topic": "Normal(0, 1)"}
     for engine in ("laplace", "nuts"):
         with pytest.raises(InputError, match=r"prior of sigma_topic: Normal\(0, 1\) reaches below 0"):
-            score(
-                load_example(),
-                "new-a",
-                estimators="posterior-ratio",
-                engine=engine,
-                priors={"sigma_topic": "Normal(0, 1)"},
-            )
+            score(load_example(), "new-a", estimators="posterior-ratio", engine=engine, priors=priors)
 
 
 def test_a_predictor_that_is_not_there_is_named() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import toys
+from each import cases
 from hypothesis import given, strategies as st
 
 from bayespool.collection import Collection
@@ -28,36 +29,24 @@ def orders(strategy: Bandit, rankings: dict[str, str], relevant: str) -> set[str
     is_relevant = collection.relevance[topic.pair] > 0
     return {
         "".join(every[d] for d in strategy.order(topic, is_relevant, len(topic), np.random.default_rng(seed)))
-        for seed in range(150)
+        for seed in range(100)
     }
 
 
-def test_max_mean_of_what_was_drawn() -> None:
-    # r1 first: a ⅔, b ½, then r1 and r2 are equal. r2 first: x ⅓, a, b, c, and y past the known a.
-    found = orders(MaxMean(counts="drawn"), {"r1": "abc", "r2": "xay"}, "a")
-    assert found == {"abcxy", "abxcy", "xabcy"}
-
-
-def test_max_mean_of_whole_lists() -> None:
-    # a raises both runs to ⅔, whichever brings it; b and x lower them to ½
-    found = orders(MaxMean(), {"r1": "abc", "r2": "xay"}, "a")
-    assert found == {"abxcy", "abxyc", "axbcy", "axbyc", "xabcy", "xabyc"}
-
-
-def test_greedy_divides_real_numbers() -> None:
-    # after c the mean of r1 is ⅔, still above the ½ of a run that nothing was drawn from
-    found = orders(EpsilonGreedy(epsilon=0.0), {"r1": "abcd", "r2": "xyz"}, "ab")
-    assert found == {"abcdxyz", "xabcdyz"}
-
-
-def test_epsilon_explores() -> None:
-    assert orders(EpsilonGreedy(epsilon=1.0), {"r1": "ab", "r2": "x"}, "a") == {"abx", "axb", "xab"}
-    assert orders(EpsilonGreedy(epsilon=0.0), {"r1": "ab", "r2": "x"}, "a") == {"abx", "xab"}
-
-
-def test_upper_bounds() -> None:
-    # both once; r1 1.42 against 0.42: b; r1 0.5 + 0.37 against 0.52: c
-    assert orders(Ucb1Tuned(), {"r1": "abc", "r2": "xyz"}, "a") == {"axbcyz", "xabcyz"}
+def test_orders_by_hand() -> None:
+    for strategy, rankings, relevant, expected in (
+        # r1 first: a ⅔, b ½, then r1 and r2 are equal. r2 first: x ⅓, a, b, c, and y past the known a.
+        (MaxMean(counts="drawn"), {"r1": "abc", "r2": "xay"}, "a", "abcxy abxcy xabcy"),
+        # a raises both runs to ⅔, whichever brings it; b and x lower them to ½
+        (MaxMean(), {"r1": "abc", "r2": "xay"}, "a", "abxcy abxyc axbcy axbyc xabcy xabyc"),
+        # after c the mean of r1 is ⅔, still above the ½ of a run that nothing was drawn from
+        (EpsilonGreedy(epsilon=0.0), {"r1": "abcd", "r2": "xyz"}, "ab", "abcdxyz xabcdyz"),
+        (EpsilonGreedy(epsilon=1.0), {"r1": "ab", "r2": "x"}, "a", "abx axb xab"),
+        (EpsilonGreedy(epsilon=0.0), {"r1": "ab", "r2": "x"}, "a", "abx xab"),
+        # both once; r1 1.42 against 0.42: b; r1 0.5 + 0.37 against 0.52: c
+        (Ucb1Tuned(), {"r1": "abc", "r2": "xyz"}, "a", "axbcyz xabcyz"),
+    ):
+        assert orders(strategy, rankings, relevant) == set(expected.split()), strategy
 
 
 Value = Callable[[int, int, int, np.random.Generator], float]
@@ -106,7 +95,7 @@ PLAIN: list[tuple[Bandit, Value, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("strategy", "value", "whole"), PLAIN)
+@cases(("strategy", "value", "whole"), PLAIN)
 @given(collection=toys.pooled_collections(), seed=st.integers(0, 9))
 def test_orders_are_those_of_the_plain_rule(
     strategy: Bandit, value: Value, whole: bool, collection: Collection, seed: int
@@ -155,24 +144,16 @@ def test_falling_epsilon() -> None:
 
 def test_falling_epsilon_is_that_of_the_plain_rule() -> None:
     """How often the second draw of two runs leaves the better one: half of ε, which is c · 2 / (d² · 2)."""
-    seen = orders_of_second_draw(EpsilonGreedy(c=0.3, d=1.0), n_seeds=4000)
-    assert seen == pytest.approx(0.15, abs=4 * math.sqrt(0.15 * 0.85 / 4000))
-
-
-def orders_of_second_draw(strategy: Bandit, *, n_seeds: int) -> float:
-    collection = toys.from_rankings(
-        {"r1": {"1": "ab"}, "r2": {"1": "xy"}}, {"1": {"a": 1, "b": 1, "x": 1, "y": 1}}
-    )
+    collection = toys.from_rankings({"r1": {"1": "ab"}, "r2": {"1": "xy"}}, {"1": dict.fromkeys("abxy", 1)})
     (topic,) = retrieved_by(collection, np.arange(2))
-    relevant = np.ones(4, dtype=bool)
-    left = 0
+    strategy, left, n_seeds = EpsilonGreedy(c=0.3, d=1.0), 0, 3000
     for seed in range(n_seeds):
-        first, second = strategy.order(topic, relevant, 2, np.random.default_rng(seed)).tolist()
+        first, second = strategy.order(topic, np.ones(4, dtype=bool), 2, np.random.default_rng(seed)).tolist()
         left += (first < 2) != (second < 2)
-    return left / n_seeds
+    assert left / n_seeds == pytest.approx(0.15, abs=4 * math.sqrt(0.15 * 0.85 / n_seeds))
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     ["epsilon-greedy(epsilon=1.5)", "epsilon-greedy(c=0.0)", "epsilon-greedy(d=0.0)", "max-mean(counts='x')"],
 )

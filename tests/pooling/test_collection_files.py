@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from each import cases
 
 from bayespool.errors import InputError, OrganizationWarning
 from bayespool.experiments import simulate_example
@@ -66,7 +67,7 @@ def test_options_hold_for_files_that_say_nothing(toml: Callable[..., Path]) -> N
     assert [collection.pool_depth for collection in read.values()] == [4, 7]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("line", "message"),
     [
         (

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from each import cases
 from retrievals import order_of, topic_of, topic_of_scores, values
 
 from bayespool.errors import InputError
@@ -34,13 +35,13 @@ RANX = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("strategy", RANX)
+@cases("strategy", RANX)
 def test_values_are_those_of_ranx(strategy: str) -> None:
     expected = dict(zip(ALL, RANX[strategy], strict=True))
     assert values(strategy, topic_of_scores(SCORES), ALL) == pytest.approx(expected, abs=2e-7)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("strategy", "expected"),
     [
         # of the scores of b, .75, 0 and 1, two are above 0; all of e and h are 0
@@ -89,20 +90,16 @@ def test_infinite_scores_are_the_highest_and_the_lowest() -> None:
     assert values("combmin", topic, "abc") == {"a": 1, "b": 0.5, "c": 0}
 
 
-def test_ranks_need_no_scores() -> None:
+def test_ranks_need_no_scores_and_others_ask_for_them() -> None:
     topic = dataclasses.replace(topic_of({"r1": "abcd", "r2": "ca"}), score=None)
     strategy = "combsum(normalization='rank')"
     assert not parse_strategy(strategy).needs_scores
     assert values(strategy, topic, "abcd") == {"a": 1.5, "b": 0.75, "c": 1.5, "d": 0.25}
     assert order_of(strategy, topic, "abcd") == "acbd"
-
-
-def test_scores_that_nobody_read_are_asked_for() -> None:
-    topic = dataclasses.replace(topic_of({"r1": "ab"}), score=None)
-    with pytest.raises(
-        InputError, match=r"needs the scores of the runs; read the collection with scores=True"
-    ):
-        values("combsum", topic, "ab")
+    with pytest.raises(InputError, match="needs the scores of the runs"):
+        values("combsum", topic, "abcd")
+    with pytest.raises(InputError, match="equal scores that count 2"):
+        parse_strategy("combsum(constant=2)")
 
 
 def test_scores_need_not_descend_and_a_run_may_have_none() -> None:
@@ -119,8 +116,3 @@ def test_equal_values_go_by_best_rank_then_lot() -> None:
     # c and b have 0 and stand second at best; of a and d, which have 1, d is first twice
     assert order_of("combmax", topic, "abcd") == "adbc"
     assert order_of("combmnz", topic, "abcd") == "dabc"
-
-
-def test_a_count_of_equal_scores_beyond_one_is_refused() -> None:
-    with pytest.raises(InputError, match="equal scores that count 2"):
-        parse_strategy("combsum(constant=2)")

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 import toys
+from each import cases
 from hypothesis import given, strategies as st
 
 from bayespool.collection import Collection
@@ -72,7 +73,7 @@ def test_each_step_takes_the_largest_weighted_gain(collection: Collection, beta:
             left.remove(document)
 
 
-@pytest.mark.parametrize("beta", ["0.0", "1.0", "-1"])
+@cases("beta", ["0.0", "1.0", "-1"])
 def test_a_discount_that_is_none_is_refused(beta: str) -> None:
     with pytest.raises(InputError):
         parse_strategy(f"hedge(beta={beta})")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import toys
+from each import cases
 from toys import toy_collection, toy_qrels, toy_runs
 
 from bayespool.collection import Collection, run_from_frame, write_organizations, write_qrels, write_run
@@ -42,6 +42,12 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     return tmp_path
 
 
+def read(folder: Path, *runs: Any, **settings: Any) -> Collection:
+    """The toy of the folder, with runs to score."""
+    files = {"pool": folder / "pool", "organizations": POOLED_ORGANIZATIONS}
+    return read_collection(folder / "qrels.txt", *runs, **files | settings)
+
+
 def same(collection: Collection, expected: Collection) -> bool:
     """Equal but for the name of the new run's organization."""
     return (
@@ -63,139 +69,61 @@ def organization_of(collection: Collection) -> dict[str, str]:
 
 
 def test_toy_is_read(folder: Path) -> None:
-    collection = read_collection(
-        folder / "qrels.txt",
-        folder / "input.u.gz",
-        pool=folder / "pool",
-        organizations=folder / "organizations.csv",
-    )
+    collection = read(folder, folder / "input.u.gz", organizations=folder / "organizations.csv")
     assert collection.run_ids == ("n1", "n2", "s1", "s2", "u")
     assert collection.given_run_ids == ("u",)
     assert same(collection, toy_collection())
     assert organization_of(collection) == {**POOLED_ORGANIZATIONS, "u": USER_ORGANIZATION}
 
 
-def test_paths_may_be_text_globs_and_lists(folder: Path) -> None:
-    collection = read_collection(
-        str(folder / "qrels.txt"),
-        [str(folder / "input.u.gz")],
-        pool=[
-            folder / "pool" / "input.n*",
-            folder / "pool" / "input.s1.gz",
-            str(folder / "pool/input.s2.gz"),
-        ],
-        organizations=POOLED_ORGANIZATIONS,
-    )
+def test_paths_may_be_text_globs_and_lists_and_a_pool_is_enough(folder: Path) -> None:
+    pool = [folder / "pool" / "input.n*", folder / "pool" / "input.s1.gz", str(folder / "pool/input.s2.gz")]
+    files = {"pool": pool, "organizations": POOLED_ORGANIZATIONS}
+    collection = read_collection(str(folder / "qrels.txt"), [str(folder / "input.u.gz")], **files)
     assert same(collection, toy_collection())
-
-
-def test_pool_alone_is_enough(folder: Path) -> None:
-    collection = read_collection(
-        folder / "qrels.txt", pool=folder / "pool", organizations=POOLED_ORGANIZATIONS
-    )
-    assert collection.run_ids == toys.POOLED
+    assert read(folder).run_ids == toys.POOLED
 
 
 def test_run_that_lies_in_the_pool_too_is_read_once(folder: Path) -> None:
+    """Also where a link to the folder names it. One that lies elsewhere is never pooled."""
     seen: list[tuple[int, int]] = []
-    collection = read_collection(
-        folder / "qrels.txt",
-        folder / "pool" / ".." / "pool" / "input.s1.gz",
-        pool=folder / "pool",
-        organizations=POOLED_ORGANIZATIONS,
-        progress=lambda read, total: seen.append((read, total)),
-    )
+    twice = folder / "pool" / ".." / "pool" / "input.s1.gz"
+    collection = read(folder, twice, progress=lambda *step: seen.append(step))
     assert collection.run_ids == toys.POOLED
     assert collection.given_run_ids == ("s1",)
     assert collection.pooled_run_ids == toys.POOLED  # it looks so
     assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
-
-
-def test_run_is_never_pooled_unless_it_lies_in_the_pool(folder: Path) -> None:
-    """However much of it is judged."""
+    (folder / "link").symlink_to(folder / "pool")
+    assert read(folder, folder / "link" / "input.n1.gz").run_ids == ("n1", "n2", "s1", "s2")
     (folder / "pool" / "input.s1.gz").rename(folder / "input.s1.gz")
-    collection = read_collection(
-        folder / "qrels.txt",
-        folder / "input.s1.gz",
-        pool=folder / "pool",
-        organizations={**POOLED_ORGANIZATIONS, "s1": "south"},
-    )
-    assert collection.pooled_run_ids == ("n1", "n2", "s2")
+    assert read(folder, folder / "input.s1.gz").pooled_run_ids == ("n1", "n2", "s2")
 
 
-def test_link_names_its_run(folder: Path) -> None:
-    """And not the file that it points to."""
+def test_link_and_on_request_the_tag_name_a_run(folder: Path) -> None:
+    """And not the file that a link points to. Two runs of one name are refused."""
     store = folder / "store"
     store.mkdir()
     (folder / "input.u.gz").rename(store / "SHA256E-s99--0a1b.gz")
     (folder / "mine.run").symlink_to(store / "SHA256E-s99--0a1b.gz")
-    collection = read_collection(
-        folder / "qrels.txt",
-        folder / "mine.run",
-        pool=folder / "pool",
-        organizations=POOLED_ORGANIZATIONS,
-    )
-    assert collection.given_run_ids == ("mine",)
-
-
-def test_linked_folder_is_the_same_folder(folder: Path) -> None:
-    (folder / "link").symlink_to(folder / "pool")
-    collection = read_collection(
-        folder / "qrels.txt",
-        folder / "link" / "input.n1.gz",
-        pool=folder / "pool",
-        organizations=POOLED_ORGANIZATIONS,
-    )
-    assert collection.run_ids == ("n1", "n2", "s1", "s2")
-
-
-def test_two_runs_of_one_name_are_refused(folder: Path) -> None:
+    assert read(folder, folder / "mine.run").given_run_ids == ("mine",)
+    assert read(folder, folder / "mine.run", run_id="tag").given_run_ids == ("u",)
     write_run(toy_runs()[0], folder / "n1.run")
     with pytest.raises(InputError, match="holds a run named 'n1', as does"):
-        read_collection(folder / "qrels.txt", folder / "n1.run", pool=folder / "pool", organizations={})
-
-
-def test_tags_name_the_runs_on_request(folder: Path) -> None:
-    (folder / "input.u.gz").rename(folder / "anything.gz")
-    collection = read_collection(
-        folder / "qrels.txt",
-        folder / "anything.gz",
-        pool=folder / "pool",
-        organizations=POOLED_ORGANIZATIONS,
-        run_id="tag",
-    )
-    assert collection.given_run_ids == ("u",)
+        read(folder, folder / "n1.run")
 
 
 def test_pool_settings_are_passed_on(folder: Path) -> None:
-    def read(**settings: object) -> Collection:
-        return read_collection(
-            folder / "qrels.txt",
-            pool=[folder / "pool", folder / "input.u.gz"],
-            organizations=toys.ORGANIZATIONS,
-            **settings,  # type: ignore[arg-type]
-        )
-
-    assert read().pooled_run_ids == toys.POOLED
-    assert "u" in read(max_holes=2).pooled_run_ids
-    assert read(known_depth=2).pool_depth == 2
-    assert read(pooled_run_ids=["n1", "s1"]).pooled_run_ids == ("n1", "s1")
+    files = {"pool": [folder / "pool", folder / "input.u.gz"], "organizations": toys.ORGANIZATIONS}
+    assert read(folder, **files).pooled_run_ids == toys.POOLED
+    assert "u" in read(folder, **files, max_holes=2).pooled_run_ids
+    assert read(folder, **files, known_depth=2).pool_depth == 2
+    assert read(folder, **files, pooled_run_ids=["n1", "s1"]).pooled_run_ids == ("n1", "s1")
 
 
 def test_the_strategy_of_the_pool_is_stated(folder: Path) -> None:
     """Nothing is discovered: the runs named contributed, and what the strategy chooses is the pool."""
-
-    def read(**settings: object) -> Collection:
-        return read_collection(
-            folder / "qrels.txt",
-            folder / "input.u.gz",
-            pool=folder / "pool",
-            organizations=POOLED_ORGANIZATIONS,
-            **settings,  # type: ignore[arg-type]
-        )
-
-    by_depth = read()
-    stated = read(pool_strategy="depth(k=3)")
+    by_depth = read(folder, folder / "input.u.gz")
+    stated = read(folder, folder / "input.u.gz", pool_strategy="depth(k=3)")
     assert stated.pooled_run_ids == by_depth.pooled_run_ids == toys.POOLED
     assert np.array_equal(stated.in_pool(), by_depth.in_pool())
     assert toys.judgments(stated) == toys.judgments(by_depth)
@@ -204,7 +132,14 @@ def test_the_strategy_of_the_pool_is_stated(folder: Path) -> None:
         + str(describe_pool(by_depth)).split("; ")[1]
     )
     with pytest.warns(PoolWarning, match="13 not explained by these runs"):
-        named = read(pool_strategy="take", pool_budget=4, pool_run_depth=1, pooled_run_ids=["n1", "s1"])
+        named = read(
+            folder,
+            folder / "input.u.gz",
+            pool_strategy="take",
+            pool_budget=4,
+            pool_run_depth=1,
+            pooled_run_ids=["n1", "s1"],
+        )
     assert named.pooled_run_ids == ("n1", "s1")
     # of the first documents of n1 and s1 on three topics
     assert named.in_pool().sum() == 4
@@ -216,13 +151,23 @@ def test_the_strategy_of_the_pool_is_stated(folder: Path) -> None:
     )
     with pytest.warns(StatedPoolWarning, match="corrections for samples give no value"):
         samples = [
-            read(pool_strategy="uniform", pool_budget=8, pool_seed=seed).in_pool() for seed in (1, 1, 2)
+            read(
+                folder, folder / "input.u.gz", pool_strategy="uniform", pool_budget=8, pool_seed=seed
+            ).in_pool()
+            for seed in (1, 1, 2)
         ]
     assert np.array_equal(samples[0], samples[1])
     assert not np.array_equal(samples[0], samples[2])
-    assert read(pool_strategy="depth(k=3)").score is None
+    assert read(folder, folder / "input.u.gz", pool_strategy="depth(k=3)").score is None
     with pytest.warns(StatedPoolWarning, match="combmnz, budget 9, global shares, relevance from 2"):
-        voted = read(pool_strategy="combmnz", pool_budget=9, pool_shares="global", pool_rel=2)
+        voted = read(
+            folder,
+            folder / "input.u.gz",
+            pool_strategy="combmnz",
+            pool_budget=9,
+            pool_shares="global",
+            pool_rel=2,
+        )
     assert voted.score is not None
 
 
@@ -230,60 +175,26 @@ def test_what_a_strategy_does_not_explain_is_told(folder: Path) -> None:
     with pytest.warns(
         StatedPoolWarning, match=r"not made as stated \(take, budget 6\): .*could have chosen: \d+; look at"
     ):
-        collection = read_collection(
-            folder / "qrels.txt",
-            pool=folder / "pool",
-            organizations=POOLED_ORGANIZATIONS,
-            pool_strategy="take",
-            pool_budget=6,
-        )
+        collection = read(folder, pool_strategy="take", pool_budget=6)
     report = describe_pool(collection)
     assert report.n_judged - report.n_unexplained == 6 - report.n_holes
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        (
-            {"pool_budget": 5},
-            r"pool_budget \(--pool-budget\) is of a pool that a strategy made, and none is named",
-        ),
-        (
-            {"pool_run_depth": 5},
-            r"pool_run_depth \(--pool-run-depth\) is of a pool that a strategy made, and none is named",
-        ),
-        (
-            {"pool_shares": "global"},
-            r"pool_shares \(--pool-shares\) is of a pool that a strategy made, and none is named",
-        ),
-        ({"pool_rel": 2}, r"pool_rel \(--pool-rel\) is of a pool that a strategy made, and none is named"),
-        ({"pool_seed": 2}, r"pool_seed \(--pool-seed\) is of a pool that a strategy made, and none is named"),
-        (
-            {"pool_strategy": "take", "pool_budget": 5, "known_depth": 3},
-            r"known_depth \(--[\w-]+\) is of a pool that is discovered",
-        ),
-        (
-            {"pool_strategy": "take", "pool_budget": 5, "max_holes": 0},
-            r"max_holes \(--[\w-]+\) is of a pool that is discovered",
-        ),
-        ({"pool_strategy": "take"}, "'take' does not say how much to judge; give a budget"),
-        ({"pool_strategy": "give", "pool_budget": 5}, "no strategy 'give'"),
-        ({"pool_strategy": "take", "pool_budget": 5, "pooled_run_ids": ["x"]}, "no run 'x'"),
-    ],
-)
-def test_settings_that_do_not_go_together(folder: Path, settings: dict[str, object], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        read_collection(
-            folder / "qrels.txt",
-            pool=folder / "pool",
-            organizations=POOLED_ORGANIZATIONS,
-            **settings,  # type: ignore[arg-type]
-        )
-
-
-def test_a_strategy_needs_the_runs_of_its_pool(folder: Path) -> None:
-    with pytest.raises(InputError, match="a pool strategy, and no pooled runs"):
-        read_collection(folder / "qrels.txt", folder / "input.u.gz", pool_strategy="depth(k=3)")
+def test_settings_that_do_not_go_together(folder: Path) -> None:
+    take: dict[str, Any] = {"pool_strategy": "take", "pool_budget": 5}
+    of_strategies = {"pool_budget": 5, "pool_run_depth": 5, "pool_shares": "global", "pool_rel": 2}
+    for settings, message in (
+        *(({name: of}, rf"{name} \(--.*none is named") for name, of in of_strategies.items()),
+        ({"pool_seed": 2}, r"pool_seed \(--pool-seed\)"),
+        (take | {"known_depth": 3}, r"known_depth \(--[\w-]+\) is of a pool that is discovered"),
+        (take | {"max_holes": 0}, r"max_holes \(--[\w-]+\) is of a pool that is discovered"),
+        ({"pool_strategy": "take"}, "give a budget"),
+        (take | {"pool_strategy": "give"}, "no strategy 'give'"),
+        (take | {"pooled_run_ids": ["x"]}, "no run 'x'"),
+        ({"pool_strategy": "depth(k=3)", "pool": None}, "no pooled runs"),
+    ):
+        with pytest.raises(InputError, match=message):
+            read(folder, folder / "input.u.gz", **settings)
 
 
 def test_file_ranks_are_read_for_rank_order(folder: Path) -> None:
@@ -292,11 +203,11 @@ def test_file_ranks_are_read_for_rank_order(folder: Path) -> None:
     lines = np.arange(1, len(run.doc_id) + 1, dtype=np.int32)  # e a c b d on topic 1
     write_run(dataclasses.replace(run, rank=lines), folder / "pool" / "input.n1.gz")
 
-    campaign: Any = {"pool": folder / "pool", "organizations": POOLED_ORGANIZATIONS, "known_depth": 3}
-    by_rank = read_collection(folder / "qrels.txt", order="rank", pooled_run_ids=toys.POOLED, **campaign)
+    campaign: Any = {"known_depth": 3, "pooled_run_ids": toys.POOLED}
+    by_rank = read(folder, order="rank", **campaign)
     assert toys.ranking(by_rank, "n1", "1") == list("eacbd")
     with pytest.warns(InputWarning, match="ranks and scores disagree, beyond ties, in 1 of 4 runs, n1 "):
-        by_score = read_collection(folder / "qrels.txt", pooled_run_ids=toys.POOLED, **campaign)
+        by_score = read(folder, **campaign)
     assert toys.ranking(by_score, "n1", "1") == list("abcde")
     assert by_score.rank_note in describe_pool(by_score).notes
 
@@ -306,69 +217,34 @@ def test_file_ranks_are_read_for_rank_order(folder: Path) -> None:
 
 def test_pool_without_organizations_warns(folder: Path) -> None:
     with pytest.warns(OrganizationWarning, match="no organizations given: each run of the pool counts as an"):
-        collection = read_collection(folder / "qrels.txt", folder / "input.u.gz", pool=folder / "pool")
+        collection = read(folder, folder / "input.u.gz", organizations=None)
     own = {run_id: run_id for run_id in toys.POOLED}
     assert organization_of(collection) == {**own, "u": USER_ORGANIZATION}
 
 
-def test_pooled_run_without_an_organization_is_an_error(folder: Path) -> None:
-    write_organizations({"n1": "north", "n2": "north", "s2": "south"}, folder / "organizations.csv")
-    with pytest.raises(
-        InputError, match=r"organizations.csv: 1 run of the pool has no organization, 's1' for one; add"
-    ):
-        read_collection(
-            folder / "qrels.txt", pool=folder / "pool", organizations=folder / "organizations.csv"
-        )
-
-
-def test_pooled_run_without_an_organization_warns_when_lenient(folder: Path) -> None:
-    write_organizations({"n1": "north", "n2": "north"}, folder / "organizations.csv")
+def test_pooled_run_without_an_organization_is_an_error_unless_lenient(folder: Path) -> None:
+    listed = folder / "organizations.csv"
+    write_organizations({"n1": "north", "n2": "north"}, listed)
+    with pytest.raises(InputError, match=r"organizations.csv: 2 runs of the pool have no organization, 's1'"):
+        read(folder, organizations=listed)
     with pytest.warns(OrganizationWarning, match="2 runs of the pool have no organization, 's1' for one"):
-        collection = read_collection(
-            folder / "qrels.txt",
-            pool=folder / "pool",
-            organizations=folder / "organizations.csv",
-            strict=False,
-        )
+        collection = read(folder, organizations=listed, strict=False)
     assert organization_of(collection) == {"n1": "north", "n2": "north", "s1": "s1", "s2": "s2"}
 
 
-@pytest.mark.parametrize("strict", [True, False])
-def test_runs_that_are_listed_and_not_there_are_a_short_warning(folder: Path, strict: bool) -> None:
-    listed = {**POOLED_ORGANIZATIONS, "zz": "west", "yy": "west"}
-    write_organizations(listed, folder / "organizations.csv")
-    with pytest.warns(
-        PartialListWarning, match=r"organizations.csv: 2 listed runs were not read: 'zz', 'yy'$"
+def test_runs_that_are_listed_and_not_there_are_a_short_warning(folder: Path) -> None:
+    for strict, n, said in (
+        (True, 1, "1 listed run was not read: 'z0'$"),
+        (False, 2, "2 listed runs were not read: 'z0', 'z1'$"),
+        (True, 9, "9 listed runs were .*: 'z0', 'z1', 'z2' …$"),
     ):
-        collection = read_collection(
-            folder / "qrels.txt",
-            pool=folder / "pool",
-            organizations=folder / "organizations.csv",
-            strict=strict,
+        write_organizations(
+            {**POOLED_ORGANIZATIONS, **{f"z{i}": "west" for i in range(n)}}, folder / "organizations.csv"
         )
-    assert "west" not in collection.organizations
-
-
-def test_a_warning_of_runs_that_are_not_there_names_the_first(folder: Path) -> None:
-    for n, said in (
-        (1, "1 listed run was not read: 'z0'$"),
-        (9, "9 listed runs were .*: 'z0', 'z1', 'z2' …$"),
-    ):
-        listed = {**POOLED_ORGANIZATIONS, **{f"z{i}": "west" for i in range(n)}}
-        with pytest.warns(PartialListWarning, match=f"^organizations: {said}") as warned:
-            read_collection(folder / "qrels.txt", pool=folder / "pool", organizations=listed)
+        with pytest.warns(PartialListWarning, match=f"organizations.csv: {said}") as warned:
+            collection = read(folder, organizations=folder / "organizations.csv", strict=strict)
         assert len(warned) == 1
-
-
-def test_run_to_score_needs_no_organization(folder: Path) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        read_collection(
-            folder / "qrels.txt",
-            folder / "input.u.gz",
-            pool=folder / "pool",
-            organizations=POOLED_ORGANIZATIONS,
-        )
+        assert "west" not in collection.organizations
 
 
 def user_runs(folder: Path) -> list[str]:
@@ -378,38 +254,31 @@ def user_runs(folder: Path) -> list[str]:
     return [str(folder / "zeta.run"), str(folder / "alpha.run"), str(folder / "input.u.gz")]
 
 
+@pytest.mark.filterwarnings("ignore::bayespool.errors.OrganizationWarning")
 def test_runs_to_score_are_of_one_organization_unless_listed(folder: Path) -> None:
     files = user_runs(folder)
 
-    def read(listed: dict[str, str] | None, **settings: object) -> Collection:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", OrganizationWarning)
-            return read_collection(
-                folder / "qrels.txt",
-                [*files, folder / "pool" / "input.s1.gz"],
-                pool=folder / "pool",
-                organizations=listed,
-                **settings,  # type: ignore[arg-type]
-            )
+    def listing(listed: dict[str, str] | None, **settings: Any) -> Collection:
+        return read(folder, [*files, folder / "pool" / "input.s1.gz"], organizations=listed, **settings)
 
     yours = dict.fromkeys(("zeta", "alpha", "u"), USER_ORGANIZATION)
-    collection = read(POOLED_ORGANIZATIONS)
+    collection = listing(POOLED_ORGANIZATIONS)
     assert organization_of(collection) == {**POOLED_ORGANIZATIONS, **yours}
     assert collection.organizations[collection.user_organization] == USER_ORGANIZATION
     assert collection.given_run_ids == ("zeta", "alpha", "u", "s1")
     assert collection.run_ids == ("alpha", "n1", "n2", "s1", "s2", "u", "zeta")
     # one that the list names stays where it is
-    some = read({**POOLED_ORGANIZATIONS, "u": "north"})
+    some = listing({**POOLED_ORGANIZATIONS, "u": "north"})
     assert organization_of(some) == {**POOLED_ORGANIZATIONS, **yours, "u": "north"}
     # without a list s1, a run of the pool, is an organization of its own as the others there
     own = {run_id: run_id for run_id in toys.POOLED}
-    assert organization_of(read(None)) == {**own, **yours}
+    assert organization_of(listing(None)) == {**own, **yours}
     # as they were asked to be
-    each = read(POOLED_ORGANIZATIONS, each_its_own=True)
+    each = listing(POOLED_ORGANIZATIONS, each_its_own=True)
     assert organization_of(each) == {**POOLED_ORGANIZATIONS, "zeta": "zeta", "alpha": "alpha", "u": "u"}
     assert each.user_organization == -1
     # a list that has the name
-    taken = read({**POOLED_ORGANIZATIONS, "s2": USER_ORGANIZATION})
+    taken = listing({**POOLED_ORGANIZATIONS, "s2": USER_ORGANIZATION})
     assert taken.organizations[taken.user_organization] == f"{USER_ORGANIZATION}'"
     assert organization_of(taken)["s2"] == USER_ORGANIZATION
     assert organization_of(taken)["u"] == f"{USER_ORGANIZATION}'"
@@ -417,28 +286,19 @@ def test_runs_to_score_are_of_one_organization_unless_listed(folder: Path) -> No
 
 def test_order_of_files_changes_the_names_to_score_alone(folder: Path) -> None:
     files = user_runs(folder)
-    arguments = {"pool": folder / "pool", "organizations": POOLED_ORGANIZATIONS}
-    one = read_collection(folder / "qrels.txt", files, **arguments)
-    other = read_collection(folder / "qrels.txt", files[::-1], **arguments)
+    one = read(folder, files)
+    other = read(folder, files[::-1])
     assert one.fingerprint == other.fingerprint
     assert one.given_run_ids == other.given_run_ids[::-1] == ("zeta", "alpha", "u")
 
 
-def test_meaning_of_negative_relevance_is_passed_on(folder: Path) -> None:
-    arguments = {"pool": folder / "pool", "organizations": POOLED_ORGANIZATIONS}
-    judged = [
-        toys.judged(read_collection(folder / "qrels.txt", negative=meaning, **arguments))[0]
-        for meaning in ("listed", "unjudged", "nonrelevant")
-    ]
-    assert judged == ["abcfhijk", "abcfhijk", "abcfhijkm"]
-
-
-def test_scores_are_kept_if_asked_for(folder: Path) -> None:
-    arguments = {"pool": folder / "pool", "organizations": POOLED_ORGANIZATIONS}
-    collection = read_collection(folder / "qrels.txt", scores=True, **arguments)
+def test_scores_and_the_meaning_of_negative_relevance_are_passed_on(folder: Path) -> None:
+    for meaning, judged in (("listed", "abcfhijk"), ("unjudged", "abcfhijk"), ("nonrelevant", "abcfhijkm")):
+        assert toys.judged(read(folder, negative=meaning))[0] == judged
+    collection = read(folder, scores=True)
     assert collection.score is not None
     assert collection.score[collection.run_ids.index("s2"), 0, :2].tolist() == [2, 1]
-    assert read_collection(folder / "qrels.txt", **arguments).score is None
+    assert read(folder).score is None
 
 
 # Second judges
@@ -448,14 +308,7 @@ LABELS = {"1": {"a": 2.5, "l": 0}, "2": {"z": 1}}
 
 def read_with_judges(folder: Path, judges: Any, **settings: Any) -> dict[str, dict[str, dict[str, float]]]:
     """Labels of the toy's documents by judge."""
-    collection = read_collection(
-        folder / "qrels.txt",
-        folder / "input.u.gz",
-        pool=folder / "pool",
-        organizations=POOLED_ORGANIZATIONS,
-        judges=judges,
-        **settings,
-    )
+    collection = read(folder, folder / "input.u.gz", judges=judges, **settings)
     assert toys.judgments(collection) == toys.judgments(toy_collection())
     found: dict[str, dict[str, dict[str, float]]] = {}
     for judge in collection.judges:
@@ -496,7 +349,7 @@ FORMS: dict[str, tuple[Callable[[Path], Any], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize(("judges", "expected"), FORMS.values(), ids=FORMS)
+@cases(("judges", "expected"), FORMS.values())
 def test_judges_are_called_like_their_files_or_as_one_says(
     labeled: Path, judges: Callable[[Path], Any], expected: dict[str, Any]
 ) -> None:
@@ -505,37 +358,29 @@ def test_judges_are_called_like_their_files_or_as_one_says(
     assert list(found) == list(expected)
 
 
-def test_two_files_of_one_name_are_refused(labeled: Path) -> None:
-    (labeled / "more").mkdir()
-    (labeled / "more" / "llm.txt").write_text("1 0 a 1\n1 0 b 0\n")
-    with pytest.raises(InputError, match=r"two judges are called 'llm'; name them: --judge NAME=FILE"):
-        read_with_judges(labeled, [labeled / "llm.txt", labeled / "more" / "llm.txt"])
-
-
 def test_labels_that_cannot_be_used_are_told_by_file(labeled: Path) -> None:
     more = "".join(f"9 0 d{i} 1\n" for i in range(9))
     (labeled / "bad.txt").write_text("1 0 a 1\n1 0 b yes\n2 0 z 0\n" + more)
-    with pytest.raises(InputError, match=r"bad\.txt, line 2: label 'yes' is not a number"):
-        read_with_judges(labeled, labeled / "bad.txt")
-    with pytest.warns(InputWarning, match=r"bad\.txt: 1 line skipped, label is not a number"):
+    with pytest.warns(InputWarning, match=r"bad\.txt: 1 line skipped"):
         found = read_with_judges(labeled, labeled / "bad.txt", strict=False)
     assert found == {"bad": {"1": {"a": 1.0}, "2": {"z": 0.0}}}
     (labeled / "others.txt").write_text("99 0 a 1\n")
-    with pytest.raises(InputError, match=r"others\.txt: none of the labels of judge 'others' is of"):
-        read_with_judges(labeled, labeled / "others.txt")
-    with pytest.raises(InputError, match=r"nowhere\.txt"):
-        read_with_judges(labeled, labeled / "nowhere.txt")
+    (labeled / "more").mkdir()
+    (labeled / "more" / "llm.txt").write_text("1 0 a 1\n1 0 b 0\n")
+    for names, message in (
+        (["bad.txt"], r"bad\.txt, line 2: label 'yes'"),
+        (["others.txt"], r"others\.txt: none of the labels of judge 'others' is of"),
+        (["nowhere.txt"], r"nowhere\.txt"),
+        (["llm.txt", "more/llm.txt"], "two judges are called 'llm'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            read_with_judges(labeled, [labeled / name for name in names])
 
 
 def test_labels_and_own_judgments_are_two_things(labeled: Path) -> None:
     (labeled / "mine.txt").write_text("1 0 l 1\n")
-    collection = read_collection(
-        labeled / "qrels.txt",
-        labeled / "input.u.gz",
-        pool=labeled / "pool",
-        organizations=POOLED_ORGANIZATIONS,
-        own_judgments=labeled / "mine.txt",
-        judges=labeled / "llm.txt",
+    collection = read(
+        labeled, labeled / "input.u.gz", own_judgments=labeled / "mine.txt", judges=labeled / "llm.txt"
     )
     assert toys.judged(collection) == ["abcfhijkl", "pqrvw", "abcd"]  # l, and not z
     (judge,) = collection.judges
@@ -582,43 +427,28 @@ def read_example(folder: Path, qrels: str, judge: str, **more: Any) -> Collectio
     )
 
 
-@pytest.mark.parametrize("labels", ["all.txt", "new.txt"])
-def test_labels_and_judgments_that_are_swapped_are_refused(example_files: Path, labels: str) -> None:
-    swapped = (
-        r"qrels\.txt: judge 'llm' has labels of just the documents of the pool, and the qrels judge what it "
-        r"does not: the two look swapped; give these as the qrels \(--qrels\), and what is given as the qrels"
-    )
-    with pytest.raises(InputError, match=swapped):
-        read_example(example_files, labels, "qrels.txt")
-    (judge,) = read_example(example_files, "qrels.txt", labels).judges
-    assert judge.is_labeled.any()
-
-
-def test_judgments_as_a_judge_are_refused_before_anything_is_fitted(example_files: Path) -> None:
+def test_labels_and_judgments_that_are_swapped_are_refused(example_files: Path) -> None:
+    for labels in ("all.txt", "new.txt"):
+        with pytest.raises(InputError, match=r"qrels\.txt: judge 'llm' .* the two look swapped"):
+            read_example(example_files, labels, "qrels.txt")
+        (judge,) = read_example(example_files, "qrels.txt", labels).judges
+        assert judge.is_labeled.any()
     with pytest.raises(InputError, match=r"qrels\.txt: the labels of judge 'llm' are the judgments"):
         read_example(example_files, "qrels.txt", "qrels.txt")
 
 
-@pytest.mark.parametrize("strict", [True, False])
-def test_a_run_is_neither_judgments_nor_labels_nor_judgments_a_run(example_files: Path, strict: bool) -> None:
-    run = r"new-a\.run, line 1: looks like a run \(query_id Q0 doc_id rank score tag\), not like "
-    with pytest.raises(InputError, match=run + "judgments; give runs among the runs"):
-        read_example(example_files, "new/new-a.run", "all.txt", strict=strict)
-    with pytest.raises(InputError, match=run + "labels of a judge; give runs among the runs"):
-        read_example(example_files, "qrels.txt", "new/new-a.run", strict=strict)
-    with pytest.raises(InputError, match=run + "judgments"):
-        read_example(
-            example_files,
-            "qrels.txt",
-            "all.txt",
-            own_judgments=example_files / "new/new-a.run",
-            strict=strict,
-        )
-    qrels = (
-        r"qrels\.txt, line 1: looks like judgments or labels .*, not like a run; give judgments as the qrels"
-    )
-    with pytest.raises(InputError, match=qrels):
-        read_collection(example_files / "qrels.txt", example_files / "qrels.txt", strict=strict)
+def test_a_run_is_neither_judgments_nor_labels_nor_judgments_a_run(example_files: Path) -> None:
+    run, name = r"new-a\.run, line 1: looks like a run .*, not like ", "new/new-a.run"
+    for strict in (True, False):
+        for qrels, judge, more, what in (
+            (name, "all.txt", {}, "judgments"),
+            ("qrels.txt", name, {}, "labels of a judge"),
+            ("qrels.txt", "all.txt", {"own_judgments": example_files / name}, "judgments"),
+        ):
+            with pytest.raises(InputError, match=run + what):
+                read_example(example_files, qrels, judge, strict=strict, **more)
+        with pytest.raises(InputError, match=r"qrels\.txt, line 1: looks like judgments .*, not like a run"):
+            read_collection(example_files / "qrels.txt", example_files / "qrels.txt", strict=strict)
 
 
 # No pool, no runs
@@ -628,55 +458,31 @@ def test_no_pool_warns(folder: Path) -> None:
     with pytest.warns(NoPoolWarning, match="no pooled runs given") as caught:
         collection = read_collection(folder / "qrels.txt", folder / "input.u.gz")
     assert len(caught) == 1
-    assert collection.run_ids == ("u",)
-    assert collection.pooled_run_ids == ()
-    assert collection.pool_depth == 0
+    assert (collection.run_ids, collection.pooled_run_ids, collection.pool_depth) == (("u",), (), 0)
     assert toys.judged(collection) == ["abcfhijk", "pqrvw", "abcd"]
-
-
-def test_no_pool_with_own_judgments_says_so(folder: Path) -> None:
     (folder / "mine.txt").write_text("1 0 l 1\n")
-    with pytest.warns(NoPoolWarning, match="informative priors and on the judgments of your own"):
-        collection = read_collection(
-            folder / "qrels.txt", folder / "input.u.gz", own_judgments=folder / "mine.txt"
-        )
-    assert toys.judged(collection) == ["abcfhijkl", "pqrvw", "abcd"]
-
-
-def test_pool_in_which_nothing_is_pooled_warns(folder: Path) -> None:
+    with pytest.warns(NoPoolWarning, match="the judgments of your own"):
+        own = read_collection(folder / "qrels.txt", folder / "input.u.gz", own_judgments=folder / "mine.txt")
+    assert toys.judged(own) == ["abcfhijkl", "pqrvw", "abcd"]
     with pytest.warns(NoPoolWarning, match="no run looks pooled") as caught:
-        collection = read_collection(
-            folder / "qrels.txt", pool=folder / "input.u.gz", organizations={"u": "new"}
-        )
+        unpooled = read(folder, pool=folder / "input.u.gz", organizations={"u": "new"})
     assert len(caught) == 1
-    assert collection.pooled_run_ids == ()
+    assert unpooled.pooled_run_ids == ()
 
 
-@pytest.mark.parametrize("runs", [(), []])
-def test_no_runs_are_refused(folder: Path, runs: tuple[str, ...] | list[str]) -> None:
-    with pytest.raises(InputError, match="no runs given; name the runs to score"):
-        read_collection(folder / "qrels.txt", runs)
-
-
-def test_run_of_other_topics_is_refused_by_file(folder: Path) -> None:
+def test_runs_that_cannot_be_used_are_refused_by_file(folder: Path) -> None:
+    for runs in ((), []):
+        with pytest.raises(InputError, match="no runs given"):
+            read_collection(folder / "qrels.txt", runs)
     (folder / "other.run").write_text("99 Q0 a 1 1.0 other\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"other\.run: none of its topics is in the qrels: it has '99'"):
-        read_collection(
-            folder / "qrels.txt",
-            folder / "other.run",
-            pool=folder / "pool",
-            organizations=POOLED_ORGANIZATIONS,
-        )
-
-
-def test_bad_line_is_an_error_unless_lenient(folder: Path) -> None:
-    arguments = {"pool": folder / "pool", "organizations": POOLED_ORGANIZATIONS}
+        read(folder, folder / "other.run")
     more = "".join(f"1 Q0 d{i} 1 1 t\n" for i in range(9))
     (folder / "bad.run").write_text("1 Q0 a 1 2 t\n1 Q0 b 2\n" + more)
     with pytest.raises(InputError, match=r"bad\.run, line 2: "):
-        read_collection(folder / "qrels.txt", folder / "bad.run", **arguments)
+        read(folder, folder / "bad.run")
     with pytest.warns(InputWarning, match=r"bad\.run: 1 line skipped"):
-        collection = read_collection(folder / "qrels.txt", folder / "bad.run", strict=False, **arguments)
+        collection = read(folder, folder / "bad.run", strict=False)
     assert toys.ranking(collection, "bad", "1")[0] == "a"
 
 

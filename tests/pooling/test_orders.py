@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 import toys
+from each import cases
 from hypothesis import given, settings, strategies as st
 from retrievals import order_of, some_rankings, topic_of, with_lots
 
@@ -15,7 +16,7 @@ from bayespool.errors import InputError
 from bayespool.pooling import STRATEGIES, FixedOrder, TopicRankings, parse_strategy
 from bayespool.pooling.strategy import retrieved_by
 
-every_strategy = pytest.mark.parametrize("name", sorted(STRATEGIES))
+every_strategy = cases("name", sorted(STRATEGIES))
 
 
 @every_strategy
@@ -48,7 +49,7 @@ def test_a_ranking_with_a_gap_is_refused() -> None:
 FIXED = sorted(name for name, entry in STRATEGIES.items() if issubclass(entry.make, FixedOrder))
 
 
-@pytest.mark.parametrize("name", [*FIXED, "rbp-c"])
+@cases("name", [*FIXED, "rbp-c"])
 def test_two_documents_of_the_same_ranks_go_by_lot(name: str) -> None:
     topic = topic_of({"r1": "abc", "r2": "bad", "r3": "e"})
     for lots in ("abcde", "cdbae"):
@@ -76,15 +77,8 @@ def test_take_and_depth_go_by_best_rank_then_lot() -> None:
     assert order_of("take", topic, "abcde") == "abecd"
     assert order_of("take", with_lots(topic, "edcba"), "abcde") == "ebadc"
     assert order_of("depth(k=1)", topic, "abcde") == "abecd"
-
-
-def test_the_size_of_a_depth_is_that_of_its_pool() -> None:
-    topic = topic_of({"r1": "abc", "r2": "bda", "r3": "ec"})
     assert [parse_strategy(f"depth(k={k})").size(topic) for k in (1, 2, 9)] == [3, 5, 5]
     assert parse_strategy("take").size(topic) is None
-
-
-def test_a_depth_of_nothing_is_refused() -> None:
     with pytest.raises(InputError, match="a depth of 0"):
         parse_strategy("depth(k=0)")
 

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from each import cases
 
 from bayespool import load_example
 from bayespool.errors import InputError
@@ -50,7 +51,7 @@ def test_a_strategy_without_a_size_needs_a_budget() -> None:
     assert PoolPlan.of("depth").budget is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("options", "message"),
     [
         ({"shares": "even"}, "no shares 'even'; known: equal, global"),

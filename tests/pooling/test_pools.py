@@ -68,10 +68,6 @@ def test_unpooled_twice_is_unpooled_together() -> None:
     assert int(twice.judged.sum()) == int(example.judged.sum()) == 300
 
 
-def test_without_anybody_gone_nothing_changes() -> None:
-    assert three().unpool(()).fingerprint == three().fingerprint
-
-
 def test_who_is_needed_for_a_document() -> None:
     """Without r2, or the organization two, x is lost; without the organization one a is. b has several."""
     names = dict(zip("abx", (three().doc_ids.to_pylist().index(d) for d in "abx"), strict=True))
@@ -169,12 +165,17 @@ def test_the_order_of_runs_is_of_no_account() -> None:
     )
 
 
-def test_it_cannot_be_cut_at_a_depth() -> None:
-    small = with_strategy_pool(whole(), "take", 8)
-    with pytest.raises(
-        InputError, match="a pool by take cannot be cut at a depth; make one of a smaller budget"
+def test_it_is_a_frozen_value_that_no_depth_cuts() -> None:
+    assert three().unpool(()).fingerprint == three().fingerprint
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        three().pool.budget = 4  # type: ignore[attr-defined,misc]
+    for make, message in (
+        (lambda: with_strategy_pool(whole(), "take", 8).truncate_pool(1), "cannot be cut at a depth"),
+        (lambda: with_strategy_pool(whole(), "luck", 3), "no strategy 'luck'"),
+        (lambda: with_strategy_pool(whole(), "take"), "does not say how much to judge"),
     ):
-        small.truncate_pool(1)
+        with pytest.raises(InputError, match=message):
+            make()
 
 
 @pytest.mark.slow
@@ -208,12 +209,3 @@ def test_a_posterior_learns_from_it() -> None:
     judged_only = scores["as-judged", "P@10"].value
     assert (truth - judged_only > 0.015).all()
     assert np.abs(found.value - truth).sum() < 0.7 * (truth - judged_only).sum()
-
-
-def test_a_pool_is_a_frozen_value() -> None:
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        three().pool.budget = 4  # type: ignore[attr-defined,misc]
-    with pytest.raises(InputError, match="no strategy 'luck'"):
-        with_strategy_pool(whole(), "luck", 3)
-    with pytest.raises(InputError, match="does not say how much to judge"):
-        with_strategy_pool(whole(), "take")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from each import cases
 from hypothesis import given, strategies as st
 from retrievals import documents_of, order_of, some_rankings, topic_of, values
 
@@ -29,7 +30,7 @@ def test_method_b_turns_to_runs_of_which_less_is_judged() -> None:
     assert values("rbp-b(p=0.5)", topic, "abc") == {"a": 1.5, "b": 0.375, "c": 0.5}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("relevant", "expected"),
     [
         # a, as d, has 1/2 × 1/8 at first. Relevant, it leaves b with 1/4 × 1/2 × (3/4)³ = .053, less than d
@@ -85,15 +86,15 @@ def test_method_c_is_the_one_step_by_step(rankings: dict[str, str], relevant: se
     assert order_of("rbp-c(p=0.5)", topic, documents, relevant=judged) == order
 
 
-@pytest.mark.parametrize("name", ["rbp-b", "rbp-c"])
+@cases("name", ["rbp-b", "rbp-c"])
 def test_weights_too_small_to_tell_leave_the_order_of_ranks(name: str) -> None:
     documents = [chr(0x4E00 + i) for i in range(1500)]  # .8¹⁵⁰⁰ = 4e-146, and less to the fourth power
     topic = topic_of({"r": "".join(documents)})
     assert order_of(name, topic, "".join(documents)) == "".join(documents)
 
 
-@pytest.mark.parametrize("name", ["rbp-a", "rbp-b", "rbp-c"])
-@pytest.mark.parametrize("p", [0, 1, 1.5])
-def test_p_is_a_probability(name: str, p: float) -> None:
-    with pytest.raises(InputError, match=f"p = {p}; give a number between 0 and 1"):
-        parse_strategy(f"{name}(p={p})")
+def test_p_is_a_probability() -> None:
+    for name in ("rbp-a", "rbp-b", "rbp-c"):
+        for p in (0, 1, 1.5):
+            with pytest.raises(InputError, match=f"p = {p}; give a number between 0 and 1"):
+                parse_strategy(f"{name}(p={p})")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from each import cases
 
 from bayespool import budgets, load_example
 from bayespool.collection import IntArray
@@ -72,7 +73,7 @@ def test_a_new_strategy_is_chosen_by_and_compared_by_name() -> None:
     assert STRATEGIES["deepest"].needs == ()
 
 
-@pytest.mark.parametrize(
+@cases(
     ("order", "said"),
     [
         (np.zeros(5, np.int32), "only 1 different ones"),
@@ -106,7 +107,7 @@ def test_a_class_that_is_no_frozen_dataclass_is_refused() -> None:
         parse_strategy(Plain())
 
 
-@pytest.mark.parametrize("name", ["all", "paper", "Mine", "a b", "a(b", ""])
+@cases("name", ["all", "paper", "Mine", "a b", "a(b", ""])
 def test_names_that_texts_could_not_hold_are_refused(name: str) -> None:
     with pytest.raises(InputError, match="no strategy can be called"):
         register_strategy(name, description="", source="")(Deepest)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import pytrec_eval
 import toys
+from each import cases
 
 from bayespool import load_example
 from bayespool.collection import Collection, build_collection, read_qrels, read_runs
@@ -47,7 +48,7 @@ def stratified_samples() -> list[Sample]:
     ]
 
 
-@pytest.mark.parametrize("samples", [uniform_samples(), stratified_samples()])
+@cases("samples", [uniform_samples(), stratified_samples()])
 def test_sums_of_statap_are_unbiased(samples: list[Sample]) -> None:
     found = []
     for judged, inclusion, stratum, pair_weight in samples:
@@ -86,16 +87,12 @@ def test_xinfap_by_hand() -> None:
     assert found.item() == pytest.approx((3 / 4 + 2 * 4 / 9) / 3, abs=1e-4)
 
 
-def test_a_stratum_that_is_not_judged_is_left_out() -> None:
+def test_a_stratum_that_is_not_judged_is_left_out_and_so_are_topics_without_relevant_documents() -> None:
     state, stratum = np.array([1, -1]), np.array([0, 1])
     found = infer_stratified_ap(state, stratum, np.array([1, 5]), np.array([1, 0]), np.array([1, 0]))
     assert found.item() == pytest.approx(1.0, abs=1e-4)
-
-
-def test_no_relevant_document() -> None:
-    state = np.array([[0, -1], [-2, -2]])
+    state, none = np.array([[0, -1], [-2, -2]]), np.array([0])
     assert infer_ap(state, 0).tolist() == [0, 0]
-    none = np.array([0])
     assert infer_stratified_ap(state, np.zeros((2, 2)), none + 2, none + 1, none).tolist() == [0, 0]
 
 

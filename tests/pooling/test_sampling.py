@@ -8,6 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import toys
+from each import cases
 
 from bayespool import load_example
 from bayespool.collection import Collection
@@ -58,14 +59,20 @@ def frequencies(
     return np.array([counts[d] for d in range(len(topic))]) / n_seeds
 
 
-def test_a_uniform_sample_has_each_document_with_the_same_probability() -> None:
+def test_documents_of_a_stratum_have_equal_chances() -> None:
     topic, relevant = of_one_topic(RUNS, "a")
-    inclusion = Uniform().inclusion(topic, relevant, 4, np.random.default_rng(1))
-    assert inclusion.tolist() == [4 / 9] * 9
-    assert frequencies(Uniform(), topic, relevant, 4, 2000) == pytest.approx(inclusion, abs=0.045)
+    for strategy in (Uniform(), Stratified(depths=(1,), rates=(2.0, 1.0))):
+        inclusion = strategy.inclusion(topic, relevant, 4, np.random.default_rng(1))
+        assert frequencies(strategy, topic, relevant, 4, 2000) == pytest.approx(inclusion, abs=0.045)
+    assert Uniform().inclusion(topic, relevant, 4, np.random.default_rng(1)).tolist() == [4 / 9] * 9
+    assert Uniform().stratum(topic).tolist() == [0] * 9
+    assert ActiveSampling().stratum(topic) is None
+    passed_over = Stratified(depths=(1, 50), rates=(1.0, 1.0, 1.0))  # one stratum is empty
+    order = passed_over.order(topic, relevant, 9, np.random.default_rng(1))
+    assert sorted(order.tolist()) == list(range(9))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("n", "of_top", "of_rest"), [(1, 1, 0), (2, 1, 1), (3, 2, 1), (4, 2, 2), (5, 3, 2), (6, 3, 3), (9, 3, 6)]
 )
 def test_strata_take_turns_by_their_rates(n: int, of_top: int, of_rest: int) -> None:
@@ -78,13 +85,6 @@ def test_strata_take_turns_by_their_rates(n: int, of_top: int, of_rest: int) -> 
         assert (strategy.stratum(topic)[order] == 0).sum() == of_top
     inclusion = strategy.inclusion(topic, relevant, n, np.random.default_rng(1))
     assert inclusion.tolist() == [of_top / 3, of_rest / 6, of_rest / 6] * 3
-
-
-def test_documents_of_a_stratum_have_equal_chances() -> None:
-    strategy = Stratified(depths=(1,), rates=(2.0, 1.0))
-    topic, relevant = of_one_topic(RUNS, "a")
-    inclusion = strategy.inclusion(topic, relevant, 4, np.random.default_rng(1))
-    assert frequencies(strategy, topic, relevant, 4, 2000) == pytest.approx(inclusion, abs=0.045)
 
 
 def test_documents_keep_their_lots_without_some_runs() -> None:
@@ -102,19 +102,6 @@ def test_documents_keep_their_lots_without_some_runs() -> None:
         assert after.tolist() == before[np.isin(before, after)].tolist()
         n_before, n_after = n_before + len(before), n_after + len(after)
     assert n_after < n_before
-
-
-def test_strata_of_a_sample() -> None:
-    topic, _ = of_one_topic(RUNS, "a")
-    assert Uniform().stratum(topic).tolist() == [0] * 9
-    assert ActiveSampling().stratum(topic) is None
-
-
-def test_an_empty_stratum_is_passed_over() -> None:
-    topic, relevant = of_one_topic(RUNS, "a")
-    strategy = Stratified(depths=(1, 50), rates=(1.0, 1.0, 1.0))
-    order = strategy.order(topic, relevant, 9, np.random.default_rng(1))
-    assert sorted(order.tolist()) == list(range(9))
 
 
 def test_the_first_draw_of_active_sampling_by_hand() -> None:
@@ -163,7 +150,7 @@ def test_estimates_from_active_samples_are_nearly_unbiased() -> None:
     assert np.mean(estimates) == pytest.approx(relevant.sum(), rel=0.05)
 
 
-@pytest.mark.parametrize("strategy", SAMPLES, ids=repr)
+@cases("strategy", SAMPLES)
 def test_probabilities_are_probabilities(strategy: Sampling) -> None:
     collection = toys.toy_collection()
     for topic in retrieved_by(collection, np.arange(5)):
@@ -198,7 +185,7 @@ def test_what_is_chosen_comes_with_its_probabilities() -> None:
     assert chances(collection, "active-sampling", 4).max() < 1
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "stratified(depths=(10, 5), rates=(1.0, 1.0, 1.0))",

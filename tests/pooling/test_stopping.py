@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import cases
 
 from bayespool import budgets, load_example
 from bayespool.errors import InputError
@@ -13,7 +14,7 @@ from bayespool.scoring import DocumentsToJudge
 RELEVANCE = np.array([1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 1], dtype=np.int16)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "expected"),
     [
         ("nonrelevant(n=1)", 2),
@@ -34,17 +35,16 @@ def test_a_rule_stops_where_it_says(text: str, expected: int) -> None:
     assert stops_at(parse_stopping_rule(text), RELEVANCE, 12) == expected
 
 
-def test_a_rule_knows_nothing_of_what_nobody_judged() -> None:
+def test_a_rule_knows_what_is_judged_and_what_counts_as_relevant() -> None:
     rule = parse_stopping_rule("nonrelevant(n=2)")
-    assert stops_at(rule, np.array([1, 0, -1, 0, 0], dtype=np.int16), 9) == 5
-    assert stops_at(rule, np.array([1, 0, 0, -1, 0], dtype=np.int16), 9) == 3
-    assert stops_at(rule, np.array([], dtype=np.int16), 9) == 0
-
-
-def test_relevance_counts_from_the_least_that_counts() -> None:
-    levels = np.array([2, 1, 1, 2], dtype=np.int16)
-    rule = parse_stopping_rule("nonrelevant(n=2)")
-    assert (stops_at(rule, levels, 4), stops_at(rule, levels, 4, rel=2)) == (4, 3)
+    for levels, most, rel, expected in (
+        ([1, 0, -1, 0, 0], 9, 1, 5),
+        ([1, 0, 0, -1, 0], 9, 1, 3),
+        ([], 9, 1, 0),
+        ([2, 1, 1, 2], 4, 1, 4),
+        ([2, 1, 1, 2], 4, 2, 3),
+    ):
+        assert stops_at(rule, np.array(levels, dtype=np.int16), most, rel=rel) == expected, levels
 
 
 def test_estimated_recall_is_what_is_found_of_that_and_what_is_expected() -> None:
@@ -56,7 +56,7 @@ def test_estimated_recall_is_what_is_found_of_that_and_what_is_expected() -> Non
     assert estimated_recall(RELEVANCE > 0, 12, window=4)[-1] == 1  # nothing is left
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "message"),
     [
         ("knee", "no stopping rule 'knee'; known: nonrelevant, recall, yield"),
@@ -71,7 +71,7 @@ def test_what_is_no_rule_is_refused(text: str, message: str) -> None:
         parse_stopping_rule(text)
 
 
-@pytest.mark.parametrize("strategy", ["take", "max-mean"])
+@cases("strategy", ["take", "max-mean"])
 def test_a_topic_ends_where_its_order_fulfills_the_rule(strategy: str) -> None:
     example = load_example()
     whole, ended = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
+from each import cases
 from hypothesis import given
 from retrievals import documents_of, order_of, some_rankings, topic_of, values, with_lots
 
@@ -18,7 +19,7 @@ CIRCLE = {"r1": "abc", "r2": "bca", "r3": "cab"}  # a before b before c before a
 # Borda
 
 
-@pytest.mark.parametrize(
+@cases(
     ("strategy", "expected"),
     [
         # five documents: places left have the mean 4.5 in r1 and r2, 4 in r3
@@ -70,14 +71,14 @@ def test_a_run_that_has_one_document_of_two_may_not_vote() -> None:
     assert order_of("condorcet(missing='nothing')", with_lots(topic, "azyx"), "axyz") == "zyxa"
 
 
-@pytest.mark.parametrize(("ties", "expected"), [("best rank", "cadb"), ("lot", "cdab")])
+@cases(("ties", "expected"), [("best rank", "cadb"), ("lot", "cdab")])
 def test_the_sort_starts_from_best_ranks_or_lots(ties: str, expected: str) -> None:
     # nobody compares a or b with c or d; from d b c a: c before d, which stays before a, which goes before b
     topic = with_lots(topic_of({"r1": "ab", "r2": "cd"}), "dbca")
     assert order_of(f"condorcet(missing='nothing', ties={ties!r})", topic, "abcd") == expected
 
 
-@pytest.mark.parametrize(
+@cases(
     ("lots", "expected"),
     [
         ("abc", "cab"),  # a stays before b; then c goes before a
