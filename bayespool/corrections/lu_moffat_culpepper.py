@@ -87,8 +87,9 @@ def _powers(exponent: FloatArray, rank: FloatArray) -> FloatArray:
 
 def _chances(parameters: FloatArray, rank: FloatArray) -> FloatArray:
     scale, power = np.exp(parameters[..., :1]), np.exp(parameters[..., 1:])
-    beyond = np.exp(-((np.append(rank - 1, rank[-1]) / scale) ** power))
-    return -np.diff(beyond, axis=-1)
+    z = (np.append(rank - 1, rank[-1]) / scale) ** power
+    result: FloatArray = np.exp(-z[..., :-1]) * -np.expm1(-np.diff(z, axis=-1))  # of a tiny z no noise
+    return result
 
 
 def _searched(

@@ -82,6 +82,8 @@ class PoolReport:
     doubts : tuple of str
         Reasons to doubt the pool: it explains little, or its documents are hardly judged more often than
         others (`bayespool.pooling.plausibility.PoolPlausibility`).
+    evidence : str
+        What posteriors rest on where no organization can be left out of a pool; mostly empty.
     """
 
     n_pooled_runs: int
@@ -102,6 +104,7 @@ class PoolReport:
     is_sparse: bool = False
     audits: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    evidence: str = ""
 
     def __str__(self) -> str:
         negatives = f", {self.negatives}" if self.negatives else ""
@@ -171,10 +174,16 @@ def describe_pool(collection: Collection) -> PoolReport:
         )
     if len(pooled) and not by_strategy:
         doubts += PoolPlausibility.of(collection, np.flatnonzero(candidates)).objections
+    n_organizations = len(np.unique(collection.organization[pooled]))
+    evidence = "" if n_organizations > 1 else "priors alone"
+    if evidence and collection.sample is not None:
+        evidence = "the published sample"
+    elif evidence and collection.own is not None:
+        evidence = "priors and judgments of your own"
     return PoolReport(
         n_pooled_runs=len(pooled),
         n_runs=len(collection.run_ids),
-        n_organizations=len(np.unique(collection.organization[pooled])),
+        n_organizations=n_organizations,
         depth=collection.pool_depth,
         n_holes=int((inside & ~judged).sum()),
         n_judged=n_judged,
@@ -190,6 +199,7 @@ def describe_pool(collection: Collection) -> PoolReport:
         is_sparse=collection.is_sparse,
         audits=() if collection.own is None else collection.own.notes,
         doubts=tuple(doubts),
+        evidence=evidence,
     )
 
 

@@ -127,10 +127,11 @@ class ReadableScores(Result):
 
 
 def pool_condition(metadata: Mapping[str, Any]) -> str:
-    """Condition that travels with every posterior value where no pool is known or it is in doubt, or ''."""
+    """Condition of every posterior value where organizations cannot be left out of a pool, or it is in doubt."""
     pool = metadata.get("pool", {})
-    if pool.get("n_pooled_runs", 1) == 0:
-        return "no pool, posteriors on priors alone"
+    if pool.get("n_organizations", 2) < 2:
+        which = "a pool of one organization" if pool.get("n_pooled_runs") else "no pool"
+        return f"{which}, posteriors on {pool.get('evidence') or 'priors alone'}"
     return "the pool is in doubt" if pool.get("doubts") else ""
 
 
