@@ -132,6 +132,21 @@ def test_recorded_benchmarks_say_command_and_day_and_no_place() -> None:
     assert len(recorded) > 10
 
 
+def test_what_is_passed_over_by_the_audit_has_a_reason() -> None:
+    text = text_of("pyproject.toml")
+    tools = tomllib.loads(text)["tool"]
+    for skipped in tools["bandit"]["skips"]:
+        (line,) = [line for line in text.splitlines() if f'"{skipped}"' in line]
+        assert len(line.split("#")[1].split()) > 3
+    assert all(len(why.split()) > 3 for why in tools["bayespool-audit"]["passed-over"].values())
+    lines = [
+        line for path in (ROOT / "bayespool").rglob("*.py") for line in path.read_text("utf-8").splitlines()
+    ]
+    excused = [line for line in lines if "nosec" in line]
+    assert all(len(line.split("nosec")[1].split("#", 1)[1].split()) > 2 for line in excused)
+    assert len(excused) < 10
+
+
 def test_notebooks_are_listed_have_no_outputs_and_leave_drawing_to_the_functions() -> None:
     """Only the lesson on models draws what no function does: curves of numbers that it makes itself."""
     listed = re.findall(r"^notebooks/(\S+)$", text_of("docs/index.md"), flags=re.MULTILINE)
