@@ -32,7 +32,7 @@ help:
 	@echo "make fuzz         50,000 mutated inputs, and 100 kills and other faults of experiments (BAYESPOOL_FUZZ_SEED, _INPUTS, _SECONDS)"
 	@echo "make planted      planted faults, and which tests find each (PLANTED='--rooms measures,counts --jobs 2')"
 	@echo "make test-lowest  a part of the fast tests with the lowest versions of pyproject.toml, on LOWEST_PYTHON (python3.11)"
-	@echo "make lint         ruff: rules and format; codespell: misspelled words"
+	@echo "make lint         ruff: rules and format; codespell: misspelled words; tests/house: imports, names, pages"
 	@echo "make types        mypy --strict on the package"
 	@echo "make audit        bandit on the package; pip-audit on what it installs, which needs the package index"
 	@echo "make docs         the documentation, into docs/_build/html; a warning is an error"
@@ -70,10 +70,11 @@ test-lowest: $(STAMP)-release
 notebooks: $(STAMP)-test
 	@$(PYTEST) --nbmake --nbmake-timeout=900 notebooks
 
-lint: $(STAMP)-dev
+lint: $(STAMP)-dev $(STAMP)-test
 	@"$(RUN)" -m ruff check .
 	@"$(RUN)" -m ruff format --check .
 	@"$(RUN)" -m codespell_lib
+	@$(PYTEST) -q tests/house
 
 types: $(STAMP)-dev
 	@"$(RUN)" -m mypy

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import tomllib
 from importlib.metadata import version
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -53,20 +52,3 @@ def test_an_index_without_an_answer_does_not(
     told = capsys.readouterr().out.splitlines()
     assert told[0] == "1 packages without a known vulnerability; of 1 the package index knows nothing"
     assert told[1] == f"no package index answers: nothing is known of {len(audit.needed())} packages"
-
-
-def test_what_is_passed_over_has_a_reason() -> None:
-    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    tools = tomllib.loads(text)["tool"]
-    for skipped in tools["bandit"]["skips"]:
-        (line,) = [line for line in text.splitlines() if f'"{skipped}"' in line]
-        assert len(line.split("#")[1].split()) > 3
-    assert all(len(why.split()) > 3 for why in tools["bayespool-audit"]["passed-over"].values())
-    excused = [
-        line
-        for path in (ROOT / "bayespool").rglob("*.py")
-        for line in path.read_text(encoding="utf-8").splitlines()
-        if "nosec" in line
-    ]
-    assert all(len(line.split("nosec")[1].split("#", 1)[1].split()) > 2 for line in excused)
-    assert len(excused) < 10

@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md is right: its recipes make files that work, and what it names is there."""
+"""The recipes of CONTRIBUTING.md make files that work."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("recipes")
     shutil.copytree(ROOT / "bayespool", folder / "bayespool")
     for heading in RECIPES:
-        for what, name, lines in steps(section(heading)):
+        recipe = steps(section(heading))
+        assert sorted(what for what, _, _ in recipe)[1:] == ["new file", "new file"], heading
+        for what, name, lines in recipe:
             path = folder / name
             if what == "new file":
                 assert not (ROOT / name).exists(), f"{name} is there already"
@@ -75,47 +77,33 @@ def run_in(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_recipes_are_three_files_each() -> None:
-    for heading in RECIPES:
-        kinds = [what for what, _, _ in steps(section(heading))]
-        assert sorted(kinds)[1:] == ["new file", "new file"], heading
-
-
 @pytest.mark.slow
-def test_tests_of_the_recipes_pass(checkout: Path) -> None:
+def test_tests_of_the_recipes_pass_and_the_command_knows_what_they_add(checkout: Path) -> None:
     done = run_in(
         checkout, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", "tests"
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "6 passed" in done.stdout
-
-
-@pytest.mark.slow
-def test_the_command_knows_what_recipes_add(checkout: Path) -> None:
     names = "as-judged,share-of-residual(share=0.2)"
     done = run_in(checkout, "-m", "bayespool", "demo", "-m", "Pair@5", "--estimators", names)
     assert done.returncode == 0, done.stderr
     assert "Pair@5, mean over 20 topics" in done.stdout
 
 
-def test_what_is_named_is_there() -> None:
-    linked = re.findall(r"\]\(([^)#:]+)\)", TEXT)
-    described = re.findall(r"`((?:bayespool|docs|tests|benchmarks)/[\w/.]+|\.ci/\w+)`", TEXT)
-    made = {name for heading in RECIPES for _, name, _ in steps(section(heading))}
-    assert len(linked) >= 5
-    assert len(described) > 8
-    assert [name for name in {*linked, *described} - made if not (ROOT / name).exists()] == []
-    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert set(re.findall(r"`make ([\w-]+)`", TEXT)) <= set(targets)
-
-
-def test_limit_of_a_module_is_the_one_that_is_tested() -> None:
-    said = re.search(r"A module has at most (\d+) lines", TEXT)
-    tested = re.search(
-        r"^MOST_LINES\w* = (\d+)$",
-        (ROOT / "tests" / "whole" / "test_architecture.py").read_text(encoding="utf-8"),
-        flags=re.MULTILINE,
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("make") is None or os.name != "posix", reason="make is not on this machine")
+def test_make_says_that_no_index_can_be_reached(tmp_path: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "PIP_"))}
+    environment |= {"PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": "http://127.0.0.1:9/simple"}
+    done = subprocess.run(
+        ["make", "test", f"PYTHON={sys.executable}", f"VENV={tmp_path}/env"],
+        cwd=ROOT,
+        env=environment | {"PIP_RETRIES": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
     )
-    assert said is not None
-    assert tested is not None
-    assert said[1] == tested[1]
+    assert done.returncode != 0
+    assert "pip cannot reach a package index" in done.stderr
+    assert not (tmp_path / "env" / ".bayespool-test").exists()

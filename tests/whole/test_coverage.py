@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -35,6 +35,8 @@ IN_CI = ("combined",)  # of the others SBC has three
 FIRST_SEED = 20_000
 
 TOLERANCE = {0.5: 0.02, 0.8: 0.02, 0.95: 0.02}  # of a share, beyond what is left to chance
+at_a_desk = partial(pytest.param, marks=pytest.mark.at_a_desk)
+
 MEAN_TOLERANCE = 0.08  # of the mean PIT; see above
 
 
@@ -83,28 +85,14 @@ def test_check_passes_uniform_numbers_and_fails_others() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "model",
+    ("model", "engine"),
     [
-        *IN_CI,
-        *(pytest.param(model, marks=pytest.mark.at_a_desk) for model in MODEL_NAMES if model not in IN_CI),
+        *((model, "laplace") for model in IN_CI),
+        *(at_a_desk(model, "laplace") for model in MODEL_NAMES if model not in IN_CI),
+        *(at_a_desk(model, "nuts") for model in ("background", "interpolated", "smoothed")),
     ],
 )
 def test_intervals_cover_the_truth_at_the_nominal_rate(
-    model: str, repetitions: Callable[[int, int], int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    covers(model, "laplace", repetitions, monkeypatch)
-
-
-@pytest.mark.slow
-@pytest.mark.at_a_desk
-@pytest.mark.parametrize("model", ["background", "interpolated", "smoothed"])
-def test_intervals_of_the_sampler_cover_the_truth(
-    model: str, repetitions: Callable[[int, int], int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    covers(model, "nuts", repetitions, monkeypatch)
-
-
-def covers(
     model: str, engine: str, repetitions: Callable[[int, int], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(NUTS, "compile", compile_once)

@@ -58,17 +58,16 @@ def cited_on_pages() -> list[str]:
     return [" ".join(entry.split()).removeprefix("- ") for entry in found if entry.strip()]
 
 
-@pytest.mark.parametrize("entries", [cited_in_docstrings, cited_on_pages])
-def test_the_bibliography_has_what_is_cited(entries: object) -> None:
+def test_the_bibliography_has_what_is_cited() -> None:
     page = (DOCS / "bibliography.md").read_text(encoding="utf-8")
     listed = [
         " ".join(entry.split()) for entry in re.findall(r"^- (.*?)(?=^- |^## |\Z)", page, flags=re.M | re.S)
     ]
     assert len(listed) > 40
-    cited = entries()  # type: ignore[operator]
-    assert len(cited) > 10
+    in_docstrings, on_pages = cited_in_docstrings(), cited_on_pages()
+    assert min(len(in_docstrings), len(on_pages)) > 10
     missing = []
-    for entry in cited:
+    for entry in (*in_docstrings, *on_pages):
         year, author = YEAR.search(entry), re.search(r"\b[A-ZÀ-Ž][\wÀ-ž]+(?:-[A-Z]\w+)?", entry)
         assert year is not None, entry
         assert author is not None, entry

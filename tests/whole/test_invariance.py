@@ -7,7 +7,6 @@ import shutil
 import warnings
 from pathlib import Path
 
-import numpy as np
 import pytest
 from wide import note_of, wide
 
@@ -64,9 +63,9 @@ def of_run(scores: Scores, run: str, measure: str = "P@10") -> bytes:
 @pytest.mark.parametrize("listed", ["", "mine"])
 def test_copies_of_a_run_change_no_byte_of_it(example: Path, listed: str) -> None:
     found = set()
-    for n in (0, 1, 20):
+    for n in (0, 20):
         collection = read(example, copies(example, n), listed=listed)
-        scores = score(collection, collection.given_run_ids, "P@10", estimators=COMBINED, draws=250)
+        scores = score(collection, collection.given_run_ids, "P@10", estimators=COMBINED, draws=100)
         found.add(of_run(scores, "new-b"))
         told = note_of(scores, "new-b", scores.measures[0])
         assert (f"{n + 1} runs without a listed organization count as one organization" in told) == (
@@ -131,7 +130,7 @@ def test_a_run_that_shares_nothing_changes_nothing(example: Path) -> None:
     ]
     longer.write_text("\n".join(lines) + "\n")
     b = example / "new" / "new-b.run"
-    for model in ("posterior-combined", "posterior-ratio", "posterior-evidence", "posterior-background"):
+    for model in ("posterior-combined", "posterior-background"):
         found = set()
         for runs in ([b], [b, longer], [longer, b]):
             collection = read(example, runs, listed="mine")
@@ -148,24 +147,17 @@ def test_a_run_that_shares_nothing_changes_nothing(example: Path) -> None:
 def test_measures_beside_change_no_byte() -> None:
     example = load_example()
     alone = score(example, ["new-b"], "P@10", estimators=COMBINED, draws=250)
-    for measures in (["P@5", "P@10"], ["P@10", "P@30"], ["P@100", "P@10", "P(rel=2)@10"]):
+    for measures in (["P@5", "P@10"], ["P@100", "P@10", "P(rel=2)@10"]):
         beside = score(example, ["new-b"], measures, estimators=COMBINED, draws=250)
         assert of_run(beside, "new-b") == of_run(alone, "new-b"), measures
 
 
 @pytest.mark.slow
-def test_other_seeds_are_other_draws() -> None:
+def test_other_seeds_are_other_draws_and_a_copy_gives_the_same() -> None:
+    def draws(collection: Collection, seed: int) -> bytes:
+        settings = {"estimators": COMBINED, "draws": 50, "random_seed": seed}
+        return of_run(score(collection, ["new-b"], "P@10", **settings), "new-b")  # type: ignore[arg-type]
+
     example = load_example()
-    found = {
-        of_run(score(example, ["new-b"], "P@10", estimators=COMBINED, draws=100, random_seed=seed), "new-b")
-        for seed in (1, 2, 3)
-    }
-    assert len(found) == 3
-
-
-@pytest.mark.slow
-def test_pickled_collections_give_the_same(example: Path) -> None:
-    collection = load_example()
-    copy = dataclasses.replace(collection)
-    one, other = (score(c, ["new-a"], "P@10", estimators=COMBINED, draws=50) for c in (collection, copy))
-    assert np.array_equal(one[COMBINED, "P@10"].value, other[COMBINED, "P@10"].value)
+    found = [draws(example, 1), draws(example, 2), draws(dataclasses.replace(example), 1)]
+    assert found[0] == found[2] != found[1]

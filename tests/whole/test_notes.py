@@ -15,6 +15,7 @@ import jsonschema
 import pytest
 from compared import printed
 from labeled import labeled_toy
+from small import small
 
 from bayespool import (
     Precision,
@@ -59,7 +60,7 @@ POINT = {"estimators": "as-judged"}
 RATIO: dict[str, Any] = {"estimator": "posterior-ratio"}
 
 TABLES = ("tex", "md", "html")
-FOLDER = ("settings.json", "read_result of the folder", "report of the folder")
+FOLDER = ("settings.json", "read_result of the folder")
 OUTPUTS = (
     *("terminal", "--json", "json", "parquet", *TABLES, *FOLDER, "report"),
     *("read_result", "read_result of parquet", "report of the file"),
@@ -96,18 +97,18 @@ def with_completion(result: Any) -> Any:
 @cache
 def scored() -> Any:
     asked = ["as-judged", "posterior-ratio"]
-    scores = score(load_example(), ["new-a", "new-b"], "P@10", estimators=asked, draws=20, together=True)
+    scores = score(small(), ["new-a", "new-b"], "P@10", estimators=asked, draws=20, together=True)
     point, posterior = scores.estimates
     return dataclasses.replace(scores, estimates=(point, dataclasses.replace(posterior, notes=(NOTE, ""))))
 
 
 def typed() -> Any:
-    types = {run: "manual" if i % 4 else "automatic" for i, run in enumerate(load_example().run_ids)}
-    return leave_types_out(load_example(), "P@5", run_types=types, **POINT)
+    types = {run: "manual" if i % 4 else "automatic" for i, run in enumerate(small().run_ids)}
+    return leave_types_out(small(), "P@5", run_types=types, **POINT)
 
 
 def checked() -> Any:
-    found = check_models(load_example(), "P@5", models="background", draws=20, containers=False)
+    found = check_models(small(), "P@5", models="background", draws=20, containers=False)
     failed = tuple(dataclasses.replace(p, problems=(NOTE,)) for p in found.predictions)
     return dataclasses.replace(found, predictions=failed)
 
@@ -122,40 +123,36 @@ def unexplained_judgments() -> Any:
 
 
 def engines() -> Any:
-    found = compare_engines(load_example(), "P@5", models="background", draws=60, tune=60)
+    found = compare_engines(small(), "P@5", models="background", draws=60, tune=60)
     return dataclasses.replace(found, _runs=found._runs.assign(problems=NOTE))
 
 
 RESULTS: dict[str, Callable[[], Result]] = {
     "score": scored,
     "compare": lambda: compare_scores(scored()),
-    "reversals": lambda: planted(
-        reversals(load_example(), judgments=[300], estimators=["smoothed"], fitted=False)
-    ),
-    "judge-next": lambda: with_completion(
-        judge_next(load_example(), "new-b", "P@5", budget=2, draws=50, **RATIO)
-    ),
-    "audit": lambda: planted(audit(load_example(), "new-b", "P@5", budget=2, draws=50, **RATIO)),
-    "pool": lambda: DocumentsToJudge(load_example(), choose(load_example(), "take", 100_000), {"depth": 100}),
-    "leave-out": lambda: with_rows(leave_out(load_example(), "P@5", **POINT)),
+    "reversals": lambda: planted(reversals(small(), judgments=[100], estimators=["smoothed"], fitted=False)),
+    "judge-next": lambda: with_completion(judge_next(small(), "new-b", "P@5", budget=2, draws=50, **RATIO)),
+    "audit": lambda: planted(audit(small(), "new-b", "P@5", budget=2, draws=50, **RATIO)),
+    "pool": lambda: DocumentsToJudge(small(), choose(small(), "take", 100_000), {"depth": 100}),
+    "leave-out": lambda: with_rows(leave_out(small(), "P@5", **POINT)),
     "run-types": lambda: with_rows(typed()),
-    "pool-width": lambda: planted(vary_pool_width(load_example(), "P@5", widths=[3], n_samples=2, **POINT)),
-    "budgets": lambda: planted(vary_budgets(load_example(), "P@5", strategies=["take"], budgets=[300])),
+    "pool-width": lambda: planted(vary_pool_width(small(), "P@5", widths=[3], n_samples=2, **POINT)),
+    "budgets": lambda: planted(vary_budgets(small(), "P@5", strategies=["take"], budgets=[100])),
     "check predictions": checked,
     "check unexplained": unexplained_judgments,
     "check engines": engines,
-    "check regression": lambda: planted(
-        compare_regression(load_example(), "P@5", models="background", draws=20)
-    ),
+    "check regression": lambda: planted(compare_regression(small(), "P@5", models="background", draws=20)),
     "check simulation": lambda: self_calibrate("background", n_simulations=3),
     "judges": lambda: dataclasses.replace(check_judges(labeled_toy(), "P@3"), problems=(NOTE,)),
-    "impute": lambda: with_completion(impute(load_example(), "new-b", "P@5", draws=2, **RATIO)),
+    "impute": lambda: with_completion(impute(small(), "new-b", "P@5", draws=2, **RATIO)),
 }
 
 
 def outputs_of(command: str) -> list[str]:
-    listed = [*OUTPUTS, *(OF_SCORES if command == "score" else ())]
-    return [output for output in listed if output not in MISSING.get(command, ())]
+    """All of scores; of each other result those whose writing may differ: the others go through `Result`."""
+    if command == "score":
+        return [*OUTPUTS, *OF_SCORES]
+    return [o for o in ("terminal", "read_result of parquet", "md") if o not in MISSING.get(command, ())]
 
 
 @cache
@@ -209,19 +206,16 @@ def output_of(command: str, output: str, folder: Path, capfd: pytest.CaptureFixt
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
 @pytest.mark.parametrize(
-    ("command", "output"),
-    [
-        pytest.param(command, output, marks=pytest.mark.slow if command == SAMPLES else ())
-        for command in RESULTS
-        for output in outputs_of(command)
-    ],
+    "command", [pytest.param(name, marks=pytest.mark.slow if name == SAMPLES else ()) for name in RESULTS]
 )
 def test_every_output_of_a_result_has_the_whole_note(
-    command: str, output: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    command: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     wanted = COUNTED.get(command, NOTE)
-    lines = output_of(command, output, tmp_path, capfd)
-    assert any(wanted in line for line in lines), lines
+    for output in outputs_of(command):
+        (tmp_path / output).mkdir(parents=True)
+        lines = output_of(command, output, tmp_path / output, capfd)
+        assert any(wanted in line for line in lines), (output, lines)
 
 
 def test_scores_of_which_rows_alone_were_written_keep_their_notes_whole(tmp_path: Path) -> None:

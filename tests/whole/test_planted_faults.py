@@ -1,46 +1,14 @@
-"""Planted faults are up to date: each has its text in a module, and tests that are named for it.
-
-Whether these find it is asked by hand: ``make planted``.
-"""
+"""A planted fault is found, missed or broken, and leaves no trace."""
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
-from collections import Counter
 from pathlib import Path
 
 import pytest
 from planted.fault import Fault
-from planted.faults import FAULTS
 from planted.planting import Copy
-
-ROOT = Path(__file__).resolve().parents[2]
-# Two have no logic of their own, the third only starts what the command line is.
-WITHOUT_A_FAULT = {"__init__", "__main__"}
-
-
-@pytest.mark.parametrize("fault", FAULTS, ids=[fault.name for fault in FAULTS])
-def test_fault_can_be_planted(fault: Fault) -> None:
-    text = fault.path(ROOT).read_text(encoding="utf-8")
-    compile(fault.planted(text), fault.module, "exec")
-    assert fault.tests
-    for name in fault.tests.split():
-        assert (ROOT / "tests" / name).exists(), f"tests/{name}"
-
-
-def test_every_room_has_a_fault() -> None:
-    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    table = page.split("\n## Rooms\n")[1].split("\n## ")[0]
-    rooms = set(re.findall(r"^\| `(\w+)/?` \| ", table, flags=re.MULTILINE))
-    assert {fault.room for fault in FAULTS} == rooms - WITHOUT_A_FAULT
-    assert len(FAULTS) >= 60
-
-
-def test_names_and_places_of_faults_differ() -> None:
-    assert max(Counter(fault.name for fault in FAULTS).values()) == 1
-    assert max(Counter((fault.module, fault.before) for fault in FAULTS).values()) == 1
 
 
 def test_text_that_is_gone_is_an_error() -> None:

@@ -90,27 +90,22 @@ every_collection = pytest.mark.parametrize(
     "name",
     [
         "trec2-adhoc",
-        pytest.param("trec8-adhoc", marks=(pytest.mark.slow, pytest.mark.at_a_desk)),
-        pytest.param("trec2011-medical", marks=pytest.mark.slow),
+        pytest.param("trec8-adhoc", marks=pytest.mark.at_a_desk),
+        pytest.param("trec2011-medical", marks=pytest.mark.at_a_desk),
     ],
 )
 
 
 @pytest.mark.slow
 @every_collection
-def test_precision_of_every_run_is_pytrec_evals(collections: Path, name: str) -> None:
-    counts, p_at_n, _ = compared(collections / name)
+def test_counts_of_every_run_are_those_of_pytrec_eval_and_ir_measures(collections: Path, name: str) -> None:
+    counts, p_at_n, judged_at_10 = compared(collections / name)
     assert len(counts.run_ids) == N_RUNS[name]
     assert p_at_n.any(axis=(1, 2)).all()  # every run finds something, so that no row is compared with nothing
     difference = np.abs(counts.lower - p_at_n).max(axis=(1, 2))
     worst = int(difference.argmax())
     assert difference[worst] <= 1e-12, counts.run_ids[worst]
 
-
-@pytest.mark.slow
-@every_collection
-def test_judged_share_of_every_run_is_that_of_ir_measures(collections: Path, name: str) -> None:
-    counts, _, judged_at_10 = compared(collections / name)
     c = CUTOFFS.index(10)
     n_judged = (counts.n_relevant + counts.n_nonrelevant)[:, :, c]
     n_retrieved = 10 - counts.n_missing[:, :, c]

@@ -78,7 +78,7 @@ def assert_same(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("title", ["Ad Hoc 2", pytest.param("Medical 2011", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("title", ["Ad Hoc 2", pytest.param("Medical 2011", marks=pytest.mark.at_a_desk)])
 def test_table_2(collections: Path, title: str) -> None:
     """The reduced pool by named options; with the tool's arithmetic all methods, to the last digit."""
     e = experiment("paper", title)

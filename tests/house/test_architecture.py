@@ -12,7 +12,6 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-import pytest
 from each import of_each
 
 import bayespool
@@ -66,10 +65,15 @@ class Import:
     at_the_top: bool  # runs when the importing module is imported
 
 
+def section_of_the_page(heading: str) -> str:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 1500, "the page is read in a few minutes"
+    return text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+
+
 def read_rooms() -> tuple[Room, ...]:
     """Rooms of the page, in its order."""
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    section = text.split("\n## Rooms\n")[1].split("\n## ")[0]
+    section = section_of_the_page("Rooms")
     rows = re.findall(r"^\| `(\w+)(/?)` \| ([^|]+) \|$", section, flags=re.MULTILINE)
     n_lines = sum(line.startswith("| `") for line in section.splitlines())
     assert len(rows) == n_lines, "a row of the table of rooms is not `room` | purpose"
@@ -153,89 +157,52 @@ def belongs_to(module: str, package: str) -> bool:
 every_file = of_each(FILES)
 
 
-@every_file
-def test_module_has_a_room(path: Path) -> None:
-    assert room_of(name_of(path)) in ORDER, "give it a row in the table of docs/architecture.md"
-
-
-@pytest.mark.parametrize("room", ROOMS, ids=[room.name for room in ROOMS])
-def test_room_of_the_page_is_there(room: Room) -> None:
-    place = PACKAGE / room.name if room.is_folder else PACKAGE / f"{room.name}.py"
-    assert any(place.glob("*.py")) if room.is_folder else place.is_file()
-    assert room.purpose.strip(), "one purpose"
-
-
-def test_rooms_stand_once_each() -> None:
-    names = [room.name for room in ROOMS]
-    assert len(names) == len(set(names))
-    assert names[0] == "errors"
-    assert names[-1] == "__init__"
+def test_rooms_of_the_page_are_there_once_each() -> None:
+    for room in ROOMS:
+        place = PACKAGE / room.name if room.is_folder else PACKAGE / f"{room.name}.py"
+        assert any(place.glob("*.py")) if room.is_folder else place.is_file(), room
+        assert room.purpose.strip(), f"{room}: one purpose"
+    assert len(ORDER) == len(ROOMS)
+    assert (ROOMS[0].name, ROOMS[-1].name) == ("errors", "__init__")
 
 
 @every_file
-def test_imports_only_from_rooms_above(path: Path) -> None:
+def test_imports_go_up_to_rooms_above_and_heavy_packages_stay_in_theirs(path: Path) -> None:
     here = room_of(name_of(path))
-    wrong = []
+    assert here in ORDER, "give it a row in the table of docs/architecture.md"
+    wrong = [
+        f"line {node.lineno}: a relative import"
+        for node in nodes(path)
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
     for found in imports_in(path):
-        if not belongs_to(found.module, "bayespool"):
-            continue
-        if found.module == "bayespool.__version__":
-            continue
-        there = room_of(found.module)
-        same_folder = there == here and path.parent != PACKAGE
-        if not (ORDER[there] < ORDER[here] or same_folder):
-            wrong.append(f"line {found.line}: {here} imports {found.module}, which is not above it")
+        module = f"line {found.line}: {found.module}"
+        if belongs_to(found.module, "bayespool") and found.module != "bayespool.__version__":
+            there = room_of(found.module)
+            same_folder = there == here and path.parent != PACKAGE
+            if not (ORDER[there] < ORDER[here] or same_folder):
+                wrong.append(f"{module} is not above {here}")
+        for package, rooms in ONLY_IN.items():
+            if belongs_to(found.module, package) and here not in rooms:
+                wrong.append(f"{module} belongs to {sorted(rooms) or 'no room'}")
+        for package, rooms in AT_THE_TOP_ONLY_IN.items():
+            if found.at_the_top and belongs_to(found.module, package) and here not in rooms:
+                wrong.append(f"{module} is imported inside the function that uses it")
     assert not wrong, "\n".join(wrong)
-
-
-@every_file
-def test_no_relative_import(path: Path) -> None:
-    lines = [node.lineno for node in nodes(path) if isinstance(node, ast.ImportFrom) and node.level]
-    assert not lines, f"relative imports on lines {lines}"
-
-
-@every_file
-def test_package_is_imported_only_in_its_room(path: Path) -> None:
-    here = room_of(name_of(path))
-    wrong = [
-        f"line {found.line}: {found.module} belongs to {sorted(rooms) or 'no room'}"
-        for found in imports_in(path)
-        for package, rooms in ONLY_IN.items()
-        if belongs_to(found.module, package) and here not in rooms
-    ]
-    assert not wrong, "\n".join(wrong)
-
-
-@every_file
-def test_heavy_package_is_imported_where_it_is_used(path: Path) -> None:
-    here = room_of(name_of(path))
-    wrong = [
-        f"line {found.line}: import {found.module} inside the function that uses it"
-        for found in imports_in(path)
-        for package, rooms in AT_THE_TOP_ONLY_IN.items()
-        if found.at_the_top and belongs_to(found.module, package) and here not in rooms
-    ]
-    assert not wrong, "\n".join(wrong)
-
-
-def test_the_page_is_read_in_a_few_minutes() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    assert len(text.split()) <= 1500
 
 
 def test_what_is_added_is_shown_by_tests_that_are_there() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    section = text.split("\n## Where things are added\n")[1].split("\n## ")[0]
-    entries = section.split("\n- **")[1:]
-    assert [entry.split("**")[0] for entry in entries] == [
-        "A measure",
-        "A correction",
-        "A predictor",
-        "A model",
-        "An engine",
-        "A pooling strategy",
-        "An experiment",
-        "An estimator",
+    entries = section_of_the_page("Where things are added").split("\n- **")[1:]
+    added = [entry.split("**")[0].split()[-1] for entry in entries]
+    assert added == [
+        "measure",
+        "correction",
+        "predictor",
+        "model",
+        "engine",
+        "strategy",
+        "experiment",
+        "estimator",
     ]
     for entry in entries:
         (file,) = re.findall(r"`(tests/(?:\w+/)?test_\w+\.py)`", entry)
@@ -389,10 +356,10 @@ PATTERNS: dict[str, Pattern] = {
 
 def read_lines_of_rooms() -> dict[str, frozenset[str]]:
     """The second table of the page: what a line does, and the rooms that it may stand in."""
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    section = text.split("\n## A line knows its room\n")[1].split("\n## ")[0]
     found = {}
-    for row in re.findall(r"^\| (?!a line|---)(.+) \|$", section, flags=re.MULTILINE):
+    for row in re.findall(
+        r"^\| (?!a line|---)(.+) \|$", section_of_the_page("A line knows its room"), flags=re.MULTILINE
+    ):
         does, cell = row.split(" | ")
         rooms = re.findall(r"`(\w+)`", cell)
         if cell.startswith("every room but "):
@@ -411,15 +378,12 @@ def imported_by(does: str) -> list[str]:
     return does.removeprefix("imports ").split(" or ") if does.startswith("imports ") else []
 
 
-def test_every_row_is_tested() -> None:
+def test_every_row_of_lines_is_tested() -> None:
     assert {does for does in LINES if not imported_by(does)} == set(PATTERNS)
     assert any(map(imported_by, LINES))
-
-
-@pytest.mark.parametrize("does", [does for does in LINES if imported_by(does)])
-def test_row_on_imports_is_what_is_enforced(does: str) -> None:
-    for package in imported_by(does):
-        assert ONLY_IN[package] == LINES[does]
+    for does, rooms in LINES.items():
+        for package in imported_by(does):
+            assert ONLY_IN[package] == rooms, does
 
 
 def found_in_rooms(does: str) -> dict[str, list[str]]:
@@ -433,58 +397,53 @@ def found_in_rooms(does: str) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("does", PATTERNS)
-def test_a_line_stands_in_its_room(does: str) -> None:
-    found = found_in_rooms(does)
-    astray = [line for room, lines in found.items() if room not in LINES[does] for line in lines]
-    assert not astray, f"a line that {does} stands in {sorted(LINES[does])}:\n" + "\n".join(astray)
-    if does != "takes a mean or a quantile":  # which other rooms may and need not
-        idle = LINES[does] - set(found)
-        assert not idle, f"no line of {sorted(idle)} {does}: the page says too much"
+def test_a_line_stands_in_its_room() -> None:
+    for does in PATTERNS:
+        found = found_in_rooms(does)
+        astray = [line for room, lines in found.items() if room not in LINES[does] for line in lines]
+        assert not astray, f"a line that {does} stands in {sorted(LINES[does])}:\n" + "\n".join(astray)
+        if does != "takes a mean or a quantile":  # which other rooms may and need not
+            idle = LINES[does] - set(found)
+            assert not idle, f"no line of {sorted(idle)} {does}: the page says too much"
 
 
-@pytest.mark.parametrize(
-    ("does", "line"),
-    [
-        ("opens an input file", "text = path.read_text()"),
-        ("opens an input file", "import gzip"),
-        ("opens a file of our own making, to write it or to read it back", "open(path, 'w')"),
-        ("opens a file of our own making, to write it or to read it back", "frame.to_csv(path)"),
-        ("sorts a ranking", "order = np.argsort(-score, axis=2)"),
-        ("asks whether a document is judged", "hole = collection.relevance < 0"),
-        ("asks whether a document is judged", "known = relevance != UNJUDGED"),
-        ("takes a judgment away", "relevance = np.where(gone, np.int16(UNJUDGED), relevance)"),
-        ("asks whether a document is relevant", "hit = self.relevance >= rel"),
-        ("is a published point correction", "class Mine(PointCorrection): pass"),
-        ("declares a prior", "x = pm.HalfNormal('x', 1.0)"),
-        ("declares a prior", "x = Prior('Normal', (0, 1))"),
-        ("reduces over draws", "middle = np.median(fit.draws, axis=0)"),
-        ("reduces over draws", "mean = e.draws.sum(axis=2).mean(axis=0)"),
-        ("takes a mean or a quantile", "x = frame['mae'].mean()"),
-        ("takes a truth to compare with", "def f(truth: JudgmentCounts): pass"),
-        ("formats a number to decimals", "text = f'{x:.4f}'"),
-        ("formats a number to decimals", "text = f'{x:.{digits}f}'"),
-        ("prints", "console.print(table)"),
-    ],
-)
-def test_a_pattern_finds_such_a_line(does: str, line: str) -> None:
-    assert any(PATTERNS[does](node) for node in ast.walk(ast.parse(line)))
+LINES_THAT_ARE_MEANT = [
+    ("opens an input file", "text = path.read_text()"),
+    ("opens an input file", "import gzip"),
+    ("opens a file of our own making, to write it or to read it back", "open(path, 'w')"),
+    ("opens a file of our own making, to write it or to read it back", "frame.to_csv(path)"),
+    ("sorts a ranking", "order = np.argsort(-score, axis=2)"),
+    ("asks whether a document is judged", "hole = collection.relevance < 0"),
+    ("asks whether a document is judged", "known = relevance != UNJUDGED"),
+    ("takes a judgment away", "relevance = np.where(gone, np.int16(UNJUDGED), relevance)"),
+    ("asks whether a document is relevant", "hit = self.relevance >= rel"),
+    ("is a published point correction", "class Mine(PointCorrection): pass"),
+    ("declares a prior", "x = pm.HalfNormal('x', 1.0)"),
+    ("declares a prior", "x = Prior('Normal', (0, 1))"),
+    ("reduces over draws", "middle = np.median(fit.draws, axis=0)"),
+    ("reduces over draws", "mean = e.draws.sum(axis=2).mean(axis=0)"),
+    ("takes a mean or a quantile", "x = frame['mae'].mean()"),
+    ("takes a truth to compare with", "def f(truth: JudgmentCounts): pass"),
+    ("formats a number to decimals", "text = f'{x:.4f}'"),
+    ("formats a number to decimals", "text = f'{x:.{digits}f}'"),
+    ("prints", "console.print(table)"),
+]
+LINES_THAT_ARE_NOT = [
+    ("asks whether a document is judged", "hit = relevance > 0"),
+    ("asks whether a document is relevant", "known = relevance >= 0"),
+    ("takes a judgment away", "known = relevance != UNJUDGED"),
+    ("takes a truth to compare with", "def f(truth: Literal['full', 'repooled']): pass"),
+    ("sorts a ranking", "p = np.sort(p_values, axis=1)"),
+    ("formats a number to decimals", "text = f'{n:,} of {level:g}'"),
+    ("opens an input file", "found = read_collection(path)"),
+]
 
 
-@pytest.mark.parametrize(
-    ("does", "line"),
-    [
-        ("asks whether a document is judged", "hit = relevance > 0"),
-        ("asks whether a document is relevant", "known = relevance >= 0"),
-        ("takes a judgment away", "known = relevance != UNJUDGED"),
-        ("takes a truth to compare with", "def f(truth: Literal['full', 'repooled']): pass"),
-        ("sorts a ranking", "p = np.sort(p_values, axis=1)"),
-        ("formats a number to decimals", "text = f'{n:,} of {level:g}'"),
-        ("opens an input file", "found = read_collection(path)"),
-    ],
-)
-def test_a_pattern_passes_over_other_lines(does: str, line: str) -> None:
-    assert not any(PATTERNS[does](node) for node in ast.walk(ast.parse(line)))
+def test_patterns_find_such_lines_and_pass_over_others() -> None:
+    for lines, meant in ((LINES_THAT_ARE_MEANT, True), (LINES_THAT_ARE_NOT, False)):
+        for does, line in lines:
+            found = any(PATTERNS[does](node) for node in ast.walk(ast.parse(line)))
+            assert found == meant, (does, line)
 
 
 def public_definitions(tree: ast.Module) -> set[str]:
@@ -533,7 +492,9 @@ def sorting_key(name: str) -> tuple[int, str]:
 
 
 @every_file
-def test_a_room_says_what_it_offers_and_its_modules_do_not(path: Path) -> None:
+def test_a_room_says_what_it_offers_and_its_modules_are_small(path: Path) -> None:
+    n_lines = len(path.read_text(encoding="utf-8").splitlines())
+    assert n_lines <= MOST_LINES, f"{n_lines} lines: would two rooms read better?"
     tree, declared = parse(path), declared_all(parse(path))
     if path.parent != PACKAGE and path.name != "__init__.py":
         assert declared is None, "the room's __init__ says what other rooms use"
@@ -546,12 +507,6 @@ def test_a_room_says_what_it_offers_and_its_modules_do_not(path: Path) -> None:
     assert not missing, f"public and not in __all__: {sorted(missing)}"
     unknown = set(declared) - defined_names(tree)
     assert not unknown, f"in __all__ and nowhere defined: {sorted(unknown)}"
-
-
-@every_file
-def test_module_is_small(path: Path) -> None:
-    n_lines = len(path.read_text(encoding="utf-8").splitlines())
-    assert n_lines <= MOST_LINES, f"{n_lines} lines: would two rooms read better?"
 
 
 def loaded_after(code: str, packages: tuple[str, ...]) -> set[str]:
@@ -571,19 +526,10 @@ def loaded_after(code: str, packages: tuple[str, ...]) -> set[str]:
     return set(loaded)
 
 
-def test_front_door_loads_nothing_heavy() -> None:
+def test_nothing_heavy_is_loaded_before_it_is_used() -> None:
+    assert loaded_after("import xml.dom", ("xml.dom", "xml.sax")) == {"xml.dom"}
     assert loaded_after("import bayespool", NOT_BY_THE_FRONT_DOOR) == set()
-
-
-def test_front_door_offers_what_it_lists_and_never_a_module() -> None:
-    """A name that a module has too would be the module as soon as something imports it."""
-    assert not [name for name in bayespool.__all__ if is_module(f"bayespool.{name}")]
-    offered = {name: getattr(bayespool, name) for name in bayespool.__all__}
-    assert not [name for name, offer in offered.items() if isinstance(offer, ModuleType)]
-
-
-def test_help_of_the_command_loads_nothing_heavy() -> None:
-    code = """
+    help_of_the_command = """
 import sys
 from bayespool.cli import main
 sys.argv = ["bayespool", "--help"]
@@ -592,16 +538,16 @@ try:
 except SystemExit as end:
     assert not end.code, end.code
 """
-    assert loaded_after(code, NOT_BY_THE_FRONT_DOOR) == set()
-
-
-def test_library_modules_load_nothing_heavy() -> None:
+    assert loaded_after(help_of_the_command, NOT_BY_THE_FRONT_DOOR) == set()
     light = [name_of(path) for path in FILES if room_of(name_of(path)) not in {"models", "inference"}]
     assert loaded_after("\n".join(f"import {module}" for module in light), NOT_BY_ANY_LIBRARY_MODULE) == set()
 
 
-def test_a_heavy_package_that_is_loaded_is_seen() -> None:
-    assert loaded_after("import xml.dom", ("xml.dom", "xml.sax")) == {"xml.dom"}
+def test_front_door_offers_what_it_lists_and_never_a_module() -> None:
+    """A name that a module has too would be the module as soon as something imports it."""
+    assert not [name for name in bayespool.__all__ if is_module(f"bayespool.{name}")]
+    offered = {name: getattr(bayespool, name) for name in bayespool.__all__}
+    assert not [name for name, offer in offered.items() if isinstance(offer, ModuleType)]
 
 
 def test_imports_are_found_wherever_they_stand() -> None:

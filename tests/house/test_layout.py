@@ -1,10 +1,13 @@
-"""Tests mirror the tree: whoever opens a module knows where its test is."""
+"""Tests mirror the tree: whoever opens a module knows where its test is. Planted faults are up to date."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from pathlib import Path
 
 from each import of_each
+from planted.faults import FAULTS
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE, TESTS = ROOT / "bayespool", ROOT / "tests"
@@ -68,6 +71,8 @@ TESTED_IN = {
     "tables/formatting": "tables/test_printable tables/test_numbers",
 }
 MOST_LINES_OF_A_TEST = 700
+# Two have no logic of their own, the third only starts what the command line is.
+WITHOUT_A_FAULT = {"__init__", "__main__"}
 
 
 def place(path: Path, root: Path) -> str:
@@ -93,17 +98,32 @@ def test_module_has_its_test(path: Path) -> None:
     )
 
 
+@of_each(TEST_FILES)
+def test_file_of_tests_stands_where_one_looks_for_it(path: Path) -> None:
+    """In the folder of a room, of a module or a part of one; or of the whole, of hostile inputs, house."""
+    rooms = {module.parent.relative_to(PACKAGE) for module in FILES}
+    assert path.parent.relative_to(TESTS) in {*rooms, Path("whole"), Path("fuzz"), Path("house")}
+    n_lines = len(path.read_text(encoding="utf-8").splitlines())
+    assert n_lines <= MOST_LINES_OF_A_TEST, f"{n_lines} lines: would two files read better?"
+
+
 def test_what_is_said_of_other_tests_is_so() -> None:
-    assert set().union(*(tests.split() for tests in TESTED_IN.values())) <= {
-        place(path, TESTS) for path in TEST_FILES
-    }
+    named = {test for tests in TESTED_IN.values() for test in tests.split()}
+    assert named <= {place(path, TESTS) for path in TEST_FILES}
     assert set(TESTED_IN) <= {place(path, PACKAGE) for path in FILES}
 
 
-@of_each(TEST_FILES)
-def test_file_of_tests_stands_where_one_looks_for_it(path: Path) -> None:
-    """In the folder of a room, of a module or a part of one; or in that of the whole or of hostile inputs."""
-    rooms = {module.parent.relative_to(PACKAGE) for module in FILES}
-    assert path.parent.relative_to(TESTS) in {*rooms, Path("whole"), Path("fuzz")}
-    n_lines = len(path.read_text(encoding="utf-8").splitlines())
-    assert n_lines <= MOST_LINES_OF_A_TEST, f"{n_lines} lines: would two files read better?"
+def test_planted_faults_can_be_planted_and_every_room_has_one() -> None:
+    """Whether tests find them is asked by hand: ``make planted``."""
+    for fault in FAULTS:  # `planted` fails where the text is not there once
+        compile(fault.planted(fault.path(ROOT).read_text(encoding="utf-8")), fault.module, "exec")
+        assert fault.tests, fault.name
+        for name in fault.tests.split():
+            assert (TESTS / name).exists(), f"{fault.name}: tests/{name}"
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = page.split("\n## Rooms\n")[1].split("\n## ")[0]
+    rooms = set(re.findall(r"^\| `(\w+)/?` \| ", table, flags=re.MULTILINE))
+    assert {fault.room for fault in FAULTS} == rooms - WITHOUT_A_FAULT
+    assert len(FAULTS) >= 60
+    assert max(Counter(fault.name for fault in FAULTS).values()) == 1
+    assert max(Counter((fault.module, fault.before) for fault in FAULTS).values()) == 1
