@@ -169,24 +169,6 @@ def test_more_strategies_and_other_reports_use_what_is_stored(example: Collectio
     assert len(stored(tmp_path)) == 9
 
 
-@pytest.mark.slow
-def test_an_own_strategy_without_the_same_version_is_worked_out_again(
-    example: Collection, tmp_path: Path
-) -> None:
-    budgets(example, strategies=Alphabet(), folder=tmp_path, **ASKED)
-    before = stored(tmp_path)
-    budgets(example, strategies=Alphabet(), folder=tmp_path, **ASKED)
-    assert stored(tmp_path) == before
-
-    @dataclass(frozen=True, kw_only=True)
-    class Backwards(Alphabet):
-        def value(self, topic: TopicRankings) -> np.ndarray[Any, np.dtype[np.float64]]:
-            return np.arange(len(topic), dtype=float)
-
-    result = budgets(example, strategies=Backwards(), folder=tmp_path, **ASKED)
-    assert told(result) == told(budgets(example, strategies=Backwards(), **ASKED))
-
-
 def test_what_cannot_be_asked_is_refused(example: Collection) -> None:
     refused: list[tuple[dict[str, Any], str]] = [
         ({"strategies": "best"}, "no strategy 'best'"),

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from left_out import LEVELS, POINTS, RANKINGS, column, shapes, tables
 from rich.console import Console
+from small import small
 from toys import from_rankings, toy_collection
 
 from bayespool.corrections import AsJudged, Background
@@ -220,12 +221,11 @@ def test_rows_of_the_example_and_their_summary_over_the_reported_runs(result: Le
 
 
 def test_reliability_of_the_truth_and_a_pickled_result() -> None:
-    result = leave_out(
-        load_example(), ["P@5", "P@10"], estimators=["as-judged", "posterior-background"], draws=20, top=75
-    )
+    asked: dict[str, Any] = {"estimators": ["as-judged", "posterior-background"], "draws": 20, "top": 75}
+    result = leave_out(small(), ["P@5", "P@10"], **asked)
     frame = result.to_frame("reliability").set_index("measure")
-    assert frame.loc["P@5", "n_runs"] == 16
-    assert frame.loc["P@5", "n_topics"] == 20
+    assert frame.loc["P@5", "n_runs"] == round(0.75 * len(small().pooled_run_ids))
+    assert frame.loc["P@5", "n_topics"] == 8
     assert frame.loc["P@10", "generalizability"] == result.reliability("P@10").generalizability
     assert 0 < frame.loc["P@10", "dependability"] < frame.loc["P@10", "generalizability"] < 1
     with pytest.raises(InputError, match=r"P@20"):

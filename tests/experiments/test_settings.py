@@ -11,7 +11,6 @@ import bayespool
 from bayespool import experiments
 from bayespool.errors import InputError
 from bayespool.experiments import LeaveOutSettings, PoolWidthSettings
-from bayespool.scoring import ALL_ESTIMATORS
 
 
 def test_values_out_of_bounds() -> None:
@@ -55,12 +54,3 @@ def test_what_parts_depend_on() -> None:
     assert set(pools.describe()) - set(pools.describe_parts()) == {"widths", "n_samples"}
     assert pools.describe()["run_types"] == {"a": "x"}
     assert pickle.loads(pickle.dumps(pools)) == pools
-
-
-@pytest.mark.slow
-def test_all_means_the_same_everywhere() -> None:
-    asked = LeaveOutSettings.of(measures="P@10", estimators=["all"])
-    assert asked.labels == ALL_ESTIMATORS
-    points = [name for name in ALL_ESTIMATORS if not name.startswith("posterior")]
-    scores = bayespool.score(bayespool.load_example(), "new-a", estimators="all", draws=20)
-    assert [e.method for e in scores.estimates] == [*points, "posterior-combined"]
