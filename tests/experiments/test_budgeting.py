@@ -1,8 +1,9 @@
-"""Budgets by hand on a toy, against independent sums on the example, stored and gone on with."""
+"""Budgets by hand on a toy, against independent sums on the example, stored; estimates on their pools."""
 
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,16 +11,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from drawn_pools import toy
+from drawn_pools import Spy, toy
 
 from bayespool.collection import Collection
 from bayespool.comparisons import paired_t
 from bayespool.errors import ExperimentChangedWarning, InputError
 from bayespool.evidence import score_bounds
-from bayespool.experiments import Budgets, budgets
-from bayespool.experiments.budgeting import PAPER_BUDGETS, PAPER_STRATEGIES, _fitting_budgets, strategies_of
+from bayespool.experiments import Budgets, BudgetSettings, budgets, leave_out
+from bayespool.experiments.budgeting import (
+    PAPER_BUDGETS,
+    PAPER_STRATEGIES,
+    PoolsOfBudgets,
+    _fitting_budgets,
+    strategies_of,
+)
 from bayespool.measures import kendall_tau_b, parse_measure
-from bayespool.pooling import FixedOrder, TopicRankings, choose
+from bayespool.pooling import FixedOrder, StrategyPool, TopicRankings, choose
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,41 +52,6 @@ def of_toy(**more: Any) -> Budgets:
     return budgets(toy(), "P@2", **{"strategies": Alphabet(), "budgets": [6, 4], "top": 100} | more)
 
 
-def test_scores_of_every_pool_by_hand() -> None:
-    frame = of_toy().to_frame(reported_only=True)
-    assert frame["budget"].tolist() == [4, 4, 4, 6, 6, 6]
-    assert frame["run_id"].tolist() == ["a", "b", "c"] * 2
-    assert frame["left_out"].tolist() == ["one", "two", "three"] * 2
-    for _, row in frame.iterrows():
-        assert row["full"] == row["truth"] == FULL[row["run_id"]]
-        assert row["pooled"] == POOLED[row["budget"]][row["run_id"]]
-        assert row["value"] == LEFT_OUT[row["budget"]][row["run_id"]]
-        assert row["error"] == row["value"] - row["truth"]
-
-
-def test_summary_by_hand() -> None:
-    full = of_toy().to_frame("summary").iloc[0]
-    assert full["mae"] == pytest.approx(1 / 6)
-    assert full["bias"] == pytest.approx(-1 / 6)
-    assert full["sre"] == 1  # c falls from .75 to .5, below a; b stays the last
-    assert full["sre_star"] == 0  # on two topics nobody differs
-    assert full["kendall_tau_b"] == pytest.approx(1)
-    assert np.isnan(full["preserved"])
-    # shares .75 .25 .75 and biases 0 −.25 −.25: ranks 2.5 1 2.5 and 3 1.5 1.5
-    assert full["fairness"] == pytest.approx(0.5)
-    pooled = of_toy(truth="pooled").to_frame("summary").iloc[0]
-    assert pooled["mae"] == pytest.approx(1 / 12)
-    assert pooled["sre"] == 1
-
-
-def test_the_summary_names_a_single_budget_once_and_the_rule_that_ends_topics() -> None:
-    total, of_measure = of_toy(budgets=[4], stop="nonrelevant(n=2)").summary()
-    assert "with the same budget, topics end by nonrelevant(n=2); truth:" in total
-    assert of_measure.startswith("P@2: with a budget of 4 judgments the pool of alphabet misleads least")
-    assert "; with" not in of_measure
-    assert "; with 6 that of alphabet (0.1667)" in of_toy().summary()[1]
-
-
 def test_pools_and_contributors_by_hand() -> None:
     result = of_toy()
     assert (result.n_documents, result.n_relevant) == (8, 5)
@@ -94,33 +66,6 @@ def test_pools_and_contributors_by_hand() -> None:
     assert by_name.loc[(4, "one"), columns].tolist() == [1, 3, 0.75, 0, 1, 0]
     assert by_name.loc[(4, "three"), columns].tolist() == [1, 3, 0.75, 1, 1, -0.25]  # w is its own
     assert by_name.loc[(6, "two"), columns].tolist() == [1, 3, 0.5, 1, 1, -0.25]  # r
-
-
-def test_ranking_is_by_means_over_budgets() -> None:
-    ranking = of_toy(strategies=["take", Alphabet()]).to_frame("ranking")
-    of_mae = ranking[ranking["bias_measure"] == "mae"].set_index("strategy")
-    summary = of_toy(strategies=["take", Alphabet()]).to_frame("summary")
-    means = summary.groupby("strategy")["mae"].mean()
-    assert of_mae["mean"].to_dict() == pytest.approx(means.to_dict())
-    assert of_mae["rank"].to_dict() == means.round(12).rank(method="min").astype(int).to_dict()
-    assert of_mae["beats_first"].to_dict() == (means.round(12) < round(means["take"], 12)).to_dict()
-    assert set(ranking["bias_measure"]) == {"mae", "sre", "sre_star"}
-
-
-def test_signs_are_against_the_first_strategy() -> None:
-    by_first = {}
-    for strategies in (["take", Alphabet()], [Alphabet(), "take"]):
-        frame = of_toy(strategies=strategies).to_frame("ranking")
-        frame = frame[frame["bias_measure"] == "mae"].set_index("strategy")
-        by_first[strategies[0] == "take"] = frame["beats_first"].to_dict()
-    assert by_first[True] == {"take": False, "alphabet": not by_first[False]["take"]}
-
-
-def test_best_runs_alone_are_reported_and_all_contribute() -> None:
-    result = of_toy(top=67)
-    assert set(result.to_frame(reported_only=True)["run_id"]) == {"a", "c"}
-    assert set(result.to_frame()["run_id"]) == {"a", "b", "c"}
-    assert result.to_frame(reported_only=True)["pooled"].tolist() == [0.75] * 4
 
 
 @pytest.mark.parametrize("strategy", ["take", "rbp-c"])
@@ -165,34 +110,18 @@ def test_it_is_what_choosing_and_scoring_come_to(example: Collection, strategy: 
     assert summary["preserved"] == counts["n_preserved"] / counts["n_significant"]
 
 
-def test_a_budget_for_everything_judges_the_depth_pool(example: Collection) -> None:
-    frame = budgets(example, "P@10", strategies="take", budgets=[10_000], top=100).to_frame(
-        reported_only=True
-    )
-    assert (frame["pooled"] == frame["full"]).all()
-    unpooled = example.unpool(organization="west")
-    west = frame[frame["left_out"] == "west"]
-    expected = score_bounds(unpooled, west["run_id"].tolist(), parse_measure("P@10")).low.means()
-    assert west["value"].tolist() == expected.tolist()
-
-
-def test_runs_are_left_out_one_by_one(example: Collection) -> None:
-    result = budgets(example, "P@10", strategies="take", budgets=[300], by="run", top=100)
-    assert (
-        result.to_frame(reported_only=True)["left_out"] == result.to_frame(reported_only=True)["run_id"]
-    ).all()
-    assert len(result.to_frame("by_organization")) == 21
-
-
 def test_tukeys_test_finds_fewer_pairs(example: Collection) -> None:
-    found = {
-        test: budgets(example, "P@10", strategies="take", budgets=[300], test=test)
-        .to_frame("summary")
-        .iloc[0]  # type: ignore[arg-type]
-        for test in ("paired-t", "tukey-hsd")
-    }
-    assert 0 < found["tukey-hsd"]["n_significant"] < found["paired-t"]["n_significant"]
-    assert found["tukey-hsd"]["mae"] == found["paired-t"]["mae"]
+    """Of runs that are left out one by one."""
+    found = []
+    for test in ("paired-t", "tukey-hsd"):
+        result = budgets(example, "P@10", strategies="take", budgets=[300], test=test, by="run", top=100)  # type: ignore[arg-type]
+        frame = result.to_frame(reported_only=True)
+        assert (frame["left_out"] == frame["run_id"]).all()
+        assert len(result.to_frame("by_organization")) == 21
+        found.append(result.to_frame("summary").iloc[0])
+    paired, tukey = found
+    assert 0 < tukey["n_significant"] < paired["n_significant"]
+    assert tukey["mae"] == paired["mae"]
 
 
 def told(result: Budgets) -> str:
@@ -207,12 +136,6 @@ def stored(folder: Path) -> dict[str, int]:
 
 
 ASKED: dict[str, Any] = {"measures": ["P@10", "nDCG@10"], "budgets": [200, 500]}
-
-
-@pytest.mark.slow
-def test_two_processes_give_the_same_bytes(example: Collection) -> None:
-    asked = ASKED | {"strategies": ["take", Alphabet()]}
-    assert told(budgets(example, **asked)) == told(budgets(example, n_jobs=2, **asked))
 
 
 def test_an_experiment_that_was_interrupted_goes_on(example: Collection, tmp_path: Path) -> None:
@@ -246,62 +169,31 @@ def test_more_strategies_and_other_reports_use_what_is_stored(example: Collectio
     assert len(stored(tmp_path)) == 9
 
 
-@pytest.mark.slow
-def test_an_own_strategy_without_the_same_version_is_worked_out_again(
-    example: Collection, tmp_path: Path
-) -> None:
-    budgets(example, strategies=Alphabet(), folder=tmp_path, **ASKED)
-    before = stored(tmp_path)
-    budgets(example, strategies=Alphabet(), folder=tmp_path, **ASKED)
-    assert stored(tmp_path) == before
-
-    @dataclass(frozen=True, kw_only=True)
-    class Backwards(Alphabet):
-        def value(self, topic: TopicRankings) -> np.ndarray[Any, np.dtype[np.float64]]:
-            return np.arange(len(topic), dtype=float)
-
-    result = budgets(example, strategies=Backwards(), folder=tmp_path, **ASKED)
-    assert told(result) == told(budgets(example, strategies=Backwards(), **ASKED))
-
-
-def test_budgets_by_default() -> None:
-    assert _fitting_budgets((), 81_000) == PAPER_BUDGETS
-    assert _fitting_budgets((), 21_000) == (5_000, 10_000, 15_000, 20_000)
-    assert _fitting_budgets((), 95) == (10, 19, 29, 38, 48, 57, 67, 76, 86, 95)
-    assert _fitting_budgets((7,), 95) == (7,)
-
-
-def test_names_of_strategies() -> None:
-    assert [s.name for s in strategies_of("paper")] == list(PAPER_STRATEGIES)
-    assert strategies_of(["take", "paper"]) == strategies_of("paper")
-    assert {"take", "rbp-c"} < {s.name for s in strategies_of("all")}
-
-
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
+def test_what_cannot_be_asked_is_refused(example: Collection) -> None:
+    refused: list[tuple[dict[str, Any], str]] = [
         ({"strategies": "best"}, "no strategy 'best'"),
         ({"strategies": []}, "strategies cannot be empty"),
         ({"budgets": []}, "budgets cannot be empty"),
         ({"budgets": [0]}, "budgets cannot be 0"),
-        ({"measures": "P@11"}, "P@11 looks deeper than the pools"),
-        ({"measures": "P@5", "pool_depth": 11}, "pool depth 11 is not between 1 and 10"),
+        ({"measures": "P@11"}, "P@11 looks deeper"),
+        ({"measures": "P@5", "pool_depth": 11}, "pool depth 11"),
         ({"truth": "some"}, "truth cannot be 'some'"),
         ({"measures": "Judged@10"}, "Judged@10"),
-        ({"strategies": "combmnz"}, "a strategy reads the scores of the runs"),
-        ({"strategies": "rbp-c", "shares": "global"}, "say nothing across topics"),
-        ({"top": 1}, "the best 1 % of 21 runs are no run at all"),
-    ],
-)
-def test_what_cannot_be_asked_is_refused(example: Collection, asked: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        budgets(example, **{"measures": "P@10", "strategies": "take", "budgets": [100]} | asked)
-
-
-def test_a_pool_of_one_organization_is_refused(example: Collection) -> None:
+        ({"strategies": "combmnz"}, "reads the scores"),
+        ({"strategies": "rbp-c", "shares": "global"}, "across topics"),
+        ({"top": 1}, "no run at all"),
+        ({"estimators": "as-judged", "drawz": 3}, "drawz"),
+        ({"estimators": "topics-adjustment"}, "needs topics"),
+    ]
+    asked = {"measures": "P@10", "strategies": "take", "budgets": [100]}
+    for wrong, message in refused:
+        with pytest.raises(InputError, match=message):
+            budgets(example, **asked | wrong)
     alone = dataclasses.replace(example, organization=np.zeros_like(example.organization))
-    with pytest.raises(InputError, match="only one organization was pooled"):
-        budgets(alone, "P@10", strategies="take", budgets=[100])
+    with pytest.raises(InputError, match="only one organization"):
+        budgets(alone, **asked)
+    with pytest.raises(InputError, match="no table 'estimates'"):
+        of_toy().to_frame("estimates")
 
 
 def test_judgments_outside_the_depth_pool_count_for_nothing(example: Collection) -> None:
@@ -311,3 +203,166 @@ def test_judgments_outside_the_depth_pool_count_for_nothing(example: Collection)
     one, two = (budgets(c, "AP@5", **shallow) for c in (example, whole))  # type: ignore[arg-type]
     pd.testing.assert_frame_equal(one.to_frame(reported_only=True), two.to_frame(reported_only=True))
     assert one.n_documents == int(whole.in_pool().sum())
+
+
+# --- estimates on the pools ---
+
+KEYS = ["measure", "strategy", "budget", "run_id"]
+ESTIMATED = {**ASKED, "strategies": "take"}
+
+
+def judged_by(whole: Collection, strategy: str, budget: int, without: str) -> Collection:
+    """The judgments that a budget buys without an organization, one step after the other."""
+    pooled = np.flatnonzero(whole.pooled)
+    left = pooled[whole.organization[pooled] != whole.organizations.index(without)]
+    chosen = choose(whole, strategy, budget, run_index=left, depth=10)
+    gone = np.ones(len(whole.relevance), dtype=bool)
+    gone[chosen.pair] = False
+    return whole.without_judgments(gone)
+
+
+@pytest.mark.parametrize("strategy", ["take", "move-to-front"])
+def test_an_estimator_sees_what_the_budget_bought_and_nothing_else(
+    example: Collection, strategy: str
+) -> None:
+    expected = judged_by(example, strategy, 300, "west")
+    west = tuple(r for r in example.pooled_run_ids if r.startswith("west"))
+    settings = BudgetSettings.of(
+        measures="P@10", strategies=strategy, budgets=[300], pool_depth=10, estimators="as-judged"
+    )
+    design = PoolsOfBudgets()
+    (part,) = (p for p in design.parts(example, settings) if p.left_out == "west" and p.budget)
+    assert part.run_ids == west
+    seen = design.conceal(example, part, settings)
+    assert seen.relevance.tolist() == expected.relevance.tolist()
+    assert set(seen.pooled_run_ids) == set(example.pooled_run_ids) - set(west)
+    assert isinstance(seen.pool, StrategyPool)
+    assert seen.pool.labels.tolist() == expected.relevance.tolist()  # no other is to be had from the pool
+    assert seen.in_pool().tolist() == seen.judged.tolist()
+    # without a further organization others are let in, of which nobody knows a thing
+    fewer = seen.unpool(organization="north")
+    assert (fewer.in_pool() & ~seen.judged).any()
+    assert not (fewer.judged & ~seen.judged).any()
+
+
+def test_scores_as_they_stand_are_estimates_without_a_correction(example: Collection) -> None:
+    spy = Spy([])
+    result = budgets(example, estimators={"stands": "as-judged", "spy": spy}, **ESTIMATED)
+    assert len(spy.seen) == 2 * 8
+    assert {int(seen.judged.sum()) for seen in spy.seen} == {200, 500}
+    assert all(len(seen.pooled_run_ids) < 21 for seen in spy.seen)
+    every = result.to_frame("estimates")
+    order = every[["measure", "budget", "estimator"]].drop_duplicates().to_numpy().tolist()
+    assert order == [[m, n, e] for m in ("P@10", "nDCG@10") for n in (200, 500) for e in ("stands", "spy")]
+    rows = every[every["estimator"] == "stands"]
+    uncorrected = result.to_frame()
+    merged = rows.merge(uncorrected, on=KEYS, suffixes=("", "_then"), validate="one_to_one")
+    assert len(merged) == len(uncorrected) == 2 * 2 * 21
+    same = {"as_judged": "value_then", "full": "full_then", "value": "as_judged", "reported": "reported_then"}
+    for name, other in same.items():
+        assert (merged[name] == merged[other]).all(), name
+    summary = result.to_frame("posterior")
+    summary = summary[summary["estimator"] == "stands"]
+    assert (summary["mae"] == summary["mae_as_judged"]).all()
+    assert summary["full_mae"].tolist() == pytest.approx(result.to_frame("summary")["mae"].tolist())
+    assert summary[["coverage_95", "width", "pit_95", "crps"]].isna().all(axis=None)
+    of_precision = summary[summary["measure"] == "P@10"]
+    assert (of_precision["full_mae"] == of_precision["mae"]).all()
+
+
+def test_a_budget_for_everything_is_a_leave_out_experiment(example: Collection) -> None:
+    """With all of the depth pool judged, runs left out and their truths are those of `leave_out`."""
+    depth_pool = example.without_judgments(~example.in_pool())
+    measures, estimators = ["P@10", "nDCG@10"], ["background(e=0.05)", "condensed-list"]
+    one = budgets(example, measures, strategies="take", budgets=[10_000], top=100, estimators=estimators)
+    two = leave_out(depth_pool, measures, estimators=estimators, truth="full")
+    keys = ["measure", "estimator", "run_id"]
+    merged = one.to_frame("estimates", reported_only=True).merge(
+        two.to_frame(reported_only=True), on=keys, suffixes=("", "_then"), validate="one_to_one"
+    )
+    assert len(merged) == 2 * 2 * 21
+    for name in ("truth", "value", "as_judged"):
+        assert merged[name].tolist() == pytest.approx(merged[f"{name}_then"].tolist(), abs=1e-12)
+
+
+def test_scores_of_every_pool_and_their_summary_by_hand() -> None:
+    result = of_toy()
+    frame = result.to_frame(reported_only=True)
+    assert frame["budget"].tolist() == [4, 4, 4, 6, 6, 6]
+    assert frame["run_id"].tolist() == ["a", "b", "c"] * 2
+    assert frame["left_out"].tolist() == ["one", "two", "three"] * 2
+    for _, row in frame.iterrows():
+        assert row["full"] == row["truth"] == FULL[row["run_id"]]
+        assert row["pooled"] == POOLED[row["budget"]][row["run_id"]]
+        assert row["value"] == LEFT_OUT[row["budget"]][row["run_id"]]
+        assert row["error"] == row["value"] - row["truth"]
+    full = result.to_frame("summary").iloc[0]
+    assert full["mae"] == pytest.approx(1 / 6)
+    assert full["bias"] == pytest.approx(-1 / 6)
+    assert full["sre"] == 1  # c falls from .75 to .5, below a; b stays the last
+    assert full["sre_star"] == 0  # on two topics nobody differs
+    assert full["kendall_tau_b"] == pytest.approx(1)
+    assert np.isnan(full["preserved"])
+    # shares .75 .25 .75 and biases 0 −.25 −.25: ranks 2.5 1 2.5 and 3 1.5 1.5
+    assert full["fairness"] == pytest.approx(0.5)
+    pooled = of_toy(truth="pooled").to_frame("summary").iloc[0]
+    assert pooled["mae"] == pytest.approx(1 / 12)
+    assert pooled["sre"] == 1
+    best = of_toy(top=67)  # alone are reported, and all contribute
+    assert set(best.to_frame()["run_id"]) == {"a", "b", "c"}
+    assert best.to_frame(reported_only=True)["pooled"].tolist() == [0.75] * 4
+    assert "; with 6 that of alphabet (0.1667)" in result.summary()[1]
+    total, of_measure = of_toy(budgets=[4], stop="nonrelevant(n=2)").summary()
+    assert "topics end by nonrelevant(n=2)" in total
+    assert "; with" not in of_measure  # a single budget is named once
+
+
+def test_ranking_is_by_means_over_budgets_and_signs_are_against_the_first_strategy() -> None:
+    for strategies in (["take", Alphabet()], [Alphabet(), "take"]):
+        result = of_toy(strategies=strategies)
+        ranking, summary = result.to_frame("ranking"), result.to_frame("summary")
+        of_mae = ranking[ranking["bias_measure"] == "mae"].set_index("strategy")
+        means = summary.groupby("strategy")["mae"].mean()
+        first = round(means["take" if strategies[0] == "take" else "alphabet"], 12)
+        assert of_mae["mean"].to_dict() == pytest.approx(means.to_dict())
+        assert of_mae["rank"].to_dict() == means.round(12).rank(method="min").astype(int).to_dict()
+        assert of_mae["beats_first"].to_dict() == (means.round(12) < first).to_dict()
+        assert set(ranking["bias_measure"]) == {"mae", "sre", "sre_star"}
+
+
+def test_budgets_and_strategies_by_default() -> None:
+    assert _fitting_budgets((), 81_000) == PAPER_BUDGETS
+    assert _fitting_budgets((), 21_000) == (5_000, 10_000, 15_000, 20_000)
+    assert _fitting_budgets((), 95) == (10, 19, 29, 38, 48, 57, 67, 76, 86, 95)
+    assert _fitting_budgets((7,), 95) == (7,)
+    assert [s.name for s in strategies_of("paper")] == list(PAPER_STRATEGIES)
+    assert strategies_of(["take", "paper"]) == strategies_of("paper")
+    assert {"take", "rbp-c"} < {s.name for s in strategies_of("all")}
+
+
+@pytest.mark.slow
+def test_a_posterior_mends_most_of_the_bias_and_is_stored_beside_what_was_there(
+    example: Collection, tmp_path: Path
+) -> None:
+    asked: dict[str, Any] = {"measures": "P@10", "strategies": "take", "budgets": [300], "folder": tmp_path}
+    more: dict[str, Any] = {"estimators": "posterior-background", "draws": 50}
+    budgets(example, **asked)  # first without
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = budgets(example, **asked, **more)
+        before = stored(tmp_path)
+        again = budgets(example, **asked, **more)
+    rows = result.to_frame("estimates", reported_only=True)
+    summary = result.to_frame("posterior").iloc[0]
+    assert summary["mae"] < summary["mae_as_judged"] / 2
+    inside = (rows["lower"] <= rows["truth"]) & (rows["truth"] <= rows["upper"])
+    assert summary["coverage_95"] == inside.mean() > 0.5
+    assert summary["width"] == pytest.approx((rows["upper"] - rows["lower"]).mean())
+    assert (rows["as_judged"] <= rows["lower"]).all()
+    assert (rows["covered_95"] == inside).all()
+    assert len(before) == 9 + 8  # everybody and eight organizations, and eight of the posterior
+    pd.testing.assert_frame_equal(again.to_frame("estimates", reported_only=True), rows)
+    assert again.warnings == result.warnings
+    budgets(example, **asked, estimators="as-judged")
+    assert before.items() <= stored(tmp_path).items()
+    assert len(stored(tmp_path)) == 9 + 8 + 8

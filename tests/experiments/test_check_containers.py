@@ -23,7 +23,7 @@ GROUPS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("model", ["background", pytest.param("ratio", marks=pytest.mark.slow), "rankings"])
+@pytest.mark.parametrize("model", ["background", pytest.param("rankings", marks=pytest.mark.slow)])
 def test_container_is_what_arviz_reads(model: str, tmp_path: Path) -> None:
     atomic_write(tmp_path / "model.nc", container_bytes(checks().containers["P@10", model]))
     with xr.open_datatree(tmp_path / "model.nc", engine="h5netcdf") as opened:
@@ -59,9 +59,7 @@ NO_INTERACTION = {"sigma_interaction": "HalfNormal(1e-6)"}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("model", "priors"), [("background", {}), ("ratio", NO_INTERACTION), ("rankings", NO_INTERACTION)]
-)
+@pytest.mark.parametrize(("model", "priors"), [("background", {}), ("rankings", NO_INTERACTION)])
 def test_log_likelihood_is_the_chance_of_the_relevances(model: str, priors: dict[str, str]) -> None:
     found = check_models(load_example(), models=model, draws=150, chains=2, priors=priors)
     tree = found.containers["P@10", model]
@@ -73,7 +71,7 @@ def test_log_likelihood_is_the_chance_of_the_relevances(model: str, priors: dict
     np.testing.assert_allclose(drawn, expected, rtol=1e-6)  # kept in single precision
 
 
-@pytest.mark.parametrize("model", [pytest.param("ratio", marks=pytest.mark.slow), "rankings"])
+@pytest.mark.parametrize("model", ["rankings"])
 def test_log_likelihood_is_with_effects_of_organizations_on_topics_given_the_documents(model: str) -> None:
     """Their mean and variance given the container's parameters, on a grid of each organization × topic."""
     tree = checks().containers["P@10", model]
@@ -138,10 +136,3 @@ def test_models_are_compared_by_arviz_over_the_same_cells() -> None:
     table = arviz_stats.compare(trees)
     assert set(table.index) == set(trees)
     assert table["elpd"].tolist() == sorted((loo.elpd for loo in loos.values()), reverse=True)
-
-
-@pytest.mark.slow
-def test_files_of_the_same_container_are_the_same_bytes() -> None:
-    made = [check_models(load_example(), models="background", draws=20) for _ in range(2)]
-    first, second = (container_bytes(found.containers["P@10", "background"]) for found in made)
-    assert first == second

@@ -1,59 +1,148 @@
-"""`check_models`: what it refuses, and that it repeats."""
+"""Checks of models: tables by hand and against ArviZ, what is refused, and that they repeat."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import arviz_stats
+import arviz_stats.utils
 import numpy as np
 import pandas as pd
 import pytest
-from checked import P10
+import xarray as xr
+from checked import P10, checks, with_the_first_arviz_stats
+from scipy.special import logsumexp
 from toys import from_rankings, toy_collection
 
 from bayespool.errors import InputError
-from bayespool.experiments import check_models, load_example
-
-
-def test_pool_from_which_nothing_can_be_held_out_is_an_error() -> None:
-    with pytest.raises(InputError, match="2 organizations, and holding some out needs three"):
-        check_models(toy_collection(), "P@3", models="ratio")
-    with pytest.raises(InputError, match="n_folds cannot be 1; at least 2"):
-        check_models(load_example(), models="ratio", n_folds=1)
-    same = from_rankings(
-        {run: {"1": "abc"} for run in "xyz"},
-        {"1": {"a": 1, "b": 0, "c": 0}},
-        pooled_run_ids=("x", "y", "z"),
-        pool_depth=3,
-    )
-    with pytest.raises(InputError, match="contributed by one organization alone"):
-        check_models(same, "P@3", models="ratio")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"models": ("ratio", "linear")}, "no model 'linear' to check"),
-        ({"models": ("combined",)}, "it is checked where all of its models are: ratio, rankings"),
-        ({"models": ()}, "models cannot be empty; leave it out"),
-        ({"models": "ratio", "priors": {"gamma": "Normal(0, 1)"}}, "no prior 'gamma'"),
-        ({"models": "ratio", "engine": "advi"}, "no engine 'advi'"),
-        ({"models": "ratio", "draws": 0}, "draws cannot be 0; at least 1"),
-    ],
+from bayespool.experiments import (
+    HeldOutPrediction,
+    calibration_frame,
+    check_models,
+    elpd_frame,
+    load_example,
+    stack,
 )
-def test_wrong_settings_say_what_is_right(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        check_models(load_example(), **arguments)
+from bayespool.posterior import stacking_weights
+from bayespool.tables import container_bytes
 
 
-@pytest.mark.slow
-def test_checks_repeat_to_the_byte_and_change_with_the_seed() -> None:
-    a, b, other = (
-        check_models(load_example(), models="ratio", draws=40, containers=False, random_seed=seed)
-        for seed in (1, 1, 2)
+def made_up(model: str, log_density: list[float], **changes: Any) -> HeldOutPrediction:
+    """Four runs of three organizations on 10 ranks; draws 0 … 9 of each."""
+    n = len(log_density)
+    values: dict[str, Any] = {
+        "model": model,
+        "measure": P10,
+        "run_ids": tuple(f"r{i}" for i in range(n)),
+        "organizations": ("a", "a", "b", "c")[:n],
+        "per_mean": 10,
+        "known": np.zeros(n, dtype=np.int32),
+        "n_hidden": np.full(n, 9, dtype=np.int32),
+        "n_hidden_relevant": np.array([0, 4, 5, 9][:n], dtype=np.int32),
+        "observed": np.array([0, 4, 5, 9][:n], dtype=np.int32),
+        "fold": np.array([0, 0, 1, 2][:n]),
+        "draws": np.repeat(np.arange(10, dtype=np.int32)[:, None], n, axis=1),
+        "prior_draws": np.zeros((10, n), dtype=np.int32),
+        "pit": np.array([0.05, 0.45, 0.55, 0.95][:n]),
+        "n_predicted": np.full(n, 4.5),
+        "densities": np.array([log_density]),
+    }
+    return HeldOutPrediction(**values | changes)
+
+
+def test_calibration_by_hand() -> None:
+    frame = calibration_frame([made_up("m", [-1.0] * 4)], [0.5, 0.8, 0.95]).set_index("ci_prob")
+    assert frame["pit_inside"].tolist() == [0.5, 0.5, 1.0]
+    # organization a has one run inside and one not, which cancel; b is inside, c is not
+    # all are inside at 95 %, which says nothing of the error
+    assert frame["se"].tolist() == pytest.approx([np.sqrt(0.5**2 + 0.5**2) / 4] * 2 + [np.nan], nan_ok=True)
+    # the central 50 % of ten draws are 2 … 7 with ends, of 80 % 1 … 8, of 95 % all
+    assert frame["covered"].tolist() == [0.5, 0.5, 1.0]
+    assert frame["width"].tolist() == pytest.approx([0.5, 0.7, 0.9])
+    assert frame["mae"].tolist() == pytest.approx([(4.5 + 0.5 + 0.5 + 4.5) / 4 / 10] * 3)
+    for name, value in {"pit_mean": 0.5, "n_runs": 4, "n_organizations": 3}.items():
+        assert (frame[name] == value).all(), name
+    p = made_up("m", [-1, -1, -1, np.nan], n_hidden=np.array([9, 9, 9, 0], dtype=np.int32))
+    assert (calibration_frame([p])["n_runs"] == 3).all()  # nothing is hidden of the fourth
+    assert elpd_frame([p])["n_organizations"].tolist() == [2]
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of pandas, in arviz_stats
+@with_the_first_arviz_stats
+def test_elpd_counts_organizations_once_and_is_as_arviz_has_it() -> None:
+    a, b = made_up("a", [-1.0, -3.0, -2.0, -4.0]), made_up("b", [-2.0, -2.0, -4.0, -4.5])
+    frame = elpd_frame([b, a], combined=("a", "b")).set_index("model")
+    assert frame.index.tolist() == ["a", "b"]
+    assert frame["elpd"].tolist() == [-2 - 2 - 4, -2 - 4 - 4.5]
+    assert frame["elpd_diff"].tolist() == [0, 2.5]
+    by_organization = {"a": [-2.0, -2.0, -4.0], "b": [-2.0, -4.0, -4.5]}
+    theirs = arviz_stats.compare({name: elpd_data(values) for name, values in by_organization.items()})
+    for column in ("rank", "elpd", "elpd_diff", "se", "dse"):
+        np.testing.assert_allclose(
+            frame[column].astype(float), theirs.loc[["a", "b"], column].astype(float), err_msg=column
+        )
+    assert frame["weight"].sum() == pytest.approx(1)
+    assert frame["weight"].tolist() == frame["weight_combined"].tolist()
+
+
+def elpd_data(values: list[float]) -> Any:
+    """ArviZ's own object for log densities of observations."""
+    n = len(values)
+    return arviz_stats.utils.ELPDData(
+        kind="loo_kfold",
+        elpd=sum(values),
+        se=np.sqrt(n * np.var(values)),
+        p=0.0,
+        n_samples=100,
+        n_data_points=n,
+        scale="log",
+        warning=False,
+        good_k=0.7,
+        elpd_i=xr.DataArray(values, dims="organization"),
+        pareto_k=xr.DataArray(np.zeros(n), dims="organization"),
     )
-    assert a["ratio", P10].draws.tobytes() == b["ratio", P10].draws.tobytes()
-    assert a["ratio", P10].draws.tobytes() != other["ratio", P10].draws.tobytes()
-    pd.testing.assert_frame_equal(a.to_frame("runs"), b.to_frame("runs"))
+
+
+def test_mixture_of_a_fold_has_weights_of_the_other_folds() -> None:
+    """Model a is better everywhere but in fold 2, whose weights do not know it."""
+    a = made_up("a", [-1.0, -1.0, -1.0, -9.0], draws=np.full((50, 4), 3, dtype=np.int32))
+    b = made_up("b", [-3.0, -3.0, -3.0, -1.0], draws=np.full((50, 4), 7, dtype=np.int32))
+    mixed = stack([a, b])
+    densities = np.column_stack([a.log_density, b.log_density])
+    weight = np.array([0.5, 0.5, 1.0, 1.0])
+    for fold, runs in ((0, [0, 1]), (1, [2]), (2, [3])):
+        others = a.fold != fold
+        weights = stacking_weights(densities[others], weight[others])
+        expected = logsumexp(np.log(weights) + densities[runs], axis=1)
+        np.testing.assert_allclose(mixed.log_density[runs], expected)
+        share = (mixed.draws[:, runs] == 3).mean(axis=0)
+        np.testing.assert_allclose(share, weights[0], atol=0.021)
+    assert weights[0] > 0.6  # fold 2: the others speak for a
+    assert mixed.model == "combined"
+    assert np.isin(mixed.draws, [3, 7]).all()
+
+
+def test_frames_of_the_example_hold_every_model_and_run() -> None:
+    found = checks()
+    calibration, elpd, runs = (found.to_frame(name) for name in ("calibration", "elpd", "runs"))
+    models = ["background", "ratio", "rankings", "combined"]
+    assert list(dict.fromkeys(calibration["model"])) == models
+    assert calibration["ci_prob"].tolist() == [0.5, 0.8, 0.95] * 4
+    assert (calibration["n_runs"] == 21).all()
+    assert set(elpd["model"]) == set(models)
+    assert elpd["elpd"].is_monotonic_decreasing
+    assert elpd["weight"].sum() == pytest.approx(1)
+    weights = elpd.set_index("model")["weight_combined"]
+    assert weights[["ratio", "rankings"]].sum() == pytest.approx(1)
+    assert weights[["background", "combined"]].isna().all()
+    assert len(runs) == 4 * 21
+    assert ((runs["lower"] <= runs["value_predicted"]) & (runs["value_predicted"] <= runs["upper"])).all()
+    assert (runs["prior_upper"] - runs["prior_lower"]).mean() > (runs["upper"] - runs["lower"]).mean()
+    shown = runs[runs["model"] == "ratio"].set_index("run_id")
+    p = found["ratio", "P@10"]
+    assert shown["value"].to_dict() == dict(
+        zip(p.run_ids, (p.known + p.n_hidden_relevant) / 200, strict=True)
+    )
 
 
 @pytest.mark.slow
@@ -66,11 +155,47 @@ def test_a_rung_that_no_hidden_document_reaches_rests_on_the_priors() -> None:
         pooled_run_ids=tuple(rankings),
         pool_depth=3,
     )
-    checks = check_models(collection, "DCG@3", models=("ratio", "smoothed"), draws=60)
-    assert sorted(model for _, model in checks.containers) == ["ratio", "smoothed"]
+    found = check_models(collection, "DCG@3", models=("ratio", "smoothed"), draws=60)
+    assert sorted(model for _, model in found.containers) == ["ratio", "smoothed"]
     for model in ("ratio", "smoothed"):
-        prediction = checks[model, "DCG@3"]
+        prediction = found[model, "DCG@3"]
         assert not prediction.observed.any()
         assert (prediction.draws >= 0).all()
         assert len(np.unique(prediction.draws)) > 3
         assert np.isnan(prediction.densities[1]).all()
+
+
+def test_what_cannot_be_checked_is_refused() -> None:
+    same = from_rankings(
+        {run: {"1": "abc"} for run in "xyz"},
+        {"1": {"a": 1, "b": 0, "c": 0}},
+        pooled_run_ids=("x", "y", "z"),
+        pool_depth=3,
+    )
+    for pool, message in ((toy_collection(), "needs three"), (same, "by one organization alone")):
+        with pytest.raises(InputError, match=message):
+            check_models(pool, "P@3", models="ratio")
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"n_folds": 1}, "n_folds cannot be 1"),
+        ({"models": ("ratio", "linear")}, "no model 'linear'"),
+        ({"models": ("combined",)}, "where all of its models are: ratio, rankings"),
+        ({"models": ()}, "models cannot be empty"),
+        ({"priors": {"gamma": "Normal(0, 1)"}}, "no prior 'gamma'"),
+        ({"engine": "advi"}, "no engine 'advi'"),
+        ({"draws": 0}, "draws cannot be 0"),
+    ]
+    for arguments, message in refused:
+        with pytest.raises(InputError, match=message):
+            check_models(load_example(), **{"models": "ratio"} | arguments)
+
+
+@pytest.mark.slow
+def test_checks_and_containers_repeat_to_the_byte_and_change_with_the_seed() -> None:
+    a, b, other = (
+        check_models(load_example(), models="background", draws=20, random_seed=seed) for seed in (1, 1, 2)
+    )
+    draws = [found["background", P10].draws.tobytes() for found in (a, b, other)]
+    assert draws[0] == draws[1] != draws[2]
+    pd.testing.assert_frame_equal(a.to_frame("runs"), b.to_frame("runs"))
+    first, second = (container_bytes(found.containers["P@10", "background"]) for found in (a, b))
+    assert first == second

@@ -11,6 +11,7 @@ import pytest
 from drawn_pools import Spy
 from hypothesis import given, strategies as st
 from left_out import column, stored, tables
+from small import small
 from toys import from_rankings
 
 from bayespool.collection import Collection
@@ -41,9 +42,6 @@ def toy() -> Collection:
 def left_out(collection: Collection | None = None, **asked: Any) -> LeaveOutResult:
     kwargs = {"measures": "P@2", "estimators": "as-judged", "by": "cluster", "n_clusters": 3} | asked
     return leave_out(toy() if collection is None else collection, **kwargs)
-
-
-# --- clusters ----------------------------------------------------------------------------------------------
 
 
 def test_clusters_of_the_toy() -> None:
@@ -119,15 +117,11 @@ def test_names_of_runs_decide_nothing(rankings: list[dict[str, str]], data: st.D
     assert sum(len(c.run_ids) for c in found) == len(rankings)
 
 
-# --- left out ----------------------------------------------------------------------------------------------
-
-
 def test_clusters_left_out_of_the_toy() -> None:
     """Without the b's p and q are unjudged, and a of b3 is not; without the a's b is, and a is b3's, too."""
     found = left_out()
-    assert column(found, "fold") == dict.fromkeys(("a1", "a2"), "cluster 2") | dict.fromkeys(
-        ("b1", "b2", "b3"), "cluster 1"
-    )
+    names = dict.fromkeys(("a1", "a2"), "cluster 2") | dict.fromkeys(("b1", "b2", "b3"), "cluster 1")
+    assert column(found, "fold") == names
     assert column(found, "organization") == {r: o for r, o in ORGANIZATIONS.items() if r != "z"}
     assert column(found, "truth") == dict.fromkeys(("a1", "a2", "b1", "b2", "b3"), 1)
     assert column(found, "value") == {"a1": 0.5, "a2": 0.5, "b1": 0, "b2": 0, "b3": 0.5}
@@ -136,10 +130,6 @@ def test_clusters_left_out_of_the_toy() -> None:
     assert (summary["n_runs"], summary["mae"], summary["bias"]) == (5, 0.7, -0.7)
     assert found.n_pooled_runs == {"P@2": 6}
     assert repr(found) == "<LeaveOutResult: 2 clusters left out, 5 runs, 1 measure, 1 estimator>"
-
-
-def test_the_result_says_of_each_run_which_cluster_it_is_of() -> None:
-    found = left_out()
     assert found.clusters == cluster_runs(toy(), 3)
     frame = found.to_frame("clusters")
     assert frame.columns.tolist() == ["cluster", "run_id", "organization", "n_runs", "left_out", "stays"]
@@ -205,54 +195,38 @@ def test_means_over_the_topics_of_a_run() -> None:
     assert column(found, "value")["a1"] == 0.5
 
 
-@pytest.mark.parametrize(
-    ("rankings", "message"),
-    [
-        ({"u": "ab", "v": "ab", "w": "ab", "x": "cd"}, "clusters .of 3, 1 runs. can be left out: without it"),
-        ({"u": "ab", "v": "cd", "w": "ef"}, "clusters .of 1, 1, 1 runs. can be left out: a single run"),
-        (dict.fromkeys("uvwxy", "ab"), "clusters .of 5 runs. can be left out: more than three quarters"),
-    ],
-)
-def test_pools_without_a_cluster_to_leave_out(rankings: dict[str, str], message: str) -> None:
-    collection = pooled({run: {"1": documents} for run, documents in rankings.items()})
-    with pytest.raises(InputError, match=message) as error:
-        left_out(collection)
-    assert "ask for another number of clusters, or leave out organizations" in str(error.value)
-
-
-# --- the example -------------------------------------------------------------------------------------------
+def test_pools_without_a_cluster_to_leave_out() -> None:
+    cases: list[tuple[dict[str, str], str]] = [
+        ({"u": "ab", "v": "ab", "w": "ab", "x": "cd"}, "clusters .of 3, 1 runs.*: without it"),
+        ({"u": "ab", "v": "cd", "w": "ef"}, "clusters .of 1, 1, 1 runs.*: a single run"),
+        (dict.fromkeys("uvwxy", "ab"), "clusters .of 5 runs.*: more than three quarters"),
+    ]
+    for rankings, message in cases:
+        collection = pooled({run: {"1": documents} for run, documents in rankings.items()})
+        with pytest.raises(InputError, match=message):
+            left_out(collection)
 
 
 @pytest.mark.slow
-def test_folds_of_clusters_are_stored_and_used_again(example: Collection, tmp_path: Path) -> None:
+def test_folds_of_clusters_are_stored_and_used_again(tmp_path: Path) -> None:
     asked: dict[str, Any] = {
         "measures": ["P@5", "P@10"], "estimators": ["anti-precision", "posterior-background"], "draws": 20,
-        "by": "cluster",
+        "by": "cluster", "n_clusters": 3,
     }  # fmt: skip
+    example = small()
     once = leave_out(example, **asked)
     first = leave_out(example, folder=tmp_path, **asked)
     assert tables(first) == tables(once)
-    before = stored(tmp_path)
-    assert len(before) == 5
-    done: list[int] = []
+    before, done = stored(tmp_path), list[int]()
     again = leave_out(example, folder=tmp_path, progress=lambda n, _: done.append(n), n_jobs=2, **asked)
     assert tables(again) == tables(once)
-    assert (done, stored(tmp_path)) == ([5], before)
-    # among six clusters those of five are not split: what is the same under the same name is used again
-    six = leave_out(example, folder=tmp_path, **asked | {"n_clusters": 6})
-    assert tables(six) == tables(leave_out(example, **asked | {"n_clusters": 6}))
+    assert (done, stored(tmp_path)) == ([len(before)], before)
+    # among more clusters some are not split: what is the same under the same name is used again
+    more = leave_out(example, folder=tmp_path, **asked | {"n_clusters": 4})
+    assert tables(more) == tables(leave_out(example, n_jobs=2, **asked | {"n_clusters": 4}))
     assert before.items() <= stored(tmp_path).items()
-    names = {(c.name, c.run_ids) for c in first.clusters}
-    assert len(stored(tmp_path)) == 5 + sum((c.name, c.run_ids) not in names for c in six.clusters)
+    names = {(c.name, c.run_ids) for c in first.clusters if not c.stays}
+    new = sum((c.name, c.run_ids) not in names for c in more.clusters if not c.stays)
+    assert len(stored(tmp_path)) == len(before) + new
     with pytest.warns(ExperimentChangedWarning, match="differs in by"):
-        leave_out(example, folder=tmp_path, **asked | {"by": "organization"})
-
-
-@pytest.mark.slow
-def test_processes_change_nothing(example: Collection) -> None:
-    asked: dict[str, Any] = {
-        "estimators": ["as-judged", "posterior-background"],
-        "draws": 20,
-        "by": "cluster",
-    }
-    assert tables(leave_out(example, n_jobs=2, **asked)) == tables(leave_out(example, **asked))
+        leave_out(example, folder=tmp_path, **asked | {"by": "organization", "n_clusters": None})

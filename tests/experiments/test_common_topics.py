@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -123,8 +124,19 @@ def test_summary_of_common_topics(example: Collection) -> None:
     assert adjusted.loc[narrow, "mae"] < mixed.loc[narrow, "mae"] < plain.loc[narrow, "mae"]
 
 
-@pytest.mark.slow
-def test_plan_is_the_law_for_the_number_of_topics(example: Collection) -> None:
+def test_common_topics_that_cannot_be(example: Collection) -> None:
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"n_common": [21]}, "21 common topics"),
+        ({"n_common": [0]}, "n_common cannot be 0"),
+        ({"n_common": []}, "n_common cannot be empty"),
+        ({"n_topic_samples": 0}, "n_topic_samples cannot be 0"),
+    ]
+    for asked, message in refused:
+        with pytest.raises(InputError, match=message):
+            vary_common_topics(example, **asked)
+
+
+def test_plan_is_the_law_and_the_seed_decides(example: Collection) -> None:
     asked = {"estimators": "as-judged", "widths": [4], "n_common": [5], "n_samples": 6, "n_topic_samples": 2}
     result = vary_common_topics(example, "P@10", plan=[0.02, 0.01], **asked)
     pools = result.to_frame("pools").drop_duplicates("sample")
@@ -137,24 +149,5 @@ def test_plan_is_the_law_for_the_number_of_topics(example: Collection) -> None:
     assert plan["n_needed_alone"][1] > plan["n_needed"][1] > plan["n_needed"][0]
     plain = vary_common_topics(example, "P@10", **asked)
     assert [table.name for table in plain.tables()] == ["pools", "summary"]
-
-
-def test_common_topics_are_the_same_for_the_same_seed(example: Collection) -> None:
-    asked = {"widths": [3], "n_common": [5], "n_samples": 6, "n_topic_samples": 10}
-    one = vary_common_topics(example, **asked).to_frame()  # type: ignore[arg-type]
-    pd.testing.assert_frame_equal(one, vary_common_topics(example, n_jobs=2, **asked).to_frame())  # type: ignore[arg-type]
-    assert not one.equals(vary_common_topics(example, random_seed=2, **asked).to_frame())  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        ({"n_common": [21]}, "21 common topics of 20 topics"),
-        ({"n_common": [0]}, "n_common cannot be 0"),
-        ({"n_common": []}, "n_common cannot be empty"),
-        ({"n_topic_samples": 0}, "n_topic_samples cannot be 0"),
-    ],
-)
-def test_common_topics_that_cannot_be(example: Collection, asked: dict[str, object], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        vary_common_topics(example, **asked)  # type: ignore[arg-type]
+    pd.testing.assert_frame_equal(plain.to_frame(), result.to_frame())
+    assert not plain.to_frame().equals(vary_common_topics(example, "P@10", random_seed=2, **asked).to_frame())

@@ -101,10 +101,7 @@ def test_laplace_agrees_with_nuts_on_trec_2(
     agrees(collections / "trec2-adhoc", model, draws=repetitions(3000, 1000))
 
 
-@pytest.mark.parametrize(
-    ("engine", "title"), [("laplace", "Laplace against NUTS"), ("own", "Own against NUTS")]
-)
-def test_the_title_names_the_engine(engine: str, title: str) -> None:
-    compared = EngineComparison(pd.DataFrame(), {"engine": engine})
-    assert compared.title == title
-    assert compared.figures()[0].caption == title
+def test_the_title_names_the_engine() -> None:
+    for engine, title in (("laplace", "Laplace against NUTS"), ("own", "Own against NUTS")):
+        compared = EngineComparison(pd.DataFrame(), {"engine": engine})
+        assert compared.title == compared.figures()[0].caption == title

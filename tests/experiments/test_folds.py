@@ -14,7 +14,8 @@ import pytest
 from left_out import POINTS, column
 from small import small
 
-from bayespool.collection import UNJUDGED, Collection
+from bayespool.collection import NEVER_JUDGED, UNJUDGED, Collection
+from bayespool.collection.pools import sole_contributor
 from bayespool.corrections import AsJudged
 from bayespool.experiments import LeaveOutSettings, leave_out, load_example
 from bayespool.experiments.leaving_out import RunsLeftOut, n_best
@@ -32,7 +33,7 @@ def turn(collection: Collection, hidden: np.ndarray) -> Collection:
     return dataclasses.replace(collection, relevance=turned.astype(np.int16))
 
 
-@pytest.mark.parametrize("by", ["organization", "run"])
+@pytest.mark.parametrize("by", ["run", "organization", pytest.param("every model", marks=pytest.mark.slow)])
 def test_estimates_do_not_depend_on_what_is_hidden(by: Any) -> None:
     """Only the truth and what is computed from it may change when the hidden relevance does."""
     original = small()
@@ -41,19 +42,13 @@ def test_estimates_do_not_depend_on_what_is_hidden(by: Any) -> None:
     assert hidden.sum() > 20
     turned = turn(original, hidden)
     known = ["value", "lower", "upper", "std", "bound_lower", "bound_upper", "n_unjudged", "note"]
-    posteriors = POSTERIORS if by == "organization" else ["posterior-combined"]
+    posteriors = {"run": ["posterior-combined"], "organization": ["posterior-background"]}.get(by, POSTERIORS)
+    by = "run" if by == "run" else "organization"
     settings = LeaveOutSettings.of(
-        measures="P@10",
-        estimators=[*POINTS, *posteriors],
-        by=by,
-        random_seed=1,
-        draws=50,
+        measures="P@10", estimators=[*POINTS, *posteriors], by=by, random_seed=1, draws=50
     )
-    folds = [
-        fold
-        for fold in RunsLeftOut().parts(original, settings)
-        if fold.run_ids[0].startswith(f"{organization}-")
-    ]
+    folds = RunsLeftOut().parts(original, settings)
+    folds = [fold for fold in folds if fold.run_ids[0].startswith(f"{organization}-")]
     assert len(folds) == {"organization": 1, "run": 2}[by]
     if by == "run":  # what one run alone brought is less than what its organization did
         turned = turn(original, original.relevance != original.unpool(folds[0].run_ids).relevance)
@@ -141,8 +136,56 @@ def test_seeds_come_from_names() -> None:
     assert column(other, "value", "posterior-background") != values
 
 
-@pytest.mark.parametrize(
-    ("n_runs", "top", "n_kept"), [(5, 50, 3), (4, 62.5, 3), (4, 62.4, 2), (129, 75, 97), (7, 100, 7)]
-)
-def test_number_of_the_best_is_rounded_half_up(n_runs: int, top: float, n_kept: int) -> None:
-    assert n_best(n_runs, top) == n_kept
+def test_number_of_the_best_is_rounded_half_up() -> None:
+    for n_runs, top, n_kept in ((5, 50, 3), (4, 62.5, 3), (4, 62.4, 2), (129, 75, 97), (7, 100, 7)):
+        assert n_best(n_runs, top) == n_kept
+
+
+def with_holes(share: float = 0.3) -> Collection:
+    """The example without a random share of what one organization alone brought."""
+    example = load_example()
+    lone = example.judged & (sole_contributor(example) >= 0)
+    return example.without_judgments(lone & (np.random.default_rng(1).random(len(lone)) < share))
+
+
+def test_holes_are_completed_by_nobody() -> None:
+    """With everything unjudged relevant, a run is as good as its upper bound: the holes are not in it."""
+    names = ["background(e=1)", "condensed-list", "anti-precision"]
+    rows, before = (
+        leave_out(with_holes(), "P@10", estimators=names, unseen=unseen).to_frame()  # type: ignore[arg-type]
+        for unseen in ("nonrelevant", "estimated")
+    )
+    assert (rows["n_unknown"] > 0).any()
+    mine = rows[rows["estimator"] == "background(e=1)"]
+    assert mine["value"].tolist() == pytest.approx(mine["bound_upper"].tolist())
+    assert (before["value"] >= rows["value"] - 1e-12).all()
+    added = (before["bound_upper"] - rows["bound_upper"]) * 10 * 20
+    assert added.tolist() == pytest.approx(rows["n_unknown"].tolist())
+
+
+@pytest.mark.slow
+def test_holes_at_random_bias_no_estimate() -> None:
+    """The truth without holes is known: bias with what nobody sees estimated, and with it nonrelevant."""
+    settings: dict[str, Any] = {"estimators": "posterior-ratio", "draws": 100}
+    without, mended, before = (
+        leave_out(collection, "P@10", unseen=unseen, **settings).to_frame("summary").iloc[0]  # type: ignore[call-overload]
+        for collection, unseen in (
+            (load_example(), "nonrelevant"), (with_holes(), "nonrelevant"), (with_holes(), "estimated")
+        )
+    )  # fmt: skip
+    assert abs(without["bias"]) < 0.006
+    assert abs(mended["bias"]) < 0.006
+    assert before["bias"] > mended["bias"] + 0.004
+    assert mended["coverage_95"] > before["coverage_95"] or mended["coverage_95"] > 0.9
+
+
+def test_a_document_that_is_never_judged_stays_so() -> None:
+    example = load_example()
+    smaller = example.unpool(organization="north")
+    closed = smaller.judged_at_most(example.judged)
+    gone = (smaller.relevance < 0) & ~example.judged
+    assert (closed.relevance[gone] == NEVER_JUDGED).all()
+    assert not closed.may_be_relevant[gone].any()
+    again = closed.unpool(organization="south").without_judgments(np.ones(len(gone), dtype=bool))
+    assert (again.relevance[gone] == NEVER_JUDGED).all()
+    assert dataclasses.replace(closed).may_be_relevant.sum() == example.judged.sum() - smaller.judged.sum()

@@ -54,18 +54,15 @@ def test_columns_by_hand() -> None:
     assert rows["crps"].tolist()[:2] == pytest.approx([(6 / 5 - 40 / 50) / 10, 0.1])
 
 
-def test_means_over_fewer_topics_are_larger() -> None:
-    found = of_draws(DRAWS)
+def test_means_and_standard_errors_have_the_denominator_of_the_scores() -> None:
     truth, none_closed = Values(np.array([[3], [5], [3]]), 10), np.ones(3, dtype=bool)
-    half = interval_columns(found, truth, none_closed, ci_prob=0.95, seed=1, n_topics=np.array([1, 2, 1]))
-    assert half["upper"].tolist() == [0.5, 0.2, 0.3]
-
-
-def test_standard_errors_have_the_denominator_of_the_scores() -> None:
     point = dataclasses.replace(of_draws(None), std=np.array([0.1, 0.2, 0.3]))
-    truth, none_closed = Values(np.array([[3], [5], [3]]), 10), np.ones(3, dtype=bool)
-    half = interval_columns(point, truth, none_closed, ci_prob=0.95, seed=1, n_topics=np.array([1, 2, 1]))
-    assert half["std"].tolist() == [0.1, 0.1, 0.3]
+    for found, name, expected in (
+        (of_draws(DRAWS), "upper", [0.5, 0.2, 0.3]),
+        (point, "std", [0.1, 0.1, 0.3]),
+    ):
+        half = interval_columns(found, truth, none_closed, ci_prob=0.95, seed=1, n_topics=np.array([1, 2, 1]))
+        assert half[name].tolist() == expected
 
 
 def test_summary_is_over_runs_with_something_unjudged() -> None:

@@ -26,7 +26,7 @@ KINDS_ARE_BETTER = {"mu": "Normal(1.5, 0.5)"}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["evidence", pytest.param("ratio", marks=pytest.mark.at_a_desk)])
+@pytest.mark.parametrize("model", ["ratio", pytest.param("evidence", marks=pytest.mark.at_a_desk)])
 def test_the_score_of_a_run_of_unknown_kind_ranks_uniformly(
     model: str, repetitions: Callable[[int, int], int]
 ) -> None:
@@ -36,7 +36,7 @@ def test_the_score_of_a_run_of_unknown_kind_ranks_uniformly(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wrong", [None, 0.0])
+@pytest.mark.parametrize("wrong", [pytest.param(None, marks=pytest.mark.at_a_desk), 0.0])
 def test_a_wrong_chance_of_a_new_kind_is_seen(wrong: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Kinds hide better documents than organizations; wrong draws are all of known kinds."""
 

@@ -1,11 +1,15 @@
-"""Workers give what one process gives."""
+"""Workers give what one process gives, of this computer or of a Dask cluster; nothing finished is lost."""
 
 from __future__ import annotations
 
+import json
 import mmap
 import os
 import signal
+import subprocess
 import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +20,19 @@ from small import small
 from toys import toy_collection
 
 from bayespool.collection import Collection, add_judges
-from bayespool.errors import WorkerError
+from bayespool.errors import InputError, WorkerError
 from bayespool.experiments import (
     SimulationSettings,
     leave_out,
     load_example,
+    parallel as module,
     simulate,
-    simulate_example,
     simulate_judge,
 )
-from bayespool.experiments.parallel import completed
+from bayespool.experiments.parallel import check_address, completed, on_cluster, versions_for_results
+
+of_dask = pytest.mark.filterwarnings("default")
+Start = Callable[..., subprocess.Popen[bytes]]
 
 
 def test_two_processes_give_the_same_bytes() -> None:
@@ -33,30 +40,6 @@ def test_two_processes_give_the_same_bytes() -> None:
     found = leave_out(small(), n_jobs=2, progress=lambda n, total: done.append((n, total)), **FEW)
     assert tables(found) == tables(leave_out(small(), **FEW))
     assert done == [(n, 4) for n in range(5)]
-
-
-@pytest.mark.slow  # a scheduler and workers; the fast one is in test_cluster.py
-@pytest.mark.filterwarnings("default")  # of Dask's own
-def test_a_dask_cluster_gives_the_same_bytes(tmp_path: Path) -> None:
-    import joblib
-    from distributed import Client, LocalCluster
-
-    with (
-        LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            local_directory=str(tmp_path),
-        ) as cluster,
-        Client(cluster) as client,
-    ):
-        with joblib.parallel_config(backend="dask"):
-            found = leave_out(load_example(), **FEW)
-        worked = client.run(lambda: "bayespool.experiments.design" in sys.modules)
-    assert len(worked) == 2
-    assert all(worked.values()), "a worker had nothing to do"
-    assert tables(found) == tables(few_result())
 
 
 def hash_of(collection: Collection, task: str) -> tuple[str, str, int, bool]:
@@ -69,7 +52,10 @@ def hash_of(collection: Collection, task: str) -> tuple[str, str, int, bool]:
 @pytest.mark.slow
 def test_the_collection_arrives_whole_and_once() -> None:
     settings = SimulationSettings(n_topics=40, n_organizations=14, n_candidates=400, run_depth=300)
-    collection = simulate(settings, random_seed=1).collection
+    simulation = simulate(settings, random_seed=1)
+    labels = simulate_judge(simulation, quality=1.0, random_seed=1)
+    collection = add_judges(simulation.collection, {"llm": labels})
+    assert collection.fingerprint != simulation.collection.fingerprint
     assert collection.document.nbytes > 1e6
     found = list(completed(hash_of, collection, ["x", "y", "z"], n_jobs=2))
     assert sorted(task for task, *_ in found) == ["x", "y", "z"]
@@ -77,14 +63,6 @@ def test_the_collection_arrives_whole_and_once() -> None:
     assert os.getpid() not in {pid for *_, pid, _ in found}
     assert all(mapped for *_, mapped in found), "a large array was sent with every task"
     assert list(completed(hash_of, collection, [], n_jobs=2)) == []
-
-
-def test_judges_arrive_with_the_collection() -> None:
-    labels = simulate_judge(simulate_example(), quality=1.0, random_seed=1)
-    collection = add_judges(load_example(), {"llm": labels})
-    found = list(completed(hash_of, collection, ["x", "y"], n_jobs=2))
-    assert {fingerprint for _, fingerprint, *_ in found} == {collection.fingerprint}
-    assert collection.fingerprint != load_example().fingerprint
 
 
 def test_no_more_processes_than_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,3 +92,140 @@ def test_a_dead_worker_has_an_error_of_its_own() -> None:
 
 def die(collection: Collection, task: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+# --- a Dask cluster ---
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts ``dask scheduler`` and ``dask worker``."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def command(what: str, *options: object) -> subprocess.Popen[bytes]:
+        asked = [sys.executable, "-m", "dask", what, *map(str, options)]
+        silent = subprocess.DEVNULL
+        started.append(subprocess.Popen(asked, stdout=silent, stderr=silent, cwd=tmp_path))
+        return started[-1]
+
+    yield command
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def scheduler(start: Start, folder: Path) -> tuple[subprocess.Popen[bytes], str]:
+    """A scheduler and its address."""
+    file = folder / "scheduler.json"
+    process = start(
+        "scheduler", "--port", 0, "--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", file
+    )
+    while not (file.exists() and file.read_text().rstrip().endswith("}")):
+        assert process.poll() is None, "no scheduler"
+        time.sleep(0.1)
+    address: str = json.loads(file.read_text())["address"]
+    return process, address
+
+
+def workers(start: Start, address: str, n: int = 2, *, n_threads: int = 1) -> list[subprocess.Popen[bytes]]:
+    """Workers that have joined."""
+    from distributed import Client
+
+    options = ("--no-nanny", "--no-dashboard", "--nthreads", n_threads)
+    found = [start("worker", address, *options) for _ in range(n)]
+    with Client(address) as client:  # type: ignore[no-untyped-call]
+        client.wait_for_workers(n, timeout=60)  # type: ignore[no-untyped-call]
+    return found
+
+
+@of_dask
+@pytest.mark.slow
+def test_a_killed_worker_costs_no_finished_fold(start: Start, tmp_path: Path) -> None:
+    _, address = scheduler(start, tmp_path)
+    first, _ = workers(start, address)
+    done: list[int] = []
+
+    def kill(n: int, total: int) -> None:
+        done.append(n)
+        if n == 1:
+            os.kill(first.pid, signal.SIGKILL)
+
+    with on_cluster(address):
+        found = leave_out(load_example(), progress=kill, **FEW)
+    assert tables(found) == tables(few_result())
+    assert done == list(range(9))
+    assert first.wait() == -signal.SIGKILL
+
+
+@of_dask
+@pytest.mark.slow
+@pytest.mark.at_a_desk  # two schedulers and three workers
+def test_a_lost_scheduler_is_an_error_after_which_one_goes_on(start: Start, tmp_path: Path) -> None:
+    process, address = scheduler(start, tmp_path)
+    workers(start, address)
+
+    def kill(n: int, total: int) -> None:
+        if n == 2:
+            process.kill()
+
+    folder = tmp_path / "out"
+    with pytest.raises(WorkerError, match=f"the scheduler at {address} was lost"), on_cluster(address):
+        leave_out(load_example(), folder=folder, progress=kill, **FEW)
+    done: list[int] = []
+    (tmp_path / "again").mkdir()
+    _, address = scheduler(start, tmp_path / "again")
+    workers(start, address, 1)
+    with on_cluster(address):
+        found = leave_out(load_example(), folder=folder, progress=lambda n, _: done.append(n), **FEW)
+    assert done[0] >= 2, "finished folds were lost"
+    assert tables(found) == tables(few_result())
+
+
+def test_what_is_no_address_is_refused() -> None:
+    for address in ("", "here", "10.0.0.7", "http://a:80", "a:b", "a:123456", "a b:1"):
+        with pytest.raises(InputError, match="is no address of a scheduler"):
+            check_address(address)
+
+
+@of_dask
+def test_nothing_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_TIMEOUT_SECONDS", 0.5)
+    with (
+        pytest.raises(InputError, match=r"no Dask scheduler answers at 127\.0\.0\.1:9 "),
+        on_cluster("127.0.0.1:9"),
+    ):
+        pass
+
+
+@of_dask
+@pytest.mark.slow
+def test_clusters_that_would_not_give_the_same_are_refused(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, address = scheduler(start, tmp_path)
+    with pytest.raises(InputError, match="has no worker; start some: dask worker"), on_cluster(address):
+        pass
+    (one,) = workers(start, address, 1)
+    here: dict[str, Any] = versions_for_results() | {"numpy": "1.0"}
+    monkeypatch.setattr(module, "versions_for_results", _Versions(here))
+    with pytest.raises(InputError, match=r"has numpy .*, and here it is 1\.0"), on_cluster(address):
+        pass
+    monkeypatch.undo()
+    one.kill()
+    one.wait()
+    workers(start, address, 1, n_threads=2)
+    with pytest.raises(InputError, match="has 2 threads; start it with --nthreads 1"), on_cluster(address):
+        pass
+
+
+class _Versions:
+    """Versions that differ here from those there."""
+
+    def __init__(self, here: dict[str, Any]) -> None:
+        self.here = here
+
+    def __call__(self) -> dict[str, Any]:
+        return self.here
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (module, "versions_for_results")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from toys import toy_collection
 
-from bayespool.corrections import Background, Interpolated, SystemsAdjustment
+from bayespool.corrections import Background, Interpolated, SystemsAdjustment, TopicsAdjustment
 from bayespool.errors import InputError
 from bayespool.experiments import LeaveOutSettings, leave_out, load_example
 from bayespool.experiments.preparing import versions_of_own
@@ -32,11 +32,7 @@ def test_estimators_under_labels() -> None:
 
 def test_all_stands_for_what_needs_no_argument() -> None:
     asked = LeaveOutSettings.of(
-        measures="P@10",
-        estimators=["all", "posterior-ratio"],
-        random_seed=4,
-        priors={},
-        draws=7,
+        measures="P@10", estimators=["all", "posterior-ratio"], random_seed=4, priors={}, draws=7
     )
     assert asked.labels == (*ALL_ESTIMATORS, "posterior-ratio")
     assert asked.describe()["estimators"]["posterior-ratio"]["draws"] == 7
@@ -45,9 +41,8 @@ def test_all_stands_for_what_needs_no_argument() -> None:
     assert alone.labels == ALL_ESTIMATORS
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_settings_that_are_none() -> None:
+    refused: list[tuple[dict[str, Any], str]] = [
         ({"by": "topic"}, "by cannot be 'topic'"),
         ({"top": 0}, "top cannot be 0"),
         ({"truth": "false"}, "truth cannot be"),
@@ -56,19 +51,21 @@ def test_all_stands_for_what_needs_no_argument() -> None:
         ({"test": "sign"}, "test cannot be"),
         ({"unseen": "all"}, "unseen cannot be"),
         ({"ci_prob": 1.0}, "ci_prob cannot be 1.0"),
-        ({"random_seed": -1}, "random_seed cannot be -1; at least 0"),
+        ({"random_seed": -1}, "random_seed cannot be -1"),
         ({"estimators": []}, "no estimator given"),
         ({"estimators": "oracle"}, "no estimator 'oracle'"),
-        ({"measures": "MAP"}, "it needs a cutoff"),
-        (
-            {"depth": 5},
-            r"unknown settings \['depth'\]; leave_out has .*top_pool.*estimators have .*draws",
-        ),
-    ],
-)
-def test_settings_that_are_none(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        leave_out(toy_collection(), **{"measures": "P@3", **arguments})
+        ({"estimators": "posterior-ratio", "priors": {"zzz": "Normal(0, 1)"}}, "prior 'zzz'"),
+        ({"estimators": "topics-adjustment"}, "common-topics"),
+        ({"estimators": [TopicsAdjustment(common_query_ids=("1",))]}, "common-topics"),
+        ({"measures": "MAP"}, "needs a cutoff"),
+        ({"depth": 5}, r"\['depth'\]; leave_out has .*top_pool.*estimators have .*draws"),
+    ]
+    for arguments, message in refused:
+        with pytest.raises(InputError, match=message):
+            leave_out(toy_collection(), **{"measures": "P@3", **arguments})
+    for thing in (3, Background, object()):
+        with pytest.raises(InputError, match="neither the name of an estimator nor one"):
+            leave_out(toy_collection(), "P@1", estimators=[thing])  # type: ignore[list-item]
 
 
 def test_pools_that_leave_nothing() -> None:

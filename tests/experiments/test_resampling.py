@@ -13,7 +13,6 @@ from bayespool.experiments import (
     leave_types_out,
     vary_pool_width,
 )
-from bayespool.measures import parse_measures
 
 
 def of_widths(example: Collection, **more: Any) -> PoolWidthResult:
@@ -41,13 +40,3 @@ def test_types_come_in_the_order_asked_for_whatever_is_stored(example: Collectio
     expected = leave_types_out(example, types=["z", "y"], estimators=names[::-1], **asked)
     pd.testing.assert_frame_equal(found.to_frame(), expected.to_frame(), check_exact=True)
     assert list(dict.fromkeys(found.to_frame("summary")["type"])) == ["z", "y"]
-
-
-def test_measures_of_a_result_are_in_its_settings(example: Collection) -> None:
-    result = vary_pool_width(example, ["P@5", "P@10"], estimators="as-judged", widths=[2], n_samples=2)
-    assert result.settings.measures == parse_measures(["P@5", "P@10"])
-    described = result.settings.describe()
-    assert described["measures"] == ["P@5", "P@10"]
-    assert described["widths"] == (2,)
-    assert described["pool_depth"] == 10
-    assert described["estimators"]["as-judged"]["name"] == "as-judged"

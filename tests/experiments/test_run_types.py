@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from drawn_pools import LOST, Spy, kinds_of, toy
 from real import read_real
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.experiments import leave_out, leave_types_out, load_example
-
-# Types of runs
+from bayespool.experiments import leave_types_out
 
 
 def test_types_of_the_toy() -> None:
@@ -33,20 +31,6 @@ def test_types_of_the_toy() -> None:
     assert summary["sre"].to_dict() == {"automatic": 1, "manual": 1}
 
 
-@pytest.mark.slow
-def test_types_that_are_organizations_are_leaving_organizations_out(example: Collection) -> None:
-    kinds = {
-        run: example.organizations[o] for run, o in zip(example.run_ids, example.organization, strict=True)
-    }
-    estimators = ["as-judged", "anti-precision", "posterior-background"]
-    left = leave_out(example, "P@10", estimators=estimators, draws=20, random_seed=4)
-    found = leave_types_out(example, "P@10", run_types=kinds, estimators=estimators, draws=20, random_seed=4)
-    keys = ["measure", "estimator", "run_id"]
-    one = found.to_frame().drop(columns=["type", "error"]).sort_values(keys, ignore_index=True)
-    two = left.to_frame().drop(columns=["fold", "reported"]).sort_values(keys, ignore_index=True)
-    pd.testing.assert_frame_equal(one, two, check_exact=True)
-
-
 def test_estimators_keep_the_organizations_and_see_no_run_of_the_type(example: Collection) -> None:
     seen: list[Collection] = []
     kinds = kinds_of(example)
@@ -58,21 +42,16 @@ def test_estimators_keep_the_organizations_and_see_no_run_of_the_type(example: C
     assert np.array_equal(reduced.relevance >= 0, example.in_pool(example.run_index(automatic)))
 
 
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
+def test_types_that_cannot_be(example: Collection) -> None:
+    refused: list[tuple[dict[str, Any], str]] = [
         ({"run_types": {"x": "manual"}}, "21 runs of the pool have no type"),
-        ({"run_types": dict.fromkeys(load_example().run_ids, "manual")}, "are of type 'manual'"),
-        ({"types": ["interactive"]}, "has the type 'interactive'"),
+        ({"run_types": dict.fromkeys(example.run_ids, "manual")}, "are of type 'manual'"),
+        ({"types": ["interactive"]}, "type 'interactive'"),
         ({"types": []}, "types cannot be empty"),
-    ],
-)
-def test_types_that_cannot_be(example: Collection, asked: dict[str, object], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        leave_types_out(example, **{"run_types": kinds_of(example), "estimators": "as-judged"} | asked)  # type: ignore[arg-type]
-
-
-# Real collections
+    ]
+    for asked, message in refused:
+        with pytest.raises(InputError, match=message):
+            leave_types_out(example, **{"run_types": kinds_of(example), "estimators": "as-judged"} | asked)
 
 
 # Of the 129 runs of TREC-8, as the pages of NIST's TREC browser have it.

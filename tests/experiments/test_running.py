@@ -15,11 +15,13 @@ import pyarrow.parquet as pq
 import pytest
 from labeled import right_labels, with_judge
 from pairs import Pairs
+from toys import toy_collection
 from unexplained import with_found
 
 from bayespool import budgets, check_judges, leave_out
 from bayespool.collection import Collection
-from bayespool.errors import ExperimentChangedWarning
+from bayespool.corrections import Background
+from bayespool.errors import DiagnosticsWarning, ExperimentChangedWarning
 from bayespool.experiments import (
     check_unexplained_judgments,
     compare_engines,
@@ -32,6 +34,7 @@ from bayespool.experiments import (
     vary_common_topics,
     vary_pool_width,
 )
+from bayespool.measures import Estimates
 from bayespool.report import Result
 
 DRAWN: dict[str, Any] = {"estimators": ["as-judged", "posterior-background"], "draws": 20}
@@ -90,15 +93,9 @@ def rounds(**more: Any) -> Result:
     return judge_in_rounds(example.collection, "new-a", answers=example.truth, **asked | more)
 
 
-QUICK = [left_out, of_types, of_widths, of_common_topics, of_pairs]
-SLOW = [of_budgets, simulations, unexplained, with_labels, rounds]
+QUICK = [of_widths, of_common_topics]
+SLOW = [left_out, of_types, of_pairs, of_budgets, simulations, unexplained, with_labels, rounds]
 LONG = pytest.param(engines, marks=[pytest.mark.slow, pytest.mark.at_a_desk])  # NUTS
-ALL = [*QUICK, *(pytest.param(run, marks=pytest.mark.slow) for run in SLOW), LONG]
-every = pytest.mark.parametrize(
-    "run",
-    [*QUICK, *(pytest.param(run, marks=pytest.mark.slow) for run in SLOW)],
-    ids=lambda run: run.__name__,
-)
 
 
 class _Stopped(Exception):
@@ -127,66 +124,23 @@ def kept_in(folder: Path) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in folder.rglob("*.parquet")}
 
 
-@every
-def test_work_that_was_cut_off_goes_on_with_the_same_warnings(
-    run: Callable[..., Result], tmp_path: Path
-) -> None:
-    with warnings.catch_warnings(record=True) as expected:
-        warnings.simplefilter("always")
-        whole = run()
-    with pytest.raises(_Stopped):
-        run(folder=tmp_path, progress=stop_after(1))
-    before = kept_in(tmp_path)
-    assert len(before) == 1
-    done: list[tuple[int, int]] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        found = run(folder=tmp_path, progress=lambda *counts: done.append(counts))
-    n = len(kept_in(tmp_path))
-    assert n > 1
-    assert done == [(i, n) for i in range(1, n + 1)]
-    assert before.items() <= kept_in(tmp_path).items(), "a finished part was worked out again"
-    assert_same(found, whole)
-    assert [str(w.message) for w in caught] == [str(w.message) for w in expected]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("run", [*QUICK, *SLOW, LONG], ids=lambda run: run.__name__)
+@pytest.mark.parametrize(
+    "run", [left_out, of_budgets, simulations, with_labels, LONG], ids=lambda run: run.__name__
+)
 def test_processes_change_nothing(run: Callable[..., Result]) -> None:
     assert_same(run(n_jobs=2), run())
 
 
-@every
-def test_another_seed_starts_over(run: Callable[..., Result], tmp_path: Path) -> None:
-    run(folder=tmp_path)
-    before = kept_in(tmp_path)
-    with pytest.warns(ExperimentChangedWarning, match=r"differs in .*random_seed.*; removing its"):
-        found = run(folder=tmp_path, random_seed=2)
-    assert not before.items() & kept_in(tmp_path).items()
-    assert_same(found, run(random_seed=2))
-
-
-@every
-def test_damage_inside_a_file_is_seen(run: Callable[..., Result], tmp_path: Path) -> None:
-    whole = run(folder=tmp_path)
-    path = min(kept_in(tmp_path))
-    table = pq.read_table(path)
-    numbers = (field.name for field in table.schema if pa.types.is_primitive(field.type))
-    name = next(name for name in numbers if table[name].null_count == 0)
-    changed = table.set_column(table.column_names.index(name), name, pc.add(table[name], 1))
-    pq.write_table(changed, path)
-    with pytest.warns(ExperimentChangedWarning, match="1 file of finished work cannot be read"):
-        assert_same(run(folder=tmp_path), whole)
-
-
 def test_experiments_keep_their_work_apart(tmp_path: Path) -> None:
-    of_widths(folder=tmp_path)
+    asked: dict[str, Any] = {"folder": tmp_path, "estimators": "as-judged"}
+    of_widths(**asked)
     with warnings.catch_warnings():
         warnings.simplefilter("error", ExperimentChangedWarning)
         for run in (of_common_topics, of_types, left_out, of_pairs):
-            run(folder=tmp_path)
+            run(**asked)
         done: list[int] = []
-        of_widths(folder=tmp_path, progress=lambda n, _: done.append(n))
+        of_widths(progress=lambda n, _: done.append(n), **asked)
     assert done == [3]
 
 
@@ -209,3 +163,72 @@ def test_a_model_of_ones_own_is_part_of_what_a_check_stores() -> None:
         ESTIMATORS.pop("posterior-mine", None)
     assert described[0]["own models"].keys() == {"mine"}
     assert described[0] != described[1]
+
+
+@pytest.mark.parametrize(
+    "run",
+    [*QUICK, *(pytest.param(run, marks=pytest.mark.slow) for run in SLOW)],
+    ids=lambda run: run.__name__,
+)
+def test_work_goes_on_after_a_cut_or_damage_and_starts_over_with_another_seed(
+    run: Callable[..., Result], tmp_path: Path
+) -> None:
+    with warnings.catch_warnings(record=True) as expected:
+        warnings.simplefilter("always")
+        whole = run()
+    with pytest.raises(_Stopped):
+        run(folder=tmp_path, progress=stop_after(1))
+    before = kept_in(tmp_path)
+    assert len(before) == 1
+    done: list[tuple[int, int]] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = run(folder=tmp_path, progress=lambda *counts: done.append(counts))
+    kept = kept_in(tmp_path)
+    n = len(kept)
+    assert n > 1
+    assert done == [(i, n) for i in range(1, n + 1)]
+    assert before.items() <= kept.items(), "a finished part was worked out again"
+    assert_same(found, whole)
+    assert [str(w.message) for w in caught] == [str(w.message) for w in expected]
+
+    path = min(kept)  # a number in it is changed
+    table = pq.read_table(path)
+    numbers = (field.name for field in table.schema if pa.types.is_primitive(field.type))
+    name = next(name for name in numbers if table[name].null_count == 0)
+    changed = table.set_column(table.column_names.index(name), name, pc.add(table[name], 1))
+    pq.write_table(changed, path)
+    with pytest.warns(ExperimentChangedWarning, match="1 file of finished work cannot be read"):
+        assert_same(run(folder=tmp_path), whole)
+
+    before = kept_in(tmp_path)
+    with pytest.warns(ExperimentChangedWarning, match=r"differs in .*random_seed.*; removing its"):
+        found = run(folder=tmp_path, random_seed=2)
+    assert not before.items() & kept_in(tmp_path).items()
+    assert_same(found, run(random_seed=2))
+
+
+@dataclasses.dataclass(frozen=True)
+class Doubtful(Background):
+    version = "1"
+
+    @property
+    def name(self) -> str:
+        return "doubtful"
+
+    def estimate(self, collection: Collection, *rest: Any) -> tuple[Estimates, ...]:
+        warnings.warn(f"look {len(collection.pooled_run_ids)} times again", DiagnosticsWarning, stacklevel=2)
+        return super().estimate(collection, *rest)
+
+
+@pytest.mark.slow
+def test_warnings_of_folds_are_given_once(tmp_path: Path) -> None:
+    collection = toy_collection(pooled_run_ids=("n1", "n2", "s1"))
+    for n_jobs in (2, 1):  # worked out, then read back
+        with pytest.warns(
+            DiagnosticsWarning, match="^in 2 of 2 folds: look 1 times again and the like$"
+        ) as caught:
+            found = leave_out(collection, "P@3", estimators=[Doubtful()], n_jobs=n_jobs, folder=tmp_path)
+        assert len(caught) == 1
+        texts = ["look 1 times again", "look 2 times again"]
+        assert found.warnings == tuple(("DiagnosticsWarning", text) for text in texts)

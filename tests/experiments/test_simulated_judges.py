@@ -41,32 +41,18 @@ def test_every_retrieved_document_has_a_label() -> None:
     assert set(labels.values()) == {0, 1, 2, 3}
 
 
-@pytest.mark.parametrize("quality", [0.0, 1.0, 2.5, -1.5])
-@pytest.mark.parametrize("grades", [2, 4])
-def test_labels_are_as_likely_as_the_formula_says(quality: float, grades: int) -> None:
-    labels, known = judged(quality=quality, grades=grades), truth(simulate_example())
-    mean = np.mean(list(known.values()))
-    for relevance in (0, 1, 2):
-        found = np.array([label for pair, label in labels.items() if known[pair] == relevance])
-        for grade in range(1, grades):
-            expected = ndtr(quality * (relevance - mean) - ndtri(1 - 0.5**grade))
-            reached = int((found >= grade).sum())
-            assert binomtest(reached, len(found), expected).pvalue > 1e-4, (relevance, grade)
-
-
-def test_a_judge_upside_down_likes_what_is_not_relevant() -> None:
+@pytest.mark.parametrize("quality", [1.0, -1.5])
+def test_labels_are_as_likely_as_the_formula_says(quality: float) -> None:
     known = truth(simulate_example())
-    means = {}
-    for quality in (2.0, 0.0, -2.0):
-        labels = judged(quality=quality)
-        relevant, nonrelevant = (
-            np.mean([label for pair, label in labels.items() if (known[pair] > 0) == wanted])
-            for wanted in (True, False)
-        )
-        means[quality] = relevant - nonrelevant
-    assert means[2.0] > 1
-    assert abs(means[0.0]) < 0.1
-    assert means[-2.0] < -1
+    mean = np.mean(list(known.values()))
+    for grades in (2, 4):
+        labels = judged(quality=quality, grades=grades)
+        for relevance in (0, 1, 2):
+            found = np.array([label for pair, label in labels.items() if known[pair] == relevance])
+            for grade in range(1, grades):
+                expected = ndtr(quality * (relevance - mean) - ndtri(1 - 0.5**grade))
+                reached = int((found >= grade).sum())
+                assert binomtest(reached, len(found), expected).pvalue > 1e-4, (grades, relevance, grade)
 
 
 def test_a_label_hangs_on_seed_and_document_alone() -> None:
@@ -113,17 +99,15 @@ def test_a_judge_is_added_to_a_collection() -> None:
     assert judge.thresholds == (1, 2, 3)
 
 
-@pytest.mark.parametrize(
-    ("asked", "reason"),
-    [
-        ({"grades": 1}, "a judge needs two grades or more, not 1"),
-        ({"share": 0.0}, "a judge labels a share over 0 and up to 1 of the documents, not 0.0"),
+def test_senseless_judges_are_refused() -> None:
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"grades": 1}, "not 1"),
+        ({"share": 0.0}, "not 0.0"),
         ({"share": 1.1}, "not 1.1"),
         ({"share": float("nan")}, "not nan"),
-        ({"quality": float("inf")}, "a judge's quality is a number, not inf"),
-        ({"favors": "nobody"}, "no organization 'nobody'; known: 'coast', 'delta'"),
-    ],
-)
-def test_senseless_judges_are_refused(asked: dict[str, Any], reason: str) -> None:
-    with pytest.raises(InputError, match=reason):
-        judged(**{"quality": 1.0, **asked})
+        ({"quality": float("inf")}, "not inf"),
+        ({"favors": "nobody"}, "no organization 'nobody'"),
+    ]
+    for asked, reason in refused:
+        with pytest.raises(InputError, match=reason):
+            judged(**{"quality": 1.0, **asked})

@@ -16,93 +16,72 @@ import interrupted
 import numpy as np
 import psutil
 import pytest
-from left_out import FEW, few_result, stored, tables
+from left_out import FEW, stored, tables
+from small import small
 from toys import toy_collection
 
 from bayespool.corrections import Background
 from bayespool.errors import ExperimentChangedWarning, InputError, InputWarning, OutputError
-from bayespool.experiments import leave_out, load_example
+from bayespool.experiments import leave_out, load_example, storage
+from bayespool.tables import read_parquet
+from bayespool.tables.files import parquet_bytes
 
 HERE = Path(__file__).parents[1]
 
 
 def test_stored_folds_are_used_again(tmp_path: Path) -> None:
-    result, arguments = few_result(), FEW | {"folder": tmp_path}
-    first = leave_out(load_example(), **arguments)
+    result, arguments = leave_out(small(), **FEW), FEW | {"folder": tmp_path}
+    first = leave_out(small(), **arguments)
     assert tables(first) == tables(result)
     before = stored(tmp_path)
-    assert len(before) == 8
+    assert len(before) == 4
     done: list[int] = []
-    again = leave_out(load_example(), progress=lambda n, _: done.append(n), **arguments)
+    again = leave_out(small(), progress=lambda n, _: done.append(n), **arguments)
     assert tables(again) == tables(result)
     assert stored(tmp_path) == before
-    assert done == [8]
+    assert done == [4]
     # which runs are reported, and by which test, is no matter of the folds
-    leave_out(load_example(), **arguments | {"top": 100, "test": "paired-t"})
+    leave_out(small(), **arguments | {"top": 100, "test": "paired-t"})
     assert stored(tmp_path) == before
 
 
 def test_setting_that_cannot_be_stored_is_named_before_any_work(tmp_path: Path) -> None:
     def arguments(constant: Any) -> dict[str, Any]:
-        return FEW | {"estimators": {"mine": Background(e=constant)}}
+        return FEW | {"estimators": {"mine": Background(e=constant)}, "folder": tmp_path / "new"}
 
-    with pytest.raises(InputError, match=r"Fraction\(1, 2\) is neither text nor.*leave the folder out"):
-        leave_out(load_example(), folder=tmp_path / "new", **arguments(Fraction(1, 2)))
+    with pytest.raises(InputError, match=r"Fraction\(1, 2\).*leave the folder out"):
+        leave_out(small(), **arguments(Fraction(1, 2)))
     assert not (tmp_path / "new").exists()
-    leave_out(load_example(), folder=tmp_path / "new", **arguments(np.float32(0.5)))
+    leave_out(small(), **arguments(np.float32(0.5)))
     before = stored(tmp_path / "new")
-    leave_out(load_example(), folder=tmp_path / "new", **arguments(0.5))  # the same number
+    leave_out(small(), **arguments(0.5))  # the same number
     assert stored(tmp_path / "new") == before
 
 
-@pytest.mark.parametrize(
-    ("change", "what"),
-    [
+def test_another_experiment_starts_afresh(tmp_path: Path) -> None:
+    changes: list[tuple[dict[str, Any], str]] = [
         ({"measures": "P@2"}, "measures"),
         ({"estimators": "background(e=0.2)"}, "estimators"),
         ({"truth": "full"}, "estimators, truth"),
         ({"random_seed": 2}, "random_seed"),
         ({"top": 75, "top_pool": "kept"}, "top, top_pool"),
-        ({"collection": True}, "collection"),
-    ],
-)
-def test_another_experiment_starts_afresh(change: dict[str, Any], what: str, tmp_path: Path) -> None:
-    arguments: dict[str, Any] = {"measures": "P@3", "estimators": "background", "folder": tmp_path}
-    leave_out(toy_collection(), **arguments)
-    before = stored(tmp_path)
-    (tmp_path / "folds" / "mine.parquet").write_bytes(b"not a fold")
-    changed = change.copy()
-    other = toy_collection(more={"1": {"l": 1}}) if changed.pop("collection", False) else toy_collection()
-    with pytest.warns(ExperimentChangedWarning, match=f"differs in {what}") as caught:
-        found = leave_out(other, **{**arguments, **changed})
-    assert len(caught) == 1
-    expected = leave_out(other, **{**arguments, **changed, "folder": None})
-    assert tables(found) == tables(expected)
-    left = stored(tmp_path)
-    assert left.pop("mine.parquet")  # only folds are removed
-    assert all(before.get(name) != written for name, written in left.items())
-
-
-def test_a_fold_that_cannot_be_read_is_worked_out_again(tmp_path: Path) -> None:
-    arguments: dict[str, Any] = {"measures": "P@3", "estimators": "background", "folder": tmp_path}
-    expected = tables(leave_out(toy_collection(), **arguments))
-    first, second = sorted((tmp_path / "folds").iterdir())
-    first.write_bytes(first.read_bytes()[:-20])
-    kept = second.stat().st_mtime_ns
-    with pytest.warns(ExperimentChangedWarning, match="1 file of finished work cannot be read"):
-        assert tables(leave_out(toy_collection(), **arguments)) == expected
-    assert second.stat().st_mtime_ns == kept
-
-
-def test_a_relevance_that_nobody_gave_is_told(tmp_path: Path) -> None:
-    with pytest.warns(InputWarning, match="no document of the qrels has relevance 7 or more"):
-        leave_out(toy_collection(), "P(rel=7)@3", estimators="background")
-
-
-def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
-    (tmp_path / "folds").write_text("a file")
-    with pytest.raises(OutputError, match="cannot be made"):
-        leave_out(toy_collection(), "P@3", estimators="background", folder=tmp_path)
+        ({}, "collection"),
+    ]
+    for i, (change, what) in enumerate(changes):
+        folder = tmp_path / f"{i}"
+        arguments: dict[str, Any] = {"measures": "P@3", "estimators": "background", "folder": folder}
+        leave_out(toy_collection(), **arguments)
+        before = stored(folder)
+        (folder / "folds" / "mine.parquet").write_bytes(b"not a fold")
+        other = toy_collection() if change else toy_collection(more={"1": {"l": 1}})
+        with pytest.warns(ExperimentChangedWarning, match=f"differs in {what}") as caught:
+            found = leave_out(other, **arguments | change)
+        assert len(caught) == 1
+        expected = leave_out(other, **arguments | change | {"folder": None})
+        assert tables(found) == tables(expected)
+        left = stored(folder)
+        assert left.pop("mine.parquet")  # only folds are removed
+        assert all(before.get(name) != written for name, written in left.items())
 
 
 def start(folder: Path, n_jobs: int, shared: Path) -> subprocess.Popen[bytes]:
@@ -207,29 +186,10 @@ def test_an_experiment_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytes
         leave_out(load_example(), "P@3", estimators="background", folder=folder)
 
 
-def test_parts_without_what_they_are_of(tmp_path: Path) -> None:
-    """Files that no experiment of ours would have written, whose digests are right."""
-    from bayespool.experiments import storage
-    from bayespool.tables.files import parquet_bytes
-
-    folder = tmp_path / "folds"
-    folder.mkdir()
-    for i, more in enumerate(({}, {"description": 5, "identity": 1, "rest": {}}, {"description": {}})):
-        more = dict(more)
-        more["digest"] = storage._digest(more, {"a": [1]})
-        (folder / f"x-{i:012x}.parquet").write_bytes(parquet_bytes({"a": [1]}, more))
-    with pytest.warns(ExperimentChangedWarning, match="3 files of finished work cannot be read"):
-        leave_out(toy_collection(), "P@3", estimators="background", folder=tmp_path)
-
-
 def test_forged_folds_of_another_form_are_worked_out_again(tmp_path: Path) -> None:
     """Their digests are right. A column that is missing, or of another fold, ended in an error of pandas."""
-    from bayespool.experiments import storage
-    from bayespool.tables import read_parquet
-    from bayespool.tables.files import parquet_bytes
-
     arguments: dict[str, Any] = FEW | {"estimators": "background", "folder": tmp_path}
-    expected = tables(leave_out(load_example(), **arguments))
+    expected = tables(leave_out(small(), **arguments))
     path, other = sorted((tmp_path / "folds").iterdir())[:2]
     of_other = read_parquet(other)
     rows, more = read_parquet(path) or ({}, {})
@@ -249,6 +209,34 @@ def test_forged_folds_of_another_form_are_worked_out_again(tmp_path: Path) -> No
         path.write_bytes(parquet_bytes(columns, made))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ExperimentChangedWarning)
-            assert tables(leave_out(load_example(), **arguments)) == expected
+            assert tables(leave_out(small(), **arguments)) == expected
         again, _ = read_parquet(path) or ({}, {})
         assert str(again) == str(rows), "the fold was not stored anew"
+
+
+def test_folds_that_cannot_be_read_are_worked_out_again(tmp_path: Path) -> None:
+    """One that was cut off, and files that no experiment of ours would have written, with right digests."""
+    arguments: dict[str, Any] = {"measures": "P@3", "estimators": "background", "folder": tmp_path}
+    expected = tables(leave_out(toy_collection(), **arguments))
+    first, second = sorted((tmp_path / "folds").iterdir())
+    first.write_bytes(first.read_bytes()[:-20])
+    kept = second.stat().st_mtime_ns
+    with pytest.warns(ExperimentChangedWarning, match="1 file of finished work cannot be read"):
+        assert tables(leave_out(toy_collection(), **arguments)) == expected
+    assert second.stat().st_mtime_ns == kept
+    folder = tmp_path / "other" / "folds"
+    folder.mkdir(parents=True)
+    for i, more in enumerate(({}, {"description": 5, "identity": 1, "rest": {}}, {"description": {}})):
+        more = dict(more)
+        more["digest"] = storage._digest(more, {"a": [1]})
+        (folder / f"x-{i:012x}.parquet").write_bytes(parquet_bytes({"a": [1]}, more))
+    with pytest.warns(ExperimentChangedWarning, match="3 files of finished work cannot be read"):
+        leave_out(toy_collection(), "P@3", estimators="background", folder=tmp_path / "other")
+
+
+def test_a_relevance_that_nobody_gave_and_a_folder_that_cannot_be_made_are_told(tmp_path: Path) -> None:
+    with pytest.warns(InputWarning, match="relevance 7 or more"):
+        leave_out(toy_collection(), "P(rel=7)@3", estimators="background")
+    (tmp_path / "folds").write_text("a file")
+    with pytest.raises(OutputError, match="cannot be made"):
+        leave_out(toy_collection(), "P@3", estimators="background", folder=tmp_path)

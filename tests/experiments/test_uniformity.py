@@ -52,7 +52,7 @@ def test_p_value_is_uniform_where_ranks_are_and_tiny_where_they_are_not() -> Non
         assert uniformity_p_value((100 * wrong).astype(np.int64), 100) < 1e-3
 
 
-@pytest.mark.parametrize("prob", [0.5, 0.9])
+@pytest.mark.parametrize("prob", [0.9])
 def test_band_holds_as_many_samples_as_it_says(prob: float) -> None:
     n, n_values = 4, 4
     lower, upper = ecdf_band(n, n_values, prob)
