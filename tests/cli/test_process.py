@@ -41,34 +41,34 @@ def test_package_run_as_a_module_is_the_command(run: Callable[..., Outcome]) -> 
     assert done.stdout == run("--version").out != ""
 
 
-def test_help_loads_nothing_heavy() -> None:
-    for asked in [["--help"], ["score", "--help"], ["--version"]]:
-        heavy = (
-            "pymc",
-            "pytensor",
-            "nutpie",
-            "arviz_base",
-            "arviz_stats",
-            "pandas",
-            "pyarrow",
-            "scipy",
-            "numpy",
-            "xarray",
-        )
-        if "score" in asked:  # it lists the estimators, who calculate; none of them has begun to
-            heavy = tuple(name for name in heavy if name not in ("numpy", "pyarrow", "scipy"))
-        code = f"""
-    import sys
-    from bayespool.cli import main
-    try:
-        main()
-    except SystemExit as end:
-        assert not end.code, end.code
-    print([name for name in {heavy!r} if name in sys.modules])
-    """
-        done = process(*asked, code=code)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.splitlines()[-1] == "[]", asked
+@pytest.mark.parametrize("asked", [["--help"], ["score", "--help"], ["--version"]])
+def test_help_loads_nothing_heavy(asked: list[str]) -> None:
+    heavy = (
+        "pymc",
+        "pytensor",
+        "nutpie",
+        "arviz_base",
+        "arviz_stats",
+        "pandas",
+        "pyarrow",
+        "scipy",
+        "numpy",
+        "xarray",
+    )
+    if "score" in asked:  # it lists the estimators, who calculate; none of them has begun to
+        heavy = tuple(name for name in heavy if name not in ("numpy", "pyarrow", "scipy"))
+    code = f"""
+import sys
+from bayespool.cli import main
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+print([name for name in {heavy!r} if name in sys.modules])
+"""
+    done = process(*asked, code=code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 @pytest.mark.slow
