@@ -80,38 +80,40 @@ NOT_OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("cls", FUNCTIONS, ids=lambda cls: cls.__name__)
-def test_arguments_are_the_fields_with_their_defaults(cls: type) -> None:
-    parameters = inspect.signature(FUNCTIONS[cls]).parameters
-    options = options_of(cls)
-    own = {"progress"} if "folder" in parameters else set()  # of an experiment: a function
-    for name, (_, default) in options.items():
-        if name not in own:
-            assert parameters[name].default == (inspect.Parameter.empty if default is ... else default), name
-    assert set(parameters) - set(options) <= NOT_OPTIONS, "arguments that no field describes"
+def test_arguments_are_the_fields_with_their_defaults() -> None:
+    for cls in FUNCTIONS:
+        parameters = inspect.signature(FUNCTIONS[cls]).parameters
+        options = options_of(cls)
+        own = {"progress"} if "folder" in parameters else set()  # of an experiment: a function
+        for name, (_, default) in options.items():
+            if name not in own:
+                assert parameters[name].default == (inspect.Parameter.empty if default is ... else default), (
+                    name
+                )
+        assert set(parameters) - set(options) <= NOT_OPTIONS, "arguments that no field describes"
 
 
-@pytest.mark.parametrize("cls", [*FUNCTIONS, SamplingSettings], ids=lambda cls: cls.__name__)
-def test_choices_are_those_of_the_type(cls: type) -> None:
-    unknown = ("Measure", "Estimator", "Strategy", "StoppingRule", "PosteriorEstimator")
-    names: dict[str, object] = dict.fromkeys(unknown, object)
-    hints = get_type_hints(cls, localns=names)
-    for name, (what, _) in options_of(cls).items():
-        several = what.multiple and get_args(hints[name])
-        hint = get_args(hints[name])[0] if several or type(None) in get_args(hints[name]) else hints[name]
-        if what.choices and not what.is_open:
-            assert get_args(hint) == what.choices, name
-        assert what.help.endswith((".", "…")), name
+def test_choices_are_those_of_the_type() -> None:
+    for cls in [*FUNCTIONS, SamplingSettings]:
+        unknown = ("Measure", "Estimator", "Strategy", "StoppingRule", "PosteriorEstimator")
+        names: dict[str, object] = dict.fromkeys(unknown, object)
+        hints = get_type_hints(cls, localns=names)
+        for name, (what, _) in options_of(cls).items():
+            several = what.multiple and get_args(hints[name])
+            hint = get_args(hints[name])[0] if several or type(None) in get_args(hints[name]) else hints[name]
+            if what.choices and not what.is_open:
+                assert get_args(hint) == what.choices, name
+            assert what.help.endswith((".", "…")), name
 
 
-@pytest.mark.parametrize("cls", [c for c in FUNCTIONS if c is not ReadingRunsSettings])
-def test_help_of_functions_describes_every_option(cls: type) -> None:
-    text = FUNCTIONS[cls].__doc__ or ""
-    assert "{options}" not in text
-    for name, (what, _) in options_of(cls).items():
-        (described,) = re.findall(rf"^ *{name} : .*\n((?: +.*\n)+)", text, flags=re.MULTILINE)[:1]
-        if name != "progress":
-            assert " ".join(described.split()).startswith(_in_python(what.help)[:60]), name
+def test_help_of_functions_describes_every_option() -> None:
+    for cls in [c for c in FUNCTIONS if c is not ReadingRunsSettings]:
+        text = FUNCTIONS[cls].__doc__ or ""
+        assert "{options}" not in text, cls
+        for name, (what, _) in options_of(cls).items():
+            (described,) = re.findall(rf"^ *{name} : .*\n((?: +.*\n)+)", text, flags=re.MULTILINE)[:1]
+            if name != "progress":
+                assert " ".join(described.split()).startswith(_in_python(what.help)[:60]), name
 
 
 def test_settings_of_posteriors_are_theirs() -> None:
@@ -156,9 +158,8 @@ def test_a_seed_may_be_larger_than_other_numbers() -> None:
         Option(help="Runs.", type=int).check("n_runs", 2**31)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
+def test_wrong_values_are_refused_in_python() -> None:
+    for given, message in [
         ({"draws": "many"}, "draws cannot be 'many'; a whole number"),
         ({"draws": 1.5}, "draws cannot be 1.5; a whole number"),
         ({"joint": "no"}, "joint cannot be 'no'; True or False"),
@@ -166,11 +167,9 @@ def test_a_seed_may_be_larger_than_other_numbers() -> None:
         ({"chains": None}, "chains cannot be None; leave it out for its default"),
         ({"drawz": 3}, r"unknown settings \['drawz'\]; did you mean 'draws'\? score has measures, .*draws"),
         ({"settings": ScoreSettings(), "draws": 9}, "draws beside settings; give one or the other"),
-    ],
-)
-def test_wrong_values_are_refused_in_python(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        bayespool.score(bayespool.load_example(), **given)
+    ]:
+        with pytest.raises(InputError, match=message):
+            bayespool.score(bayespool.load_example(), **given)
 
 
 # --- a new option is one field ------------------------------------------------------------------------------

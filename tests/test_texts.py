@@ -18,9 +18,8 @@ def test_name_and_settings() -> None:
     assert settings_in(text, "strategy", Stratified) == {"depths": (3, 9), "rates": (1.0, 2, 3)}
 
 
-@pytest.mark.parametrize(
-    ("text", "make", "message"),
-    [
+def test_what_a_text_cannot_say() -> None:
+    for text, make, message in [
         ("rrf(q=1)", RRF, "strategy 'rrf(q=1)': there is no setting 'q'; rrf has k"),
         ("take(k=1)", Take, "strategy 'take(k=1)': there is no setting 'k'; take has none"),
         ("rrf(k=abc)", RRF, "strategy 'rrf(k=abc)': k cannot be abc; write a number, a text in quotes, True"),
@@ -41,12 +40,10 @@ def test_name_and_settings() -> None:
         ("rrf(k=1)(k=2)", RRF, "strategy 'rrf(k=1)(k=2)': write settings as name=value"),
         ("rrf(k=1.5)", RRF, "strategy 'rrf(k=1.5)': k must be a whole number"),
         ("rrf(**{'k': 1})", RRF, "strategy \"rrf(**{'k': 1})\": write settings as name=value"),
-    ],
-)
-def test_what_a_text_cannot_say(text: str, make: type, message: str) -> None:
-    with pytest.raises(InputError) as error:
-        settings_in(text, "strategy", make)
-    assert str(error.value).startswith(message)
+    ]:
+        with pytest.raises(InputError) as error:
+            settings_in(text, "strategy", make)
+        assert str(error.value).startswith(message), (text, make)
 
 
 def test_a_setting_that_the_name_stands_for() -> None:

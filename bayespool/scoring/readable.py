@@ -127,7 +127,7 @@ class ReadableScores(Result):
 
 
 def pool_condition(metadata: Mapping[str, Any]) -> str:
-    """Condition of every posterior value where organizations cannot be left out of a pool, or it is in doubt."""
+    """Condition of posterior values where no organization can be left out of a pool or it is in doubt."""
     pool = metadata.get("pool", {})
     if pool.get("n_organizations", 2) < 2:
         which = "a pool of one organization" if pool.get("n_pooled_runs") else "no pool"

@@ -1,4 +1,4 @@
-"""The example's files."""
+"""Files of the example and of a small collection."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from small import small_simulation
 
 from bayespool.experiments import simulate_example
 
@@ -17,15 +18,41 @@ def _fits(fits_of_all_tests: None) -> None:
 
 @pytest.fixture(scope="session")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The example's files; not to be changed."""
+    """The example's files, and types of its runs; not to be changed."""
     folder = tmp_path_factory.mktemp("example")
     simulate_example().write(folder)
+    write_types(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def small_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files of `small.small`, and types of its runs; not to be changed."""
+    folder = tmp_path_factory.mktemp("small")
+    small_simulation().write(folder)
+    write_types(folder)
+    return folder
+
+
+def write_types(folder: Path) -> None:
+    runs = sorted(path.stem for path in (folder / "pool").iterdir())
+    lines = [f"{name},{'manual' if i % 4 == 0 else 'automatic'}" for i, name in enumerate(runs)]
+    (folder / "types.csv").write_text("\n".join(["run_id,type", *lines]) + "\n")
 
 
 @pytest.fixture
 def example(written: Path, tmp_path: Path) -> Path:
     """The example's files, and an output that an earlier call left."""
-    shutil.copytree(written, tmp_path / "example")
-    (tmp_path / "example" / "result.csv").write_bytes(b"what stood there\n")
-    return tmp_path / "example"
+    return _copied(written, tmp_path / "example")
+
+
+@pytest.fixture
+def small_example(small_files: Path, tmp_path: Path) -> Path:
+    """The same of the small collection."""
+    return _copied(small_files, tmp_path / "small")
+
+
+def _copied(files: Path, folder: Path) -> Path:
+    shutil.copytree(files, folder)
+    (folder / "result.csv").write_bytes(b"what stood there\n")
+    return folder

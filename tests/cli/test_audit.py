@@ -98,9 +98,8 @@ def test_what_is_wrong_with_an_audit_names_its_certificate(
     assert f"error: {certificate}: no line is a judgment" in done.err
 
 
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
+def test_wrong_use_is_told(run: Callable[..., Outcome]) -> None:
+    for asked, message in [
         ((), "no judgments; --qrels, or --go-on or --verify a certificate"),
         (("--judged", "j.txt"), "--judged without --go-on; name the certificate of the audit, too"),
         (("--go-on", "a.json"), "--go-on without --judged; give the judgments of the documents drawn"),
@@ -114,9 +113,7 @@ def test_what_is_wrong_with_an_audit_names_its_certificate(
         (("--verify", "a.json"), "a.json: there is no such file or folder"),
         (("--qrels", "q"), "no run to audit; name run files"),
         (("my.run", "--qrels", "q", "-m", "ERR@10"), "ERR@10 cannot be audited"),
-    ],
-)
-def test_wrong_use_is_told(run: Callable[..., Outcome], asked: tuple[str, ...], message: str) -> None:
-    done = run("audit", *asked)
-    assert done.status == 1
-    assert message in done.err
+    ]:
+        done = run("audit", *asked)
+        assert done.status == 1, (asked, message)
+        assert message in done.err, (asked, message)

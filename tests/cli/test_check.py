@@ -209,9 +209,8 @@ def test_engines_are_compared(check: Check, tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.PoolWarning")
-@pytest.mark.parametrize(
-    ("of", "arguments", "message"),
-    [
+def test_wrong_input_is_said(check: Check) -> None:
+    for of, arguments, message in [
         (
             "predictions",
             ["--models", "rato"],
@@ -227,20 +226,18 @@ def test_engines_are_compared(check: Check, tmp_path: Path, monkeypatch: pytest.
             ["--pooled-runs", "north-1"],
             "has 1 organization, and holding some out needs three",
         ),
-    ],
-)
-def test_wrong_input_is_said(of: str, arguments: list[str], message: str, check: Check) -> None:
-    done = check(*arguments, of=of, pool=of != "simulation")
-    assert done.exit_code == 1
-    assert isinstance(done.exception, BayespoolError)
-    assert message in str(done.exception)
+    ]:
+        done = check(*arguments, of=of, pool=of != "simulation")
+        assert done.exit_code == 1, (of, arguments)
+        assert isinstance(done.exception, BayespoolError), (of, arguments)
+        assert message in str(done.exception), (of, arguments)
 
 
-@pytest.mark.parametrize("name", ["predictions", "engines", "unexplained"])
-def test_files_are_needed_but_for_simulations(name: str, check: Check) -> None:
-    done = CliRunner().invoke(app, ["check", name])
-    assert done.exit_code == 2
-    assert "Missing option '--qrels'" in done.output
+def test_files_are_needed_but_for_simulations(check: Check) -> None:
+    for name in ["predictions", "engines", "unexplained"]:
+        done = CliRunner().invoke(app, ["check", name])
+        assert done.exit_code == 2, name
+        assert "Missing option '--qrels'" in done.output, name
 
 
 def test_each_check_has_its_own_options() -> None:

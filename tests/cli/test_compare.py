@@ -10,23 +10,13 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from commands import Outcome
-from compared import NEW, compared, printed
+from compared import NEW, compared
 
-from bayespool.experiments import simulate_example
 from bayespool.plots import draw_comparison, render
-from bayespool.report.terminal import print_result
 
 # runs of the pool are compared beside new ones
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 FAST = ("--estimators", "posterior-ratio", "--draws", "50")
-
-
-@pytest.fixture(scope="session")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The example's files; not to be changed."""
-    folder = tmp_path_factory.mktemp("compared")
-    simulate_example().write(folder)
-    return folder
 
 
 def files(folder: Path) -> list[str]:
@@ -38,25 +28,6 @@ def files(folder: Path) -> list[str]:
         "--organizations",
         str(folder / "organizations.csv"),
     ]
-
-
-def test_compare_prints_both_scopes_the_tests_and_a_sentence(
-    run: Callable[..., Outcome], written: Path
-) -> None:
-    done = run(
-        "compare", written / "new", *files(written), *FAST, "--tests", "paired-t,tukey-hsd", "--each-its-own"
-    )
-    assert done.status == 0, done.err
-    lines = "".join(f"{line.rstrip()}\n" for line in done.out.splitlines())
-    assert lines == printed(lambda console: print_result(compared(), console), width=1000)
-    headings = [line for line in done.out.splitlines() if line.startswith("P@10, ")]
-    assert headings == [
-        "P@10, these 20 topics: only unjudged documents are uncertain",
-        "P@10, a population of topics: the 20 topics are a sample, too",
-        "P@10, a population of topics: significance at 0.05 (paired t test, one pair)",
-        "P@10, a population of topics: significance at 0.05 (Tukey's HSD, one pair)",
-    ]
-    assert "pool: 21 of 23 runs pooled to depth 10" in done.err
 
 
 def test_compare_writes_every_table(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
@@ -133,9 +104,10 @@ def test_reversals_prints_and_writes(run: Callable[..., Outcome], written: Path,
         *files(written),
         *("--pool", tmp_path / "pool", "--judgments", 300, "--exclude-runs", "north-1,lake-2"),
         *("--estimators", "smoothed,posterior-ratio", "--draws", 50, "--no-fitted", "--lenient"),
-        *("-o", tmp_path / "r.json", "-o", tmp_path / "r.csv"),
+        *("-o", tmp_path / "r.json", "-o", tmp_path / "r.csv", "--figure", tmp_path / "r.svg"),
     )
     assert done.status == 0, done.err
+    assert (tmp_path / "r.svg").read_bytes().startswith(b"<?xml")
     assert "P@10, 19 contributing runs, 171 pairs: 300 of 1,181 judgments (pool depth 2)" in done.out
     assert "P@10, 2 non-contributing runs, 1 pair:" in done.out
     result = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
@@ -144,24 +116,19 @@ def test_reversals_prints_and_writes(run: Callable[..., Outcome], written: Path,
     assert len(result["calibration"]) == 2 * 2 * 10
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
+def test_compare_says_what_is_wrong(run: Callable[..., Outcome], written: Path) -> None:
+    for more, message in [
         (["--tests", "anova"], "tests cannot be 'anova'; known: paired-t"),
         (["--estimators", "posterior-foreground"], "no estimator 'posterior-foreground'"),
         (["-o", "a.xlsx"], "cannot write .xlsx"),
         (["--report", "a.txt"], "a.txt: a report is an .html file"),
         (["--columns", "differences"], "no column 'differences'; there are as-judged, p"),
         (["--level", "3"], "level cannot be 3.0; above 0 and below 1"),
-    ],
-)
-def test_compare_says_what_is_wrong(
-    run: Callable[..., Outcome], written: Path, more: list[str], message: str
-) -> None:
-    done = run("compare", written / "new", *files(written), *more)
-    assert done.status == 1
-    assert message in done.err
-    assert done.out == ""
+    ]:
+        done = run("compare", written / "new", *files(written), *more)
+        assert done.status == 1, (more, message)
+        assert message in done.err, (more, message)
+        assert done.out == "", (more, message)
 
 
 def test_one_run_is_not_a_comparison(run: Callable[..., Outcome], written: Path) -> None:
@@ -183,13 +150,6 @@ def test_compare_draws_differences(run: Callable[..., Outcome], written: Path, t
     done = run("compare", written / "new", *files(written), *FAST, *asked)
     assert done.status == 0, done.err
     assert (tmp_path / "a.svg").read_bytes() == render(draw_comparison(compared()), "svg")
-
-
-def test_reversals_draw_p_values(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
-    asked = ["--judgments", "500", "--estimators", "smoothed", "--figure", tmp_path / "a.svg"]
-    done = run("reversals", *files(written), *asked)
-    assert done.status == 0, done.err
-    assert (tmp_path / "a.svg").read_bytes().startswith(b"<?xml")
 
 
 def test_plan_prints_what_is_told_and_what_it_costs(run: Callable[..., Outcome], written: Path) -> None:

@@ -40,44 +40,41 @@ def test_measures_models_and_strategies_are_completed() -> None:
     assert offered("", "q") == []  # the shell's own: files
 
 
-@pytest.mark.parametrize(
-    ("typed", "expected"),
-    [
+def test_completion_as_a_process_loads_nothing_heavy() -> None:
+    for typed, expected in [
         ("score --estimators posterior-ra", ["posterior-ratio", "posterior-rankings"]),
         ("score -m nDCG@2", ["nDCG@20"]),
         ("jud", ["judge-next", "judges"]),
         ("score --engine n", ["nuts"]),
-    ],
-)
-def test_completion_as_a_process_loads_nothing_heavy(typed: str, expected: list[str]) -> None:
-    words = f"bayespool {typed}"
-    more = {
-        "_BAYESPOOL_COMPLETE": "bash_complete",
-        "COMP_WORDS": words,
-        "COMP_CWORD": str(len(words.split()) - 1),
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", COMPLETE],
-        capture_output=True,
-        text=True,
-        env=os.environ | more,
-        check=False,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr
-    *found, heavy = done.stdout.split("\n")[:-1]
-    assert [line.removeprefix("plain,") for line in found if line] == expected
-    assert heavy == "[]"
+    ]:
+        words = f"bayespool {typed}"
+        more = {
+            "_BAYESPOOL_COMPLETE": "bash_complete",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(len(words.split()) - 1),
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", COMPLETE],
+            capture_output=True,
+            text=True,
+            env=os.environ | more,
+            check=False,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr
+        *found, heavy = done.stdout.split("\n")[:-1]
+        assert [line.removeprefix("plain,") for line in found if line] == expected, (typed, expected)
+        assert heavy == "[]", (typed, expected)
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_for_the_shell_is_shown(
-    run: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch, shell: str
+    run: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SHELL", f"/bin/{shell}")
-    done = run("--show-completion")
-    assert done.status == 0
-    assert f"_BAYESPOOL_COMPLETE={shell}_complete" in done.out
+    for shell in ["bash", "zsh", "fish"]:
+        monkeypatch.setenv("SHELL", f"/bin/{shell}")
+        done = run("--show-completion")
+        assert done.status == 0, shell
+        assert f"_BAYESPOOL_COMPLETE={shell}_complete" in done.out, shell
 
 
 def test_the_script_is_installed_once_beside_what_the_file_has(
@@ -94,25 +91,22 @@ def test_the_script_is_installed_once_beside_what_the_file_has(
     assert (tmp_path / ".bashrc").read_text() == first
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
+def test_what_is_asked_beside_it_installs_nothing(
+    run: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for asked in [
         *(
             ("--install-completion", "--help"),
             ("--help", "--install-completion"),
             ("--install-completion", "-h"),
         ),
         *(("--install-completion", "--version"), ("--install-completion", "--no-such")),
-    ],
-)
-def test_what_is_asked_beside_it_installs_nothing(
-    run: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, asked: tuple[str, ...]
-) -> None:
-    monkeypatch.setenv("SHELL", "/bin/bash")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    done = run(*asked)
-    assert ("Usage: bayespool" in done.out) == bool({"--help", "-h"} & set(asked))
-    assert not list(tmp_path.iterdir())
+    ]:
+        monkeypatch.setenv("SHELL", "/bin/bash")
+        monkeypatch.setenv("HOME", str(tmp_path))
+        done = run(*asked)
+        assert ("Usage: bayespool" in done.out) == bool({"--help", "-h"} & set(asked)), asked
+        assert not list(tmp_path.iterdir()), asked
 
 
 def test_a_shell_without_completion_is_told(

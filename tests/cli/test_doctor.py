@@ -34,29 +34,6 @@ BROKEN = Installation(
 )
 
 
-def test_what_works_is_printed(run: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(installation, "examine", lambda **_: WORKS)
-    assert run("doctor") == Outcome(
-        0,
-        "package  installed       needed\n"
-        "Python   3.12.1          >=3.11\n"
-        "numpy    2.1.0           >=1.26\n"
-        "\n"
-        "machine\n"
-        "system          Linux x86_64\n"
-        "cores           2\n"
-        "free memory     20,000 MiB\n"
-        "compiled loops  kept nowhere: name a folder in NUMBA_CACHE_DIR\n"
-        "collections     –\n"
-        "\n"
-        "fits of the embedded example\n"
-        "first fit, Laplace  4.3 s\n"
-        "\n"
-        "everything works\n",
-        "",
-    )
-
-
 def test_what_is_broken_ends_with_status_1(
     run: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,6 @@ import runpy
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from commands import Outcome
 
 from bayespool.cli import COMMANDS, commands
@@ -26,22 +25,24 @@ def section(text: str, title: str) -> str:
     return text.split(f"\n{title}:\n")[1].split("\n\n")[0]
 
 
-@pytest.mark.parametrize("name", BY_NAME)
-def test_every_option_of_a_command_has_a_group(name: str) -> None:
-    groups = {p.name: group_of(p) for p in BY_NAME[name].params}
-    assert [option for option, group in groups.items() if group not in GROUPS or group == "Help"] == []
+def test_every_option_of_a_command_has_a_group() -> None:
+    for name in BY_NAME:
+        groups = {p.name: group_of(p) for p in BY_NAME[name].params}
+        assert [option for option, group in groups.items() if group not in GROUPS or group == "Help"] == [], (
+            name
+        )
 
 
-@pytest.mark.parametrize("name", [None, *BY_NAME])
-def test_help_fits_80_columns_and_h_is_help(run: Callable[..., Outcome], name: str | None) -> None:
-    asked = name.split() if name else []
-    short, long = run(*asked, "-h"), run(*asked, "--help")
-    assert short == long
-    assert short.status == 0
-    assert max(map(len, short.out.splitlines())) <= 80
-    assert "<list[" not in short.out
-    assert "range>" not in short.out
-    assert "-h, --help" in short.out
+def test_help_fits_80_columns_and_h_is_help(run: Callable[..., Outcome]) -> None:
+    for name in [None, *BY_NAME]:
+        asked = name.split() if name else []
+        short, long = run(*asked, "-h"), run(*asked, "--help")
+        assert short == long, name
+        assert short.status == 0, name
+        assert max(map(len, short.out.splitlines())) <= 80, name
+        assert "<list[" not in short.out, name
+        assert "range>" not in short.out, name
+        assert "-h, --help" in short.out, name
 
 
 def test_commands_stand_in_their_groups(run: Callable[..., Outcome]) -> None:

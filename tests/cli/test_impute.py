@@ -181,9 +181,8 @@ def test_where_nothing_is_unjudged_it_says_so(run: Callable[..., Outcome], examp
 # --- what is refused ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_wrong_options_are_told_before_anything_is_read(run: Callable[..., Outcome], tmp_path: Path) -> None:
+    for options, message in [
         (("--estimator", "interpolated"), "interpolated says nothing of single documents"),
         (("--estimator", "default"), "no estimator 'default'"),
         (("--estimator", "posterior-ratio(c=1)"), "posterior-ratio(c=1)"),
@@ -196,18 +195,13 @@ def test_where_nothing_is_unjudged_it_says_so(run: Callable[..., Outcome], examp
         (("-m", "MAPP"), "MAPP"),
         (("--estimators", "all"), "--estimators"),
         (("--ci-prob", 0.9), "--ci-prob"),
-    ],
-    ids=lambda value: value[1] if isinstance(value, tuple) else "",
-)
-def test_wrong_options_are_told_before_anything_is_read(
-    run: Callable[..., Outcome], tmp_path: Path, options: tuple[object, ...], message: str
-) -> None:
-    files = ("nothing.run", "--qrels", tmp_path / "nowhere", "--pool", tmp_path / "nowhere")
-    done = run("impute", *files, *with_defaults((*FAST, "-o", tmp_path / "imputed"), options))
-    assert done.status in (1, 2)
-    assert message in done.err
-    assert "nowhere: " not in done.err
-    assert not (tmp_path / "imputed").exists()
+    ]:
+        files = ("nothing.run", "--qrels", tmp_path / "nowhere", "--pool", tmp_path / "nowhere")
+        done = run("impute", *files, *with_defaults((*FAST, "-o", tmp_path / "imputed"), options))
+        assert done.status in (1, 2), (options, message)
+        assert message in done.err, (options, message)
+        assert "nowhere: " not in done.err, (options, message)
+        assert not (tmp_path / "imputed").exists(), (options, message)
 
 
 def test_a_measure_over_the_judged_ideal_is_refused(run: Callable[..., Outcome], example: Path) -> None:

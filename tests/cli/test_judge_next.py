@@ -271,9 +271,9 @@ def test_judgments_that_are_of_no_use_are_told(
     assert said in run(*score, "--own-judgments", tmp_path / "own.txt").err
 
 
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
+def test_refused_before_anything_is_read(run: Callable[..., Outcome], written: Path) -> None:
+    """The judgments are not even there."""
+    for more, said in [
         (["-m", "P@10", "-m", "nDCG@10"], "2 measures; choose one"),
         (["-m", "Judged@10"], "Judged@10 describes the judgments"),
         (["--goal", "comparison"], "a comparison of one run; name two, or ask for their ranking"),
@@ -284,17 +284,12 @@ def test_judgments_that_are_of_no_use_are_told(
         ),
         (["-o", "judge.txt.xz"], "judge.txt.xz: cannot write .xz; use "),
         (["-o", "judge.xz"], ".html, .txt, .qrels, .gz, no ending"),
-    ],
-)
-def test_refused_before_anything_is_read(
-    run: Callable[..., Outcome], written: Path, more: list[object], said: str
-) -> None:
-    """The judgments are not even there."""
-    files = ["--qrels", written / "nowhere.txt", "--pool", written / "pool"]
-    done = run("judge-next", written / "new" / "new-b.run", *files, *more)
-    assert done.status == 1
-    assert said in done.err
-    assert "reading" not in done.err
+    ]:
+        files = ["--qrels", written / "nowhere.txt", "--pool", written / "pool"]
+        done = run("judge-next", written / "new" / "new-b.run", *files, *more)
+        assert done.status == 1, (more, said)
+        assert said in done.err, (more, said)
+        assert "reading" not in done.err, (more, said)
 
 
 def test_a_list_may_have_any_of_its_names(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
@@ -322,9 +317,8 @@ def test_nothing_to_judge(run: Callable[..., Outcome], tmp_path: Path) -> None:
     assert done.out.splitlines()[1:] == ["stop: widest interval of at most 0.1 is reached (0.0000)"]
 
 
-@pytest.mark.parametrize(
-    ("more", "status", "said"),
-    [
+def test_errors_leave_files_as_they_are(run: Callable[..., Outcome], example: Path) -> None:
+    for more, status, said in [
         (["-m", "Judged@10"], 1, "Judged@10"),
         (["--goal", "luck"], 2, "'luck' is not one of 'interval', 'comparison', 'ranking'"),
         (["--until", 0], 1, "until cannot be 0.0; above 0"),
@@ -332,17 +326,13 @@ def test_nothing_to_judge(run: Callable[..., Outcome], tmp_path: Path) -> None:
         (["--estimator", "as-judged"], 1, "has no interval"),
         (["--output", "nowhere/list.txt"], 1, "nowhere"),
         (["--unpool", "nobody"], 1, "'nobody' is neither a run nor an organization"),
-    ],
-)
-def test_errors_leave_files_as_they_are(
-    run: Callable[..., Outcome], example: Path, more: list[object], status: int, said: str
-) -> None:
-    before = everything_in(example)
-    done = run(*call(example, "--output", example / "result.csv", *more))
-    assert done.status == status, done.err
-    assert said in done.err
-    assert done.out == ""
-    assert everything_in(example) == before
+    ]:
+        before = everything_in(example)
+        done = run(*call(example, "--output", example / "result.csv", *more))
+        assert done.status == status, done.err
+        assert said in done.err, (more, status)
+        assert done.out == "", (more, status)
+        assert everything_in(example) == before, (more, status)
 
 
 def test_no_run_to_judge_for(run: Callable[..., Outcome], written: Path) -> None:
@@ -362,22 +352,6 @@ def test_the_same_call_writes_the_same_bytes(
         out.rename(tmp_path / name)  # the list has the command, and so its paths
     assert set(everything_in(tmp_path / "one")) == {"list.txt", "list.json"}
     assert everything_in(tmp_path / "one") == everything_in(tmp_path / "two")
-
-
-def test_one_run_and_a_ranking_are_said_in_their_words(run: Callable[..., Outcome], written: Path) -> None:
-    example = load_example()
-    new_b = written / "new" / "new-b.run"
-    one = run("judge-next", new_b, *campaign(written), "--each-its-own", *FAST, "--budget", 1)
-    alone = judge_next(example, "new-b", budget=1, estimator="posterior-background")
-    expected = f"the width of the interval from {alone.now:.4f} to {alone.expected_after:.4f}"
-    assert one.out.splitlines()[-1] == f"1 judgment is expected to bring {expected}"
-    many = run(*call(written, "--goal", "ranking", "--budget", 2, "-m", "P@20"), "--unpool", "lake")
-    assert many.status == 0, many.err
-    asked = {"goal": "ranking", "budget": 2, "unpool": "lake", "estimator": "posterior-background"}
-    ranked = judge_next(example, ["new-a", "new-b"], "P@20", **asked)
-    assert many.out.splitlines()[-2] == f"P@20, mean chance of a wrong order now: {ranked.now:.4f}"
-    expected = f"the mean chance of a wrong order from {ranked.now:.4f} to {ranked.expected_after:.4f}"
-    assert many.out.splitlines()[-1] == f"2 judgments are expected to bring {expected}"
 
 
 def test_a_table_without_room_leaves_out_what_the_file_has(

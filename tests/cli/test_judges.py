@@ -103,9 +103,8 @@ def test_an_organization_can_be_taken_out_of_the_pool(run: Run, labels: Path) ->
     assert "Unjudged documents are those within rank 10 of the runs to score." in done.out
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+def test_wrong_input_is_said(run: Run, labels: Path) -> None:
+    for change, message in [
         (lambda given: given[: given.index("--judge")], "no judge; --judge FILE or --judge NAME=FILE"),
         (
             lambda given: ["judges", *given[given.index("--judge") :], "--qrels", "no"],
@@ -114,15 +113,11 @@ def test_an_organization_can_be_taken_out_of_the_pool(run: Run, labels: Path) ->
         (lambda given: [*given, "-o", "/nowhere/out"], "there is no folder /nowhere"),
         (lambda given: [*given, "-m", "Judged@10"], "describes the judgments"),
         (lambda given: [*given, "--prior", "gamma=Normal(0,1)"], "has no prior 'gamma'"),
-    ],
-)
-def test_wrong_input_is_said(
-    run: Run, labels: Path, change: Callable[[list[str]], list[str]], message: str
-) -> None:
-    done = run(*change(call(labels)))
-    assert done.status == 1
-    assert message in done.err
-    assert not done.out
+    ]:
+        done = run(*change(call(labels)))
+        assert done.status == 1, (change, message)
+        assert message in done.err, (change, message)
+        assert not done.out, (change, message)
 
 
 @pytest.mark.slow

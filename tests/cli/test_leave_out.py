@@ -17,21 +17,13 @@ import pytest
 from commands import Outcome, with_defaults
 
 from bayespool.errors import WorkerError
-from bayespool.experiments import leave_out, load_example, simulate_example
+from bayespool.experiments import leave_out, load_example
 
 
 @pytest.fixture
 def run(run: Callable[..., Outcome]) -> Callable[..., Outcome]:
     """The command ``leave-out`` in this process."""
     return functools.partial(run, "leave-out")
-
-
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The example's files; not to be changed."""
-    folder = tmp_path_factory.mktemp("example")
-    simulate_example().write(folder)
-    return folder
 
 
 def arguments(folder: Path, *more: object) -> list[str]:
@@ -148,26 +140,21 @@ def test_clusters_are_left_out_and_listed(run: Callable[..., Outcome], written: 
     assert "can be left out: a single run; ask for another number of clusters" in none.err
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
+def test_what_cannot_be_done_is_said_in_a_line(run: Callable[..., Outcome], written: Path) -> None:
+    for more, message in [
         (("--estimators", "oracle"), "no estimator 'oracle'"),
         (("-m", "MAP"), "it needs a cutoff"),
         (("--top", 0), "top cannot be 0"),
         (("--jobs", 0), "--jobs 0"),
         (("--pool-depth", 11), "pool depth 11"),
         (("--output", "/no/such/folder"), "there is no folder"),
-    ],
-)
-def test_what_cannot_be_done_is_said_in_a_line(
-    run: Callable[..., Outcome], written: Path, more: tuple[object, ...], message: str
-) -> None:
-    done = run(*arguments(written, *more))
-    assert done.status == 1
-    assert done.out == ""
-    last = done.err.splitlines()[-1]
-    assert last.startswith("error: ")
-    assert message in last
+    ]:
+        done = run(*arguments(written, *more))
+        assert done.status == 1, (more, message)
+        assert done.out == "", (more, message)
+        last = done.err.splitlines()[-1]
+        assert last.startswith("error: "), (more, message)
+        assert message in last, (more, message)
 
 
 @pytest.mark.slow
@@ -194,9 +181,8 @@ def test_ctrl_c_says_where_the_folds_are(written: Path, tmp_path: Path) -> None:
     assert 1 <= len(list(tmp_path.glob("folds/*.parquet"))) < 8
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_wrong_options_are_told_before_anything_is_read(run: Callable[..., Outcome], tmp_path: Path) -> None:
+    for options, message in [
         (("--estimators", "oracle"), "no estimator 'oracle'"),
         (("--estimators", "topics-adjustment"), "common-topics is the experiment for it"),
         (("--top", 0), "top cannot be 0.0; above 0 and at most 100"),
@@ -205,15 +191,11 @@ def test_ctrl_c_says_where_the_folds_are(written: Path, tmp_path: Path) -> None:
         (("--ci-prob", 1), "ci_prob cannot be 1.0; above 0 and below 1"),
         (("--prior", "nu=Normal(0,1)"), "no estimator asked for has a prior 'nu'"),
         (("-m", "MAP"), "MAP"),
-    ],
-)
-def test_wrong_options_are_told_before_anything_is_read(
-    run: Callable[..., Outcome], tmp_path: Path, options: tuple[object, ...], message: str
-) -> None:
-    done = run("--qrels", tmp_path / "nowhere", "--pool", tmp_path / "nowhere", *options)
-    assert done.status == 1
-    assert message in done.err
-    assert "nowhere" not in done.err
+    ]:
+        done = run("--qrels", tmp_path / "nowhere", "--pool", tmp_path / "nowhere", *options)
+        assert done.status == 1, (options, message)
+        assert message in done.err, (options, message)
+        assert "nowhere" not in done.err, (options, message)
 
 
 def test_a_dead_worker_leaves_what_is_finished(

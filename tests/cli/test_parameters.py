@@ -38,9 +38,8 @@ def test_an_option_says_the_same_in_every_command() -> None:
     assert different <= shared | {"--budget", "--estimator", "--estimators", "--truth", "--top", "--sort"}
 
 
-@pytest.mark.parametrize(
-    ("flag", "default"),
-    [
+def test_an_option_has_one_default() -> None:
+    for flag, default in [
         *(("--seed", 1), ("--max-holes", None), ("--pooled-runs", None), ("--pool-rule", "leading")),
         *(
             ("--known-depth", None),
@@ -51,17 +50,14 @@ def test_an_option_says_the_same_in_every_command() -> None:
             ("--top", 100),
             ("--engine", "laplace"),
         ),
-    ],
-)
-def test_an_option_has_one_default(flag: str, default: object) -> None:
-    # budgets reports on the best 75 %, as its paper does; where it is output, it is of the rows to print
-    found = [
-        p.default
-        for n, c in COMMANDS.items()
-        for p in c.params
-        if flag in p.opts and not (flag == "--top" and (n == "budgets" or group_of(p) == "Output"))
-    ]
-    assert set(found) == {default}
+    ]:
+        found = [
+            p.default
+            for n, c in COMMANDS.items()
+            for p in c.params
+            if flag in p.opts and not (flag == "--top" and (n == "budgets" or group_of(p) == "Output"))
+        ]
+        assert set(found) == {default}, (flag, default)
 
 
 def test_depths_mean_one_thing() -> None:
@@ -73,26 +69,23 @@ def test_depths_mean_one_thing() -> None:
     assert reading == with_pools | {"reversals", *CHECKS}
 
 
-@pytest.mark.parametrize("command", ["leave-out", "pool-width", "common-topics", "run-types"])
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_wrong_options_are_told_before_anything_is_read(run: Callable[..., Outcome], tmp_path: Path) -> None:
+    for options, message in [
         (("--estimators", "oracle"), "no estimator 'oracle'"),
         (("-m", "MAP"), "MAP"),
         (("--known-depth", 0), "--known-depth"),
         (("--pool-depth", 0), "--pool-depth"),
         (("--prior", "mu"), "prior 'mu' is not of the form"),
-    ],
-)
-def test_wrong_options_are_told_before_anything_is_read(
-    run: Callable[..., Outcome], tmp_path: Path, command: str, options: tuple[object, ...], message: str
-) -> None:
-    (tmp_path / "types.csv").write_text("run_id,type\na,x\n")
-    more = ("--run-types", tmp_path / "types.csv") if command == "run-types" else ()
-    done = run(command, "--qrels", tmp_path / "nowhere", "--pool", tmp_path / "nowhere", *more, *options)
-    assert done.status in (1, 2)
-    assert message in done.err
-    assert "nowhere" not in done.err
+    ]:
+        for command in ["leave-out", "pool-width", "common-topics", "run-types"]:
+            (tmp_path / "types.csv").write_text("run_id,type\na,x\n")
+            more = ("--run-types", tmp_path / "types.csv") if command == "run-types" else ()
+            done = run(
+                command, "--qrels", tmp_path / "nowhere", "--pool", tmp_path / "nowhere", *more, *options
+            )
+            assert done.status in (1, 2), (command, options)
+            assert message in done.err, (command, options)
+            assert "nowhere" not in done.err, (command, options)
 
 
 def test_a_cutoff_below_the_pool_is_told_before_anything_is_read(
@@ -129,10 +122,10 @@ def test_a_judge_is_named_by_its_file_or_before_it(tmp_path: Path) -> None:
     assert named_files(()) == {}
 
 
-@pytest.mark.parametrize("given", [["x=a.txt", "x=b.txt"], ["a.txt", "more/a.txt"], ["x=a.txt", "x"]])
-def test_two_judges_of_one_name_are_refused(given: list[str]) -> None:
-    with pytest.raises(InputError, match=r"two judges are called '[ax]'; --judge NAME=FILE"):
-        named_files(tuple(given))
+def test_two_judges_of_one_name_are_refused() -> None:
+    for given in [["x=a.txt", "x=b.txt"], ["a.txt", "more/a.txt"], ["x=a.txt", "x"]]:
+        with pytest.raises(InputError, match=r"two judges are called '[ax]'; --judge NAME=FILE"):
+            named_files(tuple(given))
 
 
 def test_the_threshold_is_of_measures_that_count_and_do_not_say_it() -> None:
@@ -147,17 +140,16 @@ def test_the_threshold_is_of_measures_that_count_and_do_not_say_it() -> None:
 # --- what is given twice ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "twice",
-    [
+def test_an_option_of_one_value_is_given_once(run: Callable[..., Outcome]) -> None:
+    for twice in [
         *(("--estimators", "all"), ("--columns", "mean"), ("--seed", "1"), ("--order", "rank")),
         *(("--each-its-own",), ("--lenient",), ("--relevance-threshold", "2"), ("--report", "a.html")),
-    ],
-)
-def test_an_option_of_one_value_is_given_once(run: Callable[..., Outcome], twice: tuple[str, ...]) -> None:
-    done = run("score", "a.run", "--qrels", "nowhere", *twice, *twice)
-    assert (done.status, done.out) == (1, "")
-    assert done.err == f"error: {twice[0]} is given twice; give it once: one of the two would be lost\n"
+    ]:
+        done = run("score", "a.run", "--qrels", "nowhere", *twice, *twice)
+        assert (done.status, done.out) == (1, ""), twice
+        assert (
+            done.err == f"error: {twice[0]} is given twice; give it once: one of the two would be lost\n"
+        ), twice
 
 
 def test_every_option_has_one_value_or_says_that_it_may_be_repeated() -> None:

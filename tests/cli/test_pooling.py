@@ -193,9 +193,8 @@ def test_help_has_a_line_for_each_strategy(run: Callable[..., Outcome]) -> None:
         assert ("Estimators:" in done.out) == (command == "budgets")
 
 
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
+def test_what_cannot_be_chosen_is_said_in_a_line(run: Callable[..., Outcome], written: Path) -> None:
+    for asked, message in [
         (("--strategy", "best", "--budget", 10), "no strategy 'best'; known: "),
         (("--strategy", "rbp-c", "--budget", 10), "strategy 'rbp-c' learns from each judgment"),
         (("--strategy", "take"), "'take' does not say how much to judge; give a budget"),
@@ -215,17 +214,13 @@ def test_help_has_a_line_for_each_strategy(run: Callable[..., Outcome]) -> None:
         (("--strategy", "take", "--budget", 10, "--output", "/tmp"), "is a folder"),
         (("--strategy", "take", "--budget", 10, "--output", "x.zst"), "x.zst: cannot write .zst; use "),
         (("--strategy", "take", "--budget", 10, "--pool", "/no/such/run"), "/no/such/run"),
-    ],
-)
-def test_what_cannot_be_chosen_is_said_in_a_line(
-    run: Callable[..., Outcome], written: Path, asked: tuple[object, ...], message: str
-) -> None:
-    done = run("pool", *runs(written), *asked)
-    assert done.status == 1
-    assert done.out == ""
-    last = done.err.splitlines()[-1]
-    assert last.startswith("error: ")
-    assert message in last
+    ]:
+        done = run("pool", *runs(written), *asked)
+        assert done.status == 1, (asked, message)
+        assert done.out == "", (asked, message)
+        last = done.err.splitlines()[-1]
+        assert last.startswith("error: "), (asked, message)
+        assert message in last, (asked, message)
 
 
 def test_options_of_pool_are_the_arguments_of_choose() -> None:
@@ -343,35 +338,30 @@ def test_a_dead_worker_leaves_what_is_finished(
     assert f"what is finished is in {tmp_path / 'budgets'}" in done.err
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
+def test_what_cannot_be_done_is_said_in_a_line(run: Callable[..., Outcome], written: Path) -> None:
+    for more, message in [
         (("--strategies", "best"), "no strategy 'best'"),
         (("--budgets", "many"), "--budgets many: not whole numbers"),
         (("-m", "P@50"), "P@50 looks deeper than the pools"),
         (("--jobs", 0), "--jobs 0"),
         (("--output", "/no/such/folder"), "there is no folder"),
-    ],
-)
-def test_what_cannot_be_done_is_said_in_a_line(
-    run: Callable[..., Outcome], written: Path, more: tuple[object, ...], message: str
-) -> None:
-    done = run("budgets", *arguments(written, *more))
-    assert done.status == 1
-    assert done.out == ""
-    assert message in done.err.splitlines()[-1]
+    ]:
+        done = run("budgets", *arguments(written, *more))
+        assert done.status == 1, (more, message)
+        assert done.out == "", (more, message)
+        assert message in done.err.splitlines()[-1], (more, message)
 
 
-@pytest.mark.parametrize("order", [["--list", "--json"], ["--json", "--list"]])
-def test_list_as_json(run: Callable[..., Outcome], order: list[str]) -> None:
-    document = json.loads(run("pool", *order).out)
-    assert (document["command"], document["settings"]) == ("pool", {"list": True})
-    rows = {row["name"]: row for row in document["tables"]["strategies"]}
-    assert list(rows) == list(STRATEGIES)
-    for name, entry in STRATEGIES.items():
-        assert rows[name]["description"] == entry.description
-        assert list(rows[name]["settings"]) == list(entry.settings)
-        assert rows[name]["needs"] == list(entry.needs)
+def test_list_as_json(run: Callable[..., Outcome]) -> None:
+    for order in [["--list", "--json"], ["--json", "--list"]]:
+        document = json.loads(run("pool", *order).out)
+        assert (document["command"], document["settings"]) == ("pool", {"list": True}), order
+        rows = {row["name"]: row for row in document["tables"]["strategies"]}
+        assert list(rows) == list(STRATEGIES), order
+        for name, entry in STRATEGIES.items():
+            assert rows[name]["description"] == entry.description, order
+            assert list(rows[name]["settings"]) == list(entry.settings), order
+            assert rows[name]["needs"] == list(entry.needs), order
 
 
 # pool --describe

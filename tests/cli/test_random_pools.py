@@ -10,19 +10,8 @@ import pandas as pd
 import pytest
 from commands import Outcome, with_defaults
 
-from bayespool.experiments import leave_types_out, simulate_example, vary_common_topics, vary_pool_width
+from bayespool.experiments import leave_types_out, vary_common_topics, vary_pool_width
 from bayespool.pooling import read_collection
-
-
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The example's files, and types of its runs; not to be changed."""
-    folder = tmp_path_factory.mktemp("example")
-    simulate_example().write(folder)
-    runs = sorted(path.stem for path in (folder / "pool").iterdir())
-    lines = [f"{name},{'manual' if i % 4 == 0 else 'automatic'}" for i, name in enumerate(runs)]
-    (folder / "types.csv").write_text("\n".join(["run_id,type", *lines]) + "\n")
-    return folder
 
 
 def arguments(folder: Path, *more: object) -> list[str]:
@@ -133,9 +122,10 @@ def test_run_types_writes_what_the_library_finds(
     assert "types left out: 1 of 1" in done.err
 
 
-@pytest.mark.parametrize(
-    ("command", "more", "message"),
-    [
+def test_what_cannot_be_done_is_said_in_a_line(
+    run: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch, written: Path
+) -> None:
+    for command, more, message in [
         ("pool-width", ("--widths", "2,many"), "--widths 2,many: not whole numbers"),
         ("pool-width", ("--widths", 30), "21 runs are too few for a pool of width 30"),
         (
@@ -150,23 +140,14 @@ def test_run_types_writes_what_the_library_finds(
         ("common-topics", ("--common", "x"), "--common x: not whole numbers"),
         ("run-types", ("--run-types", "/no/such/list.csv"), "/no/such/list.csv"),
         ("run-types", ("--run-types", "types.csv", "--leave-out", "odd"), "has the type 'odd'"),
-    ],
-)
-def test_what_cannot_be_done_is_said_in_a_line(
-    run: Callable[..., Outcome],
-    monkeypatch: pytest.MonkeyPatch,
-    written: Path,
-    command: str,
-    more: tuple[object, ...],
-    message: str,
-) -> None:
-    monkeypatch.chdir(written)
-    done = run(command, *arguments(written, *more))
-    assert done.status == 1
-    assert done.out == ""
-    last = done.err.splitlines()[-1]
-    assert last.startswith("error: ")
-    assert message in last
+    ]:
+        monkeypatch.chdir(written)
+        done = run(command, *arguments(written, *more))
+        assert done.status == 1, (command, more)
+        assert done.out == "", (command, more)
+        last = done.err.splitlines()[-1]
+        assert last.startswith("error: "), (command, more)
+        assert message in last, (command, more)
 
 
 def test_run_type_that_would_be_a_formula(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:

@@ -157,33 +157,35 @@ UNUSABLE: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 def assert_refused(
-    done: Outcome, message: str, folder: Path, before: dict[str, bytes], status: int = 1
+    done: Outcome, message: str, folder: Path, before: dict[str, bytes], status: int = 1, case: str = ""
 ) -> None:
     """One clear line, nothing printed as a result, nothing written or touched."""
-    assert done.status == status
-    assert done.out == ""
+    assert (done.status, done.out) == (status, ""), case
     last = done.err.splitlines()[-1]
     if status == 1:
         assert last.startswith("error: ")
-    assert re.search(message, done.err), done.err
+    assert re.search(message, done.err), (case, done.err)
     assert "Traceback" not in done.err
-    assert everything_in(folder) == before
+    assert everything_in(folder) == before, case
 
 
-@pytest.mark.parametrize("case", UNUSABLE)
 def test_unusable_input_is_told_and_nothing_is_written(
-    case: str, run: Callable[..., Outcome], example: Path
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
 ) -> None:
-    spoil, message = UNUSABLE[case]
-    spoil(example)
-    before = everything_in(example)
-    done = run(*arguments(example), *FAST, "-o", example / "result.csv", "-o", example / "other.json")
-    assert_refused(done, message, example, before)
+    folder = tmp_path / "example"
+    for case, (spoil, message) in UNUSABLE.items():
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(written, folder)
+        spoil(folder)
+        before = everything_in(folder)
+        done = run(*arguments(folder), *FAST, "-o", folder / "result.csv", "-o", folder / "other.json")
+        assert_refused(done, message, folder, before, case=case)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
+def test_wrong_option_is_told_and_nothing_is_written(
+    run: Callable[..., Outcome], example: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for wrong, message in [
         (["-m", "AP"], r"measure 'AP': it needs a cutoff, which says how deep .*; write AP@1000"),
         (["-m", "Bpref"], r"unsupported measure 'Bpref': bayespool does not have Bpref"),
         (["-m", "P@0"], r"cutoff and rel must be at least 1"),
@@ -231,22 +233,13 @@ def test_unusable_input_is_told_and_nothing_is_written(
         (["-o", "new"], r"new: cannot write a file without ending"),
         (["-o", "folder.csv"], r"folder\.csv: is a folder; name a file"),
         (["-o", "nowhere/result.csv"], r"nowhere/result\.csv: there is no folder nowhere; make it first"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_wrong_option_is_told_and_nothing_is_written(
-    wrong: list[str],
-    message: str,
-    run: Callable[..., Outcome],
-    example: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    (example / "folder.csv").mkdir()
-    before = everything_in(example)
-    monkeypatch.chdir(example)
-    fast = [] if "--estimators" in wrong else FAST
-    done = run(*arguments(example), *fast, "-o", "result.csv", *wrong)
-    assert_refused(done, message, example, before)
+    ]:
+        (example / "folder.csv").mkdir(exist_ok=True)
+        before = everything_in(example)
+        monkeypatch.chdir(example)
+        fast = [] if "--estimators" in wrong else FAST
+        done = run(*arguments(example), *fast, "-o", "result.csv", *wrong)
+        assert_refused(done, message, example, before, case=" ".join(wrong))
 
 
 def test_unknown_common_topics_are_told_before_anything_is_estimated(
@@ -257,9 +250,8 @@ def test_unknown_common_topics_are_told_before_anything_is_estimated(
     assert "estimating" not in done.err
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
+def test_wrong_usage_is_told(run: Callable[..., Outcome], example: Path) -> None:
+    for wrong, message in [
         (["--chains", "0"], r"--chains"),
         (["--draws", "many"], r"--draws"),
         (["--draws", "100000000"], r"--draws.* 1<=x<=10000000"),
@@ -269,15 +261,10 @@ def test_unknown_common_topics_are_told_before_anything_is_estimated(
         (["--order", "date"], r"--order"),
         (["--color"], r"--color"),
         (["--pool-depth", "0"], r"--pool-depth"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_wrong_usage_is_told(
-    wrong: list[str], message: str, run: Callable[..., Outcome], example: Path
-) -> None:
-    before = everything_in(example)
-    done = run(*arguments(example), *FAST, "-o", example / "result.csv", *wrong)
-    assert_refused(done, message, example, before, status=2)
+    ]:
+        before = everything_in(example)
+        done = run(*arguments(example), *FAST, "-o", example / "result.csv", *wrong)
+        assert_refused(done, message, example, before, status=2)
 
 
 def test_qrels_are_needed(run: Callable[..., Outcome], example: Path) -> None:
@@ -299,20 +286,23 @@ def test_bad_output_is_told_before_any_work(
     assert not (example / "good.csv").exists()
 
 
-@pytest.mark.parametrize("command", ["score", "demo", "compare", "reversals", "judges"])
 def test_bad_figure_is_told_before_any_work(
-    run: Callable[..., Outcome], example: Path, monkeypatch: pytest.MonkeyPatch, command: str
+    run: Callable[..., Outcome], example: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("files were read")
+    for command in ["score", "demo", "compare", "reversals", "judges"]:
 
-    monkeypatch.setattr("bayespool.pooling.loading.read_collection", refuse)
-    files = {"demo": [], "reversals": arguments(example)[2:-1]}.get(command, arguments(example)[1:])
-    labels = ["--judge", example / "qrels.txt"] if command == "judges" else []
-    done = run(command, *files, *labels, "--figure", example / "good.pdf", "--figure", example / "bad.jpg")
-    assert done.status == 1
-    assert "bad.jpg: cannot draw .jpg; use .pdf, .png, .svg" in done.err
-    assert not (example / "good.pdf").exists()
+        def refuse(*_: object, **__: object) -> None:
+            raise AssertionError("files were read")
+
+        monkeypatch.setattr("bayespool.pooling.loading.read_collection", refuse)
+        files = {"demo": [], "reversals": arguments(example)[2:-1]}.get(command, arguments(example)[1:])
+        labels = ["--judge", example / "qrels.txt"] if command == "judges" else []
+        done = run(
+            command, *files, *labels, "--figure", example / "good.pdf", "--figure", example / "bad.jpg"
+        )
+        assert done.status == 1, command
+        assert "bad.jpg: cannot draw .jpg; use .pdf, .png, .svg" in done.err, command
+        assert not (example / "good.pdf").exists(), command
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the superuser may write anywhere")
@@ -353,13 +343,11 @@ def test_too_little_memory_is_told(
     )
 
 
-@pytest.mark.parametrize("place", ["afile", "afile/below"])
-def test_example_that_cannot_be_written_is_told(
-    place: str, run: Callable[..., Outcome], tmp_path: Path
-) -> None:
-    (tmp_path / "afile").write_bytes(b"a file")
-    done = run("demo", "--write", tmp_path / place)
-    assert_refused(done, "afile.*: cannot be made: ", tmp_path, {"afile": b"a file"})
+def test_example_that_cannot_be_written_is_told(run: Callable[..., Outcome], tmp_path: Path) -> None:
+    for place in ["afile", "afile/below"]:
+        (tmp_path / "afile").write_bytes(b"a file")
+        done = run("demo", "--write", tmp_path / place)
+        assert_refused(done, "afile.*: cannot be made: ", tmp_path, {"afile": b"a file"})
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -461,40 +449,40 @@ def wrong_values() -> Iterator[tuple[str, str, str]]:
                 yield command, parameter.opts[0], value
 
 
-@pytest.mark.parametrize("command", COMMANDS)
 def test_wrong_value_of_any_option_is_told_before_a_file_is_read(
-    command: str, run: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "types.csv").write_text("run_id,type\na,x\n")
-    names = {parameter.name for parameter in COMMANDS[command].params}
-    given = list(NEEDED.get(command, []))
-    given += ["--qrels", "nowhere.qrels"] if "qrels" in names else []
-    given += ["--pool", "nowhere.runs"] if "pool" in names else []
-    late = []
-    for name, option, value in wrong_values():
-        if name == command:
-            done = run(*command.split(), *given, option, value)
-            told = done.status in (1, 2) and done.out == "" and "Traceback" not in done.err
-            if not told or "nowhere." in done.err:
-                late.append((option, value, done.err))
-    assert late == []
-    assert list(tmp_path.iterdir()) == [tmp_path / "types.csv"]
+    for command in COMMANDS:
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "types.csv").write_text("run_id,type\na,x\n")
+        names = {parameter.name for parameter in COMMANDS[command].params}
+        given = list(NEEDED.get(command, []))
+        given += ["--qrels", "nowhere.qrels"] if "qrels" in names else []
+        given += ["--pool", "nowhere.runs"] if "pool" in names else []
+        late = []
+        for name, option, value in wrong_values():
+            if name == command:
+                done = run(*command.split(), *given, option, value)
+                told = done.status in (1, 2) and done.out == "" and "Traceback" not in done.err
+                if not told or "nowhere." in done.err:
+                    late.append((option, value, done.err))
+        assert late == [], command
+        assert list(tmp_path.iterdir()) == [tmp_path / "types.csv"], command
 
 
 NOT_ESTIMATED = {"score", "compare", "demo", "pool", "report", "doctor"}  # they take it, or no measure
 
 
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in NOT_ESTIMATED])
 def test_a_measure_of_the_judgments_is_no_measure_to_estimate(
-    command: str, run: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "types.csv").write_text("run_id,type\na,x\n")
-    given = [*NEEDED.get(command, []), "--qrels", "nowhere.qrels", "--pool", "nowhere.runs"]
-    done = run(*command.split(), *given, "-m", "Judged@10")
-    assert done.status == 1
-    assert "describes the judgments" in done.err
+    for command in [name for name in COMMANDS if name not in NOT_ESTIMATED]:
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "types.csv").write_text("run_id,type\na,x\n")
+        given = [*NEEDED.get(command, []), "--qrels", "nowhere.qrels", "--pool", "nowhere.runs"]
+        done = run(*command.split(), *given, "-m", "Judged@10")
+        assert done.status == 1, command
+        assert "describes the judgments" in done.err, command
 
 
 def test_the_loop_over_options_is_one() -> None:
@@ -550,22 +538,19 @@ def test_a_list_of_more_organizations_than_were_read_is_one_short_warning(
     ]
 
 
-@pytest.mark.parametrize("command", ["score", "check predictions", "judge-next", "leave-out"])
-@pytest.mark.parametrize(
-    ("prior", "said"),
-    [
+def test_priors_of_the_wrong_family_are_refused_before_files_are_read(
+    run: Callable[..., Outcome], tmp_path: Path
+) -> None:
+    for prior, said in [
         ("mu=Beta(1, 1)", "the laplace engine takes Normal or Logistic, not Beta(1, 1)"),
         ("sigma_topic=Normal(0, 1)", "Normal(0, 1) reaches below 0, and a scale does not"),
-    ],
-)
-def test_priors_of_the_wrong_family_are_refused_before_files_are_read(
-    run: Callable[..., Outcome], tmp_path: Path, command: str, prior: str, said: str
-) -> None:
-    runs = ["my.run"] if command in ("score", "judge-next") else []
-    files = ["--qrels", str(tmp_path / "none.txt"), "--pool", str(tmp_path / "none")]
-    done = run(*command.split(), *runs, *files, "-m", "P@10", "--prior", prior)
-    assert done.status == 1
-    assert said in done.err
+    ]:
+        for command in ["score", "check predictions", "judge-next", "leave-out"]:
+            runs = ["my.run"] if command in ("score", "judge-next") else []
+            files = ["--qrels", str(tmp_path / "none.txt"), "--pool", str(tmp_path / "none")]
+            done = run(*command.split(), *runs, *files, "-m", "P@10", "--prior", prior)
+            assert done.status == 1, (command, prior)
+            assert said in done.err, (command, prior)
 
 
 def test_an_unknown_type_is_refused_before_runs_are_read(run: Callable[..., Outcome], tmp_path: Path) -> None:

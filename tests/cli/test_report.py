@@ -46,22 +46,17 @@ def test_a_file_of_scores_becomes_a_page_with_the_command_as_it_was_typed(
         assert "new-a lies between 0.595 and 0.685" in page
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
+def test_what_is_no_result_is_an_error_in_one_line(here: Callable[..., Outcome]) -> None:
+    for words, said in [
         (("report", "nowhere.json"), "nowhere.json: there is no such file or folder"),
         (("report", "qrels.txt"), "cannot read a result from .txt"),
         (("report", "pool"), "pool: holds no results"),
         (("report", "qrels.txt", "-o", "report.pdf"), "report.pdf: a report is an .html file"),
-    ],
-)
-def test_what_is_no_result_is_an_error_in_one_line(
-    here: Callable[..., Outcome], words: tuple[str, ...], said: str
-) -> None:
-    done = here(*words)
-    assert done.status == 1
-    assert said in done.err
-    assert done.err.count("\n") == 1
+    ]:
+        done = here(*words)
+        assert done.status == 1, (words, said)
+        assert said in done.err, (words, said)
+        assert done.err.count("\n") == 1, (words, said)
 
 
 def test_a_report_that_cannot_be_written_is_told_before_anything_is_read(

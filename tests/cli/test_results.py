@@ -19,6 +19,11 @@ from bayespool.tables import read_parquet
 SHAPE = ["command", "version", "settings", "metadata", "tables", "columns", "notes", "summary"]
 
 
+@pytest.fixture
+def example(small_example: Path) -> Path:
+    return small_example
+
+
 def document(done: Outcome) -> dict:
     assert done.status == 0, done.err
     found = json.loads(done.out)
@@ -90,16 +95,14 @@ def test_quiet_leaves_results_and_errors(run: Callable[..., Outcome], example: P
     assert len(wrong.err.splitlines()) == 1
 
 
-@pytest.mark.parametrize(("format_", "suffix"), [(None, "csv"), ("csv", "csv"), ("json", "json")])
-def test_table_on_standard_output_is_the_file(
-    run: Callable[..., Outcome], example: Path, format_: str | None, suffix: str
-) -> None:
-    path = example / f"x.{suffix}"
-    more = [] if format_ is None else ["--format", format_]
-    done = run(*arguments(example), *FAST, "-o", "-", "-o", path, *more)
-    assert done.status == 0, done.err
-    assert done.out == path.read_text("utf-8")
-    assert not (example / "-").exists()
+def test_table_on_standard_output_is_the_file(run: Callable[..., Outcome], example: Path) -> None:
+    for format_, suffix in [(None, "csv"), ("csv", "csv"), ("json", "json")]:
+        path = example / f"x.{suffix}"
+        more = [] if format_ is None else ["--format", format_]
+        done = run(*arguments(example), *FAST, "-o", "-", "-o", path, *more)
+        assert done.status == 0, done.err
+        assert done.out == path.read_text("utf-8"), (format_, suffix)
+        assert not (example / "-").exists(), (format_, suffix)
 
 
 @pytest.mark.slow
@@ -141,34 +144,32 @@ def test_list_of_documents_on_standard_output(run: Callable[..., Outcome], examp
     assert all(line.split()[1::2] == ["0", "-1"] for line in lines)
 
 
-@pytest.mark.parametrize(("asked", "start"), [("md", "| run "), ("tex", "% "), ("html", "<!doctype html>")])
 def test_table_of_a_paper_on_standard_output(
-    run: Callable[..., Outcome], example: Path, tmp_path: Path, asked: str, start: str
+    run: Callable[..., Outcome], example: Path, tmp_path: Path
 ) -> None:
-    scored = [*arguments(example), "--estimators", "background"]
-    done = run(*scored, "-o", "-", "--format", asked)
-    assert run(*scored, "-o", tmp_path / f"table.{asked}").status == 0
-    assert (done.status, done.out) == (0, (tmp_path / f"table.{asked}").read_text(encoding="utf-8"))
-    assert start in done.out.lower()
+    for asked, start in [("md", "| run "), ("tex", "% "), ("html", "<!doctype html>")]:
+        scored = [*arguments(example), "--estimators", "background"]
+        done = run(*scored, "-o", "-", "--format", asked)
+        assert run(*scored, "-o", tmp_path / f"table.{asked}").status == 0, (asked, start)
+        assert (done.status, done.out) == (0, (tmp_path / f"table.{asked}").read_text(encoding="utf-8")), (
+            asked,
+            start,
+        )
+        assert start in done.out.lower(), (asked, start)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
+def test_what_cannot_be_answered_is_refused(run: Callable[..., Outcome], example: Path) -> None:
+    for wrong, message in [
         (["-o", "-", "--json"], "standard output is asked for twice; give one of -o - and --json, once"),
         (["-o", "-", "-o", "-"], "standard output is asked for twice"),
         (["-o", "-", "--format", "docx"], "--format docx: no such format; known: csv, json, parquet"),
         (["--format", "csv"], "--format is of a table on standard output; add -o -"),
-    ],
-)
-def test_what_cannot_be_answered_is_refused(
-    run: Callable[..., Outcome], example: Path, wrong: list[str], message: str
-) -> None:
-    before = everything_in(example)
-    done = run(*arguments(example), *FAST, *wrong)
-    assert (done.status, done.out) == (1, "")
-    assert done.err.startswith(f"error: {message}")
-    assert everything_in(example) == before
+    ]:
+        before = everything_in(example)
+        done = run(*arguments(example), *FAST, *wrong)
+        assert (done.status, done.out) == (1, ""), (wrong, message)
+        assert done.err.startswith(f"error: {message}"), (wrong, message)
+        assert everything_in(example) == before, (wrong, message)
 
 
 def test_a_folder_is_not_standard_output(run: Callable[..., Outcome], example: Path) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from commands import FAST, Outcome, arguments
+from small import small
 from wide import wide, widened
 
 import bayespool
@@ -29,53 +30,21 @@ def values(text: str) -> dict[str, list[float]]:
     return {row[0]: [float(x) for x in row[1:] if x != "%"] for row in rows}
 
 
-def test_score_prints_the_scores(run: Callable[..., Outcome], written: Path) -> None:
-    done = run(
-        *arguments(written), "--estimators", "background,interpolated,posterior-background", "--draws", 100
-    )
-    assert done.status == 0
-    scores = score(
-        load_example(), None, estimators=["background", "interpolated", "posterior-background"], draws=100
-    )
-    assert done.out.splitlines()[0] == "P@10, mean over 20 topics"
-    rows = [line.split() for line in done.out.splitlines() if line.startswith(" new-")]
-    frame = wide(scores)
-    points = ["bound_lower", "bound_upper", "residual", "background", "interpolated", "posterior-background"]
-    expected = []
-    for row in frame.to_dict("records"):
-        lower, upper, residual, *values = (f"{row[name]:.4f}" for name in points)
-        share = f"{100 * row['unjudged']:.1f}"
-        ends = "–".join(f"{row[f'posterior-background_{end}']:.4f}" for end in ("lower", "upper"))
-        expected.append([row["run_id"], lower, upper, residual, share, "%", *values, ends])
-    assert rows[:2] == expected
-    # background and its posterior once more, side by side
-    assert [row[:5] for row in rows[2:]] == [[r[0], "background", r[1], r[2], r[6]] for r in expected]
-    assert done.err.splitlines() == [
-        "reading runs: 1 of 23",
-        "pool: 21 of 23 runs pooled to depth 10 (8 organizations), 0 holes; "
-        "1,181 judgments, 0 not explained by these runs",
-        "estimating: background",
-        "estimating: interpolated",
-        "estimating: posterior-background",
-    ]
-
-
-@pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
-def test_output_is_the_frame_of_the_library(ending: str, run: Callable[..., Outcome], example: Path) -> None:
-    path = example / f"result.{ending}"
+def test_output_is_the_frame_of_the_library(run: Callable[..., Outcome], small_example: Path) -> None:
+    paths = {ending: small_example / f"result.{ending}" for ending in ("csv", "json", "parquet")}
     settings = ["--draws", "100", "--seed", "7", "-m", "P@5", "-m", "P@10", "--ci-prob", "0.8"]
-    done = run(*arguments(example), *settings, "-o", path)
-    assert done.status == 0
-    scores = score(load_example(), None, ["P@5", "P@10"], draws=100, random_seed=7, ci_prob=0.8)
-    # the example that is read has no organizations of its new runs, which changes its fingerprint alone
-    if ending == "csv":
-        found = pd.read_csv(path).fillna({"note": ""})
-    elif ending == "parquet":
-        found = pd.read_parquet(path)
-    else:
-        found = pd.DataFrame(json.loads(path.read_text(encoding="utf-8"))["scores"])
-    pd.testing.assert_frame_equal(found, scores.to_frame(), check_dtype=False, rtol=1e-12)
-    assert [m for m in ("P@5", "P@10") if f"{m}, mean over 20 topics" in done.out] == ["P@5", "P@10"]
+    outputs = [word for path in paths.values() for word in ("-o", path)]
+    done = run(*arguments(small_example), *settings, *outputs)
+    assert done.status == 0, done.err
+    scores = score(small(), None, ["P@5", "P@10"], draws=100, random_seed=7, ci_prob=0.8)
+    found = {
+        "csv": pd.read_csv(paths["csv"]).fillna({"note": ""}),
+        "parquet": pd.read_parquet(paths["parquet"]),
+        "json": pd.DataFrame(json.loads(paths["json"].read_text(encoding="utf-8"))["scores"]),
+    }
+    for frame in found.values():
+        pd.testing.assert_frame_equal(frame, scores.to_frame(), check_dtype=False, rtol=1e-12)
+    assert [m for m in ("P@5", "P@10") if f"{m}, mean over 8 topics" in done.out] == ["P@5", "P@10"]
 
 
 def test_rows_are_in_the_order_of_the_files(run: Callable[..., Outcome], example: Path) -> None:

@@ -86,16 +86,6 @@ def test_bad_json(write: Write) -> None:
         assert said in error.reason, text[:50]
 
 
-def test_ranks_of_rows(write: Write, tmp_path: Path) -> None:
-    ranked = [row | {"rank": rank} for row, rank in zip(NAMED, (1, 2, 1), strict=True)]
-    pq.write_table(pa.Table.from_pylist(ranked), tmp_path / "table")
-    for path in (write("\n".join(map(json.dumps, ranked)).encode()), tmp_path / "table"):
-        run = trec.read_run(path, ranks=True)
-        assert rows_of(run) == ROWS
-        assert run.rank is not None
-        assert run.rank.tolist() == [1, 2, 1]
-
-
 def test_parquet(tmp_path: Path) -> None:
     path = tmp_path / "data"
     columns = dict(zip(("query-id", "corpus-id", "score"), map(list, zip(*ROWS, strict=True)), strict=True))

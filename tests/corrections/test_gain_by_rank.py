@@ -80,6 +80,12 @@ def test_no_other_fit_to_falling_gains_is_closer(gains: list[float], seed: int) 
         assert np.square(observed - found).sum() <= most, shape
 
 
+def test_a_rise_after_nothing_is_no_rounding_noise() -> None:
+    """Of a Weibull curve with a large scale the tails of neighbors differ in the last digit alone."""
+    gains = np.array([[0, 0, 0, 0.75, 0.5]])
+    assert np.square(gains - gain_curves(gains, 5, "weibull")).sum() == pytest.approx(0.00469, abs=1e-4)
+
+
 def test_fits_are_as_close_as_scipys() -> None:
     observed = np.random.default_rng(1).random((6, 9))
     observed[::2] = -np.sort(-observed[::2])

@@ -1,0 +1,123 @@
+"""What each command prints on a small collection is the text in ``printed/``, which is read like code.
+
+``BAYESPOOL_PRINTED=write pytest tests/cli/test_printed.py`` writes the texts. Words are compared exactly,
+numbers with a point to one unit of their last digit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from commands import Outcome
+from small import small_simulation
+
+from bayespool.cli import commands, installation
+from bayespool.cli.installation import Installation, Package, Timing
+from bayespool.experiments import simulate_judge
+from bayespool.experiments.hidden import Fitting
+
+PRINTED = Path(__file__).parent / "printed"
+NUMBER = re.compile(r"(?<![\w.])[+−-]?\d+\.\d+")
+CAMPAIGN = "--qrels qrels.txt --pool pool --organizations organizations.csv"
+FILES = f"new {CAMPAIGN} --each-its-own"
+FAST = "--draws 50"
+TYPED: dict[str, str] = {
+    "score": f"{FILES} --estimators background,posterior-ratio {FAST} -m P@10 -m nDCG@5",
+    "impute": f"{FILES} --estimator posterior-ratio(draws=50) --draws 3 -o completed",
+    "report": "scores.json",
+    "demo": "--estimators background -m P@10",
+    "compare": f"{FILES} --estimators posterior-ratio {FAST} --tests paired-t,tukey-hsd",
+    "reversals": f"{CAMPAIGN} --judgments 60 --estimators smoothed",
+    "pool": "--pool pool --organizations organizations.csv --strategy take --budget 80 --qrels qrels.txt",
+    "plan": f"{FILES} --estimator posterior-ratio {FAST} --judgments 20 --more-topics 30 --difference 0.1 "
+    "--price-topic 40",
+    "judge-next": f"{FILES} --estimator posterior-ratio {FAST} --budget 5",
+    "audit": f"new/new-b.run {CAMPAIGN} --estimator posterior-ratio {FAST} --budget 5",
+    "budgets": f"{CAMPAIGN} -m P@10 --strategies take --budgets 60,200 --jobs 1",
+    "leave-out": f"{CAMPAIGN} --estimators as-judged,posterior-ratio {FAST} --jobs 1",
+    "pool-width": f"{CAMPAIGN} --widths 2 --samples 3 --estimators as-judged,background --jobs 1",
+    "common-topics": f"{CAMPAIGN} --widths 2 --common 3 --samples 3 --topic-samples 3 --jobs 1",
+    "run-types": f"{CAMPAIGN} --run-types types.csv --leave-out manual --estimators as-judged --jobs 1",
+    "judges": f"{FILES} --judge llm=labels.txt --jobs 1",
+    "check predictions": f"{CAMPAIGN} --models background {FAST} --jobs 1",
+    "check simulation": "--simulations 2 --models background --jobs 1",
+    "check engines": f"{CAMPAIGN} --models background {FAST} --jobs 1",
+    "check regression": f"{CAMPAIGN} --models background {FAST} --jobs 1",
+    "check unexplained": f"{CAMPAIGN} --pooled-runs east-1,north-1,south-1 {FAST} --jobs 1",
+    "doctor": "",
+}
+INSTALLED = Installation(
+    packages=(Package("Python", "3.12.1", ">=3.11"), Package("numpy", "2.1.0", ">=1.26")),
+    machine={
+        "system": "Linux x86_64",
+        "cores": 2,
+        "memory_free_mib": 20_000,
+        "compiled_loops": None,
+        "collections": None,
+    },
+    timings=(Timing("first fit, Laplace", 4.26),),
+)
+
+
+def write_labels(path: Path) -> None:
+    labels = simulate_judge(small_simulation(), quality=3.0, random_seed=1)
+    columns = labels.query_id.to_pylist(), labels.doc_id.to_pylist(), labels.label.tolist()
+    path.write_text("".join(f"{q} 0 {d} {label:g}\n" for q, d, label in zip(*columns, strict=True)))
+
+
+def printed(done: Outcome) -> str:
+    lines = f"{done.out.rstrip()}\n\n--- standard error\n{done.err}".splitlines()
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def words(text: str) -> list[str]:
+    return NUMBER.sub("#", text).replace("─", "").split()
+
+
+def unlike(text: str, expected: str) -> list[tuple[str, str]]:
+    """Numbers that are more than one unit of the last digit off."""
+    pairs = zip(NUMBER.findall(text), NUMBER.findall(expected), strict=True)
+
+    def distance(a: str, b: str) -> float:
+        one, other = (float(number.replace("−", "-")) for number in (a, b))
+        return abs(one - other) * 10 ** len(b.partition(".")[2])
+
+    return [(a, b) for a, b in pairs if distance(a, b) > 1.01]
+
+
+def test_every_command_has_its_text() -> None:
+    assert set(TYPED) == set(commands())
+    assert {path.stem for path in PRINTED.iterdir()} == {name.replace(" ", "-") for name in TYPED}
+
+
+@pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
+@pytest.mark.parametrize("command", TYPED)
+def test_what_a_command_prints(
+    command: str, run: Callable[..., Outcome], small_example: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(small_example)
+    monkeypatch.setenv("COLUMNS", "100")
+    if command == "report":
+        assert run(*f"score {TYPED['score']} -o scores.json".split()).status == 0
+    if command == "judges":
+        write_labels(small_example / "labels.txt")
+    if command == "check engines":  # NUTS is played by Laplace
+        fit = Fitting.fit
+        monkeypatch.setattr(
+            Fitting, "fit", lambda self, *a: fit(dataclasses.replace(self, engine="laplace"), *a)
+        )
+    if command == "doctor":
+        monkeypatch.setattr(installation, "examine", lambda **_: INSTALLED)
+    done = run(*command.split(), *TYPED[command].split())
+    assert done.status == 0, done.err
+    path = PRINTED / f"{command.replace(' ', '-')}.txt"
+    if os.environ.get("BAYESPOOL_PRINTED") == "write":
+        path.write_text(printed(done), encoding="utf-8")
+    expected = path.read_text(encoding="utf-8")
+    assert words(printed(done)) == words(expected)
+    assert unlike(printed(done), expected) == []
