@@ -23,7 +23,7 @@ def test_what_would_join_topics() -> None:
         assert hint.startswith(f"{n} topic"), of_run
         assert f"but for {name}, such as {of_run[0]} in the run and {of_qrels[0]} in the qrels" in hint
     assert join_hint(["1a", "01a"], ["001a"]) == ""  # a form that several topics share
-    assert join_hint(["77", "abc"], ["78", "abd"]) == ""
+    assert join_hint(["77", "abc"], ["78", "xyz"]) == ""
 
 
 def test_topics_that_agree_in_part_are_warned_of() -> None:
