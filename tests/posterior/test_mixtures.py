@@ -94,7 +94,7 @@ def test_shares_are_those_of_the_draws_and_have_names() -> None:
     posterior = of_kinds(0.0, 1.0, (0.25, 0.5)).posteriors[0]
     assert posterior.names == ("made up", "made up, new kind")
     assert posterior.shares == pytest.approx([1 - 0.375, 0.375], abs=1e-3)
-    found = example_completion()
+    found = example_completion(draws=250)
     assert sum(found.weights.values()) == pytest.approx(1)
     (posterior,) = found.posteriors
     assert list(found.weights) == list(posterior.names)
