@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from small import small_simulation
 
-from bayespool.experiments import simulate_example
+from bayespool.experiments import Simulation, simulate_example
 
 
 @pytest.fixture(autouse=True)
@@ -19,25 +19,21 @@ def _fits(fits_of_all_tests: None) -> None:
 @pytest.fixture(scope="session")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example's files, and types of its runs; not to be changed."""
-    folder = tmp_path_factory.mktemp("example")
-    simulate_example().write(folder)
-    write_types(folder)
-    return folder
+    return _written(simulate_example(), tmp_path_factory.mktemp("example"))
 
 
 @pytest.fixture(scope="session")
 def small_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Files of `small.small`, and types of its runs; not to be changed."""
-    folder = tmp_path_factory.mktemp("small")
-    small_simulation().write(folder)
-    write_types(folder)
-    return folder
+    return _written(small_simulation(), tmp_path_factory.mktemp("small"))
 
 
-def write_types(folder: Path) -> None:
+def _written(simulation: Simulation, folder: Path) -> Path:
+    simulation.write(folder)
     runs = sorted(path.stem for path in (folder / "pool").iterdir())
     lines = [f"{name},{'manual' if i % 4 == 0 else 'automatic'}" for i, name in enumerate(runs)]
     (folder / "types.csv").write_text("\n".join(["run_id,type", *lines]) + "\n")
+    return folder
 
 
 @pytest.fixture

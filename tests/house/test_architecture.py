@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from each import of_each
+from each import cases
 
 import bayespool
 
@@ -154,7 +154,7 @@ def belongs_to(module: str, package: str) -> bool:
     return module == package or module.startswith(package + ".")
 
 
-every_file = of_each(FILES)
+every_file = cases("path", FILES)
 
 
 def test_rooms_of_the_page_are_there_once_each() -> None:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from each import of_each
+from each import cases
 from planted.faults import FAULTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,7 +85,7 @@ def own_test(module: str) -> str:
     return f"{folder}{slash}test_{file}"
 
 
-@of_each(FILES)
+@cases("path", FILES)
 def test_module_has_its_test(path: Path) -> None:
     """Each folder of modules has a folder of tests, each module a file, or it is said where else to look."""
     module = place(path, PACKAGE)
@@ -98,7 +98,7 @@ def test_module_has_its_test(path: Path) -> None:
     )
 
 
-@of_each(TEST_FILES)
+@cases("path", TEST_FILES)
 def test_file_of_tests_stands_where_one_looks_for_it(path: Path) -> None:
     """In the folder of a room, of a module or a part of one; or of the whole, of hostile inputs, house."""
     rooms = {module.parent.relative_to(PACKAGE) for module in FILES}
