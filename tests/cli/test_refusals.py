@@ -267,44 +267,6 @@ def test_wrong_usage_is_told(run: Callable[..., Outcome], example: Path) -> None
         assert_refused(done, message, example, before, status=2)
 
 
-def test_qrels_are_needed(run: Callable[..., Outcome], example: Path) -> None:
-    before = everything_in(example)
-    assert_refused(run("score", example / "new"), "--qrels", example, before, status=2)
-    assert_refused(run(), "Usage: .*bayespool", example, before, status=2)
-
-
-def test_bad_output_is_told_before_any_work(
-    run: Callable[..., Outcome], example: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("files were read")
-
-    monkeypatch.setattr("bayespool.pooling.loading.read_collection", refuse)
-    done = run(*arguments(example), "-o", example / "good.csv", "-o", example / "bad.txt")
-    assert done.status == 1
-    assert "bad.txt: cannot write .txt" in done.err
-    assert not (example / "good.csv").exists()
-
-
-def test_bad_figure_is_told_before_any_work(
-    run: Callable[..., Outcome], example: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for command in ["score", "demo", "compare", "reversals", "judges"]:
-
-        def refuse(*_: object, **__: object) -> None:
-            raise AssertionError("files were read")
-
-        monkeypatch.setattr("bayespool.pooling.loading.read_collection", refuse)
-        files = {"demo": [], "reversals": arguments(example)[2:-1]}.get(command, arguments(example)[1:])
-        labels = ["--judge", example / "qrels.txt"] if command == "judges" else []
-        done = run(
-            command, *files, *labels, "--figure", example / "good.pdf", "--figure", example / "bad.jpg"
-        )
-        assert done.status == 1, command
-        assert "bad.jpg: cannot draw .jpg; use .pdf, .png, .svg" in done.err, command
-        assert not (example / "good.pdf").exists(), command
-
-
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the superuser may write anywhere")
 def test_folder_without_permission_is_told(run: Callable[..., Outcome], example: Path) -> None:
     locked = example / "locked"
@@ -470,45 +432,6 @@ def test_wrong_value_of_any_option_is_told_before_a_file_is_read(
         assert list(tmp_path.iterdir()) == [tmp_path / "types.csv"], command
 
 
-NOT_ESTIMATED = {"score", "compare", "demo", "pool", "report", "doctor"}  # they take it, or no measure
-
-
-def test_a_measure_of_the_judgments_is_no_measure_to_estimate(
-    run: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for command in [name for name in COMMANDS if name not in NOT_ESTIMATED]:
-        monkeypatch.chdir(tmp_path)
-        (tmp_path / "types.csv").write_text("run_id,type\na,x\n")
-        given = [*NEEDED.get(command, []), "--qrels", "nowhere.qrels", "--pool", "nowhere.runs"]
-        done = run(*command.split(), *given, "-m", "Judged@10")
-        assert done.status == 1, command
-        assert "describes the judgments" in done.err, command
-
-
-def test_the_loop_over_options_is_one() -> None:
-    looked_at = list(wrong_values())
-    assert len(looked_at) > 300
-    assert {command for command, _, _ in looked_at} == set(COMMANDS) - {"doctor"}
-
-
-def test_a_file_of_gigabytes_is_not_opened_for_a_wrong_option(
-    run: Callable[..., Outcome], example: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with open(example / "qrels.txt", "wb") as file:
-        file.truncate(2**33)  # without a byte on the disk
-
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("the judgments were read")
-
-    monkeypatch.setattr("bayespool.collection.sources.read_qrels", refuse)
-    with pytest.raises(AssertionError, match="the judgments were read"):
-        run(*arguments(example), *FAST)
-    for wrong in (["--pool-strategy", "nonsense"], ["--estimators", "foreground"], ["-o", "x.docx"]):
-        done = run(*arguments(example), *wrong)
-        assert done.status == 1
-        assert done.err.startswith("error: ")
-
-
 # --- statuses -----------------------------------------------------------------------------------------------
 
 
@@ -523,39 +446,3 @@ def test_statuses_are_those_of_the_page(run: Callable[..., Outcome], example: Pa
     assert run(*arguments(example), "--draws", "many").status == 2
     assert run("scor").status == 2
     assert run().status == 2
-
-
-def test_a_list_of_more_organizations_than_were_read_is_one_short_warning(
-    run: Callable[..., Outcome], example: Path
-) -> None:
-    append(example / "organizations.csv", "".join(f"ghost-{i},north\n" for i in range(40)))
-    done = run(*arguments(example), *FAST)
-    assert done.status == 0
-    said = [line for line in done.err.splitlines() if line.startswith("warning: ")]
-    path = example / "organizations.csv"
-    assert said == [
-        f"warning: {path}: 40 listed runs were not read: 'ghost-0', 'ghost-1', 'ghost-2' …",
-    ]
-
-
-def test_priors_of_the_wrong_family_are_refused_before_files_are_read(
-    run: Callable[..., Outcome], tmp_path: Path
-) -> None:
-    for prior, said in [
-        ("mu=Beta(1, 1)", "the laplace engine takes Normal or Logistic, not Beta(1, 1)"),
-        ("sigma_topic=Normal(0, 1)", "Normal(0, 1) reaches below 0, and a scale does not"),
-    ]:
-        for command in ["score", "check predictions", "judge-next", "leave-out"]:
-            runs = ["my.run"] if command in ("score", "judge-next") else []
-            files = ["--qrels", str(tmp_path / "none.txt"), "--pool", str(tmp_path / "none")]
-            done = run(*command.split(), *runs, *files, "-m", "P@10", "--prior", prior)
-            assert done.status == 1, (command, prior)
-            assert said in done.err, (command, prior)
-
-
-def test_an_unknown_type_is_refused_before_runs_are_read(run: Callable[..., Outcome], tmp_path: Path) -> None:
-    (tmp_path / "types.csv").write_text("run_id,type\na,manual\nb,automatic\n")
-    files = ["--qrels", str(tmp_path / "none.txt"), "--pool", str(tmp_path / "none")]
-    done = run("run-types", *files, "--run-types", str(tmp_path / "types.csv"), "--leave-out", "manul")
-    assert done.status == 1
-    assert "no run of the pool has the type 'manul'; did you mean 'manual'" in done.err
