@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
 from planted.fault import Fault
 
 __all__ = ["WHOLE", "Copy", "Finding"]
@@ -28,9 +27,7 @@ _LEFT_OUT = shutil.ignore_patterns(
 _PYTEST = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist")
 _TESTS_FAILED, _NO_TESTS = 1, 5
 _SERVER = multiprocessing.get_context("forkserver")
-_SERVER.set_forkserver_preload(
-    ["numpy", "pandas", "pyarrow.csv", "scipy.stats", "numba", "matplotlib", "xarray"]
-)
+_SERVER.set_forkserver_preload(["numpy", "pandas", "pyarrow.csv", "scipy.stats", "numba", "matplotlib"])
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", flags=re.MULTILINE)
 
 
