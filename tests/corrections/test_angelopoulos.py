@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -10,37 +9,12 @@ import pytest
 from corrected import LABELS, close, estimate, sampled, with_any_labels, with_labels
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as arrays
-from toys import from_rankings
-from wide import wide
 
-from bayespool import compare, load_example, score
-from bayespool.collection import Judge
-from bayespool.corrections import JudgeRates, PredictionPowered
-from bayespool.corrections.angelopoulos import rectifier, within_room
-from bayespool.evidence import score_bounds
-from bayespool.measures import parse_measure
+from bayespool import load_example
+from bayespool.corrections import PredictionPowered
+from bayespool.corrections.angelopoulos import within_room
 
 # The rectifier
-
-
-def test_the_scale_makes_the_variance_least() -> None:
-    rng = np.random.default_rng(1)
-    predicted = rng.random(200)
-    gain = (rng.random(200) < 0.6 * predicted).astype(float)
-    found = rectifier(gain, predicted)
-    variances = {scale: (gain - scale * predicted).var(ddof=1) for scale in np.linspace(0, 1, 101)}
-    assert found.scale == pytest.approx(min(variances, key=variances.get), abs=0.01)  # type: ignore[arg-type]
-    assert found.variance == pytest.approx(min(variances.values()), abs=1e-4)
-    assert found.mean == pytest.approx(gain.mean() - found.scale * predicted.mean())
-    assert found.n == 200
-
-
-def test_the_scale_is_from_0_to_1() -> None:
-    gain = np.array([0.0, 0, 1, 1])
-    assert rectifier(gain, 1 - gain)[:2] == (0, 0.5)  # a prediction that is upside down is left alone
-    assert rectifier(gain, gain / 4)[:2] == (1, 0.375)
-    assert rectifier(gain, np.full(4, 0.3))[:2] == (0, 0.5)
-    assert rectifier(gain, gain) == (1, 0, 0, 4)
 
 
 # Room
@@ -118,17 +92,6 @@ def test_gains_are_weighted_as_their_ranks() -> None:
     )
 
 
-def test_the_judged_documents_of_the_run_are_the_sample_of_the_paper() -> None:
-    """All four are relevant, so that all unjudged ones are taken for relevant, without a doubt."""
-    judged = PredictionPowered(sample="judged", n_draws=20)
-    found = estimate(judged, "P@5", collection=with_labels(LABELS))
-    assert found.per_topic[0].tolist() == close(1, 4 / 5, 2 / 5)
-    assert found.std == pytest.approx(0, abs=1e-15)
-    assert found.draws is not None
-    assert (found.draws.amount == [5, 4, 2]).all()
-    assert found.notes[0].endswith("for a random sample of the top n, but a pool is not one")
-
-
 def test_the_papers_estimate_is_the_mean_of_predictions_put_right() -> None:
     """θ̂ = λ f̄ + mean of (Y − λf) over the sample, with f̄ over all positions: n1 at rank 5, all on topic 1
     and 2 but d e and s t judged."""
@@ -145,18 +108,6 @@ def test_the_papers_estimate_is_the_mean_of_predictions_put_right() -> None:
     # and the variance of a sample of 9 out of 13 without replacement, (1 − n/M) s²/n
     variance = (gain - scale * predicted).var(ddof=1)
     assert found.std == pytest.approx(np.sqrt((1 - 9 / 13) * variance / 9) * 13 / 15)
-
-
-def test_with_two_grades_it_is_the_rate_of_hidden_documents() -> None:
-    """A regression on two grades goes through their means, as long as λ is from 0 to 1."""
-    example = load_example()
-    label = np.where(np.arange(len(example.relevance)) % 3 == 0, 1.0, 0.0)
-    label[example.relevance > 0] = 1.0
-    labeled = dataclasses.replace(example, judges=(Judge("llm", label),))
-    one, two = (
-        estimate(correction, "P@10", "new-b", labeled) for correction in (PredictionPowered(), JudgeRates())
-    )
-    np.testing.assert_allclose(one.per_topic, two.per_topic, atol=1e-12)
 
 
 # Draws
@@ -178,39 +129,6 @@ def test_draws_have_the_mean_and_the_spread_that_it_states() -> None:
     assert found.draws.amount.dtype == np.float64
 
 
-def test_under_precision_draws_are_numbers_of_documents() -> None:
-    found = estimate(PredictionPowered(n_draws=300), "P@5", collection=with_labels(LABELS))
-    assert found.draws is not None
-    assert found.draws.is_exact
-    amount = found.draws.amount[:, 0]
-    assert amount.min(axis=0).tolist() >= [2, 2, 0]
-    assert amount.max(axis=0).tolist() == [5, 4, 2]
-    assert len(np.unique(amount.sum(axis=1))) > 4
-
-
-def test_draws_depend_on_names_and_the_seed_alone() -> None:
-    example = with_any_labels(load_example())
-    (both,) = PredictionPowered(n_draws=20).estimate(example, ["new-b", "new-a"], "P@10")
-    again = estimate(PredictionPowered(n_draws=20), "P@10", "new-a", example)
-    other = estimate(PredictionPowered(n_draws=20, random_seed=2), "P@10", "new-a", example)
-    assert both.draws is not None
-    assert again.draws is not None
-    assert other.draws is not None
-    assert np.array_equal(both.draws.amount[:, 1], again.draws.amount[:, 0])
-    assert not np.array_equal(other.draws.amount, again.draws.amount)
-    assert np.array_equal(other.per_topic, again.per_topic)
-
-
-def test_a_fully_judged_run_has_an_interval_of_no_width() -> None:
-    (found,) = PredictionPowered(n_draws=20).estimate(with_labels(LABELS), ["s2", "u"], "P@2")
-    lower, upper = found.interval()
-    assert lower[0] == found.value[0] == upper[0] == 1 / 2 / 3
-    assert lower[1] < upper[1]
-    assert found.std is not None
-    assert found.std[0] == 0
-    assert found.notes[0] == ""
-
-
 @pytest.mark.slow
 def test_its_intervals_hold_where_its_assumption_does() -> None:
     rng = np.random.default_rng(12)
@@ -226,42 +144,3 @@ def test_its_intervals_hold_where_its_assumption_does() -> None:
 
 
 # Edges and settings
-
-
-def test_a_sample_of_one_says_nothing() -> None:
-    collection = from_rankings(
-        {"x": {"1": "abc"}, "u": {"1": "ade"}, "w": {"1": "de"}},
-        {"1": {"a": 1, "b": 0}},
-        {"x": "x", "u": "u", "w": "w"},
-        pooled_run_ids=("x",),
-        pool_depth=2,
-    )
-    labeled = with_labels({"1": {"a": 1, "d": 1, "b": 0}}, collection)
-    (found,) = PredictionPowered(sample="judged", n_draws=20).estimate(labeled, ["u", "w"], "P@3")
-    assert np.isnan(found.value).all()
-    assert found.notes == ("needs two judged documents to learn from",) * 2
-    assert found.draws is None
-    # a and b are hidden with x
-    (hidden,) = PredictionPowered(n_draws=20).estimate(labeled, ["u", "w"], "P@3")
-    assert np.isfinite(hidden.value).all()
-    assert hidden.draws is not None
-
-
-def test_completed_ideals_leave_it_within_their_bounds() -> None:
-    found = estimate(PredictionPowered(), "nDCG@2", collection=with_labels(LABELS))
-    one = score_bounds(with_labels(LABELS), "u", parse_measure("nDCG@2"))
-    assert (found.per_topic <= one.most.scores() + 1e-12).all()
-    assert found.draws is not None
-    assert (found.draws.scores() <= one.most.scores() + 1e-12).all()
-
-
-def test_its_interval_stands_beside_those_of_posteriors() -> None:
-    example = with_any_labels(load_example())
-    scores = score(example, ["new-a", "new-b"], "P@10", estimators=["prediction-powered", "judge-rates"])
-    frame = wide(scores)
-    low, high = (frame[f"prediction-powered_{end}"] for end in ("lower", "upper"))
-    assert (low < frame["prediction-powered"]).all()
-    assert (frame["prediction-powered"] < high).all()
-    assert "judge-rates_lower" not in frame
-    compared = compare(example, ["new-a", "new-b"], "P@10", estimators=["prediction-powered"]).differences()
-    assert compared.set_index("method").loc["prediction-powered", "prob_greater"].between(0, 1).all()

@@ -13,7 +13,6 @@ from published_sample import STAT_AP, write_sample
 from bayespool import load_example, read_collection
 from bayespool.collection import Collection
 from bayespool.corrections import AsJudged, StatAP
-from bayespool.corrections.base import NO_SAMPLE
 from bayespool.pooling import StrategyPool
 from bayespool.pooling.pools import with_strategy_pool
 
@@ -77,22 +76,3 @@ def test_nearly_unbiased_over_samples_of_the_example(strategy: str) -> None:
     error = np.mean(found, axis=0) - all_judged.value
     assert np.abs(error).max() < 0.02
     assert np.std(found, axis=0).min() > 0.005
-
-
-def test_an_adaptive_sample_has_it_and_no_sample_has_not() -> None:
-    example = load_example()
-    active = with_strategy_pool(example, "active-sampling", 800)
-    everything = with_strategy_pool(example, "uniform", int(example.in_pool().sum()))
-    (of_active,), (truth,) = (StatAP().estimate(one, ["north-1"], "AP@10") for one in (active, everything))
-    assert of_active.value[0] == pytest.approx(truth.value[0], abs=0.05)
-    for collection in (example, with_strategy_pool(example, "take", 500)):
-        (found,) = StatAP().estimate(collection, "new-a", "AP@10")
-        assert np.isnan(found.value).all()
-        assert found.notes == (NO_SAMPLE,)
-    kinds = StatAP().estimate(active, "new-a", ["P@10", "AP(ideal='judged')@10"])
-    for kind in kinds:
-        assert np.isnan(kind.value).all()
-        assert kind.notes == ("defined for AP over completed judgments",)
-    pooled = np.flatnonzero(active.pooled)
-    other = active.with_pool(active.pooled, StrategyPool.of(active, pooled, "active-sampling", 700))
-    assert np.isnan(StatAP().estimate(other, "new-a", "AP@10")[0].value).all()

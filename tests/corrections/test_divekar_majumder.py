@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -48,15 +47,6 @@ def test_topics_that_are_judged_are_the_sample_of_the_paper() -> None:
     assert found.per_topic[0].tolist() == close(4 / 5, mean, 0)
     assert found.std == pytest.approx(np.sqrt(variance * (1 / 2 + 1)) / 3)
     assert found.notes[0].endswith("for a random sample of topics; a pool does not choose them so")
-
-
-def test_the_sum_over_all_relevances_is_the_sum_of_the_chances() -> None:
-    """Equation 3 for three ranks: that is why no 2ⁿ terms are computed."""
-    chances = np.array([0.5, 0.2, 0.9])
-    total = sum(
-        np.prod(np.where(y, chances, 1 - chances)) * np.mean(y) for y in product([0, 1], repeat=len(chances))
-    )
-    assert total == pytest.approx(chances.mean())
 
 
 def test_draws_have_the_mean_and_the_spread_that_it_states() -> None:

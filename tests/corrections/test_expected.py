@@ -14,7 +14,6 @@ from bayespool.measures import (
     ERR,
     RBP,
     AveragePrecision,
-    Judged,
     Measure,
     Precision,
     Recall,
@@ -52,27 +51,6 @@ def test_expectation_is_the_mean_over_all_rankings(measure: Measure) -> None:
             chance = np.prod([q if level else 1 - q for q, level in zip(chances, levels, strict=True)])
             mean += float(chance * measure.amounts(np.array([levels]))[0])
         assert expected == pytest.approx(mean, abs=1e-12)
-
-
-def test_gains_of_levels() -> None:
-    levels = np.array([0, 1, 2])
-    for measure, gains in (
-        (Precision(5, rel=2), [0, 0, 1]),
-        (DCG(5, dcg="exp-log2"), [0, 1, 3]),
-        (AveragePrecision(5, rel=2), [0, 0, 1]),
-        (ERR(5, max_rel=2), [0, 0.25, 0.75]),
-    ):
-        found = gains_of_levels(measure, levels)
-        assert found is not None
-        assert found.tolist() == gains
-    assert gains_of_levels(Judged(5), levels) is None
-
-
-def test_certain_documents_give_the_value_of_the_ranking() -> None:
-    levels = np.array([[1, 0, 1, 1], [0, 0, 0, 0]])
-    for measure in (AveragePrecision(4), ReciprocalRank(4), Success(4), Precision(4)):
-        found = expected_amounts(measure, levels.astype(float))
-        np.testing.assert_allclose(found, measure.amounts(levels), atol=1e-12)
 
 
 @cases("measure", [Precision(3), DCG(3), Recall(3), AveragePrecision(3), ReciprocalRank(3)])

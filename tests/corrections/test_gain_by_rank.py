@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 from each import cases
-from hypothesis import given, strategies as st
 from scipy.optimize import curve_fit
 
 from bayespool.corrections.lu_moffat_culpepper import SHAPES, gain_curves
@@ -43,15 +42,6 @@ def test_a_curve_of_the_shape_is_found_and_drawn_on(shape: Any) -> None:
     np.testing.assert_allclose(found[0], CURVES[shape], atol=1e-8)
 
 
-def test_topics_are_fitted_apart_and_nothing_gains_nothing() -> None:
-    observed = np.stack([CURVES["zipf"], CURVES["linear"]])
-    for shape in SHAPES:
-        both = gain_curves(observed, 20, shape)
-        np.testing.assert_allclose(both[1:], gain_curves(observed[1:], 20, shape), atol=1e-12, err_msg=shape)
-        assert ((both >= 0) & (both <= 1)).all(), shape
-        assert not gain_curves(np.zeros((2, 5)), 8, shape).any(), shape
-
-
 def test_a_constant_ends_where_it_is_best_and_a_rising_line_is_flat() -> None:
     # down to rank 2: squares left (0.1² + 0.1² + 0.1²); to rank 1: 0.7² + 0.1²; to rank 3: more
     for shape, observed, expected in (
@@ -61,23 +51,6 @@ def test_a_constant_ends_where_it_is_best_and_a_rising_line_is_flat() -> None:
     ):
         found = gain_curves(np.array([observed]), len(expected), shape)[0]  # type: ignore[arg-type]
         assert found.tolist() == pytest.approx(expected), shape
-
-
-@given(st.lists(st.floats(0, 1), min_size=4, max_size=12), st.integers(0, 99))
-def test_no_other_fit_to_falling_gains_is_closer(gains: list[float], seed: int) -> None:
-    """A hundred others of each form, at their best heights."""
-    observed, rank = np.sort(gains)[::-1], np.arange(1, len(gains) + 1.0)
-    power, log_scale = np.random.default_rng(seed).uniform([[0], [-2]], [[8], [4]], (2, 100))[..., None]
-    forms: dict[Any, Any] = {
-        "zipf": rank**-power,
-        "weibull": weibull(rank, 1, np.exp(log_scale), power + 0.1),
-    }
-    for shape, other in forms.items():
-        found = gain_curves(observed[None], len(gains), shape)[0]
-        height = other @ observed / np.maximum(np.square(other).sum(axis=1), 1e-200)
-        squares = np.square(observed - height[:, None] * other).sum(axis=1)
-        most = squares.min() + 1e-3 * np.square(observed).sum()
-        assert np.square(observed - found).sum() <= most, shape
 
 
 def test_a_rise_after_nothing_is_no_rounding_noise() -> None:

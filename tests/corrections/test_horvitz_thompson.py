@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-from pathlib import Path
-
 import numpy as np
 import pytest
 import toys
 from corrected import close, estimate
 from each import cases
-from real import read_real
 
 from bayespool import leave_out, load_example
-from bayespool.collection import UNJUDGED, Collection
-from bayespool.collection.own import OwnJudgments
+from bayespool.collection import Collection
 from bayespool.corrections import HorvitzThompson
-from bayespool.corrections.base import NO_SAMPLE
-from bayespool.evidence import score_bounds
-from bayespool.pooling import StrategyPool, discover_pool
+from bayespool.pooling import StrategyPool
 from bayespool.pooling.pools import with_strategy_pool
 
 # Two topics of four documents each that a and b retrieve; u is new, and y and z nobody else has.
@@ -90,19 +83,6 @@ def test_what_could_not_be_sampled_is_told() -> None:
     assert estimate(HorvitzThompson(), "P@1", "u", collection).notes == ("",)
 
 
-def test_a_fully_judged_run_keeps_its_value() -> None:
-    example = with_strategy_pool(load_example(), "uniform", 500)
-    judged = dataclasses.replace(
-        example,
-        relevance=np.maximum(example.relevance, np.int16(0)),
-        own=OwnJudgments(np.where(example.judged, np.int16(-1), np.int16(0)), ~example.judged),
-    )
-    for measure in ("P@10", "AntiP@10", "DCG@10"):
-        (found,) = HorvitzThompson().estimate(judged, ["new-a", "north-1"], measure)
-        low = score_bounds(judged, ["new-a", "north-1"], found.measure).low.means()
-        assert found.value == pytest.approx(low, abs=1e-15)
-
-
 @pytest.mark.slow
 @cases("strategy", ["uniform", "stratified(depths=(3,), rates=(3.0, 1.0))"])
 def test_unbiased_over_samples_of_the_example(strategy: str) -> None:
@@ -125,70 +105,6 @@ def test_unbiased_over_samples_of_the_example(strategy: str) -> None:
 def whole(collection: Collection) -> Collection:
     """A sample of all documents."""
     return with_strategy_pool(collection, "uniform", int(collection.in_pool().sum()))
-
-
-@pytest.mark.slow
-def test_nearly_unbiased_over_samples_of_trec8(collections: Path) -> None:
-    """P@10 of every run, from one in twenty documents of the depth-100 pool."""
-    trec8 = discover_pool(read_real(collections / "trec8-adhoc"), max_holes=0)
-    runs = trec8.pooled_run_ids
-    budget = int(trec8.in_pool().sum()) // 20
-    (all_judged,) = HorvitzThompson().estimate(whole(trec8), runs, "P@10")
-    found = []
-    for seed in range(12):
-        sample = with_strategy_pool(trec8, "uniform", budget, random_seed=seed)
-        assert int(sample.judged.sum()) - int((trec8.judged & ~trec8.in_pool()).sum()) == budget
-        found.append(HorvitzThompson().estimate(sample, runs, "P@10")[0].value)
-    error = np.array(found).mean(axis=1) - all_judged.value.mean()
-    assert abs(error.mean()) < 3 * error.std(ddof=1) / np.sqrt(12)
-    assert abs(error.mean()) < 0.03
-    assert all_judged.value.mean() > 0.3
-
-
-def test_a_pool_without_chances_is_refused() -> None:
-    example = load_example()
-    for collection in (example, with_strategy_pool(example, "take", 500)):
-        (found,) = HorvitzThompson().estimate(collection, ["new-a", "north-1"], "P@10")
-        assert np.isnan(found.value).all()
-        assert found.notes == (NO_SAMPLE, NO_SAMPLE)
-    sample = with_strategy_pool(example, "active-sampling", 500)
-    p10, ap, ndcg = HorvitzThompson().estimate(sample, "new-a", ["P@10", "AP@10", "nDCG@10"])
-    assert np.isfinite(p10.value).all()
-    for refused in (ap, ndcg):
-        assert np.isnan(refused.value).all()
-        assert refused.notes == ("defined for sums of gains that no ideal ranking divides",)
-
-
-def test_a_sample_that_is_not_as_stated_has_no_value() -> None:
-    """Of 400 documents 4 may be unjudged, or judged besides, and are told of; 5 may not."""
-    made = with_strategy_pool(load_example(), "uniform", 400, random_seed=3)
-    pooled = np.flatnonzero(made.pooled)
-    inside, candidates = made.in_pool(), made.pool.candidates(made, pooled)  # type: ignore[attr-defined]
-
-    def found(n_lost: int, n_more: int) -> tuple[float, str]:
-        relevance = made.relevance.copy()
-        relevance[np.flatnonzero(inside)[:n_lost]] = UNJUDGED
-        relevance[np.flatnonzero(candidates & ~inside)[:n_more]] = 0
-        (of_run,) = HorvitzThompson().estimate(
-            dataclasses.replace(made, relevance=relevance), "north-1", "P@10"
-        )
-        return float(of_run.value[0]), of_run.notes[0]
-
-    whole_sample, note = found(0, 0)
-    assert note == ""
-    value, note = found(0, 4)
-    assert note == "judgments that are not of the sample: 4"
-    assert value == pytest.approx(whole_sample, abs=1e-12)  # none is relevant
-    value, note = found(4, 0)
-    assert note == "documents of the sample without a judgment: 4 of 400"
-    assert 0 < value <= whole_sample
-    for lost, more in ((5, 0), (0, 5), (400, 0)):
-        value, note = found(lost, more)
-        assert np.isnan(value)
-        assert note.startswith("the sample is not as stated: ")
-    stated = made.with_pool(made.pooled, StrategyPool.of(made, pooled, "uniform", 300, run_depth=10))
-    (other,) = HorvitzThompson().estimate(stated, ["new-a", "north-1"], "P@10")
-    assert np.isnan(other.value).all()
 
 
 def test_leaving_out_asks_it_by_name_alone() -> None:

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 from corrected import LABELS, close, estimate, with_labels
-from each import cases
-from toys import toy_collection
 
-from bayespool.collection import Judge
 from bayespool.corrections import JudgeFilled
 from bayespool.corrections.judge_filled import is_on_scale, relevance_of_grades, relevance_of_labels
 
@@ -27,17 +22,6 @@ def test_labels_count_as_judgments() -> None:
     assert topics_of("DCG@3") == close(1 + 2 / np.log2(3), 1 + 1 / np.log2(3) + 2 / 2, 0)
     assert topics_of("RR(rel=2)@5") == close(1 / 2, 1 / 3, 0)
     assert topics_of("AntiP@5") == close(1 / 5, 1 / 5, 4 / 5)  # three ranks are missing, f is not known
-
-
-def test_of_documents_without_a_label_their_number_is_told() -> None:
-    found = estimate(JudgeFilled(), "P@5", collection=with_labels(LABELS))
-    assert found.notes == ("unjudged documents without a label count as nonrelevant: 2",)  # x and f
-    assert found.draws is None
-    assert estimate(JudgeFilled(), "P@2", collection=with_labels(LABELS)).notes == (
-        "unjudged documents without a label count as nonrelevant: 1",
-    )
-    all_labeled = with_labels({**LABELS, "2": {"z": 2, "x": 0}, "3": {"e": 0, "f": 1}})
-    assert estimate(JudgeFilled(), "P@5", collection=all_labeled).notes == ("",)
 
 
 def test_below_the_pool_depth_labels_wait_for_the_estimand() -> None:
@@ -84,25 +68,6 @@ def test_two_labels_are_not_relevant_and_relevant() -> None:
     assert discounted.per_topic[0].tolist() == close(1 + 1 / np.log2(3), 1 + 1 / np.log2(3), 0)
 
 
-def test_a_relevant_label_of_no_judged_document_is_the_least_that_counts() -> None:
-    unseen = with_labels({"1": {"a": 0, "l": 1}})
-    assert relevance_of_grades(unseen, unseen.judges[0]).tolist() == [0, 1]
-    assert relevance_of_grades(unseen, unseen.judges[0], 2).tolist() == [0, 2]
-
-
-@cases("shift", [-1.5, 0.25, 7.0])
-def test_other_labels_are_what_judged_documents_of_their_grade_are(shift: float) -> None:
-    """The highest has c2 h1 r2, the middle one a1 b0, of whose medians it is the lower, the lowest none."""
-    said = {
-        "1": {"c": 2, "h": 2, "a": 1, "b": 1, "l": 2, "d": 1, "m": 0},
-        "2": {"r": 2, "z": 2},
-    }
-    real = with_labels({q: {d: label + shift for d, label in of.items()} for q, of in said.items()})
-    assert relevance_of_grades(real, real.judges[0], 2).tolist() == [0, 0, 2]
-    found = estimate(JudgeFilled(), "P(rel=2)@5", collection=real)
-    assert found.per_topic[0].tolist() == close(1 / 5, 1 / 5, 0)
-
-
 def test_labels_beyond_the_levels_of_judgments_are_of_another_scale() -> None:
     three = with_labels({"1": {"c": 3, "a": 3, "h": 3, "l": 3, "d": 0}, "2": {"q": 1, "z": 2}})
     (judge,) = three.judges
@@ -110,18 +75,3 @@ def test_labels_beyond_the_levels_of_judgments_are_of_another_scale() -> None:
     # 3: c2 a1 h1; 2: nothing judged; 1: q0
     assert relevance_of_labels(three, judge)[judge.label == 3].tolist() == [1] * 4
     assert relevance_of_grades(three, judge).tolist() == [0, 0, 0, 1]
-
-
-def test_labels_on_the_scale_are_themselves() -> None:
-    collection = with_labels(LABELS)
-    (judge,) = collection.judges
-    assert is_on_scale(collection, judge)
-    read = relevance_of_labels(collection, judge)
-    assert np.array_equal(read, np.where(judge.is_labeled, np.nan_to_num(judge.label), -1))
-    half = Judge("half", judge.label / 2)
-    assert not is_on_scale(collection, half)
-    nothing = Judge("nothing", np.full_like(judge.label, np.nan))
-    assert not is_on_scale(collection, nothing)
-    unjudged = dataclasses.replace(toy_collection(), judges=(nothing,))
-    found = estimate(JudgeFilled(), "P@5", collection=unjudged)
-    assert found.per_topic[0].tolist() == close(2 / 5, 2 / 5, 0)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 from corrected import LABELS, close, estimate, with_labels
-from toys import from_rankings, toy_collection
 
-from bayespool.collection import Judge
 from bayespool.corrections import JudgeRates
 from bayespool.evidence import score_bounds
 from bayespool.measures import parse_measure
@@ -54,35 +50,3 @@ def test_over_the_ideal_of_the_judged_documents() -> None:
     most = score_bounds(with_labels(LABELS), "u", parse_measure("R@5")).most.scores()[0]
     assert topics_of("R@5")[1] == pytest.approx(4 / 5)
     assert most[1] == pytest.approx(4 / 5)
-
-
-def test_below_the_pool_depth_nothing_is_expected_of_the_pooled_estimand() -> None:
-    assert topics_of("P@5", JudgeRates(estimand="pooled")) == close(
-        (2 + 3 / 4 + 1 / 4) / 5, (2 + 3 / 4) / 5, (1 / 4 + 1 / 2) / 5
-    )
-
-
-def test_without_hidden_documents_there_is_no_rate() -> None:
-    """Both organizations have the same documents in the pool; what is fully judged keeps its value."""
-    collection = from_rankings(
-        {"x": {"1": "abc"}, "y": {"1": "bad"}, "u": {"1": "ae"}},
-        {"1": {"a": 1, "b": 0}},
-        {"x": "x", "y": "y", "u": "u"},
-        pooled_run_ids=("x", "y"),
-        pool_depth=2,
-    )
-    labeled = with_labels({"1": {"a": 1, "b": 0, "e": 1}}, collection)
-    (result,) = JudgeRates().estimate(labeled, ["u", "x"], "P@2")
-    assert np.isnan(result.per_topic[0]).all()
-    assert result.value[1] == 1 / 2
-    assert result.notes == ("needs documents that one organization alone contributed", "")
-    bare = toy_collection(pooled_run_ids=(), pool_depth=0)
-    assert estimate(JudgeRates(), collection=with_labels(LABELS, bare)).notes == ("needs a pooled run",)
-
-
-def test_a_judge_that_says_the_same_leaves_the_rate_of_all() -> None:
-    """Half of the hidden documents are relevant."""
-    toy = toy_collection()
-    same = dataclasses.replace(toy, judges=(Judge("llm", np.ones(len(toy.relevance))),))
-    found = estimate(JudgeRates(), "P@5", collection=same)
-    assert found.per_topic[0].tolist() == close((2 + 3 / 2) / 5, (2 + 1) / 5, 1 / 5)

@@ -11,7 +11,7 @@ import pytest
 from corrected import LABELS, estimate, with_any_labels, with_labels
 from each import cases
 from hypothesis import given, strategies as st
-from toys import EDGE_CASES, EDGE_MEASURES, from_rankings, pooled_collections, toy_collection
+from toys import from_rankings, pooled_collections, toy_collection
 
 from bayespool import leave_out, load_example, read_collection
 from bayespool.collection import Collection, Judge, add_judges, labels_from_frame
@@ -24,7 +24,7 @@ from bayespool.corrections.labels import (
 )
 from bayespool.errors import InputError, PoolWarning
 from bayespool.evidence import score_bounds
-from bayespool.measures import MEASURES, Estimates, parse_measure
+from bayespool.measures import MEASURES, Estimates
 
 BY_LABELS: tuple[LabelCorrection, ...] = (
     JudgeFilled(),
@@ -96,23 +96,6 @@ def test_hidden_documents_are_counted_down_to_rank_30() -> None:
     assert [len(hidden_documents(collection, depth)) for depth in (1, 30, 35, 100)] == [29, 29, 34, 39]
 
 
-def test_opened_ranks_are_those_that_may_be_relevant() -> None:
-    collection = toy_collection()
-    found = score_bounds(collection, "u", parse_measure("P@5"))
-    level, opened, document = JudgeRates(estimand="complete").opened_ranks(
-        collection, found.run_ids, found.measure.cutoff
-    )
-    assert level[0, 0].tolist() == [1, -1, -1, 1, -1]
-    assert opened[0].tolist() == [
-        [False, True, True, False, True],
-        [False, False, True, True, False],
-        [True, True, False, False, False],
-    ]
-    assert [collection.doc_id(pair) for pair in document[0, 0][opened[0, 0]]] == ["l", "d", "m"]
-    _, pooled, _ = JudgeRates(estimand="pooled").opened_ranks(collection, found.run_ids, found.measure.cutoff)
-    assert pooled[0, 0].tolist() == [False, True, True, False, False]
-
-
 # What all of them have in common
 
 
@@ -133,27 +116,6 @@ def within(result: Estimates, collection: Collection, run_id: str) -> None:
 
 
 @by_correction
-@cases("case", EDGE_CASES)
-def test_edge_case(case: str, correction: LabelCorrection) -> None:
-    bare, run_id = EDGE_CASES[case]()
-    collection = with_any_labels(bare)
-    has_hidden = bool(len(hidden_documents(collection, 10)))
-    for result in correction.estimate(collection, run_id, (*EDGE_MEASURES, "nDCG@5", "RBP@5")):
-        found = score_bounds(collection, run_id, result.measure)
-        needs_hidden = isinstance(correction, JudgeRates) or getattr(correction, "sample", "") == "hidden"
-        judged_of_own = int(found.n_judged.sum())
-        if found.n_unjudged.any() and (
-            (needs_hidden and not has_hidden)
-            or (getattr(correction, "sample", "") == "judged" and judged_of_own < 2)
-        ):
-            assert np.isnan(result.per_topic).all()
-            assert result.notes[0].startswith("needs ")
-            assert result.draws is None
-            continue
-        within(result, collection, run_id)
-
-
-@by_correction
 @given(pooled_collections(), st.sampled_from(["P@4", "P(rel=2)@2", "DCG@3", "RBP(p=0.5)@4", "AntiP@3"]))
 def test_values_lie_between_the_bounds(
     correction: LabelCorrection, collection: Collection, measure: str
@@ -163,19 +125,6 @@ def test_values_lie_between_the_bounds(
         result = estimate(correction, measure, run_id, labeled)
         if np.isfinite(result.value).all():
             within(result, labeled, run_id)
-
-
-@by_correction
-def test_runs_together_are_runs_alone(correction: LabelCorrection) -> None:
-    collection = with_labels(LABELS)
-    for measure in ("P@5", "DCG@4", "P(rel=2)@3"):
-        (together,) = correction.estimate(collection, ["s1", "u"], measure)
-        alone = estimate(correction, measure, "u", collection)
-        assert np.array_equal(alone.per_topic[0], together.per_topic[1])
-        assert alone.notes == together.notes[1:]
-        if alone.draws is not None and together.draws is not None:
-            assert np.array_equal(alone.draws.amount[:, 0], together.draws.amount[:, 1])
-            assert alone.std == pytest.approx(together.std[1:])
 
 
 @by_correction
@@ -217,21 +166,6 @@ def test_what_a_left_out_run_hides_does_not_matter(correction: LabelCorrection) 
         assert np.array_equal(a.per_topic, b.per_topic)
         if a.measure.name == "P" and isinstance(correction, JudgeFilled):
             assert not np.array_equal(a.per_topic, c.per_topic)
-
-
-def test_they_are_left_out_by_name() -> None:
-    example = with_any_labels(load_example())
-    names = ["judge-filled", "judge-rates", "prediction-powered", "prediction-powered(sample='judged')"]
-    asked = {name: name for name in names}
-    left = leave_out(example, ["P@10", "nDCG@10"], estimators=asked)
-    frame = left.to_frame()
-    assert frame["value"].notna().all()
-    has_interval = frame["estimator"].str.startswith("prediction")
-    assert frame.loc[has_interval, ["lower", "upper", "std", "crps"]].notna().all(axis=None)
-    assert frame.loc[~has_interval, ["lower", "upper", "std", "crps"]].isna().all(axis=None)
-    summary = left.to_frame("summary").set_index(["estimator", "measure"])
-    assert 0 < summary.loc[("prediction-powered", "P@10"), "coverage_95"] <= 1
-    assert np.isnan(summary.loc[("judge-rates", "P@10"), "coverage_95"])
 
 
 @pytest.mark.slow

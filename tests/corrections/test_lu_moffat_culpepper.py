@@ -15,9 +15,6 @@ from toys import from_rankings
 from bayespool.collection import Collection
 from bayespool.corrections import LuMoffatCulpepper
 from bayespool.corrections.lu_moffat_culpepper import gain_curves, simplex_weights
-from bayespool.evidence import score_bounds
-from bayespool.experiments import load_example
-from bayespool.measures import parse_measure
 
 # Weights
 
@@ -35,13 +32,6 @@ def test_weights_are_the_best_of_a_fine_grid(rows: list[tuple[float, float, floa
     grid = np.linspace(0, 1, 1001)
     squares = np.square(table @ np.stack([grid, 1 - grid]) - target[:, None]).sum(axis=0)
     assert np.square(table @ weights - target).sum() <= squares.min() + 1e-9 * scale**2
-
-
-def test_weights_of_three_columns() -> None:
-    table = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1]])
-    assert simplex_weights(table, np.array([0.5, 0.5, -1])).tolist() == pytest.approx([0.5, 0.5, 0])
-    assert simplex_weights(table, np.array([5.0, 0, 0])).tolist() == pytest.approx([1, 0, 0])
-    assert simplex_weights(np.ones((2, 4)), np.ones(2)).tolist() == [0.25] * 4
 
 
 # One pooled run: a2 b1 | c? d?, whose weight is 1; the run to score has c x a
@@ -77,29 +67,6 @@ def test_gain_of_a_document_is_that_of_its_rank(shape: Any, third: float, last: 
         assert result.notes == ("gains by rank are fitted to 2 ranks",)
 
 
-def test_over_the_ideal_of_the_judged_documents() -> None:
-    correction = LuMoffatCulpepper(shape="zipf")
-    # of the ideal ranking a2 b1
-    value = estimate(correction, "nDCG@2", collection=one_run()).value[0]
-    assert value == pytest.approx((2 / 3 + 2 / 1000 / np.log2(3)) / (2 + 1 / np.log2(3)), abs=1e-5)
-    # c at rank 2, after a: 2 + 2/3/log2(3)
-    value = estimate(correction, "nDCG@2", collection=one_run("ac")).value[0]
-    assert value == pytest.approx((2 + 2 / 3 / np.log2(3)) / (2 + 1 / np.log2(3)), abs=1e-5)
-
-
-def test_no_more_than_completed_judgments_bring() -> None:
-    # a1 alone is relevant and gains 1 at both ranks: c would add 1 to an ideal of 1
-    collection = from_rankings(
-        {"p": {"1": "abc"}, "u": {"1": "ac"}},
-        {"1": {"a": 1, "b": 1}, "2": {"a": 0}},
-        pooled_run_ids=("p",),
-        pool_depth=2,
-    )
-    result = estimate(LuMoffatCulpepper(shape="linear"), "R@2", collection=collection)
-    most = score_bounds(collection, "u", parse_measure("R@2")).most.scores()[0, 0]
-    assert result.per_topic[0, 0] == most == pytest.approx(2 / 3)
-
-
 def test_chances_of_measures_that_are_no_sums() -> None:
     # relevant at ranks 1 and 2: a line gives 1 at rank 3, so that c is relevant for certain
     relevance = {"a": 1, "b": 1}
@@ -117,34 +84,6 @@ def test_chances_of_measures_that_are_no_sums() -> None:
     assert estimate(zipf, "ERR(max_rel=2)@2", collection=collection).value[0] == pytest.approx(
         third + (1 - third) * fourth / 2, abs=1e-4
     )
-
-
-def test_measures_that_are_neither_have_none() -> None:
-    for measure, note in (
-        ("AntiP@3", "defined for measures that rise with relevance"),
-        ("P@3", "gains by rank are fitted to 2 ranks"),
-    ):
-        result = estimate(LuMoffatCulpepper(), measure, collection=one_run())
-        assert result.notes == (note,)
-        assert np.isnan(result.value[0]) == (measure == "AntiP@3")
-
-
-def test_weights_go_to_runs_whose_ranks_tell_gains() -> None:
-    """x stands at rank 5 of both pooled runs, y at rank 6 of the good one, z at rank 6 of the bad one."""
-    # mean gains are ½ 0 ½ 0; g falls, so that a, which is relevant, is where the good run has it
-    for loss in ("a", "b"):
-        correction = LuMoffatCulpepper(shape="zipf", loss=loss)  # type: ignore[arg-type]
-        of_documents = []
-        for target in ("x", "y", "z"):
-            collection = from_rankings(
-                {"good": {"1": "abcdxy"}, "bad": {"1": "dcabxz"}, "u": {"1": target}},
-                {"1": {"a": 1, "b": 0, "c": 0, "d": 0}},
-                pooled_run_ids=("good", "bad"),
-                pool_depth=4,
-            )
-            of_documents.append(estimate(correction, "P@1", collection=collection).value[0])
-        x, y, z = of_documents
-        assert x > y > z
 
 
 # A slow reference
@@ -242,19 +181,3 @@ def test_a_run_counts_down_to_its_own_depth() -> None:
         correction = LuMoffatCulpepper(shape="linear", loss=loss, persistence=0.8)  # type: ignore[arg-type]
         found = estimate(correction, "P@1", "u", collection).value[0]
         assert found == pytest.approx(0.75, abs=2e-4), "a line does not rise: it is level"
-
-
-def test_combination_is_of_the_shapes() -> None:
-    """Between the estimates of the three shapes, document by document: of one unjudged document here."""
-    example = load_example()
-    three = np.stack(
-        [
-            estimate(LuMoffatCulpepper(shape=shape), "P@10", "new-a", example).per_topic[0]  # type: ignore[arg-type]
-            for shape in ("linear", "zipf", "weibull")
-        ]
-    )
-    combined = estimate(LuMoffatCulpepper(), "P@10", "new-a", example).per_topic[0]
-    one = score_bounds(example, "new-a", parse_measure("P@10")).n_unjudged[0] <= 1
-    assert one.any()
-    assert (combined >= three.min(axis=0) - 1e-9)[one].all()
-    assert (combined <= three.max(axis=0) + 1e-9)[one].all()

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from corrected import LABELS, close, estimate, sampled, with_any_labels, with_labels
+from corrected import LABELS, close, estimate, sampled, with_labels
 from each import cases
 from hypothesis import given, strategies as st
 from toys import from_rankings
 
-from bayespool import load_example
 from bayespool.corrections import ConformalRiskControl
 from bayespool.corrections.oosterhuis import (
     Calibration,
-    Critical,
     critical_shifts,
-    middle_shifts,
     moved_gains,
     shift_at,
 )
@@ -88,35 +85,6 @@ def test_the_estimate_is_where_the_bounds_of_level_0_meet() -> None:
     weight, rounding = 0.5 + 0.5 + 0.2 * 3, 1.01 / 15
     assert lower[0] == pytest.approx((4 + weight / (1 - 0.4 / 1.5)) / 15, abs=rounding)
     assert upper[0] == pytest.approx((4 + 2 + 3 * 0.2 / 0.3) / 15, abs=rounding)
-
-
-def test_the_middle_of_an_even_number_of_sets_is_two() -> None:
-    critical = Critical(np.array([1, 3, 4, 8]), np.array([2, 4, 6, 9]))
-    assert middle_shifts(critical).tolist() == [4, 6]
-    assert middle_shifts(Critical(critical.below[:3], critical.above[:3])).tolist() == [4, 4]
-    assert middle_shifts(Critical(critical.below[:1], critical.above[:1])).tolist() == [2, 2]
-
-
-def test_quantiles_of_draws_are_the_bounds_of_all_levels() -> None:
-    example = with_any_labels(load_example())
-    found = estimate(ConformalRiskControl(), "DCG@10", "new-b", example)
-    assert found.draws is not None
-    widths = [float(np.diff(np.concatenate(found.interval(level)))[0]) for level in (0.5, 0.8, 0.95)]
-    assert widths == sorted(widths)
-    lower, upper = found.interval(0.01)
-    assert lower[0] - 0.01 <= found.value[0] <= upper[0] + 0.01
-    again = estimate(ConformalRiskControl(), "DCG@10", "new-b", example)
-    assert again.draws is not None
-    assert np.array_equal(found.draws.amount, again.draws.amount)
-
-
-def test_judged_documents_of_the_run_are_the_sets_of_the_paper() -> None:
-    """All four of u are relevant: a, p of label 2 take a shift of .5, h, v without one of .8, and so do l m z
-    x f, but not d e.
-    """
-    found = estimate(ConformalRiskControl(sample="judged"), "P@5", collection=with_labels(LABELS))
-    assert found.per_topic[0].tolist() == close(4 / 5, 4 / 5, 1 / 5)
-    assert found.notes[0].endswith("but a pool is not one")
 
 
 def test_a_fully_judged_run_has_an_interval_of_no_width() -> None:

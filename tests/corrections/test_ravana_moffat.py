@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any, Literal
 
 import numpy as np
 import pytest
-import pytrec_eval
 import toys
 from corrected import close, estimate, topics_of
 from each import cases
-from hypothesis import given, strategies as st
+from hypothesis import strategies as st
 
 from bayespool.corrections import (
     AsJudged,
@@ -23,9 +21,8 @@ from bayespool.corrections import (
 )
 from bayespool.corrections.ravana_moffat import background, interpolated, smoothed
 from bayespool.errors import InputError
-from bayespool.evidence import JudgmentCounts, judgment_counts, score_bounds
+from bayespool.evidence import JudgmentCounts, judgment_counts
 from bayespool.experiments import leave_out, load_example
-from bayespool.measures import parse_measure
 
 
 # The new run of the toy:        topic 1, a1 l? d? h1 m?     topic 2, v1 p1 z? x?     topic 3, e? f?
@@ -48,17 +45,6 @@ def test_values_of_the_toy() -> None:
     assert topics_of(Smoothed(), "P@2") == close(0.74, 1, 0.05)
     # 0.4 + 0.91·0.6·0.4 + 0.36·0.05; 0.4 + 0.91·0.4·0.4 + 0.16·0.05; 0.16·0.05
     assert topics_of(Smoothed()) == close(0.6364, 0.5536, 0.008)
-
-
-def test_lower_bound_is_trec_evals() -> None:
-    runs = toys.RUNS
-    qrels = {q: {d: r for d, r in judged.items() if r >= 0} for q, judged in toys.JUDGMENTS.items()}
-    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"P.1,2,3,5"})
-    for run_id, topics in runs.items():
-        result = evaluator.evaluate(topics)
-        for cutoff in (1, 2, 3, 5):
-            expected = [result[q][f"P_{cutoff}"] if q in result else 0 for q in ("1", "2", "3")]
-            assert topics_of(AsJudged(), f"P@{cutoff}", run_id) == close(*expected)
 
 
 # Over ideal rankings T has the relevant documents that the run lacks at its first unjudged ranks.
@@ -120,42 +106,6 @@ def test_ranks_beyond_the_end_of_a_run_are_no_documents() -> None:
 SHARES = st.floats(0, 1)
 
 
-def lower_and_residual(share: float, judged: float) -> tuple[np.ndarray, np.ndarray]:
-    """B and Δ of a run of which so much is judged, and such a share of that relevant."""
-    return np.array(share * judged), np.array(1 - judged)
-
-
-@given(SHARES, SHARES, SHARES, SHARES)
-def test_smoothed_mixes_interpolated_and_background(c: float, e: float, share: float, judged: float) -> None:
-    b, delta = lower_and_residual(share, judged)
-    if delta == 1:
-        b = np.array(0.0)
-        assert interpolated(b, delta, c, e) == e
-        assert background(b, delta, e) == pytest.approx(e)
-    x_i, x_b = interpolated(b, delta, c, e), background(b, delta, e)
-    assert smoothed(b, delta, c, e) == pytest.approx((1 - delta) * x_i + delta * x_b, abs=1e-12)
-
-
-@given(SHARES, SHARES, SHARES, SHARES)
-def test_values_lie_between_the_bounds(c: float, e: float, share: float, judged: float) -> None:
-    b, delta = lower_and_residual(share, judged)
-    for value in (interpolated(b, delta, c, e), background(b, delta, e), smoothed(b, delta, c, e)):
-        assert b - 1e-12 <= value <= b + delta + 1e-12
-
-
-@given(SHARES, SHARES, SHARES)
-def test_nothing_judged_is_the_background_and_all_the_lower_bound(b: float, c: float, e: float) -> None:
-    for lower, residual, value in ((0.0, 1.0, e), (b, 0.0, b)):
-        at = np.array([lower]), np.array([residual])
-        for found in (interpolated(*at, c, e), smoothed(*at, c, e), background(*at, e)):
-            assert found == [value]
-
-
-def test_interpolated_with_c_1_is_the_precision_of_what_is_judged() -> None:
-    value = interpolated(np.array([0.3]), np.array([0.4]), 1, 0.01)
-    assert value == pytest.approx(0.3 / 0.6)
-
-
 # Constants
 
 
@@ -209,17 +159,6 @@ def test_constants_stay_between_0_and_1() -> None:
     assert found.rmse == pytest.approx(0.4 - 0.25)
 
 
-def test_constant_that_the_data_do_not_touch_is_nan() -> None:
-    found = fit_constants("interpolated", [counts_of([200], [500])], counts_of([300], [0]))
-    assert found.c == pytest.approx(0.5)
-    assert np.isnan(found.e)
-    nothing = counts_of([200, 100], [0, 0])
-    for method in ("background", "interpolated", "smoothed"):
-        found = fit_constants(method, [nothing], nothing)
-        assert np.isnan([found.c, found.e]).all()
-        assert found.rmse == 0
-
-
 def rmse_of(method: str, tables: list[JudgmentCounts], truth: JudgmentCounts, c: float, e: float) -> float:
     function = {"interpolated": interpolated, "smoothed": smoothed}.get(method)
     errors = [
@@ -248,37 +187,6 @@ def test_fitted_constants_beat_a_grid(
     assert best[0] - 0.01 < found.rmse <= best[0] + 1e-12
     assert abs(c - best[1]) <= 0.05
     assert abs(e - best[2]) <= 0.05
-
-
-def test_constants_are_fitted_to_measures_that_end_at_1() -> None:
-    example = load_example()
-    runs = example.pooled_run_ids
-    found = {
-        text: [score_bounds(c, runs, parse_measure(text)) for c in (example.truncate_pool(3), example)]
-        for text in ("RBP(p=0.8)@10", "AP@10", "DCG@10")
-    }
-    for text in ("RBP(p=0.8)@10", "AP@10"):
-        shallow, truth = found[text]
-        assert 0 <= fit_constants("smoothed", [shallow], truth).c <= 1
-    with pytest.raises(InputError, match="constants are fitted to measures from 0 to 1, and DCG@10"):
-        fit_constants("smoothed", found["DCG@10"][:1], found["DCG@10"][1])
-
-
-def test_constants_need_counts_that_match() -> None:
-    counts = counts_of([200, 100], [500, 500])
-    with pytest.raises(InputError, match="counts of the same runs, topics and cutoffs"):
-        fit_constants("background", [], counts)
-    others = [
-        dataclasses.replace(counts, run_ids=("s",)),
-        dataclasses.replace(counts, query_ids=("8", "9")),
-        counts_of([20, 10], [50, 50], cutoff=100),
-        counts_of([200], [500]),
-    ]
-    for other in others:
-        with pytest.raises(InputError, match="counts of the same runs, topics and cutoffs"):
-            fit_constants("background", [counts, other], counts)
-    with pytest.raises(InputError, match="no constants to fit for 'condensed'"):
-        fit_constants("condensed", [counts], counts)  # type: ignore[arg-type]
 
 
 def test_alpha_weighs_interpolated_against_background() -> None:
@@ -315,20 +223,6 @@ def test_constants_fitted_to_the_pool_are_those_of_least_error_when_left_out(mea
     assert error.drop("best").min() >= error["best"] - 1e-12
     highest = {"DCG@5": 2 * (1 / np.log2(np.arange(2, 7))).sum()}.get(measure, 1)
     assert best.rmse * highest == pytest.approx(error["best"], abs=1e-9)
-
-
-def test_constants_come_from_the_pool() -> None:
-    for method in (Background, Interpolated, Smoothed):
-        (fitted,) = method(fit="pool").estimate(load_example(), "new-b", "P@10")
-        best = fit_constants_to_pool(fitted.method, load_example())  # type: ignore[arg-type]
-        known = {"c": best.c, "e": best.e} if method is not Background else {"e": best.e}
-        used = {name: x for name, x in known.items() if not np.isnan(x)}
-        (given,) = method(**used).estimate(load_example(), "new-b", "P@10")
-        np.testing.assert_array_equal(fitted.per_topic, given.per_topic)
-        assert {n: float(v[0]) for n, v in fitted.indicators.items()} == {
-            f"constant_{name}": used.get(name, 0.01) for name in known
-        }
-        assert set(fitted.notes) == {""}
 
 
 def test_constants_that_are_fitted_or_cannot_be_are_told() -> None:

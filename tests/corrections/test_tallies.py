@@ -14,20 +14,6 @@ from bayespool.evidence.ideals import judged_at_levels, tally_of
 LEVELS = (0, 1, 2)
 
 
-def test_judged_documents_of_the_toy() -> None:
-    # topic 1: b i k j, a f h, c; topic 2: q w, p v, r; topic 3: a b c d
-    assert judged_at_levels(toy_collection(), LEVELS, toy_collection().relevance).tolist() == [
-        [4, 3, 1],
-        [2, 2, 1],
-        [4, 0, 0],
-    ]
-    assert judged_at_levels(toy_collection(), (0, 2), toy_collection().relevance).tolist() == [
-        [7, 1],
-        [4, 1],
-        [4, 0],
-    ]
-
-
 def test_hidden_documents_of_the_toy() -> None:
     # runs n1, n2, s1, s2: see who alone contributed what at the top of toys.py
     by_run = hidden_at_levels(toy_collection(), LEVELS, by="run")

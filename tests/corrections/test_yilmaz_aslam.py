@@ -17,34 +17,11 @@ from bayespool.corrections import InferredAP
 from bayespool.corrections.base import NO_SAMPLE
 from bayespool.pooling import StrategyPool, discover_pool
 from bayespool.pooling.pools import with_strategy_pool
-from bayespool.pooling.sampled import infer_ap, infer_stratified_ap, sampled_states
-from bayespool.pooling.strategy import retrieved_by
-
-STRATIFIED = "stratified(depths=(3,), rates=(3.0, 1.0))"
-
-
-def states_of(collection: Collection, runs: list[str], cutoff: int) -> np.ndarray:
-    pooled = np.zeros(len(collection.relevance), dtype=bool)
-    for topic in retrieved_by(collection, np.flatnonzero(collection.pooled), depth=10):
-        pooled[topic.pair] = True
-    top = collection.document[collection.run_index(runs), :, :cutoff]
-    return sampled_states(top, collection.relevance > 0, collection.judged, pooled)
+from bayespool.pooling.sampled import infer_ap, sampled_states
 
 
 def n_relevant(collection: Collection) -> np.ndarray:
     return np.bincount(collection.pair_topic[collection.relevance > 0], minlength=len(collection.query_ids))
-
-
-def test_score_gives_infap_of_a_uniform_sample() -> None:
-    collection, runs = with_strategy_pool(load_example(), "uniform", 500), ["new-a", "north-1"]
-    for cutoff in (5, 10):
-        expected = infer_ap(states_of(collection, runs, cutoff), n_relevant(collection))
-        scores = score(collection, runs, f"AP@{cutoff}", estimators="inferred-ap")
-        assert wide(scores)["inferred-ap"].tolist() == pytest.approx(expected.mean(axis=1), abs=1e-12)
-        assert not wide(scores)["note"].str.contains("pool depth").any()  # it has none
-        (found,) = InferredAP().estimate(collection, runs, f"AP@{cutoff}")
-        assert found.per_topic == pytest.approx(expected, abs=1e-12)
-    assert expected.mean() > 0.2
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.NoPoolWarning")
@@ -74,24 +51,6 @@ def test_infap_of_trec8_is_infer_aps(collections: Path) -> None:
         assert found.per_topic == pytest.approx(infer_ap(state, n_relevant(sample)), abs=1e-12)
         assert abs((found.value - true).mean()) < most
     assert np.corrcoef(found.value, true)[0, 1] > 0.98
-
-
-def test_xinfap_of_a_stratified_sample() -> None:
-    collection = with_strategy_pool(load_example(), STRATIFIED, 500)
-    pooled = np.flatnonzero(collection.pooled)
-    top = collection.document[collection.run_index("new-a")]
-    state = states_of(collection, ["new-a"], 10)
-    (found,) = InferredAP().estimate(collection, "new-a", "AP@10")
-    for t, topic in enumerate(retrieved_by(collection, pooled, depth=10)):
-        stratum = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
-        stratum[topic.pair] = of_topic = np.where(topic.best_rank <= 3, 0, 1)
-        judged, hits = collection.judged[topic.pair], collection.relevance[topic.pair] > 0
-        n_pooled, n_judged, n_hits = (
-            np.bincount(of_topic[of_kind], minlength=2) for of_kind in (hits | True, judged, hits)
-        )
-        expected = infer_stratified_ap(state[:, t], stratum[top[:, t, :10]], n_pooled, n_judged, n_hits)
-        assert found.per_topic[0, t] == pytest.approx(expected.item(), abs=1e-12)
-    assert found.value[0] > 0.2
 
 
 def test_other_judgments_are_a_stratum_of_their_own() -> None:

@@ -9,13 +9,10 @@ import pytest
 import toys
 from each import cases
 from hypothesis import given, strategies as st
-from toys import from_rankings, toy_collection
+from toys import toy_collection
 
 from bayespool.collection import Collection
-from bayespool.errors import InputError
 from bayespool.evidence.composition import composition_effects
-
-CUTOFFS = st.lists(st.integers(1, 12), min_size=1, max_size=4)
 
 
 def effects_of(collection: Collection, run_id: str, cutoff: int, **options: Any) -> list[list[float]]:
@@ -56,78 +53,6 @@ def test_composition_effects_are_means_over_pooled_runs() -> None:
     assert effects_of(toy_collection(), "u", 1, rel=2) == [[0, 1, 0], [0, -1, 0]]
 
 
-def test_composition_halfway() -> None:
-    """Of α = ½: s1 on topic 1 has a1 i3 h3 b4 j5, so that i, which u does not have, goes before h."""
-    collection = toy_collection()
-    assert effects_of(collection, "u", 2, alpha=0.5) == [[-1, 0, 0], [1, 0, 0]]
-    # s1 on topic 2: q1 v1.5 w3 p3 x4.5 y6, w before p; on topic 3: c1 a2 e2.5 d3
-    assert effects_of(collection, "u", 3, alpha=0.5) == [[0, 0, 0], [0, 0, -1]]
-    # s2 on topic 1: k2 h2.5
-    assert effects_of(collection, "u", 1, alpha=0.5) == [[-1, 0, 0], [1, 0, 0]]
-
-
-@cases(
-    ("new", "relevant"),
-    [
-        ("xb", -1),  # b moves from 1 to 2, where a is that only the pooled run has: a b
-        ("xyb", -1),
-        ("b", 0),  # b stays at 1
-        ("a", 0),  # a moves from 2 to 1, where b is that only the pooled run has: b a
-    ],
-)
-def test_common_document_goes_after_the_exclusive_one(new: str, relevant: int) -> None:
-    """Whether it moved down or up."""
-    collection = from_rankings(
-        {"p": {"1": "ba"}, "u": {"1": new}},
-        {"1": {"a": 0, "b": 1}},
-        pooled_run_ids=("p",),
-        pool_depth=2,
-    )
-    assert effects_of(collection, "u", 1) == [[relevant], [-relevant]]
-
-
-@cases(
-    ("alpha", "before", "after"),
-    [
-        (1 / 3, 5, 4),  # ⅓·1 + ⅔·5 = 3⅔, behind the third
-        (1 / 3, 4, 4),  # ⅓·1 + ⅔·4 = 3, which is 3.0000000000000004 in floating point
-        (0.34, 4, 3),  # 2.98, before the third
-        (0.7, 11, 5),  # 0.7·1 + 0.3·11 = 4, which is 4.000000000000001
-        (0.9, 11, 3),  # 0.9·1 + 0.1·11 = 2, which is 1.9999999999999996
-        (0.91, 11, 2),  # 1.9
-    ],
-)
-def test_fractional_positions_that_are_equal_tie(alpha: float, before: int, after: int) -> None:
-    """The one document in common, first in u, moves up and stops behind the one of equal position."""
-    ours = "abcdefghij"[: before - 1] + "R"
-    collection = from_rankings(
-        {"p": {"1": ours}, "u": {"1": "R"}},
-        {"1": {d: int(d == "R") for d in ours}},
-        pooled_run_ids=("p",),
-        pool_depth=11,
-    )
-    effects = composition_effects(collection, "u", cutoffs=range(1, 12), alpha=alpha)
-    gained = np.round(effects.delta_precision[0, 0] * np.arange(1, 12)).tolist()
-    assert gained == [int(after <= cutoff < before) for cutoff in range(1, 12)]
-
-
-@given(toys.pooled_collections(), CUTOFFS)
-def test_alpha_0_moves_nothing(collection: Collection, cutoffs: list[int]) -> None:
-    effects = composition_effects(collection, cutoffs=cutoffs, alpha=0)
-    assert not effects.delta_precision.any()
-    assert not effects.delta_antiprecision.any()
-
-
-def test_topic_that_the_run_misses_has_no_effect() -> None:
-    collection = from_rankings(
-        {"p": {"1": "ba", "2": "ba"}, "u": {"1": "xb"}},
-        {"1": {"a": 0, "b": 1}, "2": {"a": 0, "b": 1}},
-        pooled_run_ids=("p",),
-        pool_depth=2,
-    )
-    assert effects_of(collection, "u", 1) == [[-1, 0], [1, 0]]
-
-
 def test_run_is_not_composed_with_itself() -> None:
     """A pooled run's effects are those on the others."""
     alone = toy_collection(pooled_run_ids=("n1",))
@@ -136,16 +61,6 @@ def test_run_is_not_composed_with_itself() -> None:
     )
     effects = composition_effects(alone, "n1", cutoffs=[1, 3])
     assert not effects.delta_precision.any()
-
-
-def test_no_pooled_run_no_effect_and_alpha_is_a_weight() -> None:
-    effects = composition_effects(toy_collection(pooled_run_ids=()), cutoffs=[1, 3])
-    assert effects.delta_precision.shape == (5, 3, 2)
-    assert not effects.delta_precision.any()
-    assert not effects.delta_antiprecision.any()
-    for alpha in (-0.1, 1.1, float("nan")):
-        with pytest.raises(InputError, match="is not between 0 and 1"):
-            composition_effects(toy_collection(), cutoffs=5, alpha=alpha)
 
 
 def composed(ours: str, theirs: str, alpha: float) -> str:

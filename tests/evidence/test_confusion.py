@@ -9,7 +9,7 @@ from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from bayespool.collection import Judge
-from bayespool.evidence import GradeCounts, LabelConfusion, auc, grade_counts, kappas
+from bayespool.evidence import GradeCounts, LabelConfusion, auc, kappas
 from bayespool.evidence.labels import grade_names
 
 
@@ -35,13 +35,6 @@ def test_documents_are_counted_by_label_and_relevance() -> None:
     ]
 
 
-def test_hidden_documents_stand_within_the_cutoff() -> None:
-    """Of the documents that lead a run b, p, b and h are of one organization alone."""
-    found = toy_confusion((1,), cutoff=1)
-    assert found.hidden.tolist() == [[2, 1], [0, 0], [0, 1], [0, 0]]  # b b, h; p
-    assert found.other.tolist() == toy_confusion((1,)).other.tolist()
-
-
 def test_relevance_may_begin_at_any_of_the_levels() -> None:
     found = toy_confusion()
     for rel, relevant, nonrelevant in ((1, [2, 2, 2], [3, 2, 0]), (2, [0, 1, 1], [5, 3, 1])):
@@ -50,27 +43,6 @@ def test_relevance_may_begin_at_any_of_the_levels() -> None:
         assert counted.n_nonrelevant.tolist() == nonrelevant
     with pytest.raises(ValueError, match="not in tuple"):
         found.by_grade("hidden", 3)
-
-
-def test_other_documents_are_those_that_the_models_know_a_judge_by() -> None:
-    collection, found = labeled_toy(), toy_confusion()
-    for rel in (1, 2):
-        expected, counted = (
-            grade_counts(collection, collection.judges[0], rel=rel),
-            found.by_grade("other", rel),
-        )
-        assert counted.n_relevant.tolist() == expected.n_relevant.tolist()
-        assert counted.n_nonrelevant.tolist() == expected.n_nonrelevant.tolist()
-
-
-def test_agreement_by_hand() -> None:
-    """6 relevant and 5 nonrelevant: 16 pairs are in order, 10 tied. From label 1 on 4 of 6 and 2 of 5 are
-    taken as relevant, so that 7 of 11 agree where 61/11² are expected to; from label 2 on 2 and none, 7 and
-    57/11².
-    """
-    counted = toy_confusion().by_grade("hidden", 1)
-    assert auc(counted) == pytest.approx((16 + 10 / 2) / 30)
-    np.testing.assert_allclose(kappas(counted), [(77 - 61) / (121 - 61), (77 - 57) / (121 - 57)])
 
 
 def test_agreement_is_that_of_other_software() -> None:

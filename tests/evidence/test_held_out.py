@@ -2,47 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import toys
 from hypothesis import given, strategies as st
 from toys import from_rankings, toy_collection
 
 from bayespool.collection import Collection
-from bayespool.evidence import HeldOutCounts, condensed_counts, held_out_counts, judgment_counts
-from bayespool.evidence.composition import composition_effects
+from bayespool.evidence import HeldOutCounts, held_out_counts, judgment_counts
 from bayespool.evidence.held_out import held_out_documents
 
-CUTOFFS = st.lists(st.integers(1, 12), min_size=1, max_size=4)
-
-
 # Judgment counts
-
-
-@given(toys.pooled_collections(), CUTOFFS, st.integers(1, 2), st.data())
-def test_many_cutoffs_equal_one_at_a_time(
-    collection: Collection, cutoffs: list[int], rel: int, data: st.DataObject
-) -> None:
-    run_ids = data.draw(st.lists(st.sampled_from(collection.run_ids), min_size=1))
-    substitute = data.draw(st.sampled_from([None, *collection.run_ids]))
-
-    def all_of(at: Sequence[int]) -> list[np.ndarray]:
-        counts = judgment_counts(collection, run_ids, cutoffs=at, rel=rel)
-        held_out = held_out_counts(collection, cutoffs=at, rel=rel, substitute=substitute)
-        effects = composition_effects(collection, run_ids, cutoffs=at, rel=rel)
-        return [
-            *(counts.n_relevant, counts.n_nonrelevant, counts.n_unjudged, counts.n_missing),
-            condensed_counts(collection, run_ids, cutoffs=at, rel=rel),
-            *(held_out.n_relevant, held_out.n_nonrelevant, held_out.n_hidden, held_out.n_hidden_relevant),
-            *(held_out.n_credited, held_out.n_credited_relevant, held_out.n_unjudged),
-            *(effects.delta_precision, effects.delta_antiprecision),
-        ]
-
-    together = all_of(cutoffs)
-    for c, cutoff in enumerate(cutoffs):
-        for many, one in zip(together, all_of([cutoff]), strict=True):
-            assert np.array_equal(many[..., c], one[..., 0])
 
 
 # Held-out evidence
@@ -113,20 +82,6 @@ def test_document_on_equal_ranks_goes_to_the_first_run() -> None:
     assert held_out(counts, 2, *CREDITED) == {"r1": [(1, 1)], "r2": [(1, 1)], "r3": [(1, 0)]}
 
 
-def test_runs_held_out_of_the_toy() -> None:
-    counts = held_out_counts(toy_collection(), cutoffs=5, by="run")
-    assert counts.organizations == tuple(toys.RUNS)
-    assert counts.organization.tolist() == [0, 1, 2, 3]
-    expected = {
-        "n1": [(1, 1), (0, 0), (0, 0)],  # c2
-        "n2": [(1, 1), (0, 0), (0, 0)],  # f1
-        "s1": [(1, 0), (2, 1), (0, 0)],  # i0, v1 w0
-        "s2": [(1, 0), (0, 0), (0, 0)],  # k0
-    }
-    assert held_out(counts, 5, *HIDDEN) == expected
-    assert held_out(counts, 5, *CREDITED) == expected  # a run alone has no duplicates
-
-
 def test_substitute_keeps_its_documents_judged() -> None:
     """The new run has a l d, v p z, and e f within depth 3, so that p and v stay judged."""
     collection = toy_collection()
@@ -156,19 +111,6 @@ def test_hole_in_the_pool_is_unjudged_and_not_hidden() -> None:
     assert [pair.tolist() for pair in held_out_documents(collection, cutoff=3)[:3]] == [[1], [0], [2]]
 
 
-def test_held_out_at_rel_2() -> None:
-    counts = held_out_counts(toy_collection(), cutoffs=5, rel=2)
-    assert held_out(counts, 5, *HIDDEN)["n2"] == [(3, 1), (2, 1), (1, 0)]
-    assert held_out(counts, 5, *KNOWN)["n2"] == [(0, 1, 1), (0, 1, 1), (0, 2, 0)]
-
-
-def test_held_out_without_a_pool_has_no_rows() -> None:
-    counts = held_out_counts(toy_collection(pooled_run_ids=(), pool_depth=0), cutoffs=[3, 5])
-    assert counts.run_ids == ()
-    for name in (*KNOWN, *HIDDEN, *CREDITED):
-        assert getattr(counts, name).shape == (0, 3, 2)
-
-
 @given(toys.pooled_collections(), st.integers(1, 8), st.integers(1, 2))
 def test_hidden_is_what_unpooling_the_run_hides(collection: Collection, cutoff: int, rel: int) -> None:
     counts = held_out_counts(collection, cutoffs=cutoff, rel=rel, by="run")
@@ -181,17 +123,6 @@ def test_hidden_is_what_unpooling_the_run_hides(collection: Collection, cutoff: 
         assert np.array_equal(counts.n_relevant[row], after.n_relevant[0])
         assert np.array_equal(counts.n_nonrelevant[row], after.n_nonrelevant[0])
         assert np.array_equal(counts.n_unjudged[row], before.n_unjudged[0])
-
-
-@given(toys.pooled_collections(), st.integers(1, 8))
-def test_hidden_is_what_unpooling_the_organization_hides(collection: Collection, cutoff: int) -> None:
-    counts = held_out_counts(collection, cutoffs=cutoff)
-    for row, run_id in enumerate(counts.run_ids):
-        smaller = collection.unpool(organization=counts.organizations[counts.organization[row]])
-        after = judgment_counts(smaller, run_id, cutoffs=cutoff)
-        assert np.array_equal(counts.n_relevant[row], after.n_relevant[0])
-        assert np.array_equal(counts.n_nonrelevant[row], after.n_nonrelevant[0])
-        assert np.array_equal(counts.n_hidden[row] + counts.n_unjudged[row], after.n_unjudged[0])
 
 
 @given(toys.pooled_collections(), st.integers(1, 8))
@@ -208,19 +139,6 @@ def test_credited_documents_are_distinct_and_all(collection: Collection, cutoff:
         hidden |= {(int(counts.organization[row]), int(pair)) for pair in top[top >= 0] if gone[pair]}
     assert counts.n_credited.sum() == len(hidden)
     assert counts.n_credited_relevant.sum() == sum(collection.relevance[pair] > 0 for _, pair in hidden)
-
-
-def test_held_out_documents_of_the_toy() -> None:
-    collection = toy_collection()
-    run, topic, rank, pair, relevant = held_out_documents(collection, cutoff=5)
-    rows = zip(run, topic, rank, (collection.doc_id(p) for p in pair), relevant, strict=True)
-    assert sorted((collection.run_ids[r], t + 1, k, d, bool(x)) for r, t, k, d, x in rows) == [
-        ("n1", 1, 3, "c", True),
-        *[("n2", 1, 1, "b", False), ("n2", 1, 3, "f", True)],
-        *[("n2", 2, 1, "p", True), ("n2", 2, 2, "r", True), ("n2", 3, 1, "b", False)],
-        *[("s1", 1, 3, "i", False), ("s1", 2, 2, "v", True), ("s1", 2, 3, "w", False)],
-        *[("s2", 1, 1, "h", True), ("s2", 1, 2, "k", False), ("s2", 3, 2, "d", False)],
-    ]
 
 
 @given(toys.pooled_collections(), st.integers(1, 8), st.integers(1, 2))

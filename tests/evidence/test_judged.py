@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 import toys
 from each import cases
-from hypothesis import given, strategies as st
 from toys import toy_collection
 
-from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.evidence import JudgmentCounts, condensed_counts, held_out_counts, judgment_counts
 from bayespool.evidence.bounds import unjudged_documents
 from bayespool.evidence.composition import composition_effects
-
-CUTOFFS = st.lists(st.integers(1, 12), min_size=1, max_size=4)
 
 
 def split(counts: JudgmentCounts, cutoff: int) -> dict[str, list[tuple[int, int, int, int]]]:
@@ -56,15 +50,6 @@ def test_bounds_of_the_toy() -> None:
     assert counts.residual[0].tolist() == [[0.5, 0.6], [0.0, 0.4], [1.0, 0.4]]
 
 
-def test_only_highly_relevant_ones_count_at_rel_2() -> None:
-    counts = judgment_counts(toy_collection(), ["n1", "u"], cutoffs=5, rel=2)
-    assert split(counts, 5) == {
-        "n1": [(1, 2, 2, 0), (1, 2, 2, 0), (0, 3, 0, 2)],  # c and r
-        "u": [(0, 2, 3, 0), (0, 2, 2, 1), (0, 0, 2, 3)],
-    }
-    assert not judgment_counts(toy_collection(), cutoffs=5, rel=3).n_relevant.any()
-
-
 def test_pooled_estimand_leaves_what_is_below_the_pool_nonrelevant() -> None:
     counts = judgment_counts(toy_collection(), ["n1", "u"], cutoffs=[3, 5], estimand="pooled")
     assert split(counts, 5) == {
@@ -75,46 +60,11 @@ def test_pooled_estimand_leaves_what_is_below_the_pool_nonrelevant() -> None:
     assert split(counts, 3) == split(complete, 3)
 
 
-def test_runs_in_another_order_and_a_cutoff_beyond_them() -> None:
-    counts = judgment_counts(toy_collection(), ["u", "n1"], cutoffs=3)
-    assert (counts.run_ids, counts.query_ids, counts.cutoffs) == (("u", "n1"), ("1", "2", "3"), (3,))
-    assert split(counts, 3)["u"][0] == (1, 0, 2, 0)
-    counts = judgment_counts(toy_collection(), "s2", cutoffs=1000)
-    assert split(counts, 1000)["s2"] == [(1, 1, 0, 998), (0, 0, 0, 1000), (0, 2, 0, 998)]
-    assert counts.lower[0, 0, 0] == 0.001
-
-
 @cases("cutoffs", [[], 0, [5, 0], [-1]])
 def test_cutoffs_begin_at_one(cutoffs: int | list[int]) -> None:
     for count in (judgment_counts, condensed_counts, held_out_counts, composition_effects):
         with pytest.raises(InputError, match="give at least one, each 1 or more"):
             count(toy_collection(), cutoffs=cutoffs)
-
-
-@given(toys.pooled_collections(), CUTOFFS, st.integers(1, 3), st.sampled_from(["complete", "pooled"]))
-def test_counts_sum_to_the_cutoff(
-    collection: Collection, cutoffs: list[int], rel: int, estimand: Any
-) -> None:
-    counts = judgment_counts(collection, cutoffs=cutoffs, rel=rel, estimand=estimand)
-    parts = (counts.n_relevant, counts.n_nonrelevant, counts.n_unjudged, counts.n_missing)
-    assert all((part >= 0).all() for part in parts)
-    total = sum(parts)
-    assert np.array_equal(total, np.broadcast_to(cutoffs, total.shape))
-    assert np.allclose(counts.upper - counts.lower, counts.residual, atol=1e-12)
-
-
-@given(toys.pooled_collections(), st.integers(1, 8), st.integers(1, 2), st.data())
-def test_unpooling_only_moves_counts_to_unjudged(
-    collection: Collection, cutoff: int, rel: int, data: st.DataObject
-) -> None:
-    run_ids = data.draw(st.lists(st.sampled_from(collection.run_ids), unique=True))
-    before = judgment_counts(collection, cutoffs=cutoff, rel=rel)
-    after = judgment_counts(collection.unpool(run_ids), cutoffs=cutoff, rel=rel)
-    assert (after.n_relevant <= before.n_relevant).all()
-    assert (after.n_nonrelevant <= before.n_nonrelevant).all()
-    assert np.array_equal(after.n_missing, before.n_missing)
-    assert (after.lower <= before.lower).all()
-    assert (before.lower <= after.upper).all()
 
 
 # The condensed list
@@ -128,15 +78,6 @@ def test_condensed_counts_of_the_toy() -> None:
     assert table["s1"] == [[1, 2, 2, 2], [0, 1, 1, 2], [0, 0, 0, 0]]  # a1 h1 i0 b0 j0, q0 v1 w0 p1
     assert table["s2"] == [[1, 1, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0]]
     assert condensed_counts(toy_collection(), "n2", cutoffs=5, rel=2).tolist() == [[[1], [1], [0]]]
-
-
-@given(toys.pooled_collections(), st.integers(1, 8))
-def test_condensed_counts_lie_between_the_bounds(collection: Collection, cutoff: int) -> None:
-    """The judged documents of the top n stay among the first n judged ones."""
-    counts = judgment_counts(collection, cutoffs=cutoff)
-    condensed = condensed_counts(collection, cutoffs=cutoff)
-    assert (counts.n_relevant <= condensed).all()
-    assert (condensed <= counts.n_relevant + counts.n_unjudged).all()
 
 
 # What is to be imputed
@@ -154,16 +95,3 @@ def test_unjudged_documents_of_the_toy() -> None:
     run, topic, _, pair = unjudged_documents(collection, ["u", "n1"], cutoff=5, estimand="pooled")
     assert [collection.doc_id(p) for p in pair] == list("ldzef")
     assert (run.tolist(), topic.tolist()) == ([0] * 5, [0, 0, 1, 2, 2])
-
-
-@given(toys.pooled_collections(), st.integers(1, 8), st.sampled_from(["complete", "pooled"]))
-def test_unjudged_documents_are_those_that_are_counted(
-    collection: Collection, cutoff: int, estimand: Any
-) -> None:
-    counts = judgment_counts(collection, cutoffs=cutoff, estimand=estimand)
-    run, topic, rank, pair = unjudged_documents(collection, cutoff=cutoff, estimand=estimand)
-    n_unjudged = np.zeros_like(counts.n_unjudged[:, :, 0])
-    np.add.at(n_unjudged, (run, topic), 1)
-    assert np.array_equal(n_unjudged, counts.n_unjudged[:, :, 0])
-    assert (collection.relevance[pair] < 0).all()
-    assert np.array_equal(collection.document[run, topic, rank - 1], pair)

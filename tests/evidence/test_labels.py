@@ -67,12 +67,6 @@ def test_what_one_organization_alone_contributed_is_left_to_the_models() -> None
     assert counted(counts_of(labeled(toy_collection(), turned))) == ([0, 0, 1], [2, 0, 1])
 
 
-def test_when_an_organization_leaves_what_it_shared_counts_no_more() -> None:
-    smaller = labeled(toy_collection(), LABELS).unpool(organization="south")
-    # the north alone has all that is left of the pool, and j is nobody's
-    assert counted(counts_of(smaller)) == ([0, 0, 0], [1, 0, 0])
-
-
 def test_documents_below_rank_30_do_not_count() -> None:
     ranking = {"q": {f"d{rank:02}": -rank for rank in range(1, 41)}}
     collection = build_collection(
@@ -106,8 +100,3 @@ def test_the_favored_organization_is_found_and_nobody_else() -> None:
         assert found == [[organization]] * 4, (organization, quality)
     for quality in (-2.0, 0.0, 1.0, 3.0):
         assert [favored(seed, quality) for seed in range(4)] == [[]] * 4, quality
-
-
-def test_with_two_organizations_nobody_can_be_told_apart() -> None:
-    collection = labeled(toy_collection(), LABELS)
-    assert favored_organizations(collection.unpool("u"), collection.judges[0]) == {}

@@ -16,24 +16,6 @@ def pooled(rankings: dict[str, dict[str, str]]) -> Collection:
     return from_rankings(rankings, judged, pooled_run_ids=tuple(rankings), pool_depth=2)
 
 
-def test_shared_documents_of_four() -> None:
-    runs = {"a1": "abcd", "a2": "abce", "b1": "pqrs", "b2": "pqrt", "b3": "paqm", "z": "wxyv"}
-    shared = {
-        ("a1", "a2"): 3,
-        ("b1", "b2"): 3,
-        ("b1", "b3"): 2,
-        ("b2", "b3"): 2,
-        ("a1", "b3"): 1,
-        ("a2", "b3"): 1,
-    }
-    expected = np.eye(6)
-    for (one, other), n in shared.items():
-        i, j = list(runs).index(one), list(runs).index(other)
-        expected[i, j] = expected[j, i] = n / 4
-    found = run_overlap(pooled({run: {"1": documents} for run, documents in runs.items()}), np.arange(6))
-    np.testing.assert_array_equal(found, expected)
-
-
 def test_rankings_that_are_short_or_missing() -> None:
     """Over the longer of the two, at most ten; a topic that one lacks counts 0."""
     runs = {

@@ -14,10 +14,8 @@ from toys import from_rankings, toy_collection
 from bayespool.collection import Collection, add_judges, labels_from_frame
 from bayespool.evidence import grade_counts, hidden_document_table
 from bayespool.evidence.predictor_table import unjudged_document_table
-from bayespool.evidence.predictors import evidence_predictors
 from bayespool.evidence.predictors_of_labels import (
     LabelRatios,
-    label_predictors,
     label_ratios,
     label_slopes,
     usable_judges,
@@ -83,19 +81,6 @@ def steps(relevant: tuple[int, ...], nonrelevant: tuple[int, ...]) -> list[tuple
 # --- names and values --------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore:llm. all labels of judge")
-def test_a_judge_has_predictors_of_its_grades_the_run_the_topic_and_no_label() -> None:
-    found = label_predictors(labeled())
-    assert tuple(found) == ALL
-    per = {predictor.name: predictor.per for predictor in found.values()}
-    assert per == {**dict.fromkeys(ALL, "label"), OF_RUN: "ranking"}
-    assert label_predictors(toy_collection()) == {}
-    both = add_judges(labeled(), {"gpt-4": labels_from_frame({"1": {"a": 0.25, "b": -1}})})
-    of_other = ("gpt-4 ≥ 0.25", "gpt-4 of the run", "gpt-4 on the topic", "gpt-4 without label")
-    assert tuple(label_predictors(both)) == (*ALL, *of_other)
-    assert label_predictors(labeled({"1": {"a": 1, "b": 1}})) == {}  # which says nothing
-
-
 def test_values_of_hidden_documents_by_hand() -> None:
     collection = labeled()
     table = hidden_document_table(collection, cutoff=3, names=NAMES)
@@ -114,16 +99,6 @@ def test_values_of_hidden_documents_by_hand() -> None:
     assert found.keys() == expected.keys()
     for document, values in expected.items():
         np.testing.assert_array_equal(found[document], values, err_msg=str(document))
-
-
-def test_values_of_unjudged_documents_by_hand() -> None:
-    collection = labeled()
-    table = unjudged_document_table(collection, ("u",), cutoff=3, names=NAMES)
-    found = dict(zip(map(collection.doc_id, table.pair.tolist()), table.predictors, strict=True))
-    expected = {"l": [1, 0, 0], "d": [0, 0, 0], "z": [1, 1, 0], "e": [NAN, NAN, 1], "f": [NAN, NAN, 1]}
-    assert found.keys() == expected.keys()
-    for document, values in expected.items():
-        np.testing.assert_array_equal(found[document], values, err_msg=document)
 
 
 def test_what_labels_say_of_a_run_by_hand() -> None:
@@ -166,30 +141,6 @@ def test_what_labels_are_worth_on_a_topic_by_hand() -> None:
     assert found["1", "c"] == pytest.approx(math.log((13 / 21) / 0.6))
     for document in (("2", "p"), ("2", "r"), ("3", "b")):
         assert found[document] == pytest.approx(0, abs=1e-12)
-
-
-def test_a_label_is_worth_more_on_a_topic_whose_judged_documents_say_so() -> None:
-    ranking = {"1": "abcdefgh", "2": "abcdefgh"}
-    collection = from_rankings(
-        {"x": ranking, "y": ranking, "u": {"1": "zabc", "2": "zabc"}},
-        {
-            "1": {**dict.fromkeys("abcd", 1), **dict.fromkeys("efgh", 0)},
-            "2": {**dict.fromkeys("aceg", 1), **dict.fromkeys("bdfh", 0)},
-        },
-        {"x": "X", "y": "Y", "u": "U"},
-        pooled_run_ids=("x", "y"),
-        pool_depth=8,
-    )
-    high = dict.fromkeys("abcdz", 1) | dict.fromkeys("efgh", 0)  # tells all of topic 1, nothing of topic 2
-    judged = add_judges(collection, {"llm": labels_from_frame({"1": high, "2": high})})
-    first, second = unjudged_document_table(judged, ("u",), cutoff=1, names=(ON_TOPIC,)).predictors[:, 0]
-    assert first > 0.15 > -0.15 > second
-
-
-def test_other_predictors_do_not_know_of_labels() -> None:
-    plain, with_labels = (hidden_document_table(c, cutoff=3) for c in (toy_collection(), labeled()))
-    assert with_labels.names == evidence_predictors()
-    assert plain.predictors.tobytes() == with_labels.predictors.tobytes()
 
 
 def test_labels_of_a_favored_organization_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,18 +193,6 @@ def test_standard_deviations_have_a_most_and_slopes_may_be_below_zero() -> None:
     assert max(upside_down["llm ≥ 1"][0], upside_down["llm ≥ 2"][0]) < 0
 
 
-def test_slopes_are_of_the_relevance_asked_for() -> None:
-    collection = known_judge((0, 1, 5), (5, 2, 1), (8, 3, 1))  # of relevance 2, 1 and 0
-    for asked, relevant, nonrelevant in (
-        ({}, (5, 3, 6), (8, 3, 1)),
-        ({"rel": 2}, (0, 1, 5), (13, 5, 2)),
-        ({"rel": 2, "given": 1}, (0, 1, 5), (5, 2, 1)),
-    ):
-        slopes = label_slopes(collection, **asked)
-        found = [slopes["llm ≥ 1"], slopes["llm ≥ 2"]]
-        assert found == [pytest.approx(step) for step in steps(relevant, nonrelevant)], asked
-
-
 @cases(
     ("n_relevant", "n_nonrelevant", "usable"),
     [((0, 5), (5, 0), True), ((0, 4), (20, 0), False), ((2, 18), (4, 0), False), ((2, 3), (1, 4), True)],
@@ -287,16 +226,6 @@ def test_hidden_documents_are_no_part_of_their_own_prior() -> None:
     assert same == set(changed) - {"llm without label"}
 
 
-def test_a_useless_judge_has_slopes_near_zero_and_a_good_one_has_not() -> None:
-    example = load_example()
-    for quality, low, high in ((0.0, -0.6, 0.6), (3.0, 0.8, 6.0)):
-        labels = simulate_judge(simulate_example(), quality=quality, random_seed=1)
-        slopes = label_slopes(add_judges(example, {"llm": labels}))
-        found = [slopes[f"llm ≥ {grade}"][0] for grade in (1, 2, 3)]
-        assert low < min(found), found
-        assert max(found) < high, found
-
-
 # --- for models that learn nothing of labels themselves ----------------------------------------------------
 
 
@@ -316,23 +245,6 @@ def test_ratios_of_grades_by_hand() -> None:
     assert found.nonrelevant.tolist() == pytest.approx(nonrelevant)
     assert found.grade.tolist() == [0] * 8 + [1] * 3 + [2] + [0] + [1] * 2 + [2] * 5
     assert label_ratios(known_judge((0, 4), (20, 0)), np.array([0]), np.array([0])) == ()
-
-
-def test_ratios_in_draws_are_one_per_grade_and_zero_without_a_label() -> None:
-    found = LabelRatios(
-        "llm", np.array([10.0, 20, 50]), np.array([80.0, 30, 10]), np.array([2, -1, 0, 2], dtype=np.int8)
-    )
-    drawn = found.of_draws(np.arange(4000), slice(0, 4))
-    assert drawn.shape == (4000, 4)
-    assert (drawn[:, 1] == 0).all()
-    assert np.array_equal(drawn[:, 0], drawn[:, 3])
-    shares = [of / of.sum() for of in (found.relevant, found.nonrelevant)]
-    for column, grade in ((0, 2), (2, 0)):
-        expected = math.log(shares[0][grade] / shares[1][grade])
-        assert drawn[:, column].mean() == pytest.approx(expected, abs=0.1)
-    # a draw has its numbers whichever others are asked for
-    some = found.of_draws(np.array([7, 3]), slice(2, 4))
-    assert np.array_equal(some, drawn[[7, 3], 2:])
 
 
 def test_a_judge_that_is_hardly_known_raises_nothing_on_average() -> None:

@@ -59,17 +59,6 @@ def test_as_many_go_without_as_documents_in_question(of_unjudged: float, expecte
         assert np.isnan(table.columns(("llm of the run",))).all() == (expected == 1)
 
 
-def test_labels_far_down_say_nothing_where_no_document_to_complete_has_any() -> None:
-    """Those of the run's unjudged documents in its top 30, of which none is asked about."""
-    collection = judged(1.0, of_unjudged=1.0)
-    hidden, unjudged = tables(collection)
-    bare = unjudged.predictors.copy()
-    bare[:, unjudged.names.index("llm without label")] = 1.0
-    assert not np.isnan(bare[:, unjudged.names.index("llm of the run")]).any()
-    _, changed = without_some_labels(collection, hidden, dataclasses.replace(unjudged, predictors=bare))
-    assert np.isnan(changed.columns(("llm of the run",))).all()
-
-
 def test_who_lacks_labels_already_counts() -> None:
     collection = judged(0.4, of_unjudged=0.5)
     hidden, unjudged = tables(collection)

@@ -23,7 +23,6 @@ from bayespool.experiments.preparing import versions_of_own
 from bayespool.inference import ENGINES, NUTS, Fit, Laplace, register_engine
 from bayespool.inference.engines import make_engine
 from bayespool.models import ModelSpec
-from bayespool.options import SamplingSettings, options_of
 from bayespool.posterior import PosteriorEstimator, PreparedModel, ScoringProblem
 
 AT_A_DESK = (pytest.mark.at_a_desk,)
@@ -245,13 +244,6 @@ def test_engines_are_known_by_name_and_take_the_settings_they_have(sure: None) -
     assert make_engine("laplace", **FEW) == Laplace(draws=20, chains=2)
     assert make_engine("nuts", **FEW) == NUTS(draws=20, tune=20, chains=2, target_accept=0.8)
     assert make_engine("nuts", relay=True, **FEW) == make_engine("nuts", **FEW)  # nothing takes over from it
-
-
-def test_choices_of_the_command_line_are_the_engines() -> None:
-    """Written out where help is shown without loading an engine."""
-    what, default = options_of(SamplingSettings)["engine"]
-    assert what.choices == tuple(ENGINES)
-    assert default == what.choices[0]
 
 
 @cases("problem", ["no mode", None])

@@ -10,47 +10,6 @@ from bayespool.inference import kernels
 from bayespool.inference.arrow import Arrow, Layout
 
 
-@cases("slopes_are_local", [False, True])
-def test_slopes_of_owners_are_those_of_the_dense_design(slopes_are_local):
-    """Columns of an intercept and two slopes; four owners add to the slopes, and each has an effect."""
-    rng = np.random.default_rng(6)
-    n, owner, group = 30, rng.integers(0, 4, 30), rng.integers(0, 4, 30)
-    if slopes_are_local:  # 3 coefficients and 4 effects of groups; of each owner an effect and two slopes
-        layout = Layout(n_global=7, n_groups=4, width=3)
-        slopes = 7 + 3 * np.arange(4)[:, None] + [1, 2]
-        effects = np.column_stack([3 + group, 7 + 3 * owner])
-    else:  # 3 coefficients, slopes and effects of four owners; of each group an effect
-        layout = Layout(n_global=15, n_groups=4, width=1)
-        slopes = 3 + 2 * np.arange(4)[:, None] + [0, 1]
-        effects = np.column_stack([11 + owner, 15 + group])
-    matrix, own = np.column_stack([np.ones(n), rng.normal(size=(n, 2))]), np.insert(slopes, 0, -1, axis=1)
-    design = kernels.Design(
-        matrix, np.arange(3), effects, layout.places(effects), owner, own, layout.places(own)
-    )
-    dense = np.zeros((n, layout.size))
-    dense[:, :3] = matrix
-    for k in (0, 1):
-        dense[np.arange(n), slopes[owner, k]] = matrix[:, k + 1]
-    for effect in effects.T:
-        dense[np.arange(n), effect] += 1
-    precision = np.zeros((layout.size, layout.size))
-    precision[:] = dense.T @ dense  # locals of two groups never meet
-    arrow = layout.zeros()
-    arrow[:, : layout.n_global] = precision[:, : layout.n_global]
-    for p in range(layout.n_global, layout.size):
-        first = layout.n_global + (p - layout.n_global) // layout.width * layout.width
-        arrow[p, layout.n_global :] = precision[p, first : first + layout.width]
-    assert Arrow(layout, arrow).dense() == pytest.approx(precision)
-    x, slope = rng.normal(size=layout.size), rng.normal(size=n)
-    assert kernels.linear_predictor(design, x) == pytest.approx(dense @ x)
-    of_owners = kernels.owners_covariances(design, arrow)
-    spread = kernels.variances(design, arrow, of_owners, layout.n_global)
-    assert spread == pytest.approx(np.diag(dense @ precision @ dense.T))
-    gradient = np.ones(layout.size)
-    kernels.add_slope(design, slope, gradient)
-    assert gradient == pytest.approx(1 + dense.T @ slope)
-
-
 @cases("n_columns", [0, 1, 3])
 def test_sums_over_observations_are_those_of_the_dense_design(n_columns):
     """Six globals, of which three are effects, and four topics with two locals each."""

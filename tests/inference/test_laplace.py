@@ -52,13 +52,6 @@ def test_draws_sum_to_zero_and_repeat_to_the_byte():
     assert fits[0].posterior["posterior"]["topic_effect"].dims == ("chain", "draw", "topic")
 
 
-def test_weights_of_the_scales_are_a_distribution():
-    approximation = approximate(Density(MODELS["ratio"].structure(prepared_evidence("ratio"))))
-    assert approximation.converged
-    assert approximation.weight.sum() == pytest.approx(1)
-    assert 1 / (approximation.weight**2).sum() > 10  # no single point carries the posterior of the scales
-
-
 def test_without_evidence_draws_come_from_the_priors():
     collection = load_example().with_pool(np.zeros(23, dtype=bool), 0)
     evidence = prepared_evidence("background", collection)
@@ -67,25 +60,6 @@ def test_without_evidence_draws_come_from_the_priors():
     assert draws["mu"].mean() == pytest.approx(-2.2, abs=0.05)
     assert draws["mu"].std() == pytest.approx(1.5, rel=0.03)
     assert draws["sigma_organization"].mean() == pytest.approx(np.sqrt(2 / np.pi), rel=0.03)
-
-
-def test_scales_that_nobody_knows_have_the_prior_down_to_zero():
-    """Four organizations of which one document each is hidden say next to nothing of their scale."""
-    one = np.ones(4, np.int64)
-    evidence = dataclasses.replace(
-        prepared_evidence("background"),
-        query_ids=("1",),
-        organizations=("a", "b", "c", "d"),
-        hidden_topic=0 * one,
-        hidden_organization=np.arange(4),
-        n_hidden=one,
-        n_hidden_relevant=np.array([0, 1, 0, 1]),
-    )
-    fit = Laplace(draws=20_000).fit(MODELS["background"], evidence, 1)
-    sigma = fit.draws()["sigma_organization"]
-    prior = stats.halfnorm()
-    for at in (0.01, 0.05, 0.2, 0.7, 1.5):
-        assert (sigma < at).mean() == pytest.approx(prior.cdf(at), rel=0.35)
 
 
 @cases("scale", ["sigma_topic", "sigma_interaction"])
@@ -172,27 +146,6 @@ def test_a_good_approximation_is_known_for_one_whatever_the_seed(model):
     approximation = approximate(Density(MODELS[model].structure(prepared_evidence(model))))
     assert approximation.interval_error() == pytest.approx(approximation.interval_error(), rel=1e-3)
     assert approximation.interval_error() < 0.08
-
-
-@pytest.mark.slow
-def test_copies_of_topics_change_no_scale_and_halve_no_effect():
-    """Four times the topics: the same scale of topics, better known."""
-    evidence = prepared_evidence("ratio")
-    n = len(evidence.query_ids)
-    copies = dataclasses.replace(
-        evidence,
-        query_ids=tuple(f"{i}-{q}" for i in range(4) for q in evidence.query_ids),
-        run=np.tile(evidence.run, 4),
-        topic=np.concatenate([evidence.topic + i * n for i in range(4)]),
-        organization=np.tile(evidence.organization, 4),
-        predictors=np.tile(evidence.predictors, (4, 1)),
-        n_hidden=np.tile(evidence.n_hidden, 4),
-        n_hidden_relevant=np.tile(evidence.n_hidden_relevant, 4),
-    )
-    fits = [Laplace(draws=4000).fit(MODELS["ratio"], e, 1).draws() for e in (evidence, copies)]
-    assert fits[1]["mu"].std() < 0.7 * fits[0]["mu"].std()
-    effect = fits[1]["topic_effect"].mean(axis=0).reshape(4, n)
-    np.testing.assert_allclose(effect - effect.mean(axis=0), 0, atol=0.15)
 
 
 N_TOPICS, N_ORGANIZATIONS, N_DOCUMENTS = 50, 30, 6

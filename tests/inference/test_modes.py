@@ -8,19 +8,13 @@ import numpy as np
 import pytest
 from each import cases
 from fits import prepared_evidence
-from scipy.special import gammaln
 
-from bayespool.inference.arrow import Factor
 from bayespool.inference.density import Density
 from bayespool.inference.modes import (
     _is_better,
-    choose_points,
     find_center,
     find_mode,
-    find_modes,
     find_scales,
-    lay_points,
-    straightened,
 )
 from bayespool.models import MODELS
 
@@ -102,60 +96,6 @@ def test_the_log_marginal_of_the_best_gaussian_is_a_lower_bound(n, k, laplace_of
     assert mode.log_marginal - exact == pytest.approx(laplace_off, abs=1e-3)
     assert bound - exact == pytest.approx(bound_off, abs=1e-3)
     assert bound < exact
-
-
-@pytest.mark.slow
-def test_the_log_marginal_of_effects_with_few_documents_is_nearer_than_laplaces() -> None:
-    """Five organizations on three topics, three documents each, against importance sampling; both are low
-    where scales are large, which Laplace alone would thus hold for less likely than they are.
-    """
-    of = small_density([3] * 15, [0, 1, 0, 2, 3, 0, 0, 1, 3, 1, 0, 1, 0, 3, 2], 3)
-    off = []
-    for log_scale in (-1.0, -0.3, 0.4, 1.0):
-        theta = np.full(2, log_scale)
-        mode = find_mode(of, theta, of.start()[0])
-        mean, about, curvature, bound = find_center(of, theta, mode.x, mode.gaussian, 2)
-        assert curvature is not None
-        exact, n_effective = log_marginal_of_draws(of, theta, mean, about, curvature.dense())
-        assert n_effective > 2500  # an error below .01
-        off.append([mode.log_marginal - exact, bound - exact])
-    laplace, best = np.transpose(off)
-    assert laplace == pytest.approx([-0.034, -0.089, -0.172, -0.266], abs=0.02)
-    assert best == pytest.approx([-0.003, -0.012, -0.055, -0.113], abs=0.02)
-
-
-def log_marginal_of_draws(
-    of: Density, theta: np.ndarray, mean: np.ndarray, about: Factor, precision: np.ndarray
-) -> tuple[float, float]:
-    """From draws of a t distribution of eight degrees of freedom; and the effective number of draws."""
-    n, degrees, rng = 4000, 8, np.random.default_rng(1)
-    z, n_free = about.draw(n, rng), of.size - len(of.sums)
-    z *= np.sqrt(degrees / rng.chisquare(degrees, size=(n, 1)))
-    far = np.einsum("na,ab,nb->n", z, precision, z)
-    log_placed = gammaln((degrees + n_free) / 2) - gammaln(degrees / 2) - n_free / 2 * np.log(degrees / 2)
-    log_placed += 0.5 * about.log_determinant - (degrees + n_free) / 2 * np.log1p(far / degrees)
-    log_ratio = np.array([of.log_density(mean + step, theta) for step in z]) - log_placed
-    ratio = np.exp(log_ratio - log_ratio.max())
-    return float(np.log(ratio.mean()) + log_ratio.max()), float(ratio.sum() ** 2 / (ratio**2).sum())
-
-
-def test_modes_are_looked_for_far_apart_and_then_where_scales_are_likely() -> None:
-    of = density("background")
-    x, theta = of.start()
-    at, middle, drift, spread = find_scales(of, theta, x)
-    standard = lay_points(64, 2)[0]
-    points = at + standard * spread
-    straight = straightened(points, at, spread)
-    chosen, found = find_modes(of, at, middle, points, straight, spread[:, None] * drift, 12)
-    assert len(set(chosen)) == len(found) == 12
-    assert chosen[-4:] == choose_points(straight, 4).tolist()
-    for k, mode in list(zip(chosen, found, strict=True))[:8]:
-        again = find_mode(of, points[k], middle.x)
-        assert mode.log_marginal == pytest.approx(again.log_marginal, abs=0.15)
-    likely = np.array([mode.log_marginal for mode in found])
-    assert likely[:8].mean() > likely[8:].mean() + 1
-    all_of_them = find_modes(of, at, middle, points[:5], straight[:5], spread[:, None] * drift, 12)[0]
-    assert sorted(all_of_them) == [0, 1, 2, 3, 4]
 
 
 def test_a_step_that_ends_near_the_top_is_taken_though_integrals_are_not_exact() -> None:

@@ -46,23 +46,6 @@ def test_a_seed_gives_the_same_bytes_whatever_the_cores_and_the_fits_before() ->
         assert (one[name] != other[name]).mean() > 0.99, name
 
 
-def few_values(*values: float) -> pm.Model:
-    """A model that is compiled in a third of the time that one of the package takes."""
-    with pm.Model() as model:
-        pm.Normal("seen", pm.Normal("mu", 0, 1), 1, observed=pm.Data("values", values))
-    return model
-
-
-@pytest.mark.slow
-@pytest.mark.at_a_desk
-def test_refit_with_other_data_is_the_fit_to_them() -> None:
-    """More of them, and others."""
-    first, fresh = (SMALL.compile(few_values(*values)) for values in ((0.3, 0.5), (2.0, 2.2, 1.7)))
-    refitted = sample_quietly(first, random_seed=3, data={"values": np.array([2.0, 2.2, 1.7])})
-    assert same_draws(refitted, sample_quietly(fresh, random_seed=3))
-    assert not same_draws(refitted, sample_quietly(first, random_seed=3))
-
-
 @pytest.mark.slow
 def test_refit_of_a_model_of_the_package_is_the_fit_to_the_data() -> None:
     """Without all of the data it is refused, for else the old ones would be fitted again, in silence."""

@@ -18,17 +18,3 @@ def test_shares_sum_to_one(ranking: list[int], cutoff: int, rel: int) -> None:
     anti, precision = NonrelevantShare(cutoff, rel), Precision(cutoff, rel)
     n_unjudged = int((levels[:cutoff] == -1).sum())
     assert anti.amounts(levels) + precision.amounts(precision.read(levels)) + n_unjudged == cutoff
-
-
-@given(RANKINGS.filter(bool), st.integers(0, 3))
-def test_it_rises_where_an_unjudged_document_turns_out_nonrelevant(ranking: list[int], level: int) -> None:
-    levels, measure = np.array(ranking, dtype=np.int16), NonrelevantShare(5)
-    judged, nonrelevant = (np.where(levels == -1, to, levels) for to in (level, 0))
-    assert measure.amounts(levels) <= measure.amounts(judged) <= measure.amounts(nonrelevant)
-    assert not measure.rises
-
-
-def test_amounts_are_whole_numbers() -> None:
-    amounts = NonrelevantShare(5).amounts(np.array([[[0, -1, 1]]]))
-    assert amounts.dtype == np.int32
-    assert amounts.tolist() == [[3]]  # one judged, two beyond the end

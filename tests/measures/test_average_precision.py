@@ -33,15 +33,6 @@ def test_sharp_bounds_of_the_example() -> None:
     assert most[0, 0] == pytest.approx((1 / 1 + 2 / 3 + 3 / 5 + 4 / 6 + 5 / 8) / 7)
 
 
-def test_a_relevant_document_may_lower_the_value() -> None:
-    """(1 + 2/10)/2 is less than 1, and (1 + 2/10)/3 still less, where one more may be relevant elsewhere."""
-    levels, one = np.array([[[1, 0, 0, 0, 0, 0, 0, 0, 0, -1]]]), Tally(np.array([[1]]), (1,))
-    for elsewhere in (0, 1):
-        least, most = AveragePrecision(10).extremes(levels, one, np.array([[elsewhere]]))
-        assert least[0, 0] == pytest.approx((1 + 2 / 10) / (2 + elsewhere))
-        assert most[0, 0] == 1
-
-
 def test_a_topic_without_relevant_documents_scores_nothing() -> None:
     nothing = Tally(np.array([[0]]), (1,))
     assert AveragePrecision(3).values(np.array([[[0, 0]]]), nothing).scores().tolist() == [[0]]

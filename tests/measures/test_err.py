@@ -18,12 +18,6 @@ def test_values_by_hand() -> None:
     assert ERR(1, max_rel=1).evaluate(levels) == pytest.approx(1 / 2)
 
 
-def test_levels_above_the_highest_count_as_it() -> None:
-    assert ERR(1, max_rel=2).evaluate(np.array([[2], [7]])).tolist() == [0.75, 0.75]
-    assert ERR(5, max_rel=3).is_graded
-    assert not ERR(5, rel=3, max_rel=3).is_graded
-
-
 def test_highest_relevance_out_of_range_is_refused() -> None:
     for text in ("ERR(max_rel=0)@5", "ERR(max_rel=1.5)@5", "ERR(max_rel=40000)@5"):
         assert "max_rel" in str(refused(parse_measure, text)), text

@@ -47,13 +47,6 @@ def test_scaled_example() -> None:
     assert not SDCG(4, rel=3, max_rel=3).is_graded
 
 
-def test_gains_are_kept_in_one_form() -> None:
-    same = [{2: 3.0, 1: 1}, {2: 3}, {0: 0, 2: np.int64(3)}, ((2, 3),)]
-    assert {DCG(10, gain_of=gains) for gains in same} == {DCG(10, gain_of=((2, 3),))}
-    assert str(DCG(10, gain_of={3: 4.5, 2: 3})) == "DCG(gains={2:3,3:4.5})@10"
-    assert DCG(10, gain_of={1: 1}) == DCG(10)
-
-
 def test_gains_that_fall_or_are_none_are_refused() -> None:
     refusals: list[tuple[object, str]] = [
         ({0: 1, 1: 2}, "level 0 gains 1"),

@@ -9,7 +9,6 @@ import pytest
 from trec_files import refused
 
 from bayespool.measures import INST, parse_measure
-from bayespool.measures.base import MISSING_RANK
 
 
 def test_a_value_by_hand() -> None:
@@ -31,19 +30,6 @@ def test_a_gain_is_never_outweighed_by_what_is_missed() -> None:
             risen = levels.copy()
             risen[:, rank] = np.minimum(risen[:, rank] + 1, 2)
             assert (measure.evaluate(risen) >= before - 1e-12).all(), (wanted, rank)
-
-
-def test_a_missing_rank_gains_nothing() -> None:
-    short, long = np.array([[[1, MISSING_RANK]]]), np.array([[[1, 0, 0]]])
-    measure = INST(3)
-    assert measure.evaluate(measure.read(short)) == pytest.approx(measure.evaluate(long))
-
-
-def test_text_is_read_back() -> None:
-    assert parse_measure("INST(max_rel=2,T=3)@10") == INST(10, max_rel=2, T=3.0)
-    assert str(INST(10, max_rel=2, T=3)) == "INST(max_rel=2,T=3.0)@10"
-    assert INST(10).is_graded is False
-    assert INST(10, max_rel=2).is_graded
 
 
 def test_wanted_gain_is_half_a_document_or_more_and_levels_are_a_scale() -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from bayespool.errors import InputError
-from bayespool.measures import Judged, parse_measure
+from bayespool.measures import Judged
 from bayespool.measures.base import MISSING_RANK
 
 
@@ -14,10 +12,3 @@ def test_missing_ranks_do_not_count() -> None:
     levels = np.array([[0, -1, 2, MISSING_RANK], [MISSING_RANK] * 4, [-1, -1, -1, -1], [0, 0, 0, 0]])
     assert Judged(4).evaluate(levels).tolist() == [2 / 3, 0, 0, 1]
     assert Judged(2).evaluate(levels).tolist() == [1 / 2, 0, 0, 1]
-
-
-def test_relevance_plays_no_part() -> None:
-    assert Judged(10, rel=2) == Judged(10)
-    with pytest.raises(InputError, match="Judged has no parameter 'rel'; parameters are none"):
-        parse_measure("Judged(rel=2)@10")
-    assert Judged.of_judgments

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
 from bayespool.errors import InputError
 from bayespool.measures import AveragePrecision, Normalized, Recall, Tally, parse_measure
@@ -37,23 +36,6 @@ def test_ideal_rankings_of_draws_are_made_at_once() -> None:
         for draw in range(5):
             one = measure.values(levels[draw], Tally(n[draw], (1, 2))).scores()
             np.testing.assert_array_equal(values[draw], one, err_msg=str(measure))
-
-
-@given(n=st.lists(st.integers(0, 5), min_size=3, max_size=3), level=st.integers(0, 2))
-def test_an_ideal_ranking_never_gets_less_for_one_more_document(n: list[int], level: int) -> None:
-    more = [count + (column == level) for column, count in enumerate(n)]
-    for measure in map(parse_measure, TEXTS):
-        assert isinstance(measure, Normalized)
-        before, after = (measure.best(Tally(np.array([counts]), (1, 2, 4)))[0] for counts in (n, more))
-        assert before <= after + 1e-12, measure
-
-
-def test_an_ideal_ranking_scores_1_if_it_is_long_enough() -> None:
-    tally, nothing = Tally(np.array([[1, 2]]), (1, 2)), np.array([[[0, 0, 0]]])
-    for measure in map(parse_measure, TEXTS):
-        assert measure.values(np.array([[[2, 2, 1]]]), tally).scores() == pytest.approx(1), measure
-        assert measure.values(nothing, Tally(np.array([[0, 0]]), (1, 2))).scores() == 0, measure
-        assert measure.values(nothing, Tally(np.zeros((1, 0), dtype=int), ())).scores() == 0, measure
 
 
 def test_a_completed_ranking_may_beat_the_ideal_one_of_the_judged() -> None:
@@ -92,8 +74,3 @@ def test_lacking_documents_are_inserted_the_most_relevant_first() -> None:
     levels = np.array([[[0, -1, 2, -1, -1, -2, -1], [-1, -1, 0, 1, 0, 0, 0]]])
     tally = Tally(np.array([[1, 3], [1, 0]]), (1, 2))
     assert inserted(levels, tally).tolist() == [[[0, 2, 2, 2, 1, 0, 0], [0, 0, 0, 1, 0, 0, 0]]]
-
-
-def test_more_lacking_documents_than_unjudged_ranks() -> None:
-    levels, tally = np.array([[[-1, 0, -1]]]), Tally(np.array([[5]]), (1,))
-    assert inserted(levels, tally).tolist() == [[[1, 0, 1]]]

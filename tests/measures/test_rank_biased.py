@@ -38,14 +38,6 @@ def test_what_is_left_without_a_cutoff_is_the_residual() -> None:
         assert RBP(10, p=p).open_end(n_ranks) is None
 
 
-def test_text_without_a_cutoff_is_read_back() -> None:
-    measure = RBP.without_cutoff(rel=2, p=0.95)
-    assert str(measure) == "RBP(rel=2,p=0.95)"
-    assert parse_measure(str(measure)) == measure
-    assert parse_measure("RBP") == RBP.without_cutoff()
-    assert parse_measure("RBP@10") == RBP(10) != RBP.without_cutoff()
-
-
 def test_persistence_is_between_0_and_1_and_a_tail_has_its_cutoff() -> None:
     for text in ("RBP(p=0)@10", "RBP(p=1.0)@10", "RBP(p=1)", "RBP(p=-0.5)", "RBP(p='a')@10"):
         assert "is not a number between 0 and 1" in str(refused(parse_measure, text)), text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ir_measures
 from ir_measures.measures import registry
 from trec_files import refused
 
@@ -29,22 +28,6 @@ def test_measure_of_ir_measures_is_taken_or_refused_by_name() -> None:
             said = str(refused(parse_measure, text))
             assert said.startswith("unsupported measure '"), text
             assert f": bayespool does not have {name}, since it" in said, text
-
-
-def test_reason() -> None:
-    reasons: list[tuple[object, str]] = [
-        (ir_measures.Bpref, "nothing to complete"),
-        (ir_measures.infAP, "an estimator itself"),
-        (ir_measures.alpha_nDCG(alpha=0.3) @ 10, "subtopics"),
-        (ir_measures.SetRelP, "whole ranking"),
-        (ir_measures.NumRelRet, "write P@n or R@n"),
-        (ir_measures.IPrec @ 0.2, "a recall, and no cutoff"),
-        (ir_measures.BPM(T=2, max_rel=3) @ 10, "gains that a reader has found"),
-        ("bpref", "nothing to complete"),
-        ("num_rel_ret", "whole ranking"),
-    ]
-    for measure, reason in reasons:
-        assert reason in str(refused(parse_measure, measure)).partition("since ")[2], measure
 
 
 def test_without_a_cutoff_it_is_said_how_to_write_it() -> None:

@@ -110,11 +110,3 @@ def test_interval_holds_at_least_its_share(drawn: list[int], ci_prob: float) -> 
     assert {int(low), int(high)} <= set(drawn)
     assert np.mean((draws >= low) & (draws <= high)) >= ci_prob - 1e-9
     assert max(np.mean(draws < low), np.mean(draws > high)) <= (1 - ci_prob) / 2 + 1e-9
-
-
-def test_nothing_is_changed_by_what_is_asked() -> None:
-    before = DRAWS.copy()
-    values = Values(DRAWS, 10)
-    values.interval()
-    values.topic_interval()
-    np.testing.assert_array_equal(DRAWS, before)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from each import cases
-from graphs import MODELS, build, evidence_of
-from toys import EDGE_CASES, toy_collection
-
-from bayespool.evidence import held_out_counts, judgment_counts
-from bayespool.experiments import load_example
-from bayespool.models import gather_evidence
+from graphs import evidence_of
+from toys import toy_collection
 
 
 def test_evidence_of_the_toy_is_what_one_counts_by_hand() -> None:
@@ -67,55 +62,3 @@ def test_run_to_score_is_not_its_own_evidence() -> None:
     alone = evidence_of(toy_collection(), ["s1", "s2"], cutoff=3)
     assert alone.organizations == ("north",)
     assert set(alone.hidden_organization.tolist()) == {0}
-
-
-def test_sums_of_the_evidence_are_those_of_the_counts() -> None:
-    example = load_example()
-    held_out = held_out_counts(example, cutoffs=[5, 10])
-    counts = judgment_counts(example, ["new-a", "new-b"], cutoffs=[10, 5])
-    for cutoff, h, t in ((5, 0, 1), (10, 1, 0)):
-        evidence = gather_evidence(held_out, counts, cutoff)
-        assert evidence.n_hidden.sum() == held_out.n_credited[:, :, h].sum()
-        assert evidence.n_hidden_relevant.sum() == held_out.n_credited_relevant[:, :, h].sum()
-        judged = held_out.n_relevant + held_out.n_nonrelevant
-        of_targets = counts.n_relevant + counts.n_nonrelevant
-        assert evidence.n_judged.sum() == judged[:, :, h].sum() + of_targets[:, :, t].sum()
-        assert (
-            evidence.n_relevant.sum() == held_out.n_relevant[:, :, h].sum() + counts.n_relevant[:, :, t].sum()
-        )
-
-
-# Nothing hidden and no organization; no ranking of the run judged; little and enough of everything.
-WITH_A_GRAPH = ("no pool", "nothing judged", "missing topic")
-
-
-@cases("case", EDGE_CASES)
-@cases("cutoff", [1, 5])
-def test_evidence_of_edge_cases_is_sound(case: str, cutoff: int) -> None:
-    collection, run = EDGE_CASES[case]()
-    evidence = evidence_of(collection, run, cutoff=cutoff)
-    assert evidence.run_ids[-1] == run
-    assert len(evidence.run_ids) == evidence.n_pooled_runs + 1
-    assert (evidence.n_hidden >= 1).all()
-    assert (evidence.n_judged >= 1).all()
-    assert ((evidence.n_hidden_relevant >= 0) & (evidence.n_hidden_relevant <= evidence.n_hidden)).all()
-    assert ((evidence.n_relevant >= 0) & (evidence.n_relevant <= evidence.n_judged)).all()
-    assert (evidence.hidden_residual > 0).all()
-    assert (evidence.hidden_residual <= 1).all()
-    assert (evidence.n_hidden <= cutoff * evidence.hidden_residual + 1e-9).all()
-    for name, size in (("topic", evidence.query_ids), ("run", evidence.run_ids)):
-        for table in ("hidden", "judged"):
-            index = getattr(evidence, f"{table}_{name}")
-            assert ((index >= 0) & (index < len(size))).all()
-    assert (
-        (evidence.hidden_organization >= 0) & (evidence.hidden_organization < len(evidence.organizations))
-    ).all()
-    sizes = {
-        "topic": len(collection.query_ids),
-        "organization": len(evidence.organizations),
-        "run": len(evidence.run_ids),
-    }
-    assert {d: len(c) for d, c in evidence.coords.items()} == sizes
-    if cutoff == 5 and case in WITH_A_GRAPH:
-        for model in MODELS:
-            assert {d: len(c) for d, c in build(model, evidence).coords.items()} == sizes

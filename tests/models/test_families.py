@@ -92,28 +92,6 @@ def assert_derivatives(density: Any, x: np.ndarray) -> None:
 
 
 @cases(
-    ("name", "prior", "message"),
-    [
-        ("x", "Beta(1, 1)", r"prior of x: .* takes Normal or Logistic, not Beta\(1, 1\)"),
-        ("c", "Normal(0, 1)", r"takes Beta, not Normal\(0, 1\); use the nuts engine"),
-        ("x", "Normal(0, 0)", "not a density"),
-        ("x", "Normal(0)", r"prior of x: Normal\(0\) is not a density"),
-        ("c", "Beta(1, -1)", r"Beta\(1, -1\) is not a density"),
-        ("x", "Flat()", r"takes Normal or Logistic, not Flat\(\)"),
-        ("sigma_topic", "HalfCauchy(1)", "takes HalfNormal or Exponential, not HalfCauchy"),
-        ("sigma_topic", "Exponential(0)", "is not a density"),
-        ("sigma_topic", "HalfNormal(1, 2)", "is not a density"),
-    ],
-)
-def test_what_has_no_density_is_refused(name: str, prior: str, message: str) -> None:
-    given, density = parse_prior(prior), log_density_of_coefficient
-    if name.startswith("sigma"):
-        density = log_density_of_scale  # type: ignore[assignment]
-    with pytest.raises(InputError, match=message):
-        density(name, given, **({"logit": True} if name == "c" else {}))
-
-
-@cases(
     ("name", "prior", "engine", "message"),
     [
         ("mu", "Foo(1)", "laplace", r"prior of mu: the laplace engine takes .*, not Foo\(1\)"),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,7 @@ from each import cases
 from graphs import (
     MODELS,
     NO_LINKER,
-    SPECS,
     build,
-    evidence_of,
     free_points,
     log_odds_of,
     with_standard_effects,
@@ -24,11 +21,10 @@ from scipy import stats
 from scipy.linalg import null_space
 from scipy.special import expit, gammaln, logit
 
-from bayespool.errors import InputError
 from bayespool.evidence import held_out_counts, judgment_counts
 from bayespool.evidence.bounds import unjudged_documents
 from bayespool.experiments import load_example
-from bayespool.models import Prior, gather_evidence, parse_prior
+from bayespool.models import gather_evidence
 from bayespool.models.evidence import ModelEvidence
 from bayespool.posterior import new_organization_effect
 
@@ -75,75 +71,6 @@ def made_up_evidence(random_seed: int, *, most_judged: int = 10, n_rankings: int
         judged_topic=rng.integers(0, 4, n_rankings), judged_run=rng.integers(0, 5, n_rankings),
         n_judged=n_judged, n_relevant=rng.integers(0, n_judged + 1),
     )  # fmt: skip
-
-
-def without_cells(evidence: ModelEvidence) -> ModelEvidence:
-    """As without a pool: no organization, no pooled run, no hidden document."""
-    targets = evidence.judged_run >= evidence.n_pooled_runs
-    hidden = {n: v[:0] for n, v in evidence.arrays().items() if "hidden" in n}
-    judged = {n: v[targets] for n, v in evidence.arrays().items() if "hidden" not in n}
-    judged["judged_run"] = judged["judged_run"] - evidence.n_pooled_runs
-    return dataclasses.replace(
-        evidence,
-        organizations=(),
-        run_ids=evidence.run_ids[evidence.n_pooled_runs :],
-        n_pooled_runs=0,
-        **hidden,
-        **judged,
-    )
-
-
-def one_of_everything() -> ModelEvidence:
-    """One topic, one organization, no run but its own."""
-    zero, one = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
-    return ModelEvidence(
-        query_ids=("q",), organizations=("o",), run_ids=("r",), n_pooled_runs=1,
-        hidden_topic=zero, hidden_organization=zero, hidden_run=zero,
-        n_hidden=10 * one, n_hidden_relevant=3 * one, hidden_residual=np.ones(1),
-        judged_topic=zero[:0], judged_run=zero[:0], n_judged=one[:0], n_relevant=one[:0],
-    )  # fmt: skip
-
-
-@every_model
-def test_graph_has_named_variables_and_coords(model: str) -> None:
-    evidence = evidence_of(load_example(), ["new-a", "new-b"])
-    graph = build(model, evidence)
-    variables = {v.name for v in [*graph.free_RVs, *graph.deterministics]}
-    assert variables - set(DIMS[model]) == {n for n in variables if n.startswith("standard_")}
-    assert set(DIMS[model]) <= variables
-    for name, dim in DIMS[model].items():
-        dims = graph.named_vars_to_dims.get(name)
-        assert tuple(dims or ()) == (() if dim is None else (dim,)), name
-    assert {d: tuple(c) for d, c in graph.coords.items()} == {
-        "topic": evidence.query_ids,
-        "organization": evidence.organizations,
-        "run": evidence.run_ids,
-    }
-    data = {v.name: v.get_value() for v in graph.data_vars}
-    assert set(data) == set(evidence.arrays())
-    for name, values in evidence.arrays().items():
-        assert np.array_equal(data[name], values), name
-    observed = {"hidden_relevant"} if model == "background" else {"hidden_relevant", "judged_relevant"}
-    assert {v.name for v in graph.observed_RVs} == observed
-
-
-CASES: dict[str, Callable[[], ModelEvidence]] = {
-    "the example": lambda: evidence_of(load_example(), ["new-a", "new-b"]),
-    "no pool": lambda: without_cells(made_up_evidence(1)),
-    "one topic, organization and run": one_of_everything,
-}
-
-
-@SLOW
-@every_model
-@cases("case", CASES)
-def test_density_and_gradient_are_finite_where_sampling_starts(model: str, case: str) -> None:
-    graph = build(model, CASES[case]())
-    point = graph.initial_point()
-    value, gradient = graph.compile_fn([graph.logp(), graph.dlogp()], **NO_LINKER)(point)
-    assert np.isfinite(value)
-    assert len(gradient) == sum(np.size(v) for v in point.values())
-    assert np.isfinite(gradient).all()
 
 
 def zero_sum_log_density(effect: np.ndarray, sigma: float) -> float:
@@ -225,20 +152,6 @@ def test_density_is_the_formula(model: str, centered: bool) -> None:
 
 
 @all_but_one_at_once
-def test_density_without_hidden_documents_is_the_formula(model: str) -> None:
-    evidence = without_cells(made_up_evidence(5, most_judged=3))
-    graph = build(model, evidence)
-    density = graph.compile_logp(jacobian=False, **NO_LINKER)
-    values = random_values(model, evidence, np.random.default_rng(6))
-    values["organization_effect"] = np.zeros(0)
-    point = free_points(graph)(with_standard_effects(values))
-    assert set(point) == set(graph.initial_point())
-    expected = log_density(model, evidence, {**values, "organization_effect": np.zeros(1)}, centered=False)
-    # no organization, no effect; a scale without a group keeps its prior
-    assert float(density(point)) == pytest.approx(expected, rel=1e-6)
-
-
-@all_but_one_at_once
 def test_log_odds_of_a_run_are_the_graphs(model: str) -> None:
     """With k = 1 of n = 0 documents the log density of an observation is its logit."""
     evidence = made_up_evidence(7)
@@ -271,19 +184,6 @@ def test_log_odds_of_a_run_are_the_graphs(model: str) -> None:
         assert of_graph.reshape(n_runs, n_topics) == pytest.approx(ours[0] + effect[:, None], rel=1e-9)
 
 
-@every_model
-def test_log_odds_take_the_runs_asked_for(model: str) -> None:
-    evidence = made_up_evidence(9)
-    rng = np.random.default_rng(10)
-    drawn = [random_values(model, evidence, rng) for _ in range(6)]
-    draws = {name: np.stack([np.asarray(d[name]) for d in drawn]) for name in drawn[0]}
-    residual = rng.random((5, 4))
-    everything = log_odds_of(model, draws, np.arange(5), residual)
-    some = log_odds_of(model, draws, np.array([4, 1]), residual[[4, 1]])
-    assert everything.shape == (6, 5, 4)
-    assert np.array_equal(some, everything[:, [4, 1]])
-
-
 def test_log_odds_by_hand() -> None:
     draws = {
         "mu": np.array([-1.0]),
@@ -305,39 +205,6 @@ def test_log_odds_by_hand() -> None:
 
 
 # --- priors ------------------------------------------------------------------------------------------------
-
-
-OTHER = {
-    "c": Prior("Beta", (5.0, 1.0)),
-    "sigma": Prior("Exponential", (3.0,)),
-    "": Prior("Normal", (1.0, 0.5)),
-}
-DENSITY_OF_OTHER = {"c": stats.beta(5, 1), "sigma": stats.expon(scale=1 / 3), "": stats.norm(1, 0.5)}
-
-
-@all_but_one_at_once
-def test_each_prior_is_an_argument(model: str) -> None:
-    evidence = one_of_everything() if model == "background" else made_up_evidence(11)
-    names = SPECS[model].prior_names
-    assert set(names) == {n for n, dim in DIMS[model].items() if dim is None}
-    kinds = {n: "c" if n == "c" else "sigma" if n.startswith("sigma") else "" for n in names}
-    graph = build(model, evidence, **{n: OTHER[kind] for n, kind in kinds.items()})
-    values = random_values(model, made_up_evidence(11), np.random.default_rng(12))
-    sampled = [graph[n] for n in names if graph[n] in graph.free_RVs]
-    assert sampled
-    terms = graph.compile_logp(vars=sampled, jacobian=False, sum=False, **NO_LINKER)
-    effects = [v.name for v in graph.free_RVs if v.name not in names]
-    zeros = {n: np.zeros([len(graph.coords[d]) for d in graph.named_vars_to_dims[n]]) for n in effects}
-    found = terms(free_points(graph)({**values, **zeros}))
-    for variable, term in zip(sampled, found, strict=True):
-        expected = DENSITY_OF_OTHER[kinds[variable.name]].logpdf(values[variable.name])
-        assert float(term) == pytest.approx(expected, abs=1e-6), variable.name
-
-
-def test_unusable_prior_is_an_error_of_the_users() -> None:
-    for model in MODELS:
-        with pytest.raises(InputError, match=r"prior of sigma_topic: .* distribution 'HalfNorml'"):
-            build(model, made_up_evidence(1), sigma_topic=parse_prior("HalfNorml(1)"))
 
 
 def prior_draws(model: str, evidence: ModelEvidence, n: int, random_seed: int) -> dict[str, np.ndarray]:

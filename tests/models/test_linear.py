@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from toys import toy_collection
@@ -15,7 +13,6 @@ from bayespool.models import gather_documents
 
 # of the hidden documents b and c of topic 1, p and r of topic 2 and b of topic 3 have a label: all north's
 LABELS = {"1": {"a": 2, "b": 0, "c": 2, "l": 2}, "2": {"p": 0, "r": 2}, "3": {"b": 0}}
-NAMES = ("llm ≥ 2", "llm without label")
 SLOPES = {"precision": (0.2, 0.5), "llm ≥ 2": (1.5, 0.8), "llm without label": (0.0, 0.5)}
 
 
@@ -62,17 +59,6 @@ def test_rows_of_rankings_are_split_by_label() -> None:
     assert len(evidence.run) == 10
 
 
-def test_without_labels_a_ranking_is_one_row() -> None:
-    with_labels, without = gathered(SLOPES), gathered({"precision": (0.2, 0.5)})
-    assert len(without.run) == 8
-    assert len(set(zip(without.run.tolist(), without.topic.tolist(), strict=True))) == 8
-    for evidence in (with_labels, without):
-        assert evidence.n_hidden.sum() == 12
-        assert evidence.n_hidden_relevant.sum() == 6
-    plain = gathered({"precision": (0.2, 0.5)}, toy_collection())
-    assert plain.predictors.tobytes() == without.predictors.tobytes()
-
-
 def test_a_document_without_a_label_is_an_average_one() -> None:
     """Average over the documents that have one: two of five reach it."""
     evidence = gathered(SLOPES)
@@ -104,22 +90,6 @@ def test_documents_to_predict_are_on_the_same_scale() -> None:
     of = {collection.doc_id(int(pair)): row for pair, row in zip(table.pair, standard, strict=True)}
     assert of["l"][1:] == pytest.approx([0.6 * 0.8, -7 / 12 * 0.5])  # reaches 2
     assert of["d"][1:] == pytest.approx([0, 5 / 12 * 0.5])  # without a label
-
-
-def test_rows_of_documents_stay_one_document_each() -> None:
-    evidence = gathered({"log_rank": (-0.1, 0.2), **SLOPES})
-    assert evidence.n_hidden.tolist() == [1] * 12
-    assert (evidence.predictors[:, 2] == 0).sum() == 7
-
-
-def test_a_judge_of_no_hidden_document_tells_nothing() -> None:
-    """All labels are of documents that are no evidence: the column is zero, and so is its center."""
-    collection = add_judges(toy_collection(), {"llm": labels_from_frame({"1": {"a": 2, "l": 0}})})
-    evidence = gathered({"precision": (0.2, 0.5), "llm ≥ 2": (1.0, 0.5)}, collection)
-    assert (evidence.predictors[:, 1] == 0).all()
-    assert evidence.center[1] == 0
-    assert len(evidence.run) == 8
-    assert not math.isnan(evidence.expected[1])
 
 
 def test_evidence_of_some_organizations_keeps_their_rows() -> None:

@@ -70,12 +70,6 @@ def test_scale_is_the_size_of_a_factor_of_either_sign(prior: Prior, symmetric: A
     assert effect.tolist() == pytest.approx([-0.4, -0.2, 0.6])
 
 
-def test_scale_without_a_symmetric_prior_is_sampled_itself() -> None:
-    with pm.Model(coords={"group": list("abc")}) as graph:
-        group_effect("group", Prior("Exponential", (2.0,)), "group", centered=False)
-    assert [v.name for v in graph.free_RVs] == ["sigma_group", "standard_group"]
-
-
 @cases("n_groups", [0, 1])
 def test_single_group_has_no_effect_and_keeps_its_scale(n_groups: int) -> None:
     with pm.Model(coords={"group": list("ab")[:n_groups]}) as graph:

@@ -11,7 +11,7 @@ from each import cases
 from scipy import stats
 
 from bayespool.errors import InputError
-from bayespool.models import Prior, parse_prior
+from bayespool.models import parse_prior
 from bayespool.models.priors import FAMILIES, PARAMETERS
 
 
@@ -34,12 +34,6 @@ def test_text_becomes_a_prior(text: str, distribution: str, args: tuple[float, .
     prior = parse_prior(text)
     assert (prior.distribution, prior.args) == (distribution, args)
     assert all(isinstance(a, float) for a in prior.args)
-
-
-def test_text_of_a_prior_is_the_prior_again() -> None:
-    for prior in (Prior("Normal", (-2.2, 1.5)), Prior("Beta", (2.0, 2.5)), Prior("HalfNormal", (1e-6,))):
-        assert parse_prior(str(prior)) == prior
-    assert str(Prior("Normal", (-2.0, 0.25))) == "Normal(-2, 0.25)"
 
 
 def test_text_that_is_no_prior_is_refused() -> None:
@@ -111,18 +105,3 @@ def test_variable_of_no_continuous_distribution_or_of_other_parameters_is_refuse
                 parse_prior(text).variable("mu")
     with pytest.raises(InputError, match="'halfnormal'; did you mean 'HalfNormal'"):
         parse_prior("halfnormal(1)").check_distribution("sigma_topic")
-
-
-def test_prior_is_a_value() -> None:
-    prior = Prior("Normal", (0.0, 1.0))
-    assert parse_prior(prior) is prior == Prior("Normal", (0.0, 1.0))
-    assert len({prior, Prior("Normal", (0.0, 1.0)), Prior("Normal", (0.0, 2.0))}) == 2
-    with pytest.raises(AttributeError):
-        prior.args = (1.0,)  # type: ignore[misc]
-
-
-def test_variables_draw_from_the_prior() -> None:
-    with pm.Model():
-        variable = parse_prior("Beta(2, 2.5)").variable("c")
-    draws = np.asarray(pm.draw(variable, draws=4000, random_seed=1, mode="FAST_COMPILE"))
-    assert stats.kstest(draws, stats.beta(2, 2.5).cdf).pvalue > 1e-4

@@ -17,10 +17,9 @@ from small import small
 from bayespool import check_models, complete, leave_out, register_model, score, self_calibrate
 from bayespool.errors import InputError
 from bayespool.experiments import load_example, self_calibration_frame
-from bayespool.experiments.preparing import versions_of_own
 from bayespool.inference import NUTS, Laplace
 from bayespool.measures import parse_measure
-from bayespool.models import MODEL_NAMES, MODELS, Effect, Linear, ModelSpec, Prior, model_named
+from bayespool.models import MODEL_NAMES, MODELS, Effect, Linear, ModelSpec, model_named
 from bayespool.posterior import PosteriorEstimator, ScoringProblem
 from bayespool.scoring import ESTIMATORS, parse_estimator
 
@@ -126,19 +125,6 @@ def test_own_model_is_calibrated(own: ModelSpec, engine: Any, repetitions: Calla
     assert frame["uniform"].all(), frame.to_string()
 
 
-def test_stored_work_is_told_apart_by_own_models() -> None:
-    def described() -> dict[str, Any]:
-        return versions_of_own([("mine", PosteriorEstimator(model="mine"))])
-
-    for own in each_own():
-        before = described()
-        assert list(before) == ["own models"]
-        assert described() == before
-        assert versions_of_own([("ratio", PosteriorEstimator(model="ratio"))]) == {}
-        register_model(own.with_priors({"sigma_organization": "HalfNormal(0.1)"}))
-        assert described() != before
-
-
 def test_an_estimator_travels_without_its_model() -> None:
     register_model(OWN_OF_DOCUMENTS)
     estimator = PosteriorEstimator(model="mine", priors={"sigma_organization": "HalfNormal(3)"})
@@ -147,16 +133,6 @@ def test_an_estimator_travels_without_its_model() -> None:
     del MODELS["mine"]
     with pytest.raises(InputError, match="no model 'mine'; known: background, "):
         pickle.loads(sent).estimate(load_example(), "new-b", "P@10")
-
-
-@cases("model", MODEL_NAMES)
-def test_spec_is_a_value(model: str) -> None:
-    spec = MODELS[model]
-    assert pickle.loads(pickle.dumps(spec)) == spec
-    other = spec.with_priors({"sigma_topic": "Exponential(2)", "not there": "Normal(0, 1)"})
-    assert other != spec
-    assert other.effects["topic"].scale == Prior("Exponential", (2.0,))
-    assert other.with_priors({"sigma_topic": str(spec.effects["topic"].scale)}) == spec
 
 
 def test_names_of_the_package_are_taken() -> None:
@@ -245,16 +221,6 @@ NO_MODELS: tuple[tuple[ModelSpec, dict[str, Any], str], ...] = (
 def test_what_makes_no_model_is_refused(spec: ModelSpec, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         dataclasses.replace(spec, **changes)
-
-
-def test_priors_may_be_texts() -> None:
-    of_texts = dataclasses.replace(
-        OWN_OF_DOCUMENTS,
-        coefficients={"level": "Normal(-2, 1.5)", "slope": "Normal(mu=0, sigma=1)"},
-        effects={"organization": Effect("organization", "HalfNormal(0.7)")},  # type: ignore[arg-type]
-    )
-    assert of_texts == OWN_OF_DOCUMENTS
-    assert str(of_texts.effects["organization"].scale) == "HalfNormal(0.7)"
 
 
 def test_a_scale_that_may_be_negative_is_refused_by_either_engine() -> None:

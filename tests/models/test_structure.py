@@ -52,13 +52,3 @@ def test_prior_effects_of_organizations_on_topics_are_free_and_only_those_asked_
     assert total.std() == pytest.approx(np.sqrt(2 * n_topics), rel=0.06)
     none = draw_priors(one.structure(known=()), 10, np.random.default_rng(1))
     assert none["interaction_effect"].shape == (10, 0)
-
-
-def test_prior_slopes_of_organizations_are_free() -> None:
-    one = prepared("ratio")
-    n_slopes = len(one.evidence.organizations) * 2
-    draws = draw_priors(one.structure(), 4000, np.random.default_rng(1))
-    standard = draws["slope_effect"] / draws["sigma_slope"][:, None]
-    assert standard.std(axis=0) == pytest.approx(np.ones(n_slopes), rel=0.06)
-    total = standard.sum(axis=1)  # they do not sum to zero
-    assert total.std() == pytest.approx(np.sqrt(n_slopes), rel=0.06)
