@@ -11,7 +11,6 @@ from toys import from_rankings
 from bayespool.collection import Collection
 from bayespool.corrections import FroebeBootstrap
 from bayespool.corrections.froebe import best_quantile, grade_shares, quantiles, replacements
-from bayespool.experiments import load_example
 
 # Step 1: chances of grades
 
@@ -124,15 +123,3 @@ def test_topics_of_the_toy() -> None:
     assert result.per_topic[0, 0] == pytest.approx(1 + 1 / np.log2(3) + 1 / 2)
     pool = estimate(FroebeBootstrap(distribution="pool", quantile=100), "DCG@3")
     assert pool.per_topic[0, 0] == pytest.approx(1 + 2 / np.log2(3) + 1 / 2)  # c2, then f or h
-
-
-def test_it_depends_on_names_and_the_seed_alone() -> None:
-    found = []
-    for seed in (1, 2):
-        correction = FroebeBootstrap(n_bootstraps=40, quantile=70, random_seed=seed)
-        both = correction.estimate(load_example(), ["new-b", "new-a"], ["nDCG@20", "P@20"])
-        for r, run in enumerate(("new-b", "new-a")):
-            alone = correction.estimate(load_example(), run, ["P@20"])[0]
-            assert np.array_equal(alone.per_topic[0], both[1].per_topic[r])
-        found.append(both[0].per_topic)
-    assert not np.array_equal(*found)

@@ -15,11 +15,7 @@ from bayespool.pooling import StrategyPool
 from bayespool.pooling.pools import with_strategy_pool
 
 # Two topics of four documents each that a and b retrieve; u is new, and y and z nobody else has.
-RANKINGS = {
-    "a": {"1": "cdef", "2": "cdef"},
-    "b": {"1": "fedc", "2": "fedc"},
-    "u": {"1": "cydz", "2": "fe"},
-}
+RANKINGS = {"a": {"1": "cdef", "2": "cdef"}, "b": {"1": "fedc", "2": "fedc"}, "u": {"1": "cydz", "2": "fe"}}
 
 
 def sampled(judged: dict[str, dict[str, int]], **more: object) -> Collection:

@@ -24,13 +24,6 @@ def test_labels_count_as_judgments() -> None:
     assert topics_of("AntiP@5") == close(1 / 5, 1 / 5, 4 / 5)  # three ranks are missing, f is not known
 
 
-def test_below_the_pool_depth_labels_wait_for_the_estimand() -> None:
-    pooled = JudgeFilled(estimand="pooled")
-    assert topics_of("P@5", pooled) == close(3 / 5, 3 / 5, 0)  # m stands at rank 5
-    found = estimate(pooled, "P@5", collection=with_labels(LABELS))
-    assert found.notes == ("unjudged documents without a label count as nonrelevant: 1",)
-
-
 def test_ideal_rankings_have_labeled_documents_in_reach() -> None:
     """a1 l2 of c2 f1 h1 a1 and, in reach, l2; v1 p1 of r2 p1 v1 and z2, which u has at rank 3."""
     log3 = np.log2(3)

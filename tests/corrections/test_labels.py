@@ -16,12 +16,7 @@ from toys import from_rankings, pooled_collections, toy_collection
 from bayespool import leave_out, load_example, read_collection
 from bayespool.collection import Collection, Judge, add_judges, labels_from_frame
 from bayespool.corrections import JudgeFilled, JudgeRates, PredictionPowered
-from bayespool.corrections.labels import (
-    LabelCorrection,
-    hidden_documents,
-    judge_of,
-    level_rates,
-)
+from bayespool.corrections.labels import LabelCorrection, hidden_documents, judge_of, level_rates
 from bayespool.errors import InputError, PoolWarning
 from bayespool.evidence import score_bounds
 from bayespool.measures import MEASURES, Estimates

@@ -10,15 +10,6 @@ from toys import from_rankings
 from bayespool.corrections import AntiPrecision
 
 
-# Anti-precision. From the composition effects worked in counts/test_composition.py: P@3 has ΔP = 0 and
-# ΔP̄ = −1/36, P@2 ΔP = −1/24 and ΔP̄ = 0, P@1 ΔP = −1/12 and ΔP̄ = 1/12, P@5 nothing.
-def test_anti_precision_of_the_toy() -> None:
-    # s = 3/9, k̄ = 5/9, s̄ = 1/9 (the missing rank): λ = 5/9·(0·1/9 + 1/36·3/9) > 0
-    result = estimate(AntiPrecision(), "P@3")
-    assert result.value[0] == pytest.approx(1 / 3 + 5 / 9 / 36, abs=1e-12)
-    assert result.per_topic[0].tolist() == close(1 / 3 + 2 / 3 / 36, 2 / 3 + 1 / 3 / 36, 2 / 3 / 36)
-
-
 def test_anti_precision_by_trigger_and_by_hand() -> None:
     for pooled, own, judged, depth, values in (
         # p composed with u: a1 b1 c4 x4, so that the first two are a0 b1 where they were a0 x?: ΔP = ½ and

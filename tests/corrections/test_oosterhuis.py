@@ -10,12 +10,7 @@ from hypothesis import given, strategies as st
 from toys import from_rankings
 
 from bayespool.corrections import ConformalRiskControl
-from bayespool.corrections.oosterhuis import (
-    Calibration,
-    critical_shifts,
-    moved_gains,
-    shift_at,
-)
+from bayespool.corrections.oosterhuis import Calibration, critical_shifts, moved_gains, shift_at
 
 SHIFTS = np.linspace(-1, 1, 2001)
 

@@ -65,13 +65,6 @@ def test_measures_over_ideal_rankings() -> None:
     assert judged == topics_of(Background(e=0.5), "nDCG@2")
 
 
-def test_nothing_judged_under_weights_that_sum_to_1_but_for_rounding() -> None:
-    collection, run = toys.EDGE_CASES["nothing judged"]()
-    for measure in ("RBP(p=0.9)@10", "SDCG@7", "P@7", "nDCG@2"):
-        value = estimate(Interpolated(e=0.02), measure, run, collection).value[0]
-        assert value == pytest.approx(0.02), measure
-
-
 def test_constants_are_chances_of_the_highest_gain() -> None:
     # DCG@2: of two documents of relevance 2 it is 2 + 2/log2(3)
     highest = 2 + 2 / np.log2(3)
@@ -83,14 +76,6 @@ def test_constants_are_chances_of_the_highest_gain() -> None:
     assert topics_of(Smoothed(), "DCG@2") == close(
         highest * (x + 0.91 * delta * x + 0.05 * delta**2), 1 + 1 / np.log2(3), 0.05 * highest
     )
-
-
-def test_a_measure_that_falls_is_what_the_other_leaves() -> None:
-    for correction in (Background(), Interpolated(), Smoothed()):
-        for measure in ("@2", "@5"):
-            anti = np.array(topics_of(correction, f"AntiP{measure}"))
-            precision = np.array(topics_of(correction, f"P{measure}"))
-            np.testing.assert_allclose(anti, 1 - precision, atol=1e-12)
 
 
 def test_ranks_beyond_the_end_of_a_run_are_no_documents() -> None:

@@ -182,26 +182,6 @@ def test_topics_adjustment_of_the_toy() -> None:
     assert result.notes == ("",)
 
 
-def test_topics_adjustment_of_recall() -> None:
-    # of a c f h l m 4, of p v r x 3; without what u alone contributed (l d m, z x) 2 of a c f h, 2 of p v r
-    collection = toy_collection(more=COMMON)
-    result = estimate(dataclasses.replace(COMMON_TOPICS, within_bounds=False), "R@5", collection=collection)
-    adjustment = (4 / 6 - 2 / 4 + 3 / 4 - 2 / 3) / 2
-    assert result.per_topic[0].tolist() == close(4 / 6, 3 / 4, adjustment)
-    within = estimate(COMMON_TOPICS, "R@5", collection=collection)
-    assert within.per_topic[0].tolist() == close(4 / 6, 3 / 4, 0)  # T: nothing is known to be relevant
-
-
-def test_topics_adjustment_beyond_the_residual() -> None:
-    """Topic 1 says 2/5, and topic 2 has nothing unjudged."""
-    collection = toy_collection(more=COMMON)
-    one = ("1",)
-    loose = estimate(TopicsAdjustment(common_query_ids=one, within_bounds=False), collection=collection)
-    assert loose.per_topic[0].tolist() == close(4 / 5, 3 / 5 + 2 / 5, 2 / 5)
-    within = estimate(TopicsAdjustment(common_query_ids=one), collection=collection)
-    assert within.value[0] == pytest.approx((4 + 3 + 2) / 15, abs=1e-12)  # T
-
-
 # The interval. On 40 topics u has five documents of the pool, of which two are relevant, and five of its own,
 # whose numbers of relevant ones on the common topics go round.
 def many_topics(n_common: int, n_topics: int) -> Any:

@@ -45,14 +45,6 @@ def test_composition_effects_of_the_toy(cutoff: int, relevant: list[int], nonrel
     assert effects_of(toy_collection(), "u", cutoff) == [relevant, nonrelevant]
 
 
-def test_composition_effects_are_means_over_pooled_runs() -> None:
-    effects = composition_effects(toy_collection(), "u", cutoffs=3)
-    assert np.allclose(effects.delta_precision[0, :, 0], [-1 / 12, 1 / 12, 0], atol=1e-15)
-    assert np.allclose(effects.delta_antiprecision[0, :, 0], [1 / 12, -1 / 12, -1 / 12], atol=1e-15)
-    # at relevance 2 n2: p1 → r2 at the first rank of topic 2; s2: h1 → k0 is no change
-    assert effects_of(toy_collection(), "u", 1, rel=2) == [[0, 1, 0], [0, -1, 0]]
-
-
 def test_run_is_not_composed_with_itself() -> None:
     """A pooled run's effects are those on the others."""
     alone = toy_collection(pooled_run_ids=("n1",))

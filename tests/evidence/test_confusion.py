@@ -60,15 +60,6 @@ def test_agreement_is_that_of_other_software() -> None:
         assert kappa == pytest.approx(cohens_kappa(np.array(table)).kappa)
 
 
-def test_where_there_is_nothing_to_agree_on() -> None:
-    judge, none = Judge("a", np.array([0.0, 1.0])), np.zeros(2, dtype=np.int64)
-    for relevant, nonrelevant in ((none, none), (none, np.array([3, 0])), (np.array([0, 2]), none)):
-        counted = GradeCounts(judge, relevant, nonrelevant)
-        assert np.isnan(auc(counted))
-        assert np.isnan(kappas(counted)).all()
-    assert kappas(GradeCounts(judge, none, np.array([1, 1]))).tolist() == [0]  # no better than chance
-
-
 def test_names_of_grades() -> None:
     assert grade_names(Judge("a", np.array([3.0, 0.0, np.nan, 1.0]))) == ("0", "1", "3")
     many = grade_names(Judge("a", np.arange(1000.0)))

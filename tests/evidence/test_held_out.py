@@ -67,21 +67,6 @@ def test_document_of_two_runs_of_an_organization_is_one_observation() -> None:
     }
 
 
-def test_document_on_equal_ranks_goes_to_the_first_run() -> None:
-    rankings = {"r1": {"1": "ab"}, "r2": {"1": "ac"}, "r3": {"1": "bc"}}
-    collection = from_rankings(
-        rankings,
-        {"1": {"a": 1, "b": 0, "c": 1}},
-        dict.fromkeys(rankings, "o"),
-        pooled_run_ids=tuple(rankings),
-        pool_depth=2,
-    )
-    counts = held_out_counts(collection, cutoffs=2)
-    assert held_out(counts, 2, *HIDDEN) == {"r1": [(2, 1)], "r2": [(2, 2)], "r3": [(2, 1)]}
-    # a: r1 and r2 at rank 1; b: r3 at rank 1; c: r2 and r3 at rank 2
-    assert held_out(counts, 2, *CREDITED) == {"r1": [(1, 1)], "r2": [(1, 1)], "r3": [(1, 0)]}
-
-
 def test_substitute_keeps_its_documents_judged() -> None:
     """The new run has a l d, v p z, and e f within depth 3, so that p and v stay judged."""
     collection = toy_collection()

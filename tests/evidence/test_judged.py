@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import toys
 from each import cases
 from toys import toy_collection
 
@@ -43,13 +42,6 @@ def test_counts_of_the_toy() -> None:
     }
 
 
-def test_bounds_of_the_toy() -> None:
-    counts = judgment_counts(toy_collection(), "u", cutoffs=[2, 5])
-    assert counts.lower[0].tolist() == [[0.5, 0.4], [1.0, 0.4], [0.0, 0.0]]
-    assert counts.upper[0].tolist() == [[1.0, 1.0], [1.0, 0.8], [1.0, 0.4]]
-    assert counts.residual[0].tolist() == [[0.5, 0.6], [0.0, 0.4], [1.0, 0.4]]
-
-
 def test_pooled_estimand_leaves_what_is_below_the_pool_nonrelevant() -> None:
     counts = judgment_counts(toy_collection(), ["n1", "u"], cutoffs=[3, 5], estimand="pooled")
     assert split(counts, 5) == {
@@ -68,16 +60,6 @@ def test_cutoffs_begin_at_one(cutoffs: int | list[int]) -> None:
 
 
 # The condensed list
-
-
-def test_condensed_counts_of_the_toy() -> None:
-    condensed = condensed_counts(toy_collection(), cutoffs=[1, 2, 3, 5])
-    table = dict(zip(toys.RUNS, condensed.tolist(), strict=True))
-    assert table["u"] == [[1, 2, 2, 2], [1, 2, 2, 2], [0, 0, 0, 0]]  # a1 h1, v1 p1, nothing
-    assert table["n2"] == [[0, 1, 2, 3], [1, 2, 2, 2], [0, 0, 0, 0]]  # b0 a1 f1 c2, p1 r2 q0
-    assert table["s1"] == [[1, 2, 2, 2], [0, 1, 1, 2], [0, 0, 0, 0]]  # a1 h1 i0 b0 j0, q0 v1 w0 p1
-    assert table["s2"] == [[1, 1, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0]]
-    assert condensed_counts(toy_collection(), "n2", cutoffs=5, rel=2).tolist() == [[[1], [1], [0]]]
 
 
 # What is to be imputed

@@ -22,11 +22,7 @@ from bayespool.experiments import Simulation, SimulationSettings, simulate, simu
 # Of the judged documents several organizations have a on topic 1, q on topic 2, a and c on topic 3; j is
 # nobody's. All others are one organization's alone: b, c and h of topic 1 have labels that do not count, as
 # those of l and d, which are unjudged.
-LABELS = {
-    "1": {"a": 3, "j": 0, "b": 0, "c": 3, "h": 3, "l": 2, "d": 0},
-    "2": {"q": 3, "v": 2},
-    "3": {"a": 0},
-}
+LABELS = {"1": {"a": 3, "j": 0, "b": 0, "c": 3, "h": 3, "l": 2, "d": 0}, "2": {"q": 3, "v": 2}, "3": {"a": 0}}
 
 
 def labeled(collection: Collection, labels: dict[str, dict[str, float]]) -> Collection:

@@ -13,7 +13,6 @@ from bayespool.evidence import DocumentTable, document_table
 from bayespool.evidence.predictor_table import without_some_labels
 from bayespool.evidence.predictors_of_labels import label_predictors
 from bayespool.experiments import load_example, simulate_example, simulate_judge
-from bayespool.posterior import PosteriorEstimator
 
 
 def judged(share: float, *, of_unjudged: float) -> Collection:
@@ -57,25 +56,3 @@ def test_as_many_go_without_as_documents_in_question(of_unjudged: float, expecte
     assert np.isnan(changed.columns(("llm on the topic",))[:, 0]).tolist() == missing.tolist()
     for table in (changed, of_unjudged_now):
         assert np.isnan(table.columns(("llm of the run",))).all() == (expected == 1)
-
-
-def test_who_lacks_labels_already_counts() -> None:
-    collection = judged(0.4, of_unjudged=0.5)
-    hidden, unjudged = tables(collection)
-    changed, _ = without_some_labels(collection, hidden, unjudged)
-    assert changed.predictors.tobytes() == hidden.predictors.tobytes()
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::bayespool.errors.JudgeWarning")
-def test_labels_of_judged_documents_alone_change_nothing_but_noise() -> None:
-    """No document to complete has a label, so that the posterior is that of no judge."""
-    runs = ("new-a", "new-b")
-    estimator = PosteriorEstimator(draws=500, together=True)
-    ((with_labels,), (without,)) = (
-        estimator.estimate(collection, runs, "P@10")
-        for collection in (judged(1.0, of_unjudged=0.0), load_example())
-    )
-    np.testing.assert_allclose(with_labels.value, without.value, atol=0.0015)
-    widths = [np.diff(estimates.interval(), axis=0) for estimates in (with_labels, without)]
-    np.testing.assert_allclose(widths[0], widths[1], atol=0.011)

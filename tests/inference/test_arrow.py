@@ -8,11 +8,7 @@ from each import cases
 
 from bayespool.inference.arrow import Arrow, Factor, Layout
 
-LAYOUTS = (
-    Layout(5, 6, 1),
-    Layout(5, 6, 2),
-    Layout(4, 0, 0),
-)
+LAYOUTS = (Layout(5, 6, 1), Layout(5, 6, 2), Layout(4, 0, 0))
 
 
 def some_arrow(layout: Layout) -> Arrow:

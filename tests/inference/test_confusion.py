@@ -71,20 +71,6 @@ def test_the_mean_is_that_of_the_posterior() -> None:
     assert of_mean == pytest.approx(known, abs=0.08)
 
 
-def test_variances_of_sums() -> None:
-    twice = judged_twice(60, np.random.default_rng(8))
-    density = _Rung(twice, np.full((2, 2), 0.5), 1)
-    peak = density.peak((0.6, 0.4, 0.2, 0.6), np.zeros(density.layout.size))
-    covariance = np.stack([peak.factor.solve(row) for row in np.eye(density.layout.size)])
-    rows = np.zeros((60, density.layout.size))
-    rows[:, : density.layout.n_global] = density.design
-    rows[np.arange(60), density.of_topic] = 1
-    rows[np.arange(60), density.of_level] = 1
-    of_documents, of_levels = density._variances(peak.factor)
-    assert of_documents == pytest.approx(np.einsum("di,ij,dj->d", rows, covariance, rows))
-    assert of_levels == pytest.approx(np.diag(covariance)[:2])
-
-
 def test_what_a_feature_has_in_each_draw_counts_with_its_slope() -> None:
     twice = judged_twice(200, np.random.default_rng(6))
     drawn, draws = draw_confusion(twice, np.full((2, 2), 0.5), 5, np.random.default_rng(1)), np.arange(5)

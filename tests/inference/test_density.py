@@ -26,8 +26,7 @@ PARTS_OF_ANOTHER = ("interpolated", "ratio")
 
 
 @pytest.mark.parametrize(
-    "model",
-    [pytest.param(m, marks=pytest.mark.slow if m in PARTS_OF_ANOTHER else ()) for m in MODEL_NAMES],
+    "model", [pytest.param(m, marks=pytest.mark.slow if m in PARTS_OF_ANOTHER else ()) for m in MODEL_NAMES]
 )
 def test_the_density_is_the_one_of_the_pymc_graph(model):
     evidence = prepared_evidence(model)

@@ -15,11 +15,10 @@ from each import cases
 from fits import TARGETS, compile_once, example_evidence, same_draws
 from own_models import OWN_OF_COUNTS, WITH_CELLS
 
-from bayespool import leave_out, load_example, parse_measure, score
+from bayespool import load_example, parse_measure, score
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.experiments import compare_engines
 from bayespool.experiments.hidden import Fitting
-from bayespool.experiments.preparing import versions_of_own
 from bayespool.inference import ENGINES, NUTS, Fit, Laplace, register_engine
 from bayespool.inference.engines import make_engine
 from bayespool.models import ModelSpec
@@ -212,17 +211,6 @@ def test_an_own_engine_is_held_against_the_reference(
     assert (frame["mean_sure"] > frame["mean_nuts"]).all()
     with pytest.raises(InputError, match="nuts is what engines are compared with"):
         compare_engines(load_example(), engine="nuts")
-
-
-@pytest.mark.slow
-def test_an_own_engine_works_in_processes_and_marks_stored_work(sure: None) -> None:
-    settings: dict[str, Any] = {"estimators": "posterior-background", "engine": "sure", "draws": 30}
-    here = leave_out(load_example(), "P@10", **settings).to_frame()
-    in_workers = leave_out(load_example(), "P@10", n_jobs=2, **settings).to_frame()
-    np.testing.assert_array_equal(here["value"], in_workers["value"])
-    own, ours = (PosteriorEstimator(model="background", engine=name) for name in ("sure", "laplace"))
-    assert list(versions_of_own([("mine", own)])["own engines"]) == ["sure"]
-    assert versions_of_own([("mine", ours)]) == {}
 
 
 def test_a_name_is_one_engines(sure: None) -> None:

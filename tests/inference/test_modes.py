@@ -10,12 +10,7 @@ from each import cases
 from fits import prepared_evidence
 
 from bayespool.inference.density import Density
-from bayespool.inference.modes import (
-    _is_better,
-    find_center,
-    find_mode,
-    find_scales,
-)
+from bayespool.inference.modes import _is_better, find_center, find_mode
 from bayespool.models import MODELS
 
 
@@ -33,17 +28,6 @@ def test_no_step_leads_higher_from_a_mode(model: str) -> None:
     assert float(gradient @ mode.gaussian.solve(gradient)) < 1e-4  # twice what is left to gain
     for where in of.sums:
         assert mode.x[where].sum() == pytest.approx(0, abs=1e-9)
-
-
-def test_the_marginal_of_scales_is_highest_where_it_is_looked_for() -> None:
-    of = density()
-    x, theta = of.start()
-    at, middle, drift, spread = find_scales(of, theta, x)
-    for g in range(len(at)):
-        unit = np.where(np.arange(len(at)) == g, spread[g], 0.0)
-        sides = [find_mode(of, at + s * unit, middle.x + s * unit @ drift).log_marginal for s in (-1, 1)]
-        assert max(sides) < middle.log_marginal + 0.1
-        assert min(sides) > middle.log_marginal - 3  # a standard deviation, not many
 
 
 def test_means_lie_where_the_mean_gradient_vanishes() -> None:

@@ -39,11 +39,3 @@ def test_an_organizations_effect_and_slopes_stand_together() -> None:
     every = np.arange(found.layout.size)
     effects, slopes = every[found.slices["organization"]], every[found.slices["slope"]].reshape(30, 3)
     assert np.array_equal(slopes, effects[:, None] + [1, 2, 3])
-
-
-def test_effects_sum_to_zero_and_slopes_do_not() -> None:
-    found = places(9, 30)
-    assert set(map(str, found.sums)) == {str(found.slices["topic"]), str(found.slices["organization"])}
-    alone = places(9, 1)  # the effect of a single organization is the intercept's
-    assert "organization" not in alone.scales
-    assert "slope" in alone.scales

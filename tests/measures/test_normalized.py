@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bayespool.errors import InputError
-from bayespool.measures import AveragePrecision, Normalized, Recall, Tally, parse_measure
+from bayespool.measures import Normalized, Recall, Tally, parse_measure
 from bayespool.measures.normalized import inserted
 
 TEXTS = ("R@3", "AP@3", "nDCG@3", "nDCG(dcg='exp-log2')@3")
@@ -36,18 +36,6 @@ def test_ideal_rankings_of_draws_are_made_at_once() -> None:
         for draw in range(5):
             one = measure.values(levels[draw], Tally(n[draw], (1, 2))).scores()
             np.testing.assert_array_equal(values[draw], one, err_msg=str(measure))
-
-
-def test_a_completed_ranking_may_beat_the_ideal_one_of_the_judged() -> None:
-    measure = parse_measure("AP(ideal='judged')@3")
-    assert str(measure) == "AP(ideal='judged')@3"
-    assert measure.range == (0, float("inf"))
-    assert AveragePrecision(3).range == (0, 1)
-    one_judged = Tally(np.array([[1]]), (1,))
-    assert measure.values(np.array([[[1, 1, 0]]]), one_judged).scores().tolist() == [[2]]
-    assert isinstance(measure, Normalized)
-    _, most = measure.extremes(np.array([[[1, -1, 0]]]), one_judged, np.array([[5]]))
-    assert most.tolist() == [[2]]
 
 
 def test_unknown_ideal_is_refused() -> None:

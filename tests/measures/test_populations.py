@@ -41,16 +41,6 @@ def test_the_parts_of_the_variance_by_hand() -> None:
     assert (there.upper <= 1).all()
 
 
-def test_the_variance_of_the_draws_is_the_sum_of_the_parts() -> None:
-    rng = np.random.default_rng(6)
-    draws = rng.binomial(10, rng.beta(2, 3, size=(1, 2, 50)), size=(4000, 2, 50)).astype(np.int32)
-    there = population_of(estimates_of(draws))
-    means = population_draws(draws, random_seed=2) / 10
-    student = 49 / 47  # variance of t over that of a normal
-    expected = there.of_unjudged + student * there.of_topics
-    np.testing.assert_allclose(means.var(axis=0), expected, rtol=0.1)
-
-
 def test_without_draws_runs_share_the_resampled_topics() -> None:
     twins = np.stack([SCORES[0], SCORES[0] + 0, 10 - SCORES[0]])
     points = dataclasses.replace(estimates_of(twins[None]), draws=None)

@@ -19,13 +19,6 @@ def test_weights_of_webber_and_park() -> None:
     ]
 
 
-def test_a_value_by_hand() -> None:
-    levels = np.array([[[1, 0, 2, 1]]])
-    assert RBP(3, p=0.5).values(levels).scores() == pytest.approx((4 + 1) / 7)
-    assert RBP(3, rel=2, p=0.5).values(levels).scores() == pytest.approx(1 / 7)
-    assert RBP.without_cutoff(p=0.5).values(levels).scores() == pytest.approx(1 / 2 + 1 / 8 + 1 / 16)
-
-
 def test_what_is_left_without_a_cutoff_is_the_residual() -> None:
     for p in (0.01, 0.5, 0.8, 0.95, 0.99):
         measure = RBP.without_cutoff(p=p)

@@ -67,18 +67,6 @@ def test_sums_of_floats_are_rounded() -> None:
     ]  # eleven decimals are kept
 
 
-def test_many_counts_do_not_overflow() -> None:
-    values = Values(np.full((1, 3), 2_000_000_000, dtype=np.int32), 2_000_000_000)
-    assert values.totals().tolist() == [6_000_000_000]
-    assert values.means().tolist() == [1.0]
-
-
-def test_squares_on_the_grid_are_exact() -> None:
-    assert Values(COUNTS, 10).on_grid() is COUNTS
-    on_grid = Values(np.array([[0.5, 1 / 3]])).on_grid()
-    assert on_grid.tolist() == [[2**19, 349525.0]]  # 2²⁰ / 3 is 349525.33
-
-
 def test_amounts_units_and_probabilities_that_are_none() -> None:
     axes, kinds = ([[1, 2]], np.array([1, 2]), np.array(3)), (True, "a", 1j)
     for amount in (*axes, *(np.array([[value]]) for value in kinds)):

@@ -6,27 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pymc as pm
 import pytest
 from each import cases
-from graphs import (
-    MODELS,
-    NO_LINKER,
-    build,
-    free_points,
-    log_odds_of,
-    with_standard_effects,
-)
+from graphs import MODELS, NO_LINKER, build, free_points, log_odds_of, with_standard_effects
 from scipy import stats
 from scipy.linalg import null_space
 from scipy.special import expit, gammaln, logit
 
-from bayespool.evidence import held_out_counts, judgment_counts
-from bayespool.evidence.bounds import unjudged_documents
-from bayespool.experiments import load_example
-from bayespool.models import gather_evidence
 from bayespool.models.evidence import ModelEvidence
-from bayespool.posterior import new_organization_effect
 
 SCALES = ("topic", "organization")
 BACKGROUND = {"mu": None, **{f"{s}_effect": s for s in SCALES}, **{f"sigma_{s}": None for s in SCALES}}
@@ -41,18 +28,9 @@ DIMS: dict[str, dict[str, str | None]] = {
 DIMS["odds_ratio"] = {
     ("log_ratio" if name == "c" else name): dim for name, dim in DIMS["interpolated"].items()
 }
-DIMS["smoothed"] = DIMS["interpolated"] | {
-    "mu": None,
-    "background_effect": "topic",
-    "sigma_background": None,
-}
+DIMS["smoothed"] = DIMS["interpolated"] | {"mu": None, "background_effect": "topic", "sigma_background": None}
 
 every_model = cases("model", MODELS)
-SLOW = pytest.mark.slow
-# The smoothed model, whose density is that of its formula, has all that the interpolated one has.
-all_but_one_at_once = pytest.mark.parametrize(
-    "model", ["background", *(pytest.param(model, marks=SLOW) for model in ("interpolated", "smoothed"))]
-)
 
 
 def made_up_evidence(random_seed: int, *, most_judged: int = 10, n_rankings: int = 18) -> ModelEvidence:
@@ -151,39 +129,6 @@ def test_density_is_the_formula(model: str, centered: bool) -> None:
         assert float(density(point_of(with_standard_effects(values)))) == pytest.approx(expected, rel=1e-6)
 
 
-@all_but_one_at_once
-def test_log_odds_of_a_run_are_the_graphs(model: str) -> None:
-    """With k = 1 of n = 0 documents the log density of an observation is its logit."""
-    evidence = made_up_evidence(7)
-    graph = build(model, evidence)
-    n_runs, n_topics = len(evidence.run_ids), len(evidence.query_ids)
-    run, topic = (index.ravel() for index in np.indices((n_runs, n_topics)))
-    rng = np.random.default_rng(8)
-    residual = rng.random((n_runs, n_topics))
-    residual[0] = 1.0
-    organization = rng.integers(0, 3, n_runs)
-    n = np.zeros(n_runs * n_topics, dtype=np.int64)
-    cells = {
-        "hidden_topic": topic,
-        "hidden_run": run,
-        "hidden_organization": organization[run],
-        "hidden_residual": residual.ravel(),
-        "n_hidden": n,
-        "n_hidden_relevant": n + 1,
-    }
-    pm.set_data({name: values for name, values in cells.items() if name in graph.named_vars}, model=graph)
-    likelihood = graph.compile_logp(vars=[graph["hidden_relevant"]], sum=False, **NO_LINKER)
-    point_of = free_points(graph)
-    for _ in range(3):
-        values = random_values(model, evidence, rng)
-        (of_graph,) = likelihood(point_of(with_standard_effects(values)))
-        draws = {name: np.asarray(value)[None] for name, value in values.items()}
-        ours = log_odds_of(model, draws, np.arange(n_runs), residual)
-        assert ours.shape == (1, n_runs, n_topics)
-        effect = values["organization_effect"][organization]
-        assert of_graph.reshape(n_runs, n_topics) == pytest.approx(ours[0] + effect[:, None], rel=1e-9)
-
-
 def test_log_odds_by_hand() -> None:
     draws = {
         "mu": np.array([-1.0]),
@@ -205,35 +150,3 @@ def test_log_odds_by_hand() -> None:
 
 
 # --- priors ------------------------------------------------------------------------------------------------
-
-
-def prior_draws(model: str, evidence: ModelEvidence, n: int, random_seed: int) -> dict[str, np.ndarray]:
-    graph = build(model, evidence)
-    drawn = pm.draw([graph[name] for name in DIMS[model]], draws=n, random_seed=random_seed, **NO_LINKER)
-    return dict(zip(DIMS[model], drawn, strict=True))
-
-
-@pytest.mark.slow
-@every_model
-def test_prior_predicts_scores_that_make_sense(model: str) -> None:
-    """Without any pooled run: no score outside the bounds, and neither ignorance nor certainty inside."""
-    example = load_example().with_pool(np.zeros(23, dtype=bool), 0)
-    counts = judgment_counts(example, ["new-a", "new-b"], cutoffs=10)
-    evidence = gather_evidence(held_out_counts(example, cutoffs=10), counts, 10)
-    assert (evidence.organizations, len(evidence.n_hidden)) == ((), 0)
-    draws = prior_draws(model, evidence, 2000, 1)
-    rng = np.random.default_rng(2)
-    log_odds = log_odds_of(model, draws, np.arange(2), counts.residual[:, :, 0])
-    effect = new_organization_effect(draws["sigma_organization"], 0, np.arange(2), rng)
-    run, topic, _, _ = unjudged_documents(example, ["new-a", "new-b"], cutoff=10)
-    relevant = rng.logistic(size=(len(log_odds), len(run))) < (log_odds + effect[:, :, None])[:, run, topic]
-    # new-b has 44 unjudged documents on 20 topics. Its share of relevant ones lies between about 1 % and 60 %
-    # (the papers' constants are 1 % to 5 %, domain collections run to a third and more), every value of that
-    # range is likely enough to be found if it is true, and no such value is all but certain.
-    share = relevant[:, run == 1].mean(axis=1)
-    low, quarter, middle, three_quarters, high = np.quantile(share, [0.025, 0.25, 0.5, 0.75, 0.975])
-    assert low <= 0.05
-    assert 0.02 < quarter < 0.15
-    assert 0.06 < middle < 0.3
-    assert 0.15 < three_quarters < 0.45
-    assert 0.4 < high < 0.9

@@ -74,13 +74,6 @@ def test_a_document_without_a_label_is_an_average_one() -> None:
     assert means == pytest.approx(0, abs=1e-12)
 
 
-def test_slopes_are_expected_in_units_of_their_standard_deviations() -> None:
-    evidence = gathered(SLOPES)
-    assert evidence.predictor_names == tuple(SLOPES)
-    assert evidence.unit.tolist() == pytest.approx([1 / 0.5, 1 / 0.8, 1 / 0.5])
-    assert evidence.expected.tolist() == pytest.approx([0.2 / 0.5, 1.5 / 0.8, 0])
-
-
 def test_documents_to_predict_are_on_the_same_scale() -> None:
     collection = labeled()
     evidence = gathered(SLOPES)

@@ -33,20 +33,6 @@ def test_binomial_has_the_mass_and_draws_of_one() -> None:
     assert drawn.var(axis=0)[1:3] == pytest.approx((n * p * (1 - p))[1:3], rel=0.15)
 
 
-@pytest.mark.slow
-@cases("centered", [True, False])
-def test_group_effects_sum_to_zero_and_have_their_scale(centered: bool) -> None:
-    with pm.Model(coords={"group": list("abcd")}) as graph:
-        group_effect("group", Prior("HalfNormal", (2.0,)), "group", centered=centered)
-    effect, sigma = pm.draw([graph["group_effect"], graph["sigma_group"]], 4000, random_seed=1, **NO_LINKER)
-    assert np.abs(effect.sum(axis=1)).max() < 1e-9
-    standard = effect / sigma[:, None]
-    # four effects, three of them free: their squares sum to a chi-squared with three degrees of freedom
-    assert stats.kstest((standard**2).sum(axis=1), stats.chi2(3).cdf).pvalue > 1e-4
-    assert (standard**2).mean(axis=0) == pytest.approx(np.full(4, 3 / 4), rel=0.1)
-    assert stats.kstest(sigma, stats.halfnorm(scale=2).cdf).pvalue > 1e-4
-
-
 @cases(
     ("prior", "symmetric"),
     [

@@ -14,7 +14,7 @@ from fits import compile_once, sample_quietly
 from own_models import BARE, OWN, OWN_OF_COUNTS, OWN_OF_DOCUMENTS
 from small import small
 
-from bayespool import check_models, complete, leave_out, register_model, score, self_calibrate
+from bayespool import complete, register_model, score, self_calibrate
 from bayespool.errors import InputError
 from bayespool.experiments import load_example, self_calibration_frame
 from bayespool.inference import NUTS, Laplace
@@ -71,9 +71,7 @@ def test_own_model_completes_and_is_an_estimator() -> None:
 DEAR = (pytest.mark.slow, pytest.mark.at_a_desk)
 
 one_of_all = pytest.mark.parametrize(
-    "own",
-    [pytest.param(name, marks=() if name == "interaction" else DEAR) for name in OWN],
-    indirect=True,
+    "own", [pytest.param(name, marks=() if name == "interaction" else DEAR) for name in OWN], indirect=True
 )
 """It has what the others have, and effects of organizations on topics."""
 
@@ -98,22 +96,6 @@ def test_both_engines_agree_on_an_own_model(own: ModelSpec) -> None:
         ratio = one.std(axis=0) / spread
         assert np.mean(ratio) == pytest.approx(1, abs=0.05)
         assert ratio == pytest.approx(1, abs=0.15)  # of a hundred, with the sampler's error of 2 % each
-
-
-@pytest.mark.slow
-@one_of_all
-def test_own_model_is_checked_and_left_out_in_workers(own: ModelSpec) -> None:
-    checks = check_models(load_example(), models=("mine", "ratio"), draws=50)
-    assert checks["mine", "P@10"].draws.shape == checks["ratio", "P@10"].draws.shape
-    assert "prior" in checks.containers["P@10", "mine"].children
-    settings: dict[str, Any] = {"estimators": ["posterior-mine"], "draws": 40, "chains": 1}
-    here = leave_out(load_example(), "P@10", **settings).to_frame()
-    in_workers = leave_out(load_example(), "P@10", n_jobs=2, **settings).to_frame()
-    np.testing.assert_array_equal(here["value"], in_workers["value"])
-    changed = {"level": "Normal(0, 0.3)", "a": "Normal(2, 0.1)"}
-    register_model(own.with_priors(changed))  # the workers that wait have the former
-    again = leave_out(load_example(), "P@10", n_jobs=2, **settings).to_frame()
-    assert (here["value"] != again["value"]).any()
 
 
 @pytest.mark.slow
