@@ -1,4 +1,4 @@
-"""What corrections by labels share: the judge, rates by grade, and the grid of edge cases with labels."""
+"""Corrections by labels of a judge: which judge, rates by grade, values by hand, and what all have in common."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from corrected import LABELS, estimate, with_any_labels, with_labels
+from corrected import LABELS, close, estimate, with_any_labels, with_labels
 from each import cases
 from hypothesis import given, strategies as st
 from toys import from_rankings, pooled_collections, toy_collection
@@ -16,10 +16,14 @@ from toys import from_rankings, pooled_collections, toy_collection
 from bayespool import leave_out, load_example, read_collection
 from bayespool.collection import Collection, Judge, add_judges, labels_from_frame
 from bayespool.corrections import JudgeFilled, JudgeRates, PredictionPowered
+from bayespool.corrections.judge_filled import is_on_scale, relevance_of_grades, relevance_of_labels
 from bayespool.corrections.labels import LabelCorrection, hidden_documents, judge_of, level_rates
 from bayespool.errors import InputError, PoolWarning
 from bayespool.evidence import score_bounds
-from bayespool.measures import MEASURES, Estimates
+from bayespool.measures import MEASURES, Estimates, parse_measure
+
+# What corrections by labels share: the judge, rates by grade, and the grid of edge cases with labels.
+
 
 BY_LABELS: tuple[LabelCorrection, ...] = (
     JudgeFilled(),
@@ -190,3 +194,113 @@ def test_labels_of_gpt4_on_dl21(collections: Path) -> None:
     }
     assert table.loc["judge-filled", "bias"] == pytest.approx(table.loc["judge-filled", "mae"])
     assert 0.7 < table.loc["prediction-powered", "coverage_95"] < 0.9
+
+
+# Labels in place of judgments, by hand.
+
+
+# u has a1 l? d? h1 m? | v1 p1 z? x? | e? f?; labels l2 d0 m1 | z2 | e0
+
+
+def filled(measure: str, correction: JudgeFilled | None = None) -> list[float]:
+    result = estimate(correction or JudgeFilled(), measure, collection=with_labels(LABELS))
+    return result.per_topic[0].tolist()
+
+
+def test_labels_count_as_judgments() -> None:
+    assert filled("P@5") == close(4 / 5, 3 / 5, 0)
+    assert filled("P(rel=2)@5") == close(1 / 5, 1 / 5, 0)
+    assert filled("DCG@3") == close(1 + 2 / np.log2(3), 1 + 1 / np.log2(3) + 2 / 2, 0)
+    assert filled("RR(rel=2)@5") == close(1 / 2, 1 / 3, 0)
+    assert filled("AntiP@5") == close(1 / 5, 1 / 5, 4 / 5)  # three ranks are missing, f is not known
+
+
+def test_ideal_rankings_have_labeled_documents_in_reach() -> None:
+    """a1 l2 of c2 f1 h1 a1 and, in reach, l2; v1 p1 of r2 p1 v1 and z2, which u has at rank 3."""
+    log3 = np.log2(3)
+    assert filled("nDCG@2") == close((1 + 2 / log3) / (2 + 2 / log3), (1 + 1 / log3) / (2 + 2 / log3), 0)
+    assert filled("nDCG(ideal='judged')@2") == close(
+        (1 + 2 / log3) / (2 + 1 / log3), (1 + 1 / log3) / (2 + 1 / log3), 0
+    )
+    assert filled("R@5") == close(4 / 6, 3 / 4, 0)
+    # two runs in reach: s1 has x and y too, and no label says that they are relevant
+    (both,) = JudgeFilled().estimate(with_labels(LABELS), ["u", "n1"], "nDCG@2")
+    assert both.per_topic[0].tolist() == filled("nDCG@2")
+
+
+def test_a_judgment_is_never_overruled() -> None:
+    against = with_labels({"1": {"a": 0, "h": 0, "l": 2}, "2": {"v": 0}, "3": {"a": 2}})
+    found = estimate(JudgeFilled(), "P@5", collection=against)
+    assert found.per_topic[0].tolist() == close(3 / 5, 2 / 5, 0)
+
+
+# Labels of other scales
+
+
+def test_two_labels_are_not_relevant_and_relevant() -> None:
+    # of a1 b0 c2 h1, which have the higher label, those that count have the median relevance 1, or 2
+    binary = with_labels({"1": {"a": 1, "b": 1, "c": 1, "h": 1, "l": 1, "d": 0}, "2": {"q": 0, "z": 1}})
+    (judge,) = binary.judges
+    assert not is_on_scale(binary, judge)
+    assert relevance_of_grades(binary, judge).tolist() == [0, 1]
+    assert relevance_of_grades(binary, judge, 2).tolist() == [0, 2]
+    assert relevance_of_grades(binary, judge, 5).tolist() == [0, 5]
+    found = estimate(JudgeFilled(), "P(rel=2)@5", collection=binary)
+    assert found.per_topic[0].tolist() == close(1 / 5, 1 / 5, 0)
+    assert found.notes[0].endswith("; labels stand for relevance: from 0 for 0, from 1 for 2")
+    discounted = estimate(JudgeFilled(), "DCG@2", collection=binary)
+    assert discounted.per_topic[0].tolist() == close(1 + 1 / np.log2(3), 1 + 1 / np.log2(3), 0)
+
+
+def test_labels_beyond_the_levels_of_judgments_are_of_another_scale() -> None:
+    three = with_labels({"1": {"c": 3, "a": 3, "h": 3, "l": 3, "d": 0}, "2": {"q": 1, "z": 2}})
+    (judge,) = three.judges
+    assert not is_on_scale(three, judge)
+    # 3: c2 a1 h1; 2: nothing judged; 1: q0
+    assert relevance_of_labels(three, judge)[judge.label == 3].tolist() == [1] * 4
+    assert relevance_of_grades(three, judge).tolist() == [0, 0, 0, 1]
+
+
+# Rates of hidden documents by grade as chances, by hand.
+
+
+# u has a1 l? d? h1 m? | v1 p1 z? x? | e? f?; labels l2 d0 m1 | z2 | e0. Of hidden documents with the label 2
+# a quarter are of relevance 1 and a half of 2, with the label 0 a quarter of 1; of all twelve 1/3 and 1/6,
+# which counts where a document has no label and where no hidden one has its label, as m's.
+
+
+def by_rates(measure: str, correction: JudgeRates | None = None) -> list[float]:
+    result = estimate(correction or JudgeRates(), measure, collection=with_labels(LABELS))
+    assert result.notes == ("",)
+    return result.per_topic[0].tolist()
+
+
+def test_chances_add_up() -> None:
+    assert by_rates("P@5") == close(
+        (2 + 3 / 4 + 1 / 4 + 1 / 2) / 5, (2 + 3 / 4 + 1 / 2) / 5, (1 / 4 + 1 / 2) / 5
+    )
+    assert by_rates("P(rel=2)@5") == close((1 / 2 + 1 / 6) / 5, (1 / 2 + 1 / 6) / 5, (1 / 6) / 5)
+    assert by_rates("DCG@3") == close(
+        1 + (1 / 4 + 2 / 2) / np.log2(3) + (1 / 4) / 2,
+        1 + 1 / np.log2(3) + (1 / 4 + 2 / 2) / 2,
+        1 / 4 + (1 / 3 + 2 / 6) / np.log2(3),
+    )
+    # known not to be relevant: none | none | three missing ranks, and of e and f 3/4 and 1/2
+    assert by_rates("AntiP@5")[2] == pytest.approx((3 + 3 / 4 + 1 / 2) / 5)
+
+
+def test_measures_that_are_no_sums_are_expectations() -> None:
+    assert by_rates("RR@5")[2] == pytest.approx(1 / 4 + 3 / 4 * 1 / 2 / 2)
+    assert by_rates("Success@2")[2] == pytest.approx(1 - 3 / 4 * 1 / 2)
+    assert by_rates("RR@5")[:2] == [1, 1]
+
+
+def test_over_the_ideal_of_the_judged_documents() -> None:
+    ideal = 2 + 1 / np.log2(3)
+    assert by_rates("nDCG@2") == close(
+        (1 + (1 / 4 + 2 / 2) / np.log2(3)) / ideal, (1 + 1 / np.log2(3)) / ideal, 0
+    )
+    # of the three relevant documents of topic 2 it has two, and would have 3 1/4: completions have 4 of 5
+    most = score_bounds(with_labels(LABELS), "u", parse_measure("R@5")).most.scores()[0]
+    assert by_rates("R@5")[1] == pytest.approx(4 / 5)
+    assert most[1] == pytest.approx(4 / 5)
