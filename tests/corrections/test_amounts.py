@@ -29,9 +29,6 @@ from bayespool.measures import (
     Success,
 )
 
-# Expected amounts, by going through all rankings.
-
-
 CHANCES = np.array([[0.2, 1.0, 0.7, 0.0], [0.5, 0.3, 0.9, 0.25]])
 
 
@@ -87,9 +84,6 @@ def test_a_measure_without_gains_has_no_expected_amounts() -> None:
         amounts_with_expected(Odd(3), np.array([1]), np.array([True]), np.array([0.5]))
 
 
-# The condensed list.
-
-
 def test_condensed_list_of_the_toy() -> None:
     # s1: a h i b j, all judged; q0 v1 w0 p1 x? y?, of which v moves nowhere; c a d e?
     assert topics_of(CondensedList(), "P@2") == close(1, 1, 0)  # a1 h1, v1 p1
@@ -110,9 +104,6 @@ def test_condensed_list_of_measures_over_ideal_rankings() -> None:
     assert topics_of(CondensedList(), "nDCG@5") == close(
         two / (ideal + 1 / 2 + 1 / np.log2(5)), two / (ideal + 1 / 2), 0
     )
-
-
-# Judged documents at levels, and those that are hidden with pooled runs.
 
 
 LEVELS = (0, 1, 2)

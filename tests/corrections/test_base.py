@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 import toys
-from corrected import LABELS, close, estimate, topics_of, with_labels
+from corrected import LABELS, close, estimate, topics_of, with_any_labels, with_labels
 from each import cases
 from hypothesis import given, strategies as st
 from toys import COMMON, EDGE_CASES, EDGE_MEASURES, WITHOUT_A_POOL, toy_collection
 
-from bayespool.collection import Collection
+from bayespool.collection import Collection, Judge
 from bayespool.corrections import (
     AntiPrecision,
     AsJudged,
@@ -43,41 +43,21 @@ from bayespool.experiments import load_example
 from bayespool.measures import MEASURES, Measure, parse_measure, parse_measures
 
 POINT_CORRECTIONS: tuple[PointCorrection, ...] = (
-    AsJudged(),
-    Background(),
-    Interpolated(),
-    Smoothed(),
-    SystemsAdjustment(),
-    SystemsAdjustment(by="organization", substitute=False),
-    TopicsAdjustment(common_query_ids=("1",)),
-    AntiPrecision(),
-    AntiPrecision(trigger="precision"),
-    AntiPrecision(trigger="anti-precision", alpha=0.5),
-    CondensedList(),
+    AsJudged(), Background(), Interpolated(), Smoothed(), CondensedList(), HorvitzThompson(), InferredAP(),
+    JudgeFilled(), JudgeRates(), PredictionPowered(), LuMoffatCulpepper(),
+    LuMoffatCulpepper(shape="linear", loss="b"), TopicsAdjustment(common_query_ids=("1",)),
+    SystemsAdjustment(), SystemsAdjustment(by="organization", substitute=False),
+    AntiPrecision(), AntiPrecision(trigger="precision"), AntiPrecision(trigger="anti-precision", alpha=0.5),
     FroebeBootstrap(n_bootstraps=10),
     FroebeBootstrap(n_bootstraps=10, distribution="run-and-pool", loss="asymmetric"),
-    LuMoffatCulpepper(),
-    LuMoffatCulpepper(shape="linear", loss="b"),
-    HorvitzThompson(),
-    InferredAP(),
-    JudgeFilled(),
-    JudgeRates(),
-    PredictionPowered(),
-)
+)  # fmt: skip
 # What these say of samples and of labels is tested with them; the collections here have neither.
-LACKING: dict[type, str] = {
-    HorvitzThompson: NO_SAMPLE,
-    InferredAP: NO_SAMPLE,
-    JudgeFilled: NO_JUDGE,
-    JudgeRates: NO_JUDGE,
-    PredictionPowered: NO_JUDGE,
-}
+LACKING: dict[type, str] = dict.fromkeys((HorvitzThompson, InferredAP), NO_SAMPLE) | dict.fromkeys(
+    (JudgeFilled, JudgeRates, PredictionPowered), NO_JUDGE
+)
 NEED_MORE = tuple(LACKING)
 NEED_A_POOL = (SystemsAdjustment, TopicsAdjustment, AntiPrecision, FroebeBootstrap, LuMoffatCulpepper)
 by_correction = cases("correction", POINT_CORRECTIONS)
-
-
-# What all have in common
 
 
 def corrections_of(collection: Collection) -> Iterator[PointCorrection]:
@@ -86,9 +66,6 @@ def corrections_of(collection: Collection) -> Iterator[PointCorrection]:
             yield TopicsAdjustment(common_query_ids=collection.query_ids[:1])
         else:
             yield correction
-
-
-# Of these two all corrections see the same collections: to draw one costs more than to correct it.
 
 
 @given(toys.pooled_collections(), st.integers(1, 8))
@@ -122,9 +99,6 @@ def test_pooled_estimand_has_nothing_to_correct_below_the_pool() -> None:
     assert topics_of(Background(e=0.5, estimand="pooled")) == close(0.4 + 0.2, 0.4 + 0.1, 0.2)
 
 
-# The grid of edge cases
-
-
 @by_correction
 @cases("case", EDGE_CASES)
 def test_edge_case(case: str, correction: PointCorrection) -> None:
@@ -152,8 +126,6 @@ def test_edge_case(case: str, correction: PointCorrection) -> None:
             n_ranks = result.measure.cutoff * len(collection.query_ids)
             assert value == counts.n_relevant.sum() / n_ranks, result.measure
 
-
-# Every family of measures
 
 FAMILIES = tuple(
     f"{name}@10" for name, family in MEASURES.items() if family.__module__.startswith("bayespool.")
@@ -220,19 +192,26 @@ def test_every_measure_has_a_value_or_a_note(correction: PointCorrection) -> Non
 
 
 def test_what_a_left_out_run_hides_does_not_matter() -> None:
-    """Other judgments of the documents that it alone contributed change no estimate."""
-    run = load_example().pooled_run_ids[0]
-    left = load_example().unpool(run)
-    gone = load_example().relevance != left.relevance
-    assert gone.any()
-    relevance = np.where(gone, (load_example().relevance + 1) % 3, load_example().relevance).astype(np.int16)
-    other = dataclasses.replace(load_example(), relevance=relevance).unpool(run)
-    for correction in POINT_CORRECTIONS:
-        if isinstance(correction, TopicsAdjustment):
-            correction = dataclasses.replace(correction, common_query_ids=left.query_ids[:5])
-        estimates = (correction.estimate(c, run, ["P@10", "nDCG@10", "AP@10"]) for c in (left, other))
+    """Other judgments of the documents that it alone contributed change no estimate; labels do."""
+    example, measures = with_any_labels(load_example()), ["P@10", "nDCG@10", "AP@10"]
+    run = example.pooled_run_ids[0]
+    gone = example.relevance != example.unpool(run).relevance
+    turned = np.where(gone, (example.relevance + 1) % 3, example.relevance).astype(np.int16)
+    relabeled = Judge("any", np.where(gone, 2 - example.judges[0].label, example.judges[0].label))
+    left, other, third = (
+        whole.unpool(run)
+        for whole in (
+            example,
+            dataclasses.replace(example, relevance=turned),
+            dataclasses.replace(example, judges=(relabeled,)),
+        )
+    )
+    for correction in corrections_of(left):
+        estimates = (correction.estimate(c, run, measures) for c in (left, other))
         for one, two in zip(*estimates, strict=True):
             assert np.array_equal(one.per_topic, two.per_topic, equal_nan=True), (correction, one.measure)
+    filled, by_others = (estimate(JudgeFilled(), "P@10", run, c).per_topic for c in (left, third))
+    assert not np.array_equal(filled, by_others)
 
 
 SETTINGS = (

@@ -1,4 +1,4 @@
-"""Corrections by labels of a judge: which judge, rates by grade, values by hand, and what all have in common."""
+"""Corrections by labels of a judge: which judge, rates by grade, values by hand, what all have in common."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from toys import from_rankings, pooled_collections, toy_collection
 
 from bayespool import leave_out, load_example, read_collection
-from bayespool.collection import Collection, Judge, add_judges, labels_from_frame
+from bayespool.collection import Collection, add_judges, labels_from_frame
 from bayespool.corrections import JudgeFilled, JudgeRates, PredictionPowered
 from bayespool.corrections.judge_filled import is_on_scale, relevance_of_grades, relevance_of_labels
 from bayespool.corrections.labels import LabelCorrection, hidden_documents, judge_of, level_rates
@@ -25,20 +25,17 @@ from bayespool.measures import MEASURES, Estimates, parse_measure
 # What corrections by labels share: the judge, rates by grade, and the grid of edge cases with labels.
 
 
-BY_LABELS: tuple[LabelCorrection, ...] = (
-    JudgeFilled(),
-    JudgeRates(),
-    PredictionPowered(n_draws=50),
-    PredictionPowered(sample="judged", n_draws=50),
+by_correction = cases(
+    "correction",
+    [
+        *(JudgeFilled(), JudgeRates()),
+        *(PredictionPowered(sample=sample, n_draws=50) for sample in ("hidden", "judged")),
+    ],
 )
-by_correction = cases("correction", BY_LABELS)
 
 
 def two_judges() -> Collection:
     return add_judges(with_labels(LABELS), {"other": labels_from_frame({"1": {"l": 1, "a": 0}})})
-
-
-# Which judge
 
 
 def test_a_name_is_needed_among_several() -> None:
@@ -63,9 +60,6 @@ def test_the_judge_that_is_named_is_asked(correction: LabelCorrection) -> None:
         assert not np.array_equal(alone.per_topic, other.per_topic)
     with pytest.raises(InputError, match="name one"):
         estimate(correction, "P@5", "u", two_judges())
-
-
-# Counting
 
 
 def test_rates_by_grade() -> None:
@@ -93,9 +87,6 @@ def test_hidden_documents_are_counted_down_to_rank_30() -> None:
         pool_depth=40,
     )
     assert [len(hidden_documents(collection, depth)) for depth in (1, 30, 35, 100)] == [29, 29, 34, 39]
-
-
-# What all of them have in common
 
 
 def within(result: Estimates, collection: Collection, run_id: str) -> None:
@@ -142,29 +133,6 @@ def test_every_family_has_a_value_or_a_note(correction: LabelCorrection) -> None
             assert np.array_equal(
                 result.value, score_bounds(example, ["new-a", "new-b"], result.measure).low.means()
             )
-
-
-@by_correction
-def test_what_a_left_out_run_hides_does_not_matter(correction: LabelCorrection) -> None:
-    """Other judgments of the documents that it alone contributed change no estimate; labels do."""
-    example = with_any_labels(load_example())
-    run = example.pooled_run_ids[0]
-    gone = example.relevance != example.unpool(run).relevance
-    other = dataclasses.replace(
-        example, relevance=np.where(gone, (example.relevance + 1) % 2, example.relevance).astype(np.int16)
-    )
-    (judge,) = example.judges
-    relabeled = dataclasses.replace(
-        example, judges=(Judge("any", np.where(gone, 2 - judge.label, judge.label)),)
-    )
-    one, two, three = (
-        correction.estimate(whole.unpool(run), run, ["P@10", "nDCG@10"])
-        for whole in (example, other, relabeled)
-    )
-    for a, b, c in zip(one, two, three, strict=True):
-        assert np.array_equal(a.per_topic, b.per_topic)
-        if a.measure.name == "P" and isinstance(correction, JudgeFilled):
-            assert not np.array_equal(a.per_topic, c.per_topic)
 
 
 @pytest.mark.slow
@@ -232,9 +200,6 @@ def test_a_judgment_is_never_overruled() -> None:
     against = with_labels({"1": {"a": 0, "h": 0, "l": 2}, "2": {"v": 0}, "3": {"a": 2}})
     found = estimate(JudgeFilled(), "P@5", collection=against)
     assert found.per_topic[0].tolist() == close(3 / 5, 2 / 5, 0)
-
-
-# Labels of other scales
 
 
 def test_two_labels_are_not_relevant_and_relevant() -> None:

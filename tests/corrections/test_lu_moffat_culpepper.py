@@ -17,11 +17,6 @@ from bayespool.collection import Collection
 from bayespool.corrections import LuMoffatCulpepper
 from bayespool.corrections.lu_moffat_culpepper import SHAPES, gain_curves, simplex_weights
 
-# Gains by rank in the pooled runs, by hand and by a slow reference.
-
-
-# Weights
-
 
 @given(
     st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=6),
@@ -88,9 +83,6 @@ def test_chances_of_measures_that_are_no_sums() -> None:
     assert estimate(zipf, "ERR(max_rel=2)@2", collection=collection).value[0] == pytest.approx(
         third + (1 - third) * fourth / 2, abs=1e-4
     )
-
-
-# A slow reference
 
 
 def reference(collection: Collection, run: str, cutoff: int, shape: Any, loss: str, p: float) -> np.ndarray:
@@ -185,9 +177,6 @@ def test_a_run_counts_down_to_its_own_depth() -> None:
         correction = LuMoffatCulpepper(shape="linear", loss=loss, persistence=0.8)  # type: ignore[arg-type]
         found = estimate(correction, "P@1", "u", collection).value[0]
         assert found == pytest.approx(0.75, abs=2e-4), "a line does not rise: it is level"
-
-
-# Curves of mean gain by rank.
 
 
 RANK = np.arange(1, 13.0)

@@ -62,9 +62,6 @@ def whole(collection: Collection) -> Collection:
     return with_strategy_pool(collection, "uniform", int(collection.in_pool().sum()))
 
 
-# Horvitz & Thompson
-
-
 def test_each_document_of_a_sample_of_half_counts_twice() -> None:
     collection, first, second = judged_sample()
     assert (len(first), len(second)) == (2, 2)
@@ -136,9 +133,6 @@ def test_leaving_out_asks_it_by_name_alone() -> None:
     assert leave_out(sample, "P@10", estimators=asked).to_frame()["value"].notna().all()
 
 
-# statAP
-
-
 def test_a_uniform_sample_and_another_judgment_by_hand() -> None:
     """Two of four are sampled and relevant: each counts 2, the pair 6. y is certain: it counts 1, a pair with
     it 2. So R is 5, and y stands at rank 1.
@@ -159,9 +153,6 @@ def test_strata_by_hand() -> None:
     assert first <= 2 < second
     found = estimate(StatAP(), "AP@4", "a", collection)
     assert found.value[0] == pytest.approx((2 / first + (2 + 4) / second) / 4, abs=1e-12)
-
-
-# Inferred AP and nDCG
 
 
 def test_values_are_those_of_the_track_and_of_sample_eval(tmp_path: Path) -> None:

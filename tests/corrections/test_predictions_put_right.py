@@ -1,4 +1,4 @@
-"""Predictions put right by a sample: prediction-powered inference, PRECISE and conformal risk control, by hand,
+"""Predictions put right by a sample: prediction-powered inference, PRECISE, conformal risk control: by hand,
 against slow references, and where their assumption holds.
 """
 
@@ -35,9 +35,6 @@ def by_hand(gain: Any, predicted: Any) -> tuple[float, float, float]:
     scale = min(np.cov(gain, predicted)[0, 1] / np.var(predicted, ddof=1), 1)
     left = np.asarray(gain) - scale * np.asarray(predicted)
     return scale, left.mean(), left.var(ddof=1)
-
-
-# Angelopoulos et al.
 
 
 @given(
@@ -104,8 +101,8 @@ def test_the_papers_estimate_is_the_mean_of_predictions_put_right() -> None:
     assert found.std == pytest.approx(np.sqrt((1 - 9 / 13) * variance / 9) * 13 / 15)
 
 
-# Divekar & Majumder: hidden documents of the runs by topic, of a fifth each: n1 b c, n2 b f c, s1 h i, s2 h k |
-# n1 p r, n2 p r, s1 v w | n1 b, n2 b, s1 d, s2 d.
+# Hidden documents of the runs by topic, of a fifth each: n1 b c, n2 b f c, s1 h i, s2 h k | n1 p r, n2 p r,
+# s1 v w | n1 b, n2 b, s1 d, s2 d.
 
 
 def test_topics_of_runs_held_out_put_the_predictions_right() -> None:
@@ -139,9 +136,6 @@ def test_draws_have_the_mean_and_the_spread_that_is_stated(correction: PointCorr
     means = found.draws.means()[:, 0]
     assert means.std() == pytest.approx(found.std[0], rel=0.03)
     assert means.mean() == pytest.approx(found.value[0], abs=0.1 * found.std[0])
-
-
-# Oosterhuis et al.
 
 
 def test_mass_is_cut_off_one_end_and_the_rest_scaled() -> None:
@@ -199,9 +193,6 @@ def test_the_estimate_is_where_the_bounds_of_level_0_meet() -> None:
     weight, rounding = 0.5 + 0.5 + 0.2 * 3, 1.01 / 15
     assert lower[0] == pytest.approx((4 + weight / (1 - 0.4 / 1.5)) / 15, abs=rounding)
     assert upper[0] == pytest.approx((4 + 2 + 3 * 0.2 / 0.3) / 15, abs=rounding)
-
-
-# All three
 
 
 @cases("correction", [ConformalRiskControl(n_draws=200), PredictionPowered(n_draws=20)])

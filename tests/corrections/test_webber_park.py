@@ -58,18 +58,14 @@ def test_systems_adjustment_is_cut_to_the_upper_bound() -> None:
     assert estimate(loose, "P@2", collection=collection).value[0] == pytest.approx(0.75 + 5 / 8)
 
 
-# Another base. With depth 2, p alone has b and q alone d; u's e and f are unjudged.
-def condensed_example() -> Any:
-    return from_rankings(
+def test_systems_adjustment_of_condensed_lists() -> None:
+    """With depth 2, p alone has b and q alone d; u's e and f are unjudged."""
+    collection = from_rankings(
         {"p": {"1": "abc"}, "q": {"1": "adb"}, "u": {"1": "eaf"}},
         {"1": {"a": 1, "b": 1, "d": 1}},
         pooled_run_ids=("p", "q"),
         pool_depth=2,
     )
-
-
-def test_systems_adjustment_of_condensed_lists() -> None:
-    collection = condensed_example()
     # p without b: a, so 1/2 of 1; q without d: a b, nothing lost. Of u only a is judged
     loose = SystemsAdjustment(base="condensed-list", within_bounds=False)
     assert estimate(loose, "P@2", collection=collection).value[0] == pytest.approx(1 / 2 + 1 / 4, abs=1e-12)
@@ -182,9 +178,11 @@ def test_topics_adjustment_of_the_toy() -> None:
     assert result.notes == ("",)
 
 
-# The interval. On 40 topics u has five documents of the pool, of which two are relevant, and five of its own,
-# whose numbers of relevant ones on the common topics go round.
-def many_topics(n_common: int, n_topics: int) -> Any:
+@cases(("n_common", "n_topics"), [(6, 40), (30, 60)])
+def test_draws_have_the_variance_of_equation_3(n_common: int, n_topics: int) -> None:
+    """u has five documents of the pool, of which two are relevant, and five of its own, whose numbers of
+    relevant ones on the common topics go round.
+    """
     topics = [f"{t:03}" for t in range(n_topics)]
     judged = {t: dict.fromkeys("ab", 1) | dict.fromkeys("cde", 0) for t in topics}
     for i, topic in enumerate(topics[:n_common]):
@@ -192,12 +190,7 @@ def many_topics(n_common: int, n_topics: int) -> Any:
     rankings = {"p": dict.fromkeys(topics, "abcde"), "u": dict.fromkeys(topics, "avbwcxdyez")}
     rankings["twin"] = rankings["u"]
     collection = from_rankings(rankings, judged, pooled_run_ids=("p",), pool_depth=10)
-    return collection, TopicsAdjustment(common_query_ids=tuple(topics[:n_common]))
-
-
-@cases(("n_common", "n_topics"), [(6, 40), (30, 60)])
-def test_draws_have_the_variance_of_equation_3(n_common: int, n_topics: int) -> None:
-    collection, adjustment = many_topics(n_common, n_topics)
+    adjustment = TopicsAdjustment(common_query_ids=tuple(topics[:n_common]))
     (result,) = adjustment.estimate(collection, ["u", "twin"], "P@10")
     assert result.std is not None
     assert result.draws is not None

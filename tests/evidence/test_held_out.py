@@ -11,11 +11,6 @@ from bayespool.collection import Collection
 from bayespool.evidence import HeldOutCounts, held_out_counts, judgment_counts
 from bayespool.evidence.held_out import held_out_documents
 
-# Judgment counts
-
-
-# Held-out evidence
-
 
 def held_out(counts: HeldOutCounts, cutoff: int, *names: str) -> dict[str, list[tuple[int, ...]]]:
     """The named counts per run and topic."""

@@ -21,9 +21,6 @@ def split(counts: JudgmentCounts, cutoff: int) -> dict[str, list[tuple[int, int,
     return {run: [tuple(row) for row in rows] for run, rows in zip(counts.run_ids, table, strict=True)}
 
 
-# Judgment counts
-
-
 def test_counts_of_the_toy() -> None:
     counts = judgment_counts(toy_collection(), cutoffs=[3, 5])
     assert split(counts, 3) == {
@@ -57,12 +54,6 @@ def test_cutoffs_begin_at_one(cutoffs: int | list[int]) -> None:
     for count in (judgment_counts, condensed_counts, held_out_counts, composition_effects):
         with pytest.raises(InputError, match="give at least one, each 1 or more"):
             count(toy_collection(), cutoffs=cutoffs)
-
-
-# The condensed list
-
-
-# What is to be imputed
 
 
 def test_unjudged_documents_of_the_toy() -> None:

@@ -11,9 +11,6 @@ from bayespool.inference.arrow import Arrow, Factor, Layout, ParameterPositions
 from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE
 from bayespool.models.structure import Coefficient, Group, Structure
 
-# Arrowhead matrices against numpy on the same matrices in full.
-
-
 LAYOUTS = (Layout(5, 6, 1), Layout(5, 6, 2), Layout(4, 0, 0))
 
 
@@ -91,9 +88,6 @@ def test_draws_have_the_covariance(layout: Layout, constrained: bool) -> None:
         assert np.abs(draws[:, where].sum(axis=1)).max() < 1e-9
 
 
-# Where parameters stand: every one once, and the larger of two plates local.
-
-
 def places(n_topics: int, n_organizations: int, n_predictors: int = 3) -> ParameterPositions:
     groups = {
         "topic": Group(SCALE, n_topics, "topic"),
@@ -124,9 +118,6 @@ def test_an_organizations_effect_and_slopes_stand_together() -> None:
     every = np.arange(found.layout.size)
     effects, slopes = every[found.slices["organization"]], every[found.slices["slope"]].reshape(30, 3)
     assert np.array_equal(slopes, effects[:, None] + [1, 2, 3])
-
-
-# Sums over observations against dense designs.
 
 
 @cases("n_columns", [0, 1, 3])

@@ -62,7 +62,7 @@ def test_without_evidence_draws_come_from_the_priors():
     assert draws["sigma_organization"].mean() == pytest.approx(np.sqrt(2 / np.pi), rel=0.03)
 
 
-@cases("scale", ["sigma_topic", "sigma_interaction"])
+@cases("scale", ["sigma_topic"])
 def test_a_scale_that_its_prior_holds_at_zero_has_the_prior(scale):
     """Its mode is a long way from where the search begins."""
     spec = MODELS["ratio"].with_priors({scale: "HalfNormal(1e-6)"})
@@ -175,7 +175,7 @@ def evidence_with(scale, seed):
     return evidence, of_cell
 
 
-@pytest.mark.parametrize("scale", [0.0, pytest.param(0.5, marks=pytest.mark.slow), 1.0])
+@pytest.mark.parametrize("scale", [pytest.param(0.0, marks=pytest.mark.slow), 1.0])
 def test_scale_of_the_interaction_is_found(scale):
     evidence, of_cell = evidence_with(scale, 1)
     draws = Laplace(draws=1000).fit(MODELS["ratio"], evidence, 1).draws()

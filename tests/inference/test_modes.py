@@ -23,8 +23,6 @@ from bayespool.inference.modes import (
 )
 from bayespool.models import MODELS
 
-# Modes and means of what the engine approximates.
-
 
 def density(model: str = "ratio") -> Density:
     return Density(MODELS[model].structure(prepared_evidence(model)))
@@ -102,9 +100,6 @@ def test_a_step_that_ends_near_the_top_is_taken_though_integrals_are_not_exact()
     assert not _is_better((-9326.54, too_far, None), -9326.27, gradient, step)
     assert not _is_better((-26.54, near_top, None), -26.27, gradient, step)  # of few cells sums are exact
     assert _is_better((-26.2, too_far, None), -26.27, gradient, step)
-
-
-# Points over scales: what they integrate, and what lies between them.
 
 
 @cases("n_dims", [1, 2, 3])

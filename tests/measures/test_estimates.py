@@ -14,7 +14,6 @@ from bayespool.inference import Fit
 from bayespool.measures import Diagnostics, Estimates, Values, parse_measure
 from bayespool.measures.estimates import draws_container
 
-P5, P10 = parse_measure("P@5"), parse_measure("P@10")
 DRAWS = Values(np.array([[[1, 2]], [[3, 2]], [[2, 5]]], dtype=np.int32), 5)  # of one run, totals 3, 5 and 7
 
 
@@ -22,7 +21,7 @@ def answer(**changes: Any) -> Estimates:
     """Of a run on two topics, 2/5 and 3/5."""
     parts: dict[str, Any] = {
         "method": "made-up",
-        "measure": P5,
+        "measure": parse_measure("P@5"),
         "run_ids": ("u",),
         "query_ids": ("1", "2"),
         "per_topic": np.array([[0.4, 0.6]]),
@@ -47,21 +46,15 @@ def test_table_of_a_posterior() -> None:
 
 def test_columns_are_named_after_the_method_and_each_end() -> None:
     drawn = answer(draws=DRAWS, distance=np.array([2.5]))
-    columns = {name: values.tolist() for name, values in drawn.columns().items()}
-    assert columns == {
-        "made-up": [0.5],
-        "made-up_lower": [0.3],
-        "made-up_upper": [0.7],
-        "made-up_distance": [2.5],
-    }
-    by_topic = {name: values.tolist() for name, values in drawn.columns(per_topic=True).items()}
-    assert by_topic == {
-        "made-up": [0.4, 0.6],
-        "made-up_lower": [1 / 5, 2 / 5],
-        "made-up_upper": [3 / 5, 5 / 5],
-    }
-    point = {name: values.tolist() for name, values in answer(std=np.array([0.1])).columns().items()}
-    assert point == {"made-up": [0.5], "made-up_std": [0.1]}
+    of_mean = {"": [0.5], "_lower": [0.3], "_upper": [0.7], "_distance": [2.5]}
+    of_topics = {"": [0.4, 0.6], "_lower": [1 / 5, 2 / 5], "_upper": [3 / 5, 5 / 5]}
+    for found, expected in (
+        (drawn.columns(), of_mean),
+        (drawn.columns(per_topic=True), of_topics),
+        (answer(std=np.array([0.1])).columns(), {"": [0.5], "_std": [0.1]}),
+    ):
+        named = {name.removeprefix("made-up"): values.tolist() for name, values in found.items()}
+        assert named == expected
 
 
 def test_what_an_answer_cannot_hold() -> None:
@@ -107,11 +100,8 @@ def test_container_of_draws_is_by_hand() -> None:
     assert on_topic.tolist() == [[0.2, 0.6, 1.0]] * 2
     assert posterior["P_5"].attrs == {"measure": "P@5"}
     assert json.loads(tree.attrs.pop("weights")) == {"P@5": {"ratio": 1.0}}
-    assert {name: tree.attrs[name] for name in ("method", "random_seed", "collection_fingerprint")} == {
-        "method": "made-up",
-        "random_seed": 3,
-        "collection_fingerprint": "0",
-    }
+    named = [tree.attrs[name] for name in ("method", "random_seed", "collection_fingerprint")]
+    assert named == ["made-up", 3, "0"]
     assert set(estimates.to_arviz()["posterior"].data_vars) == {"P_5"}
 
 

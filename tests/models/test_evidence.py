@@ -12,8 +12,6 @@ from bayespool.evidence import hidden_document_table
 from bayespool.evidence.predictor_table import unjudged_document_table
 from bayespool.models import gather_documents
 
-# The evidence of a model, counted by hand.
-
 
 def test_evidence_of_the_toy_is_what_one_counts_by_hand() -> None:
     evidence = evidence_of(toy_collection(), "u", cutoff=3)
@@ -21,19 +19,11 @@ def test_evidence_of_the_toy_is_what_one_counts_by_hand() -> None:
     assert evidence.organizations == ("north", "south")
     assert evidence.run_ids == ("n1", "n2", "s1", "s2", "u")
     assert evidence.n_pooled_runs == 4
-    cells = list(
-        zip(
-            evidence.hidden_run.tolist(),
-            evidence.hidden_topic.tolist(),
-            evidence.hidden_organization.tolist(),
-            evidence.n_hidden.tolist(),
-            evidence.n_hidden_relevant.tolist(),
-            (3 * evidence.hidden_residual).round(12).tolist(),
-            strict=True,
-        )
-    )
+    e = evidence
+    counted = (e.hidden_run, e.hidden_topic, e.hidden_organization, e.n_hidden, e.n_hidden_relevant)
+    cells = zip(*(of.tolist() for of in (*counted, (3 * e.hidden_residual).round(12))), strict=True)
     # run, topic, organization, documents credited, relevant ones, hidden or unjudged ranks of three
-    assert cells == [
+    assert list(cells) == [
         (0, 0, 0, 1, 1, 2),  # n1 on topic 1: c; b is credited to n2, which ranks it first
         (1, 0, 0, 2, 1, 2),  # n2: b and f
         (1, 1, 0, 2, 2, 2),  # n2 on topic 2: p and r, for n1 too
@@ -43,16 +33,8 @@ def test_evidence_of_the_toy_is_what_one_counts_by_hand() -> None:
         (3, 0, 1, 2, 1, 2),
         (3, 2, 1, 1, 0, 1),
     ]
-    rankings = set(
-        zip(
-            evidence.judged_run.tolist(),
-            evidence.judged_topic.tolist(),
-            evidence.n_judged.tolist(),
-            evidence.n_relevant.tolist(),
-            strict=True,
-        )
-    )
-    assert rankings == {
+    rankings = (of.tolist() for of in (e.judged_run, e.judged_topic, e.n_judged, e.n_relevant))
+    assert set(zip(*rankings, strict=True)) == {
         (0, 0, 1, 1), (0, 1, 1, 0), (0, 2, 2, 0),
         (1, 0, 1, 1), (1, 1, 1, 0), (1, 2, 2, 0),
         (2, 0, 1, 1), (2, 1, 1, 0), (2, 2, 2, 0),
@@ -73,9 +55,6 @@ def test_run_to_score_is_not_its_own_evidence() -> None:
     assert set(alone.hidden_organization.tolist()) == {0}
 
 
-# Rows of evidence: hidden documents that no predictor tells apart, with their labels and without.
-
-
 # of the hidden documents b and c of topic 1, p and r of topic 2 and b of topic 3 have a label: all north's
 LABELS = {"1": {"a": 2, "b": 0, "c": 2, "l": 2}, "2": {"p": 0, "r": 2}, "3": {"b": 0}}
 SLOPES = {"precision": (0.2, 0.5), "llm ≥ 2": (1.5, 0.8), "llm without label": (0.0, 0.5)}
@@ -85,31 +64,23 @@ def labeled() -> Collection:
     return add_judges(toy_collection(), {"llm": labels_from_frame(LABELS)})
 
 
-def gathered(slopes: dict[str, tuple[float, float]], collection: Collection | None = None):
-    collection = labeled() if collection is None else collection
-    return gather_documents(
-        collection, hidden_document_table(collection, cutoff=3, names=tuple(slopes)), slopes
-    )
+def gathered():
+    table = hidden_document_table(labeled(), cutoff=3, names=tuple(SLOPES))
+    return gather_documents(labeled(), table, SLOPES)
 
 
 def test_rows_of_rankings_are_split_by_label() -> None:
     """Run, topic, label, documents, relevant ones: by hand, from the toy's picture."""
-    evidence = gathered(SLOPES)
-    names = [toy_collection().run_ids[run] for run in evidence.run]
+    evidence = gathered()
     own_scale = evidence.predictors * evidence.unit + evidence.center
     reaches, is_missing = own_scale[:, 1:].round().astype(int).T.tolist()
     label = ["none" if m else str(r) for m, r in zip(is_missing, reaches, strict=True)]
-    rows = set(
-        zip(
-            names,
-            [evidence.query_ids[t] for t in evidence.topic],
-            label,
-            evidence.n_hidden.tolist(),
-            evidence.n_hidden_relevant.tolist(),
-            strict=True,
-        )
+    names = [toy_collection().run_ids[run] for run in evidence.run]
+    topics, counted = (
+        [evidence.query_ids[t] for t in evidence.topic],
+        (evidence.n_hidden, evidence.n_hidden_relevant),
     )
-    assert rows == {
+    assert set(zip(names, topics, label, *(of.tolist() for of in counted), strict=True)) == {
         ("n1", "1", "1", 1, 1),  # c
         ("n2", "1", "0", 1, 0),  # b, which n2 ranks first
         ("n2", "1", "none", 1, 1),  # f
@@ -126,7 +97,7 @@ def test_rows_of_rankings_are_split_by_label() -> None:
 
 def test_a_document_without_a_label_is_an_average_one() -> None:
     """Average over the documents that have one: two of five reach it."""
-    evidence = gathered(SLOPES)
+    evidence = gathered()
     assert evidence.center[1:].tolist() == pytest.approx([2 / 5, 7 / 12])
     missing = evidence.predictors[:, 2] > 0
     assert missing.sum() == 5
@@ -141,7 +112,7 @@ def test_a_document_without_a_label_is_an_average_one() -> None:
 
 def test_documents_to_predict_are_on_the_same_scale() -> None:
     collection = labeled()
-    evidence = gathered(SLOPES)
+    evidence = gathered()
     table = unjudged_document_table(collection, ("u",), cutoff=3, names=tuple(SLOPES))
     standard = evidence.standardize(table)
     assert np.isfinite(standard).all()
@@ -151,7 +122,7 @@ def test_documents_to_predict_are_on_the_same_scale() -> None:
 
 
 def test_evidence_of_some_organizations_keeps_their_rows() -> None:
-    evidence = gathered(SLOPES)
+    evidence = gathered()
     north = evidence.of_organizations(np.array([True, False]))
     assert north.organizations == ("north",)
     assert north.n_hidden.sum() == 6

@@ -18,9 +18,6 @@ from bayespool.models import Prior
 from bayespool.models.evidence import ModelEvidence
 from bayespool.models.graphs import binomial, group_effect
 
-# PyMC graphs of the models of cells against their formulas, and their priors.
-
-
 SCALES = ("topic", "organization")
 BACKGROUND = {"mu": None, **{f"{s}_effect": s for s in SCALES}, **{f"sigma_{s}": None for s in SCALES}}
 OF_RUN = {"run_effect": "run", "sigma_run": None}
@@ -31,11 +28,6 @@ DIMS: dict[str, dict[str, str | None]] = {
     "odds_ratio": {("log_ratio" if name == "c" else name): dim for name, dim in INTERPOLATED.items()},
     "smoothed": INTERPOLATED | {"mu": None, "background_effect": "topic", "sigma_background": None},
 }
-DIMS["odds_ratio"] = {
-    ("log_ratio" if name == "c" else name): dim for name, dim in DIMS["interpolated"].items()
-}
-DIMS["smoothed"] = DIMS["interpolated"] | {"mu": None, "background_effect": "topic", "sigma_background": None}
-
 every_model = cases("model", MODELS)
 
 
@@ -156,9 +148,6 @@ def test_log_odds_by_hand() -> None:
 
 
 # --- priors ------------------------------------------------------------------------------------------------
-
-
-# Distributions that the models share.
 
 
 def test_binomial_has_the_mass_and_draws_of_one() -> None:

@@ -22,8 +22,6 @@ from bayespool.models.priors import (
     refuse_no_density,
 )
 
-# Priors as values: their text, the variables they become, what is refused.
-
 
 @cases(
     ("text", "distribution", "args"),
@@ -115,9 +113,6 @@ def test_variable_of_no_continuous_distribution_or_of_other_parameters_is_refuse
                 parse_prior(text).variable("mu")
     with pytest.raises(InputError, match="'halfnormal'; did you mean 'HalfNormal'"):
         parse_prior("halfnormal(1)").check_distribution("sigma_topic")
-
-
-# Families of priors: draws, densities with their derivatives, and what is refused.
 
 
 @cases(

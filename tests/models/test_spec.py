@@ -34,11 +34,6 @@ def registries_as_they_were() -> Iterator[None]:
         registry.update(entries)
 
 
-@pytest.fixture(params=OWN)
-def own(request: pytest.FixtureRequest) -> ModelSpec:
-    return register_model(OWN[request.param])
-
-
 def each_own() -> Iterator[ModelSpec]:
     """All of them, each registered while it is asked about."""
     for spec in OWN.values():
@@ -68,17 +63,10 @@ def test_own_model_completes_and_is_an_estimator() -> None:
         assert {"sigma_organization", "new_run", "log_likelihood"} < set(found.quantities)
 
 
-DEAR = (pytest.mark.slow, pytest.mark.at_a_desk)
-
-one_of_all = pytest.mark.parametrize(
-    "own", [pytest.param(name, marks=() if name == "interaction" else DEAR) for name in OWN], indirect=True
-)
-"""It has what the others have, and effects of organizations on topics."""
-
-
+# A model with effects of organizations on topics has what the others have.
 @pytest.mark.slow
-@one_of_all
-def test_both_engines_agree_on_an_own_model(own: ModelSpec) -> None:
+def test_both_engines_agree_on_an_own_model() -> None:
+    own = register_model(OWN["interaction"])
     prepared = task().prepare(own, {})
     evidence = prepared.evidence
     fast = Laplace(draws=4000).fit(prepared.spec, evidence, 1)
@@ -88,20 +76,19 @@ def test_both_engines_agree_on_an_own_model(own: ModelSpec) -> None:
     for name in own.prior_names:
         one, other = fast.draws()[name], reference.draws()[name]
         assert one.mean(axis=0) == pytest.approx(other.mean(axis=0), abs=0.15 * np.max(other.std(axis=0)))
-    if "interaction" in own.effects:
-        one, other = (fit.draws()["interaction_effect"] for fit in (fast, reference))
-        spread = other.std(axis=0)
-        assert np.abs(other.mean(axis=0) / spread).max() > 0.5  # much is known of some
-        assert (one.mean(axis=0) - other.mean(axis=0)) / spread == pytest.approx(0, abs=0.15)
-        ratio = one.std(axis=0) / spread
-        assert np.mean(ratio) == pytest.approx(1, abs=0.05)
-        assert ratio == pytest.approx(1, abs=0.15)  # of a hundred, with the sampler's error of 2 % each
+    one, other = (fit.draws()["interaction_effect"] for fit in (fast, reference))
+    spread = other.std(axis=0)
+    assert np.abs(other.mean(axis=0) / spread).max() > 0.5  # much is known of some
+    assert (one.mean(axis=0) - other.mean(axis=0)) / spread == pytest.approx(0, abs=0.15)
+    ratio = one.std(axis=0) / spread
+    assert np.mean(ratio) == pytest.approx(1, abs=0.05)
+    assert ratio == pytest.approx(1, abs=0.15)  # of a hundred, with the sampler's error of 2 % each
 
 
 @pytest.mark.slow
-@one_of_all
 @pytest.mark.parametrize("engine", ["laplace", pytest.param("nuts", marks=pytest.mark.at_a_desk)])
-def test_own_model_is_calibrated(own: ModelSpec, engine: Any, repetitions: Callable[[int, int], int]) -> None:
+def test_own_model_is_calibrated(engine: Any, repetitions: Callable[[int, int], int]) -> None:
+    register_model(OWN["interaction"])
     (found,) = self_calibrate("mine", engine=engine, n_simulations=repetitions(200, 40))
     frame = self_calibration_frame([found])
     assert frame["uniform"].all(), frame.to_string()
@@ -147,8 +134,8 @@ NO_MODELS: tuple[tuple[ModelSpec, dict[str, Any], str], ...] = (
     (OWN_OF_DOCUMENTS, {"effects": {}}, "effect organization is in a formula but not declared"),
     (
         OWN_OF_DOCUMENTS,
-        {"effects": {**OWN_OF_DOCUMENTS.effects, "topic": Effect("topic")}},
-        "effect topic is declared but in no formula",
+        {"effects": OWN_OF_DOCUMENTS.effects | {"topic": Effect("topic")}},
+        "topic is declared but in no formula",
     ),
     (
         OWN_OF_DOCUMENTS,
