@@ -170,8 +170,8 @@ def ratios_of(collection: Collection) -> LabelRatios:
 
 def test_ratios_of_grades_by_hand() -> None:
     found, more = ratios_of(known_judge((1, 2, 5), (8, 3, 1))), 3 * np.array([9.5, 5.5, 6.5]) / 21.5
-    assert found.relevant == pytest.approx(more + [1, 2, 5])
-    assert found.nonrelevant == pytest.approx(more + [8, 3, 1])
+    assert found.relevant == pytest.approx(more + np.array([1, 2, 5]))
+    assert found.nonrelevant == pytest.approx(more + np.array([8, 3, 1]))
     assert found.grade.tolist() == [0] * 8 + [1] * 3 + [2] + [0] + [1] * 2 + [2] * 5
     assert label_ratios(known_judge((0, 4), (20, 0)), np.array([0]), np.array([0])) == ()
 

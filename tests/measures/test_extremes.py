@@ -133,7 +133,7 @@ def test_lacking_documents_are_inserted_the_most_relevant_first() -> None:
 
 
 def test_sharp_bounds_of_the_example() -> None:
-    """Of Ravana & Moffat (2010, §3), with R = 5. Documents at 3 and 8 that turn out relevant are so beside the
+    """Of Ravana & Moffat (2010, §3), with R = 5. Documents at 3 and 8 that turn out relevant are beside the
     five: at most .51, not .71. One of them elsewhere makes the mean one over six.
     """
     example = np.array([[[1, 0, -1, 0, 1, 1, 0, -1, 0, 0]]])
