@@ -35,16 +35,8 @@ CHANCES = np.array([[0.2, 1.0, 0.7, 0.0], [0.5, 0.3, 0.9, 0.25]])
 @cases(
     "measure",
     [
-        Precision(4),
-        Recall(3),
-        RBP(4, p=0.5),
-        DCG(4),
-        AveragePrecision(4),
-        AveragePrecision(2),
-        ReciprocalRank(4),
-        Success(3),
-        ERR(4, max_rel=1),
-        ERR(4, max_rel=3),
+        *(Precision(4), Recall(3), RBP(4, p=0.5), DCG(4), AveragePrecision(4), AveragePrecision(2)),
+        *(ReciprocalRank(4), Success(3), ERR(4, max_rel=1), ERR(4, max_rel=3)),
     ],
 )
 def test_expectation_is_the_mean_over_all_rankings(measure: Measure) -> None:

@@ -88,13 +88,6 @@ def test_a_judgment_that_is_not_of_the_sample_counts_once() -> None:
     assert kept.notes == ("cut to the upper bound; judgments that are not of the sample: 1",)
 
 
-def test_what_could_not_be_sampled_is_told() -> None:
-    collection, _, _ = judged_sample()
-    told = ("documents that could not be sampled count as not relevant: 2",)  # y and z, on the first topic
-    for run, measure, notes in (("a", "P@4", ("",)), ("u", "P@4", told), ("u", "P@1", ("",))):
-        assert estimate(HorvitzThompson(), measure, run, collection).notes == notes
-
-
 @pytest.mark.slow
 @cases("strategy", STRATEGIES)
 def test_unbiased_over_samples_of_the_example(strategy: str) -> None:

@@ -23,9 +23,7 @@ from bayespool.evidence import judgment_counts
 @cases(
     ("settings", "n_lost"),
     [
-        ({}, 2),
-        ({"substitute": False}, 3),
-        ({"by": "organization"}, 7),
+        *(({}, 2), ({"substitute": False}, 3), ({"by": "organization"}, 7)),
         ({"by": "organization", "substitute": False}, 10),
     ],
 )

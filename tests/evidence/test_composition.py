@@ -1,4 +1,4 @@
-"""What composing a run with the pooled runs does to them, by hand."""
+"""What composing a run with the pooled runs does to them, and overlaps of runs, by hand."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import pytest
 import toys
 from each import cases
 from hypothesis import given, strategies as st
-from toys import toy_collection
+from toys import from_rankings, toy_collection
 
 from bayespool.collection import Collection
+from bayespool.evidence import run_overlap
 from bayespool.evidence.composition import composition_effects
 
 
@@ -37,7 +38,6 @@ def effects_of(collection: Collection, run_id: str, cutoff: int, **options: Any)
         (2, [-1, 0, 0], [1, 0, -1]),  # s1: a1 h1 → a1 i0; s1: c0 a0 → c0 e?
         (3, [-1, 1, 0], [1, -1, -1]),  # s1: h1 → b0; s1: w0 → p1; s1: d0 → e?
         (4, [0, 0, 0], [0, 0, 0]),
-        (5, [0, 0, 0], [0, 0, 0]),
         (100, [0, 0, 0], [0, 0, 0]),
     ],
 )
@@ -47,12 +47,9 @@ def test_composition_effects_of_the_toy(cutoff: int, relevant: list[int], nonrel
 
 def test_run_is_not_composed_with_itself() -> None:
     """A pooled run's effects are those on the others."""
-    alone = toy_collection(pooled_run_ids=("n1",))
-    assert effects_of(toy_collection(pooled_run_ids=("n1", "n2")), "n1", 1) == effects_of(
-        toy_collection(pooled_run_ids=("n2",)), "n1", 1
-    )
-    effects = composition_effects(alone, "n1", cutoffs=[1, 3])
-    assert not effects.delta_precision.any()
+    both, other, alone = (toy_collection(pooled_run_ids=ids) for ids in (("n1", "n2"), ("n2",), ("n1",)))
+    assert effects_of(both, "n1", 1) == effects_of(other, "n1", 1)
+    assert not composition_effects(alone, "n1", cutoffs=[1, 3]).delta_precision.any()
 
 
 def composed(ours: str, theirs: str, alpha: float) -> str:
@@ -92,3 +89,26 @@ def test_composition_effects_are_those_of_equation_2(
             n = cutoff * max(len(others), 1)
             assert effects.delta_precision[row, t, 0] == pytest.approx(change[0] / n, abs=1e-12)
             assert effects.delta_antiprecision[row, t, 0] == pytest.approx(change[1] / n, abs=1e-12)
+
+
+def test_overlap_of_rankings_that_are_short_or_missing() -> None:
+    """Over the longer of the two, at most ten; a topic that one lacks counts 0."""
+    runs = {
+        "deep": {"1": "abcdefghijklmnop", "2": "xy"},
+        "other": {"1": "jihgfklmno", "2": "x"},
+        "short": {"1": "ab"},
+        "twin": {"1": "ba"},
+        "none": {"3": "q"},
+    }
+    judged = {q: dict.fromkeys("".join(r.get(q, "") for r in runs.values()), 1) for q in ("1", "2", "3")}
+    collection = from_rankings(runs, judged, pooled_run_ids=tuple(runs), pool_depth=2)
+    found = run_overlap(collection, np.arange(5))
+    order = [sorted(runs).index(run) for run in runs]
+    # deep and other share f to j of ten, and x of two; deep and short a and b of ten, and nothing of two
+    assert found[np.ix_(order, order)].tolist() == [
+        [1, (0.5 + 0.5) / 2, (0.2 + 0) / 2, (0.2 + 0) / 2, 0],
+        [0.5, 1, 0, 0, 0],
+        [0.1, 0, 1, 1, 0],
+        [0.1, 0, 1, 1, 0],
+        [0, 0, 0, 0, 1],
+    ]

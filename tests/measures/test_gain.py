@@ -49,16 +49,11 @@ def test_scaled_example() -> None:
 
 def test_gains_that_fall_or_are_none_are_refused() -> None:
     refusals: list[tuple[object, str]] = [
-        ({0: 1, 1: 2}, "level 0 gains 1"),
-        ({1: 3, 2: 2}, "level 2 gains 2, less than level 1"),
-        ({1: 3, 3: 4}, "level 2 gains 2, less than level 1"),
-        ({1: -1}, "level 1 cannot gain -1"),
-        ({1: float("nan")}, "level 1 cannot gain nan"),
-        ({1: "2"}, "level 1 cannot gain '2'"),
-        ({1: True}, "level 1 cannot gain True"),
-        ({"1": 2}, "must be a whole number"),
-        ({-1: 2}, "no relevance is -1"),
-        ({10**9: 10**9}, "no relevance is 1000000000"),
+        *(({0: 1, 1: 2}, "level 0 gains 1"), ({1: 3, 2: 2}, "level 2 gains 2, less than level 1")),
+        *(({1: 3, 3: 4}, "level 2 gains 2, less than level 1"), ({1: -1}, "level 1 cannot gain -1")),
+        *(({1: float("nan")}, "level 1 cannot gain nan"), ({1: "2"}, "level 1 cannot gain '2'")),
+        *(({1: True}, "level 1 cannot gain True"), ({"1": 2}, "must be a whole number")),
+        *(({-1: 2}, "no relevance is -1"), ({10**9: 10**9}, "no relevance is 1000000000")),
         (3, "gains 3 say no level's gain"),
     ]
     for gains, reason in refusals:

@@ -167,29 +167,6 @@ def test_binomial_has_the_mass_and_draws_of_one() -> None:
     assert drawn.var(axis=0)[1:3] == pytest.approx((n * p * (1 - p))[1:3], rel=0.15)
 
 
-@cases(
-    ("prior", "symmetric"),
-    [
-        (Prior("HalfNormal", (2.0,)), stats.norm(scale=2)),
-        (Prior("HalfCauchy", (0.3,)), stats.cauchy(scale=0.3)),
-    ],
-)
-def test_scale_is_the_size_of_a_factor_of_either_sign(prior: Prior, symmetric: Any) -> None:
-    with pm.Model(coords={"group": list("abc")}) as graph:
-        group_effect("group", prior, "group", centered=False)
-    signed = {v.name: v for v in graph.free_RVs}["standard_sigma_group"]
-    (terms,) = graph.compile_logp(vars=[signed], sum=False, **NO_LINKER)(
-        {"standard_sigma_group": np.array(-0.4), "standard_group_zerosum__": np.zeros(2)}
-    )
-    assert float(terms) == pytest.approx(symmetric.logpdf(-0.4), rel=1e-6)
-    fixed = pm.do(
-        graph, {"standard_sigma_group": np.array(-0.4), "standard_group": np.array([1.0, 0.5, -1.5])}
-    )
-    sigma, effect = pm.draw([fixed["sigma_group"], fixed["group_effect"]], **NO_LINKER)
-    assert float(sigma) == 0.4
-    assert effect.tolist() == pytest.approx([-0.4, -0.2, 0.6])
-
-
 @cases("n_groups", [0, 1])
 def test_single_group_has_no_effect_and_keeps_its_scale(n_groups: int) -> None:
     with pm.Model(coords={"group": list("ab")[:n_groups]}) as graph:

@@ -81,12 +81,9 @@ def test_names_of_parameters_are_those_of_pymc_in_its_order(name: str) -> None:
 
 DENSITIES = [
     ("Normal(-2.2, 1.5)", 0.4, stats.norm(-2.2, 1.5)),
-    ("HalfNormal(0.7)", 0.4, stats.halfnorm(scale=0.7)),
-    ("Beta(2, 2.5)", 0.4, stats.beta(2, 2.5)),
-    ("Logistic(0, 1)", 0.4, stats.logistic(0, 1)),
-    ("StudentT(3, 0.5)", 0.4, stats.t(3, 0.5)),
-    ("Exponential(2)", 0.4, stats.expon(scale=1 / 2)),
-    ("Uniform(-1, 3)", 0.4, stats.uniform(-1, 4)),
+    *(("HalfNormal(0.7)", 0.4, stats.halfnorm(scale=0.7)), ("Beta(2, 2.5)", 0.4, stats.beta(2, 2.5))),
+    *(("Logistic(0, 1)", 0.4, stats.logistic(0, 1)), ("StudentT(3, 0.5)", 0.4, stats.t(3, 0.5))),
+    *(("Exponential(2)", 0.4, stats.expon(scale=1 / 2)), ("Uniform(-1, 3)", 0.4, stats.uniform(-1, 4))),
 ]
 
 

@@ -380,7 +380,7 @@ FAULTS = (
         "evidence/bounds.py",
         "below = np.arange(state.shape[2]) >= reach[:, None, None]",
         "below = np.arange(state.shape[2]) > reach[:, None, None]",
-        "evidence/test_judged.py",
+        "evidence/test_held_out.py",
         "the first rank below the pool is still counted as unjudged",
     ),
     Fault(
@@ -396,7 +396,7 @@ FAULTS = (
         "evidence/labels.py",
         "(relevant * (2 * below + nonrelevant)).sum()",
         "(relevant * (2 * below)).sum()",
-        "evidence/test_confusion.py",
+        "evidence/test_labels.py",
         "the AUC of a judge of few grades is too low",
     ),
     Fault(
@@ -404,7 +404,7 @@ FAULTS = (
         "evidence/overlap.py",
         "n_topics += longer > 0",
         "n_topics += 1",
-        "evidence/test_overlap.py",
+        "evidence/test_composition.py",
         "runs that miss topics look less alike",
     ),
     Fault(
