@@ -12,8 +12,6 @@ from bayespool.collection import Collection
 from bayespool.corrections import FroebeBootstrap
 from bayespool.corrections.froebe import best_quantile, grade_shares, quantiles, replacements
 
-# Step 1: chances of grades
-
 
 def test_shares_of_the_run_of_the_pool_and_of_both() -> None:
     top, judged = np.array([[2, 1, 1], [0, 0, 0]]), np.array([[6, 3, 1], [4, 4, 2]])
@@ -30,9 +28,6 @@ def test_a_run_without_judged_documents_has_grade_0() -> None:
         [0.75, 0.125, 0.125], abs=1e-5
     )
     assert grade_shares(nothing, nothing, "pool").tolist() == pytest.approx([1, 0, 0], abs=1e-5)
-
-
-# Step 2: replacements
 
 
 def test_replacements_follow_the_shares() -> None:
@@ -52,9 +47,6 @@ def test_without_documents_of_a_grade_it_is_the_next_lower_one() -> None:
     assert replacements(top, shares, np.array([0, 0, 0])).tolist() == [[0, 0, 0]]
     middle = np.full((2, 1), 0.5)
     assert replacements(middle, shares, np.array([0, 1, 9])).tolist() == [[1, 0]]
-
-
-# Step 3: quantiles
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
@@ -80,12 +72,10 @@ def test_asymmetric_errors_weigh_overestimates() -> None:
     assert best_quantile(rising, known, loss="asymmetric", overestimates=0.5) == 50
 
 
-# The whole: p and q are pooled to depth 4, each of another organization; x c and y d are theirs alone.
-
-
-def two_runs(own: int, target: str = "azb") -> Collection:
+def two_runs(own: int) -> Collection:
+    """p and q are pooled to depth 4, each of another organization; x c and y d are theirs alone."""
     return from_rankings(
-        {"p": {"1": "abxc"}, "q": {"1": "abyd"}, "u": {"1": target}},
+        {"p": {"1": "abxc"}, "q": {"1": "abyd"}, "u": {"1": "azb"}},
         {"1": {"a": 1, "b": 0, "c": 0, "d": 0, "x": own, "y": own}},
         pooled_run_ids=("p", "q"),
         pool_depth=4,

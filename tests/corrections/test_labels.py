@@ -22,9 +22,6 @@ from bayespool.errors import InputError, PoolWarning
 from bayespool.evidence import score_bounds
 from bayespool.measures import MEASURES, Estimates, parse_measure
 
-# What corrections by labels share: the judge, rates by grade, and the grid of edge cases with labels.
-
-
 by_correction = cases(
     "correction",
     [
@@ -164,15 +161,11 @@ def test_labels_of_gpt4_on_dl21(collections: Path) -> None:
     assert 0.7 < table.loc["prediction-powered", "coverage_95"] < 0.9
 
 
-# Labels in place of judgments, by hand.
-
-
 # u has a1 l? d? h1 m? | v1 p1 z? x? | e? f?; labels l2 d0 m1 | z2 | e0
 
 
-def filled(measure: str, correction: JudgeFilled | None = None) -> list[float]:
-    result = estimate(correction or JudgeFilled(), measure, collection=with_labels(LABELS))
-    return result.per_topic[0].tolist()
+def filled(measure: str) -> list[float]:
+    return estimate(JudgeFilled(), measure, collection=with_labels(LABELS)).per_topic[0].tolist()
 
 
 def test_labels_count_as_judgments() -> None:
@@ -226,16 +219,13 @@ def test_labels_beyond_the_levels_of_judgments_are_of_another_scale() -> None:
     assert relevance_of_grades(three, judge).tolist() == [0, 0, 0, 1]
 
 
-# Rates of hidden documents by grade as chances, by hand.
-
-
 # u has a1 l? d? h1 m? | v1 p1 z? x? | e? f?; labels l2 d0 m1 | z2 | e0. Of hidden documents with the label 2
 # a quarter are of relevance 1 and a half of 2, with the label 0 a quarter of 1; of all twelve 1/3 and 1/6,
 # which counts where a document has no label and where no hidden one has its label, as m's.
 
 
-def by_rates(measure: str, correction: JudgeRates | None = None) -> list[float]:
-    result = estimate(correction or JudgeRates(), measure, collection=with_labels(LABELS))
+def by_rates(measure: str) -> list[float]:
+    result = estimate(JudgeRates(), measure, collection=with_labels(LABELS))
     assert result.notes == ("",)
     return result.per_topic[0].tolist()
 

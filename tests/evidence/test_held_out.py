@@ -147,9 +147,6 @@ def test_held_out_documents_are_the_credited_ones(collection: Collection, cutoff
     assert credited.sum() == len(run)
 
 
-# Relevant, nonrelevant, unjudged and missing documents, counted by hand.
-
-
 PARTS = ("n_relevant", "n_nonrelevant", "n_unjudged", "n_missing")
 
 

@@ -147,9 +147,6 @@ def test_log_odds_by_hand() -> None:
     assert log_odds_of("smoothed", draws, run, residual)[0, 0] == pytest.approx(logit(q))
 
 
-# --- priors ------------------------------------------------------------------------------------------------
-
-
 def test_binomial_has_the_mass_and_draws_of_one() -> None:
     n, k, eta = np.array([1, 4, 10, 3]), np.array([0, 4, 3, 0]), np.array([0.3, -2.0, 1.0, -30.0])
     with pm.Model() as graph:
