@@ -340,7 +340,7 @@ FAULTS = (
         "measures/rank_biased.py",
         "return weights if self.tail else weights / (1 - self.p**self.cutoff)",
         "return weights",
-        "measures/test_rank_biased.py",
+        "measures/test_of_rankings.py",
         "a perfect ranking has no RBP of 1",
     ),
     Fault(
@@ -348,7 +348,7 @@ FAULTS = (
         "measures/err.py",
         "np.exp2(top - self.max_rel) - 2.0**-self.max_rel",
         "np.exp2(top - self.max_rel)",
-        "measures/test_err.py",
+        "measures/test_of_rankings.py",
         "ERR is too high at every level",
     ),
     Fault(
@@ -356,7 +356,7 @@ FAULTS = (
         "measures/average_precision.py",
         "n_relevant / (64 * w + where + 1)",
         "n_relevant / (63 * w + where + 1)",
-        "measures/test_average_precision.py",
+        "measures/test_extremes.py",
         "draws of AP are off where a ranking is deep, and only there",
     ),
     Fault(
@@ -364,7 +364,7 @@ FAULTS = (
         "measures/extremes.py",
         "low = min(low, reached / (total[t] + added + elsewhere[r, t]))",
         "low = min(low, reached / (total[t] + added))",
-        "measures/test_average_precision.py measures/test_extremes.py",
+        "measures/test_extremes.py",
         "the lower bound of AP is not the least that a completion gives",
     ),
     Fault(
@@ -380,7 +380,7 @@ FAULTS = (
         "evidence/bounds.py",
         "below = np.arange(state.shape[2]) >= reach[:, None, None]",
         "below = np.arange(state.shape[2]) > reach[:, None, None]",
-        "evidence/test_judged.py",
+        "evidence/test_held_out.py",
         "the first rank below the pool is still counted as unjudged",
     ),
     Fault(
@@ -396,7 +396,7 @@ FAULTS = (
         "evidence/labels.py",
         "(relevant * (2 * below + nonrelevant)).sum()",
         "(relevant * (2 * below)).sum()",
-        "evidence/test_confusion.py",
+        "evidence/test_labels.py",
         "the AUC of a judge of few grades is too low",
     ),
     Fault(
@@ -404,7 +404,7 @@ FAULTS = (
         "evidence/overlap.py",
         "n_topics += longer > 0",
         "n_topics += 1",
-        "evidence/test_overlap.py",
+        "evidence/test_composition.py",
         "runs that miss topics look less alike",
     ),
     Fault(
