@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
-from precisions import known_draws
 from scipy import stats
 
 from bayespool.comparisons import compare_runs_by_draws, rank_probabilities
-from bayespool.measures.populations import population_draws
 
 
 @given(hnp.arrays(np.int64, st.tuples(st.integers(1, 7), st.integers(2, 4)), elements=st.integers(0, 3)))
@@ -43,18 +41,3 @@ def test_draws_of_two_runs_by_hand() -> None:
     assert (found.prob_greater[0, 1], found.prob_equal[0, 1], found.prob_greater[1, 0]) == (0.5, 0.25, 0.25)
     assert found.prob_equivalent[0, 1] == 0.5  # 0 and −1: the region holds its ends
     np.testing.assert_allclose(found.expected_rank, [1 + 0.5 / 4 + 1 / 4, 2 - 0.5 / 4 - 1 / 4])
-
-
-def test_runs_that_are_the_same_are_equal_in_every_population() -> None:
-    draws = known_draws()
-    found = compare_runs_by_draws(population_draws(draws), ci_prob=0.95)
-    assert found.n_equal[0, 1] == len(draws)
-    assert found.n_equal[0, 3] == 0
-
-
-def test_population_adds_to_the_uncertainty_of_these_topics() -> None:
-    draws = known_draws(2000)
-    here = compare_runs_by_draws(draws.sum(axis=2), ci_prob=0.95, unit=20)
-    there = compare_runs_by_draws(population_draws(draws), ci_prob=0.95)
-    upper = [(0, 2), (0, 3), (2, 3), (3, 4)]
-    assert all((there.upper - there.lower)[pair] > (here.upper - here.lower)[pair] > 0 for pair in upper)

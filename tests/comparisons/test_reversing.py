@@ -8,26 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from precisions import pairs
 from real import read_real
 from scipy import stats
-from small import small
 
 from bayespool.collection import Collection
 from bayespool.comparisons import Reversals, judgment_subset, reversals
 from bayespool.comparisons.comparison import AS_JUDGED
 from bayespool.comparisons.outcomes import Outcome
-from bayespool.comparisons.settings import ReversalSettings
-from bayespool.corrections import fit_constants
 from bayespool.errors import InputError
-from bayespool.evidence import judgment_counts, score_bounds
-from bayespool.evidence.ideals import values_on_fuller
+from bayespool.evidence import judgment_counts
 from bayespool.experiments import load_example
-from bayespool.measures import parse_measure
-from bayespool.plots import draw_reversals
-from bayespool.report.result import estimator_names
 from bayespool.scoring import score
 
 # runs of the pool are compared beside new ones
@@ -45,26 +37,6 @@ ASKED: dict[str, Any] = {
 @cache
 def example_reversals(unseen: str = "nonrelevant") -> Reversals:
     return reversals(load_example(), unseen=unseen, **ASKED)
-
-
-def test_reversals_hold_fewer_judgments_against_all() -> None:
-    found = example_reversals()
-    n_all = int((load_example().relevance >= 0).sum())
-    assert found.n_judgments == (150, 500, n_all)
-    assert found.groups == {"contributing": load_example().pooled_run_ids, "non-contributing": NEW}
-    assert found.methods == (
-        AS_JUDGED,
-        "interpolated",
-        "smoothed",
-        "posterior-ratio",
-        "posterior-ratio>=0.5",
-        "posterior-ratio>=0.9",
-        "interpolated fitted",
-        "smoothed fitted",
-    )
-    rates = found.rates()
-    assert len(rates) == 2 * 2 * 8 * 2
-    assert set(rates["n_pairs"]) == {210, 1}
 
 
 def scipy_significance(collection: Collection, runs: tuple[str, ...]) -> dict[tuple[int, int], int]:
@@ -114,16 +86,6 @@ def test_rates_are_those_of_scipys_t_test_and_add_up() -> None:
     trends = example_reversals().trends().query("group == 'contributing' and judgments == 1181")
     assert (trends["residual"] == 0).all()
     np.testing.assert_allclose(trends["rmse"], 0, atol=1e-12)
-
-
-def test_announcing_at_a_higher_share_announces_fewer() -> None:
-    trends = example_reversals().trends().set_index(["group", "judgments", "method"])["separability"]
-    at = {s: trends["contributing", 500, f"posterior-ratio>={s}"] for s in (0.5, 0.9)}
-    assert at[0.9] < at[0.5]
-    key = ("P@10", "contributing", 500, "posterior-ratio")
-    drawn = example_reversals().draws[key]
-    better = example_reversals().outcomes["P@10", "contributing", 500, "posterior-ratio>=0.9"].better
-    np.testing.assert_array_equal(better, drawn.n_greater >= 0.9 * drawn.n_draws)
 
 
 def test_p_values_of_pairs_under_few_and_all_judgments() -> None:
@@ -190,15 +152,6 @@ def test_rates_by_hand() -> None:
     assert rates["reversed_of_significant"] == pytest.approx(2 / 3)
 
 
-def test_what_all_judgments_do_not_judge_is_estimated_by_nobody() -> None:
-    """Of the new runs 9 and 22 % are unjudged to the end: nonrelevant in truth and estimates."""
-    found = example_reversals()
-    assert found.gradable("P@10", "non-contributing").all()
-    judged = score_bounds(load_example(), NEW, parse_measure("P@10")).low.means()
-    for method in ("as-judged", "smoothed", "posterior-ratio"):
-        np.testing.assert_allclose(found.outcomes["P@10", "non-contributing", 1181, method].value, judged)
-
-
 def test_only_runs_that_all_judgments_cover_are_graded_where_the_rest_is_estimated() -> None:
     found = example_reversals("estimated")
     n_open = {"new-a": 18, "new-b": 44}  # of 20 topics × 10 ranks
@@ -215,32 +168,6 @@ def test_only_runs_that_all_judgments_cover_are_graded_where_the_rest_is_estimat
     assert grades.loc[("contributing", 500, "significant"), "n"] == 210
     table = found.calibration().query("group == 'non-contributing'")
     assert table["n"].sum() == 0
-
-
-def test_constants_are_fitted_to_contributing_runs() -> None:
-    found = example_reversals()
-    runs = load_example().pooled_run_ids
-    sizes = (150, 500, 1000)  # those asked for, and of the paper's six the one below all 1,181
-    counts = [judgment_counts(judgment_subset(load_example(), n), runs, cutoffs=10) for n in sizes]
-    expected = fit_constants("smoothed", counts, judgment_counts(load_example(), runs, cutoffs=10))
-    assert found.constants["P@10", "smoothed"] == expected
-    values = found.outcomes["P@10", "contributing", 500, "smoothed fitted"].value
-    kept = score(
-        judgment_subset(load_example(), 500), runs, estimators=[f"smoothed(c={expected.c}, e={expected.e})"]
-    )
-    np.testing.assert_allclose(values, kept.estimates[0].value)
-
-
-def test_reversals_without_draws_or_with_another_test() -> None:
-    asked: dict[str, Any] = {"judgments": [100], "fitted": False}
-    found = reversals(small(), estimators=["posterior-ratio"], test="wilcoxon", draws=20, **asked)
-    assert found.draws == {}
-    assert found.risks().empty
-    assert found.grades().empty
-    assert found.calibration().empty
-    tukey = reversals(small(), estimators=[], test="tukey-hsd", control="holm", **asked)
-    assert tukey.control == "none"
-    assert tukey.methods == (AS_JUDGED,)
 
 
 WRONG: tuple[tuple[dict[str, Any], str], ...] = (
@@ -271,15 +198,6 @@ def trec8(collections: Path) -> tuple[Collection, list[str]]:
 
 @pytest.mark.at_a_desk
 @pytest.mark.slow
-def test_rates_on_trec8_are_those_of_scipys_t_test(collections: Path) -> None:
-    collection, runs = trec8(collections)
-    found = reversals(collection, runs, judgments=[1_000], estimators=[])
-    check_lower_bound_rates(found, collection, "non-contributing", 1_000)
-    check_lower_bound_rates(found, collection, "contributing", 1_000)
-
-
-@pytest.mark.at_a_desk
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")  # a pool of depth 1 says little
 def test_announced_risks_on_trec8_are_about_right(collections: Path) -> None:
     """What docs/comparisons.md says: Brier scores far below those of the share that nobody could know."""
@@ -289,70 +207,3 @@ def test_announced_risks_on_trec8_are_about_right(collections: Path) -> None:
     for (group, n, statement), row in grades.iterrows():
         assert abs(row["announced"] - row["happened"]) < 0.12, (group, n, statement)
         assert row["brier"] < row["brier_constant"], (group, n, statement)
-
-
-def test_a_posterior_is_graded_over_the_ideal_ranking_that_it_has() -> None:
-    """All judgments have relevant documents that neither run retrieves; those are not for it to find."""
-    example, runs = load_example(), ["new-a", "new-b"]
-    found = reversals(
-        example, runs, "nDCG@10", judgments=[400], estimators=["posterior-ratio"], draws=101, fitted=False
-    )
-    few, name = judgment_subset(example, 400), str(found.measures[0])
-    true = values_on_fuller(few, example, runs, found.measures[0]).means()
-    np.testing.assert_array_equal(found.truth[name, "non-contributing", 400], true)
-    trends = found.trends().set_index(["judgments", "method"])
-    value = found.outcomes[name, "non-contributing", 400, "posterior-ratio"].value
-    rmse = np.sqrt(np.mean((value - true) ** 2))
-    assert trends.loc[(400, "posterior-ratio"), "rmse"] == pytest.approx(rmse)
-    as_judged = score_bounds(example, runs, found.measures[0]).low.means()
-    assert rmse < np.sqrt(np.mean((value - as_judged) ** 2)) / 2
-
-
-def test_its_settings_are_stored_as_those_of_other_results() -> None:
-    found = example_reversals()
-    settings = ReversalSettings.of(**ASKED)
-    stored = found.metadata["settings"]
-    assert stored == settings.describe()
-    assert (stored["engine"], stored["draws"], stored["tune"], stored["chains"]) == ("laplace", 50, 1000, 4)
-    names = [AS_JUDGED, "interpolated", "smoothed", "posterior-ratio"]
-    assert [entry["name"] for entry in stored["estimators"]] == names == estimator_names(found.metadata)
-    assert "rue-martino-chopin-2009" in [citation.key for citation in found.citations()]  # of its engine
-
-
-def test_several_measures_are_those_of_one_at_a_time() -> None:
-    asked: dict[str, Any] = {"judgments": (50, 150), "estimators": ["smoothed"]}
-    both = reversals(small(), measures=["P@5", "nDCG@10"], **asked)
-    assert [str(m) for m in both.measures] == ["P@5", "nDCG(ideal='shared')@10"]
-    for measure in both.measures:
-        alone = reversals(small(), measures=measure, **asked)
-        for name in ("rates", "trends", "p_values"):
-            rows = both.to_frame(name)
-            rows = rows[rows["measure"] == str(measure)].reset_index(drop=True)
-            pd.testing.assert_frame_equal(rows, alone.to_frame(name))
-        for key, constants in alone.constants.items():
-            assert dataclasses.astuple(both.constants[key]) == pytest.approx(
-                dataclasses.astuple(constants), nan_ok=True
-            )
-    titles = [view.title for view in both.table("rates").views]
-    assert sum(title.startswith("nDCG") for title in titles) == len(titles) / 2
-    panels = draw_reversals(both).axes
-    assert len(panels) == 2 * 2 * 2  # measures, groups, p-values and separability
-
-
-def test_errors_per_topic_are_what_constants_are_fitted_to() -> None:
-    """§4: over runs and topics, of all sizes together; the mean over runs hides errors that cancel out."""
-    found = reversals(load_example(), judgments=(150, 500, 1000), estimators=["background"])
-    assert found.methods == (AS_JUDGED, "background", "background fitted")
-    best = found.constants["P@10", "background"]
-    assert np.isnan(best.c)
-    trends = found.trends().query("group == 'contributing'").set_index(["judgments", "method"])
-    fitted = [trends.loc[(n, "background fitted"), "topic_rmse"] for n in (150, 500, 1000)]
-    assert np.sqrt(np.mean(np.square(fitted))) == pytest.approx(best.rmse)
-    few = judgment_subset(load_example(), 150)
-    runs = found.groups["contributing"]
-    error = (
-        score_bounds(few, runs, found.measures[0]).lower
-        - score_bounds(load_example(), runs, found.measures[0]).lower
-    )
-    assert trends.loc[(150, AS_JUDGED), "topic_rmse"] == pytest.approx(np.sqrt(np.mean(error**2)))
-    assert (trends["topic_rmse"] >= trends["rmse"] - 1e-12).all()

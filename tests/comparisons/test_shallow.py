@@ -51,27 +51,11 @@ def test_judgment_sets_of_one_seed_are_nested(n: int, m: int, seed: int) -> None
     assert not ((few.relevance >= 0) & (many.relevance < 0)).any()
 
 
-def test_ties_of_judgments_are_broken_by_the_seed() -> None:
-    one, same, other = (judgment_subset(load_example(), 200, random_seed=s) for s in (1, 1, 2))
-    assert one.fingerprint == same.fingerprint
-    assert one.fingerprint != other.fingerprint
-    n_topics = len(np.unique(one.pair_topic[one.relevance >= 0]))
-    assert n_topics == len(one.query_ids), "a prefix in the order of topics would leave the last ones out"
-
-
 def test_judgments_have_no_order_without_a_pool() -> None:
     with pytest.raises(InputError, match="no run was pooled"):
         judgment_subset(toy_collection(pooled_run_ids=(), pool_depth=0), 5)
     with pytest.raises(InputError, match="too few judgments: 0"):
         judgment_subset(toy_collection(), 0)
-
-
-def test_copies_of_pooled_runs_have_their_scores() -> None:
-    both, _ = unpooled_copies(toy_collection(scores=True), ["s1", "u"])
-    assert both.run_ids[-1] == "s1 (scored)"
-    assert both.score is not None
-    assert np.array_equal(both.score[-1], both.score[both.run_ids.index("s1")], equal_nan=True)
-    assert unpooled_copies(toy_collection(), ["s1"])[0].score is None
 
 
 @pytest.mark.slow
@@ -105,13 +89,3 @@ def test_the_first_unjudged_document_of_the_toy() -> None:
         "query_id": ["1", "2", "3"],
         "rank": [2.0, 3.0, 1.0],
     }
-
-
-def test_runs_that_contributed_are_judged_as_deep_as_the_judgments_go() -> None:
-    example = load_example()
-    ranks = first_unjudged(example)
-    assert len(ranks) == len(example.run_ids) * len(example.query_ids)
-    contributing = ranks[ranks["group"] == "contributing"]["rank"]
-    assert not (contributing <= example.pool_depth).any()
-    fewer = first_unjudged(judgment_subset(example, 150))
-    assert (fewer["rank"].fillna(np.inf) <= ranks["rank"].fillna(np.inf)).all()

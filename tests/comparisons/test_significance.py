@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 from precisions import BY_HAND, pairs, precisions
 from scipy import stats
@@ -132,36 +131,6 @@ def test_tukey_by_hand() -> None:
     assert tukey_significant(many, 0.05).sum() == 6
     q = 1 / np.sqrt(80 / 58 / 30)
     assert tukey_hsd(many)[1, 2] == pytest.approx(stats.studentized_range.sf(q, 3, 58), abs=1e-9)
-
-
-def test_tukey_error_is_that_of_statsmodels_additive_anova() -> None:
-    from statsmodels.formula.api import ols
-    from statsmodels.stats.anova import anova_lm
-
-    scores = precisions(6, 30, 8)
-    run, topic = np.indices(scores.shape)
-    frame = pd.DataFrame({"score": scores.ravel(), "run": run.ravel(), "topic": topic.ravel()})
-    table = anova_lm(ols("score ~ C(run) + C(topic)", frame).fit())
-    error = table.loc["Residual", "sum_sq"] / table.loc["Residual", "df"]
-    assert table.loc["Residual", "df"] == 5 * 29
-    p = tukey_hsd(scores)
-    mean = scores.mean(axis=1)
-    for a, b in pairs(6):
-        q = abs(mean[a] - mean[b]) / np.sqrt(error / 30)
-        assert p[a, b] == pytest.approx(stats.studentized_range.sf(q, 6, 145), abs=1e-7)
-
-
-@pytest.mark.slow
-@settings(max_examples=20)
-@given(st.integers(0, 1000), st.integers(2, 6), st.sampled_from([0.01, 0.05, 0.3]))
-def test_tukey_of_two_runs_is_the_paired_t_and_one_critical_value_serves(
-    seed: int, n_runs: int, level: float
-) -> None:
-    scores = precisions(n_runs, 12, seed)
-    assert tukey_hsd(scores[:2])[0, 1] == pytest.approx(paired_t(scores[:2])[0, 1], abs=1e-6, nan_ok=True)
-    p = tukey_hsd(scores)
-    clear = np.abs(p - level) > 1e-6
-    np.testing.assert_array_equal(tukey_significant(scores, level)[clear], (p <= level)[clear])
 
 
 def test_tukey_without_any_error() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bayespool.errors import InputError
-from bayespool.experiments import central_share, covered, crps, pit_range, randomized_pit
+from bayespool.experiments import central_share, covered, crps
 
 
 def test_crps_is_the_integral_over_thresholds() -> None:
@@ -26,21 +26,6 @@ def test_coverage_counts_the_ends() -> None:
     draws = np.repeat(np.arange(10, 20), 10)[:, None]  # 10 % at each of 10 … 19
     inside = [bool(covered(draws, np.array([truth]), 0.8)[0]) for truth in range(9, 21)]
     assert inside == [False, False, *[True] * 8, False, False]
-
-
-def test_randomized_pit_is_uniform_for_discrete_draws() -> None:
-    rng = np.random.default_rng(6)
-    n = 4000
-    truth, draws = rng.poisson(2, size=n), rng.poisson(2, size=(500, n))
-    pit = randomized_pit(draws, truth, rng)
-    share = np.histogram(pit, bins=10, range=(0, 1))[0] / n
-    assert np.abs(share - 0.1).max() < 4 * np.sqrt(0.09 / n)
-    assert central_share(pit, pit, 0.5) == pytest.approx(0.5, abs=0.04)
-    lower, upper = pit_range(draws, truth)
-    assert ((lower <= pit) & (pit <= upper)).all()
-    assert central_share(lower, upper, 0.5) == pytest.approx(central_share(pit, pit, 0.5), abs=0.02)
-    # the plain PIT, which takes every step whole, is far from it
-    assert central_share(upper, upper, 0.5) > 0.55
 
 
 def test_central_share_by_hand() -> None:

@@ -10,10 +10,9 @@ import arviz_stats.utils
 import numpy as np
 import pytest
 import xarray as xr
-from checked import P10, checks, example_hidden, prepared, with_the_first_arviz_stats
-from scipy.special import logsumexp
+from checked import P10, checks, example_hidden, prepared
 
-from bayespool.experiments import check_models, load_example
+from bayespool.experiments import load_example
 from bayespool.tables import container_bytes
 from bayespool.tables.files import atomic_write
 
@@ -53,22 +52,6 @@ def test_container_is_what_arviz_reads(model: str, tmp_path: Path) -> None:
     # within a tenth of a standard deviation: the fit has seen what it replicates here
     total = tree["posterior_predictive"]["hidden_relevant"].sum("cell").values
     assert abs(total.mean() - rows.n_hidden_relevant.sum()) < 0.5 * total.std()
-
-
-NO_INTERACTION = {"sigma_interaction": "HalfNormal(1e-6)"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("model", "priors"), [("background", {}), ("rankings", NO_INTERACTION)])
-def test_log_likelihood_is_the_chance_of_the_relevances(model: str, priors: dict[str, str]) -> None:
-    found = check_models(load_example(), models=model, draws=150, chains=2, priors=priors)
-    tree = found.containers["P@10", model]
-    evidence = prepared(model).evidence
-    k, n = evidence.n_hidden_relevant[:, None], evidence.n_hidden[:, None]
-    eta = log_odds_without_cells(tree, model)
-    expected = (k * eta - n * np.logaddexp(0, eta)).sum(axis=0)
-    drawn = tree["log_likelihood"]["hidden_relevant"].values.astype(float).sum(axis=2).ravel()
-    np.testing.assert_allclose(drawn, expected, rtol=1e-6)  # kept in single precision
 
 
 @pytest.mark.parametrize("model", ["rankings"])
@@ -119,20 +102,3 @@ def log_odds_without_cells(tree: xr.DataTree, model: str) -> np.ndarray:
         + slopes
     )
     return log_odds
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:The inplace keyword", "ignore:Estimated shape parameter")
-@with_the_first_arviz_stats
-def test_models_are_compared_by_arviz_over_the_same_cells() -> None:
-    trees = {model: tree for (_, model), tree in checks().containers.items()}
-    loos = {model: arviz_stats.loo(tree) for model, tree in trees.items()}
-    assert len({loo.n_data_points for loo in loos.values()}) == 1
-    assert loos["rankings"].n_data_points == 332
-    for model, loo in loos.items():  # leaving a cell out costs something, and not much
-        in_sample = logsumexp(trees[model]["log_likelihood"]["hidden_relevant"].values[0], axis=0)
-        in_sample = in_sample - np.log(300)
-        assert 0 < in_sample.sum() - loo.elpd < 40
-    table = arviz_stats.compare(trees)
-    assert set(table.index) == set(trees)
-    assert table["elpd"].tolist() == sorted((loo.elpd for loo in loos.values()), reverse=True)

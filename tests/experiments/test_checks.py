@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from checked import P10, checks, with_the_first_arviz_stats
+from checked import P10, with_the_first_arviz_stats
 from scipy.special import logsumexp
 from toys import from_rankings, toy_collection
 
@@ -120,49 +120,6 @@ def test_mixture_of_a_fold_has_weights_of_the_other_folds() -> None:
     assert weights[0] > 0.6  # fold 2: the others speak for a
     assert mixed.model == "combined"
     assert np.isin(mixed.draws, [3, 7]).all()
-
-
-def test_frames_of_the_example_hold_every_model_and_run() -> None:
-    found = checks()
-    calibration, elpd, runs = (found.to_frame(name) for name in ("calibration", "elpd", "runs"))
-    models = ["background", "ratio", "rankings", "combined"]
-    assert list(dict.fromkeys(calibration["model"])) == models
-    assert calibration["ci_prob"].tolist() == [0.5, 0.8, 0.95] * 4
-    assert (calibration["n_runs"] == 21).all()
-    assert set(elpd["model"]) == set(models)
-    assert elpd["elpd"].is_monotonic_decreasing
-    assert elpd["weight"].sum() == pytest.approx(1)
-    weights = elpd.set_index("model")["weight_combined"]
-    assert weights[["ratio", "rankings"]].sum() == pytest.approx(1)
-    assert weights[["background", "combined"]].isna().all()
-    assert len(runs) == 4 * 21
-    assert ((runs["lower"] <= runs["value_predicted"]) & (runs["value_predicted"] <= runs["upper"])).all()
-    assert (runs["prior_upper"] - runs["prior_lower"]).mean() > (runs["upper"] - runs["lower"]).mean()
-    shown = runs[runs["model"] == "ratio"].set_index("run_id")
-    p = found["ratio", "P@10"]
-    assert shown["value"].to_dict() == dict(
-        zip(p.run_ids, (p.known + p.n_hidden_relevant) / 200, strict=True)
-    )
-
-
-@pytest.mark.slow
-def test_a_rung_that_no_hidden_document_reaches_rests_on_the_priors() -> None:
-    rankings = {"x": {"1": "asb"}, "y": {"1": "sct"}, "z": {"1": "tsd"}, "w": {"1": "tse"}}
-    collection = from_rankings(
-        rankings,
-        {"1": dict.fromkeys("abcde", 0) | {"s": 2, "t": 1}},
-        {run: run for run in rankings},
-        pooled_run_ids=tuple(rankings),
-        pool_depth=3,
-    )
-    found = check_models(collection, "DCG@3", models=("ratio", "smoothed"), draws=60)
-    assert sorted(model for _, model in found.containers) == ["ratio", "smoothed"]
-    for model in ("ratio", "smoothed"):
-        prediction = found[model, "DCG@3"]
-        assert not prediction.observed.any()
-        assert (prediction.draws >= 0).all()
-        assert len(np.unique(prediction.draws)) > 3
-        assert np.isnan(prediction.densities[1]).all()
 
 
 def test_what_cannot_be_checked_is_refused() -> None:

@@ -73,11 +73,3 @@ def test_summary_is_over_runs_with_something_unjudged() -> None:
     assert summary["pit_95"] == 0.5
     assert summary["width"] == pytest.approx(0.2)
     assert summary["crps"] == pytest.approx(rows["crps"].mean())
-
-
-def test_a_point_correction_has_no_interval() -> None:
-    rows = columns(None, [3, 5, 3], [True, True, False])
-    assert rows.drop(columns=["covered_50", "covered_80", "covered_95"]).isna().all(axis=None)
-    summary = interval_summary(rows, pd.Series([True, True, False]))
-    assert summary.pop("n_open") == 2
-    assert all(np.isnan(value) for value in summary.values())

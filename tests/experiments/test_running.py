@@ -15,13 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 from labeled import right_labels, with_judge
 from pairs import Pairs
-from toys import toy_collection
 from unexplained import with_found
 
 from bayespool import budgets, check_judges, leave_out
 from bayespool.collection import Collection
-from bayespool.corrections import Background
-from bayespool.errors import DiagnosticsWarning, ExperimentChangedWarning
+from bayespool.errors import ExperimentChangedWarning
 from bayespool.experiments import (
     check_unexplained_judgments,
     compare_engines,
@@ -34,7 +32,6 @@ from bayespool.experiments import (
     vary_common_topics,
     vary_pool_width,
 )
-from bayespool.measures import Estimates
 from bayespool.report import Result
 
 DRAWN: dict[str, Any] = {"estimators": ["as-judged", "posterior-background"], "draws": 20}
@@ -206,29 +203,3 @@ def test_work_goes_on_after_a_cut_or_damage_and_starts_over_with_another_seed(
         found = run(folder=tmp_path, random_seed=2)
     assert not before.items() & kept_in(tmp_path).items()
     assert_same(found, run(random_seed=2))
-
-
-@dataclasses.dataclass(frozen=True)
-class Doubtful(Background):
-    version = "1"
-
-    @property
-    def name(self) -> str:
-        return "doubtful"
-
-    def estimate(self, collection: Collection, *rest: Any) -> tuple[Estimates, ...]:
-        warnings.warn(f"look {len(collection.pooled_run_ids)} times again", DiagnosticsWarning, stacklevel=2)
-        return super().estimate(collection, *rest)
-
-
-@pytest.mark.slow
-def test_warnings_of_folds_are_given_once(tmp_path: Path) -> None:
-    collection = toy_collection(pooled_run_ids=("n1", "n2", "s1"))
-    for n_jobs in (2, 1):  # worked out, then read back
-        with pytest.warns(
-            DiagnosticsWarning, match="^in 2 of 2 folds: look 1 times again and the like$"
-        ) as caught:
-            found = leave_out(collection, "P@3", estimators=[Doubtful()], n_jobs=n_jobs, folder=tmp_path)
-        assert len(caught) == 1
-        texts = ["look 1 times again", "look 2 times again"]
-        assert found.warnings == tuple(("DiagnosticsWarning", text) for text in texts)

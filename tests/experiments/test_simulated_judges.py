@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from functools import cache
 from typing import Any
 
@@ -11,9 +10,9 @@ import pytest
 from scipy.special import ndtr, ndtri
 from scipy.stats import binomtest
 
-from bayespool.collection import Labels, Qrels, add_judges
+from bayespool.collection import Labels, Qrels
 from bayespool.errors import InputError
-from bayespool.experiments import Simulation, SimulationSettings, simulate, simulate_example, simulate_judge
+from bayespool.experiments import Simulation, simulate_example, simulate_judge
 
 Labeled = dict[tuple[str, str], float]
 
@@ -34,13 +33,6 @@ def judged(**asked: Any) -> Labeled:
     return by_document(simulate_judge(simulate_example(), **{"random_seed": 1, **asked}))
 
 
-def test_every_retrieved_document_has_a_label() -> None:
-    labels, example = judged(quality=1.0), simulate_example().collection
-    topics = (example.query_ids[topic] for topic in example.pair_topic)
-    assert list(labels) == list(zip(topics, example.doc_ids.to_pylist(), strict=True))
-    assert set(labels.values()) == {0, 1, 2, 3}
-
-
 @pytest.mark.parametrize("quality", [1.0, -1.5])
 def test_labels_are_as_likely_as_the_formula_says(quality: float) -> None:
     known = truth(simulate_example())
@@ -53,19 +45,6 @@ def test_labels_are_as_likely_as_the_formula_says(quality: float) -> None:
                 expected = ndtr(quality * (relevance - mean) - ndtri(1 - 0.5**grade))
                 reached = int((found >= grade).sum())
                 assert binomtest(reached, len(found), expected).pvalue > 1e-4, (grades, relevance, grade)
-
-
-def test_a_label_hangs_on_seed_and_document_alone() -> None:
-    assert judged(quality=1.0) == judged(quality=1.0)
-    assert judged(quality=1.0) != judged(quality=1.0, random_seed=2)
-    # fewer runs, and so fewer documents; the candidates and their relevance are the same
-    settings = SimulationSettings(n_organizations=4, n_new=2)
-    many = simulate(settings, random_seed=3)
-    few = simulate(dataclasses.replace(settings, n_new=0), random_seed=3)
-    assert truth(many) == truth(few)
-    of_many, of_few = (by_document(simulate_judge(s, quality=1.0, random_seed=5)) for s in (many, few))
-    assert len(of_few) < len(of_many)
-    assert of_few.items() < of_many.items()
 
 
 def test_of_two_shares_the_smaller_is_within_the_larger() -> None:
@@ -90,13 +69,6 @@ def test_favored_documents_are_those_in_the_top_20() -> None:
     assert changed <= top
     assert all(unfair[pair] >= fair[pair] for pair in top)
     assert len(changed) > 0.6 * len(top)
-
-
-def test_a_judge_is_added_to_a_collection() -> None:
-    labels = simulate_judge(simulate_example(), quality=2.0, share=0.1, random_seed=1)
-    (judge,) = add_judges(simulate_example().collection, {"llm": labels}).judges
-    assert judge.is_labeled.sum() == len(labels.doc_id)
-    assert judge.thresholds == (1, 2, 3)
 
 
 def test_senseless_judges_are_refused() -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from toys import judgments, ranking
+from toys import ranking
 
 from bayespool.collection import Qrels, build_collection
 from bayespool.errors import InputError
 from bayespool.evidence import judgment_counts, run_overlap
-from bayespool.experiments import SimulationSettings, load_example, simulate, simulate_example
+from bayespool.experiments import SimulationSettings, simulate
 from bayespool.pooling import describe_pool, read_collection
 
 SMALL = SimulationSettings(
@@ -74,42 +74,6 @@ def test_pool_is_judged_exactly_to_its_depth(
     assert report.n_organizations == n_organizations
 
 
-def test_equal_scores_at_the_pool_depth_leave_no_hole() -> None:
-    """Scores are written with four decimals; equal ones are ordered as a collection orders them."""
-    settings = SimulationSettings(n_organizations=2, max_runs=1, pool_depth=50)
-    for seed in (7, 16, 17, 26):
-        report = describe_pool(simulate(settings, random_seed=seed).collection)
-        assert (report.n_holes, report.n_unexplained) == (0, 0), seed
-
-
-def test_ranks_are_in_the_order_of_the_scores() -> None:
-    simulation = simulate(SMALL, random_seed=3)
-    by_rank = build_collection(simulation.runs, simulation.qrels, order="rank")
-    assert np.array_equal(by_rank.document, simulation.collection.document)
-
-
-def test_sizes_are_those_of_the_settings() -> None:
-    simulation = simulate(SMALL, random_seed=4)
-    collection = simulation.collection
-    assert collection.query_ids == ("701", "702", "703", "704")
-    assert simulation.new_run_ids == ("new-a",)
-    assert collection.document.shape == (len(simulation.runs), 4, 20)
-    assert (collection.length == 20).all()
-    assert len(as_dict(simulation.truth)) == 4 * 40
-    assert set(simulation.organizations.values()) == {"north", "south", "east", "new-a"}
-    assert set(simulation.organizations) == set(collection.run_ids)
-    per_organization = [list(simulation.organizations.values()).count(o) for o in ("north", "south", "east")]
-    assert all(1 <= n <= 2 for n in per_organization)
-
-
-def test_documents_and_relevance_do_not_depend_on_the_pool_depth() -> None:
-    shallow, deep = (simulate(dataclasses.replace(SMALL, pool_depth=d), random_seed=8) for d in (2, 10))
-    assert as_dict(shallow.truth) == as_dict(deep.truth)
-    assert as_dict(shallow.qrels).items() <= as_dict(deep.qrels).items()
-    truncated = deep.collection.truncate_pool(2)
-    assert judgments(truncated) == judgments(shallow.collection)
-
-
 def test_strong_runs_find_more() -> None:
     weak, strong = (
         simulate(dataclasses.replace(SMALL, n_topics=30, strength_mean=strength), random_seed=9)
@@ -164,19 +128,6 @@ def test_collection_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     assert collection.fingerprint == expected.fingerprint
 
 
-def test_example_is_one_and_the_same() -> None:
-    example = load_example()
-    assert example is simulate_example().collection
-    assert repr(example) == (
-        "<Collection: 23 runs (21 pooled to depth 10), 10 organizations, 20 topics, "
-        "1,181 judgments, 283 relevant>"
-    )
-    assert simulate_example().new_run_ids == ("new-a", "new-b")
-    # what a new run must find unjudged for the example to show anything
-    counts = judgment_counts(example, ["new-a", "new-b"], cutoffs=10)
-    assert (counts.residual.mean(axis=1) > 0.05).all()
-
-
 def test_true_values_are_those_of_complete_judgments() -> None:
     simulation = simulate(SMALL, random_seed=3)
     relevant = {pair for pair, relevance in as_dict(simulation.truth).items() if relevance >= 2}
@@ -210,29 +161,3 @@ def test_organizations_of_a_kind_retrieve_alike_and_new_kinds_do_not() -> None:
     off = ~np.eye(len(pooled), dtype=bool)
     assert between[same & off].min() > between[~same].max()
     assert alike[np.ix_(new, new)].min() > alike[np.ix_(new, pooled)].max()
-
-
-def test_kinds_leave_simulations_without_them_alone() -> None:
-    plain = simulate(SMALL, random_seed=2)
-    for more in ({"n_kinds": 3}, {"new_kind": True}):
-        same = simulate(dataclasses.replace(SMALL, **more), random_seed=2)
-        assert np.array_equal(same.collection.document, plain.collection.document)
-
-
-def test_complete_collection_has_nothing_unjudged_and_agrees_with_the_judgments() -> None:
-    simulation = simulate(SMALL, random_seed=6)
-    assert as_dict(simulation.qrels).items() <= as_dict(simulation.truth).items()
-    complete = simulation.complete()
-    known, truth = judgments(simulation.collection), judgments(complete)
-    for query_id, documents in known.items():
-        assert documents.items() <= truth[query_id].items()
-    assert (complete.relevance >= 0).all()
-    assert complete.pooled_run_ids == simulation.collection.pooled_run_ids
-    assert complete.pool_depth == simulation.collection.pool_depth
-    full = judgment_counts(complete, cutoffs=[5, 20])
-    pooled = judgment_counts(simulation.collection, cutoffs=[5, 20])
-    assert not full.n_unjudged.any()
-    assert (pooled.lower <= full.lower).all()
-    assert (full.lower <= pooled.upper).all()
-    assert pooled.n_unjudged[complete.run_index("new-a")].any()
-    assert not pooled.n_unjudged[complete.pooled, :, 0].any()

@@ -7,8 +7,7 @@ from fits import TARGETS
 from graded_example import graded_example
 
 from bayespool.evidence.ideals import ranked_levels, tally_of
-from bayespool.measures import MEASURES, Measure, Tally, parse_measure
-from bayespool.measures.base import DrawnRankings
+from bayespool.measures import MEASURES, parse_measure
 from bayespool.posterior import complete
 
 NAMES = [
@@ -62,21 +61,3 @@ def test_amounts_are_those_of_completed_rankings() -> None:
                 np.testing.assert_allclose(
                     values.amount[draw, row], expected, rtol=1e-12, atol=1e-12, err_msg=str(measure)
                 )
-
-
-def test_average_precision_by_its_own_way_is_that_of_laid_out_rankings() -> None:
-    rng = np.random.default_rng(3)
-    ranked = rng.integers(0, 3, (4, 20)).astype(np.int16)
-    run, rank = np.nonzero(rng.random(ranked.shape) < 0.4)
-    ranked[run, rank] = 0
-    unknown = rng.integers(0, 9, len(run)).astype(np.int32)
-    block = rng.integers(0, 3, (50, 9)).astype(np.uint8)
-    drawn = DrawnRankings(ranked, run.astype(np.int32), rank.astype(np.int32), unknown, (0, 1, 2))
-    laid_out = np.repeat(ranked[None], 50, axis=0)
-    laid_out[:, run, rank] = block[:, unknown]
-    for name in ("AP@20", "AP(rel=2)@20"):
-        measure: Measure = parse_measure(name)
-        of_draws = measure.of_draws(drawn)
-        np.testing.assert_allclose(of_draws(block), measure.evaluate(laid_out), rtol=1e-12)
-    assert parse_measure("RR@20").of_draws(drawn) is None
-    assert Tally(np.zeros((1, 1)), (1,)).levels == (1,)

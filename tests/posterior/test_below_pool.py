@@ -15,7 +15,7 @@ from bayespool.experiments.simulation import simulate_example
 from bayespool.measures import parse_measure
 from bayespool.models.spec import BELOW_POOL_PRIORS
 from bayespool.pooling.pools import with_strategy_pool
-from bayespool.posterior import Completion, PosteriorEstimator, ScoringProblem
+from bayespool.posterior import Completion, ScoringProblem
 from bayespool.posterior.below_pool import BelowPool, slope_within_rankings
 
 CERTAIN = dict.fromkeys(BELOW_POOL_PRIORS, "Uniform(0, 0)")
@@ -98,25 +98,6 @@ def test_the_slope_within_rankings_is_that_of_conditional_logistic_regression() 
     assert alone == pytest.approx((-0.3, 0.3))
 
 
-def test_models_without_ranks_take_the_slope_within_rankings() -> None:
-    """That of hidden documents, beside the prior's; rankings has its own."""
-    steep = {
-        name: slopes(completion({}, model=name), model=name).mean(axis=1) for name in ("ratio", "rankings")
-    }
-    mean, deviation = slope_within_rankings(held_out_documents(load_example(), cutoff=100))
-    assert steep["ratio"].mean() == pytest.approx(mean - 0.2, abs=0.06)
-    assert steep["ratio"].std() == pytest.approx(np.hypot(deviation, 0.25), rel=0.15)
-    assert steep["rankings"].mean() == pytest.approx(-0.05, abs=0.04)
-
-
-def test_a_measure_within_the_pool_does_not_depend_on_them() -> None:
-    first, second = (
-        PosteriorEstimator(model="rankings", draws=50, priors=priors).estimate(load_example(), ["new-a"])[0]
-        for priors in ({}, {"below_pool": "Normal(3, 1)"})
-    )
-    np.testing.assert_array_equal(first.draws.means(), second.draws.means())
-
-
 def test_documents_that_a_strategy_judged_deeper_are_evidence_of_their_ranks() -> None:
     """Its pool is as large as one to depth 6; a twentieth of its hidden documents are below rank 18."""
     simulation = simulate_example()
@@ -127,17 +108,3 @@ def test_documents_that_a_strategy_judged_deeper_are_evidence_of_their_ranks() -
     assert (deep.pool_depth, end) == (6, 18)
     rank = problem.places(100).rank
     np.testing.assert_allclose(problem.below_pool, np.log(np.maximum(rank, end) / end))
-
-
-def test_own_judgments_of_a_run_leave_the_depth_of_the_pool() -> None:
-    """45 documents below rank 10 of new-a, judged by the user, are 7 % of the hidden ones."""
-    example = load_example()
-    (run,) = example.run_index(["new-a"])
-    deep = example.document[run, :, 10:30]
-    pairs = np.unique(deep[deep >= 0])
-    pairs = pairs[example.relevance[pairs] < 0][:45]
-    with_own = example.with_added(pairs, np.zeros(len(pairs), dtype=np.int16))
-    assert np.quantile(held_out_documents(with_own, cutoff=100)[2], 0.95) > 10
-    problem = ScoringProblem(with_own, ("new-b",), parse_measure("P@100"), "complete")
-    rank = problem.places(100).rank
-    np.testing.assert_allclose(problem.below_pool, np.log(np.maximum(rank, 10) / 10))

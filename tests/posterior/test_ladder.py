@@ -19,11 +19,9 @@ from bayespool.measures import parse_measure
 from bayespool.posterior import (
     Completion,
     FittedModel,
-    PosteriorEstimator,
     Rung,
     RungPosterior,
     ScoringProblem,
-    complete,
 )
 from bayespool.posterior.steps import levels_of, rungs_of
 from bayespool.scoring import Scores, score
@@ -135,16 +133,6 @@ def test_shares_of_levels_are_products_of_chances() -> None:
         assert stats.binomtest(k, n, chance).pvalue > 1e-3, level
 
 
-def test_what_is_told_is_its_level_and_is_learnt_from() -> None:
-    found = climbing((0.4, -0.6, 1.2), 2000)
-    told = found.observe(qrels_from_frame({"1": {"q": 3, "r": 0, "s": 1}}))
-    ids = told.unknowns.doc_ids(0)
-    block = told.block(0)
-    for doc_id, level in (("q", 3), ("r", 0), ("s", 1)):
-        assert (block[:, ids.index(doc_id)] == level).all()
-    assert found.qrels(0).relevance.max() <= 3
-
-
 def test_learning_weighs_draws_by_all_rungs_that_were_asked() -> None:
     """Draws with high log odds at the second rung explain a document of level 2, and not one of level 1."""
     one = climbing((0.0, 0.0))
@@ -198,23 +186,3 @@ def test_a_graded_gain_is_the_sum_over_thresholds() -> None:
     )
     discounts = (1 / np.log2(np.arange(2, 12))).sum()
     np.testing.assert_allclose(graded.amount, sum(b.amount for b in binary) * discounts, atol=1e-9)
-
-
-def test_ideals_do_not_depend_on_what_is_asked_beside() -> None:
-    alone, beside = (
-        graded_scores(*names, model="ratio")["posterior-ratio", "nDCG@10"].draws
-        for names in (["nDCG@10"], ["nDCG@10", "P@30", "nDCG@5"])
-    )
-    assert alone.amount.tobytes() == beside.amount.tobytes()
-    completion = complete(graded_example(), TARGETS, "P@10", model="ratio", draws=100)
-    with pytest.raises(InputError, match="nDCG@10 asks for a relevance of 3"):
-        completion.evaluate("nDCG@10")
-
-
-@pytest.mark.slow
-def test_one_completion_for_measures_of_any_depth() -> None:
-    estimator = PosteriorEstimator(draws=50, joint=True)
-    ten, deep = estimator.estimate(load_example(), TARGETS, ["P@10", "P@50"])
-    assert (ten.draws.amount <= deep.draws.amount).all()
-    with pytest.raises(InputError, match="learn from evidence of other depths"):
-        PosteriorEstimator(draws=50).complete(load_example(), TARGETS, ["P@10", "P@50"])

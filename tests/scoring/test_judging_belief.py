@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from influences import correlated, covariance, independent
+from influences import correlated, covariance
 
 from bayespool.scoring.judging_influence import Belief
 
@@ -35,18 +35,6 @@ def test_what_is_left_is_that_of_the_best_linear_prediction(seed: int, order: li
     assert belief.variance == pytest.approx(np.zeros(3), abs=1e-5 * before.max())
 
 
-def test_the_order_of_judgments_is_of_no_account() -> None:
-    influence = correlated(2, 30, 5)
-    one, other = Belief(influence, PAIR), Belief(influence, PAIR)
-    for document in (3, 17, 8):
-        one.judge(document)
-    for document in (8, 3, 17):
-        other.judge(document)
-    assert one.variance == pytest.approx(other.variance, rel=1e-5)
-    assert one.covariance == pytest.approx(other.covariance, abs=1e-5)
-    assert one.own == pytest.approx(other.own, rel=1e-5)
-
-
 def test_a_gain_is_what_a_judgment_takes_from_the_variances() -> None:
     influence = correlated(2, 8, 11)
     belief, worth = Belief(influence, PAIR), np.array([1.0, 3.0, 0.5])
@@ -68,15 +56,3 @@ def test_a_document_that_is_judged_is_no_news() -> None:
     assert np.array_equal(belief.variance, variance)
     assert np.array_equal(belief.covariance, covariance_)
     assert np.array_equal(belief.own, own)
-
-
-def test_documents_that_say_nothing_of_each_other_add_up() -> None:
-    belief = Belief(independent([[0.1, 0.1, 0.2]], [0.5, 0.1, 0.05]), np.eye(1))
-    assert belief.variance == pytest.approx([0.0025 + 0.0009 + 0.0019])
-    assert belief.gains(np.ones(1)) == pytest.approx([0.0025, 0.0009, 0.0019])
-    belief.judge(0)
-    assert belief.variance == pytest.approx([0.0028])
-    assert belief.gains(np.ones(1)) == pytest.approx([0, 0.0009, 0.0019])
-    nothing = Belief(independent([[]], []), np.eye(1))
-    assert nothing.variance.tolist() == [0]
-    assert nothing.gains(np.ones(1)).shape == (0,)

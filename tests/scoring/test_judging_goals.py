@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -21,16 +19,6 @@ positive = st.floats(1e-6, 100)
 def wrong(mean: float, variance: float, left: float) -> float:
     """`chance_of_wrong_order` of one difference."""
     return float(chance_of_wrong_order(np.array([mean]), np.array([variance]), np.array([left]))[0])
-
-
-def test_chance_of_a_wrong_order_is_what_simulation_gives() -> None:
-    """A difference, and what is believed of it after judgments: how often their signs differ."""
-    for mean, variance, left in ((1, 1, 0.3), (-0.5, 2, 0.05), (0, 1, 0.001), (2, 1, 0.9), (0.1, 4, 4)):
-        rng = np.random.default_rng(8)
-        believed = rng.normal(mean, np.sqrt(variance - left), 400_000)
-        differ = np.sign(rng.normal(believed, np.sqrt(left))) != np.sign(believed)
-        expected = wrong(mean, variance, left)
-        assert abs(differ.mean() - expected) < 4 * np.sqrt(expected / len(differ)), (mean, variance, left)
 
 
 def test_closed_cases() -> None:
@@ -91,13 +79,6 @@ def test_an_order_is_as_wrong_as_the_draws_say_and_falls_as_normal_ones_do() -> 
     assert target.left_open(one, 0 * one).tolist() == [0]
 
 
-def test_what_no_document_says_anything_of_stays_open() -> None:
-    for goal in get_args(Goal):
-        target = Target(goal, np.array([[1.0, -1.0]]), np.array([0.5]), np.array([0.3]), ("a",))
-        assert target.left_open(np.zeros(1), np.zeros(1)).tolist() == [0.3]
-        assert target.worth(np.zeros(1), np.zeros(1), 0.1).tolist() == [0]
-
-
 def test_two_runs_that_are_the_same_in_all_draws_are_in_no_wrong_order() -> None:
     same = Values(np.repeat(DRAWS.amount[:, 1:2], 2, axis=1), 10)
     assert find_target("comparison", ("b", "copy"), same, 0.95).now.tolist() == [0]
@@ -110,14 +91,6 @@ def test_narrow_intervals_are_worth_nothing_until_all_are_narrow() -> None:
     assert target.worth(before, before, 0.2) == pytest.approx([0, 0.3 / 9])
     left = np.array([1.0, 3.0])  # b is .17 wide now
     assert target.worth(before, left, 0.2) == pytest.approx([0.1, 0.3 / np.sqrt(3) / 3])
-
-
-def test_a_pair_that_may_be_in_the_wrong_order_is_worth_more_than_one_that_is_clear() -> None:
-    target = Target(
-        "ranking", np.zeros((3, 2)), np.array([0.0, 1.0, 9.0]), np.array([0.5, 0.16, 0]), ("",) * 3
-    )
-    worth = target.worth(np.ones(3), np.ones(3), None)
-    assert worth == pytest.approx([0.5, 0.16, 0])
 
 
 def test_refused() -> None:

@@ -57,20 +57,6 @@ def test_each_document_of_the_top_counts_as_much_under_precision() -> None:
 
 
 @pytest.mark.slow
-def test_a_document_counts_by_its_rank_under_rank_biased_precision() -> None:
-    completion, found, _ = looked("RBP(p=0.5)@20")
-    there = ranks(completion)[:, found.document]
-    by_rank = np.where(there > 0, 0.5**there, 0) / (1 - 0.5**20)  # the ranks that count add up to 1
-    np.testing.assert_allclose(found.weight, by_rank / N_TOPICS, rtol=1e-9)
-
-
-def test_what_precision_gains_anti_precision_loses() -> None:
-    (_, gained, _), (_, lost, _) = looked("P@10"), looked("AntiP@10")
-    np.testing.assert_allclose(lost.weight, -gained.weight)
-    assert lost.chance(lost.document[:5]).tolist() == gained.chance(gained.document[:5]).tolist()
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("measure", "graded"), [("RBP(p=0.8)@50", False), ("DCG@10", True), ("AntiP@10", False)]
 )
@@ -140,12 +126,3 @@ def test_of_a_measure_that_is_no_sum_as_many_documents_as_vary_most_with_it(
     n = np.bincount(completion.unknowns.topic[few.document], minlength=N_TOPICS)
     assert (n.max(), n.sum() > 40) == (3, True)
     assert Belief(few, np.eye(2)).variance.min() > 0.3 * values.means().var(axis=0).min()
-
-
-def test_nothing_unjudged() -> None:
-    example = load_example()
-    measure = parse_measure("P@10")
-    completion = PosteriorEstimator(draws=5).complete(example, example.pooled_run_ids[:2], measure)
-    found = find_influence(completion, measure, completion.evaluate(measure)[0])
-    assert (len(found), found.weight.shape) == (0, (2, 0))
-    assert found.chance(np.zeros(0, dtype=np.intp)).tolist() == []

@@ -9,8 +9,7 @@ import pytest
 from compared import compared
 
 from bayespool import load_example, score
-from bayespool.errors import InputError, OutputError
-from bayespool.report.saving import content
+from bayespool.errors import InputError
 from bayespool.scoring import Scores
 from bayespool.tables.markup import Arrangement, TextTable, broken_heading
 
@@ -20,19 +19,6 @@ def scored() -> Scores:
     """Corrections and a posterior, of few draws."""
     estimators = ["as-judged", "background", "posterior-ratio"]
     return score(load_example(), measures=["P@10", "nDCG@10"], estimators=estimators, draws=50)
-
-
-def test_formats_go_by_the_ending() -> None:
-    scores = scored()
-    version, fingerprint = scores.metadata["bayespool"], scores.metadata["fingerprint"]
-    quoted = f"bayespool {version}, collection {fingerprint}"
-    start = f"% needs \\usepackage{{booktabs}}\n% {quoted}\n\\begin{{table}}"
-    assert scores.text(".tex").startswith(start)
-    assert scores.text(".md").startswith("**P@10, mean over 20 topics**\n\n| run ")
-    assert "<title>Scores of new-a, new-b: P@10, nDCG@10</title>" in scores.text(".html")
-    assert content(scores, ".tex") == scores.text(".tex")
-    with pytest.raises(OutputError, match=r"cannot write \.txt"):
-        scores.save("scores.txt")
 
 
 def width_in_inches(table: TextTable) -> float:
@@ -74,16 +60,3 @@ def test_tables_fit_in_one_column_of_a_paper() -> None:
     assert "as\\\\judged" in latex
     with pytest.raises(InputError, match="width cannot be 'wide'"):
         Arrangement(width="wide")
-
-
-def test_results_are_set_as_they_are_arranged() -> None:
-    scores = scored()
-    assert scores.to_latex() == content(scores, ".tex")
-    text = scores.to_markdown(columns=["lower", "mean"], sort="run", top=1)
-    rows = [line for line in text.splitlines() if line.startswith("| new-")]
-    assert {row.split()[1] for row in rows} == {"new-a"}
-    assert "<title>Scores of new-a, new-b: P@10, nDCG@10</title>" in scores.to_html()
-    shown = scores._repr_html_()
-    assert shown.count("<table") == 2
-    assert "&lt;Scores: P@10" in shown
-    assert compared("new-a", "new-b", "north-1").to_latex().count(r"\begin{table}") == 4

@@ -12,7 +12,7 @@ from toys import toy_collection
 
 from bayespool.errors import InputError
 from bayespool.scoring import Scores, score
-from bayespool.scoring.score_tables import estimators_in, note_lines, paper_columns
+from bayespool.scoring.score_tables import note_lines
 from bayespool.tables.markup import Arrangement
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
@@ -26,33 +26,6 @@ def rows(scores: Scores, **asked: Any) -> list[str]:
     """First cells of the rows of the only table."""
     (table,) = scores.read(Arrangement(**asked))
     return [row[0] for row in table.rows]
-
-
-def test_a_paper_has_run_lower_bound_estimates_mean_and_interval() -> None:
-    scores = scores_of("P@3")
-    known = {"background": False, "smoothed": False, "posterior-known": True}  # with an interval or without
-    assert estimators_in(scores.to_frame()) == known
-    (table,) = scores.read(Arrangement(paper_columns(scores.to_frame())))
-    assert table.headings() == [
-        *("run", "lower", "unjudged", "background", "smoothed", "posterior known", "90 % interval")
-    ]
-    assert table.rows[1] == ("u", "0.3333", "55.6 %", "0.3500", "0.4848", "0.6111", "0.3333–0.8889")
-    assert (table.caption, table.label, table.groups) == ("P@3, mean over 3 topics", "scores P@3", ())
-    assert table.notes[0].startswith("Lower: unjudged documents are nonrelevant. Unjudged: share of")
-    latex = scores.to_latex()
-    assert "u & 0.3333 & 55.6 \\% & 0.3500 & 0.4848 & 0.6111 & 0.3333--0.8889" in latex
-    assert "% note: s2: 1 of 3 topics missing from the run; nothing unjudged" in latex
-
-
-def test_measures_stand_side_by_side_where_there_is_room() -> None:
-    scores = scores_of("P@3", "P@2")
-    (together,) = scores.read(Arrangement(["lower", "mean"], sort="mean", top=1))
-    assert together.groups == (("P@3", 2), ("P@2", 2))
-    assert [row[0] for row in together.rows] == ["u"]
-    assert together.caption == "P@3 and P@2, mean over 3 topics, 1 of 2 runs"
-    frame = scores.to_frame().query("run_id == 'u' and measure == 'P@2'")
-    assert together.rows[0][3] == f"{frame['bound_lower'].iloc[0]:.4f}"
-    assert [table.label for table in scores.read()] == ["scores P@3", "scores P@2"]
 
 
 def test_rows_are_sorted_by_any_column() -> None:

@@ -102,14 +102,6 @@ def test_files_that_hold_no_scores(tmp_path: Path) -> None:
         read_scores(tmp_path / "scores.nc")
 
 
-def test_a_folder_of_an_interrupted_experiment_says_so(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no results; --output of the commands"):
-        read_result(tmp_path)
-    (tmp_path / "folds").mkdir()
-    with pytest.raises(InputError, match=r"no results yet: the experiment was interrupted; .* goes on"):
-        read_result(tmp_path)
-
-
 def test_a_table_that_somebody_changed_is_no_result(tmp_path: Path) -> None:
     folder = tmp_path / "scores"
     everything().save(folder, figures="none")
@@ -124,28 +116,6 @@ def test_a_table_that_somebody_changed_is_no_result(tmp_path: Path) -> None:
 
 
 # --- found by `make fuzz` -----------------------------------------------------------------------------------
-
-
-def test_json_of_an_odd_form_is_no_result(tmp_path: Path) -> None:
-    """Each ended in a traceback: of json, of pandas, or of numpy as the table was asked for."""
-    path = tmp_path / "scores.json"
-    everything().save(path)
-    whole = json.loads(path.read_text(encoding="utf-8"))
-    for name, value in (("as_judged", {"a": 1}), ("as_judged", [1]), ("note", 5), ("run_id", None)):
-        rows = [whole["scores"][0] | {name: value}, *whole["scores"][1:]]
-        path.write_text(json.dumps(whole | {"scores": rows}), encoding="utf-8")
-        with pytest.raises(InputError, match="holds no scores"):
-            read_scores(path)
-    for text in ("[" * 200_000, '{"metadata":' * 200_000):
-        path.write_text(text, encoding="utf-8")
-        with pytest.raises(InputError, match="holds no scores"):
-            read_scores(path)
-        with pytest.raises(InputError, match="holds no result"):
-            read_result(path)
-    rows = [{"a": None}, {"a": {"b": 1}}]
-    path.write_text(json.dumps({"metadata": {}, "table": rows}), encoding="utf-8")
-    with pytest.raises(InputError, match="holds no result"):
-        read_result(path)
 
 
 def test_damage_within_a_netcdf_file_is_one_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
