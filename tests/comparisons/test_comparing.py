@@ -9,9 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from toys import from_rankings
 
-from bayespool.collection import Collection
 from bayespool.comparisons import Comparison, adjust_p_values, compare, paired_t
 from bayespool.comparisons.comparing import compare_scores
 from bayespool.comparisons.comparison import AS_JUDGED
@@ -89,33 +87,6 @@ def test_risk_of_reversal_is_that_of_pairs_that_are_significant_now() -> None:
     overview = found.overview().set_index(["measure", "method", "test"])
     one = overview.loc[("P@10", AS_JUDGED, "paired-t")]
     assert one["n_significant"] == now.loc["P@10"].loc["paired-t"]["significant"].sum()
-    assert pd.isna(one["reversal_risk"])
-    # runs that are judged in full have draws that do not vary
-    of_posterior = frame.query("measure == 'P@10' and method == 'posterior-ratio' and test == 'paired-t'")
-    known = of_posterior["significant"].notna()
-    assert overview.loc[("P@10", "posterior-ratio", "paired-t"), "n_significant"] == known.sum() == 1
-
-
-def shared_unjudged() -> Collection:
-    """Two new runs that retrieve the same unjudged documents, in another order, and one that has others."""
-    pool = {"x1": {"1": "abcdef", "2": "ijklmn"}, "y1": {"1": "cagbhd", "2": "kinjpl"}}
-    new = {"s": {"1": "ayzb", "2": "iyzl"}, "t": {"1": "zyba", "2": "zyli"}, "u": {"1": "cavw", "2": "kjvw"}}
-    return from_rankings(
-        {**pool, **new},
-        {"1": {"a": 1, "b": 0, "c": 1, "g": 0}, "2": {"i": 0, "j": 1, "k": 0, "l": 1, "n": 0}},
-        {"x1": "x", "y1": "y", "s": "s", "t": "t", "u": "u"},
-        pooled_run_ids=tuple(pool),
-        pool_depth=3,
-    )
-
-
-def test_documents_that_both_retrieve_cancel() -> None:
-    found = compare(shared_unjudged(), ["s", "t", "u"], "P@4", estimators=["posterior-evidence"], draws=50)
-    (here,) = [d for (_, _, scope), d in found.draws.items() if scope == "these-topics"]
-    assert here.n_equal[0, 1] == here.n_draws == 200
-    assert here.lower[0, 1] == here.upper[0, 1] == 0
-    assert here.n_equal[0, 2] < here.n_draws
-    np.testing.assert_allclose(here.prob_rank[0], here.prob_rank[1])
 
 
 WRONG: tuple[tuple[dict[str, Any], str], ...] = (

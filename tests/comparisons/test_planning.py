@@ -100,7 +100,7 @@ IDLE = {
     "estimator": "posterior-ratio",
     "unpool": "new-a",
     "price_judgment": 2.0,
-    "draws": 10,
+    "draws": 9,
 }
 
 

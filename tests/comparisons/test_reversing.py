@@ -14,13 +14,12 @@ from real import read_real
 from scipy import stats
 
 from bayespool.collection import Collection
-from bayespool.comparisons import Reversals, judgment_subset, reversals
+from bayespool.comparisons import Reversals, brier_score, calibration_table, judgment_subset, reversals
 from bayespool.comparisons.comparison import AS_JUDGED
 from bayespool.comparisons.outcomes import Outcome
 from bayespool.errors import InputError
 from bayespool.evidence import judgment_counts
 from bayespool.experiments import load_example
-from bayespool.scoring import score
 
 # runs of the pool are compared beside new ones
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
@@ -49,54 +48,6 @@ def scipy_significance(collection: Collection, runs: tuple[str, ...]) -> dict[tu
         p = stats.ttest_1samp(difference, 0).pvalue if difference.any() else 1.0
         signs[a, b] = int(np.sign(difference.sum())) if p <= 0.01 else 0
     return signs
-
-
-def check_lower_bound_rates(found: Reversals, collection: Collection, group: str, n: int) -> None:
-    runs = found.groups[group]
-    few = scipy_significance(judgment_subset(collection, n), runs)
-    full = scipy_significance(collection, runs)
-    both = [(few[pair], full[pair]) for pair in few]
-    rates = found.rates()
-    row = rates.query("group == @group and method == @AS_JUDGED and judgments == @n").iloc[0]
-    counted = {
-        "separability": sum(a != 0 for a, _ in both),
-        "separability_all": sum(b != 0 for _, b in both),
-        "kept": sum(a * b == 1 for a, b in both),
-        "reversed": sum(a != 0 and b == 0 for a, b in both),
-        "swapped": sum(a * b == -1 for a, b in both),
-        "gained": sum(a == 0 and b != 0 for a, b in both),
-    }
-    for name, count in counted.items():
-        assert row[name] * len(both) == pytest.approx(count), name
-
-
-def test_rates_are_those_of_scipys_t_test_and_add_up() -> None:
-    for n in (150, 500):
-        check_lower_bound_rates(example_reversals(), load_example(), "contributing", n)
-    rates = example_reversals().rates()
-    np.testing.assert_allclose(rates["kept"] + rates["reversed"] + rates["swapped"], rates["separability"])
-    np.testing.assert_allclose(rates["kept"] + rates["gained"] + rates["swapped"], rates["separability_all"])
-    some = rates[rates["separability"] > 0]
-    np.testing.assert_allclose(
-        some["reversed_of_significant"], (some["reversed"] + some["swapped"]) / some["separability"]
-    )
-    # contributing runs have nothing unjudged in the end, so that all methods agree there
-    ended = rates[rates["group"] == "contributing"]
-    assert ended["separability_all"].nunique() == 1
-    trends = example_reversals().trends().query("group == 'contributing' and judgments == 1181")
-    assert (trends["residual"] == 0).all()
-    np.testing.assert_allclose(trends["rmse"], 0, atol=1e-12)
-
-
-def test_p_values_of_pairs_under_few_and_all_judgments() -> None:
-    frame = example_reversals().p_values()
-    assert set(frame["method"]) == {m for m in example_reversals().methods if ">=" not in m}
-    row = frame.query("judgments == 500 and group == 'contributing' and method == 'smoothed'").iloc[0]
-    runs = list(load_example().pooled_run_ids[:2])
-    (smoothed,) = score(judgment_subset(load_example(), 500), runs, estimators=["smoothed"]).estimates
-    assert row["p_value"] == pytest.approx(stats.ttest_rel(*smoothed.per_topic).pvalue)
-    full = judgment_counts(load_example(), runs, cutoffs=10).n_relevant[:, :, 0]
-    assert row["p_value_all"] == pytest.approx(stats.ttest_rel(*full).pvalue)
 
 
 def test_announced_risks_are_graded_by_all_judgments() -> None:
@@ -190,20 +141,25 @@ def test_reversals_refuse_what_they_cannot_do() -> None:
 # --- a real collection -------------------------------------------------------------------------------------
 
 
-def trec8(collections: Path) -> tuple[Collection, list[str]]:
-    """TREC-8, and its runs but for two that are oddly unjudged."""
-    collection = read_real(collections / "trec8-adhoc")
-    return collection, [run for run in collection.run_ids if run not in ("UB99SW", "UB99T")]
-
-
 @pytest.mark.at_a_desk
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")  # a pool of depth 1 says little
 def test_announced_risks_on_trec8_are_about_right(collections: Path) -> None:
     """What docs/comparisons.md says: Brier scores far below those of the share that nobody could know."""
-    collection, runs = trec8(collections)
+    collection = read_real(collections / "trec8-adhoc")
+    runs = [run for run in collection.run_ids if run not in ("UB99SW", "UB99T")]  # oddly unjudged
     found = reversals(collection, runs, estimators=["posterior-combined"], draws=250, fitted=False)
     grades = found.grades().set_index(["group", "judgments", "statement"])
     for (group, n, statement), row in grades.iterrows():
         assert abs(row["announced"] - row["happened"]) < 0.12, (group, n, statement)
         assert row["brier"] < row["brier_constant"], (group, n, statement)
+
+
+def test_calibration_by_hand() -> None:
+    table = calibration_table([0.0, 0.05, 0.3, 0.3, 0.35, 0.95, 1.0], [0, 0, 1, 0, 1, 1, 0])
+    assert table["n"].tolist() == [2, 0, 0, 3, 0, 0, 0, 0, 0, 2]
+    assert table["announced"].tolist()[3] == pytest.approx((0.3 + 0.3 + 0.35) / 3)
+    assert table["happened"].tolist()[3] == pytest.approx(2 / 3)
+    assert np.isnan(table["happened"][1])
+    assert brier_score([0.0, 0.5, 1.0], [0, 1, 0]) == pytest.approx((0 + 0.25 + 1) / 3)
+    assert np.isnan(brier_score([], []))

@@ -27,24 +27,11 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning"),
 ]
 RUNS = ("new-a", "new-b", "north-1")
-TABLES = (
-    "differences",
-    "pairs",
-    "runs",
-    "across_measures",
-    "leaderboard",
-    "system_scores",
-    "system_variance",
-)
-TABLES += ("ranks", "significance", "overview", "reliability", "across_overview")
 
 
 def shown(found: Comparison, width: int = 80, **arranged: object) -> str:
     arrangement = Arrangement(**arranged) if arranged else None  # type: ignore[arg-type]
     return printed(lambda console: print_result(found, console, arrangement=arrangement), width=width)
-
-
-# --- terminal ----------------------------------------------------------------------------------------------
 
 
 def test_a_narrow_terminal_gets_tables_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,9 +76,6 @@ def test_coefficients_without_a_value_are_dashes() -> None:
     assert "nan" not in shown(found)
 
 
-# --- papers ------------------------------------------------------------------------------------------------
-
-
 def test_letters_say_which_runs_are_significantly_worse() -> None:
     found = compared(*RUNS)
     (table,) = (text for text in found.read() if text.label.startswith("runs "))
@@ -124,9 +108,6 @@ def test_pairs_are_sorted_by_what_they_have() -> None:
         found.to_latex(sort="mean")
     with pytest.raises(InputError, match="no column 'lower'"):
         found.to_latex(columns=["lower"])
-
-
-# --- files and report --------------------------------------------------------------------------------------
 
 
 def test_every_table_is_that_of_its_method_and_is_read_back_as_it_was(tmp_path: Path) -> None:

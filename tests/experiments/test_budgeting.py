@@ -121,9 +121,6 @@ def test_what_cannot_be_asked_is_refused(example: Collection) -> None:
         of_toy().to_frame("estimates")
 
 
-# --- estimates on the pools ---
-
-
 def judged_by(whole: Collection, strategy: str, budget: int, without: str) -> Collection:
     """The judgments that a budget buys without an organization, one step after the other."""
     pooled = np.flatnonzero(whole.pooled)

@@ -59,10 +59,8 @@ def test_three_quarters_may_go_and_no_more() -> None:
     """Six of eight runs are three quarters, seven of nine more; and two organizations have to be left."""
     runs = {f"a{i}": {"1": "abc"} for i in range(6)} | {"x": {"1": "fgh"}, "y": {"1": "jkl"}}
     assert [c.stays for c in cluster_runs(pooled(runs), 3)] == ["", "a single run", "a single run"]
-    assert (
-        cluster_runs(pooled(runs | {"a6": {"1": "abc"}}), 3)[0].stays
-        == "more than three quarters of the runs"
-    )
+    more = cluster_runs(pooled(runs | {"a6": {"1": "abc"}}), 3)
+    assert more[0].stays == "more than three quarters of the runs"
     of = {run: "theirs" if run in "xy" else "ours" for run in runs}
     said = "without it the pool would be of one organization"
     assert cluster_runs(pooled(runs, of), 3)[0].stays == said
@@ -111,10 +109,8 @@ def test_clusters_left_out_of_the_toy() -> None:
     summary = found.to_frame("summary").iloc[0]
     assert (summary["n_runs"], summary["mae"], summary["bias"]) == (5, 0.7, -0.7)
     assert found.n_pooled_runs == {"P@2": 6}
-    assert repr(found) == "<LeaveOutResult: 2 clusters left out, 5 runs, 1 measure, 1 estimator>"
     assert found.clusters == cluster_runs(toy(), 3)
     frame = found.to_frame("clusters")
-    assert frame.columns.tolist() == ["cluster", "run_id", "organization", "n_runs", "left_out", "stays"]
     assert frame["run_id"].tolist() == ["b1", "b2", "b3", "a1", "a2", "z"]
     assert frame["cluster"].tolist() == ["cluster 1"] * 3 + ["cluster 2"] * 2 + ["cluster 3"]
     assert dict(zip(frame["run_id"], frame["organization"], strict=True)) == ORGANIZATIONS

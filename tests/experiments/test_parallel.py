@@ -86,9 +86,6 @@ def die(collection: Collection, task: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-# --- a Dask cluster ---
-
-
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
     """Starts ``dask scheduler`` and ``dask worker``."""

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
-from checked import P10, example_hidden, example_task, prepared
+from checked import P10, example_hidden, example_task
 from scipy import stats
 from scipy.special import expit
 
-from bayespool.experiments import HeldOutPrediction, load_example, predict_held_out
+from bayespool.experiments import load_example, predict_held_out
 from bayespool.experiments.hidden import Fitting, HiddenDocuments
 from bayespool.experiments.predictions import deal_folds
-from bayespool.posterior import ScoringProblem, held_out_totals, stacking_weights
+from bayespool.posterior import ScoringProblem, stacking_weights
 
 QUICK = Fitting(draws=60, chains=2)
-
-
-@cache
-def predicted(model: str) -> HeldOutPrediction:
-    return predict_held_out(prepared(model), example_hidden(), Fitting(draws=1000, chains=2))
 
 
 def test_folds_are_dealt_out() -> None:
@@ -29,14 +24,9 @@ def test_folds_are_dealt_out() -> None:
     assert deal_folds(3, 5).tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize(
-    "model", ["background", *(pytest.param(m, marks=pytest.mark.slow) for m in ("ratio", "evidence"))]
-)
-def test_predictions_know_nothing_of_what_they_predict(model: str) -> None:
-    """All hidden documents of a fold's organizations turned round: their predictions stay as they are.
-
-    The evidence model sees a little of it, in the judged neighbors of other organizations' documents.
-    """
+@pytest.mark.parametrize("model", ["background", pytest.param("ratio", marks=pytest.mark.slow)])
+def test_predictions_know_nothing_of_what_they_predict(model: Any) -> None:
+    """All hidden documents of a fold's organizations turned round: their predictions stay as they are."""
     example, hidden = load_example(), example_hidden()
     fold = deal_folds(len(hidden.organizations), 5)[hidden.organization]
     run, _, pair, _ = hidden.places
@@ -46,40 +36,14 @@ def test_predictions_know_nothing_of_what_they_predict(model: str) -> None:
     found = []
     for collection in (example, dataclasses.replace(example, relevance=relevance)):
         task = ScoringProblem(collection, (), P10, "pooled")
-        one = task.prepare(model, {})  # type: ignore[arg-type]
+        one = task.prepare(model, {})
         found.append(predict_held_out(one, HiddenDocuments(task), Fitting(draws=200), n_folds=5))
     first, second = found
     mine = first.fold == 1
     assert second.n_hidden_relevant[mine].sum() > 3 * first.n_hidden_relevant[mine].sum()
+    np.testing.assert_array_equal(first.draws[:, mine], second.draws[:, mine])
     moved = (second.draws.mean(axis=0) - first.draws.mean(axis=0)) / first.draws.std(axis=0)
-    if model == "evidence":
-        assert np.abs(moved[mine]).max() < 0.13
-    else:
-        np.testing.assert_array_equal(first.draws[:, mine], second.draws[:, mine])
     assert moved[~mine].mean() > 0.3
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model", ["ratio", "evidence"])
-def test_log_densities_are_those_of_the_combined_estimator(model: str) -> None:
-    """Here a mean over draws, there an integral with chances nearer a half and variances by Williams: close,
-    not equal. Seeds hardly matter: the mean difference is 0.07 (ratio) and 0.12 (evidence).
-    """
-    p = predicted(model)
-    one = prepared(model)
-    fit = Fitting(draws=200, chains=2).fit(one, one.evidence, 1)
-    totals = held_out_totals({model: one}, {model: fit})
-    densities, weight = totals.log_density, totals.weight
-    mine = p.log_density[np.isfinite(p.log_density)]
-    assert len(mine) == len(densities)
-    assert np.abs(mine - densities[:, 0]).mean() < 0.14
-    assert (
-        abs((mine - densities[:, 0]).mean()) < 0.05
-    )  # of a run's log density of 3 or so: no side is favored
-    assert np.corrcoef(mine, densities[:, 0])[0, 1] > 0.985
-    scored = np.isfinite(p.log_density)
-    n_runs = np.bincount(p.organization[scored])[p.organization[scored]]
-    np.testing.assert_allclose(weight, 1 / n_runs)
 
 
 def test_log_density_of_certain_chances_is_the_normal_one() -> None:

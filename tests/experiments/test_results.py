@@ -8,6 +8,7 @@ import pickle
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from left_out import LEVELS, POINTS, RANKINGS, shapes, tables
 from rich.console import Console
@@ -16,14 +17,8 @@ from toys import from_rankings
 
 from bayespool.errors import InputError
 from bayespool.evidence import judgment_counts
-from bayespool.experiments import (
-    LeaveOutResult,
-    SimulationSettings,
-    leave_out,
-    load_example,
-    simulate,
-)
-from bayespool.experiments.graded_runs import leave_out_sentence
+from bayespool.experiments import LeaveOutResult, SimulationSettings, leave_out, load_example, simulate
+from bayespool.experiments.graded_runs import leave_out_sentence, n_unknown_documents
 from bayespool.posterior import PosteriorEstimator
 from bayespool.report.terminal import print_result
 
@@ -41,8 +36,7 @@ def test_significance_of_the_truth(result: LeaveOutResult) -> None:
     p = np.array([[ttest_rel(a, b).pvalue if a is not b else 1 for b in scores] for a in scores])
     np.testing.assert_array_equal(found.significant("P@10"), p < 0.05)
     for label in POINTS:
-        rows = found.to_frame()
-        rows = rows[rows["estimator"] == label]
+        rows = found.to_frame().query("estimator == @label")
         t, e = rows["truth"].to_numpy(), rows["value"].to_numpy()
         passed = [
             [(t[u] < t[v] <= e[u] or e[u] < t[v] <= t[u]) and p[u, v] < 0.05 for v in range(len(t)) if v != u]
@@ -82,15 +76,9 @@ def test_no_test_is_not_a_test_without_findings() -> None:
     """SRE* of one topic is unknown, not 0; and so is reliability."""
     one_topic = leave_out(shapes(), "P@2", estimators="as-judged")
     assert one_topic.to_frame("summary")["sre"].iloc[0] == 0
-    assert one_topic.to_frame("reliability").columns.tolist()[:3] == ["measure", "n_runs", "n_topics"]
+    assert np.isnan(one_topic.to_frame("summary")["sre_star"].iloc[0])
     assert len(one_topic.to_frame("reliability")) == 0
     assert "reliability of the true scores: –" in printed(one_topic)
-    for test in ("tukey-hsd", "paired-t"):
-        one_topic = leave_out(shapes(), "P@2", estimators="as-judged", test=test)  # type: ignore[arg-type]
-        one_run = leave_out(load_example(), "P@10", estimators="as-judged", top=5, test=test)  # type: ignore[arg-type]
-        assert one_run.to_frame("summary")["n_runs"].tolist() == [1]
-        for found in (one_topic, one_run):
-            assert np.isnan(found.to_frame("summary")["sre_star"].iloc[0])
 
 
 def test_runs_without_organizations_are_called_runs() -> None:
@@ -135,3 +123,19 @@ def test_reliability_of_the_truth_and_a_pickled_result() -> None:
     assert again.settings == result.settings
     estimator = PosteriorEstimator(model="ratio", priors={"mu": "Normal(-2, 1)"}, draws=7)
     assert pickle.loads(pickle.dumps(estimator)) == estimator
+
+
+def test_what_notes_tell_counts_each_run_once() -> None:
+    rows = [
+        # measure, run, estimator, documents unjudged in truth, truth, bounds
+        ("P@10", "a", "x", 2, 0.5, 0.4, 0.5),
+        ("P@10", "a", "y", 2, 0.5, 0.4, 0.5),
+        ("P@10", "b", "x", 1, 0.6, 0.4, 0.5),
+        ("P@10", "b", "y", 1, 0.6, 0.4, 0.5),
+        ("P@10", "c", "x", 0, 0.3, 0.4, 0.5),
+        ("P@5", "b", "x", 7, 0.9, 0.0, 0.1),
+    ]
+    columns = ["measure", "run_id", "estimator", "n_unknown", "truth", "bound_lower", "bound_upper"]
+    frame = pd.DataFrame(rows, columns=columns)
+    assert n_unknown_documents(frame, "P@10") == 3
+    assert n_unknown_documents(frame, "P@5") == 7

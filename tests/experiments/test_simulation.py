@@ -1,19 +1,23 @@
-"""The simulated collection is what its settings and its truth say."""
+"""The simulated collection is what its settings and truth say; judges label as their quality says."""
 
 from __future__ import annotations
 
 import dataclasses
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from scipy.special import ndtr, ndtri
+from scipy.stats import binomtest
 from toys import ranking
 
-from bayespool.collection import Qrels, build_collection
+from bayespool.collection import Labels, Qrels
 from bayespool.errors import InputError
 from bayespool.evidence import judgment_counts, run_overlap
-from bayespool.experiments import SimulationSettings, simulate
+from bayespool.experiments import Simulation, SimulationSettings, simulate, simulate_example, simulate_judge
 from bayespool.pooling import describe_pool, read_collection
 
 SMALL = SimulationSettings(
@@ -30,7 +34,6 @@ def test_seed_and_settings_decide() -> None:
     first, again = simulate(SMALL, random_seed=1), simulate(SMALL, random_seed=1)
     assert first.collection.fingerprint == again.collection.fingerprint
     assert as_dict(first.truth) == as_dict(again.truth)
-    assert first.organizations == again.organizations
     for run, same in zip(first.runs, again.runs, strict=True):
         assert np.array_equal(run.score, same.score)
     assert simulate(SMALL, random_seed=2).collection.fingerprint != first.collection.fingerprint
@@ -38,27 +41,14 @@ def test_seed_and_settings_decide() -> None:
     assert simulate(other, random_seed=1).collection.fingerprint != first.collection.fingerprint
 
 
-@given(
-    st.integers(0, 10_000),
-    st.integers(1, 20),
-    st.integers(0, 3),
-    st.integers(1, 3),
-    st.sampled_from([0.0, 0.6]),
-)
+@given(st.integers(0, 10_000), st.integers(1, 20), st.integers(0, 3), st.integers(1, 3))
 def test_pool_is_judged_exactly_to_its_depth(
-    seed: int, pool_depth: int, n_new: int, n_organizations: int, noise: float
+    seed: int, pool_depth: int, n_new: int, n_organizations: int
 ) -> None:
-    settings = dataclasses.replace(
-        SMALL,
-        pool_depth=pool_depth,
-        n_new=n_new,
-        n_organizations=n_organizations,
-        noise=noise,
-        # scores of four decimals that hardly differ, so that many are equal
-        prominence=0.001,
-        taste=0.001,
-        strength_std=0,
-    )
+    # scores of four decimals that hardly differ, so that many are equal
+    equal = {"prominence": 0.001, "taste": 0.001, "strength_std": 0, "noise": (seed % 2) * 0.6}
+    asked = {"pool_depth": pool_depth, "n_new": n_new, "n_organizations": n_organizations}
+    settings = dataclasses.replace(SMALL, **asked, **equal)
     simulation = simulate(settings, random_seed=seed)
     collection = simulation.collection
     contributed = {
@@ -109,23 +99,11 @@ def test_collection_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     written = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     pooled = [f"pool/{run_id}.run" for run_id in simulation.collection.pooled_run_ids]
     assert written == sorted(["new/new-a.run", "new/new-b.run", "organizations.csv", "qrels.txt", *pooled])
-    collection = read_collection(
-        folder / "qrels.txt",
-        folder / "new",
-        pool=folder / "pool",
-        organizations=folder / "organizations.csv",
-        each_its_own=True,  # the list of organizations leaves the new runs out
-    )
-    expected = build_collection(
-        simulation.runs,
-        simulation.qrels,
-        organizations=simulation.organizations,
-        pooled_run_ids=simulation.collection.pooled_run_ids,
-        pool_depth=SMALL.pool_depth,
-    )
-    assert collection.run_ids == expected.run_ids
+    lists = {"pool": folder / "pool", "organizations": folder / "organizations.csv"}
+    # the list of organizations leaves the new runs out
+    collection = read_collection(folder / "qrels.txt", folder / "new", **lists, each_its_own=True)
     assert collection.given_run_ids == simulation.new_run_ids
-    assert collection.fingerprint == expected.fingerprint
+    assert collection.fingerprint == simulation.collection.fingerprint
 
 
 def test_true_values_are_those_of_complete_judgments() -> None:
@@ -161,3 +139,74 @@ def test_organizations_of_a_kind_retrieve_alike_and_new_kinds_do_not() -> None:
     off = ~np.eye(len(pooled), dtype=bool)
     assert between[same & off].min() > between[~same].max()
     assert alike[np.ix_(new, new)].min() > alike[np.ix_(new, pooled)].max()
+
+
+Labeled = dict[tuple[str, str], float]
+
+
+def by_document(labels: Labels) -> Labeled:
+    pairs = zip(labels.query_id.to_pylist(), labels.doc_id.to_pylist(), strict=True)
+    return dict(zip(pairs, labels.label.tolist(), strict=True))
+
+
+@cache
+def truth(simulation: Simulation) -> dict[tuple[str, str], int]:
+    qrels: Qrels = simulation.truth
+    pairs = zip(qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), strict=True)
+    return dict(zip(pairs, qrels.relevance.tolist(), strict=True))
+
+
+def judged(**asked: Any) -> Labeled:
+    return by_document(simulate_judge(simulate_example(), **{"random_seed": 1, **asked}))
+
+
+@pytest.mark.parametrize("quality", [1.0, -1.5])
+def test_labels_are_as_likely_as_the_formula_says(quality: float) -> None:
+    known = truth(simulate_example())
+    mean = np.mean(list(known.values()))
+    for grades in (2, 4):
+        labels = judged(quality=quality, grades=grades)
+        for relevance in (0, 1, 2):
+            found = np.array([label for pair, label in labels.items() if known[pair] == relevance])
+            for grade in range(1, grades):
+                expected = ndtr(quality * (relevance - mean) - ndtri(1 - 0.5**grade))
+                reached = int((found >= grade).sum())
+                assert binomtest(reached, len(found), expected).pvalue > 1e-4, (grades, relevance, grade)
+
+
+def test_of_two_shares_the_smaller_is_within_the_larger() -> None:
+    everything = judged(quality=1.0)
+    half, tenth = judged(quality=1.0, share=0.5), judged(quality=1.0, share=0.1)
+    assert tenth.items() < half.items() < everything.items()
+    for labels, share in ((half, 0.5), (tenth, 0.1)):
+        assert binomtest(len(labels), len(everything), share).pvalue > 1e-4
+    mean = np.mean(list(everything.values()))
+    assert np.mean(list(tenth.values())) == pytest.approx(mean, abs=0.15)  # who has one is chance
+
+
+def test_favored_documents_are_those_in_the_top_20() -> None:
+    fair, unfair = judged(quality=1.0), judged(quality=1.0, favors="north")
+    assert fair.keys() == unfair.keys()
+    top = set()
+    for run in simulate_example().runs:
+        if simulate_example().organizations[run.run_id] == "north":
+            rows = zip(run.query_id.to_pylist(), run.doc_id.to_pylist(), run.rank.tolist(), strict=True)
+            top |= {(query_id, doc_id) for query_id, doc_id, rank in rows if rank <= 20}
+    changed = {pair for pair in fair if fair[pair] != unfair[pair]}
+    assert changed <= top
+    assert all(unfair[pair] >= fair[pair] for pair in top)
+    assert len(changed) > 0.6 * len(top)
+
+
+def test_senseless_judges_are_refused() -> None:
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"grades": 1}, "not 1"),
+        ({"share": 0.0}, "not 0.0"),
+        ({"share": 1.1}, "not 1.1"),
+        ({"share": float("nan")}, "not nan"),
+        ({"quality": float("inf")}, "not inf"),
+        ({"favors": "nobody"}, "no organization 'nobody'"),
+    ]
+    for asked, reason in refused:
+        with pytest.raises(InputError, match=reason):
+            judged(**{"quality": 1.0, **asked})

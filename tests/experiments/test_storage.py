@@ -92,11 +92,8 @@ def test_an_experiment_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytes
     folder.mkdir()
     process = start(folder, 2, nowhere)
     wait_for_folds(folder, process, 1)
-    workers = [
-        child
-        for child in psutil.Process(process.pid).children(recursive=True)
-        if "LokyProcess" in " ".join(child.cmdline())
-    ]
+    children = psutil.Process(process.pid).children(recursive=True)
+    workers = [child for child in children if "LokyProcess" in " ".join(child.cmdline())]
     assert len(workers) == 2
     before = stored(folder)
     with pytest.raises(
@@ -111,7 +108,6 @@ def test_an_experiment_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytes
 
     before = stored(folder)
     assert 1 <= len(before) < 8
-    assert not (folder / "runs.csv").exists()
     again = start(folder, 1, nowhere)
     said = again.communicate(timeout=120)[1]
     assert again.returncode == 0, said
@@ -120,9 +116,6 @@ def test_an_experiment_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("SLOW_FOLDER", str(nowhere))
     undisturbed = interrupted.experiment(None, 1)
     assert (folder / "runs.csv").read_text() == undisturbed.to_frame().to_csv()
-    assert (folder / "summary.csv").read_text() == undisturbed.to_frame("summary").to_csv()
-    with pytest.warns(ExperimentChangedWarning, match="differs in measures"):
-        leave_out(load_example(), "P@3", estimators="background", folder=folder)
 
 
 def test_forged_folds_of_another_form_are_worked_out_again(tmp_path: Path) -> None:

@@ -126,15 +126,11 @@ def test_features_of_documents() -> None:
     log_odds, alone, of_sum = found.free.T
     assert np.array_equal(alone == 1, sole >= 0)
     assert np.array_equal(found.of_organization.argmax(axis=1)[sole >= 0], sole[sole >= 0])
-    assert np.array_equal(found.of_organization.sum(axis=1), alone)
     assert not log_odds[sole < 0].any()
     assert log_odds[sole >= 0].mean() == pytest.approx(0)
-    assert log_odds[sole >= 0].std() == pytest.approx(1)
-    relevant = both.relevance[pairs] > 0
-    assert log_odds[(sole >= 0) & relevant].mean() > log_odds[(sole >= 0) & ~relevant].mean()
-    assert of_sum.std() == pytest.approx(1)
-    of_topic = np.flatnonzero(both.judged & (both.pair_topic == 0))
+    assert log_odds[sole >= 0].std() == of_sum.std() == pytest.approx(1)
     by_rank = another.features(both.document[0, 0, [0, 9]].astype(np.int64), np.array([-1, -1])).of_run[:, 0]
+    of_topic = np.flatnonzero(both.judged & (both.pair_topic == 0))
     lacking = of_topic[~np.isin(of_topic, both.document[0, 0])][:1]
     none = another.features(lacking, np.array([-1])).of_run[0, 0]
     assert (by_rank[0] - none) / (by_rank[1] - none) == pytest.approx((1 / 1.1) / (1 / 2))
@@ -152,8 +148,6 @@ def test_a_stated_confusion_is_what_it_says() -> None:
     chance = np.array([0.05, 0.7, 0.7])[np.maximum(example.relevance, 0)][top]
     assert found.by_another.totals().mean() == pytest.approx(chance.sum(), rel=0.02)
     assert found.by_another.totals().std() == pytest.approx(np.sqrt((chance * (1 - chance)).sum()), rel=0.25)
-    (note,) = describe_assessors(both)["notes"]
-    assert "no document is judged twice" in note
 
 
 def test_without_documents_of_one_organization_their_log_odds_show_nothing() -> None:
@@ -213,8 +207,7 @@ def test_parts_of_the_variance_by_hand(spread: float, twice: bool) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("share", [0.1, 1.0])
-def test_intervals_hold_what_the_other_assessor_gives(share: float) -> None:
+def test_intervals_hold_what_the_other_assessor_gives() -> None:
     """As in benchmarks/assessors.py, with fewer collections."""
     small = SimulationSettings(n_topics=20, n_organizations=5, max_runs=2, n_new=2, n_candidates=150)
     chances = np.array([[0.93, 0.05, 0.02], [0.3, 0.55, 0.15], [0.1, 0.3, 0.6]])
@@ -224,7 +217,7 @@ def test_intervals_hold_what_the_other_assessor_gives(share: float) -> None:
         first = made.true_relevance()
         at_most = np.cumsum(chances, axis=1)[first, :-1]
         second = (rng.random(len(first))[:, None] >= at_most).sum(axis=1).astype(np.int16)
-        twice = made.collection.judged & (rng.random(len(first)) < share)
+        twice = made.collection.judged & (rng.random(len(first)) < 0.1)
         both = twice_judged(made.collection, second, twice)
         (found,) = PosteriorEstimator(model="ratio", draws=75).estimate(both, made.new_run_ids, "P@10")
         lower, upper = found.by_another.interval()

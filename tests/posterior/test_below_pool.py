@@ -16,13 +16,13 @@ from bayespool.measures import parse_measure
 from bayespool.models.spec import BELOW_POOL_PRIORS
 from bayespool.pooling.pools import with_strategy_pool
 from bayespool.posterior import Completion, ScoringProblem
-from bayespool.posterior.below_pool import BelowPool, slope_within_rankings
+from bayespool.posterior.below_pool import slope_within_rankings
 
 CERTAIN = dict.fromkeys(BELOW_POOL_PRIORS, "Uniform(0, 0)")
 
 
-def completion(priors: dict[str, str], *, model: str = "rankings", measure: str = "P@100") -> Completion:
-    return complete(load_example(), "new-a", measure, model=model, draws=50, priors=priors)
+def completion(priors: dict[str, str]) -> Completion:
+    return complete(load_example(), "new-a", "nDCG@30", model="ratio", draws=50, priors=priors)
 
 
 def log_odds(found: Completion, topic: int) -> list[np.ndarray]:
@@ -31,11 +31,10 @@ def log_odds(found: Completion, topic: int) -> list[np.ndarray]:
     return [p.components[0].log_odds(np.arange(200), topic, documents) for p in found.posteriors]
 
 
-@pytest.mark.parametrize("model", ["ratio", "background"])
-def test_log_odds_fall_with_log_rank_below_the_pool(model: str) -> None:
+def test_log_odds_fall_with_log_rank_below_the_pool() -> None:
     """By hand: 1 per log(rank / 10) on the first rung, nothing down to rank 10, nothing above that rung."""
     steep = CERTAIN | {"below_pool": "Uniform(-1, -1)"}
-    flat, falling = (completion(priors, model=model, measure="nDCG@30") for priors in (CERTAIN, steep))
+    flat, falling = (completion(priors) for priors in (CERTAIN, steep))
     rank = flat.unknowns.rank
     assert rank.min() <= 10 < rank.max()
     for t in range(20):
@@ -43,37 +42,6 @@ def test_log_odds_fall_with_log_rank_below_the_pool(model: str) -> None:
         expected = np.log(np.maximum(rank[flat.unknowns.on_topic(t)], 10) / 10)
         np.testing.assert_allclose(first - fallen, np.tile(expected, (200, 1)), atol=1e-12)
         np.testing.assert_array_equal(above, same)
-
-
-def flat_log_odds(found: Completion, topic: int) -> list[np.ndarray]:
-    """The same as they go on within the pool."""
-    documents = found.unknowns.on_topic(topic)
-    of_components = [p.components[0].log_odds for p in found.posteriors]
-    assert all(isinstance(of_component, BelowPool) for of_component in of_components)
-    return [each.log_odds(np.arange(200), topic, documents) for each in of_components]
-
-
-def slopes(found: Completion, *, model: str = "rankings") -> np.ndarray:
-    """Slope of each draw and topic, the same of all documents below the pool, shape (draw, topic)."""
-    flat, columns = completion(CERTAIN, model=model), []
-    for t in range(20):
-        (usual,), (other,) = flat_log_odds(flat, t), log_odds(found, t)
-        log_rank = np.log(np.maximum(flat.unknowns.rank[flat.unknowns.on_topic(t)], 10) / 10)
-        below = log_rank > 0
-        each = (other - usual)[:, below] / log_rank[below]
-        np.testing.assert_allclose(each, np.tile(each[:, :1], each.shape[1]), atol=1e-8)
-        columns.append(each[:, 0])
-    return np.column_stack(columns)
-
-
-def test_topics_share_a_slope_and_differ_about_it() -> None:
-    same = slopes(completion({"sigma_below_pool": "Uniform(0, 0)"}))
-    np.testing.assert_allclose(same, np.tile(same[:, :1], 20), atol=1e-8)
-    assert same[:, 0].mean() == pytest.approx(-0.05, abs=0.03)
-    assert same[:, 0].std() == pytest.approx(0.2, rel=0.15)
-    apart = slopes(completion({"below_pool": "Uniform(0, 0)", "sigma_below_pool": "Uniform(2, 2)"}))
-    assert apart.std() == pytest.approx(2, rel=0.05)
-    assert abs(np.corrcoef(apart.T)[np.triu_indices(20, 1)]).max() < 0.3
 
 
 @pytest.mark.filterwarnings("ignore:Dropped .* groups")
@@ -87,9 +55,8 @@ def test_the_slope_within_rankings_is_that_of_conditional_logistic_regression() 
     rank = rng.integers(1, 11, len(run))
     apart = rng.normal(-1, 2, size=(30, 10))[run, topic]
     relevant = rng.random(len(run)) < 1 / (1 + np.exp(-apart + 0.4 * np.log(rank)))
-    both = ConditionalLogit(relevant.astype(int), np.log(rank)[:, None], groups=run * 10 + topic).fit(
-        disp=False
-    )
+    model = ConditionalLogit(relevant.astype(int), np.log(rank)[:, None], groups=run * 10 + topic)
+    both = model.fit(disp=False)
     mean, deviation = slope_within_rankings((run, topic, rank, np.zeros(len(run), np.int32), relevant))
     precision = both.bse[0] ** -2 + 0.3**-2
     assert mean == pytest.approx((both.params[0] * both.bse[0] ** -2 - 0.3 * 0.3**-2) / precision, abs=0.01)

@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
-import ir_measures
 import numpy as np
 import pytest
-from completed import RUNS, completed
-from graded_example import graded_completion
+from completed import completed
+from fits import TARGETS
+from graded_example import graded_example
 from scipy import stats
 from scipy.special import expit
 
 from bayespool.collection import qrels_from_frame
 from bayespool.errors import InputError
+from bayespool.evidence.ideals import ranked_levels, tally_of
 from bayespool.experiments import load_example
-from bayespool.measures import Measure, Precision
+from bayespool.measures import MEASURES, parse_measure
 from bayespool.posterior import PosteriorEstimator, complete, completion
-
-
-@dataclasses.dataclass(frozen=True, order=True)
-class Reciprocal(Measure):
-    """Reciprocal rank: no sum over ranks, and no whole number."""
-
-    name = "RR"
-
-    def evaluate(self, levels: np.ndarray) -> np.ndarray:
-        relevant = levels[..., : self.cutoff] >= self.rel
-        return np.where(relevant.any(axis=-1), 1 / (1 + relevant.argmax(axis=-1)), 0.0)
-
-
-# --- what a document's draws depend on ---------------------------------------------------------------------
 
 
 def test_other_runs_chunks_and_measures_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,30 +37,6 @@ def test_other_runs_chunks_and_measures_change_nothing(monkeypatch: pytest.Monke
 # --- measures ----------------------------------------------------------------------------------------------
 
 
-def test_a_measure_that_is_no_sum_is_evaluated_on_the_completed_rankings() -> None:
-    found = completed(0.0, 400)
-    values, precision = found.evaluate(Reciprocal(5), Precision(5))
-    for draw in (0, 17, 399):
-        qrels = found.qrels(draw)
-        judged = [
-            ir_measures.Qrel(q, d, r)
-            for q, d, r in zip(
-                qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), qrels.relevance.tolist(), strict=True
-            )
-        ]
-        for r, run in enumerate(("one", "two")):
-            ranked = [
-                ir_measures.ScoredDoc(q, d, -i) for q, docs in RUNS[run].items() for i, d in enumerate(docs)
-            ]
-            measures = [ir_measures.RR @ 5, ir_measures.P @ 5]
-            per_topic = {
-                (str(m.measure), m.query_id): m.value for m in ir_measures.iter_calc(measures, judged, ranked)
-            }
-            for t, q in enumerate(("1", "2")):
-                assert values.scores()[draw, r, t] == pytest.approx(per_topic["RR@5", q])
-                assert precision.scores()[draw, r, t] == pytest.approx(per_topic["P@5", q])
-
-
 def test_what_is_beyond_the_completion_is_refused() -> None:
     found = completed(0.0, 10)
     for measure, words in (("P@6", "deeper than rank 5"), ("P(rel=2)@5", "relevance of 2")):
@@ -87,9 +49,6 @@ def test_what_is_beyond_the_completion_is_refused() -> None:
     for judged in ({"1": {"q": -1}}, {"1": {"a": 1}}):
         with pytest.raises(InputError, match="no judgment is of an unknown document"):
             found.observe(qrels_from_frame(judged))
-
-
-# --- expectations ------------------------------------------------------------------------------------------
 
 
 def test_expected_relevance_is_the_chance_that_draws_are_made_with() -> None:
@@ -117,27 +76,6 @@ def test_draws_have_the_mean_and_the_variance_that_are_expected() -> None:
         assert (np.abs(drawn.mean(axis=0) - mean.mean(axis=0)) < 4.5 * error).all()
         assert mean.std(axis=0).min() > 0.1
         np.testing.assert_allclose((variance.mean(axis=0) + mean.var(axis=0)), drawn.var(axis=0), rtol=0.03)
-
-
-@pytest.mark.slow
-def test_expected_gains_of_graded_documents() -> None:
-    found = graded_completion()
-    assert found.levels == (0, 1, 2, 3)
-    worth, error, apart = np.array([0, 0.2, 0.5, 1.0]), [], []
-    for topic in range(len(found.unknowns.collection.query_ids)):
-        drawn = worth[found.block(topic)]
-        mean, variance = found.expected(topic, worth)
-        assert (variance >= 0).all()
-        error.append(variance.mean(axis=0) / len(drawn))
-        apart.append(drawn.mean(axis=0) - mean.mean(axis=0))
-        square = found.expected(topic, worth**2)[0]
-        np.testing.assert_allclose(variance, square - mean**2, atol=1e-12)
-    z = np.concatenate(apart) / np.sqrt(np.concatenate(error))
-    assert len(z) > 20
-    assert np.abs(z).max() < 4.8
-
-
-# --- more judgments ----------------------------------------------------------------------------------------
 
 
 def test_observed_documents_are_known_and_the_others_are_not() -> None:
@@ -180,3 +118,40 @@ def test_observing_agrees_with_a_new_fit() -> None:
     moved = anew.expected()[0] - before.expected()[0]
     assert moved > 0.01
     assert told.expected()[0] - before.expected()[0] == pytest.approx(moved, rel=0.45)
+
+
+NAMES = (
+    "P(rel=2)@10", "Success(rel=3)@5", "RR@30", "R@30", "AP@30", "AP(rel=2)@30", "nDCG@10", "DCG@10",
+    "nDCG(dcg='exp-log2')@30", "nDCG(ideal='judged')@10", "nDCG(ideal='shared')@10", "SDCG(max_rel=3)@10",
+    "RBP(p=0.8)@10", "ERR@10", "INST@10", "AntiP@10", "Judged@10",
+)  # fmt: skip
+
+
+def test_amounts_are_those_of_completed_rankings() -> None:
+    """Judgments completed by hand, one draw at a time, and scored as if they were the collection's."""
+    assert {parse_measure(name).name for name in NAMES} == set(MEASURES)
+    collection = graded_example()
+    completion = complete(collection, TARGETS, ["nDCG@30"], model="ratio", draws=3, chains=1)
+    index, levels = collection.run_index(TARGETS), (0, *collection.levels)
+    u, measures = completion.unknowns, [parse_measure(name) for name in NAMES]
+    found = completion.evaluate(*measures)
+    for draw in range(completion.n_draws):
+        relevance = collection.relevance.copy()
+        for t in range(len(collection.query_ids)):
+            level = np.array(completion.levels)[completion.block(t, slice(draw, draw + 1))[0]]
+            relevance[u.pair[u.on_topic(t)]] = level
+        table = np.append(np.maximum(relevance, -1), np.int16(-2))
+        for measure, values in zip(measures, found, strict=True):
+            ranked = table[collection.document[index, :, : measure.cutoff]]
+            if measure.of_judgments:
+                ranked = ranked_levels(collection, index, measure.cutoff)
+            for row in range(len(index)):
+                of_ideal = {"judged": index[:0], "shared": index}.get(
+                    getattr(measure, "ideal", ""), index[[row]]
+                )
+                near = collection.document[of_ideal, :, : max(measure.cutoff, 10)]
+                made_of = collection.relevance.copy()
+                made_of[near[near >= 0]] = relevance[near[near >= 0]]
+                tally = tally_of(collection, levels, relevance=made_of)
+                expected = measure.values(measure.read(ranked[[row]]), tally).amount[0]
+                assert values.amount[draw, row] == pytest.approx(expected, rel=1e-12, abs=1e-12), str(measure)

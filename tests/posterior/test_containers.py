@@ -105,20 +105,11 @@ def test_arviz_compares_the_models_of_a_mixture() -> None:
     trees = {name: fit_container(of("combined"), name) for name in ("ratio", "rankings")}
     for tree in trees.values():
         loo = arviz_stats.loo(tree)
-        in_sample = np.log(
-            np.exp(tree["log_likelihood"]["hidden_relevant"].values[0].astype(float)).mean(axis=0)
-        )
+        likelihood = tree["log_likelihood"]["hidden_relevant"].values[0].astype(float)
+        in_sample = np.log(np.exp(likelihood).mean(axis=0))
         assert loo.n_data_points == len(in_sample)
         assert 0 < in_sample.sum() - loo.elpd < 40
     assert set(arviz_stats.compare(trees).index) == set(trees)
-
-
-def assert_chains(tree: Any) -> None:
-    """Two chains of fifty draws in each group."""
-    assert tree.attrs["engine"] == "nuts"
-    assert "diverging" in tree["sample_stats"].data_vars
-    for group in ("posterior", "prior", "log_likelihood", "sample_stats"):
-        assert (tree[group].sizes["chain"], tree[group].sizes["draw"]) == (2, 50)
 
 
 def test_fit_of_several_chains_keeps_them() -> None:
@@ -132,7 +123,10 @@ def test_fit_of_several_chains_keeps_them() -> None:
         diagnostics=dataclasses.replace(fit.diagnostics, engine="nuts"),
     )
     tree = fit_container(dataclasses.replace(estimates, fits={"background": two}))
-    assert_chains(tree)
+    assert tree.attrs["engine"] == "nuts"
+    assert "diverging" in tree["sample_stats"].data_vars
+    for group in ("posterior", "prior", "log_likelihood", "sample_stats"):
+        assert (tree[group].sizes["chain"], tree[group].sizes["draw"]) == (2, 50)
     for name, draws in two.variables.items():
         np.testing.assert_array_equal(tree["posterior"][name].values, draws)
 

@@ -18,13 +18,11 @@ RUNS = {"a": "abcdx", "b": "abcey", "p": "pqrst", "q": "pqrsu", "r": "pqklm", "r
 ORGANIZATIONS = {"a": "A", "b": "B", "p": "P", "q": "Q", "r": "R", "r2": "R", "new": "new"}
 
 
-def toy(names: dict[str, str] | None = None) -> Collection:
-    called = names or {run: run for run in RUNS}
-    rankings = {called[run]: {"1": documents} for run, documents in RUNS.items()}
-    judged = {"1": dict.fromkeys("".join(d for run, d in RUNS.items() if run != "new"), 1)}
-    organizations = {called[run]: organization for run, organization in ORGANIZATIONS.items()}
-    pooled = tuple(called[run] for run in RUNS if run != "new")
-    return from_rankings(rankings, judged, organizations, pooled_run_ids=pooled, pool_depth=5)
+def toy() -> Collection:
+    rankings = {run: {"1": documents} for run, documents in RUNS.items()}
+    pooled = tuple(run for run in RUNS if run != "new")
+    judged = {"1": dict.fromkeys("".join(RUNS[run] for run in pooled), 1)}
+    return from_rankings(rankings, judged, ORGANIZATIONS, pooled_run_ids=pooled, pool_depth=5)
 
 
 def test_kinds_are_organizations_that_retrieve_alike() -> None:

@@ -66,7 +66,7 @@ def test_ranks_of_tails_and_correlation_are_uniform() -> None:
     """Simulation-based calibration where the effects of twenty organizations are known."""
     rng, effect = np.random.default_rng(5), Effect("organization")
     names, ranks = tuple("abcdefghijklmnopqrst"), []
-    for seed in range(40):
+    for seed in range(25):
         freedom, correlation = rng.gamma(2, 10), rng.random()
         stretched = rng.standard_t(freedom, size=len(names))
         below = rng.normal(size=len(names))

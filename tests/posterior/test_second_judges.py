@@ -65,9 +65,6 @@ def said_by(function: Any, *arguments: Any, **settings: Any) -> list[str]:
     return [str(one.message) for one in ours]
 
 
-# --- what is wrong ------------------------------------------------------------------------------------------
-
-
 def test_without_a_judge_or_with_one_that_labels_all_nothing_is_wrong() -> None:
     assert problems(load_example()) == ()
     good = with_judge(load_example(), right_labels())
@@ -124,9 +121,6 @@ def _unjudged(run_ids: Sequence[str]) -> npt.NDArray[np.int32]:
     return top[~np.append(example.judged, True)[top]]
 
 
-# --- warnings -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_each_call_warns_once_of_each_problem() -> None:
     favoring = with_judge(load_example(), some_labeled(3, favoring_labels()))
@@ -136,9 +130,6 @@ def test_each_call_warns_once_of_each_problem() -> None:
     assert said_by(score, favoring, TARGETS, ["P@5", "P@10"], estimators=estimators, **QUICK) == list(both)
     assert said_by(impute, favoring, TARGETS, "P@10", draws=2) == list(both)
     assert said_by(judge_next, favoring, "new-a", "P@10", budget=2) == list(problems(favoring, ["new-a"]))
-
-
-# --- notes --------------------------------------------------------------------------------------------------
 
 
 def test_a_note_counts_the_unjudged_documents_of_a_run_with_a_label() -> None:

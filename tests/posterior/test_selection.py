@@ -71,8 +71,9 @@ def simulated(seed: int, how: str, spread: float) -> np.ndarray:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("spread", [0, 0.3])
-@pytest.mark.parametrize(("how", "shift"), [("by chance", 0), ("by relevance", np.log(0.4 / 0.8))])
+@pytest.mark.parametrize(
+    ("how", "shift", "spread"), [("by chance", 0, 0.3), ("by relevance", np.log(0.4 / 0.8), 0)]
+)
 def test_intervals_hold_what_is_so(how: str, shift: float, spread: float) -> None:
     """95 of 100, within four standard errors."""
     found = np.array([simulated(seed, how, spread) for seed in range(100)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import ir_measures
@@ -13,19 +12,12 @@ from toys import ORGANIZATIONS, POOLED, toy_collection, toy_qrels, toy_runs
 from bayespool.collection import Collection, Negative, Qrels, build_collection, qrels_from_frame
 from bayespool.errors import InputError
 from bayespool.experiments import load_example, simulate_example
-from bayespool.measures import Estimates
-from bayespool.scoring import Imputations, Scores, impute, score
+from bayespool.scoring import Imputations, impute, score
 from bayespool.scoring.imputing import spread_draws
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
-FEW, MANY = 20, 200
-MEASURES = ("P@10", "nDCG@10", "AP@100", "RR@10")
-p_at_10_at_once = pytest.mark.parametrize(
-    "measure", ["P@10", *(pytest.param(m, marks=pytest.mark.slow) for m in MEASURES[1:])]
-)
-OVER_AN_IDEAL = ("nDCG@10", "AP@100")  # that of all documents of the qrels
-METHOD = "posterior-combined"
+N_FILES = 20
 FAST: dict[str, Any] = {"estimator": "posterior-background(draws=50)"}  # where the numbers do not matter
 
 Judgments = dict[str, dict[str, int]]
@@ -67,35 +59,22 @@ def by_ir_measures(imputations: Imputations, measure: str, n: int) -> np.ndarray
     return values
 
 
-@cache
-def example_with(measure: str) -> tuple[Imputations, Scores, np.ndarray]:
-    """The example's two runs: completed qrels, scores, and values of ir_measures. The files are of both runs,
-    whose judgments are completed together, and so are the scores.
-    """
-    imputations = impute(load_example(), None, measure, draws=MANY)
-    together: dict[str, Any] = {"ideal": "shared"} if measure in OVER_AN_IDEAL else {"together": True}
-    scores = score(load_example(), None, measure, estimators=METHOD, **together)
-    return imputations, scores, by_ir_measures(imputations, measure, MANY)
-
-
-def estimates_of(scores: Scores) -> Estimates:
-    (estimates,) = scores.estimates
-    return estimates
-
-
-# --- the same numbers as score -----------------------------------------------------------------------------
-
-
-@p_at_10_at_once
+@pytest.mark.parametrize(
+    "measure", ["P@10", *(pytest.param(m, marks=pytest.mark.slow) for m in ("nDCG@10", "AP@100"))]
+)
 def test_each_file_is_the_draw_that_score_has(measure: str) -> None:
-    imputations, scores, theirs = example_with(measure)
-    draws, shared = estimates_of(scores).draws, str(scores.measures[0])
-    assert shared == (measure.replace("@", "(ideal='shared')@") if measure in OVER_AN_IDEAL else measure)
-    ours = draws.scores()[list(imputations.draws)]
+    """The files are of both runs, whose judgments are completed together, and so are the scores."""
+    imputations = impute(load_example(), None, measure, draws=N_FILES)
+    together: dict[str, Any] = {"together": True} if measure == "P@10" else {"ideal": "shared"}
+    scores = score(load_example(), None, measure, estimators="posterior-combined", **together)
+    theirs = by_ir_measures(imputations, measure, N_FILES)
+    (estimates,), shared = scores.estimates, str(scores.measures[0])
+    assert shared == (measure if measure == "P@10" else measure.replace("@", "(ideal='shared')@"))
+    ours = estimates.draws.scores()[list(imputations.draws)]
     assert np.abs(ours - theirs).max() < 1e-9
     assert np.ptp(theirs.mean(axis=2), axis=0).max() > 0.01  # they are not one and the same
     (evaluated,) = imputations.completion.evaluate(shared)
-    assert np.array_equal(evaluated.amount, draws.amount)
+    assert np.array_equal(evaluated.amount, estimates.draws.amount)
 
 
 def test_qrels_are_those_of_the_completion() -> None:
@@ -104,17 +83,10 @@ def test_qrels_are_those_of_the_completion() -> None:
         assert judgments(found.qrels(i)) == judgments(found.completion.qrels(draw))
     assert found.n_judged == 1181
     assert len(found.qrels(0).relevance) == 1181 + found.n_completed.sum()
-    assert found.n_relevant == np.mean(
-        [
-            (found.qrels(i).relevance > 0).sum() - (simulate_example().qrels.relevance > 0).sum()
-            for i in range(4)
-        ]
-    )
+    n_before = (simulate_example().qrels.relevance > 0).sum()
+    assert found.n_relevant == np.mean([(found.qrels(i).relevance > 0).sum() - n_before for i in range(4)])
     with pytest.raises(InputError, match="there are no qrels 4; 0 to 3"):
         found.qrels(4)
-
-
-# --- lines of the qrels ------------------------------------------------------------------------------------
 
 
 def toy_with(negative: Negative, judged: Judgments) -> tuple[Collection, Qrels]:
@@ -184,9 +156,6 @@ def test_a_topic_without_any_line_is_told() -> None:
     )
 
 
-# --- which draws -------------------------------------------------------------------------------------------
-
-
 def test_draws_are_spread_evenly_and_nested() -> None:
     for n in (1, 2, 7, 1000, 4096):
         order = spread_draws(n, n)
@@ -196,9 +165,6 @@ def test_draws_are_spread_evenly_and_nested() -> None:
         if n >= 1000:
             gaps = np.diff(np.sort([*order[:20], n]))
             assert n / 64 <= gaps.min() <= gaps.max() <= 2 * n / 16
-
-
-# --- what is refused ---------------------------------------------------------------------------------------
 
 
 def test_what_cannot_be_is_refused() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,8 +22,8 @@ from bayespool.tables.markup import Arrangement
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 
 
-def toy_scores(*measures: str) -> Scores:
-    return score(toy_collection(), ["u", "s2"], measures or ("P@3",), estimators=["as-judged", *POINT])
+def toy_scores() -> Scores:
+    return score(toy_collection(), ["u", "s2"], "P@3", estimators=["as-judged", *POINT])
 
 
 def printed(
@@ -129,14 +130,10 @@ def test_many_runs_fit_148_lines_of_80_columns() -> None:
         **{name: np.repeat(getattr(found, name), 129, axis=0) for name in counts},
     )
     noted = tuple(f"this run is number {i} of a campaign with many runs and more to say" for i in range(129))
+    many: dict[str, Any] = {"run_ids": ids, "notes": noted, "std": None}
     estimates = tuple(
         dataclasses.replace(
-            e,
-            run_ids=ids,
-            value=np.repeat(e.value, 129),
-            per_topic=np.repeat(e.per_topic, 129, axis=0),
-            notes=noted,
-            std=None,
+            e, value=np.repeat(e.value, 129), per_topic=np.repeat(e.per_topic, 129, axis=0), **many
         )
         for e in one.estimates
     )
@@ -164,9 +161,8 @@ def test_no_number_is_cut_short_however_narrow_the_terminal(per_topic: bool) -> 
     values = frame[["bound_lower", "bound_upper", "residual", *POINT]].to_numpy().ravel()
     expected = sorted([*(f"{value:.4f}" for value in values), *(f"{100 * s:.1f}" for s in frame["unjudged"])])
     for width in (20, 40, 132):
-        text = printed(
-            scores, width=width, terminal=True, per_topic=per_topic, arrangement=Arrangement(["all"])
-        )
+        shown = {"per_topic": per_topic, "arrangement": Arrangement(["all"])}
+        text = printed(scores, width=width, terminal=True, **shown)
         assert "…" not in text, width
         if width >= 40:
             assert max(map(len, text.splitlines())) <= width

@@ -12,10 +12,9 @@ import pandas as pd
 import pytest
 from fits import TARGETS
 from known_scores import POINT, with_posterior
-from wide import wide
 
 from bayespool import read_result, read_scores
-from bayespool.errors import InputError, OutputError
+from bayespool.errors import InputError
 from bayespool.experiments import load_example
 from bayespool.scoring import Scores, score
 from bayespool.tables.files import parquet_bytes
@@ -44,11 +43,8 @@ def test_scores_are_the_same_when_they_are_read(ending: str, tmp_path: Path) -> 
         assert stored.notes() == scores.notes() != ()
         if ending != "parquet":  # which has one table
             assert stored.statements == scores.statements
-        assert (stored.run_ids, stored.query_ids, stored.measures) == (
-            TARGETS,
-            scores.query_ids,
-            scores.measures,
-        )
+        of = (stored.run_ids, stored.query_ids, stored.measures)
+        assert of == (TARGETS, scores.query_ids, scores.measures)
         lacking = frame[frame["estimator"] == "systems-adjustment"]["value"]
         assert lacking.isna().all(), "a missing value is a number that is missing"
         if ending == "nc":
@@ -60,26 +56,18 @@ def test_scores_are_the_same_when_they_are_read(ending: str, tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_same_scores_give_the_same_bytes_of_draws(tmp_path: Path) -> None:
-    scores = [
-        score(
-            load_example(), TARGETS, ["P@5", "P@10"], estimators=["background", "posterior-ratio"], draws=50
-        )
-        for _ in range(2)
-    ]
-    one, other = tmp_path / "one.nc", tmp_path / "other.nc"
-    scores[0].to_netcdf(one)
-    scores[1].to_netcdf(other)
-    assert one.read_bytes() == other.read_bytes()
-    found = read_scores(one)
-    means = found.to_arviz()["posterior"]["P_10"].mean(("chain", "draw")).values
-    rows = wide(found).set_index(["measure", "run_id"])
-    np.testing.assert_allclose(means, rows.loc["P@10", "posterior-ratio"].to_numpy(), rtol=1e-12)
-    before = one.read_bytes()
-    with pytest.raises(OutputError, match="there is no folder"):
-        scores[0].to_netcdf(tmp_path / "nowhere" / "one.nc")
+    paths = [tmp_path / "one.nc", tmp_path / "other.nc"]
+    for path in paths:
+        asked = {"estimators": ["background", "posterior-ratio"], "draws": 50}
+        scores = score(load_example(), TARGETS, ["P@5", "P@10"], **asked)
+        scores.to_netcdf(path)
+    before = paths[0].read_bytes()
+    assert before == paths[1].read_bytes()
+    means = read_scores(paths[0]).to_arviz()["posterior"]["P_10"].mean(("chain", "draw")).values
+    np.testing.assert_allclose(means, scores["posterior-ratio", "P@10"].value, rtol=1e-12)
     with pytest.raises(InputError, match="no draws of background"):
-        scores[0].to_netcdf(one, "background")
-    assert one.read_bytes() == before, "what stood there is untouched"
+        scores.to_netcdf(paths[0], "background")
+    assert paths[0].read_bytes() == before, "what stood there is untouched"
 
 
 def test_files_that_hold_no_scores(tmp_path: Path) -> None:
@@ -113,9 +101,6 @@ def test_a_table_that_somebody_changed_is_no_result(tmp_path: Path) -> None:
     (folder / "scores.parquet").unlink()
     with pytest.raises(InputError, match=r"is missing, which settings\.json names"):
         read_result(folder)
-
-
-# --- found by `make fuzz` -----------------------------------------------------------------------------------
 
 
 def test_damage_within_a_netcdf_file_is_one_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -6,12 +6,19 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from known_scores import with_posterior
+from published_sample import write_sample
+from toys import toy_collection
 
 from bayespool import load_example, read_scores, score
+from bayespool.collection import Collection, qrels_from_frame
+from bayespool.errors import NoPoolWarning
 from bayespool.plots import draw_forest
+from bayespool.pooling import describe_pool, read_collection
 from bayespool.scoring import Scores
+from bayespool.scoring.readable import pool_condition
 from bayespool.tables.markup import TextTable
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
@@ -54,11 +61,8 @@ def test_live_scores_and_those_of_a_file_say_the_same(scores: Scores, tmp_path: 
     for name in ("scores.json", "scores.parquet", "scores.nc"):
         scores.save(tmp_path / name)
         stored = read_scores(tmp_path / name)
-        assert (stored.title, stored.summary(), stored.notes()) == (
-            scores.title,
-            scores.summary(),
-            scores.notes(),
-        )
+        assert (stored.title, stored.summary()) == (scores.title, scores.summary())
+        assert stored.notes() == scores.notes()
         assert texts(stored, "scores") == texts(scores, "scores")
         assert stored.read() == scores.read()
         whole = [figure.name for figure in scores.figures()]
@@ -85,3 +89,21 @@ def test_distance_and_checks_have_tables_and_figures_where_they_are_known() -> N
     assert [figure.name for figure in made.figures()] == names
     (_, distances) = texts(made, "scores")
     assert [row[1] for row in distances.values] == made.to_frame()["distance"].tolist()
+
+
+def condition(collection: Collection) -> str:
+    return pool_condition({"pool": dataclasses.asdict(describe_pool(collection))})
+
+
+def test_conditions_say_what_posteriors_rest_on(tmp_path: Path) -> None:
+    toy = toy_collection()
+    assert condition(toy) == ""
+    alone = dataclasses.replace(toy, pooled=np.zeros_like(toy.pooled))
+    assert condition(alone) == "no pool, posteriors on priors alone"
+    own = alone.add_judgments(qrels_from_frame({"1": {"l": 1, "d": 0}}))
+    assert condition(own) == "no pool, posteriors on priors and judgments of your own"
+    assert condition(toy.unpool(["s1", "s2"])) == "a pool of one organization, posteriors on priors alone"
+    sample, _, run = write_sample(tmp_path)
+    with pytest.warns(NoPoolWarning):
+        read = read_collection(sample, run)
+    assert condition(read) == "no pool, posteriors on the published sample"
