@@ -196,7 +196,7 @@ FAULTS = (
         "experiments/grading.py",
         "    graded = rows[open_]\n",
         "    graded = rows\n",
-        "experiments/test_intervals.py",
+        "experiments/test_grading.py",
         "intervals look narrower, and better, for runs that need none",
     ),
     Fault(

@@ -220,7 +220,7 @@ FAULTS = (
         "posterior/mixtures.py",
         "    if not problem.asked.given:\n        effect = effect + shift\n",
         "    effect = effect + shift\n",
-        "posterior/test_components.py",
+        "posterior/test_effects.py",
         "a sensitivity check shifts levels that it should leave alone",
     ),
     Fault(
@@ -276,7 +276,7 @@ FAULTS = (
         "experiments/simulation.py",
         'key_of(random_seed, "share")',
         'key_of(random_seed, "label")',
-        "experiments/test_simulated_judges.py",
+        "experiments/test_simulation.py",
         "a simulated judge leaves out the documents that it likes",
     ),
     Fault(
@@ -324,7 +324,7 @@ FAULTS = (
         "scoring/judging_influence.py",
         "self.covariance -= share[:, None] * row",
         "self.covariance += share[:, None] * row",
-        "scoring/test_judging_belief.py",
+        "scoring/test_judging_influence.py",
         "documents are chosen that say what is known already",
     ),
     Fault(
@@ -332,7 +332,7 @@ FAULTS = (
         "scoring/judging_influence.py",
         "at_first, later = np.sqrt(before), np.sqrt(left)",
         "at_first, later = before, left",
-        "scoring/test_judging_goals.py",
+        "scoring/test_judging_influence.py",
         "judging is said to be done long before it is",
     ),
     Fault(
@@ -340,7 +340,7 @@ FAULTS = (
         "experiments/grading.py",
         "below, equal = (draws < observed).mean(axis=0),",
         "below, equal = (draws <= observed).mean(axis=0),",
-        "experiments/test_uniformity.py",
+        "experiments/test_grading.py",
         "PIT values go beyond 1, and calibrated models look wrong",
     ),
     Fault(
@@ -348,7 +348,7 @@ FAULTS = (
         "experiments/grading.py",
         'method="holm"',
         'method="fdr_bh"',
-        "experiments/test_uniformity.py",
+        "experiments/test_grading.py",
         "models that are right are called wrong more often than is said",
     ),
     Fault(
@@ -364,7 +364,7 @@ FAULTS = (
         "experiments/predictions.py",
         "np.flatnonzero(np.isfinite(densities).all(axis=1) & ~mine)",
         "np.flatnonzero(np.isfinite(densities).all(axis=1))",
-        "experiments/test_predictions.py",
+        "experiments/test_predictions.py experiments/test_checks.py",
         "the combined model is graded on what its weights were chosen by",
     ),
     Fault(
