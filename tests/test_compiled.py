@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -126,12 +125,6 @@ def test_command_without_a_place_says_so_once(
     alone = run("leave-out", *files, *asked, "--jobs", 1)
     assert "compiled loops cannot be kept" not in alone.err
     assert done.stdout == alone.out
-
-
-def test_loops_that_can_be_kept_say_nothing() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert compiled(total)(np.array([1.0, 2.0])) == 3.0
 
 
 def test_the_folder_of_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

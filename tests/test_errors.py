@@ -22,9 +22,6 @@ from bayespool import (
     load_example,
     qrels_from_frame,
     read_collection,
-    read_qrels,
-    read_run,
-    read_runs,
     score,
 )
 from bayespool.collection import Collection, add_judges, labels_from_frame
@@ -137,24 +134,6 @@ def test_warning_of_a_public_function_names_the_file_of_the_call() -> None:
         found = caught_by(call)
         assert category in [name for _, name in found], (category, call)
         assert {filename for filename, _ in found} == {__file__}, (category, call)
-
-
-def test_warnings_of_readers_name_the_file_of_the_call(tmp_path: Path) -> None:
-    run = lenient(
-        tmp_path / "a.run", "q Q0 d 1 0.5 a\nbad line\n" + "".join(f"q Q0 d{i} 1 0.4 a\n" for i in range(10))
-    )
-    qrels = lenient(
-        tmp_path / "qrels.txt", "q 0 d 1\nbad line\n" + "".join(f"q 0 d{i} 0\n" for i in range(10))
-    )
-    for call in (
-        lambda: read_run(run, strict=False),
-        lambda: read_runs([run], strict=False),
-        lambda: read_qrels(qrels, strict=False),
-        lambda: read_collection(qrels, run, strict=False),
-    ):
-        found = caught_by(call)
-        assert "InputWarning" in [name for _, name in found]
-        assert {filename for filename, _ in found} == {__file__}
 
 
 def test_warning_of_another_experiment_in_the_folder_names_the_file_of_the_call(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import sys
 import pytest
 
 from bayespool import names
-from bayespool.cli import completion
 from bayespool.errors import InputError
 from bayespool.measures import MEASURES, parse_measure
 
@@ -42,13 +41,6 @@ def test_every_measure_offered_is_one_and_every_family_is_offered() -> None:
     assert [str(measure) for measure in offered] == list(names.MEASURES)
     of_package = {name for name, family in MEASURES.items() if family.__module__.startswith("bayespool.")}
     assert {measure.name for measure in offered} == of_package
-
-
-def test_a_registered_estimator_is_among_the_names() -> None:
-    """Once they are loaded the registry is asked."""
-    from bayespool.scoring import ESTIMATOR_NAMES
-
-    assert [*completion.estimators("point"), *completion.estimators("posterior")] == list(ESTIMATOR_NAMES)
 
 
 def test_what_is_not_the_packages_own_needs_a_description() -> None:

@@ -7,15 +7,8 @@ import pytest
 from bayespool.corrections import Background
 from bayespool.corrections.divekar_majumder import Precise
 from bayespool.errors import InputError
-from bayespool.names import name_in, settings_in
+from bayespool.names import settings_in
 from bayespool.pooling import RRF, Stratified, Take
-
-
-def test_name_and_settings() -> None:
-    assert name_in("rrf") == name_in(" rrf (k=1)") == "rrf"
-    assert settings_in("rrf", "strategy", RRF) == settings_in("rrf()", "strategy", RRF) == {}
-    text = "stratified(depths=(3, 9), rates=(1.0, 2, 3))"
-    assert settings_in(text, "strategy", Stratified) == {"depths": (3, 9), "rates": (1.0, 2, 3)}
 
 
 def test_what_a_text_cannot_say() -> None:

@@ -12,11 +12,10 @@ import pytest
 import pytrec_eval
 import toys
 from hypothesis import given, strategies as st
-from toys import RANKINGS, from_rankings, ranking, toy_collection, toy_qrels, toy_runs
+from toys import from_rankings, ranking, toy_collection, toy_qrels, toy_runs
 from trec_files import refused
 
 from bayespool.collection import (
-    UNJUDGED,
     Collection,
     Order,
     Qrels,
@@ -24,7 +23,6 @@ from bayespool.collection import (
     build_collection,
     qrels_from_frame,
     run_from_frame,
-    unjudged_collection,
 )
 from bayespool.collection.records import RankConflict
 from bayespool.errors import InputWarning
@@ -38,11 +36,6 @@ def order_of(scores: dict[str, float], order: Order = "score") -> list[str]:
 
 
 # Order
-
-
-def test_order_of_the_toy() -> None:
-    for (run_id, query_id), documents in RANKINGS.items():
-        assert "".join(ranking(toy_collection(), run_id, query_id)) == documents, (run_id, query_id)
 
 
 def test_single_precision_is_an_option() -> None:
@@ -78,14 +71,6 @@ def frame(ranks: Sequence[int], scores: Sequence[float]) -> pd.DataFrame:
     return pd.DataFrame({"query_id": "1", "doc_id": documents, "score": scores, "rank": ranks})
 
 
-def test_rank_order_takes_the_ranks_of_the_file() -> None:
-    run = run_from_frame(frame([2, 0, 3, 1], [4, 3, 2, 1]), "r")
-    qrels = qrels_from_frame({"1": {"d0": 1}})
-    assert ranking(build_collection([run], qrels, order="rank"), "r", "1") == ["d1", "d3", "d0", "d2"]
-    with pytest.warns(InputWarning, match="ranks and scores disagree"):
-        assert ranking(build_collection([run], qrels), "r", "1") == ["d0", "d1", "d2", "d3"]
-
-
 def test_ranks_that_disagree_with_scores_are_counted() -> None:
     wrong = run_from_frame(frame([2, 0, 3, 1], [4, 3, 2, 1]), "wrong")  # by rank d1 d3 d0 d2
     deep = run_from_frame(frame([*range(10), 11, 10], [-i for i in range(12)]), "deep")
@@ -97,16 +82,6 @@ def test_ranks_that_disagree_with_scores_are_counted() -> None:
     (said,) = (str(w.message) for w in warned)
     assert "in 2 of 3 runs, most in wrong (4 of 4 places of the top 10)" in said
     assert build_collection([deep, wrong], qrels, order="rank").rank_note == ""
-
-
-def test_ties_alone_are_no_disagreement() -> None:
-    for ranks, scores in (
-        ([2, 1, 3], [1, 1, 0]),  # equal scores
-        ([1, 1, 1], [1, 3, 2]),  # equal ranks
-        ([3, 2, 1], [1, 2, 3]),  # the lines in neither order
-    ):
-        run = run_from_frame(frame(ranks, scores), "r")
-        assert build_collection([run], qrels_from_frame({"1": {"d0": 1}})).rank_conflicts == ()
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=8))
@@ -127,17 +102,6 @@ def test_equal_ranks_are_ordered_by_document_id_descending() -> None:
     assert ranking(collection, "r", "1") == ["d2", "d3", "d1", "d0"]
 
 
-def test_topics_that_the_qrels_lack_are_passed_over_wherever_they_stand() -> None:
-    for topics in ("123", "132", "213", "312", "231", "23", "1232"):
-        rows = [(t, f"{t}{i}{place}", -place) for place, t in enumerate(topics) for i in "ab"]
-        run = run_from_frame(pd.DataFrame(rows, columns=["query_id", "doc_id", "score"]), "r")
-        collection = build_collection([run], qrels_from_frame({"2": {"x": 1}, "3": {"y": -2, "z": 0}}))
-        for topic in "23":
-            expected = sorted([(score, d) for t, d, score in rows if t == topic], reverse=True)
-            assert ranking(collection, "r", topic) == [d for _, d in expected], (topics, topic)
-        assert collection.relevance.min() == UNJUDGED  # a negative relevance, too
-
-
 def test_ids_of_more_bytes_than_32_bits_count(monkeypatch: pytest.MonkeyPatch) -> None:
     run = run_from_frame({"1": {"b": 2, "a": 1}, "2": {"a": 1}}, "r")
     qrels = qrels_from_frame({"1": {"c": 1}, "2": {"a": 0}})
@@ -147,12 +111,6 @@ def test_ids_of_more_bytes_than_32_bits_count(monkeypatch: pytest.MonkeyPatch) -
     assert many.doc_ids.type == pa.large_string()
     assert few.doc_ids.to_pylist() == many.doc_ids.to_pylist() == ["a", "b", "c", "a"]
     assert many.add_judgments(qrels_from_frame({"1": {"b": 1}})).relevance.tolist() == [-1, 1, 1, 0]
-
-
-def test_extreme_ranks_lose_no_document() -> None:
-    run = run_from_frame(frame([2**31 - 1, -(2**31), 0], [1, 1, 1]), "r")
-    collection = build_collection([run], qrels_from_frame({"1": {"d0": 1}}), order="rank")
-    assert ranking(collection, "r", "1") == ["d1", "d2", "d0"]
 
 
 SCORES = st.sampled_from(
@@ -210,39 +168,6 @@ def scores_of(collection: Collection, run_id: str, query_id: str) -> list[float]
     return found
 
 
-def test_scores_of_the_toy_stand_beside_its_documents() -> None:
-    collection = toy_collection(scores=True)
-    assert collection.score is not None
-    assert collection.score.dtype == np.float32
-    assert collection.score.shape == collection.document.shape
-    assert scores_of(collection, "n1", "1") == [5, 4, 3, 2, 1]
-    assert scores_of(collection, "n2", "1") == [3, 3, 2.5, 0.5, 0]  # b and a are equal
-    assert scores_of(collection, "n1", "2") == [1, 1, 0.5, -2, -3]  # q and p are equal
-    assert scores_of(collection, "s2", "1") == [2, 1]
-    assert scores_of(collection, "s2", "2") == []  # a topic that the run lacks
-    assert scores_of(collection, "u", "1") == [9, 2, 2, 1.5, 1]
-    assert scores_of(collection, "n1", "3") == [np.float32(0.3), np.float32(0.2), np.float32(0.1)]
-
-
-def test_nothing_else_changes_with_scores() -> None:
-    with_scores, without = toy_collection(scores=True), toy_collection()
-    assert without.score is None
-    assert with_scores.document.tobytes() == without.document.tobytes()
-    assert with_scores.relevance.tobytes() == without.relevance.tobytes()
-    assert with_scores.doc_ids.equals(without.doc_ids)
-    assert with_scores.unpool("n1").score is not None
-    assert np.shares_memory(with_scores.unpool("n1").truncate_pool(2).score, with_scores.score)
-
-
-def test_scores_are_part_of_the_fingerprint_where_they_are_kept() -> None:
-    def fingerprint(best: float, scores: bool) -> str:
-        run = run_from_frame({"1": {"a": best, "b": 1}}, "r")
-        return build_collection([run], qrels_from_frame({"1": {"a": 1}}), scores=scores).fingerprint
-
-    assert fingerprint(2, False) == fingerprint(3, False)
-    assert len({fingerprint(2, False), fingerprint(2, True), fingerprint(3, True)}) == 3
-
-
 def test_scores_follow_the_ranks_of_the_file() -> None:
     run = run_from_frame(frame([2, 0, 3, 1], [4, 3, 1e300, 1.00000001]), "r")
     qrels = qrels_from_frame({"1": {"d0": 1}})
@@ -289,26 +214,3 @@ def test_what_makes_no_collection() -> None:
     ]
     for given_runs, judged, order, reason in refusals:
         assert reason in str(refused(build_collection, given_runs, judged, order=order)), reason
-
-
-def test_a_collection_of_nothing_judged_has_every_topic_of_every_run() -> None:
-    runs = [
-        run_from_frame({"2": {"b": 1, "a": 2}}, "x"),
-        run_from_frame({"10": {"c": 1}, "2": {"a": 1}}, "y"),
-    ]
-    collection = unjudged_collection(runs, organizations={"x": "o", "y": "o"}, pooled_run_ids=["x", "y"])
-    assert collection.query_ids == ("2", "10")
-    assert ranking(collection, "x", "2") == ["a", "b"]
-    assert ranking(collection, "x", "10") == []
-    assert (collection.relevance == UNJUDGED).all()
-    assert collection.organizations == ("o",)
-    assert collection.pooled.all()
-
-
-def test_topics_in_the_order_of_numbers_of_any_length() -> None:
-    """A topic of 5,000 digits was a ValueError of Python's."""
-    long = "1" * 5000
-    topics = ["10", "9", long, "009", "x", "2" + long[1:], "0", "٣"]
-    qrels = qrels_from_frame({q: {"d": 1} for q in topics})
-    built = build_collection([run_from_frame({q: {"d": 1} for q in topics}, "r")], qrels)
-    assert built.query_ids == ("0", "009", "9", "10", long, "2" + long[1:], "x", "٣")

@@ -38,7 +38,6 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     "lz4": lz4_of,
     "zip": lambda data: zipped(data, "a.run"),
 }
-every_kind = pytest.mark.parametrize("kind", COMPRESS)
 one_kind_at_once = pytest.mark.parametrize(
     "kind", ["zstd", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("gzip", "xz", "bzip2"))]
 )
@@ -56,18 +55,6 @@ main()
 def bomb(kind: str, mib: int) -> bytes:
     """So many MiB of one letter, in pieces of 50 MiB after one another."""
     return COMPRESS[kind](b"a" * (50 * MIB)) * (mib // 50)  # not of zip
-
-
-@pytest.mark.slow
-@every_kind
-def test_pieces_are_small_and_the_whole(kind: str) -> None:
-    text = b"".join(b"%d Q0 doc%d 1 %d.5 t\n" % (i % 7, i * i, -i) for i in range(20_000)) * 40
-    data = COMPRESS[kind](text)
-    made = list(pieces(data, kind))
-    assert compression_of(data) == kind
-    assert b"".join(made) == text
-    assert max(map(len, made)) <= 64 * MIB
-    assert len(made) > 1
 
 
 def test_kinds_are_told_and_files_one_after_another_are_one() -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from toys import pooled_collections, toy_collection
 
-from bayespool.collection import Collection, qrels_from_frame
-from bayespool.collection.pools import find_sole_contributor, sole_contributor
-from bayespool.errors import InputError
+from bayespool.collection import Collection
+from bayespool.collection.pools import sole_contributor
 
 
 def alone(collection: Collection, owner: np.ndarray, unit: int) -> list[str]:
@@ -33,21 +31,6 @@ def test_what_the_toys_organizations_and_runs_alone_contributed() -> None:
     assert not by_run.flags.writeable
 
 
-def test_any_unit() -> None:
-    """All but n1 together: what n1 alone brought, and what it did not."""
-    toy = toy_collection()
-    unit = np.array([0, 1, 1, 1, 1], dtype=np.int32)
-    owner = find_sole_contributor(toy, unit)
-    assert alone(toy, owner, 0) == ["c", "", ""]
-    assert alone(toy, owner, 1) == ["fhik", "vw", "d"]
-
-
-def test_an_added_judgment_has_its_run() -> None:
-    toy = toy_collection().add_judgments(qrels_from_frame({"1": {"l": 1, "d": 0}}))
-    owner = sole_contributor(toy, "run")
-    assert alone(toy, owner, toy.run_ids.index("u")) == ["dl", "", ""]
-
-
 @given(pooled_collections())
 def test_without_its_contributor_a_document_is_not_in_the_pool(collection: Collection) -> None:
     """And without any other it is."""
@@ -56,8 +39,3 @@ def test_without_its_contributor_a_document_is_not_in_the_pool(collection: Colle
     for run in pooled:
         lost = collection.in_pool(pooled) & ~collection.in_pool(pooled[pooled != run])
         assert np.array_equal(lost, owner == run)
-
-
-def test_refused() -> None:
-    with pytest.raises(InputError, match="cannot hold out by 'topic'; organization or run"):
-        sole_contributor(toy_collection(), "topic")  # type: ignore[arg-type]

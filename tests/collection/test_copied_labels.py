@@ -8,7 +8,6 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 import pytest
-from labeled import true_levels
 
 from bayespool.collection import Collection, Judge, add_judges, labels_from_frame
 from bayespool.collection.copied_labels import CopiedLabels, find_copied_labels
@@ -44,16 +43,6 @@ def test_pure_labels_of_any_quality_contain_no_judgments() -> None:
         assert found(label, collection=binary()) is None, (quality, grades)
 
 
-def test_pure_binary_labels_of_a_good_judge_contain_no_judgments() -> None:
-    """A judge with an AUC of .98, too."""
-    for wrong in (0.02, 0.05, 0.1, 0.3):
-        is_wrong = np.random.default_rng(2).random(len(true_levels())) < wrong
-        label = ((true_levels() > 0) ^ is_wrong).astype(float)
-        assert found(label, collection=binary()) is None, wrong
-        few = np.where(np.random.default_rng(3).random(len(label)) < 0.1, label, np.nan)
-        assert found(few, collection=binary()) is None, wrong
-
-
 def test_copied_judgments_are_found() -> None:
     """By agreement that no judge reaches, or because the judge's own labels are worse."""
     for share in (0.5, 0.9, 0.98, 1):
@@ -73,13 +62,3 @@ def test_qrels_whose_holes_a_judge_filled_are_refused() -> None:
     with pytest.raises(InputError, match="contain judgments: they say the same on 1,181 of 1,181") as caught:
         add_judges(example, {"llm": labels_from_frame(frame)})
     assert "the judge's own labels" in caught.value.hint
-
-
-def test_labels_of_one_level_or_of_judged_documents_alone_show_nothing() -> None:
-    example, label = load_example(), labels_of_judge(2, 4)
-    relevant = dataclasses.replace(
-        example, relevance=np.where(example.relevance > 0, np.int16(1), np.int16(-1))
-    )
-    assert found(label, collection=relevant) is None
-    assert found(np.where(example.judged, label, np.nan)) is None
-    assert found(np.where(example.judged, 1.0, label)) is None

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from trec_files import PLAIN, PLAIN_ROWS, Write, judgments_of, refused, rows_of
+from trec_files import PLAIN, Write, refused
 
 from bayespool import collection as trec
 from bayespool.collection.files import Source, find_files
@@ -122,26 +122,6 @@ def test_what_is_no_file(tmp_path: Path) -> None:
 # --- compressed files -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", COMPRESS)
-def test_compression_is_seen_in_the_bytes(tmp_path: Path, write: Write, kind: str) -> None:
-    """Not in the name; and pieces compressed one by one are one file."""
-    compress = COMPRESS[kind]
-    for name in ("a.run", "a.run.gz", "a.run.zst"):
-        path = tmp_path / name
-        path.write_bytes(compress(b"\xef\xbb\xbf" + PLAIN.replace(b"\n", b"\r\n")))
-        run = trec.read_run(path)
-        assert (run.run_id, rows_of(run)) == ("a", PLAIN_ROWS), name
-    assert rows_of(trec.read_run(write(compress(PLAIN[:30]) + compress(PLAIN[30:])))) == PLAIN_ROWS
-    assert judgments_of(trec.read_qrels(write(compress(b"1 0 a 1\n")))) == [("1", "a", 1)]
-    assert trec.read_organizations(write(compress(b"run_id,organization\na,A\n"))) == {"a": "A"}
-
-
-def test_zstd_without_a_stated_size_and_with_a_skippable_frame(write: Write) -> None:
-    stream = zstandard.ZstdCompressor(write_content_size=False).compressobj()
-    skippable = b"\x50\x2a\x4d\x18" + (3).to_bytes(4, "little") + b"any"
-    assert rows_of(trec.read_run(write(skippable + stream.compress(PLAIN) + stream.flush()))) == PLAIN_ROWS
-
-
 # --- finding files -----------------------------------------------------------------------------------------
 
 
@@ -166,11 +146,6 @@ def test_find_files(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for variable in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(variable, str(folder))
     assert names("~/c.run") == ["c.run"]
-
-
-def test_a_link_is_a_file_of_its_own(folder: Path) -> None:
-    (folder / "other.run").symlink_to(folder / "c.run")
-    assert [run.run_id for run in trec.read_runs(folder)] == ["c", "a", "b", "other"]
 
 
 def test_nothing_found(tmp_path: Path) -> None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from trec_files import PLAIN, Write, judgments_of, labels_of, refused, rows_of
+from trec_files import Write, judgments_of, labels_of, refused, rows_of
 
 from bayespool import collection as trec
-from bayespool.collection.formats import sniff
-from bayespool.collection.lines import LABELS, QRELS, run_layout
 from bayespool.errors import InputWarning
 
-RUN = run_layout(ranks=False, tag=False)
 JUDGED = [("1", "a", 2), ("1", "b", 0), ("2", "a", 1)]
 RANKED = [("1", "b", -1.0), ("1", "a", -2.0), ("2", "a", -1.0)]
 SCORED = [("1", "b", 2.5), ("1", "a", 2.0), ("2", "a", 7.0)]
@@ -54,15 +51,6 @@ def test_judgments_and_runs_of_other_tools(write: Write) -> None:
         assert judgments_of(trec.read_qrels(write(text.encode()))) == [("1", "a", 1), ("2", "b", 1)], text
     for text, rows in OF_RUNS.items():
         assert rows_of(trec.read_run(write(text.encode()))) == rows, text
-
-
-def test_ids_in_quotes_may_have_blanks_and_separators(write: Write) -> None:
-    path = write(b'query,docid,rating\n"what, is it","my ""doc""",3\n')
-    assert judgments_of(trec.read_qrels(path)) == [("what, is it", 'my "doc"', 3)]
-    path = write(b"qid\tdocno\tscore\nwhat is it\tmy doc\t0.5\n")
-    assert rows_of(trec.read_run(path)) == [("what is it", "my doc", 0.5)]
-    path = write(b"what is it\tmy doc\t0.5\n")
-    assert labels_of(trec.read_labels(path)) == [("what is it", "my doc", 0.5)]
 
 
 def test_comments_are_kept(write: Write) -> None:
@@ -140,57 +128,4 @@ def test_failed_labels_are_none(write: Write) -> None:
         assert -1 in trec.read_labels(write(text)).label  # where it is a label like others
 
 
-def test_format_by_name(write: Write) -> None:
-    for text, layout, name in (
-        (b"1 a 0 1 0.5\n", QRELS, ""),  # prels
-        (b"1 0 a 3 1\n", QRELS, ""),  # a sample
-        (b"1 0 a 1 x\n", QRELS, "trec"),
-        (b"1 a 0.5\n", LABELS, "triples"),
-        (b"qid docno score\n1 a 0.5\n", RUN, "table"),
-    ):
-        path = write(text)
-        if name:
-            assert sniff(text, path, layout).name == name
-        else:
-            assert refused(sniff, text, path, layout).line == 1
-
-
 # --- a run, judgments or labels given for one another -----------------------------------------------------
-
-
-def test_qrels_given_as_a_run_and_the_reverse(write: Write) -> None:
-    """Neither is taken for the other, however bad lines are read."""
-    for strict in (True, False):
-        path = write(b"\n1 0 a 1\n1 0 b 0.5\n")
-        error = refused(trec.read_run, path, strict=strict)
-        assert (error.path, error.line) == (path, 2)
-        assert error.reason.startswith("looks like judgments or labels (query_id iteration doc_id")
-        assert "--qrels" in str(error.hint)
-        for text in (PLAIN, PLAIN.replace(b" ", b"\t"), b"1 Q0 a 1 0.5\n", b"1 Q0 a 1 0.5 my tag\n"):
-            path = write(text)
-            for read, what in ((trec.read_qrels, "judgments"), (trec.read_labels, "labels of a judge")):
-                error = refused(read, path, strict=strict)
-                assert (error.path, error.line) == (path, 1), (text, what)
-                assert error.reason.startswith("looks like a run ("), (text, what)
-                assert error.reason.endswith(f"not like {what}"), (text, what)
-
-
-def test_a_few_lines_of_another_kind_are_bad_lines(write: Write) -> None:
-    run = write(b"1 Q0 a 1 0.5 t\n1 Q0 b 2 0.4 t\n1 0 c 1\n")
-    assert refused(trec.read_run, run).reason == "expected 6 columns, found 4"
-    qrels = write(b"1 0 a 1\n1 0 b 0\n1 Q0 c 3 0.5 t\n")
-    assert refused(trec.read_qrels, qrels).reason.startswith("expected 4 columns, found 6")
-    error = refused(trec.read_qrels, qrels, strict=False)  # 3 is a rank
-    assert (error.line, error.reason[:41]) == (3, "expected 4 columns, found 6: a topic or a")
-
-
-def test_labels_that_are_not_whole_are_no_judgments(write: Write) -> None:
-    path = write(b"1 0 a 1.0\n1 0 b 0.25\n1 0 c 2\n")
-    for strict in (True, False):
-        error = refused(trec.read_qrels, path, strict=strict)
-        assert (error.path, error.line, error.reason) == (path, 2, "relevance '0.25' is not whole")
-        assert "nDCG(gains={1:0.25,2:0.5,3:1})@10" in str(error.hint)
-        assert "--judge" in str(error.hint)
-        assert trec.read_labels(path, strict=strict).label.tolist() == [1.0, 0.25, 2.0]
-    whole = write(b"1 0 a 1.0\n1 0 b 0.0\n")  # as some tools write them
-    assert trec.read_qrels(whole).relevance.tolist() == [1, 0]

@@ -72,13 +72,6 @@ def test_run_with_ranks_from_a_frame() -> None:
     assert rows_of(run) == [("101", "d1", 2.0), ("101", "d2", 1.0), ("102", "d1", 1.0)]
 
 
-def test_run_does_not_share_the_frame_memory() -> None:
-    frame = FRAME.copy()
-    run = trec.run_from_frame(frame, "mine")
-    frame.loc[0, "score"] = -1.0
-    assert run.score[0] == 3.5
-
-
 QREL_ROWS = [("101", "d1", 1), ("101", "d2", -1), ("102", "d1", 0)]
 QRELS_FRAME = pd.DataFrame(QREL_ROWS, columns=["query_id", "doc_id", "relevance"])
 QRELS_OBJECTS: dict[str, Any] = {
@@ -98,45 +91,6 @@ def test_qrels_from_an_object() -> None:
         qrels = trec.qrels_from_frame(frame)
         assert judgments_of(qrels) == QREL_ROWS, name
         assert (qrels.relevance.dtype, qrels.path) == (np.int16, None), name
-
-
-LABEL_ROWS = [("101", "d1", 2.5), ("101", "d2", -1.0), ("102", "d1", 0.0)]
-LABELS_FRAME = pd.DataFrame(LABEL_ROWS, columns=["query_id", "doc_id", "label"])
-LABELS_OBJECTS: dict[str, Any] = {
-    "frame": LABELS_FRAME,
-    "frame of judgments": LABELS_FRAME.set_axis(["query_id", "doc_id", "relevance"], axis=1),
-    "frame of scores": LABELS_FRAME.set_axis(["qid", "docno", "score"], axis=1),
-    "other names": LABELS_FRAME.set_axis(["topic", "did", "rel"], axis=1),
-    "nullable numbers": LABELS_FRAME.astype({"label": "Float64"}),
-    "dictionary": {"101": {"d1": 2.5, "d2": -1}, "102": {"d1": 0}},
-    "named tuples": [Qrel(*row, "0") for row in LABEL_ROWS],
-}
-
-
-def test_labels_from_an_object() -> None:
-    for name, frame in LABELS_OBJECTS.items():
-        labels = trec.labels_from_frame(frame)
-        assert labels_of(labels) == LABEL_ROWS, name
-        assert (labels.label.dtype, labels.path, labels.skipped) == (np.float64, None, ()), name
-    whole = trec.labels_from_frame(LABELS_FRAME.assign(label=[3, 0, 1]))
-    assert labels_of(whole) == [("101", "d1", 3.0), ("101", "d2", 0.0), ("102", "d1", 1.0)]
-
-
-def test_bad_labels_in_an_object() -> None:
-    for frame, reason in (
-        ({"1": {"a": 1, "b": np.nan}}, "label is NaN in row 2"),
-        (LABELS_FRAME.drop(columns="label"), "no column label"),
-        (LABELS_FRAME.assign(label=["no", "yes", "no"]), "label is not a number in every row"),
-        (LABELS_FRAME.assign(query_id="1"), "document d1 is repeated in topic 1, in row 3"),
-    ):
-        assert refused(trec.labels_from_frame, frame).reason.startswith(f"labels: {reason}")
-
-
-def test_objects_of_ir_measures() -> None:
-    ir_measures = pytest.importorskip("ir_measures")
-    run = trec.run_from_frame([ir_measures.ScoredDoc("1", "a", 0.5)], "x")
-    assert rows_of(run) == [("1", "a", 0.5)]
-    assert judgments_of(trec.qrels_from_frame([ir_measures.Qrel("1", "a", 2)])) == [("1", "a", 2)]
 
 
 BAD_OBJECTS: dict[str, list[Any]] = {
@@ -192,35 +146,6 @@ def test_bad_object() -> None:
             assert said.startswith(f"run x: {message}"), (message, frame)
 
 
-def test_several_runs_in_one_frame_need_their_names() -> None:
-    twice = FRAME.assign(query_id="1")
-    assert "need a column run_id" in str(refused(trec.run_from_frame, twice, "x").hint)
-    assert "best subtopic" in str(refused(trec.qrels_from_frame, twice.assign(relevance=1)).hint)
-
-
-def test_what_is_given_for_another_thing_in_memory() -> None:
-    ranked, scored = FRAME.assign(score=1, rank=[1, 2, 1]), [ScoredDoc("1", "a", 1.0)]
-    cases: list[tuple[Any, str]] = [
-        (ranked, "columns rank, score"),
-        (FRAME.assign(score=1, tag="mine"), "columns score, tag"),
-        (pa.Table.from_pandas(ranked), "columns rank, score"),
-        ([{"qid": "1", "docno": "a", "score": 1, "rank": 1}], "columns rank, score"),
-        (scored, "column score"),
-        (iter(scored), "column score"),
-    ]
-    for frame, seen in cases:
-        error = refused(trec.qrels_from_frame, frame)
-        assert error.reason == f"qrels: looks like a run ({seen}), not like qrels"
-        assert "column relevance" in str(error.hint)
-    error = refused(trec.labels_from_frame, FRAME.assign(rank=[1, 2, 1]))
-    assert error.reason == "labels: looks like a run (columns rank, score), not like labels"
-    assert trec.labels_from_frame(FRAME).label.tolist() == [3.5, 2.5, 0.5]  # a score alone may be a label
-    for name in ("relevance", "label", "rel"):
-        for frame in (FRAME.rename(columns={"score": name}), [{"qid": "1", "docno": "a", name: 1}]):
-            error = refused(trec.run_from_frame, frame, "x")
-            assert error.reason == f"run x: looks like judgments or labels (column {name}), not like a run"
-
-
 def test_bad_relevance_in_an_object() -> None:
     for relevance in (0.5, 32768, -32769, np.inf):
         error = refused(trec.qrels_from_frame, {"1": {"a": 0, "b": relevance}})
@@ -231,15 +156,6 @@ def test_bad_relevance_in_an_object() -> None:
 
 
 # --- found by `make fuzz` -----------------------------------------------------------------------------------
-
-
-def test_true_is_no_id() -> None:
-    """It was read as the text True from lists and frames of polars, and refused from those of numpy."""
-    pl = pytest.importorskip("polars")
-    for column in ("query_id", "doc_id"):
-        row: dict[str, Any] = {"query_id": "1", "doc_id": "d", "score": 1.0, column: True}
-        for frame in ([row], pl.DataFrame([row])):
-            assert refused(trec.run_from_frame, frame, "r").reason == f"run r: {column} is True in row 1"
 
 
 def test_integers_of_polars_that_arrow_and_numpy_lack() -> None:

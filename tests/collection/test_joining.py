@@ -5,13 +5,11 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from trec_files import judgments_of
 
-from bayespool.collection import qrels_from_frame, qrels_of, read_qrels
+from bayespool.collection import qrels_of, read_qrels
 from bayespool.collection.joining import join_organizations, join_qrels
-from bayespool.collection.sources import organizations_of
 from bayespool.errors import InputError, InputWarning
 
 
@@ -37,17 +35,6 @@ def test_rounds_are_joined(rounds: list[Path]) -> None:
     assert judgments_of(qrels_of(rounds[:1])) == judgments_of(read_qrels(rounds[0]))
 
 
-def test_sources_of_several_forms_are_joined(rounds: list[Path]) -> None:
-    frame = pd.DataFrame({"query_id": ["9"], "doc_id": ["z"], "relevance": [3]})
-    joined = qrels_of([str(rounds[0]), frame, {"8": {"y": 0}}, qrels_from_frame({"7": {"x": 1}})])
-    assert judgments_of(joined)[2:] == [("9", "z", 3), ("8", "y", 0), ("7", "x", 1)]
-    rows = [("1", "a", 1), ("1", "b", 0)]
-    assert (
-        judgments_of(qrels_of([dict(zip(("query_id", "doc_id", "relevance"), r, strict=True)) for r in rows]))
-        == rows
-    )
-
-
 def test_a_contradiction_is_named_with_files_and_lines(rounds: list[Path], tmp_path: Path) -> None:
     (tmp_path / "three.txt").write_text("1 0 b 1\n2 0 a 1\n")
     with pytest.raises(InputError) as caught:
@@ -60,17 +47,6 @@ def test_what_files_say_alike_counts_once(rounds: list[Path]) -> None:
     with pytest.warns(InputWarning, match="2 judgments of several files given together: the same in each"):
         joined = join_qrels([read_qrels(rounds[0]), read_qrels(rounds[0])])
     assert judgments_of(joined) == judgments_of(read_qrels(rounds[0]))
-
-
-def test_organizations_are_joined(tmp_path: Path) -> None:
-    for name, text in (("a", "r1,north\nr2,south"), ("b", "r3,east\nr1,north"), ("c", "r4,x\nr2,north")):
-        (tmp_path / f"{name}.csv").write_text(f"run_id,organization\n{text}\n")
-    one, two, three = (tmp_path / f"{name}.csv" for name in "abc")
-    assert organizations_of([one, two]) == {"r1": "north", "r2": "south", "r3": "east"}
-    with pytest.raises(InputError) as caught:
-        organizations_of((one, str(three)))
-    assert (caught.value.path, caught.value.line) == (three, 3)
-    assert caught.value.reason.endswith(f"belongs to 'north' here and to 'south' in {one}, line 3")
 
 
 def test_sources_without_a_file_are_named_so() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import toys
-from toys import judgments, toy_collection, toy_qrels
+from toys import judgments, toy_collection
 from trec_files import refused
 
 from bayespool.collection import (
@@ -21,11 +21,9 @@ from bayespool.collection import (
     labels_from_frame,
     qrels_from_frame,
 )
-from bayespool.collection.judges import MOST_GRADES, find_pairs, topic_codes
+from bayespool.collection.judges import MOST_GRADES
 from bayespool.errors import InputWarning
-from bayespool.evidence import judgment_counts
 from bayespool.experiments import load_example
-from bayespool.posterior.distance import with_kinds
 
 NAN = float("nan")
 LABELS = {"1": {"a": 2, "l": 0, "d": 1}, "2": {"z": 2, "p": 0}}
@@ -77,13 +75,6 @@ def test_labels_of_many_values_are_cut_where_relevant_documents_are_told_apart()
     assert len(judge(*range(MOST_GRADES + 1)).thresholds) <= MOST_GRADES - 1
 
 
-def test_many_equal_labels_make_fewer_grades() -> None:
-    """Of 80 zeros and 20 others the cuts at a quarter, a half and three quarters are no cuts."""
-    found = judge(*[0.0] * 80, *range(1, 21))
-    assert found.thresholds == (8, 16)  # the labels at 87 and 95, next to 86.6 and 94.05
-    assert np.bincount(found.grade).tolist() == [87, 8, 5]
-
-
 def test_a_judge_that_gives_nearly_all_the_lowest_label_says_something() -> None:
     found = judge(*[0.0] * 993, *range(1, 8))
     assert found.thresholds == (1,)
@@ -93,55 +84,7 @@ def test_a_judge_that_gives_nearly_all_the_lowest_label_says_something() -> None
     assert np.bincount(other_way.grade).tolist() == [7, 993]
 
 
-def test_a_cut_may_be_infinite() -> None:
-    found = judge(*range(8), np.inf, np.inf)
-    assert found.thresholds[-1] == np.inf
-    assert found.grade[-2:].tolist() == [len(found.thresholds)] * 2
-
-
-def test_fingerprint_changes_with_the_name_and_every_label() -> None:
-    first = judge(0, 1, NAN)
-    assert judge(0, 1, NAN).fingerprint == first.fingerprint
-    others = [judge(0, 1, 0), judge(0, 2, NAN), judge(NAN, 1, 0), Judge("other", first.label)]
-    assert len({first.fingerprint, *(other.fingerprint for other in others)}) == 5
-
-
 # --- adding ------------------------------------------------------------------------------------------------
-
-
-def test_labels_stand_beside_their_documents() -> None:
-    collection = labeled_toy()
-    assert [judge.name for judge in collection.judges] == ["llm"]
-    assert labels_of(collection, "llm") == LABELS
-    assert collection.judges[0].label.shape == collection.relevance.shape
-
-
-def test_labels_are_no_judgments() -> None:
-    assert repr(judge(0, 3, NAN, 1, 3)) == "<Judge llm: 4 labels, 3 grades>"
-    plain, labeled = toy_collection(), labeled_toy()
-    assert judgments(labeled) == judgments(plain)
-    assert repr(labeled) == repr(plain)
-    before, after = (judgment_counts(c, cutoffs=[3, 5]) for c in (plain, labeled))
-    assert np.array_equal(before.n_unjudged, after.n_unjudged)
-    assert np.array_equal(before.lower, after.lower)
-    assert np.array_equal(before.upper, after.upper)
-
-
-def test_unknown_topics_and_documents_are_passed_over() -> None:
-    labels = {**LABELS, "9": {"a": 1}, "3": {"nobody's": 1, "e": 3}}
-    collection = add_judges(toy_collection(), {"llm": labels_from_frame(labels)})
-    assert labels_of(collection, "llm") == {**LABELS, "3": {"e": 3}}
-
-
-def test_judges_are_added_to_those_that_are_there() -> None:
-    second = {"3": {"a": 0.5, "b": 0.25}}
-    collection = add_judges(
-        labeled_toy(), {"zz": labels_from_frame(second), "aa": labels_from_frame({"1": {"a": 1, "b": 0}})}
-    )
-    assert [judge.name for judge in collection.judges] == ["llm", "zz", "aa"]  # in the order of being given
-    assert labels_of(collection, "llm") == LABELS
-    assert labels_of(collection, "zz") == second
-    assert add_judges(collection, {}).judges == collection.judges
 
 
 def test_two_judges_of_one_name_and_labels_of_another_collection_are_refused() -> None:
@@ -181,19 +124,6 @@ def test_judges_stay_with_the_collection() -> None:
         assert judgments(after) == judgments(plain), name
 
 
-def test_judges_stay_with_kinds() -> None:
-    example = load_example()
-    labels = labels_from_frame({example.query_ids[0]: {example.doc_id(0): 1, example.doc_id(1): 0}})
-    labeled = add_judges(example, {"llm": labels})
-    kinds = with_kinds(labeled)
-    assert labels_of(kinds, "llm") == labels_of(labeled, "llm")
-    assert kinds.organizations != labeled.organizations
-    submitters = np.array(labeled.organizations)[labeled.organization].tolist()
-    known = kinds.judges[0].organization
-    assert known is not None  # whom the judge favors is asked of those who submitted the runs
-    assert np.array(labeled.organizations)[known].tolist() == submitters
-
-
 def test_fingerprint_of_a_collection_changes_with_its_labels() -> None:
     plain, labeled = toy_collection(), labeled_toy()
     other = add_judges(plain, {"llm": labels_from_frame({**LABELS, "2": {"z": 1, "p": 0}})})
@@ -212,21 +142,6 @@ def test_fingerprint_without_judges_is_what_it_was_before_there_were_any() -> No
 
 
 # --- documents by name -------------------------------------------------------------------------------------
-
-
-def test_pairs_are_found_by_topic_and_document() -> None:
-    collection = toy_collection()
-    asked = toy_qrels({"1": {"nobody's": 1}, "9": {"a": 1}})  # the qrels' own topics alone are taken
-    pairs = find_pairs(collection, asked.query_id, asked.doc_id)
-    columns = (asked.query_id.to_pylist(), asked.doc_id.to_pylist(), pairs.tolist())
-    for query_id, doc_id, pair in zip(*columns, strict=True):
-        if doc_id == "nobody's":
-            assert pair == -1
-        else:
-            place = collection.query_ids[collection.pair_topic[pair]], collection.doc_id(pair)
-            assert place == (query_id, doc_id)
-    labels = labels_from_frame({"3": {"a": 1}, "9": {"a": 1}, "1": {"a": 1, "b": 1}})
-    assert topic_codes(collection, labels.query_id).tolist() == [2, -1, 0, 0]
 
 
 # --- judgments in the place of labels -----------------------------------------------------------------------

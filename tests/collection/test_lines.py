@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -96,31 +95,6 @@ def test_ids_and_scores_of_any_text(write: Write) -> None:
     assert rows_of(run) == [('"1', '"a,\\', 1.0), ('1"', "#b'", 0.0)]
     run = trec.read_run(write(b"NA Q0 null 1 1 nan\nnan Q0 NULL 1 1 nan\n"))
     assert rows_of(run) == [("NA", "null", 1.0), ("nan", "NULL", 1.0)]
-
-
-def test_ranks_are_read_on_request(write: Write) -> None:
-    run = trec.read_run(
-        write(PLAIN.replace(b" 2 2.5", b" +07 2.5").replace(b" 1 0.5", b" -1 0.5")), ranks=True
-    )
-    assert run.rank is not None
-    assert run.rank.tolist() == [1, 7, -1]
-    assert run.rank.dtype == np.int32
-
-
-def test_columns_have_the_stated_types(write: Write) -> None:
-    symbols = pa.dictionary(pa.int32(), pa.string())
-    for data in (PLAIN, PLAIN.replace(b"\n", b" extra\n")):  # by the fast path, by the tolerant one
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", InputWarning)
-            run = trec.read_run(write(data), strict=False, ranks=True)
-        assert (run.query_id.type, run.doc_id.type) == (symbols, pa.string())
-        assert run.query_id.dictionary.to_pylist() == ["101", "102"]
-        assert run.score.dtype == np.float64
-        assert run.rank is not None
-        assert run.rank.dtype == np.int32
-    qrels = trec.read_qrels(write(b"1 0 a 1\n"))
-    assert (qrels.query_id.type, qrels.doc_id.type) == (symbols, pa.string())
-    assert qrels.relevance.dtype == np.int16
 
 
 # --- what is an error when strict, and skipped or read otherwise when not ---------------------------------
@@ -274,45 +248,6 @@ def test_bad_line_is_an_error_or_told(
         assert caught[0].filename == __file__, name
 
 
-def test_strict_names_the_first_bad_line_whatever_its_kind(write: Write) -> None:
-    repeated_first = b"1 Q0 a 1 1 t\n1 Q0 a 1 1 t\n1 Q0 b 1 x t\n"
-    assert refused(trec.read_run, write(repeated_first)).line == 2
-    malformed_first = b"1 Q0 a 1 1 t\n1 Q0 b 1 x t\n1 Q0 a 1 1 t\n"
-    assert refused(trec.read_run, write(malformed_first)).line == 2
-    two_kinds = b"1 Q0 a b 1 x t\n1 Q0 b 1 x t\n"  # a blank inside an id: the width is what is wrong
-    assert refused(trec.read_run, write(two_kinds)).reason == "expected 6 columns, found 7"
-
-
-def test_one_warning_sums_up_all_reasons(write: Write) -> None:
-    data = b"1 Q0 a 1 x t\n1 Q0 a 1 1 t more\n1 Q0 a 1 2 t\n1 Q0 b 1 x t\n1 Q0\n1 Q0 c 1 nan t more\n"
-    path = write(data + MORE_OF_A_RUN)
-    with pytest.warns(InputWarning) as caught:
-        run = trec.read_run(path, strict=False)
-    assert rows_of(run)[:-60] == [("1", "a", 2.0)]
-    assert [(part.reason, part.n_lines, part.first_line) for part in run.skipped] == [
-        ("skipped, score is not a number", 2, 1),
-        ("used the first six columns", 1, 2),  # a line that was skipped for its score does not count
-        ("skipped, fewer than six columns", 1, 5),
-        ("skipped, score is NaN", 1, 6),
-        ("skipped, document repeated in its topic (best score kept)", 1, 3),
-    ]
-    assert len(caught) == 1
-    message = str(caught[0].message)
-    assert message.startswith(
-        f"{path}: 2 lines skipped, score is not a number (first: line 1); 1 line used the first"
-    )
-
-
-def test_judgments_and_labels_in_all_their_plain_forms(write: Write) -> None:
-    data = b"\xef\xbb\xbf 1\t0  a -2\r\n\r\nMB01 Q0 b 4\r\n1 x c +1"
-    assert judgments_of(trec.read_qrels(write(data))) == [("1", "a", -2), ("MB01", "b", 4), ("1", "c", 1)]
-    assert judgments_of(trec.read_qrels(write(b"1 0 a 0\n"))) == [("1", "a", 0)]  # none is relevant
-    data = b"1 0 a -2\n1 Q0 b 0.75\n2 x a 1e400\n2 0 b +.5\n2 0 c 40000\n"
-    assert labels_of(trec.read_labels(write(data))) == [
-        ("1", "a", -2.0), ("1", "b", 0.75), ("2", "a", np.inf), ("2", "b", 0.5), ("2", "c", 40000.0),
-    ]  # fmt: skip
-
-
 # --- the fast path and the tolerant one agree -------------------------------------------------------------
 
 numbers = st.one_of(
@@ -431,12 +366,6 @@ def test_unseen_character_makes_no_new_topic_or_document(write: Write, unseen: s
         assert judgments_of(trec.read_qrels(path, strict=False)) == [("1", "a", 1), ("1", "b", 0)]
 
 
-def test_line_of_unseen_characters_alone_is_too_short(write: Write) -> None:
-    path = write("1 Q0 a 1 3 t\n\xa0 Q0 b 2 2 t\n".encode() + MORE_OF_A_RUN)
-    with pytest.warns(InputWarning, match="1 line skipped, fewer than six columns"):
-        assert rows_of(trec.read_run(path, strict=False))[:-60] == [("1", "a", 3.0)]
-
-
 # --- repeated documents ----------------------------------------------------------------------------------
 
 ENDINGS = st.sampled_from(["", "x", "é", "-0000-00-00000", "/2009/11/index.html"])
@@ -459,24 +388,8 @@ def test_repeats_are_the_entries_seen_before(pairs: list[tuple[int, str]]) -> No
     assert len(set(pair_codes(*columns(pairs)).tolist())) == len(set(pairs))
 
 
-def test_ids_that_end_alike_are_told_apart() -> None:
-    pairs = [(0, f"{site}/2009/11/index.html") for site in ("a.org", "b.org", "c.org")]
-    assert not has_repeats(*columns(pairs))
-    assert repeats(*columns([*pairs, pairs[1]])).tolist() == [3]
-
-
 def test_repeats_across_blocks_of_lines() -> None:
     for n in (1 << 13, (1 << 13) + 1, 3 * (1 << 13)):
         pairs = [(0, f"D{i}") for i in range(n)]
         assert not has_repeats(*columns(pairs))
         assert repeats(*columns([*pairs, pairs[0]])).tolist() == [n]
-
-
-def test_fingerprints_spare_nearly_every_file_the_longer_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    def longer_way(*_: object) -> None:
-        raise AssertionError("documents were compared")
-
-    monkeypatch.setattr("bayespool.collection.lines.pair_codes", longer_way)
-    n_topics, depth = 50, 1000
-    ids = [f"FBIS{3 + i % 2}-{7919 * i % 60000}" for i in range(depth)]
-    assert not has_repeats(*columns([(t, id_) for t in range(n_topics) for id_ in ids]))

@@ -7,19 +7,6 @@ from pathlib import Path
 from trec_files import refused
 
 from bayespool.collection import read_organizations
-from bayespool.collection.readers import csv_entries
-
-PATH = Path("list.csv")
-
-
-def test_entries_with_their_lines() -> None:
-    data = b'note, TAG ,Kind\n\nx,a, A\n"x\ny",b,\n'
-    assert list(csv_entries(data, PATH, ["type", "kind"])) == [("a", "A", 3), ("b", "", 5)]
-
-
-def test_usual_name_comes_first() -> None:
-    data = b"kind,type,run_id,tag\nk,t,r,g\n"
-    assert list(csv_entries(data, PATH, ["type", "kind"])) == [("r", "t", 2)]
 
 
 def test_column_that_stands_twice(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import warnings
 from types import SimpleNamespace
 
 import psutil
@@ -16,13 +15,6 @@ from bayespool.collection.memory import check_memory, free_memory
 from bayespool.errors import InputError, MemoryWarning
 
 GIB = 1 << 30
-
-
-def test_work_that_fits_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "free_memory", lambda: 4 * GIB)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        check_memory(GIB, "things", "take fewer")
 
 
 def test_work_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,16 +84,3 @@ def test_bad_json(write: Write) -> None:
         error = refused(trec.read_run, path, strict=False)
         assert (error.path, error.line) == (path, line), text[:50]
         assert said in error.reason, text[:50]
-
-
-def test_parquet(tmp_path: Path) -> None:
-    path = tmp_path / "data"
-    columns = dict(zip(("query-id", "corpus-id", "score"), map(list, zip(*ROWS, strict=True)), strict=True))
-    pq.write_table(pa.table({**columns, "other": [[1]] * 3}), path)
-    assert judgments_of(trec.read_qrels(path)) == ROWS
-    assert rows_of(trec.read_run(path)) == ROWS
-    assert labels_of(trec.read_labels(path)) == ROWS
-    assert refused(trec.read_qrels, path, max_file_size=0).path == path
-    path.write_bytes(path.read_bytes()[:-9])
-    error = refused(trec.read_qrels, path)
-    assert error.reason.startswith("the Parquet data are damaged")

@@ -39,14 +39,6 @@ def test_pool_of_several_depths() -> None:
     assert "(4 pooled to depth 1 to 3)" in repr(collection)
 
 
-def test_unpooled_run_remembers_its_depth() -> None:
-    smaller = uneven_toy().unpool(organization="north")
-    # b, p r, b are gone, and not c and f of topic 1, which no run contributed
-    assert judged(smaller) == ["acfhijk", "qvw", "acd"]
-    assert smaller.depth_of(smaller.run_index(["n1", "n2", "u"])).tolist() == [1, 2, 3]
-    assert in_pool(smaller, ["n1"]) == ["a", "q", "a"]
-
-
 def test_truncated_pool_of_several_depths() -> None:
     shallow = uneven_toy().truncate_pool(2)
     assert shallow.depth_of(np.arange(5)).tolist() == [1, 2, 2, 2, 2]
@@ -67,11 +59,6 @@ def test_commonest_depth_is_the_common_one() -> None:
     assert build_collection(toy_runs(), toy_qrels(), **arguments, pool_depth=depths).pool_depth == 3
     with pytest.raises(InputError, match="no pool depth of run 's2'; give one for each pooled run"):
         build_collection(toy_runs(), toy_qrels(), **arguments, pool_depth={"n1": 1, "n2": 1, "s1": 3})
-
-
-def test_runs_of_a_pool_in_another_order() -> None:
-    assert DepthPool(3, (1, 2, 3)).of_runs([2, 0, 0]) == DepthPool(3, (3, 1, 1))
-    assert DepthPool.even(4, 2) == DepthPool(4, (4, 4))
 
 
 def test_collection_is_pickled_with_its_pool() -> None:

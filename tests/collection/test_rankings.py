@@ -13,7 +13,6 @@ import numpy.typing as npt
 import pytest
 from small import small
 
-from bayespool import score
 from bayespool.collection import (
     Collection,
     build_collection,
@@ -29,7 +28,7 @@ from bayespool.errors import InputError
 from bayespool.evidence import condensed_counts, score_bounds
 from bayespool.evidence.composition import composition_effects
 from bayespool.measures import parse_measure
-from bayespool.pooling import STRATEGIES, choose, discover_pool
+from bayespool.pooling import discover_pool
 from bayespool.pooling.discovery import PoolRule
 from bayespool.pooling.pools import with_strategy_pool
 
@@ -193,19 +192,6 @@ def test_collections_are_built_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_array_equal(build_collection(runs, qrels).document, expected.document)
 
 
-def test_fingerprints_change_with_a_ranking() -> None:
-    few = ragged(small())
-    assert few.fingerprint == ragged(small()).fingerprint
-    values, length = few.document.values, few.document.length
-    swapped = np.concatenate([values[1::-1], values[2:]])
-    other = dataclasses.replace(few, document=Rankings(swapped, length, -1))
-    moved = length.copy()
-    moved[0, 0] -= 1
-    moved[0, 1] += 1
-    third = dataclasses.replace(few, document=Rankings(values, moved, -1))
-    assert len({few.fingerprint, other.fingerprint, third.fingerprint}) == 3
-
-
 def test_counts_are_the_same() -> None:
     few, whole = ragged(uneven()), uneven()
     for measure in ("P@10", "AP@1000", "nDCG@20", "RBP(p=0.8)@30"):
@@ -238,42 +224,6 @@ def test_pools_are_the_same() -> None:
         one, other = (with_strategy_pool(c, strategy, 60) for c in (whole, few))
         assert one.relevance.tobytes() == other.relevance.tobytes(), strategy
         assert np.array_equal(one.in_pool(), other.in_pool()), strategy
-
-
-def test_strategies_choose_the_same_where_topics_differ_in_length() -> None:
-    """Each topic is read to the end of its own longest ranking, whichever form rankings have."""
-    rng = np.random.default_rng(2)
-    runs = [
-        run_from_frame(
-            {
-                str(q): {f"d{d}": -i for i, d in enumerate(rng.permutation(60)[:n])}
-                for q, n in enumerate((4, 40, 12, 25))
-            },
-            f"r{r}",
-        )
-        for r in range(6)
-    ]
-    qrels = qrels_from_frame({str(q): {f"d{d}": int(d % 3 == 0) for d in range(60)} for q in range(4)})
-    collection = build_collection(runs, qrels, scores=True)
-    for strategy in STRATEGIES:
-        text = "depth(k=3)" if strategy == "depth" else strategy
-        one, other = (choose(c, text, 40, run_index=np.arange(6)) for c in (collection, ragged(collection)))
-        np.testing.assert_array_equal(one.pair, other.pair, err_msg=strategy)
-        np.testing.assert_array_equal(one.inclusion, other.inclusion, err_msg=strategy)
-
-
-@pytest.mark.slow
-def test_scores_are_the_same() -> None:
-    """Of every estimator: corrections read rankings in full, predictors across runs."""
-    settings: dict[str, Any] = {"estimators": "all", "draws": 100, "random_seed": 1}
-    new = [run for run in small().run_ids if run not in small().pooled_run_ids]
-    one, other = (
-        score(c, new, measures=["P@10", "nDCG@10"], **settings)
-        .to_frame()
-        .drop(columns="collection", errors="ignore")
-        for c in (small(), ragged(small()))
-    )
-    assert one.to_csv() == other.to_csv()
 
 
 ONE_LONG_TOPIC = """

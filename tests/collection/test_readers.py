@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
-import lzma
 import threading
 import warnings
 from pathlib import Path
 
-import numpy as np
 import pytest
-import zstandard
-from trec_files import PLAIN, PLAIN_ROWS, Write, labels_of, refused, rows_of
+from trec_files import PLAIN, PLAIN_ROWS, Write, refused, rows_of
 
 from bayespool import collection as trec
 from bayespool.collection.files import find_files
@@ -60,23 +56,6 @@ def test_runs_come_in_the_order_of_their_names_with_progress(folder: Path) -> No
     assert seen == [(1, 3), (2, 3), (3, 3)]
 
 
-def test_options_reach_every_run(folder: Path) -> None:
-    for name in ("c.run", "input.b"):
-        (folder / name).write_bytes(PLAIN.replace(b" t\n", b" tag-of-%s\n" % name.encode()))
-    runs = trec.read_runs([folder / "c.run", folder / "input.b"], id_from="tag", ranks=True)
-    assert [run.run_id for run in runs] == ["tag-of-c.run", "tag-of-input.b"]
-    assert [run.rank.tolist() for run in runs if run.rank is not None] == [[1, 2, 1]] * 2
-
-
-def test_two_runs_of_one_name(folder: Path) -> None:
-    (folder / "a.run").write_bytes(PLAIN)
-    error = refused(trec.read_runs, folder)
-    assert error.path == folder / "input.a.gz"
-    assert error.reason == f"holds a run named 'a', as does {folder / 'a.run'}"
-    assert "--run-id tag" in str(error.hint)
-    assert "'t'" in refused(trec.read_runs, folder / "*.run", id_from="tag").reason
-
-
 def test_the_first_bad_file_is_the_error(folder: Path) -> None:
     (folder / "input.a.gz").write_bytes(b"1 Q0 a 1 x t\n")
     (folder / "input.b").write_bytes(b"nothing\n")
@@ -84,20 +63,6 @@ def test_the_first_bad_file_is_the_error(folder: Path) -> None:
     error = refused(trec.read_runs, folder)
     assert (error.path, error.line) == (folder / "input.a.gz", 1)
     assert threading.active_count() == before, "reader threads are left"
-
-
-def test_lenient_warns_once_per_file(folder: Path) -> None:
-    for name in ("c.run", "input.b"):
-        more = b"".join(b"9 Q0 d%d 1 0.5 t\n" % i for i in range(20))
-        (folder / name).write_bytes(PLAIN + b"bad\nworse\n" + more)
-    with pytest.warns(InputWarning) as caught:
-        runs = trec.read_runs(folder, strict=False)
-    assert [str(warning.message) for warning in caught] == [
-        f"{folder / name}: 2 lines skipped, fewer than six columns (first: line 4)"
-        for name in ("c.run", "input.b")
-    ]
-    assert {warning.filename for warning in caught} == {__file__}
-    assert [len(run.skipped) for run in runs] == [1, 0, 1]
 
 
 def test_reading_can_be_interrupted(tmp_path: Path) -> None:
@@ -115,28 +80,6 @@ def test_reading_can_be_interrupted(tmp_path: Path) -> None:
 
 
 # --- labels -----------------------------------------------------------------------------------------------
-
-
-LABELS = b"2 0 b 3\n1 0 a 0.5\n1 0 b -1\n"
-LABEL_ROWS = [("2", "b", 3.0), ("1", "a", 0.5), ("1", "b", -1.0)]
-
-
-def test_labels_of_a_file(tmp_path: Path, write: Write) -> None:
-    compress = {
-        "txt": bytes, "gz": gzip.compress, "xz": lzma.compress, "zst": zstandard.ZstdCompressor().compress,
-    }  # fmt: skip
-    for ending, compressed in compress.items():
-        path = tmp_path / f"labels.{ending}"
-        path.write_bytes(compressed(LABELS))
-        labels = trec.read_labels(path)
-        assert labels_of(labels) == labels_of(trec.read_labels(str(path))) == LABEL_ROWS, ending
-        assert (labels.path, labels.skipped, labels.label.dtype) == (path, (), np.float64), ending
-    path = tmp_path / "no.txt"
-    assert refused(trec.read_labels, path).path == path
-    path = tmp_path / "labels.gz"
-    path.write_bytes(gzip.compress(b"".join(b"1 0 d%019d 1\n" % i for i in range(50_000))))  # 1.3 MiB
-    assert len(trec.read_labels(path, max_file_size=2).label) == 50_000
-    assert refused(trec.read_labels, path, max_file_size=1).path == path
 
 
 # --- organizations ----------------------------------------------------------------------------------------
@@ -213,31 +156,6 @@ def test_bad_organizations(write: Write) -> None:
 # --- types of runs ---------------------------------------------------------------------------------------
 
 
-def test_run_types_of_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "types.csv"
-    path.write_text("\ufeffRun, note ,TYPE\n\nr1,x,manual\nr2,,automatic\nr1,y,manual\n", encoding="utf-8")
-    assert trec.read_run_types(path) == {"r1": "manual", "r2": "automatic"}
-
-
-def test_lists_of_run_types_that_cannot_be_used(tmp_path: Path) -> None:
-    path = tmp_path / "types.csv"
-    for text, message in {
-        "run_id,kind\nr1,manual\n": "line 1: the header names 'run_id, kind', not run_id and type",
-        "run_id,type\nr1,manual,x\n": "line 2: expected 2 columns as in the header, found 3",
-        "run_id,type\nr1,\n": "line 2: run 'r1' has no type",
-        "run_id,type\n,manual\n": "line 2: no run id beside type 'manual'",
-        "run_id,type\nr1,manual\nr1,automatic\n": "line 3: run 'r1' is 'automatic' here and 'manual' before",
-        'run_id,type\n"r1,manual\n': "is no proper CSV",
-        "run_id,type,Type\nr1,manual,auto\n": "line 1: the header names 'type' 2 times",
-        "run_id,type\n": "lists no run",
-        "": "is empty",
-    }.items():
-        path.write_text(text)
-        said = str(refused(trec.read_run_types, path))
-        assert message in said, text
-        assert str(path) in said, text
-
-
 # --- real collections -------------------------------------------------------------------------------------
 
 
@@ -260,22 +178,6 @@ def test_trec_2_lenient_counts(collections: Path) -> None:
         for path in find_files(collections / "trec2-adhoc" / "runs")
     )
     assert sum(len(run.doc_id) for run in runs) == n_lines - 1 - 8 - 1015 - 32 - 52
-
-
-@pytest.mark.parametrize(
-    ("run_id", "line", "reason"),
-    [
-        ("UREKA3", 6012, "is repeated in topic 107 (first on line 6011)"),
-        ("citymf", 1, "expected 6 columns, found 7"),
-        ("uicah", 1218, "is repeated in topic 102 (first on line 1153)"),
-        ("UREKA2", 6088, "is repeated in topic 107 (first on line 6087)"),
-    ],
-)
-def test_trec_2_strict_names_the_line(collections: Path, run_id: str, line: int, reason: str) -> None:
-    path = collections / "trec2-adhoc" / "runs" / f"input.{run_id}"
-    error = refused(trec.read_run, path)
-    assert (error.path, error.line) == (path, line)
-    assert error.reason.endswith(reason)
 
 
 @pytest.mark.parametrize(

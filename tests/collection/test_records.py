@@ -6,16 +6,8 @@ import pickle
 
 import numpy as np
 import pytest
-from trec_files import PLAIN, Write
 
-from bayespool import collection as trec
 from bayespool.collection import Judge
-
-
-def test_what_was_read_shows_itself_briefly(write: Write) -> None:
-    assert repr(trec.read_run(write(PLAIN))) == "<Run a: 3 documents, 2 topics>"
-    assert repr(trec.read_qrels(write(b"1 0 a 1\n"))) == "<Qrels: 1 judgment, 1 topic>"
-    assert repr(trec.read_labels(write(b"1 0 a 0.5\n2 0 a 1\n"))) == "<Labels: 2 documents, 2 topics>"
 
 
 def test_what_has_arrays_equals_itself_alone_and_is_read_only_even_unpickled() -> None:

@@ -41,14 +41,6 @@ def swapped(text: str) -> str:
     return "".join(f"{a} {b} {c} {e} {d}\n" for a, b, c, d, e in rows)
 
 
-def test_strata_in_either_order(read: Read) -> None:
-    for text in (STRATA, swapped(STRATA)):
-        qrels = read(text)
-        assert qrels.relevance.tolist() == [2, 0, -1, 1, -1, 0, -1]
-        assert qrels.stratum.tolist() == [1, 1, 2, 2, 2, 2, 2]
-        assert qrels.inclusion is None
-
-
 def test_fully_judged_strata_are_numbered_from_one(read: Read) -> None:
     assert read("1 0 a 1 0\n1 0 b 2 2\n").stratum.tolist() == [1, 2]
     assert read("1 0 a 0 1\n1 0 b 2 2\n").stratum.tolist() == [1, 2]

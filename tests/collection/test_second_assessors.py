@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import pickle
 from pathlib import Path
 
 import numpy as np
 import pytest
-from toys import toy_collection, toy_qrels
+from toys import toy_collection
 
-from bayespool.collection import add_second_assessors, qrels_from_frame, with_confusion
+from bayespool.collection import add_second_assessors, qrels_from_frame
 from bayespool.errors import InputError, InputWarning
 from bayespool.experiments import load_example
 
@@ -20,17 +19,6 @@ def levels_of(collection, query_id: str) -> dict[str, int]:
     topic = collection.query_ids.index(query_id)
     pairs = np.flatnonzero(collection.second.judged & (collection.pair_topic == topic))
     return {collection.doc_id(pair): int(collection.second.relevance[pair]) for pair in pairs}
-
-
-def test_judgments_go_to_their_documents_and_change_nothing_else() -> None:
-    toy = toy_collection()
-    both = add_second_assessors(
-        toy, qrels_from_frame({"1": {"a": 0, "c": 1, "l": 2, "b": -1}, "3": {"a": 1}})
-    )
-    assert (levels_of(both, "1"), levels_of(both, "3")) == ({"a": 0, "c": 1, "l": 2}, {"a": 1})
-    assert np.array_equal(both.relevance, toy.relevance)
-    assert both.fingerprint != toy.fingerprint
-    assert pickle.loads(pickle.dumps(both)).fingerprint == both.fingerprint
 
 
 def test_they_leave_the_pool_with_the_first_judgment() -> None:
@@ -60,13 +48,3 @@ def test_the_wrong_file_is_refused(tmp_path: Path) -> None:
         add_second_assessors(example, qrels_from_frame(copy))
     del copy[example.query_ids[0]]  # those of a part may agree throughout
     assert add_second_assessors(example, qrels_from_frame(copy)).second is not None
-
-
-def test_a_confusion_is_stated_with_judgments_or_without() -> None:
-    stated = ((9.0, 1.0), (2.0, 8.0))
-    alone = with_confusion(toy_collection(), stated)
-    assert alone.second is not None
-    assert (alone.second.confusion, alone.second.judged.any()) == (stated, False)
-    both = with_confusion(add_second_assessors(toy_collection(), toy_qrels()), stated)
-    assert both.second is not None
-    assert both.second.judged.sum() == toy_collection().judged.sum()

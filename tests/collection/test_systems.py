@@ -12,14 +12,6 @@ from bayespool.collection.systems import systems_of, with_systems
 from bayespool.errors import InputError
 
 
-def test_systems_are_read_from_a_file_or_a_mapping(tmp_path: Path) -> None:
-    path = tmp_path / "systems.csv"
-    path.write_text("system,note,run_id\nbm25,x,a\nbm25,,b\ndense,,c\n")
-    pairs = (("a", "bm25"), ("b", "bm25"), ("c", "dense"))
-    assert systems_of(path) == systems_of(str(path)) == systems_of(dict(pairs)) == systems_of(pairs) == pairs
-    assert systems_of(None) == ()
-
-
 def test_a_list_that_says_nothing_clear_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "systems.csv"
     for text, reason in {

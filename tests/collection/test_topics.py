@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import pytest
 
 from bayespool.collection import build_collection, qrels_from_frame, run_from_frame
 from bayespool.collection.topics import join_hint
-from bayespool.errors import InputError, InputWarning
+from bayespool.errors import InputWarning
 
 
 def test_what_would_join_topics() -> None:
@@ -35,19 +33,3 @@ def test_topics_that_agree_in_part_are_warned_of() -> None:
     assert (strange.run_id, strange.of_run, strange.of_qrels) == ("padded", ("01", "02"), ("1", "2"))
     assert [str(w.message) for w in warned] == [collection.topic_note]
     assert "2 topics agree but for leading zeros" in collection.topic_note
-
-
-def test_other_runs_are_not() -> None:
-    for topics in (("1", "2", "3"), ("1",)):  # more than the qrels have, or fewer
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            run = run_from_frame({t: {"d": 1} for t in topics}, "r")
-            assert build_collection([run], qrels_from_frame({"1": {"d": 1}, "2": {"d": 1}})).topic_note == ""
-
-
-def test_a_run_without_any_topic_of_the_qrels_is_told_what_would_join_them() -> None:
-    with pytest.raises(InputError, match="2 topics agree but for leading zeros"):
-        build_collection(
-            [run_from_frame({"01": {"d": 1}, "02": {"d": 1}}, "r")],
-            qrels_from_frame({"1": {"d": 1}, "2": {"e": 1}}),
-        )

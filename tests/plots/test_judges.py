@@ -9,7 +9,7 @@ from labeled import labeled_toy
 
 from bayespool import check_judges
 from bayespool.errors import InputError
-from bayespool.plots import draw_judges, plot_judged_runs, plot_labels
+from bayespool.plots import plot_judged_runs, plot_labels
 
 
 def test_share_relevant_by_label() -> None:
@@ -36,15 +36,6 @@ def test_share_relevant_by_label() -> None:
     ):
         with pytest.raises(InputError, match=said):
             plot_labels(check, **wrong)  # type: ignore[arg-type]
-
-
-def test_a_panel_per_level_of_a_graded_measure() -> None:
-    check = check_judges(labeled_toy(), "nDCG@3")
-    levels = check.relevant_from(check.measures[0])
-    figure = draw_judges(check)
-    assert len(figure.axes) == len(levels) == 2
-    assert [axes.get_ylabel() for axes in figure.axes] == [f"share of relevance {n} or more" for n in levels]
-    assert not overlapping(figure)
 
 
 def test_intervals_without_labels_and_with_them() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from drawn import cut_off, overlapping
 from small import small
 
 from bayespool.errors import InputError
@@ -59,56 +58,6 @@ def test_points_of_the_figures(result: LeaveOutResult) -> None:
         plot_truth(result, "P@10", "oracle")
     with pytest.raises(InputError, match="the result has no P@7"):
         plot_truth(result, "P@7", "smoothed")
-
-
-def test_names_of_collections_with_one_point_do_not_collide(result: LeaveOutResult) -> None:
-    """They did, as "20 topics" over "40 topics", while they stood at the points."""
-    names = ["20 topics", "40 topics", "a $\\frac$ of them"]
-    axes = plot_gain(dict.fromkeys(names, result), "P@10", "background")
-    legend = axes.get_legend()
-    assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == [*names[:2], r"a \$\frac\$ of them"]
-    marks = {(line.get_marker(), line.get_color()) for line in axes.lines[1:]}
-    assert len(marks) == len(names)
-    assert not overlapping(axes.figure)
-    assert not cut_off(axes.figure)
-    looks = {
-        (line.get_color(), line.get_marker(), line.get_markerfacecolor()) for line in plot_mae(result).lines
-    }
-    assert len(looks) == len(result.settings.labels), "estimators have lines of their own"
-
-
-def test_several_estimators_have_colors_and_collections_marks() -> None:
-    labels = ["as-judged", "background", "smoothed"]
-    one = leave_out(small(), measures="P@10", estimators=labels)
-    names = [f"collection {i}" for i in range(14)]
-    texts = {"background": "background: ρ = 0.5"}
-    axes = plot_gain(dict.fromkeys(names, one), "P@10", labels[1:], coefficient="dependability", texts=texts)
-    legend = axes.get_legend()
-    assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == ["background: ρ = 0.5", "smoothed", *names]
-    points = [line for line in axes.lines[1:] if len(line.get_xdata())]  # type: ignore[arg-type]
-    assert len(points) == 2 * len(names)
-    assert [line.get_ydata()[0] for line in points[:2]] == [
-        one.mae_change("P@10", name) for name in labels[1:]
-    ]  # type: ignore[index]
-    assert {line.get_xdata()[0] for line in points} == {one.reliability("P@10").dependability}  # type: ignore[index]
-    assert len({line.get_color() for line in points}) == 2
-    looks = {(line.get_marker(), line.get_markerfacecolor() == "none") for line in points}
-    assert len(looks) == len(names)
-    assert axes.get_title() == "P@10"
-    assert not cut_off(axes.figure)
-    # errors under one measure have a row each
-    axes = plot_mae(one)
-    summary = one.to_frame("summary").set_index("estimator")["mae"]
-    assert [tick.get_text() for tick in axes.get_yticklabels()] == labels
-    drawn = {line.get_label(): (line.get_xdata()[0], line.get_ydata()[0]) for line in axes.lines}  # type: ignore[index]
-    assert drawn == {label: (summary[label], i) for i, label in enumerate(labels)}
-    assert axes.get_xlabel() == "mean absolute error, P@10"
-    assert "lambda" not in one.to_frame()
-    assert "indicators" not in [figure.name for figure in one.figures()]
-    with pytest.raises(InputError, match="no indicators of anti-precision"):
-        plot_indicator(one)
 
 
 def test_indicators_stand_against_what_runs_lack() -> None:

@@ -76,42 +76,6 @@ def test_a_row_per_run_the_best_at_the_top() -> None:
     assert not cut_off(axes.figure)
 
 
-def test_what_is_drawn_can_be_chosen() -> None:
-    scores = example_scores()
-    axes = plot_forest(scores, "nDCG@5", corrections=["smoothed"], order=["new-b", "new-a"], legend=False)
-    assert row_names(axes) == ["new-b", "new-a"]
-    assert axes.get_legend() is None
-    frame = wide(scores)
-    table = frame[frame["measure"] == "nDCG@5"].set_index("run_id").loc[["new-b", "new-a"]]
-    np.testing.assert_array_equal(line(axes, "as judged")[:, 0], table["as_judged"])
-    names = axes.get_legend_handles_labels()[1]
-    assert sorted(names) == ["as judged", "bounds", "its mean", "posterior-ratio, 95 %", "smoothed"]
-    assert row_names(plot_forest(scores, order="given", corrections=False)) == list(scores.run_ids)
-    axes = plot_forest(score(small(), measures="P@10", estimators=["background"]))
-    assert axes.get_legend_handles_labels()[1] == ["bounds", "background"]
-    two = score(small(), measures="P@10", estimators=["posterior-ratio", "posterior-background"], draws=20)
-    axes = plot_forest(two, method="posterior-background")
-    table = wide(two).set_index("run_id").loc[row_names(axes)]
-    assert (
-        segments(axes, "posterior-background, 95 %")[0, 0, 0] == table["posterior-background_lower"].iloc[0]
-    )
-    np.testing.assert_array_equal(line(axes, "posterior-ratio")[:, 0], table["posterior-ratio"])
-    thin = np.array(axes.collections[2].get_segments())  # type: ignore[attr-defined]
-    np.testing.assert_array_equal(thin[:, :, 0], table[["posterior-ratio_lower", "posterior-ratio_upper"]])
-
-
-def test_a_correction_has_the_color_of_its_posterior_and_the_next_line() -> None:
-    asked = ["background", "posterior-background", "systems-adjustment", "posterior-ratio", "smoothed"]
-    axes = plot_forest(score(small(), "new-a", "P@10", estimators=asked, draws=20))
-    drawn = {str(mark.get_label()): mark for mark in axes.lines}
-    marked = ["systems-adjustment", "posterior-ratio", "smoothed", "background"]  # the last next to the bar
-    assert sorted(marked, key=lambda name: float(drawn[name].get_ydata()[0])) == marked
-    colors = [drawn[name].get_color() for name in (*marked, "its mean")]
-    assert colors[0] == colors[1]
-    assert colors[3] == colors[4]
-    assert len(set(colors)) == 3
-
-
 def test_figures_of_a_paper_have_its_width_and_text_that_can_be_read() -> None:
     many = ["background", "interpolated", "smoothed", "systems-adjustment", "condensed-list"]
     asked: dict[str, Any] = {"measures": ["P@10", "nDCG@10"], "draws": 20}

@@ -108,40 +108,6 @@ def test_orders_are_those_of_the_plain_rule(
         assert order.tolist() == expected
 
 
-def test_a_long_run_of_misses_is_tried_less() -> None:
-    """Two runs of 200: by the plain rule again, where the variance decides and not the quarter."""
-    rng = np.random.default_rng(5)
-    runs = [list(range(200)), list(range(200, 400))]
-    relevant = [d % 3 == 0 if d < 200 else d % 50 == 0 for d in range(400)]
-    document = np.array(runs, dtype=np.int32)
-    collection = toys.toy_collection()
-    topic = next(iter(retrieved_by(collection, np.arange(2))))
-    topic = type(topic)("1", np.arange(400, dtype=np.int32), document, None, rng.random(400))
-    expected = plain_order(runs, relevant, 300, np.random.default_rng(1), upper_bound, False)
-    found = Ucb1Tuned().order(topic, np.array(relevant), 300, np.random.default_rng(1)).tolist()
-    assert found == expected
-    assert sum(d < 200 for d in found) == 200
-
-
-def test_falling_epsilon() -> None:
-    """It is min(1, c K / (d² n)): with c beyond all bounds 1, with c near 0 nothing."""
-    collection = toys.toy_collection()
-    for topic in retrieved_by(collection, np.arange(5)):
-        relevant = collection.relevance[topic.pair] > 0
-        for seed in range(5):
-            found = [
-                strategy.order(topic, relevant, len(topic), np.random.default_rng(seed)).tolist()
-                for strategy in (
-                    EpsilonGreedy(c=1e9),
-                    EpsilonGreedy(epsilon=1),
-                    EpsilonGreedy(c=1e-12),
-                    EpsilonGreedy(epsilon=0),
-                )
-            ]
-            assert found[0] == found[1]
-            assert found[2] == found[3]
-
-
 def test_falling_epsilon_is_that_of_the_plain_rule() -> None:
     """How often the second draw of two runs leaves the better one: half of ε, which is c · 2 / (d² · 2)."""
     collection = toys.from_rankings({"r1": {"1": "ab"}, "r2": {"1": "xy"}}, {"1": dict.fromkeys("abxy", 1)})

@@ -10,7 +10,6 @@ from retrievals import documents_of, some_rankings, topic_of
 
 from bayespool.errors import InputError
 from bayespool.pooling import Chosen, choose, equal_shares, parse_strategy
-from bayespool.pooling.strategy import retrieved_by
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=8), st.integers(0, 200))
@@ -23,17 +22,6 @@ def test_shares_add_up_and_are_as_even_as_topics_allow(sizes: list[int], budget:
     assert not short.any() or shares.max() <= shares[short].min() + 1
 
 
-def test_take_chooses_the_best_ranks() -> None:
-    # topic 1: rank 1 a b h, rank 2 b a h k; topic 2: q p, then r v; topic 3: a b c
-    chosen = choose(toys.toy_collection(), "take", 9)
-    ids = [toys.toy_collection().doc_id(pair) for pair in chosen.pair]
-    assert set(ids[:3]) == set("abh")
-    assert set(ids[3:5]) == set("qp")
-    assert ids[5] in "rv"
-    assert set(ids[6:]) == set("abc")
-    assert chosen.start.tolist() == [0, 3, 6, 9]
-
-
 def chosen_ids(chosen: Chosen) -> list[str]:
     """Documents chosen for each topic of the toy, as one text per topic."""
     ids = [toys.toy_collection().doc_id(pair) for pair in chosen.pair]
@@ -41,14 +29,6 @@ def chosen_ids(chosen: Chosen) -> list[str]:
 
 
 # Strategies with a size of their own
-
-
-def test_a_depth_needs_no_budget() -> None:
-    collection = toys.toy_collection()
-    chosen = choose(collection, "depth(k=3)")
-    assert chosen.budget is None
-    assert sorted(chosen.pair) == np.flatnonzero(collection.in_pool()).tolist()
-    assert chosen_ids(choose(collection, "depth(k=1)")) == ["abh", "pq", "abc"]
 
 
 def test_of_a_size_and_a_budget_the_smaller_rules() -> None:
@@ -95,26 +75,7 @@ def test_global_shares_by_a_sum_of_weights() -> None:
     assert chosen_ids(choose(toys.toy_collection(), "rbp-a(p=0.5)", 6, shares="global")) == ["ab", "pq", "ac"]
 
 
-def test_a_global_budget_is_the_beginning_of_a_larger_one() -> None:
-    collection = toys.toy_collection(scores=True)
-    for name in ("take", "rrf", "combsum", "rbp-b"):
-        before: set[int] = set()
-        for budget in (1, 2, 3, 5, 8, 9, 13, 20, 24, 25, 26):
-            chosen = choose(collection, name, budget, shares="global")
-            assert len(chosen) == len(set(chosen.pair)) == min(budget, 25), (name, budget)
-            assert before < set(chosen.pair.tolist()) or budget > 25, (name, budget)
-            before = set(chosen.pair.tolist())
-
-
 # What a strategy knows
-
-
-def test_scores_are_handed_on_and_cut() -> None:
-    collection = toys.toy_collection(scores=True)
-    first, second, _ = retrieved_by(collection, collection.run_index(["s2", "n2"]), depth=3)
-    assert np.array_equal(first.scores(), [[2, 1, np.nan], [3, 3, 2.5]], equal_nan=True)
-    assert np.array_equal(second.scores(), [[np.nan] * 3, [4, 3, 2]], equal_nan=True)
-    assert second.length.tolist() == [0, 3]
 
 
 @given(some_rankings())

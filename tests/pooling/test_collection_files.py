@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from each import cases
 
-from bayespool.errors import InputError, OrganizationWarning
+from bayespool.errors import InputError
 from bayespool.experiments import simulate_example
 from bayespool.options import ReadingSettings
 from bayespool.pooling import read_collection, read_collections
@@ -120,15 +120,3 @@ def test_an_unusable_collection_is_told_with_its_file(toml: Callable[..., Path],
     with pytest.raises(InputError, match="looks like a run") as caught:
         read_collections(path)
     assert caught.value.__notes__ == [f"in the collection that {path} describes"]
-
-
-def test_warnings_name_their_collection_and_holes_may_be_a_share(toml: Callable[..., Path]) -> None:
-    plain = toml()
-    shallow = toml("max_holes = 0.02", "known_depth = 2", name="shallow.toml", first=LINES[:2])
-    with pytest.warns(OrganizationWarning) as said:
-        read = read_collections([plain, shallow])
-    assert {str(warning.message).partition(": ")[0] for warning in said} == {"shallow"}
-    assert read["shallow"].pool_depth == 2
-    assert len(read["shallow"].pooled_run_ids) == 21
-    with pytest.raises(InputError, match="max_holes cannot be 'few'; a number"):
-        read_collections(toml('max_holes = "few"'))

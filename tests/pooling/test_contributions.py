@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import toys
 from toys import toy_collection
 
-from bayespool.collection import unjudged_collection
-from bayespool.pooling import choose, contributions_of, contributions_to, qrels_of_choice
+from bayespool.pooling import choose, contributions_to, qrels_of_choice
 
 
 def pairs_of(documents: str, topic: int) -> list[int]:
@@ -33,16 +31,6 @@ def test_contributions_by_hand() -> None:
     assert of_two.n_alone.tolist() == [2, 1]  # b f and v
 
 
-def test_contributions_to_what_was_chosen() -> None:
-    collection = toy_collection()
-    chosen = choose(collection, "take", 100, depth=1)  # a b h, q p, c b a
-    found = contributions_of(collection, chosen, depth=1)
-    assert found.names == ("north", "south")
-    assert found.n_documents.tolist() == [6, 5]  # a b, q p, a b; a h, q, c a
-    assert found.n_of_topic.tolist() == [3, 2, 3]
-    assert found.n_alone.tolist() == [3, 2]  # b, p, b; h, c
-
-
 def test_the_list_says_what_is_judged() -> None:
     collection = toy_collection()
     listed = qrels_of_choice(collection, choose(collection, "take", 100))
@@ -56,13 +44,3 @@ def test_the_list_says_what_is_judged() -> None:
     assert found["2", "q"] == 0
     assert found["1", "d"] == -1  # retrieved below the depth, and judged by nobody
     assert listed.query_id.to_pylist() == sorted(listed.query_id.to_pylist())
-
-
-def test_without_judgments_all_is_to_be_judged() -> None:
-    runs = [run for run in toys.toy_runs() if run.run_id in toys.POOLED]
-    collection = unjudged_collection(runs, pooled_run_ids=toys.POOLED)
-    chosen = choose(collection, "take", 9)
-    assert (qrels_of_choice(collection, chosen).relevance == -1).all()
-    judged = toy_collection()
-    same = choose(judged, "take", 9)
-    assert [collection.doc_id(p) for p in chosen.pair] == [judged.doc_id(p) for p in same.pair]

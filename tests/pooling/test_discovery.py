@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import warnings
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from toys import from_rankings, judged, toy_collection
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError, NoPoolWarning, PoolWarning
-from bayespool.experiments import SimulationSettings, load_example, simulate
+from bayespool.experiments import SimulationSettings, simulate
 from bayespool.pooling import PoolReport, describe_pool, discover_pool
 
 
@@ -51,37 +50,6 @@ def test_pool_of_the_toy_is_found_and_reported() -> None:
     assert str(report).startswith("no pooled run among 5 runs; 17 judgments")
 
 
-@cases(
-    ("depth", "pooled"),
-    [
-        (1, ("n1", "n2", "s1", "s2")),  # e, the first of u on topic 3, is unjudged
-        (2, ("n1", "n2", "s1", "s2")),
-        # n1's fourth on topic 1 is unjudged, and its second on topic 3; one of n2's and one of s1's of eleven
-        (4, ("n2", "s1", "s2")),
-        (19, ("s2",)),
-        (100, ("s2",)),
-    ],
-)
-def test_depth_that_is_given(depth: int, pooled: tuple[str, ...]) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PoolWarning)  # at depth 4 s2 explains little
-        found = discover_pool(bare_toy(), depth=depth)
-    assert found.pooled_run_ids == pooled
-    assert found.pool_depth == depth
-
-
-def test_holes_that_are_tolerated() -> None:
-    assert "u" not in discover_pool(bare_toy(), max_holes=1).pooled_run_ids
-    found = discover_pool(bare_toy(), max_holes=2)
-    assert found.pooled_run_ids == found.run_ids
-    assert found.pool_depth == 3
-    assert describe_pool(found).n_holes == 5  # l and d, z, e and f
-    # once, however many runs have one
-    rankings = {"r1": {"1": "axb"}, "r2": {"1": "bxa"}}
-    collection = from_rankings(rankings, {"1": {"a": 1, "b": 0}}, pooled_run_ids=("r1", "r2"), pool_depth=3)
-    assert describe_pool(collection).n_holes == 1
-
-
 def test_holes_are_a_share_or_a_number_per_topic() -> None:
     """Of 20 judged documents all are explained without a hole, which no run with one would better."""
     documents = "abcdefghijklmnopqrstuvwxyz"
@@ -102,68 +70,11 @@ def test_holes_are_a_share_or_a_number_per_topic() -> None:
         )
 
 
-def test_the_depth_explains_most() -> None:
-    """The first two of both runs are the three documents that are judged."""
-    found = discover_pool(
-        from_rankings({"two": {"1": "abx"}, "three": {"1": "cbay"}}, {"1": dict.fromkeys("abc", 1)})
-    )
-    assert found.pool_depth == 2
-    assert found.pooled_run_ids == ("three", "two")
-
-
-def test_runs_that_are_named_are_believed() -> None:
-    found = discover_pool(bare_toy(), pooled_run_ids=["n1", "s1"])
-    assert (found.pooled_run_ids, found.pool_depth) == (("n1", "s1"), 3)
-    with pytest.warns(PoolWarning):
-        found = discover_pool(bare_toy(), pooled_run_ids=["u"], depth=2)
-    assert (found.pooled_run_ids, found.pool_depth) == (("u",), 2)
-    assert describe_pool(found).n_holes == 3  # l, e and f
-    # all of five runs, of which u has five documents of its own unjudged down to depth 3
-    for named in ("all", ["all"], ("all",)):
-        assert discover_pool(bare_toy(), pooled_run_ids=named).pooled_run_ids == bare_toy().run_ids
-    found = discover_pool(bare_toy(), ["n1", "s1"], pooled_run_ids="all", depth=3)
-    assert found.pooled_run_ids == ("n1", "s1")
-
-
-def test_only_candidates_are_pooled() -> None:
-    assert discover_pool(bare_toy(), ["n1", "s2", "u"]).pooled_run_ids == ("n1", "s2")
-    assert discover_pool(bare_toy(), ["u", "n2"]).pooled_run_ids == ("n2",)
-
-
 def test_nothing_pooled_warns() -> None:
     for arguments in ({"candidates": ["u"]}, {"candidates": []}, {"pooled_run_ids": []}):
         with pytest.warns(NoPoolWarning, match="no run looks pooled"):
             found = discover_pool(toy_collection(), **arguments)
         assert (found.pooled_run_ids, found.pool_depth) == ((), 0), arguments
-
-
-def test_depth_beyond_every_run_makes_no_run_pooled() -> None:
-    """A twentieth of a depth of 5,000 were holes enough for any run of 100 documents."""
-    for rule in ("leading", "skipping"):
-        with pytest.warns(NoPoolWarning):
-            found = discover_pool(load_example(), depth=5000, rule=rule)  # type: ignore[arg-type]
-        assert found.pooled_run_ids == (), rule
-
-
-def test_pool_that_explains_little_warns_where_runs_are_not_in_it() -> None:
-    with pytest.warns(
-        PoolWarning,
-        match="it explains less than half of the judgments, and 4 of 5 runs of the campaign ",
-    ) as said:
-        found = discover_pool(bare_toy(), ["s2"])
-    assert str(said[0].message).endswith("is its depth another one? bayespool pool --describe compares pools")
-    report = describe_pool(found)
-    assert report.n_unexplained == 13  # all but h and k, a and d
-    assert str(said[0].message).startswith(report.doubt)
-
-
-def test_judging_that_went_deeper_than_the_runs_at_hand_is_no_doubt() -> None:
-    """Runs cut at rank 4 of a pool to depth 10: all of them are in the pool, and explain two fifths."""
-    collection = collection_of(DEEP)
-    cut = dataclasses.replace(collection, document=np.asarray(collection.document)[:, :, :4])
-    report = describe_pool(discover_pool(cut))  # any warning is an error
-    assert (report.n_pooled_runs, report.depth, report.n_holes) == (3, 4, 0)
-    assert (report.n_judged, report.n_unexplained, report.doubt) == (300, 180, "")
 
 
 def test_settings_that_cannot_be_are_refused() -> None:
@@ -201,31 +112,6 @@ def test_simulated_pool_is_found(pool_depth: int) -> None:
     found = discover_pool(simulation.collection)
     assert found.pool_depth == pool_depth
     assert found.pooled_run_ids == simulation.collection.pooled_run_ids
-
-
-@pytest.mark.slow
-def test_pool_of_trec_2(collections: Path) -> None:
-    collection = read_real(collections / "trec2-adhoc")
-    report = describe_pool(collection)
-    assert (report.depth, report.n_pooled_runs, report.n_runs) == (100, 36, 38)
-    assert set(collection.run_ids) - set(collection.pooled_run_ids) == {"rutfmed", "uicah"}
-    # 62,620 judgments, 49,232 of them of these 36 runs, which have 149 documents that are unjudged
-    assert (report.n_judged, report.n_judged - report.n_unexplained, report.n_holes) == (62_620, 49_232, 149)
-    with pytest.warns(PoolWarning, match="7 of 38 runs pooled to depth 100"):
-        discover_pool(collection, max_holes=0)
-
-
-@pytest.mark.slow
-def test_pool_of_trec_8(collections: Path) -> None:
-    collection = discover_pool(read_real(collections / "trec8-adhoc"), max_holes=0)
-    report = describe_pool(collection)
-    assert (report.depth, report.n_pooled_runs, report.n_runs) == (100, 72, 129)
-    assert (report.n_holes, report.n_judged, report.n_unexplained) == (0, 86_830, 0)
-    assert not {"UB99SW", "UB99T"} & set(collection.pooled_run_ids)
-    # five holes in a hundred let in one run more
-    lenient = read_real(collections / "trec8-adhoc")
-    assert set(lenient.pooled_run_ids) - set(collection.pooled_run_ids) == {"fub99tt"}
-    assert describe_pool(lenient).n_holes == 17
 
 
 @pytest.mark.slow
@@ -398,18 +284,6 @@ def test_what_is_given_leaves_out_uneven_depths() -> None:
 
 
 # The real collections
-
-
-@pytest.mark.slow
-def test_pool_of_covid_round_4(collections: Path) -> None:
-    collection = read_real(collections / "covid-round4")
-    report = describe_pool(collection)
-    assert report.depths == ((8, 42),)
-    assert (report.n_runs, report.n_holes, report.n_judged, report.n_unexplained) == (72, 18, 13_262, 8_428)
-    with pytest.warns(PoolWarning, match="30 of 72 runs pooled to depth 8"):
-        complete = discover_pool(collection, max_holes=0)
-    assert (complete.pool_depth, len(complete.pooled_run_ids)) == (8, 30)
-    assert set(complete.pooled_run_ids) < set(collection.pooled_run_ids)
 
 
 def test_pool_of_dl_2021(collections: Path) -> None:

@@ -32,11 +32,6 @@ def test_a_run_is_read_until_it_misses_then_the_one_with_fewest_misses() -> None
     assert found == {"abxcyz", "abxyzc", "xabcyz", "xabyzc"}
 
 
-def test_what_is_judged_already_is_read_at_no_cost_and_runs_end() -> None:
-    # a keeps the reader in whichever run it is; b misses; what is left of the other runs is read past a and b
-    assert orders({"r1": "a", "r2": "ab", "r3": "abc"}, "a") == {"abc"}
-
-
 def test_a_known_document_counts_as_a_miss_of_the_run_it_is_read_from() -> None:
     # p misses in r1 and is then read in r2, so that r3 and r4, where a relevant one leads, go before r2's q.
     # r1 "p", r2 "pq", r3 "ax": after the first p any run without a miss goes next; q is never before a.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 
-import numpy as np
 import pytest
 from each import cases
 from retrievals import order_of, topic_of, topic_of_scores, values
@@ -57,16 +56,6 @@ def test_what_counts_can_be_changed(strategy: str, expected: tuple[float, ...]) 
     assert found == pytest.approx(dict(zip(ALL, expected, strict=True)), abs=1e-6)
 
 
-def test_the_median_counts_runs_without_the_document_as_zeros() -> None:
-    # three runs, of which two have a: 0 .5 1; one has b: 0 0 1
-    scores = {"r1": {"b": 4, "a": 3, "c": 2}, "r2": {"a": 2, "c": 1}, "r3": {"c": 3}}
-    found = values("combmed(missing='zero')", topic_of_scores(scores), "abc")
-    assert found == {"a": 0.5, "b": 0, "c": 0}
-    assert values("combmin(missing='zero')", topic_of_scores({"r1": {"a": 1}, "r2": {"a": 1}}), "a") == {
-        "a": 1
-    }
-
-
 def test_sums_of_scores_can_be_one() -> None:
     # r1: 2 1 0, of 3; r2: equal scores of two documents
     topic = topic_of_scores({"r1": {"a": 12, "b": 11, "c": 10}, "r2": {"c": 7, "d": 7}})
@@ -74,13 +63,6 @@ def test_sums_of_scores_can_be_one() -> None:
     assert found == pytest.approx({"a": 2 / 3, "b": 1 / 3, "c": 1 / 2, "d": 1 / 2})
     found = values("combsum(normalization='sum', constant=0)", topic, "abcd")
     assert found == pytest.approx({"a": 2 / 3, "b": 1 / 3, "c": 0, "d": 0})
-
-
-def test_equal_scores_count_as_said() -> None:
-    topic = topic_of_scores({"r1": {"a": 2, "b": 1, "c": 0}, "r2": {"b": -3}, "r3": {"c": 7, "d": 7}})
-    assert values("combmax", topic, "abcd") == {"a": 1, "b": 1, "c": 1, "d": 1}
-    assert values("combmax(constant=0)", topic, "abcd") == {"a": 1, "b": 0.5, "c": 0, "d": 0}
-    assert values("combsum(constant=0.25)", topic, "abcd") == {"a": 1, "b": 0.75, "c": 0.25, "d": 0.25}
 
 
 def test_infinite_scores_are_the_highest_and_the_lowest() -> None:
@@ -100,19 +82,3 @@ def test_ranks_need_no_scores_and_others_ask_for_them() -> None:
         values("combsum", topic, "abcd")
     with pytest.raises(InputError, match="equal scores that count 2"):
         parse_strategy("combsum(constant=2)")
-
-
-def test_scores_need_not_descend_and_a_run_may_have_none() -> None:
-    topic = topic_of({"r1": "abc", "r2": "d"})
-    turned = dataclasses.replace(topic, score=np.array([[1, 9, 5], [np.nan] * 3], dtype=np.float32))
-    turned = dataclasses.replace(turned, document=np.array([[0, 1, 2], [-1, -1, -1]], dtype=np.int32))
-    turned = dataclasses.replace(turned, pair=topic.pair[:3], lot=topic.lot[:3])
-    assert values("combmax", turned, "abc") == {"a": 0, "b": 1, "c": 0.5}
-    assert values("combmed(missing='zero')", turned, "abc") == {"a": 0, "b": 0.5, "c": 0.25}
-
-
-def test_equal_values_go_by_best_rank_then_lot() -> None:
-    topic = topic_of_scores({"r1": {"a": 1, "c": 0, "b": 0}, "r2": {"d": 1, "b": 0}, "r3": {"d": 0, "c": -1}})
-    # c and b have 0 and stand second at best; of a and d, which have 1, d is first twice
-    assert order_of("combmax", topic, "abcd") == "adbc"
-    assert order_of("combmnz", topic, "abcd") == "dabc"

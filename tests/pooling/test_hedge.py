@@ -35,14 +35,6 @@ def test_the_run_that_is_right_is_followed() -> None:
     assert firsts == {"a", "e"}
 
 
-def test_a_gain_by_hand() -> None:
-    # N = 3. r1 a: ln 3, b: ln 3/2, c (missing): ln 3 − ln 3 = 0. r2 b: ln 3, c: ln 3/2, a: 0.
-    # Means: a 0.549, b 0.752, c 0.203: b first, no hit. Weights 0.1^0.203 and 0.1^0.549: a 0.69, c 0.11.
-    collection = toys.from_rankings({"r1": {"1": "ab"}, "r2": {"1": "bc"}}, {"1": {"a": 0, "b": 0, "c": 1}})
-    (topic,) = retrieved_by(collection, np.arange(2))
-    assert Hedge().order(topic, collection.relevance[topic.pair] > 0, 3, RNG).tolist() == [1, 0, 2]
-
-
 def gains(topic: TopicRankings) -> np.ndarray:
     """Gain of each run from each document, shape (run, document)."""
     n = len(topic)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import gzip
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,9 +18,7 @@ from bayespool.collection.build import USER_ORGANIZATION
 from bayespool.errors import (
     InputError,
     InputWarning,
-    NoPoolWarning,
     OrganizationWarning,
-    PartialListWarning,
     PoolWarning,
     StatedPoolWarning,
 )
@@ -68,22 +65,6 @@ def organization_of(collection: Collection) -> dict[str, str]:
     return dict(zip(collection.run_ids, names, strict=True))
 
 
-def test_toy_is_read(folder: Path) -> None:
-    collection = read(folder, folder / "input.u.gz", organizations=folder / "organizations.csv")
-    assert collection.run_ids == ("n1", "n2", "s1", "s2", "u")
-    assert collection.given_run_ids == ("u",)
-    assert same(collection, toy_collection())
-    assert organization_of(collection) == {**POOLED_ORGANIZATIONS, "u": USER_ORGANIZATION}
-
-
-def test_paths_may_be_text_globs_and_lists_and_a_pool_is_enough(folder: Path) -> None:
-    pool = [folder / "pool" / "input.n*", folder / "pool" / "input.s1.gz", str(folder / "pool/input.s2.gz")]
-    files = {"pool": pool, "organizations": POOLED_ORGANIZATIONS}
-    collection = read_collection(str(folder / "qrels.txt"), [str(folder / "input.u.gz")], **files)
-    assert same(collection, toy_collection())
-    assert read(folder).run_ids == toys.POOLED
-
-
 def test_run_that_lies_in_the_pool_too_is_read_once(folder: Path) -> None:
     """Also where a link to the folder names it. One that lies elsewhere is never pooled."""
     seen: list[tuple[int, int]] = []
@@ -97,19 +78,6 @@ def test_run_that_lies_in_the_pool_too_is_read_once(folder: Path) -> None:
     assert read(folder, folder / "link" / "input.n1.gz").run_ids == ("n1", "n2", "s1", "s2")
     (folder / "pool" / "input.s1.gz").rename(folder / "input.s1.gz")
     assert read(folder, folder / "input.s1.gz").pooled_run_ids == ("n1", "n2", "s2")
-
-
-def test_link_and_on_request_the_tag_name_a_run(folder: Path) -> None:
-    """And not the file that a link points to. Two runs of one name are refused."""
-    store = folder / "store"
-    store.mkdir()
-    (folder / "input.u.gz").rename(store / "SHA256E-s99--0a1b.gz")
-    (folder / "mine.run").symlink_to(store / "SHA256E-s99--0a1b.gz")
-    assert read(folder, folder / "mine.run").given_run_ids == ("mine",)
-    assert read(folder, folder / "mine.run", run_id="tag").given_run_ids == ("u",)
-    write_run(toy_runs()[0], folder / "n1.run")
-    with pytest.raises(InputError, match="holds a run named 'n1', as does"):
-        read(folder, folder / "n1.run")
 
 
 def test_pool_settings_are_passed_on(folder: Path) -> None:
@@ -197,29 +165,7 @@ def test_settings_that_do_not_go_together(folder: Path) -> None:
             read(folder, folder / "input.u.gz", **settings)
 
 
-def test_file_ranks_are_read_for_rank_order(folder: Path) -> None:
-    """Ranks of n1 that disagree with its scores."""
-    run = next(run for run in toy_runs() if run.run_id == "n1")
-    lines = np.arange(1, len(run.doc_id) + 1, dtype=np.int32)  # e a c b d on topic 1
-    write_run(dataclasses.replace(run, rank=lines), folder / "pool" / "input.n1.gz")
-
-    campaign: Any = {"known_depth": 3, "pooled_run_ids": toys.POOLED}
-    by_rank = read(folder, order="rank", **campaign)
-    assert toys.ranking(by_rank, "n1", "1") == list("eacbd")
-    with pytest.warns(InputWarning, match="ranks and scores disagree, beyond ties, in 1 of 4 runs, n1 "):
-        by_score = read(folder, **campaign)
-    assert toys.ranking(by_score, "n1", "1") == list("abcde")
-    assert by_score.rank_note in describe_pool(by_score).notes
-
-
 # Organizations
-
-
-def test_pool_without_organizations_warns(folder: Path) -> None:
-    with pytest.warns(OrganizationWarning, match="no organizations given: each run of the pool counts as an"):
-        collection = read(folder, folder / "input.u.gz", organizations=None)
-    own = {run_id: run_id for run_id in toys.POOLED}
-    assert organization_of(collection) == {**own, "u": USER_ORGANIZATION}
 
 
 def test_pooled_run_without_an_organization_is_an_error_unless_lenient(folder: Path) -> None:
@@ -230,21 +176,6 @@ def test_pooled_run_without_an_organization_is_an_error_unless_lenient(folder: P
     with pytest.warns(OrganizationWarning, match="2 runs of the pool have no organization, 's1' for one"):
         collection = read(folder, organizations=listed, strict=False)
     assert organization_of(collection) == {"n1": "north", "n2": "north", "s1": "s1", "s2": "s2"}
-
-
-def test_runs_that_are_listed_and_not_there_are_a_short_warning(folder: Path) -> None:
-    for strict, n, said in (
-        (True, 1, "1 listed run was not read: 'z0'$"),
-        (False, 2, "2 listed runs were not read: 'z0', 'z1'$"),
-        (True, 9, "9 listed runs were .*: 'z0', 'z1', 'z2' …$"),
-    ):
-        write_organizations(
-            {**POOLED_ORGANIZATIONS, **{f"z{i}": "west" for i in range(n)}}, folder / "organizations.csv"
-        )
-        with pytest.warns(PartialListWarning, match=f"organizations.csv: {said}") as warned:
-            collection = read(folder, organizations=folder / "organizations.csv", strict=strict)
-        assert len(warned) == 1
-        assert "west" not in collection.organizations
 
 
 def user_runs(folder: Path) -> list[str]:
@@ -282,23 +213,6 @@ def test_runs_to_score_are_of_one_organization_unless_listed(folder: Path) -> No
     assert taken.organizations[taken.user_organization] == f"{USER_ORGANIZATION}'"
     assert organization_of(taken)["s2"] == USER_ORGANIZATION
     assert organization_of(taken)["u"] == f"{USER_ORGANIZATION}'"
-
-
-def test_order_of_files_changes_the_names_to_score_alone(folder: Path) -> None:
-    files = user_runs(folder)
-    one = read(folder, files)
-    other = read(folder, files[::-1])
-    assert one.fingerprint == other.fingerprint
-    assert one.given_run_ids == other.given_run_ids[::-1] == ("zeta", "alpha", "u")
-
-
-def test_scores_and_the_meaning_of_negative_relevance_are_passed_on(folder: Path) -> None:
-    for meaning, judged in (("listed", "abcfhijk"), ("unjudged", "abcfhijk"), ("nonrelevant", "abcfhijkm")):
-        assert toys.judged(read(folder, negative=meaning))[0] == judged
-    collection = read(folder, scores=True)
-    assert collection.score is not None
-    assert collection.score[collection.run_ids.index("s2"), 0, :2].tolist() == [2, 1]
-    assert read(folder).score is None
 
 
 # Second judges
@@ -377,16 +291,6 @@ def test_labels_that_cannot_be_used_are_told_by_file(labeled: Path) -> None:
             read_with_judges(labeled, [labeled / name for name in names])
 
 
-def test_labels_and_own_judgments_are_two_things(labeled: Path) -> None:
-    (labeled / "mine.txt").write_text("1 0 l 1\n")
-    collection = read(
-        labeled, labeled / "input.u.gz", own_judgments=labeled / "mine.txt", judges=labeled / "llm.txt"
-    )
-    assert toys.judged(collection) == ["abcfhijkl", "pqrvw", "abcd"]  # l, and not z
-    (judge,) = collection.judges
-    assert judge.is_labeled.sum() == 3
-
-
 # Files in each other's place
 
 
@@ -454,38 +358,6 @@ def test_a_run_is_neither_judgments_nor_labels_nor_judgments_a_run(example_files
 # No pool, no runs
 
 
-def test_no_pool_warns(folder: Path) -> None:
-    with pytest.warns(NoPoolWarning, match="no pooled runs given") as caught:
-        collection = read_collection(folder / "qrels.txt", folder / "input.u.gz")
-    assert len(caught) == 1
-    assert (collection.run_ids, collection.pooled_run_ids, collection.pool_depth) == (("u",), (), 0)
-    assert toys.judged(collection) == ["abcfhijk", "pqrvw", "abcd"]
-    (folder / "mine.txt").write_text("1 0 l 1\n")
-    with pytest.warns(NoPoolWarning, match="the judgments of your own"):
-        own = read_collection(folder / "qrels.txt", folder / "input.u.gz", own_judgments=folder / "mine.txt")
-    assert toys.judged(own) == ["abcfhijkl", "pqrvw", "abcd"]
-    with pytest.warns(NoPoolWarning, match="no run looks pooled") as caught:
-        unpooled = read(folder, pool=folder / "input.u.gz", organizations={"u": "new"})
-    assert len(caught) == 1
-    assert unpooled.pooled_run_ids == ()
-
-
-def test_runs_that_cannot_be_used_are_refused_by_file(folder: Path) -> None:
-    for runs in ((), []):
-        with pytest.raises(InputError, match="no runs given"):
-            read_collection(folder / "qrels.txt", runs)
-    (folder / "other.run").write_text("99 Q0 a 1 1.0 other\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"other\.run: none of its topics is in the qrels: it has '99'"):
-        read(folder, folder / "other.run")
-    more = "".join(f"1 Q0 d{i} 1 1 t\n" for i in range(9))
-    (folder / "bad.run").write_text("1 Q0 a 1 2 t\n1 Q0 b 2\n" + more)
-    with pytest.raises(InputError, match=r"bad\.run, line 2: "):
-        read(folder, folder / "bad.run")
-    with pytest.warns(InputWarning, match=r"bad\.run: 1 line skipped"):
-        collection = read(folder, folder / "bad.run", strict=False)
-    assert toys.ranking(collection, "bad", "1")[0] == "a"
-
-
 def test_contributors_without_judgments(folder: Path) -> None:
     collection = read_contributors(folder / "pool", organizations=POOLED_ORGANIZATIONS)
     assert collection.pooled_run_ids == toys.POOLED
@@ -494,13 +366,3 @@ def test_contributors_without_judgments(folder: Path) -> None:
     assert toys.ranking(collection, "n2", "1") == list(toys.RANKINGS["n2", "1"])
     assert collection.organizations == ("north", "south")
     assert collection.score is None
-
-
-def test_contributors_with_judgments_all_contribute(folder: Path) -> None:
-    collection = read_contributors(
-        [folder / "pool", folder / "input.u.gz"], folder / "qrels.txt", scores=True
-    )
-    assert collection.pooled.all()
-    assert toys.judgments(collection) == toys.judgments(toy_collection())
-    assert collection.organizations == collection.run_ids  # no list: each its own, and nothing is said
-    assert collection.score is not None

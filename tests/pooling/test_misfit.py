@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import warnings
 
 import numpy as np
@@ -48,27 +47,6 @@ def test_counts_of_a_toy() -> None:
     two = misfit_of(stated(bare, "take", 2, run_depth=4))
     assert two is not None
     assert (two.n_unjudged, two.n_others, two.is_large) == (0, 2, True)
-
-
-def test_shares_and_relevance_have_to_be_stated() -> None:
-    """A pool that was made with other than default shares or relevance fits only if both are said."""
-    example = load_example()
-    made = with_strategy_pool(example, "take", 300, shares="global")
-    right = misfit_of(stated(made, "take", 300, shares="global"))
-    assert right is not None
-    assert str(right) == ""
-    wrong = misfit_of(stated(made, "take", 300))
-    assert wrong is not None
-    assert wrong.n_unjudged == wrong.n_others > 3
-    assert wrong.is_large
-    graded = np.array(example.relevance)
-    hits = np.flatnonzero(graded > 0)
-    graded[hits[::2]] = 2
-    made = with_strategy_pool(dataclasses.replace(example, relevance=graded), "hedge", 300, rel=2)
-    assert str(misfit_of(stated(made, "hedge", 300, rel=2))) == ""
-    other = misfit_of(stated(made, "hedge", 300))
-    assert other is not None
-    assert other.n_others > 3
 
 
 def test_a_warning_where_it_is_large() -> None:

@@ -49,15 +49,6 @@ def test_a_ranking_with_a_gap_is_refused() -> None:
 FIXED = sorted(name for name, entry in STRATEGIES.items() if issubclass(entry.make, FixedOrder))
 
 
-@cases("name", [*FIXED, "rbp-c"])
-def test_two_documents_of_the_same_ranks_go_by_lot(name: str) -> None:
-    topic = topic_of({"r1": "abc", "r2": "bad", "r3": "e"})
-    for lots in ("abcde", "cdbae"):
-        order = order_of(name, with_lots(topic, lots), "abcde")
-        for x, y in ("ab", "cd"):
-            assert (order.index(x) < order.index(y)) == (lots.index(x) < lots.index(y))
-
-
 @settings(max_examples=20)
 @given(rankings=some_rankings(), data=st.data())
 def test_the_order_of_runs_never_matters(rankings: dict[str, str], data: st.DataObject) -> None:

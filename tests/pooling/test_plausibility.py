@@ -25,14 +25,6 @@ def plausibility(collection: Collection) -> PoolPlausibility:
     return PoolPlausibility.of(collection, np.flatnonzero(collection.pooled))
 
 
-def test_what_one_organization_alone_brought_is_judged_in_a_pool() -> None:
-    found = plausibility(campaign())
-    assert (found.lone_unjudged, found.explained, found.judged) == (0, 1, 1)
-    assert found.below_unjudged > 0.9
-    assert found.n_organizations == len(np.unique(campaign().organization[campaign().pooled]))
-    assert found.objections == ()
-
-
 def test_runs_of_another_year_are_no_pool() -> None:
     """Judgments of the other half of the organizations: what two runs share is judged, and little else."""
     whole = campaign()

@@ -7,14 +7,12 @@ import pickle
 
 import numpy as np
 import pytest
-from left_out import tables
-from toys import from_rankings, in_pool, judged, judgments, toy_collection
+from toys import from_rankings, judged, judgments, toy_collection
 
-from bayespool.collection import LISTED, UNJUDGED, Collection
+from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.errors import InputError
-from bayespool.experiments import leave_out, simulate_example
-from bayespool.pooling import StrategyPool, choose
+from bayespool.experiments import simulate_example
 from bayespool.pooling.pools import with_strategy_pool
 from bayespool.scoring import score
 
@@ -31,16 +29,6 @@ def whole() -> Collection:
 def three() -> Collection:
     """The first three documents by best rank."""
     return with_strategy_pool(whole(), "take", 3)
-
-
-def test_a_pool_of_three_documents() -> None:
-    assert judgments(three()) == {"1": {"a": 1, "b": 0, "x": 2}}
-    assert in_pool(three()) == ["abx"]
-    assert isinstance(three().pool, StrategyPool)
-    assert three().pool_depth == 2  # to depth 1 there are a and b, to depth 2 x as well
-    assert with_strategy_pool(whole(), "take", 2).pool_depth == 1
-    assert not three().pool.is_union
-    assert three().pooled_run_ids == ("r1", "r2", "r3")
 
 
 def test_others_take_the_place_of_what_leaves_with_their_labels() -> None:
@@ -103,31 +91,6 @@ def test_judgments_of_other_origin_stay() -> None:
     assert judgments(pool.unpool(organization="south"))["1"].items() >= {"j": 0, "m": 1}.items()
 
 
-def test_a_document_that_is_listed_is_listed_again_when_it_comes_back() -> None:
-    """b is in the pool and nobody judged it; with a smaller budget it is not in the pool, and unjudged."""
-    relevance = {"1": {**GRADES["1"], "x": -1}}
-    listed = from_rankings(RANKED, relevance, ORGANIZATIONS, pooled_run_ids=tuple(RANKED), pool_depth=4)
-    x = listed.doc_ids.to_pylist().index("x")
-    assert listed.relevance[x] == LISTED
-    assert with_strategy_pool(listed, "take", 3).relevance[x] == LISTED
-    small = with_strategy_pool(listed, "take", 2)
-    assert small.relevance[x] == UNJUDGED
-    assert small.unpool(["r1", "r3"]).relevance[x] == LISTED
-
-
-def test_labels_from_elsewhere_come_in() -> None:
-    """A pool of documents that nobody had judged so far has the judgments that labels tell of."""
-    shallow = from_rankings(
-        RANKED, {"1": {"a": 1, "b": 0}}, ORGANIZATIONS, pooled_run_ids=tuple(RANKED), pool_depth=1
-    )
-    known = whole().relevance.copy()
-    deeper = with_strategy_pool(shallow, "take", 3, run_depth=4, labels=known)
-    assert judgments(deeper) == {"1": {"a": 1, "b": 0, "x": 2}}
-    known[shallow.doc_ids.to_pylist().index("x")] = -1
-    assert judged(with_strategy_pool(shallow, "take", 3, run_depth=4, labels=known)) == ["ab"]
-    assert judged(with_strategy_pool(shallow, "take", 3)) == ["ab"]  # no deeper than the pool so far
-
-
 def test_equal_pools_are_told_by_their_text() -> None:
     one, other = three(), three()
     assert one.pool is not other.pool
@@ -156,15 +119,6 @@ def test_it_is_pickled_with_the_collection() -> None:
     assert not again.pool.judged(again, [0]).flags.writeable
 
 
-def test_the_order_of_runs_is_of_no_account() -> None:
-    example = with_strategy_pool(simulate_example().collection, "move-to-front", 200)
-    runs = np.flatnonzero(example.pooled)
-    assert np.array_equal(example.in_pool(runs[::-1]), example.in_pool(runs))
-    assert int(example.in_pool(runs).sum()) == len(
-        choose(simulate_example().collection, "move-to-front", 200)
-    )
-
-
 def test_it_is_a_frozen_value_that_no_depth_cuts() -> None:
     assert three().unpool(()).fingerprint == three().fingerprint
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -176,24 +130,6 @@ def test_it_is_a_frozen_value_that_no_depth_cuts() -> None:
     ):
         with pytest.raises(InputError, match=message):
             make()
-
-
-@pytest.mark.slow
-def test_experiments_ask_it_again_in_as_many_processes() -> None:
-    """Without an organization there are as many judgments, others among them."""
-    example = with_strategy_pool(simulate_example().collection, "move-to-front", 400)
-    settings = {"measures": "P@10", "estimators": ["as-judged", "posterior-background"], "draws": 50}
-    one = leave_out(example, **settings)
-    assert tables(one) == tables(leave_out(example, n_jobs=2, **settings))
-    frame = one.to_frame()
-    frame = frame[frame["estimator"] == "as-judged"].set_index("run_id")
-    for run in ("north-1", "east-1"):
-        organization = run.split("-")[0]
-        smaller = example.unpool(organization=organization)
-        index = example.run_index(run)[0]
-        top = smaller.relevance[example.document[index, :, :10]]
-        assert frame.loc[run, "bound_lower"] == pytest.approx((top > 0).sum() / 200)
-        assert int((smaller.judged & ~example.judged).sum()) > 0
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from itertools import combinations, product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ import toys
 from each import cases
 
 from bayespool import load_example
-from bayespool.collection import Collection, build_collection, read_qrels, read_runs
+from bayespool.collection import Collection
 from bayespool.pooling import Stratified, choose
 from bayespool.pooling.sampled import infer_ap, infer_stratified_ap, sampled_ap, sampled_states
 from bayespool.pooling.strategy import retrieved_by
@@ -68,32 +67,12 @@ def test_all_judged_gives_the_measures_themselves() -> None:
     assert infer_stratified_ap(state, stratum, size, size, hits).item() == pytest.approx(AP, abs=1e-4)
 
 
-def test_pairs_by_hand() -> None:
-    # relevant at 1 and 3, each judged with probability ½: (2 · 1 + 2 · (1 + 2) / 3) / 4
-    state, half = np.array([1, -1, 1]), np.full(3, 0.5)
-    assert sampled_ap(state, half, 4.0).item() == pytest.approx(1.0, abs=1e-12)
-    # 2 of 4: a pair has probability 1/6 and counts 6, not 4: (2 + (2 + 6) / 3) / 4
-    weight = np.array([2 * 3 / (4 * 1)])
-    found = sampled_ap(state, half, 4.0, stratum=np.zeros(3, int), pair_weight=weight)
-    assert found.item() == pytest.approx((2 + 8 / 3) / 4, abs=1e-12)
-    assert sampled_ap(np.array([0, -1]), np.full(2, 0.5), 0.0).item() == 0
-
-
 def test_xinfap_by_hand() -> None:
     # Stratum 0: A relevant, B not. Stratum 1: C relevant, D not, E F not judged. Ranking B E C A D.
     # C at 3: (1 + 0 + 1 · ⅓) / 3. A at 4: (1 + 0 + 2 · 1) / 4. Relevant: 1 in stratum 0, 2 in stratum 1.
     state, stratum = np.array([0, -1, 1, 1, 0]), np.array([0, 1, 1, 0, 1])
     found = infer_stratified_ap(state, stratum, np.array([2, 4]), np.array([2, 2]), np.array([1, 1]))
     assert found.item() == pytest.approx((3 / 4 + 2 * 4 / 9) / 3, abs=1e-4)
-
-
-def test_a_stratum_that_is_not_judged_is_left_out_and_so_are_topics_without_relevant_documents() -> None:
-    state, stratum = np.array([1, -1]), np.array([0, 1])
-    found = infer_stratified_ap(state, stratum, np.array([1, 5]), np.array([1, 0]), np.array([1, 0]))
-    assert found.item() == pytest.approx(1.0, abs=1e-4)
-    state, none = np.array([[0, -1], [-2, -2]]), np.array([0])
-    assert infer_ap(state, 0).tolist() == [0, 0]
-    assert infer_stratified_ap(state, np.zeros((2, 2)), none + 2, none + 1, none).tolist() == [0, 0]
 
 
 def read_by_pytrec_eval(collection: Collection, judged: np.ndarray, pooled: np.ndarray) -> np.ndarray:
@@ -144,17 +123,6 @@ def test_infap_is_pytrec_evals() -> None:
         judged, pooled = sample_of(collection, np.arange(4), "uniform", n)
         expected = read_by_pytrec_eval(collection, judged, pooled)
         assert inferred(collection, judged, pooled) == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.slow
-def test_infap_is_pytrec_evals_on_trec8(collections: Path) -> None:
-    folder = collections / "trec8-adhoc"
-    runs = sorted((folder / "runs").iterdir())[::20]
-    collection = build_collection(read_runs(runs), read_qrels(folder / "qrels.txt"))
-    judged, pooled = sample_of(collection, np.arange(len(runs)), "uniform", 5000)
-    expected = read_by_pytrec_eval(collection, judged, pooled)
-    assert expected.mean() > 0.05
-    assert inferred(collection, judged, pooled) == pytest.approx(expected, abs=1e-9)
 
 
 def test_stratified_samples_of_the_example_infer_its_average_precision() -> None:

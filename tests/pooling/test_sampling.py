@@ -10,7 +10,6 @@ import pytest
 import toys
 from each import cases
 
-from bayespool import load_example
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.pooling import (
@@ -85,31 +84,6 @@ def test_strata_take_turns_by_their_rates(n: int, of_top: int, of_rest: int) -> 
         assert (strategy.stratum(topic)[order] == 0).sum() == of_top
     inclusion = strategy.inclusion(topic, relevant, n, np.random.default_rng(1))
     assert inclusion.tolist() == [of_top / 3, of_rest / 6, of_rest / 6] * 3
-
-
-def test_documents_keep_their_lots_without_some_runs() -> None:
-    """The order of fewer runs' documents is that of all, without those that the other runs alone have."""
-    collection = load_example()
-    pooled = np.flatnonzero(collection.pooled)
-    n_before = n_after = 0
-    for of_all, of_some in zip(
-        retrieved_by(collection, pooled), retrieved_by(collection, pooled[:-3]), strict=True
-    ):
-        before, after = (
-            topic.pair[Uniform().order(topic, np.zeros(0, dtype=bool), len(topic), np.random.default_rng(1))]
-            for topic in (of_all, of_some)
-        )
-        assert after.tolist() == before[np.isin(before, after)].tolist()
-        n_before, n_after = n_before + len(before), n_after + len(after)
-    assert n_after < n_before
-
-
-def test_the_first_draw_of_active_sampling_by_hand() -> None:
-    # N = 2: 1 + 1/1 + 1/2 = 5/2 at rank 1, 1 + 1/2 = 3/2 at rank 2. r1: a 5/8, b 3/8. r2: b alone.
-    topic, relevant = of_one_topic({"r1": "ab", "r2": "b"}, "a")
-    inclusion = ActiveSampling().inclusion(topic, relevant, 1, np.random.default_rng(1))
-    assert inclusion == pytest.approx([5 / 16, 11 / 16], abs=1e-12)
-    assert frequencies(ActiveSampling(), topic, relevant, 1, 2000) == pytest.approx(inclusion, abs=0.042)
 
 
 def test_active_sampling_learns_by_hand() -> None:

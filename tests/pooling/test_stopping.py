@@ -71,24 +71,6 @@ def test_what_is_no_rule_is_refused(text: str, message: str) -> None:
         parse_stopping_rule(text)
 
 
-@cases("strategy", ["take", "max-mean"])
-def test_a_topic_ends_where_its_order_fulfills_the_rule(strategy: str) -> None:
-    example = load_example()
-    whole, ended = (
-        choose(example, strategy, depth=10, budget=2000),
-        choose(example, strategy, depth=10, stop="nonrelevant(n=5)"),
-    )
-    rule = parse_stopping_rule("nonrelevant(n=5)")
-    for topic in range(len(example.query_ids)):
-        order = whole.pair[whole.start[topic] : whole.start[topic + 1]]
-        n = stops_at(rule, example.relevance[order], len(order))
-        found = ended.pair[ended.start[topic] : ended.start[topic + 1]]
-        assert found.tolist() == order[:n].tolist()
-    assert len(ended) < len(whole)
-    small = choose(example, strategy, 100, depth=10, stop=rule)
-    assert len(small) <= 100
-
-
 def test_a_list_says_where_topics_ended() -> None:
     example = load_example()
     chosen = choose(example, "take", 900, depth=10, stop="recall(target=0.5)")

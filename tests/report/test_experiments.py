@@ -56,33 +56,6 @@ def lines_of(shown: Result, width: int = 60) -> list[str]:
     return printed(lambda console: print_result(shown, console), width=width).splitlines()
 
 
-def test_printed_tables() -> None:
-    lines, summary = lines_of(result()), result().to_frame("summary")
-    (n_runs,) = set(summary["n_runs"])
-    title = f"P@10, the best {n_runs} of 7 pooled runs"
-    assert title in lines
-    rows = {(line.split() or [""])[0]: line.split()[1:] for line in lines[: lines.index(title)]}
-    row = summary.set_index(["measure", "estimator"]).loc["P@5", "condensed-list"]
-    numbers = [f"{row['mae']:.4f}", f"{row['rmse']:.4f}", f"{row['bias']:+.4f}", f"{row['topic_rmse']:.4f}"]
-    numbers += [f"{row['sre']:.0f}", f"{row['sre_star']:.0f}", f"{row['kendall_tau_b']:.4f}", "–"]
-    assert rows["condensed-list"] == numbers
-    errors = next(line.split() for line in lines if line.split()[:1] == ["posterior-background"])
-    row = summary.set_index(["measure", "estimator"]).loc["P@5", "posterior-background"]
-    shares = [f"{row[f'{kind}_{level}']:.3f}" for kind in ("coverage", "pit") for level in (50, 80, 95)]
-    assert rows["posterior-background"] == [*shares, f"{row['width']:.4f}"]
-    assert errors[-1] == f"{row['crps']:.4f}"
-    assert any(line.startswith("P@5, intervals of ") for line in lines)
-    reliability = result().reliability("P@5")
-    ends = f"{reliability.generalizability_lower:.3f}–{reliability.generalizability_upper:.3f}"
-    of_measure = next(line.split() for line in lines if line.split()[:1] == ["P@5"])
-    assert of_measure[:4] == ["P@5", "8", f"{reliability.generalizability:.3f}", ends]
-    scope, *sentences = result().summary()
-    assert scope.startswith("Each organization left out in turn, mean over 8 topics; ")
-    for measure, said in zip(("P@5", "P@10"), sentences, strict=True):
-        assert said.startswith(f"{measure}, over {n_runs} runs left out of the pool: ")
-        assert said in " ".join(" ".join(lines).split())
-
-
 def test_clusters_are_told_and_written(tmp_path: Path) -> None:
     """Four clusters: those of more organizations than one are left out."""
     clustered = leave_out(small(), "P@10", estimators="as-judged", by="cluster", n_clusters=4)
@@ -165,16 +138,6 @@ def test_what_is_read_back_says_the_same(tmp_path: Path) -> None:
         (shown if command == "leave-out" else stored).write_report(tmp_path / "report.html")
         page = (tmp_path / "report.html").read_text()
         assert all(html.escape(sentence) in page for sentence in shown.summary()), command
-
-
-@pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
-def test_at_most_eight_budgets_are_printed() -> None:
-    shown = OF_ALL["budgets"]()
-    by_budget = next(text for text in shown.read() if text.caption == "P@10, MAE by budget")
-    assert by_budget.header == ("strategy", "20", "60", "100", "140", "180")
-    labels = re.findall(r"\\label{(.*)}", shown.to_latex())
-    assert labels[2:5] == ["tab:summary-p-10", "tab:summary-p-10-2", "tab:summary-p-10-3"]
-    assert len(set(labels)) == len(labels) == len(shown.read())
 
 
 def test_figures_for_a_phone_have_their_panels_one_below_the_other() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from functools import cache
 from pathlib import Path
 
@@ -13,10 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from known_scores import POINT, with_posterior
 from small import small
-from toys import toy_collection
 
 from bayespool.errors import OutputError
-from bayespool.measures import parse_measures
 from bayespool.report.saving import check_output, described, json_value
 from bayespool.scoring import Scores, score
 
@@ -65,15 +62,6 @@ def test_files_hold_the_frame_and_the_metadata(per_topic: bool, tmp_path: Path) 
     assert [row["value"] for row in lacking] == [None] * 4
 
 
-def test_same_scores_give_the_same_bytes(tmp_path: Path) -> None:
-    again = made()
-    for ending in ENDINGS:
-        one, other = tmp_path / f"one.{ending}", tmp_path / f"other.{ending}"
-        everything().save(one)
-        again.save(other)
-        assert one.read_bytes() == other.read_bytes(), ending
-
-
 def test_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "file.csv").write_bytes(b"a file")
@@ -89,26 +77,3 @@ def test_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
             with pytest.raises(OutputError, match=said):
                 refuse(tmp_path / name)
     assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_what_stood_there_stays_when_the_disk_is_full(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    for ending in ENDINGS:
-        path = tmp_path / f"scores.{ending}"
-        path.write_bytes(b"what stood there")
-        with pytest.raises(OutputError, match="cannot be written: No space left on device"):
-            everything().save(path)
-        assert path.read_bytes() == b"what stood there", ending
-        assert list(tmp_path.iterdir()) == [path]
-        path.unlink()
-
-
-def test_measures_of_a_file_are_those_asked_for(tmp_path: Path) -> None:
-    scores = score(toy_collection(), "u", parse_measures(["P@3", "P@5"]), estimators=["background"])
-    scores.save(tmp_path / "a.csv")
-    assert pd.read_csv(tmp_path / "a.csv")["measure"].tolist() == ["P@3", "P@5"]

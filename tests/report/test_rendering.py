@@ -9,7 +9,6 @@ import re
 from functools import cache, partial
 
 import pandas as pd
-import pytest
 from hostile import IMAGE, QUOTES, SCRIPT
 
 from bayespool import __version__
@@ -107,18 +106,6 @@ def test_the_policy_allows_the_page_itself_and_nothing_else() -> None:
     assert html.startswith("<!DOCTYPE html>")
     assert f'content="bayespool {__version__}"' in html
     assert len(html) < 700_000
-
-
-def test_notes_stand_whole_and_names_break_where_they_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    note = "unlike the pool (distance 2.5; 0.4 if as often as its judged documents); 2 topics missing"
-    monkeypatch.setattr(Page, "notes", lambda self: (note, note))
-    html = page_html(Page("tuw_dr/base 0.5"))
-    assert html.count(f"<li>{note}</li>") == 1
-    assert "tuw_<wbr>dr/<wbr>base 0.5</t" in html
-    monkeypatch.setattr(Page, "notes", Result.notes)
-    html = page_html(Page("a"))
-    assert "Nothing to note" in html
-    assert "What to know before quoting" not in html
 
 
 def test_wide_tables_are_printed_in_landscape_and_tall_ones_scroll() -> None:

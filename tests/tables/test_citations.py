@@ -127,26 +127,6 @@ def test_bayespool_and_its_papers_are_those_of_the_citation_file() -> None:
         assert (paper.year, paper.doi) == (reference["year"], reference.get("doi", ""))
 
 
-def test_measures_and_engines_say_what_they_cite() -> None:
-    of_measures = {name: measure.citations for name, measure in MEASURES.items() if measure.citations}
-    assert of_measures == {
-        "AntiP": ("lipani-lupu-hanbury-2015",),
-        "DCG": ("jarvelin-kekalainen-2002",),
-        "ERR": ("chapelle-etal-2009",),
-        "INST": ("moffat-etal-2015",),
-        "RBP": ("moffat-zobel-2008",),
-        "SDCG": ("ravana-moffat-2010",),
-        "nDCG": ("jarvelin-kekalainen-2002",),
-    }
-    of_engines = {name: engine.citations for name, engine in ENGINES.items()}
-    assert of_engines == {
-        "laplace": ("rue-martino-chopin-2009", "tierney-kadane-1986"),
-        "nuts": ("hoffman-gelman-2014", "abril-pla-etal-2023"),
-    }
-    keys = {key for keys in (*of_measures.values(), *of_engines.values()) for key in keys}
-    assert len(cite(keys)) == 10
-
-
 def test_own_methods_cite_and_unknown_papers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     own = Citation("toy-2026", ("A. Toy",), 2026, "What is a toy?", "Toys", kind="article", volume="1")
     with monkeypatch.context() as patched:

@@ -27,15 +27,6 @@ from bayespool.tables.files import (
 )
 
 
-def test_atomic_write_makes_and_replaces_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "out.csv"
-    atomic_write(path, "é\n")
-    assert path.read_bytes() == "é\n".encode()
-    atomic_write(str(path), b"\x00new")
-    assert path.read_bytes() == b"\x00new"
-    assert [child.name for child in tmp_path.iterdir()] == ["out.csv"]
-
-
 @pytest.mark.skipif(os.name != "posix", reason="file modes and pipes are of POSIX")
 def test_atomic_write_keeps_to_the_umask_links_and_pipes(tmp_path: Path) -> None:
     umask = os.umask(0o027)
@@ -58,23 +49,6 @@ def test_atomic_write_keeps_to_the_umask_links_and_pipes(tmp_path: Path) -> None
     reader.join(timeout=10)
     assert got == ["z"]
     assert (tmp_path / "pipe").is_fifo()
-
-
-def test_atomic_write_that_cannot(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("old")
-    (tmp_path / "folder").mkdir()
-    for path, why in (
-        (tmp_path / "file" / "out", f"{tmp_path / 'file'} is not a folder"),
-        (tmp_path / "folder", "a folder stands there"),
-        (tmp_path / "nowhere" / "out", f"there is no folder {tmp_path / 'nowhere'}"),
-        (tmp_path / ("x" * 300), "File name too long"),
-    ):
-        with pytest.raises(OutputError) as caught:
-            atomic_write(path, "new")
-        assert str(caught.value) == f"{path}: cannot be written: {why}"
-    assert (tmp_path / "file").read_text() == "old"
-    assert sorted(child.name for child in tmp_path.iterdir()) == ["file", "folder"]
-    assert not list((tmp_path / "folder").iterdir())
 
 
 def test_atomic_write_that_fails_midway_leaves_the_old_file(
@@ -207,17 +181,3 @@ def test_folder_of_another_process(tmp_path: Path) -> None:
     assert not files._locked
     unlock(tmp_path)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_frame_is_read_as_it_was_written() -> None:
-    frame = pd.DataFrame({"run_id": ["a", "=b"], "value": [0.1, float("nan")], "n": [1, 2]})
-    found = files.read_frame(files.parquet_bytes(frame, {"seed": 1}))
-    assert found is not None
-    pd.testing.assert_frame_equal(found[0], frame)
-    assert found[1] == {"seed": 1}
-    bare = files.read_frame(files.parquet_bytes(frame))
-    assert bare is not None
-    assert bare[1] == {}
-    assert files.read_frame(b"PAR1 and no more") is None
-    assert files.digest("é") == files.digest("é".encode())
-    assert files.digest("a") != files.digest("b")

@@ -44,21 +44,6 @@ def body_of(text: str) -> list[str]:
     return lines[lines.index(r"    \midrule") + 1 : lines.index(r"    \bottomrule")]
 
 
-def test_latex_has_a_row_per_run_and_a_cell_per_column() -> None:
-    text = latex_tables([TABLE], ["bayespool 1", "second\nline"], ["to know"])
-    assert text.splitlines()[:3] == [r"% needs \usepackage{booktabs}", "% bayespool 1", r"% second\nline"]
-    assert r"\caption{Runs \& more. " in text
-    assert text.count(r"odd\textbackslash{}nname}") == 1
-    assert text.endswith("\\end{table}\n% note: to know\n")
-    assert r"\label{tab:scores-p-rel-2-10}" in text
-    assert r"\begin{tabular}{@{}lrr@{}}" in text
-    rows = body_of(text)
-    assert len(rows) == len(NAMES)
-    for row in rows:
-        assert row.endswith(r" & $-$0.1000 & 0.1000--0.2000 \\")
-        assert len(re.findall(r"(?<!\\)&", row)) == 2
-
-
 WRITTEN = {
     r"\input{x}": r"\textbackslash{}input\{x\}",
     "a_b&c%d#e$f^g~h": r"a\_b\&c\%d\#e\$f\textasciicircum{}g\textasciitilde{}h",

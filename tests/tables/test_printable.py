@@ -6,7 +6,7 @@ import unicodedata
 
 from hypothesis import given, strategies as st
 
-from bayespool.tables.formatting import printable, some_of
+from bayespool.tables.formatting import printable
 
 SHOWN = {
     "run \x1b[31mred": r"run \x1b[31mred",
@@ -30,10 +30,3 @@ def test_no_control_is_left(text: str) -> None:
     shown = printable(text, one_line=True)
     assert not [c for c in shown if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp")]
     assert printable(shown, one_line=True) == shown
-
-
-def test_a_long_list_is_shortened_and_a_short_one_is_not() -> None:
-    assert some_of([]) == ""
-    assert some_of("abcdef") == "a, b, c, d, e, f"
-    assert some_of("abcdefg") == "a, b, c, d, e and 2 more"
-    assert some_of(range(4), 2) == "0, 1 and 2 more"

@@ -54,8 +54,7 @@ from bayespool.scoring import (
     judge_next,
     read_scores,
 )
-from bayespool.tables import TextTable, html_repr
-from bayespool.tables.markup import Shown, first_rows, one_line
+from bayespool.tables.markup import Shown, first_rows
 from bayespool.tables.table import Table
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
@@ -211,19 +210,6 @@ def test_a_result_is_one_line_and_a_table() -> None:
             assert isinstance(found.to_frame(), pd.DataFrame), name
         if hasattr(found, "frame"):
             pd.testing.assert_frame_equal(found.frame(), found.to_frame())
-
-
-def test_lines_say_what_they_are_of_and_stay_one() -> None:
-    assert repr(compared()) == "<Comparison: P@10 of 1 pair of 2 runs (new-a, new-b) on 20 topics>"
-    assert repr(Values(np.zeros((5, 2, 3)))) == "<Values: 5 draws of 2 runs on 3 topics, amounts of 1/1>"
-    line = one_line("Scores", "a\n\x1b[31m" + "x" * 500)
-    assert line.startswith(r"<Scores: a\n\x1b[31mxxx")
-    assert len(line) < 200
-    assert line.endswith("…>")
-    wicked = "<img src=x onerror=alert(1)>"
-    shown = html_repr(wicked, (TextTable(wicked, (wicked,), ((wicked,),)),))
-    assert "<img" not in shown
-    assert shown.count("&lt;img") == 4
 
 
 def test_first_rows_of_a_large_frame() -> None:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
-import re
 from typing import Any
 
 import pandas as pd
 import pytest
-from rich.console import Console
 
 from bayespool.errors import InputError
-from bayespool.report.terminal import print_text_table
 from bayespool.tables.columns import COLUMNS, KINDS, Column
-from bayespool.tables.markup import Arrangement, TextTable, html_table, latex_tables, markdown_tables
+from bayespool.tables.markup import Arrangement, TextTable
 from bayespool.tables.table import Ends, Spread, Table, View, table_of
 
 FRAME = pd.DataFrame(
@@ -64,17 +60,6 @@ def of(*columns: Any, **more: Any) -> View:
     return View(title="", names=("run_id",), columns=columns, **more)
 
 
-def test_groups_stand_above_their_columns_and_columns_may_be_those_of_some_values() -> None:
-    points = of("value", Ends(), where={"estimator": "point"})
-    assert read(points).header == ("run", "estimate"), "an interval that no row has"
-    text = read(of(Spread(("value", Ends()), "estimator", grouped=True)))
-    assert text.groups == (("point", 1), ("drawn", 2))
-    assert text.headings() == ["run", "point estimate", "drawn estimate", "drawn 90 % interval"]
-    text = read(of(Spread(("value",), "estimator", label="by\n{}", values=("drawn",))))
-    assert (text.header, text.rows) == (("run", "by\ndrawn"), (("a", "0.5000"), ("b", "–")))
-    assert table(of("value", where={"estimator": "none"})).read() == ()
-
-
 def test_an_arrangement_chooses_columns_sorts_and_cuts() -> None:
     text = read(WIDE, Arrangement(["drawn", "n"], "n", 1))
     assert (text.header, text.rows) == (("run", "posterior", "number\nof"), (("a", "0.5000", "1,200"),))
@@ -107,15 +92,6 @@ def test_a_column_of_a_paper_has_no_zero_before_the_point() -> None:
     assert text.rows == (("a", ".500"), ("b", "10.500"))
 
 
-def test_a_long_table_without_views_is_left_to_its_file() -> None:
-    many = Table("runs", "Runs", pd.DataFrame({"run_id": list(map(str, range(700))), "value": 0.5}))
-    assert many.whole().rows == ()
-    assert many.whole().notes == (
-        "The table has 700 rows, too many for a page; the result's own file has them.",
-    )
-    assert table().whole().rows[0] == ("a", "point", "0.2500", "–", "–", "90 %", "1,200")
-
-
 def test_the_kind_of_a_column_decides_how_it_is_printed() -> None:
     for kind, value, text in (
         ("run", "a", "a"),
@@ -137,19 +113,3 @@ def test_the_kind_of_a_column_decides_how_it_is_printed() -> None:
         assert column.kind in KINDS, name
         assert column.help.endswith("."), name
         assert column.label, name
-
-
-def test_the_kind_of_a_column_decides_how_it_is_aligned() -> None:
-    """Text after a number is aligned left, in every format."""
-    view = View(title="Mixed", names=("run_id",), columns=("n", "estimator", "value"))
-    text = read(view)
-    assert [text.is_text(i) for i in range(4)] == [True, False, True, False]
-    assert text.without([1]).texts == (1,)
-    assert "{@{}lrlr@{}}" in latex_tables([text])
-    assert markdown_tables([text]).splitlines()[3] == "| :-- | --------: | :-------- | -------: |"
-    sides = re.findall(r'<th scope="col" style="text-align:(\w+);', html_table(text))
-    assert sides == ["left", "right", "left", "right"]
-    console = Console(file=io.StringIO(), width=80)
-    print_text_table(console, text)
-    shown = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
-    assert " a     1,200  point        0.2500 " in shown
