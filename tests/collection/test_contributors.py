@@ -11,7 +11,6 @@ from bayespool.collection.pools import sole_contributor
 
 
 def alone(collection: Collection, owner: np.ndarray, unit: int) -> list[str]:
-    """Documents of each topic that a unit alone contributed."""
     found = [""] * len(collection.query_ids)
     for pair in np.flatnonzero(owner == unit):
         found[collection.pair_topic[pair]] += collection.doc_id(int(pair))

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from bayespool import read_collection, read_runs
-from bayespool.collection import Collection
 from bayespool.collection.encoding import Encoding
 from bayespool.experiments import simulate_example
 
 
-def read(folder: Path) -> Collection:
-    return read_collection(
-        folder / "qrels.txt",
-        folder / "new",
-        pool=folder / "pool",
-        organizations=folder / "organizations.csv",
-        scores=True,
-    )
-
-
 def test_batches_make_the_same_collection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     simulate_example().write(tmp_path)
-    whole = read(tmp_path)
-    sizes: list[int] = []
-    encode = Encoding.encode
+    files = {"pool": tmp_path / "pool", "organizations": tmp_path / "organizations.csv"}
+    read = partial(read_collection, tmp_path / "qrels.txt", tmp_path / "new", **files, scores=True)
+    whole, sizes, encode = read(), list[int](), Encoding.encode
 
     def counted(self: Encoding, runs: list[object]) -> object:
         sizes.append(len(runs))
@@ -37,7 +27,7 @@ def test_batches_make_the_same_collection(tmp_path: Path, monkeypatch: pytest.Mo
     for batch, fewest in ((1, 1), (200_000, 2)):
         sizes.clear()
         monkeypatch.setattr("bayespool.collection.readers.BATCH", batch)
-        parts = read(tmp_path)
+        parts = read()
         assert min(sizes[:-1]) >= fewest
         assert len(sizes) > 2
         assert sum(sizes) == len(whole.run_ids)

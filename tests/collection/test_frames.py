@@ -22,25 +22,18 @@ FRAME = pd.DataFrame(
 )
 RUN_OBJECTS: dict[str, Any] = {
     "frame": FRAME,
-    "frame of objects": FRAME.astype({"query_id": object, "doc_id": object}),
-    "frame of strings": FRAME.astype({"query_id": "string", "doc_id": "string"}),
     "frame of Arrow strings": FRAME.astype({"query_id": "string[pyarrow]", "doc_id": "string[pyarrow]"}),
     "frame of categories": FRAME.astype({"query_id": "category", "doc_id": "category"}),
-    "frame with integer topics": FRAME.astype({"query_id": int}),
     "frame with nullable numbers": FRAME.astype({"query_id": "Int64", "score": "Float64"}),
     "frame with another index": FRAME.set_index(pd.Index([7, 7, 7])),
     "PyTerrier's names": FRAME.set_axis(["qid", "docno", "score"], axis=1).assign(query="words"),
     "ranx's names": FRAME.set_axis(["q_id", "doc_id", "score"], axis=1),
-    "other names": FRAME.set_axis(["topic", "docid", "sim"], axis=1),
-    "dictionary": {"101": {"d1": 3.5, "d2": 2.5}, "102": {"d1": 0.5}},
     "dictionary with integer topics": {101: {"d1": 3.5, "d2": 2.5}, np.int64(102): {"d1": np.float32(0.5)}},
     "named tuples": [ScoredDoc(*row) for row in PLAIN_ROWS],
-    "dictionaries as rows": [dict(zip(ScoredDoc._fields, row, strict=True)) for row in PLAIN_ROWS],
     "dictionaries in another order": [
         {"score": score, "qid": topic, "docno": document, "query": "words"}
         for topic, document, score in PLAIN_ROWS
     ],
-    "table of Arrow": pa.Table.from_pandas(FRAME),
     "table of large strings": pa.Table.from_pandas(FRAME).cast(
         pa.schema({"query_id": pa.large_string(), "doc_id": pa.large_string(), "score": pa.float32()})
     ),
@@ -66,8 +59,7 @@ def test_run_from_an_object() -> None:
 def test_run_with_ranks_from_a_frame() -> None:
     run = trec.run_from_frame(FRAME.assign(rank=[0.0, 1.0, 0.0]), "mine")
     assert run.rank is not None
-    assert run.rank.tolist() == [0, 1, 0]
-    assert run.rank.dtype == np.int32
+    assert (run.rank.tolist(), run.rank.dtype) == ([0, 1, 0], np.int32)
     run = trec.run_from_frame({"101": ["d1", "d2"], 102: ("d1",)}, "x")  # lists of documents, in order
     assert rows_of(run) == [("101", "d1", 2.0), ("101", "d2", 1.0), ("102", "d1", 1.0)]
 
@@ -76,11 +68,10 @@ QREL_ROWS = [("101", "d1", 1), ("101", "d2", -1), ("102", "d1", 0)]
 QRELS_FRAME = pd.DataFrame(QREL_ROWS, columns=["query_id", "doc_id", "relevance"])
 QRELS_OBJECTS: dict[str, Any] = {
     "frame": QRELS_FRAME,
-    "frame of floats": QRELS_FRAME.astype({"relevance": float}),
-    "PyTerrier's names": QRELS_FRAME.set_axis(["qid", "docno", "label"], axis=1),
-    "other names": QRELS_FRAME.set_axis(["topic", "did", "rel"], axis=1),
+    "floats and PyTerrier's names": QRELS_FRAME.astype({"relevance": float}).set_axis(
+        ["qid", "docno", "label"], axis=1
+    ),
     "BEIR's names": QRELS_FRAME.set_axis(["query-id", "corpus-id", "score"], axis=1),
-    "trectools' names": QRELS_FRAME.set_axis(["query", "docno", "rating"], axis=1),
     "dictionary": {"101": {"d1": 1, "d2": -1}, "102": {"d1": 0}},
     "named tuples": [Qrel(*row, "0") for row in QREL_ROWS],
 }
@@ -98,10 +89,8 @@ BAD_OBJECTS: dict[str, list[Any]] = {
     "no column score; did you mean 'scroe'?": [FRAME.rename(columns={"score": "scroe"})],
     "no column query_id; it may be called": [[Untopical("a", 1)]],
     "several columns score; keep one of them": [pd.concat([FRAME, FRAME[["score"]]], axis=1)],
-    "several columns query_id; keep one of them": [pd.concat([FRAME, FRAME[["query_id"]]], axis=1)],
     "row 2 has other fields than row 1; give each row the fields of the first: q": [
         [ScoredDoc("1", "a", 0.5), Untopical("b", 0.4)],
-        [ScoredDoc("1", "a", 0.5), ("1", "b", 0.4)],
         [{"qid": "1", "docno": "a", "score": 0.5}, {"qid": "1", "docno": "b"}],
     ],
     "doc_id cannot be used in row 2 ('utf-8'": [{"1": {"a": 1, "\ud800": 1}}],
@@ -111,14 +100,13 @@ BAD_OBJECTS: dict[str, list[Any]] = {
         FRAME.assign(score=["1", "x", "2"]),
         *(  # not read as their real parts
             {"query_id": list("111"), "doc_id": list("abc"), "score": values}
-            for values in (np.array([1.0, 2j, 3.0]), pd.Series([1.0, 2j, 3.0]), [1.0, 2j, 3.0])
+            for values in (np.array([1.0, 2j, 3.0]), [1.0, 2j, 3.0])
         ),
     ],
     "no rows": [FRAME.iloc[:0], {}, {"1": {}}],
     "a float under topic '1'; the form is {query_id: {doc_id: score}}": [{"1": 0.5}],
     "nothing to read in a list": [[]],
     "nothing to read in a str; give a data frame": ["a.run"],
-    "nothing to read in a NoneType": [None],
     "tuple objects where named tuples are expected": [[("1", "a", 0.5)]],
     "score is NaN in row 2": [
         FRAME.assign(score=[1.0, np.nan, 2.0]),
@@ -132,9 +120,7 @@ BAD_OBJECTS: dict[str, list[Any]] = {
     "query_id is '' in row 2; ids are text or whole numbers": [FRAME.assign(query_id=["a", "", "b"])],
     "query_id is 101.0 in row 1": [FRAME.assign(query_id=[101.0, 101.0, 102.0])],
     "rank is 1.5 in row 2; it is an integer from -2,147": [FRAME.assign(rank=[1, 1.5, 2])],
-    "rank is inf in row 2": [FRAME.assign(rank=[1, np.inf, 2])],
     "document d1 is repeated in topic 1, in row 3": [FRAME.assign(query_id="1")],
-    "document a is repeated in topic 1": [{1: {"a": 1}, "1": {"a": 2}}],
 }
 
 
@@ -153,9 +139,6 @@ def test_bad_relevance_in_an_object() -> None:
         assert ("gains={" if relevance == 0.5 else "-32,768 to 32,767") in str(error.hint), relevance
     reason = refused(trec.qrels_from_frame, {"1": {"a": 1, "b": np.nan}}).reason
     assert reason == "qrels: relevance is NaN in row 2"
-
-
-# --- found by `make fuzz` -----------------------------------------------------------------------------------
 
 
 def test_integers_of_polars_that_arrow_and_numpy_lack() -> None:

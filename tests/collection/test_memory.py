@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from bayespool import load_example, score
-from bayespool.collection import memory
+from bayespool.collection import build_collection, memory, qrels_from_frame, run_from_frame
 from bayespool.collection.memory import check_memory, free_memory
 from bayespool.errors import InputError, MemoryWarning
 
@@ -69,8 +69,6 @@ def test_draws_that_take_more_than_there_is(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_rankings_that_take_more_than_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    from bayespool.collection import build_collection, qrels_from_frame, run_from_frame
-
     runs = [run_from_frame({"1": {f"d{i}": i for i in range(n)}, "2": {"d": 1}}, f"r{n}") for n in (3, 1000)]
     qrels = qrels_from_frame({"1": {"d1": 1}, "2": {"d": 1}})
     monkeypatch.setattr(memory, "free_memory", lambda: 2 * 2 * 1000 * 4 - 1)

@@ -25,8 +25,6 @@ from bayespool.errors import InputError
 from bayespool.experiments import load_example, simulate_example
 from bayespool.pooling import describe_pool, read_collection
 
-# In a collection
-
 
 def test_meanings_of_negative_relevance() -> None:
     run = run_from_frame({"1": dict.fromkeys("abcdef", 1)}, "r")
@@ -42,9 +40,6 @@ def test_meanings_of_negative_relevance() -> None:
         assert str(collection.negatives) == f"1 listed with relevance −1 ({listed}), 2 below −1 ({below})"
     with pytest.raises(InputError, match="'spam'; known: listed, sampled, unjudged"):
         build_collection([run], qrels, negative="spam")  # type: ignore[arg-type]
-
-
-# In files, and in what is made of them
 
 
 @pytest.fixture

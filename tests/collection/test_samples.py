@@ -72,7 +72,6 @@ def test_a_probability_beside_the_relevance(read: Read) -> None:
 def test_other_columns_are_no_sample(read: Read) -> None:
     for text in (
         "1 Q0 a 1 0.9\n1 Q0 b 2 0.8\n",  # a run without a tag
-        "1 0 a 1 0.9\n1 0 b 2 0.8\n1 0 c 3 0.7\n",
         "1 0 a 0 3 x\n1 0 b 0 3 x\n",
         "1 1 a 1 new\n1 2 a 0 new\n",
     ):

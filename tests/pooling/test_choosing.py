@@ -28,9 +28,6 @@ def chosen_ids(chosen: Chosen) -> list[str]:
     return ["".join(sorted(ids[i:j])) for i, j in zip(chosen.start, chosen.start[1:], strict=False)]
 
 
-# Strategies with a size of their own
-
-
 def test_of_a_size_and_a_budget_the_smaller_rules() -> None:
     collection = toys.toy_collection()
     assert len(choose(collection, "depth(k=1)", 100)) == 8
@@ -56,9 +53,6 @@ def test_what_nothing_can_be_chosen_by_is_refused() -> None:
     assert len(choose(toys.toy_collection(scores=True), "combsum", 5)) == 5
 
 
-# Shares by value
-
-
 def test_global_shares_go_to_the_largest_values() -> None:
     collection = toys.toy_collection()
     chosen = choose(collection, "take", 8, shares="global")
@@ -73,9 +67,6 @@ def test_global_shares_by_a_sum_of_weights() -> None:
     # topic 1: a 20, b 13, h 12; topic 2: q 18, p 13; topic 3: a 22, c 14, b 12, all in sixteenths
     assert chosen_ids(choose(toys.toy_collection(), "rbp-a(p=0.5)", 4, shares="global")) == ["a", "q", "ac"]
     assert chosen_ids(choose(toys.toy_collection(), "rbp-a(p=0.5)", 6, shares="global")) == ["ab", "pq", "ac"]
-
-
-# What a strategy knows
 
 
 @given(some_rankings())

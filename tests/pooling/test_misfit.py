@@ -32,21 +32,14 @@ def test_counts_of_a_toy() -> None:
     judged = {"c": 1, "d": 0, "e": 1, "g": 0, "z": 1, "y": 0}
     bare = toys.from_rankings(rankings, {"1": judged}, pooled_run_ids=("a", "b"), pool_depth=4)
     assert misfit_of(bare) is None
-    found = misfit_of(stated(bare, "take", 4, run_depth=4))
-    assert found is not None
-    assert (found.n_chosen, found.n_unjudged, found.n_others) == (4, 1, 1)
-    assert not found.is_large
-    assert str(found) == (
-        "documents that the strategy chooses without a judgment: 1 of 4, "
-        "judgments of others that it could have chosen: 1"
-    )
-    # g at rank 3 of a run that may be judged to rank 2 could not have been chosen
-    to_two = misfit_of(stated(bare, "take", 4, run_depth=2))
-    assert to_two is not None
-    assert to_two.n_others == 0
-    two = misfit_of(stated(bare, "take", 2, run_depth=4))
-    assert two is not None
-    assert (two.n_unjudged, two.n_others, two.is_large) == (0, 2, True)
+    for budget, depth, counts in (
+        (4, 4, (1, 1, False)),
+        (4, 2, (1, 0, False)),  # g at rank 3 of a run that may be judged to rank 2 could not have been chosen
+        (2, 4, (0, 2, True)),
+    ):
+        found = misfit_of(stated(bare, "take", budget, run_depth=depth))
+        assert found is not None
+        assert (found.n_unjudged, found.n_others, found.is_large) == counts
 
 
 def test_a_warning_where_it_is_large() -> None:

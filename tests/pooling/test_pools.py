@@ -49,11 +49,9 @@ def test_unpooled_twice_is_unpooled_together() -> None:
     for first, second in (("r1", "r3"), ("r3", "r1")):
         assert three().unpool(first).unpool(second).fingerprint == together.fingerprint
     example = with_strategy_pool(simulate_example().collection, "move-to-front", 300)
-    north, south = example.organizations.index("north"), example.organizations.index("south")
-    runs = [r for r, o in zip(example.run_ids, example.organization, strict=True) if o in (north, south)]
     twice = example.unpool(organization="north").unpool(organization="south")
-    assert twice.fingerprint == example.unpool(runs).fingerprint != example.fingerprint
     assert int(twice.judged.sum()) == int(example.judged.sum()) == 300
+    assert twice.fingerprint != example.fingerprint
 
 
 def test_who_is_needed_for_a_document() -> None:
@@ -94,9 +92,7 @@ def test_judgments_of_other_origin_stay() -> None:
 def test_equal_pools_are_told_by_their_text() -> None:
     one, other = three(), three()
     assert one.pool is not other.pool
-    assert repr(one.pool) == repr(other.pool)
-    assert one.fingerprint == other.fingerprint
-    assert repr(one.pool).startswith("StrategyPool(take, budget=3, run_depth=4, shares='equal', rel=1, ")
+    assert (repr(one.pool), one.fingerprint) == (repr(other.pool), other.fingerprint)
     others = [
         with_strategy_pool(whole(), "take", 3, random_seed=2),
         with_strategy_pool(whole(), "rrf", 3),
@@ -106,8 +102,7 @@ def test_equal_pools_are_told_by_their_text() -> None:
         with_strategy_pool(whole(), "take", 3, shares="global"),
         with_strategy_pool(whole(), "take", 3, labels=np.maximum(whole().relevance, 1)),
     ]
-    texts = {repr(c.pool) for c in (one, *others)}
-    assert len(texts) == len({c.fingerprint for c in (one, *others)}) == 8
+    assert len({repr(c.pool) for c in (one, *others)}) == len({c.fingerprint for c in (one, *others)}) == 8
 
 
 def test_it_is_pickled_with_the_collection() -> None:

@@ -77,76 +77,53 @@ def test_xinfap_by_hand() -> None:
 
 def read_by_pytrec_eval(collection: Collection, judged: np.ndarray, pooled: np.ndarray) -> np.ndarray:
     """infAP of every run and topic; a document that was not sampled is −1."""
-    qrels: dict[str, dict[str, int]] = {query_id: {} for query_id in collection.query_ids}
+    topics = collection.query_ids
+    qrels: dict[str, dict[str, int]] = {query_id: {} for query_id in topics}
     for pair in np.flatnonzero(pooled):
         level = int(collection.relevance[pair]) if judged[pair] else -1
-        qrels[collection.query_ids[collection.pair_topic[pair]]][collection.doc_id(int(pair))] = level
+        qrels[topics[collection.pair_topic[pair]]][collection.doc_id(int(pair))] = level
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"infAP"})
     found = np.zeros(collection.document.shape[:2])
-    for r in range(len(found)):
-        run = {
-            query_id: {
-                collection.doc_id(int(pair)): -float(rank)
-                for rank, pair in enumerate(collection.document[r, t])
-                if pair >= 0
-            }
-            for t, query_id in enumerate(collection.query_ids)
-        }
-        values = evaluator.evaluate({query_id: documents for query_id, documents in run.items() if documents})
-        for t, query_id in enumerate(collection.query_ids):
-            found[r, t] = values.get(query_id, {"infAP": 0.0})["infAP"]
+    for r, t in np.ndindex(found.shape):
+        ranking = [collection.doc_id(int(pair)) for pair in collection.document[r, t] if pair >= 0]
+        if ranking:
+            run = {topics[t]: {doc_id: -float(rank) for rank, doc_id in enumerate(ranking)}}
+            found[r, t] = evaluator.evaluate(run)[topics[t]]["infAP"]
     return found
 
 
-def inferred(collection: Collection, judged: np.ndarray, pooled: np.ndarray) -> np.ndarray:
-    relevant = collection.relevance > 0
-    state = sampled_states(collection.document, relevant, judged, pooled)
-    hits = np.bincount(collection.pair_topic[relevant & judged], minlength=len(collection.query_ids))
-    return infer_ap(state, hits)
-
-
-def sample_of(
-    collection: Collection, run_index: np.ndarray, text: str, n: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """What was judged and what was pooled, by pair; the rest of the judgments is forgotten."""
-    judged = np.zeros(len(collection.relevance), dtype=bool)
-    judged[choose(collection, text, n, run_index=run_index, depth=100).pair] = True
-    pooled = np.zeros(len(collection.relevance), dtype=bool)
-    for topic in retrieved_by(collection, run_index, depth=100):
-        pooled[topic.pair] = True
-    return judged & (collection.relevance >= 0), pooled
-
-
 def test_infap_is_pytrec_evals() -> None:
-    collection = toys.toy_collection()
+    collection, runs = toys.toy_collection(), np.arange(4)
+    relevant, pairs = collection.relevance > 0, np.arange(len(collection.relevance))
+    pooled = np.isin(
+        pairs, np.concatenate([topic.pair for topic in retrieved_by(collection, runs, depth=100)])
+    )
     for n in (3, 6, 9, 15):
-        judged, pooled = sample_of(collection, np.arange(4), "uniform", n)
+        chosen = choose(collection, "uniform", n, run_index=runs, depth=100).pair
+        judged = np.isin(pairs, chosen) & (collection.relevance >= 0)
+        state = sampled_states(collection.document, relevant, judged, pooled)
+        hits = np.bincount(collection.pair_topic[relevant & judged], minlength=len(collection.query_ids))
         expected = read_by_pytrec_eval(collection, judged, pooled)
-        assert inferred(collection, judged, pooled) == pytest.approx(expected, abs=1e-12)
+        assert infer_ap(state, hits) == pytest.approx(expected, abs=1e-12)
 
 
 def test_stratified_samples_of_the_example_infer_its_average_precision() -> None:
     """Means over 300 samples of half the pool are near the values of all judgments."""
     collection = load_example()
-    index = np.flatnonzero(collection.pooled)
-    relevant = collection.relevance > 0
+    index, relevant = np.flatnonzero(collection.pooled), collection.relevance > 0
     strategy = Stratified(depths=(5,), rates=(3.0, 1.0))
     topic = next(iter(retrieved_by(collection, index, depth=20)))
-    of_runs = collection.document[index, 0]
-    pooled = np.isin(np.arange(len(relevant)), topic.pair)
-    stratum = np.zeros(len(relevant), dtype=np.int32)
+    of_runs, pairs = collection.document[index, 0], np.arange(len(relevant))
+    pooled, stratum = np.isin(pairs, topic.pair), np.zeros(len(relevant), dtype=np.int32)
     stratum[topic.pair] = strategy.stratum(topic)
     size = np.bincount(stratum[topic.pair], minlength=2)
-    all_judged = sampled_states(of_runs, relevant, pooled, pooled)
-    exact = infer_ap(all_judged, int((relevant & pooled).sum()))
     values = []
     for seed in range(300):
         drawn = dataclasses.replace(topic, lot=np.random.default_rng(seed).random(len(topic)))
         order = strategy.order(drawn, relevant[topic.pair], len(topic) // 2, np.random.default_rng(seed))
-        judged = np.isin(np.arange(len(relevant)), topic.pair[order])
+        judged = np.isin(pairs, topic.pair[order])
         state = sampled_states(of_runs, relevant, judged, pooled)
-        n_judged = np.bincount(stratum[judged], minlength=2)
-        hits = np.bincount(stratum[judged & relevant], minlength=2)
+        n_judged, hits = (np.bincount(stratum[of], minlength=2) for of in (judged, judged & relevant))
         values.append(infer_stratified_ap(state, stratum[of_runs], size, n_judged, hits))
-    found = np.mean(values, axis=0)
-    assert found == pytest.approx(exact, abs=0.03)
+    exact = infer_ap(sampled_states(of_runs, relevant, pooled, pooled), int((relevant & pooled).sum()))
+    assert np.mean(values, axis=0) == pytest.approx(exact, abs=0.03)

