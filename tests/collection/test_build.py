@@ -26,6 +26,8 @@ from bayespool.collection import (
     run_from_frame,
 )
 from bayespool.collection.records import RankConflict
+from bayespool.collection.ties import tie_notes
+from bayespool.collection.topics import join_hint
 from bayespool.errors import InputWarning
 
 
@@ -198,3 +200,64 @@ def test_what_makes_no_collection() -> None:
     ]
     for given_runs, judged, order, reason in refusals:
         assert reason in str(refused(build_collection, given_runs, judged, order=order)), reason
+
+
+def test_topics_in_the_order_of_numbers_of_any_length() -> None:
+    """A topic of 5,000 digits was a ValueError of Python's."""
+    long = "1" * 5000
+    run = {q: {"d": 1.0} for q in ("10", "9", long, "009", "x", "2" + long[1:], "0", "٣")}
+    built = build_collection([run_from_frame(run, "r")], qrels_from_frame({q: {"d": 1} for q in run}))
+    assert built.query_ids == ("0", "009", "9", "10", long, "2" + long[1:], "x", "٣")
+
+
+TOPICS = {
+    "1": {"a": 5, "b": 3, "c": 3, "d": 3, "e": 1},  # ranks 2 to 4
+    "2": {"a": 4, "b": 4, "c": 1 + 1e-9, "d": 1},  # ranks 1 and 2, and 3 and 4 if rounded
+}
+
+
+def collection_of_ties(order: Order = "score") -> Collection:
+    runs = [run_from_frame(TOPICS, "tied"), run_from_frame({"1": {"a": 2, "b": 1}, "2": {"c": 1}}, "plain")]
+    return build_collection(runs, qrels_from_frame({"1": {"a": 1}, "2": {"b": 1}}), order=order)
+
+
+def test_ties_are_counted_by_rank() -> None:
+    (ties,) = collection_of_ties().ties
+    assert ties.run_id == "tied"
+    assert ties.n_topics.tolist() == [1, 2, 1, 1]
+    assert ties.n_if_rounded.tolist() == [0, 0, 1, 1]
+
+
+def test_notes_say_how_many_ranks_within_the_cutoff() -> None:
+    collection = collection_of_ties()
+    equal, rounded = tie_notes(collection, ["tied", "plain"], [2, 10, 2])
+    assert equal.endswith("descending: top 2: tied 3 of 4; top 10: tied 5 of 9")
+    assert rounded.endswith("(--order single-precision): top 10: tied 2 of 9")
+    assert tie_notes(collection, ["plain"], [10]) == ()
+    assert tie_notes(collection, ["tied"], [1])[0].endswith("top 1: tied 1 of 2")
+
+
+def test_what_would_join_topics() -> None:
+    for of_run, of_qrels, n, name in (
+        (["007", "08", "10"], ["7", "8", "9"], 2, "leading zeros"),
+        (["q1", "q2"], ["1", "2"], 2, "what is before the number"),
+        (["1"], ["topic-1"], 1, "what is before the number"),
+        (["PM-01", "PM-02"], ["1", "2"], 2, "what is before the number, and leading zeros"),
+        (["Q1a", "Q2b"], ["q1a", "q2b"], 2, "upper case"),
+    ):
+        hint = join_hint(of_run, of_qrels)
+        assert hint.startswith(f"{n} topic"), of_run
+        assert f"but for {name}, such as {of_run[0]} in the run and {of_qrels[0]} in the qrels" in hint
+    assert join_hint(["1a", "01a"], ["001a"]) == ""  # a form that several topics share
+    assert join_hint(["77", "abc"], ["78", "xyz"]) == ""
+
+
+def test_topics_that_agree_in_part_are_warned_of() -> None:
+    run = run_from_frame({t: {"d": 1} for t in ("01", "02", "10")}, "padded")
+    qrels = qrels_from_frame({t: {"d": 1} for t in ("1", "2", "10")})
+    with pytest.warns(InputWarning) as warned:
+        collection = build_collection([run, run_from_frame({"1": {"d": 1}}, "short")], qrels)
+    (strange,) = collection.strange_topics
+    assert (strange.run_id, strange.of_run, strange.of_qrels) == ("padded", ("01", "02"), ("1", "2"))
+    assert [str(w.message) for w in warned] == [collection.topic_note]
+    assert "2 topics agree but for leading zeros" in collection.topic_note

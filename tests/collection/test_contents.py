@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+import dataclasses
+import warnings
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import pytrec_eval
 import toys
 from hypothesis import given, strategies as st
 from toys import from_rankings, judged, judgments, toy_collection, toy_qrels, toy_runs
 from trec_files import refused
 
-from bayespool.collection import Collection, build_collection, run_from_frame
-from bayespool.errors import InputWarning
+from bayespool.collection import (
+    LISTED,
+    UNJUDGED,
+    Collection,
+    build_collection,
+    qrels_from_frame,
+    read_qrels,
+    run_from_frame,
+    write_qrels,
+)
+from bayespool.collection.systems import systems_of, with_systems
+from bayespool.errors import InputError, InputWarning
+from bayespool.experiments import load_example, simulate_example
+from bayespool.pooling import describe_pool, read_collection
 
 
 def test_topics_are_those_of_the_qrels_in_numeric_order() -> None:
@@ -99,3 +116,102 @@ def test_fingerprint_changes_with_everything_that_counts() -> None:
         from_rankings(run, {"1": {"a": 1}, "2": {"b": 0, "d": 0}}),  # b is judged on another topic
     ]
     assert len({collection.fingerprint for collection in collections}) == len(collections)
+
+
+def test_meanings_of_negative_relevance() -> None:
+    run = run_from_frame({"1": dict.fromkeys("abcdef", 1)}, "r")
+    qrels = qrels_from_frame({"1": {"a": 1, "b": 0, "c": -1, "d": -2, "e": -3}})
+    meanings: dict[Any, tuple[list[int], str, str]] = {
+        "listed": ([LISTED, 0, 0], "unjudged", "nonrelevant"),
+        "unjudged": ([UNJUDGED] * 3, "unjudged", "unjudged"),
+        "nonrelevant": ([0, 0, 0], "nonrelevant", "nonrelevant"),
+    }
+    for meaning, (codes, listed, below) in meanings.items():
+        collection = build_collection([run], qrels, negative=meaning)
+        assert collection.relevance.tolist() == [1, 0, *codes, UNJUDGED], meaning
+        assert str(collection.negatives) == f"1 listed with relevance −1 ({listed}), 2 below −1 ({below})"
+    with pytest.raises(InputError, match="'spam'; known: listed, sampled, unjudged"):
+        build_collection([run], qrels, negative="spam")  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def example(tmp_path: Path) -> Path:
+    simulate_example().write(tmp_path)
+    return tmp_path
+
+
+def relabeled(example: Path, relevance: int, n: int = 275) -> None:
+    """Give ``n`` of the judgments that are 0, spread over the file, another relevance."""
+    qrels = read_qrels(example / "qrels.txt")
+    zeros = np.flatnonzero(qrels.relevance == 0)
+    changed = qrels.relevance.copy()
+    changed[zeros[np.linspace(0, len(zeros) - 1, n).astype(int)]] = relevance
+    assert (changed != qrels.relevance).sum() == n
+    write_qrels(dataclasses.replace(qrels, relevance=changed), example / "qrels.txt")
+
+
+def read_example(example: Path, **settings: object) -> Collection:
+    return read_collection(
+        example / "qrels.txt",
+        example / "new",
+        pool=example / "pool",
+        organizations=example / "organizations.csv",
+        each_its_own=True,
+        **settings,  # type: ignore[arg-type]
+    )
+
+
+def test_listed_documents_are_in_the_pool_and_unjudged(example: Path) -> None:
+    relabeled(example, -1)
+    collection = read_example(example)
+    assert str(describe_pool(collection)) == (
+        "21 of 23 runs pooled to depth 10 (8 organizations), 275 holes; "
+        "906 judgments, 0 not explained by these runs, 275 listed with relevance −1 (unjudged)"
+    )
+    assert collection.pooled_run_ids == load_example().pooled_run_ids
+    # told otherwise, they are holes like all others, or judged
+    as_zero = read_example(example, negative="nonrelevant")
+    assert as_zero.fingerprint == load_example().fingerprint
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert len(read_example(example, negative="unjudged").pooled_run_ids) < 21
+
+
+def test_negatives_elsewhere() -> None:
+    """trec_eval takes any negative as unjudged, which costs P@n like nonrelevant; ir_measures as judged."""
+    import ir_measures
+
+    qrels = {"1": {"a": 1, "b": -1, "c": -2, "d": 0}}
+    run = {"1": {"b": 5.0, "c": 4.0, "a": 3.0, "e": 2.0, "d": 1.0}}
+    asked = {"P", "num_nonrel_judged_ret"}
+    (found,) = pytrec_eval.RelevanceEvaluator(qrels, asked).evaluate(run).values()
+    assert (found["P_5"], found["num_nonrel_judged_ret"]) == (0.2, 1)  # d alone is judged nonrelevant
+    judged_only, share = ir_measures.P(judged_only=True) @ 2, ir_measures.Judged @ 5
+    values = ir_measures.calc_aggregate([judged_only, share], qrels, run)
+    assert values == {judged_only: 0.5, share: 0.8}  # -J drops b, c and e; all but e count as judged
+
+
+def test_a_list_that_says_nothing_clear_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "systems.csv"
+    for text, reason in {
+        "run_id,system\na,x\na,y\n": "run 'a' is 'y' here and 'x' before",
+        "run_id,system\na,\n": "run 'a' has no system",
+        "run_id,system\n": "lists no run",
+        "run_id,other\na,x\n": "system",
+    }.items():
+        path.write_text(text)
+        assert reason in str(refused(systems_of, path)), text
+
+
+def test_replicates_are_of_one_organization_and_leave_together() -> None:
+    example = load_example()
+    merged = with_systems(example, (("north-1", "s"), ("south-1", "s"), ("elsewhere", "t")))
+    of = dict(zip(merged.run_ids, merged.organization, strict=True))
+    north = example.organizations.index("north")
+    assert of["north-1"] == of["south-1"] == of["north-2"] == north
+    assert of["south-2"] == example.organizations.index("south")
+    alone, together = (c.unpool(organization="north") for c in (example, merged))
+    gone = {run for run in example.pooled_run_ids if run not in together.pooled_run_ids}
+    assert gone == {*example.pooled_run_ids} - {*alone.pooled_run_ids} | {"south-1"}
+    with pytest.raises(InputError, match="no run of the list of systems"):
+        with_systems(example, (("elsewhere", "t"),))

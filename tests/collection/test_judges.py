@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import pickle
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 import toys
 from toys import judgments, toy_collection
@@ -17,12 +19,14 @@ from bayespool.collection import (
     Collection,
     Judge,
     add_judges,
+    add_second_assessors,
     labels_from_frame,
     qrels_from_frame,
 )
+from bayespool.collection.copied_labels import CopiedLabels, find_copied_labels
 from bayespool.collection.judges import MOST_GRADES
-from bayespool.errors import InputWarning
-from bayespool.experiments import load_example
+from bayespool.errors import InputError, InputWarning
+from bayespool.experiments import load_example, simulate_example, simulate_judge
 
 NAN = float("nan")
 LABELS = {"1": {"a": 2, "l": 0, "d": 1}, "2": {"z": 2, "p": 0}}
@@ -151,3 +155,100 @@ def test_negative_whole_numbers_are_no_labels() -> None:
     assert labels_of(collection, "llm") == {"1": {"a": 2, "d": 1}, "2": {"z": 0}}
     odds = {"1": {"a": 2.5, "l": -1.0}}
     assert labels_of(add_judges(toy_collection(), {"llm": labels_from_frame(odds)}), "llm") == odds
+
+
+@cache
+def labels_of_judge(quality: float, grades: int) -> npt.NDArray[np.float64]:
+    """Labels of a simulated judge on the example, shape (pair,)."""
+    labels = simulate_judge(simulate_example(), quality=quality, grades=grades, random_seed=1)
+    (judge,) = add_judges(load_example(), {"llm": labels}).judges
+    return judge.label
+
+
+def found(
+    label: npt.NDArray[np.float64], share: float = 0.0, *, collection: Collection | None = None
+) -> CopiedLabels | None:
+    """What is found where judgments were copied over a share of the labels."""
+    example = collection or load_example()
+    copied = example.judged & (np.random.default_rng(1).random(len(label)) < share)
+    return find_copied_labels(example, Judge("llm", np.where(copied, example.relevance, label)))
+
+
+def binary() -> Collection:
+    return dataclasses.replace(load_example(), relevance=np.minimum(load_example().relevance, np.int16(1)))
+
+
+def test_pure_labels_of_any_quality_contain_no_judgments() -> None:
+    for quality, grades in ((-2, 2), (0, 3), (1, 4), (2, 2), (2, 4), (3, 2), (3, 3), (3, 4)):
+        label = labels_of_judge(quality, grades)
+        assert found(label) is None, (quality, grades)
+        assert found(label, collection=binary()) is None, (quality, grades)
+
+
+def test_copied_judgments_are_found() -> None:
+    """By agreement that no judge reaches, or because the judge's own labels are worse."""
+    for share in (0.5, 0.9, 0.98, 1):
+        for grades in (2, 4):
+            copies = found(labels_of_judge(1, grades), share)
+            assert copies is not None, (share, grades)
+            assert copies.n_judged == load_example().judged.sum()
+            assert np.isnan(copies.agreement) or copies.agreement < copies.n_same / copies.n_judged
+
+
+def test_qrels_whose_holes_a_judge_filled_are_refused() -> None:
+    example = load_example()
+    label = np.where(example.judged, example.relevance, labels_of_judge(2, 4))
+    frame: dict[str, dict[str, float]] = {query_id: {} for query_id in example.query_ids}
+    for pair in range(len(label)):
+        frame[example.query_ids[example.pair_topic[pair]]][example.doc_id(pair)] = float(label[pair])
+    with pytest.raises(InputError, match="contain judgments: they say the same on 1,181 of 1,181") as caught:
+        add_judges(example, {"llm": labels_from_frame(frame)})
+    assert "the judge's own labels" in caught.value.hint
+
+
+def levels_of(collection, query_id: str) -> dict[str, int]:
+    assert collection.second is not None
+    topic = collection.query_ids.index(query_id)
+    pairs = np.flatnonzero(collection.second.judged & (collection.pair_topic == topic))
+    return {collection.doc_id(pair): int(collection.second.relevance[pair]) for pair in pairs}
+
+
+def test_they_leave_the_pool_with_the_first_judgment() -> None:
+    both = add_second_assessors(toy_collection(), qrels_from_frame({"1": {"a": 0, "c": 1, "l": 2}}))
+    assert levels_of(both.unpool("n1"), "1") == {"a": 0, "l": 2}  # only n1 brought c
+
+
+def test_documents_of_nobody_are_told_and_left_out() -> None:
+    again = qrels_from_frame({"1": {"a": 1, "zz": 1}, "9": {"a": 1}})
+    with pytest.warns(InputWarning, match="2 judgments of documents that the qrels do not judge"):
+        both = add_second_assessors(toy_collection(), again)
+    assert levels_of(both, "1") == {"a": 1}
+
+
+def test_the_wrong_file_is_refused(tmp_path: Path) -> None:
+    other = dataclasses.replace(qrels_from_frame({"1": {"l": 1}}), path=tmp_path / "second.txt")
+    with pytest.raises(
+        InputError, match=r"second\.txt.*no document is judged by the second assessors and in"
+    ):
+        add_second_assessors(toy_collection(), other)
+    example = load_example()
+    copy: dict[str, dict[str, int]] = {}
+    for pair in np.flatnonzero(example.judged).tolist():
+        of_topic = copy.setdefault(example.query_ids[example.pair_topic[pair]], {})
+        of_topic[example.doc_id(pair)] = int(example.relevance[pair])
+    with pytest.raises(InputError, match="are those of the qrels"):
+        add_second_assessors(example, qrels_from_frame(copy))
+    del copy[example.query_ids[0]]  # those of a part may agree throughout
+    assert add_second_assessors(example, qrels_from_frame(copy)).second is not None
+
+
+def test_what_has_arrays_equals_itself_alone_and_is_read_only_even_unpickled() -> None:
+    one, same, other = (Judge(name, np.array([0.0, 1.0, np.nan])) for name in "aab")
+    assert one == one
+    assert one not in (same, other)
+    assert len({one, same}) == 2
+    assert one.grade.tolist() == [0, 1, -1]  # kept from here on
+    for judge in (one, pickle.loads(pickle.dumps(one))):
+        for array in (judge.label, judge.grade):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 1

@@ -7,10 +7,11 @@ import pickle
 import numpy as np
 import pytest
 import toys
-from toys import in_pool, judged, toy_collection, toy_qrels, toy_runs
+from hypothesis import given
+from toys import in_pool, judged, pooled_collections, toy_collection, toy_qrels, toy_runs
 
 from bayespool.collection import Collection, build_collection
-from bayespool.collection.pools import DepthPool
+from bayespool.collection.pools import DepthPool, sole_contributor
 from bayespool.errors import InputError
 
 
@@ -66,3 +67,33 @@ def test_collection_is_pickled_with_its_pool() -> None:
     assert again.pool == uneven_toy().pool
     assert again.fingerprint == uneven_toy().fingerprint != toy_collection().fingerprint
     assert not again.relevance.flags.writeable
+
+
+def alone(collection: Collection, owner: np.ndarray, unit: int) -> list[str]:
+    found = [""] * len(collection.query_ids)
+    for pair in np.flatnonzero(owner == unit):
+        found[collection.pair_topic[pair]] += collection.doc_id(int(pair))
+    return found
+
+
+def test_what_the_toys_organizations_and_runs_alone_contributed() -> None:
+    toy = toy_collection()
+    by_organization, by_run = sole_contributor(toy), sole_contributor(toy, "run")
+    north, south = (toy.organizations.index(name) for name in ("north", "south"))
+    assert alone(toy, by_organization, north) == ["bcf", "pr", "b"]
+    assert alone(toy, by_organization, south) == ["hik", "vw", "d"]
+    expected = {"n1": ["c", "", ""], "n2": ["f", "", ""], "s1": ["i", "vw", ""], "s2": ["k", "", ""]}
+    for run, name in enumerate(toy.run_ids):
+        assert alone(toy, by_run, run) == expected.get(name, ["", "", ""])
+    assert alone(toy, by_organization, toy.organizations.index("new")) == ["", "", ""]
+    assert not by_run.flags.writeable
+
+
+@given(pooled_collections())
+def test_without_its_contributor_a_document_is_not_in_the_pool(collection: Collection) -> None:
+    """And without any other it is."""
+    owner = sole_contributor(collection, "run")
+    pooled = np.flatnonzero(collection.pooled)
+    for run in pooled:
+        lost = collection.in_pool(pooled) & ~collection.in_pool(pooled[pooled != run])
+        assert np.array_equal(lost, owner == run)

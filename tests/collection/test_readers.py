@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import gzip
 import threading
 import warnings
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
-from trec_files import PLAIN, PLAIN_ROWS, Write, refused, rows_of
+from trec_files import PLAIN, PLAIN_ROWS, Write, judgments_of, refused, rows_of
 
-from bayespool import collection as trec
+from bayespool import collection as trec, read_collection, read_runs
+from bayespool.collection import qrels_of, read_qrels
+from bayespool.collection.encoding import Encoding
 from bayespool.collection.files import find_files
-from bayespool.errors import InputWarning
+from bayespool.collection.joining import join_organizations, join_qrels
+from bayespool.errors import InputError, InputWarning
+from bayespool.experiments import simulate_example
 
 
 def test_run_id_of_a_file(tmp_path: Path) -> None:
@@ -106,9 +113,7 @@ def test_organizations(write: Write) -> None:
 
 
 BAD_ORGANIZATIONS = {
-    "column twice": (
-        b"run_id,Organization,organization\na,X,Y\n", 1, "the header names 'organization' 2 times",
-    ),
+
     "no organization in the header": (b"\nrun_id,org\na,A\n", 2, "the header names 'run_id, org', not"),
     "empty organization": (b"run_id,organization\n\na,\n", 3, "run 'a' has no organization"),
     "empty run": (b"run_id,organization\n,A\n", 2, "no run id beside organization 'A'"),
@@ -166,3 +171,76 @@ def test_real_collection_is_read_whole(
     organizations = trec.read_organizations(collections / name / "organizations.csv")
     assert set(organizations) == {run.run_id for run in runs}
     assert len(set(organizations.values())) == n_organizations
+
+
+def test_column_that_stands_twice(write: Write) -> None:
+    """The last one was taken, without a word."""
+    for header, name in (("organization", "organization"), ("organization,RUN_ID", "run_id")):
+        error = refused(trec.read_organizations, write(f"run_id,Organization,{header}\na,X,Y,Z\n".encode()))
+        assert (error.line, error.reason.startswith(f"the header names {name!r} 2 times")) == (1, True)
+    assert trec.read_organizations(write(b"run_id,organization,note,note\na,X,1,2\n")) == {"a": "X"}
+
+
+def test_batches_make_the_same_collection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    simulate_example().write(tmp_path)
+    files = {"pool": tmp_path / "pool", "organizations": tmp_path / "organizations.csv"}
+    read = partial(read_collection, tmp_path / "qrels.txt", tmp_path / "new", **files, scores=True)
+    whole, sizes, encode = read(), list[int](), Encoding.encode
+
+    def counted(self: Encoding, runs: list[object]) -> object:
+        sizes.append(len(runs))
+        return encode(self, runs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Encoding, "encode", counted)
+    for batch, fewest in ((1, 1), (200_000, 2)):
+        sizes.clear()
+        monkeypatch.setattr("bayespool.collection.readers.BATCH", batch)
+        parts = read()
+        assert min(sizes[:-1]) >= fewest
+        assert len(sizes) > 2
+        assert sum(sizes) == len(whole.run_ids)
+        assert parts.fingerprint == whole.fingerprint
+        assert np.array_equal(np.asarray(parts.score), np.asarray(whole.score), equal_nan=True)
+
+
+def test_files_are_read_in_their_order_over_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    simulate_example().write(tmp_path)
+    monkeypatch.setattr("bayespool.collection.readers.BATCH", 1)
+    done: list[tuple[int, int]] = []
+    runs = read_runs(tmp_path / "pool", progress=lambda n, total: done.append((n, total)))
+    assert [run.run_id for run in runs] == sorted(run.run_id for run in runs)
+    assert done == [(n, len(runs)) for n in range(1, len(runs) + 1)]
+
+
+@pytest.fixture
+def rounds(tmp_path: Path) -> list[Path]:
+    """Judgments of two rounds, which have topic 2 in common."""
+    (tmp_path / "one.txt").write_text("\n1 0 a 1\n2 0 a 0\n")
+    with gzip.open(tmp_path / "two.txt.gz", "wt") as file:
+        file.write("2 0 b 2\n2 0 aa 1\n3 0 a 1\n")
+    return [tmp_path / "one.txt", tmp_path / "two.txt.gz"]
+
+
+def test_rounds_are_joined(rounds: list[Path]) -> None:
+    joined = qrels_of(rounds)
+    rows = [("1", "a", 1), ("2", "a", 0), ("2", "b", 2), ("2", "aa", 1), ("3", "a", 1)]
+    assert (judgments_of(joined), joined.path) == (rows, rounds[0])
+
+
+def test_a_contradiction_is_named_with_files_and_lines(rounds: list[Path], tmp_path: Path) -> None:
+    (tmp_path / "three.txt").write_text("1 0 b 1\n2 0 a 1\n")
+    with pytest.raises(InputError) as caught:
+        qrels_of([*rounds, tmp_path / "three.txt"])
+    assert (caught.value.path, caught.value.line) == (tmp_path / "three.txt", 2)
+    assert caught.value.reason == f"document a of topic 2 has relevance 1 here and 0 in {rounds[0]}, line 3"
+
+
+def test_what_files_say_alike_counts_once(rounds: list[Path]) -> None:
+    with pytest.warns(InputWarning, match="2 judgments of several files given together: the same in each"):
+        joined = join_qrels([read_qrels(rounds[0]), read_qrels(rounds[0])])
+    assert judgments_of(joined) == judgments_of(read_qrels(rounds[0]))
+
+
+def test_sources_without_a_file_are_named_so() -> None:
+    with pytest.raises(InputError, match="run 'r' belongs to 'b' here and to 'a' in another source"):
+        join_organizations([(None, {"r": "a"}), (None, {"r": "b"})])

@@ -9,21 +9,19 @@ from labeled import labeled_toy
 
 from bayespool import check_judges
 from bayespool.errors import InputError
-from bayespool.plots import plot_judged_runs, plot_labels
+from bayespool.plots import draw_judges, plot_judged_runs, plot_labels
 
 
 def test_share_relevant_by_label() -> None:
     check = check_judges(labeled_toy(), "P@3", ci_prob=0.8)
     axes = plot_labels(check)
     table = check.to_frame("calibration")
-    for kind in ("hidden", "other"):
+    for kind, ends in zip(("other", "hidden"), axes.collections, strict=True):
         rows = table[table["documents"] == kind]
         points = line(axes, f"{kind} documents, 80 %")
         np.testing.assert_array_equal(points[:, 1], rows["share"])
         assert points[:, 0].round().tolist() == [0, 1, 2]
-    ends = [np.array(one.get_segments()) for one in axes.collections]  # type: ignore[attr-defined]
-    other, hidden = (table[table["documents"] == kind] for kind in ("other", "hidden"))
-    for drawn, rows in zip(ends, (other, hidden), strict=True):
+        drawn = np.array(ends.get_segments())  # type: ignore[attr-defined]
         np.testing.assert_allclose(drawn[:, :, 1], rows[["lower", "upper"]])
     assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "1", "2"]
     assert axes.get_xlabel() == "label of llm"
@@ -36,6 +34,7 @@ def test_share_relevant_by_label() -> None:
     ):
         with pytest.raises(InputError, match=said):
             plot_labels(check, **wrong)  # type: ignore[arg-type]
+    assert len(draw_judges(check_judges(labeled_toy(), "nDCG@3")).axes) == 2, "a panel per level"
 
 
 def test_intervals_without_labels_and_with_them() -> None:

@@ -87,7 +87,6 @@ def test_names_of_rows_shrink_and_then_are_left_out() -> None:
         row_axis(axes, names[:n_rows])
         texts = [label.get_text() for label in axes.get_yticklabels()]
         assert texts == names[: n_rows : n_rows // shown]
-        assert axes.get_ylim() == (n_rows - 0.5, -0.5)
         assert not overlapping(figure)
         assert not cut_off(figure)
     height = axes.get_window_extent().height / figure.dpi
@@ -131,3 +130,10 @@ def test_the_same_figure_gives_the_same_bytes() -> None:
             images.append(render(figure, file_format))
         assert images[0] == images[1], file_format
         assert images[0].startswith(start)
+
+
+def test_a_name_is_no_formula() -> None:
+    figure, (axes,) = figure_grid(1)
+    row_axis(axes, [r"$\frac$", "b\x1b[31m"])
+    assert [label.get_text() for label in axes.get_yticklabels()] == [r"\$\frac\$", r"b\x1b[31m"]
+    figure.draw_without_rendering()

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
+import warnings
 
 import numpy as np
 import pytest
+import toys
+from each import cases
 from toys import from_rankings, judged, judgments, toy_collection
 
-from bayespool.collection import Collection
+from bayespool import load_example
+from bayespool.collection import UNJUDGED, Collection
 from bayespool.collection.pools import sole_contributor
-from bayespool.errors import InputError
+from bayespool.errors import InputError, StatedPoolWarning
 from bayespool.experiments import simulate_example
-from bayespool.pooling.pools import with_strategy_pool
+from bayespool.pooling import PoolPlan, pool_of_strategy
+from bayespool.pooling.discovery import misfit_of, warn_of_misfit
+from bayespool.pooling.pools import PlanOptions, with_strategy_pool
 from bayespool.scoring import score
 
 RANKED = {"r1": {"1": "abcd"}, "r2": {"1": "bxyz"}, "r3": {"1": "abpq"}}
@@ -140,3 +146,61 @@ def test_a_posterior_learns_from_it() -> None:
     judged_only = scores["as-judged", "P@10"].value
     assert (truth - judged_only > 0.015).all()
     assert np.abs(found.value - truth).sum() < 0.7 * (truth - judged_only).sum()
+
+
+def test_options_are_the_fields_with_a_default() -> None:
+    fields = {f.name for f in dataclasses.fields(PoolPlan)} - {"strategy", "budget"}
+    assert set(PlanOptions.__annotations__) == fields
+
+
+@cases(
+    ("options", "message"),
+    [
+        ({"shares": "even"}, "no shares 'even'; known: equal, global"),
+        ({"run_depth": 0}, "rank 0"),
+        ({"rel": 0}, "smallest relevance of 0"),
+    ],
+)
+def test_values_that_cannot_be(options: PlanOptions, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        PoolPlan.of("take", 5, **options)
+
+
+def stated(collection: Collection, strategy: str, budget: int, **options: object) -> Collection:
+    return pool_of_strategy(
+        collection,
+        strategy,
+        budget,
+        pooled_run_ids=collection.pooled_run_ids,
+        **{"run_depth": 10} | options,  # type: ignore[arg-type]
+    )
+
+
+def test_counts_of_a_toy() -> None:
+    """Two runs of four documents; Take@4 chooses c d e f. z and y are of a run that did not contribute."""
+    rankings = {"a": {"1": "cegi"}, "b": {"1": "dfhj"}, "u": {"1": "zy"}}
+    judged = {"c": 1, "d": 0, "e": 1, "g": 0, "z": 1, "y": 0}
+    bare = toys.from_rankings(rankings, {"1": judged}, pooled_run_ids=("a", "b"), pool_depth=4)
+    assert misfit_of(bare) is None
+    for budget, depth, counts in (
+        (4, 4, (1, 1, False)),
+        (4, 2, (1, 0, False)),  # g at rank 3 of a run that may be judged to rank 2 could not have been chosen
+        (2, 4, (0, 2, True)),
+    ):
+        found = misfit_of(stated(bare, "take", budget, run_depth=depth))
+        assert found is not None
+        assert (found.n_unjudged, found.n_others, found.is_large) == counts
+
+
+def test_a_warning_where_it_is_large() -> None:
+    made = with_strategy_pool(load_example(), "uniform", 400)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not warn_of_misfit(made)
+        assert not warn_of_misfit(load_example())
+    with pytest.warns(StatedPoolWarning, match=r"uniform, budget 300.*not of the sample: 100; .*no value"):
+        assert warn_of_misfit(stated(made, "uniform", 300))
+    unjudged = made.without_judgments(made.in_pool() & (np.arange(len(made.relevance)) % 3 == 0))
+    with pytest.warns(StatedPoolWarning, match=r"documents of the sample without a judgment: \d+ of 400"):
+        assert warn_of_misfit(unjudged)
+    assert (unjudged.relevance[unjudged.in_pool()] == UNJUDGED).sum() > 100

@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from compared import printed
@@ -80,20 +79,16 @@ def test_written_files(tmp_path: Path) -> None:
     shown = OF_ALL["leave-out"]()
     for folder in (tmp_path / "one", tmp_path / "two"):
         shown.save(folder)
-    names = sorted(path.name for path in (tmp_path / "one").iterdir())
-    assert names == sorted(
-        [f"{table}.{ending}" for table in ("reliability", "runs", "summary") for ending in ("csv", "parquet")]
-        + ["settings.json", "mae.png", "pit-P_10.png", "sre.png", "truth-P_10.png"]
-    )
+    names = [f"{table}.{end}" for table in ("reliability", "runs", "summary") for end in ("csv", "parquet")]
+    names += ["settings.json", "mae.png", "pit-P_10.png", "sre.png", "truth-P_10.png"]
+    assert {path.name for path in (tmp_path / "one").iterdir()} == set(names)
     for name in names:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "one" / "runs.parquet"), shown.to_frame())
-    summary = pd.read_csv(tmp_path / "one" / "summary.csv")
-    np.testing.assert_array_equal(summary["mae"], shown.to_frame("summary")["mae"])
 
 
 def test_a_folder_keeps_what_is_not_of_the_result(tmp_path: Path) -> None:
-    folder, theirs = tmp_path / "three", tmp_path / "theirs"
+    folder = tmp_path / "three"
     OF_ALL["leave-out"]().save(folder, figures="svg")
     assert (folder / "mae.svg").read_bytes().startswith(b"<?xml")
     (folder / "mine.svg").write_text("not ours")
@@ -105,13 +100,6 @@ def test_a_folder_keeps_what_is_not_of_the_result(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="holds the results of leave-out"):
         OF_ALL["pool-width"]().save(folder)
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
-    theirs.mkdir()
-    less.save(theirs, figures="none")
-    named = json.loads((theirs / "settings.json").read_text())
-    (theirs / "settings.json").write_text(json.dumps(named | {"files": ["..", "../notes.txt", "gone.csv"]}))
-    (tmp_path / "notes.txt").write_text("not ours")
-    less.save(theirs, figures="none")
-    assert (tmp_path / "notes.txt").read_text() == "not ours"
     (tmp_path / "file").write_text("")
     for place, said in ((tmp_path / "file", "is a file"), (tmp_path / "no" / "where", "there is no folder")):
         with pytest.raises(OutputError, match=said):
@@ -123,21 +111,21 @@ def test_what_is_read_back_says_the_same(tmp_path: Path) -> None:
     for command, make in OF_ALL.items():
         shown, folder, file = make(), tmp_path / command, tmp_path / f"{command}.json"
         assert shown.command == command
-        figures = "svg" if command == "leave-out" else "none"
-        shown.save(folder, figures=figures)
+        shown.save(folder, figures="svg" if command == "leave-out" else "none")
         shown.save(file)
         for path in (folder, file):
             stored = read_result(path)
             assert stored.read() == shown.read()
             assert (stored.notes(), stored.summary()) == (shown.notes(), shown.summary())
-            assert stored.title == shown.title
             assert stored.metadata["settings"] == json.loads(json.dumps(shown.metadata["settings"]))
-        if figures == "svg":
+        if command == "leave-out":
             drawn = {figure.name: figure.caption for figure in read_result(folder).figures()}
             assert drawn == {figure.name: figure.caption for figure in shown.figures()}
-        (shown if command == "leave-out" else stored).write_report(tmp_path / "report.html")
-        page = (tmp_path / "report.html").read_text()
-        assert all(html.escape(sentence) in page for sentence in shown.summary()), command
+    stored.write_report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert all(html.escape(sentence) in page for sentence in shown.summary())
+    labels = re.findall(r"\\label{(.*)}", shown.to_latex())
+    assert len(set(labels)) == len(labels) == len(shown.read())
 
 
 def test_figures_for_a_phone_have_their_panels_one_below_the_other() -> None:

@@ -49,15 +49,16 @@ def test_the_wide_table_comes_from_the_long_one() -> None:
     assert text.rows == (("a", "1,200", "0.2500", "0.5000", "0.4000–0.6000"), ("b", "3", "0.1250", "–", "–"))
     assert text.values[0] == (None, 1200, 0.25, 0.5, 0.4)
     assert (text.n_names, text.notes, text.spare) == (1, ("A legend.",), (1,))
-    # read back from what a file keeps of it
-    described = json.loads(json.dumps(table(WIDE).described()))
-    again = table_of("scores", FRAME, described)
-    assert again.read() == table(WIDE).read()
-    assert again.column("n") == OWN["n"]
+    assert [text.is_text(i) for i in range(3)] == [True, False, False]
+    described = json.loads(json.dumps(table(WIDE).described()))  # what a file keeps of it
+    assert table_of("scores", FRAME, described).read() == table(WIDE).read()
+    text = read(of(Spread(("value", Ends()), "estimator", grouped=True)))
+    assert text.groups == (("point", 1), ("drawn", 2))
+    assert text.headings() == ["run", "point estimate", "drawn estimate", "drawn 90 % interval"]
 
 
 def of(*columns: Any, **more: Any) -> View:
-    return View(title="", names=("run_id",), columns=columns, **more)
+    return View(**{"title": "", "names": ("run_id",), "columns": columns} | more)
 
 
 def test_an_arrangement_chooses_columns_sorts_and_cuts() -> None:
@@ -87,8 +88,7 @@ def test_a_view_has_its_rows_in_its_own_order() -> None:
 
 def test_a_column_of_a_paper_has_no_zero_before_the_point() -> None:
     frame = pd.DataFrame({"run_id": ["a", "b"], "value": [0.5, 10.5]})
-    view = View(title="", names=("run_id",), columns=("value",))
-    (text,) = Table("scores", "Scores", frame, views=(view,)).read(Arrangement(width="column"))
+    (text,) = Table("scores", "Scores", frame, views=(of("value"),)).read(Arrangement(width="column"))
     assert text.rows == (("a", ".500"), ("b", "10.500"))
 
 
@@ -102,14 +102,27 @@ def test_the_kind_of_a_column_decides_how_it_is_printed() -> None:
         ("difference", 0.5, "+0.5000"),
         ("chance", 0.1234, "0.123"),
         ("share", 0.5, "50.0 %"),
-        ("level", 0.95, "95 %"),
         ("threshold", 0.25, "0.25"),
         ("p-value", 0.00001, "< 0.0001"),
-        ("coefficient", None, "–"),
         ("score", float("nan"), "–"),
     ):
         assert Column("", kind, "").text(value) == text, kind
     for name, column in COLUMNS.items():
-        assert column.kind in KINDS, name
-        assert column.help.endswith("."), name
-        assert column.label, name
+        assert (column.kind in KINDS, column.help[-1:], bool(column.label)) == (True, ".", True), name
+
+
+def test_what_nobody_can_want_is_refused() -> None:
+    wrong: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"top": 0}, "top cannot be 0"),
+        ({"columns": []}, "of one at least"),
+        ({"columns": "lower"}, "a list of names"),
+        ({"columns": ["lower", "upper", "lower"]}, "'lower' is named twice"),
+    )
+    for asked, said in wrong:
+        with pytest.raises(InputError, match=said):
+            Arrangement(**asked)
+    Arrangement(["a"], sort="b", top=1).check(["a"], ["b"])
+    with pytest.raises(InputError, match="no column 'a'"):
+        Arrangement(["a"]).check(["b"], [])
+    with pytest.raises(InputError, match="cannot sort by 'a'"):
+        Arrangement(sort="a").check([], ["b"])
