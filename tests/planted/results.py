@@ -164,7 +164,7 @@ FAULTS = (
         "tables/formatting.py",
         'return "< 0.0001" if p < 0.00005',
         'return "< 0.0001" if p < 0.0005',
-        "tables/test_numbers.py",
+        "tables/test_formatting.py",
         "a p-value of 0.0003 is printed as below 0.0001",
     ),
     Fault(
