@@ -1,21 +1,47 @@
-"""What was used and what to cite comes from the registry."""
+"""How a result was made: what is needed to repeat it."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import platform
 import re
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pytest
+from small import small
+
+import bayespool
+from bayespool import __version__, score
+from bayespool.errors import InputError, OutputError
 from bayespool.options import describe_estimator
-from bayespool.report.page import Section, _methods
+from bayespool.report import versions, write_report
+from bayespool.report.page import Section, _making, _methods
+from bayespool.report.provenance import MADE_BY, command_line, made_by, with_provenance
 from bayespool.report.result import Result
 from bayespool.scoring import DEFAULT_ESTIMATORS, ESTIMATORS
 from bayespool.tables import CITATIONS
 from bayespool.tables.table import Table
+
+
+def test_command_versions_seed_and_fingerprint_are_there() -> None:
+    made_by = {"command": "bayespool score a.run", "versions": {"bayespool": "1", "numpy": "2"}}
+    estimators = [{"name": "x", "random_seed": 7, "draws": 250}]
+    settings = {"estimators": estimators, "measures": [f"P@{i}" for i in range(20)]}
+    section = _making(
+        {"fingerprint": "ab", "settings": settings, "estimators": estimators, "made_by": made_by}
+    )
+    assert section.command == "bayespool score a.run"
+    for said in ("bayespool 1, numpy 2", "ab", "Random seed: 7."):
+        assert said in " ".join(section.sentences)
+    rows = dict(section.tables[0].rows)
+    assert rows.pop("settings: measures").endswith("P@11 and 8 more")
+    assert rows == {"fingerprint": "ab", "estimators: x: random_seed": "7", "estimators: x: draws": "250"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,18 +66,6 @@ def to_cite(section: Section) -> list[str]:
     by_text = {citation.text: key for key, citation in CITATIONS.items()}
     assert word == ""
     return [by_text[text] for text in texts]
-
-
-def test_each_estimator_has_its_sentence_with_its_source() -> None:
-    entry = ESTIMATORS["smoothed"]
-    section = methods({"estimators": [{"name": "smoothed"}], "estimand": "complete"})
-    assert section.points == [f"smoothed: {entry.description} [{entry.source}]."]
-    assert to_cite(section) == ["bayespool", "ravana-moffat-2010"]
-    assert not any("interval" in text for text in section.sentences[:-1])
-    own = methods({"estimators": [{"name": "mine<b>"}]})
-    assert own.points == ["mine<b>: an estimator of the user's own."]
-    odd = [{"name": "mine", "engine": ["laplace"], "draws": 1}, "judge-rates"]
-    assert to_cite(methods({"estimators": odd})) == ["bayespool"], "nobody published it"
 
 
 def test_a_posterior_says_how_it_was_approximated_and_its_engine_is_cited() -> None:
@@ -82,3 +96,27 @@ print("posterior-combined: ratio and rankings" in page_html(result_of_json({docu
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
     )
     assert done.stdout == "True\n"
+
+
+def test_what_cannot_be_written_is_told_before_the_work(tmp_path: Path) -> None:
+    assert bayespool.write_report is write_report
+    scores = score(small(), "new-a", "P@10", estimators="background")
+    with pytest.raises(OutputError, match=r"an \.html file"):
+        write_report(scores, tmp_path / "report.pdf")
+    with pytest.raises(OutputError, match="no folder"):
+        write_report(scores, tmp_path / "nowhere" / "report.html")
+    with pytest.raises(InputError, match="no report can be made of a int"):
+        write_report(3, tmp_path / "report.html")  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_is_as_it_was_typed() -> None:
+    with command_line(["score", "../my runs/a.run", "-m", "P(rel=2)@10", "--qrels", "q.txt"]):
+        made = with_provenance({"fingerprint": "ab"})
+    assert made["fingerprint"] == "ab"
+    assert made[MADE_BY]["command"] == "bayespool score '../my runs/a.run' -m 'P(rel=2)@10' --qrels q.txt"
+    assert with_provenance({"a": 1}) == {"a": 1}, "without a command"
+    assert "command" not in made_by()
+    found = versions()
+    assert (found["bayespool"], found["numpy"]) == (__version__, np.__version__)
+    assert found["python"] == platform.python_version()
