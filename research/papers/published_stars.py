@@ -1,6 +1,6 @@
 """The SRE* that "Splitting Water" prints, by readings of its "Tukey's test": what can be excluded.
 
-    python benchmarks/published_stars.py COLLECTIONS --published FOLDER
+    python research/papers/published_stars.py COLLECTIONS --published FOLDER
 
 SRE* sums the runs that an estimate passes over and that differ significantly in truth. Which runs are passed
 over is settled, as all printed SREs agree (docs/reproduction.md); what "significant" was is not. A reading is
@@ -13,6 +13,7 @@ figures. The reading that the package implements must give its SRE* in every cel
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
@@ -20,6 +21,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
+
+from bayespool import parse_measure
+from bayespool.collection import Collection
+from bayespool.comparisons import paired_t, wilcoxon
+from bayespool.evidence import score_bounds
+from bayespool.experiments import LeaveOutResult
+from bayespool.measures import passed_over
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
 from published_experiments import (
     CUTOFFS,
     EXPERIMENTS,
@@ -31,38 +43,14 @@ from published_experiments import (
     read,
     rounded,
 )
-from scipy import stats
-
-from bayespool import parse_measure
-from bayespool.collection import Collection
-from bayespool.comparisons import paired_t, wilcoxon
-from bayespool.comparisons.significance import tukey_critical, tukey_significant
-from bayespool.evidence import score_bounds
-from bayespool.experiments import LeaveOutResult
-from bayespool.measures import passed_over
 
 Matrix = npt.NDArray[np.bool_]
 Scores = npt.NDArray[np.float64]
 LEVELS = (0.05, 0.01, 0.1)
 SCORES = ("same", "P@5", "P@10", "P@20", "P@30", "P@100", "AP@1000", "nDCG@1000")
-RUNS = ("reported", "reported, on all judgments", "pooled", "submitted")
 MISSING = ("left out", "0")
-BASES = (
-    "P@1",
-    "P@5",
-    "P@10",
-    "P@15",
-    "P@20",
-    "P@30",
-    "P@100",
-    "P@1000",
-    "AP@100",
-    "AP@1000",
-    "nDCG@10",
-    "nDCG@100",
-)
+BASES = (*(f"P@{n}" for n in (1, 5, 10, 15, 20, 30, 100, 1000)), "AP@100", "AP@1000", "nDCG@10", "nDCG@100")
 SLOW = ("Tukey, randomized", "Wilcoxon")  # on the scores of the cutoff alone
-N_EXCHANGES = 500
 SUMMED = ("runs passed", "whole moves")
 
 
@@ -106,55 +94,47 @@ def cases(result: LeaveOutResult, experiment: Experiment) -> Iterator[Case]:
 
 def one_way_tukey(scores: Scores, level: float) -> Matrix:
     """Tukey's test on the one-way analysis of variance, topics as replicates."""
-    n_runs, n_topics = scores.shape
-    degrees = n_runs * (n_topics - 1)
-    mean = scores.mean(axis=1)
-    error = np.square(scores - mean[:, None]).sum() / degrees
-    q = np.abs(np.subtract.outer(mean, mean)) / np.sqrt(error / n_topics)
-    return np.asarray(q >= tukey_critical(level, n_runs, degrees))
+    left = scores - scores.mean(axis=1, keepdims=True)
+    return _tukey(scores, left, len(scores) * (scores.shape[1] - 1), level)
 
 
-def rank_tukey(scores: Scores, level: float) -> Matrix:
-    """Tukey's test on the ranks of the runs within each topic, as after Friedman's test."""
-    return tukey_significant(stats.rankdata(scores, axis=0), level)
+def two_way_tukey(scores: Scores, level: float) -> Matrix:
+    """Tukey's test on the two-way additive analysis of variance, as `compare` has it."""
+    return _tukey(scores, _residuals(scores), (len(scores) - 1) * (scores.shape[1] - 1), level)
 
 
-def arcsine_tukey(scores: Scores, level: float) -> Matrix:
-    """Tukey's test on the arcsines of the roots of the scores."""
-    return tukey_significant(np.arcsin(np.sqrt(np.clip(scores, 0, 1))), level)
+def _residuals(scores: Scores) -> Scores:
+    return scores - scores.mean(axis=1, keepdims=True) - scores.mean(axis=0) + scores.mean()
+
+
+def _tukey(scores: Scores, left: Scores, degrees: int, level: float) -> Matrix:
+    error, mean = np.square(left).sum() / degrees / scores.shape[1], scores.mean(axis=1)
+    q = np.abs(np.subtract.outer(mean, mean)) / np.sqrt(error)
+    return np.asarray(q >= stats.studentized_range.isf(level, len(scores), degrees))
 
 
 def randomized_tukey(scores: Scores, level: float) -> Matrix:
     """Tukey's test by the largest differences when runs are exchanged within topics (Carterette 2012)."""
-    rng = np.random.default_rng(1)
-    mean = scores.mean(axis=1)
-    largest = [np.ptp(rng.permuted(scores, axis=0).mean(axis=1)) for _ in range(N_EXCHANGES)]
+    rng, mean = np.random.default_rng(1), scores.mean(axis=1)
+    largest = [np.ptp(rng.permuted(scores, axis=0).mean(axis=1)) for _ in range(500)]
     return np.asarray(np.abs(np.subtract.outer(mean, mean)) > np.quantile(largest, 1 - level))
-
-
-def unpaired_t(scores: Scores) -> Scores:
-    """P-values of t tests of independent samples."""
-    p: Scores = stats.ttest_ind(scores[:, None, :], scores[None, :, :], axis=2).pvalue
-    return p
 
 
 def one_way_lsd(scores: Scores) -> Scores:
     """P-values of least significant differences on the one-way analysis of variance."""
-    squares = np.square(scores - scores.mean(axis=1, keepdims=True)).sum()
-    return _least(scores, squares, len(scores) * (scores.shape[1] - 1))
+    left = scores - scores.mean(axis=1, keepdims=True)
+    return _least(scores, left, len(scores) * (scores.shape[1] - 1))
 
 
 def two_way_lsd(scores: Scores) -> Scores:
     """P-values of least significant differences on the two-way additive analysis of variance."""
-    left = scores - scores.mean(axis=1, keepdims=True) - scores.mean(axis=0) + scores.mean()
-    return _least(scores, np.square(left).sum(), (len(scores) - 1) * (scores.shape[1] - 1))
+    return _least(scores, _residuals(scores), (len(scores) - 1) * (scores.shape[1] - 1))
 
 
-def _least(scores: Scores, squares: float, degrees: int) -> Scores:
-    mean = scores.mean(axis=1)
-    t = np.abs(np.subtract.outer(mean, mean)) / np.sqrt(2 * squares / degrees / scores.shape[1])
-    p: Scores = 2 * stats.t.sf(t, degrees)
-    return p
+def _least(scores: Scores, left: Scores, degrees: int) -> Scores:
+    mean, square = scores.mean(axis=1), np.square(left).sum() / degrees
+    t = np.abs(np.subtract.outer(mean, mean)) / np.sqrt(2 * square / scores.shape[1])
+    return np.asarray(2 * stats.t.sf(t, degrees))
 
 
 def by_p(function: Callable[[Scores], Scores]) -> Callable[[Scores, float], Matrix]:
@@ -163,17 +143,17 @@ def by_p(function: Callable[[Scores], Scores]) -> Callable[[Scores, float], Matr
 
 
 TESTS: dict[str, Callable[[Scores, float], Matrix]] = {
-    "Tukey, two-way": tukey_significant,
+    "Tukey, two-way": two_way_tukey,
     "Tukey, one-way": one_way_tukey,
-    "Tukey, ranks": rank_tukey,
-    "Tukey, arcsine": arcsine_tukey,
+    "Tukey, ranks": lambda scores, level: two_way_tukey(stats.rankdata(scores, axis=0), level),
+    "Tukey, arcsine": lambda scores, level: two_way_tukey(np.arcsin(np.sqrt(np.clip(scores, 0, 1))), level),
     "Tukey, randomized": randomized_tukey,
     "least significant difference, two-way": by_p(two_way_lsd),
     "least significant difference, one-way": by_p(one_way_lsd),
 }
 PAIR_TESTS: dict[str, Callable[[Scores], Scores]] = {
     "paired t": paired_t,
-    "unpaired t": unpaired_t,
+    "unpaired t": lambda scores: stats.ttest_ind(scores[:, None, :], scores[None, :, :], axis=2).pvalue,
     "Wilcoxon": wilcoxon,
 }
 
@@ -253,9 +233,7 @@ def figures_of(
     package = grades(result, experiment, then=True, decimals=experiment.decimals)
     for key, value in figures[OURS].items():
         if value != package[key].sre_star:
-            raise AssertionError(
-                f"{experiment.title}, {key}: {value}, the package has {package[key].sre_star}"
-            )
+            raise AssertionError(f"{experiment.title}, {key}: {value}, not {package[key].sre_star}")
     return figures
 
 
@@ -297,14 +275,8 @@ def readings(found: Sequence[Found], printed: Mapping[tuple[str, int, str], Any]
         and (r.scores, r.runs, r.summed, r.level) == (OURS.scores, OURS.runs, OURS.summed, OURS.level)
     ]
     for r in [*order[:best], *tukey]:
-        cells = [
-            *r[:5],
-            f"{r.level:g}",
-            sum(agree[r].values()),
-            above[r],
-            *agree[r].values(),
-            f"{off[r]:.0f}",
-        ]
+        counts = [sum(agree[r].values()), above[r], *agree[r].values()]
+        cells = [*r[:5], f"{r.level:g}", *counts, f"{off[r]:.0f}"]
         lines.append(f"| {' | '.join(map(str, cells))} |")
     told = [cell.sre_star for (title, *_), cell in printed.items() if title in titles]
     every = [above[r] for r in order if r.test.startswith("Tukey") and (r.scores, r.level) == ("same", 0.05)]
@@ -345,10 +317,10 @@ def critical_differences(scores: Scores, level: float = 0.05) -> tuple[float, fl
     """Of Tukey's test and the least significant difference, on the two-way analysis of variance."""
     n_runs, n_topics = scores.shape
     degrees = (n_runs - 1) * (n_topics - 1)
-    left = scores - scores.mean(axis=1, keepdims=True) - scores.mean(axis=0) + scores.mean()
-    error = float(np.sqrt(np.square(left).sum() / degrees / n_topics))
+    error = float(np.sqrt(np.square(_residuals(scores)).sum() / degrees / n_topics))
     least = float(stats.t.isf(level / 2, degrees)) * np.sqrt(2)
-    return tukey_critical(level, n_runs, degrees) * error, least * error
+    critical = float(stats.studentized_range.isf(level, n_runs, degrees))
+    return critical * error, least * error
 
 
 def one_measure(found: Sequence[Found], printed: Mapping[tuple[str, int, str], Any]) -> str:

@@ -1,6 +1,6 @@
 """Table 2 of Lipani et al. (2017), its 72 signs, under the readings that the paper leaves open.
 
-    python benchmarks/pooling_signs.py --output FOLDER
+    python research/papers/pooling_signs.py --output FOLDER
 
 The paper compares eight strategies with Take@N on TREC-8 and its pool of 66 runs, by three measures and three
 errors: is a strategy less biased? Each line has a reading and how many of the signs agree, in all and by
@@ -11,14 +11,18 @@ without them.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from at_hand import collections_folder, read
 
 from bayespool import Collection, budgets
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "decisions"))
+
+from shared import markdown, read
 
 MEASURES = ("P@100", "AP@100", "nDCG@100")
 ERRORS = ("mae", "sre", "sre_star")
@@ -55,102 +59,84 @@ VARIANTS: Mapping[str, tuple[str, ...]] = {
 """Readings of strategies; those not named are as in the first."""
 
 
-def paper_pool(parser: argparse.ArgumentParser) -> Collection:
+def paper_pool() -> Collection:
     """TREC-8 with the paper's pool: the pooled runs with 100 documents on every topic."""
-    folder = collections_folder(parser) / "trec8-adhoc"
-    found = read(folder)
-    full = [run for run in found.pooled_run_ids if found.length[found.run_index([run])].min() >= 100]
-    return read(folder, scores=True, pooled_run_ids=full, known_depth=100)
-
-
-def printed(strategy: str, error: str, measure: str) -> bool:
-    """Whether the paper finds a strategy less biased than Take@N."""
-    return PRINTED[strategy.partition("(")[0]][ERRORS.index(error)][MEASURES.index(measure)] == "+"
+    whole = read("trec8-adhoc")
+    full = [run for run in whole.pooled_run_ids if whole.length[whole.run_index([run])].min() >= 100]
+    return read("trec8-adhoc", scores=True, pooled_run_ids=full, known_depth=100)
 
 
 def agreement(signs: Iterable[tuple[str, str, str, bool]]) -> dict[str, int]:
-    """Number of signs that agree by strategy, of (strategy, error, measure, less biased)."""
+    """Number of signs that agree with the paper's by strategy, of (strategy, error, measure, less biased)."""
     n: dict[str, int] = {}
     for strategy, error, measure, is_less in signs:
-        n[strategy] = n.get(strategy, 0) + (is_less == printed(strategy, error, measure))
+        printed = PRINTED[strategy.partition("(")[0]][ERRORS.index(error)][MEASURES.index(measure)]
+        n[strategy] = n.get(strategy, 0) + (is_less == (printed == "+"))
     return n
 
 
 def of_means(result: Any) -> dict[str, int]:
     """Agreement of the means over budgets."""
-    frame = result.to_frame("ranking")
-    frame = frame[frame["strategy"] != "take"]
+    frame = result.to_frame("ranking").query("strategy != 'take'")
     columns = (frame[name] for name in ("strategy", "bias_measure", "measure", "beats_first"))
     return agreement(zip(*columns, strict=True))
 
 
 def of_budgets(result: Any, chosen: Iterable[int], *, most: bool = False) -> dict[str, int]:
     """Agreement of the means over some budgets, or of what holds at most of them."""
-    frame = result.to_frame("summary").set_index(["measure", "strategy", "budget"])[list(ERRORS)]
+    errors, keys = list(ERRORS), ["measure", "strategy", "budget"]
+    frame = result.to_frame("summary").set_index(keys)[errors]
     frame = frame[frame.index.get_level_values("budget").isin(tuple(chosen))]
-    take = frame.xs("take", level="strategy")
     less = frame.reset_index("strategy")
-    difference = less[list(ERRORS)] - take.reindex(less.index)
+    difference = less[errors] - frame.xs("take", level="strategy").reindex(less.index)
     difference = (difference > 1e-12).astype(float) - (difference < -1e-12) if most else difference
     difference = difference.assign(strategy=less["strategy"]).reset_index("measure")
-    means = difference.groupby(["measure", "strategy"])[list(ERRORS)].mean() < -1e-12
-    signs = (
-        (strategy, error, measure, bool(row[error]))
-        for (measure, strategy), row in means.iterrows()
-        if strategy != "take"
-        for error in ERRORS
-    )
-    return agreement(signs)
+    means = difference.groupby(["measure", "strategy"])[errors].mean() < -1e-12
+    rows = [(*key, row) for key, row in means.iterrows() if key[1] != "take"]
+    return agreement((strategy, e, measure, bool(row[e])) for measure, strategy, row in rows for e in ERRORS)
 
 
-def line(reading: str, truth: str, of_strategies: Mapping[str, int]) -> str:
-    """A line of the table: the first variant of each strategy in the paper's order."""
+def line(reading: str, truth: str, of_strategies: Mapping[str, int]) -> None:
     cells = [str(of_strategies.get(name, "")) for name in PAPER[1:]]
-    return f"| {reading} | `{truth}` | {sum(of_strategies.values())} | {' | '.join(cells)} |"
+    markdown([reading, truth, sum(of_strategies.values()), *cells])
 
 
 def main() -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser()
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()
-    collection = paper_pool(parser)
-    every = list(dict.fromkeys(["take", *(text for texts in VARIANTS.values() for text in texts)]))
+    collection = paper_pool()
 
     def run(strategies: Iterable[str], name: str, **settings: Any) -> Any:
         asked = {"budgets": BUDGETS, "folder": given.output / name, "n_jobs": given.jobs} | settings
         return budgets(collection, MEASURES, strategies=list(strategies), **asked)
 
-    print("| reading | `--truth` | of 72 |", " | ".join(PAPER[1:]), "|")
+    markdown(["reading", "`--truth`", "of 72", *PAPER[1:]])
     for truth in ("full", "pooled"):
         for top in (75, 100):
             result = run(PAPER, "equal", truth=truth, top=top)
-            runs = "best 75 %" if top == 75 else "all runs"
-            print(line(f"{runs}, mean over budgets", truth, of_means(result)))
+            line("best 75 %, mean" if top == 75 else "all runs, mean", truth, of_means(result))
             if top == 75:
-                print(line("what holds at most budgets", truth, of_budgets(result, BUDGETS, most=True)))
-                print(line("mean over budgets to 20,000", truth, of_budgets(result, BUDGETS[:4])))
+                line("what holds at most budgets", truth, of_budgets(result, BUDGETS, most=True))
+                line("mean over budgets to 20,000", truth, of_budgets(result, BUDGETS[:4]))
                 for budget in (5_000, 10_000, 20_000, 40_000):
-                    print(line(f"{budget:,} documents alone", truth, of_budgets(result, [budget])))
+                    line(f"{budget:,} documents alone", truth, of_budgets(result, [budget]))
         few = {"budgets": (5_000, 20_000, 40_000), "shares": "global"}
         shared = run(("take", *COMBINATIONS), "global", truth=truth, **few)
-        print(line("5,000, shared by value (of 54)", truth, of_budgets(shared, [5_000])))
-        print(line("three budgets, shared by value (of 54)", truth, of_means(shared)))
-    found = {truth: run(every, "equal", truth=truth) for truth in ("full", "pooled")}
+        line("5,000, shared by value (of 54)", truth, of_budgets(shared, [5_000]))
+        line("three budgets, shared by value (of 54)", truth, of_means(shared))
+    every = list(dict.fromkeys(["take", *(text for texts in VARIANTS.values() for text in texts)]))
+    by_truth = {truth: run(every, "equal", truth=truth) for truth in ("full", "pooled")}
     rows = []
     for reading, texts in VARIANTS.items():
         for text in texts:
-            by_truth = {truth: of_means(result)[text] for truth, result in found.items()}
-            small = of_budgets(found["full"], [5_000])[text]
-            rows.append({"strategy": text, "reading": reading, **by_truth, "full, 5,000": small})
+            agree = {truth: of_means(result)[text] for truth, result in by_truth.items()}
+            small = of_budgets(by_truth["full"], [5_000])[text]
+            rows.append({"strategy": text, "reading": reading, **agree, "full, 5,000": small})
     frame = pd.DataFrame(rows)
     print(frame.to_string(index=False))
-    best = (
-        frame.drop(columns="reading").groupby(frame["strategy"].str.partition("(")[0]).max(numeric_only=True)
-    )
+    best = frame.groupby(frame["strategy"].str.partition("(")[0]).max(numeric_only=True)
     print("the best reading of each strategy:", best.sum().to_dict())
 
 
