@@ -1,6 +1,6 @@
 """The pictures of the documentation that its build does not draw.
 
-    BAYESPOOL_COLLECTIONS=folder python benchmarks/pictures.py [--output docs/_static]
+    BAYESPOOL_COLLECTIONS=folder python docs/pictures.py [--output docs/_static]
 
 ``late-runs.png``: the late runs of the simulated example, with their truth, for README and first page;
 ``--only-example`` draws it alone, and needs no collection. ``far-forest.png``: a run of neural methods of
@@ -12,14 +12,14 @@ topics and documents.
 from __future__ import annotations
 
 import argparse
+import os
 import warnings
 from pathlib import Path
 
 import matplotlib
 import numpy as np
-from at_hand import collections_folder, read
 
-from bayespool import Collection, score
+from bayespool import Collection, read_collection, score
 from bayespool.collection import read_run_types
 from bayespool.evidence import score_bounds
 from bayespool.experiments import simulate_example
@@ -43,9 +43,10 @@ def main() -> None:
     late_runs(asked.output / "late-runs.png")
     if asked.only_example:
         return
-    folder = collections_folder(parser)
-    whole = read(folder / "dl21-passage", order="rank")
-    types = read_run_types(folder / "dl21-passage" / "run-types.csv")
+    place = Path(os.environ["BAYESPOOL_COLLECTIONS"]) / "dl21-passage"
+    files = {"pool": place / "runs", "organizations": place / "organizations.csv"}
+    whole = read_collection(place / "qrels.txt", **files, strict=False, order="rank", max_holes=0)
+    types = read_run_types(place / "run-types.csv")
     pooled = [whole.run_ids[r] for r in np.flatnonzero(whole.pooled)]
     neural = [run for run in pooled if types.get(run) != "traditional"]
     first = {whole.organization[whole.run_index(run)[0]]: run for run in reversed(neural)}

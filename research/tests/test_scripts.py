@@ -43,6 +43,7 @@ def test_a_script_is_importable_and_takes_arguments(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.syspath_prepend(path.parent)
+    monkeypatch.delitem(sys.modules, "shared", raising=False)  # adds folders to the path
     monkeypatch.setattr(sys, "argv", [str(path), "--help"])
     with pytest.raises(SystemExit) as ended:
         runpy.run_path(str(path), run_name="__main__")

@@ -15,6 +15,7 @@ from bayespool.comparisons import paired_t
 from bayespool.corrections import AntiPrecision, SystemsAdjustment
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "research" / "papers"))
 
 from published_experiments import (
     EXPERIMENTS,
