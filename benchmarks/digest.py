@@ -45,16 +45,8 @@ from at_hand import collections_folder
 HERE = Path(__file__).parent
 KINDS = ("column", "word", "option", "file", "call")
 
-KEYS_LEFT_OUT = {
-    "bayespool",
-    "bayespool_version",
-    "command",
-    "digests",
-    "made_by",
-    "seconds",
-    "version",
-    "versions",
-}
+KEYS_LEFT_OUT = {"bayespool", "bayespool_version", "command", "digests", "made_by"}
+KEYS_LEFT_OUT |= {"seconds", "version", "versions"}
 """Keys of JSON, at any depth, and attributes of containers: versions, times, the command as it was typed."""
 
 LINES_LEFT_OUT = {
@@ -76,14 +68,16 @@ FOLDERS = re.compile(r"(?<![\w/.])(?:/[\w.+-]+)+/(?=[\w.])")
 MOST_TEXTS = 300  # different texts that a line of the frozen file may hold; of more there is a digest alone
 _NUMBER = re.compile(r"(?<![\w@.(=/#-])[-−]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?(?![\w@])")
 _DRAWN = re.compile(r"[─-╿]+|\x1b\[[0-9;]*m|(?<!\S)[-=]{2,}(?!\S)")
+_SCRIPTS = re.compile(r"<(script|style|svg)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+_TAGS = re.compile(r"(<[^<>]*>\s*)+")
 _Path = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Column:
     """What is kept of a column, an array or a text: ``digest`` of the values in their order (where there
-    are texts, of which of them is where), ``unordered`` of the sorted ones, ``total`` of numbers, ``texts`` in
-    the order of their first places, with how often they are there.
+    are texts, of which of them is where), ``unordered`` of the sorted ones, ``total`` of numbers, ``texts``
+    in the order of their first places, with how often they are there.
     """
 
     call: str
@@ -99,14 +93,11 @@ class Column:
 
 def main() -> int:
     """Freeze or compare."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description="Freeze what commands say, or compare what they said.")
     commands = parser.add_subparsers(dest="command", required=True)
-    freezing = commands.add_parser("freeze", help="run the commands and write what they say")
+    freezing, comparing = commands.add_parser("freeze"), commands.add_parser("compare")
     freezing.add_argument("file", type=Path)
     freezing.add_argument("--only", default="*", help="calls of such names, such as 'example*' or '*budgets'")
-    comparing = commands.add_parser("compare", help="compare two frozen files")
     comparing.add_argument("before", type=Path)
     comparing.add_argument("after", type=Path)
     comparing.add_argument("--renames", type=Path, default=HERE / "digest_renames.csv")
@@ -114,9 +105,6 @@ def main() -> int:
     if asked.command == "compare":
         return compare(read_frozen(asked.before), read_frozen(asked.after), read_renames(asked.renames))
     return freeze(collections_folder(parser), asked.file, asked.only)
-
-
-# --- freezing ----------------------------------------------------------------------------------------------
 
 
 def read_calls(path: Path) -> dict[str, list[str]]:
@@ -205,9 +193,6 @@ def _lines_of(path: Path) -> Iterator[list[str]]:
     return (line.split() for line in path.read_text().splitlines())
 
 
-# --- columns of what is printed and written ----------------------------------------------------------------
-
-
 def _of_printed(call: str, at: int, status: int, out: str, err: str) -> Iterator[Column]:
     yield _column(call, f"{at}.status", ("status",), [status])
     is_json = out.lstrip().startswith("{")
@@ -234,7 +219,8 @@ def _of_folder(call: str, folder: Path) -> Iterator[Column]:
                 columns = {key: [row.get(key, "") for row in rows] for row in rows[:1] for key in row}
                 yield from (_column(call, name, (key,), values, "csv") for key, values in columns.items())
             case ".html":
-                yield from _of_text(call, name, _without_tags(data.decode()))
+                text = _TAGS.sub("\n", _SCRIPTS.sub(" ", data.decode()))
+                yield from _of_text(call, name, html.unescape(text))
             case _:
                 yield from _of_lines(call, name, data.decode())
 
@@ -260,9 +246,7 @@ def _of_container(call: str, file: str, data: bytes) -> Iterator[Column]:
     import xarray as xr
 
     def attributes(of: Mapping[Any, Any], *place: str) -> Iterator[Column]:
-        plain = {
-            str(name): value.tolist() if hasattr(value, "tolist") else value for name, value in of.items()
-        }
+        plain = {str(k): v.tolist() if hasattr(v, "tolist") else v for k, v in of.items()}
         return _of_json(call, file, plain, (*place, "attributes"))
 
     with xr.open_datatree(io.BytesIO(data), engine="h5netcdf") as tree:
@@ -334,12 +318,6 @@ def _of_text(call: str, file: str, text: str) -> Iterator[Column]:
         yield _column(call, file, ("numbers",), numbers, "text")
 
 
-def _without_tags(page: str) -> str:
-    """The text of a page, a line for each element, without its scripts, styles and drawings."""
-    page = re.sub(r"<(script|style|svg)\b.*?</\1\s*>", " ", page, flags=re.DOTALL | re.IGNORECASE)
-    return html.unescape(re.sub(r"(<[^<>]*>\s*)+", "\n", page))
-
-
 def _column(call: str, file: str, place: _Path, values: Sequence[Any], kind: str = "json") -> Column:
     """What is kept of values."""
     type_names = "|".join(sorted({type(value).__name__ for value in values}))
@@ -376,8 +354,6 @@ def _number(value: Any) -> float | None:
 def _sha(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
-
-# --- comparing ---------------------------------------------------------------------------------------------
 
 Renames = Mapping[str, Mapping[str, str]]  # by kind
 

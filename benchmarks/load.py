@@ -5,9 +5,9 @@
 
 Files are drawn into a folder that is removed afterwards; 7 GB of them for the second command, which with
 --write only writes them. Documents have a prominence that all runs see, a taste that the runs of an
-organization share, and relevance, of which a run knows something. One run in twenty is not pooled. The command runs in a process of its own, whose seconds and peak of memory are printed, imports
-included. Each axis has three sizes; the others stay at the middle. An exponent is the slope of log cost over
-log size, by least squares.
+organization share, and relevance, of which a run knows something. One run in twenty is not pooled. The
+command runs in a process of its own, whose seconds and peak of memory are printed. Each axis has
+three sizes; the others stay at the middle. An exponent is the slope of log cost over log size.
 """
 
 from __future__ import annotations
