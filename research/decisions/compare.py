@@ -68,7 +68,7 @@ def main() -> None:
         print(f"{measure}, {name}: C = {mean[0]:.3f}, E = {mean[1]:.3f}, RMSE = {mean[2]:.4f}")
     if orders[0].draws:
         keys = ["group", "method", "judgments", "statement"]
-        show("announced chances and what happened", weighted, [*keys, "bin_lower"], 3)
+        show("pairs, and pairs times what was announced and what happened", weighted, [*keys, "bin_lower"], 3)
         show("announced and happened, Brier scores", lambda o: o.grades(), keys, 4)
 
 
