@@ -42,7 +42,6 @@ from .experiments import (
     LeaveOutResult as LeaveOutResult,
     LeaveOutSeveralResult as LeaveOutSeveralResult,
     ModelChecks as ModelChecks,
-    SelfCalibrations as SelfCalibrations,
     SimulationSettings as SimulationSettings,
     budgets as budgets,
     check_judges as check_judges,
@@ -51,7 +50,6 @@ from .experiments import (
     leave_out as leave_out,
     leave_out_several as leave_out_several,
     load_example as load_example,
-    self_calibrate as self_calibrate,
     simulate as simulate,
 )
 from .measures import (

@@ -220,13 +220,6 @@ CALLS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     ("example check", (f"check predictions {EXAMPLE} -m nDCG@5 --folds 2 --draws 25 {FOLDER}",)),
     (
-        "example check calibration",
-        (
-            f"check simulation --simulations 3 --models ratio,background {FOLDER}",
-            "check simulation --new-kind --simulations 3 -o other --figures none",
-        ),
-    ),
-    (
         "example check engines",
         (f"check engines {EXAMPLE} --models background --folds 2 --draws 20 --tune 50 --chains 2 {FOLDER}",),
     ),

@@ -30,7 +30,6 @@ from bayespool.experiments import (
     PoolWidthSettings,
     RegressionCheckSettings,
     RunTypesSettings,
-    SelfCalibrationSettings,
     UnexplainedSettings,
 )
 from bayespool.experiments.settings import JudgingRoundsSettings
@@ -65,7 +64,6 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
     CheckingSettings: bayespool.check_models,
     EngineCheckSettings: bayespool.compare_engines,
     RegressionCheckSettings: experiments.compare_regression,
-    SelfCalibrationSettings: bayespool.self_calibrate,
     UnexplainedSettings: experiments.check_unexplained_judgments,
     JudgesSettings: bayespool.check_judges,
     JudgingRoundsSettings: experiments.judge_in_rounds,
@@ -74,7 +72,7 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
     ReadingRunsSettings: bayespool.read_collection,
 }
 NOT_OPTIONS = {
-    *("collection", "run_ids", "n_jobs", "folder", "progress", "report", "settings", "containers", "rung"),
+    *("collection", "run_ids", "n_jobs", "folder", "progress", "report", "settings", "containers"),
     *("qrels", "runs", "pool", "own_judgments", "second_assessors"),
     *("scores", "answers", "reading"),  # arguments of a command
 }

@@ -14,7 +14,6 @@ from bayespool.cli.check import (
     check_engines,
     check_predictions,
     check_regression,
-    check_simulation,
     check_unexplained,
 )
 from bayespool.cli.compare import compare, plan, reversals
@@ -63,7 +62,6 @@ COMMANDS: dict[str, dict[Command, str]] = {
     },
     "Check": {
         check_predictions: "Check the models on a pool: organizations held out",
-        check_simulation: "Check the models and the engine on simulated judgments",
         check_engines: "Compare the fast engine with the reference",
         check_regression: "Compare the models with a clustered regression",
         check_unexplained: "Predict the judgments that no pooled run explains",

@@ -1,9 +1,8 @@
-"""The commands ``check predictions``, ``simulation``, ``engines``, ``regression`` and ``unexplained``."""
+"""The commands ``check predictions``, ``engines``, ``regression`` and ``unexplained``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from bayespool import experiments
@@ -13,21 +12,17 @@ from bayespool.cli.options import (
     campaign_files,
     check_jobs,
     count_progress,
-    pool_runs,
     report_interruption,
     stage_progress,
 )
-from bayespool.cli.parameters import gathered, own_option, settings_option
+from bayespool.cli.parameters import settings_option
 from bayespool.cli.results import Outputs, output_folder
-from bayespool.errors import InputError
 from bayespool.experiments.settings import (
     CheckingSettings,
     EngineCheckSettings,
     RegressionCheckSettings,
-    SelfCalibrationSettings,
     UnexplainedSettings,
 )
-from bayespool.options import ReadingSettings
 
 _folder = output_folder(
     "Folder for tables and figures. Finished work is kept there: a command that was interrupted goes on."
@@ -45,42 +40,6 @@ def check_predictions(*, settings: CheckingSettings, files: Files, jobs: int, ou
     """
     containers = outputs.folder is not None
     _check(experiments.check_models, "fits", files, outputs, jobs, settings=settings, containers=containers)
-
-
-@gathered(
-    Files,
-    "files",
-    own_option(
-        "--qrels",
-        type=Path,
-        multiple=True,
-        group="Input",
-        help="Relevance judgments; with --pool, for the design of a pool; may be repeated.",
-    ),
-    pool_runs,
-    settings_option(ReadingSettings, "reading"),
-)
-@settings_option(SelfCalibrationSettings)
-@own_option(
-    "--new-kind",
-    type=bool,
-    group="Design",
-    help="Of a run that may be of a kind that the pool does not have, as posterior-combined scores it.",
-)
-@jobs_option
-@_folder
-def check_simulation(
-    *, settings: SelfCalibrationSettings, files: Files, new_kind: bool, jobs: int, outputs: Outputs
-) -> None:
-    """Simulation-based calibration of the models and the engine: do fits to simulated judgments know what
-    they were simulated from?
-
-    On the design of the pool if one is given, else on a small one.
-    """
-    if files.pool and not files.qrels:
-        raise InputError("--pool without judgments", hint="give --qrels, or neither for a small design")
-    calibrate = experiments.self_calibrate_kinds if new_kind else experiments.self_calibrate
-    _check(calibrate, "simulations", files, outputs, jobs, folder=outputs.folder, settings=settings)
 
 
 @campaign_files
@@ -120,13 +79,13 @@ def check_unexplained(*, settings: UnexplainedSettings, files: Files, jobs: int,
 def _check(
     check: Callable[..., Any], parts: str, files: Files, outputs: Outputs, jobs: int, **keywords: Any
 ) -> None:
-    """Read the files if there are any, check, and write the result; `parts` is the folder of finished work,
-    if a folder is among the keywords.
+    """Read the files, check, and write the result; `parts` is the folder of finished work, if a folder is
+    among the keywords.
     """
     check_jobs(jobs, None)
     outputs.check()
     with stage_progress() as say:
-        collection = files.read(say)[0] if files.qrels else None
+        collection = files.read(say)[0]
     with report_interruption(keywords.get("folder"), parts), count_progress("parts", n_lines=10) as show:
         result = check(collection=collection, n_jobs=jobs, progress=show, **keywords)
     outputs.write(result)

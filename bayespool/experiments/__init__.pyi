@@ -9,15 +9,11 @@ from .grading import (
     central_share as central_share,
     covered as covered,
     crps as crps,
-    ecdf_band as ecdf_band,
-    holm as holm,
     pit_range as pit_range,
     randomized_pit as randomized_pit,
-    uniformity_p_value as uniformity_p_value,
 )
 from .judge_checks import JudgeCheck as JudgeCheck, check_judges as check_judges
 from .judging_rounds import JudgingRounds as JudgingRounds, judge_in_rounds as judge_in_rounds
-from .kind_calibration import self_calibrate_kinds as self_calibrate_kinds
 from .leaving_out import LeaveOutResult as LeaveOutResult, leave_out as leave_out
 from .predictions import (
     HeldOutPrediction as HeldOutPrediction,
@@ -37,12 +33,6 @@ from .regression_checks import (
     compare_regression as compare_regression,
 )
 from .run_types import RunTypesResult as RunTypesResult, leave_types_out as leave_types_out
-from .self_calibration import (
-    SelfCalibration as SelfCalibration,
-    SelfCalibrations as SelfCalibrations,
-    self_calibrate as self_calibrate,
-    self_calibration_frame as self_calibration_frame,
-)
 from .settings import (
     CheckingSettings as CheckingSettings,
     CommonTopicsSettings as CommonTopicsSettings,
@@ -53,7 +43,6 @@ from .settings import (
     PoolWidthSettings as PoolWidthSettings,
     RegressionCheckSettings as RegressionCheckSettings,
     RunTypesSettings as RunTypesSettings,
-    SelfCalibrationSettings as SelfCalibrationSettings,
     UnexplainedSettings as UnexplainedSettings,
 )
 from .several import LeaveOutSeveralResult as LeaveOutSeveralResult, leave_out_several as leave_out_several

@@ -149,7 +149,7 @@ _WARNINGS = """ExperimentChangedWarning
 
 
 def in_parts(
-    cls: type[Settings], work: type[Work], **positional: str
+    cls: type[Settings], work: type[Work]
 ) -> Callable[[Callable[..., Returned]], Callable[..., Returned]]:
     """Decorator of a function whose ``settings`` and ``running`` are made of its keywords, as of `takes`.
 
@@ -178,7 +178,7 @@ def in_parts(
             for place, template in (("running", _RUNNING), ("errors", _ERRORS), ("warnings", _WARNINGS)):
                 text = text.replace(f"{{{place}}}", template.format(**names))
             with_running.__doc__ = text
-        return takes(cls, **positional)(with_running)
+        return takes(cls)(with_running)
 
     return decorate
 

@@ -385,26 +385,6 @@ class RegressionCheckSettings(ModelSettings, SamplingSettings):
     ci_prob: float = option(0.95, CI_PROB)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SelfCalibrationSettings(ModelSettings):
-    """Settings for `bayespool.self_calibrate`."""
-
-    measure: Measure = option("P@10", ONE_MEASURE)
-    n_simulations: int = option(
-        200,
-        "Data sets per model, each fitted once.",
-        details="200 show shifts of a quarter of a standard deviation, 1000 of a tenth.",
-        least=1,
-    )
-    n_draws: int = option(
-        99,
-        "Draws to rank among.",
-        details="NUTS keeps every sixth draw of one chain.",
-        least=1,
-        python_only=True,
-    )
-
-
 class _OfOnePosterior(PosteriorSettings):
     """Settings for checks that need the posterior of one model."""
 

@@ -8,7 +8,6 @@ from .checks import (
     plot_judging as plot_judging,
     plot_labels as plot_labels,
     plot_predictive as plot_predictive,
-    plot_ranks as plot_ranks,
 )
 from .comparisons import (
     draw_comparison as draw_comparison,

@@ -163,42 +163,6 @@ def _under(checks: Any, measure: object) -> list[Any]:
     return [p for p in checks.predictions if str(p.measure) == str(measure)]
 
 
-def plot_ranks(calibration: Any, quantity: str, *, prob: float = 0.95, ax: Axes | None = None) -> Axes:
-    """Simulation-based calibration of one quantity: the distribution of ranks minus the uniform one.
-
-    Above zero on the left: true values are low among the draws too often.
-
-    Parameters
-    ----------
-    calibration : bayespool.experiments.SelfCalibration
-    quantity : str
-        One of its quantities.
-    prob : float in (0, 1)
-        Probability that the band holds the whole line of a calibrated model.
-    ax : matplotlib.axes.Axes, optional
-    """
-    frame, axes = calibration.rank_frame(quantity, prob=prob), axes_of(ax)
-    axes.fill_between(frame["expected"], frame["band_lower"], frame["band_upper"], color="0.88", lw=0)
-    axes.axhline(0, color="0.6", lw=0.8)
-    axes.plot(frame["expected"], frame["excess"], color=POSTERIOR, lw=1.5)
-    axes.set_xlim(0, 1)
-    axes.tick_params(labelsize="small")
-    axes.set_title(quantity, fontsize="small")
-    return axes
-
-
-def draw_ranks(calibration: Any) -> Figure:
-    """Figure with `plot_ranks` of every quantity of a `bayespool.experiments.SelfCalibration`."""
-    c = calibration
-    height = 1.9 if len(c.quantities) > 3 else 3.4  # a single row needs space for the axis label
-    figure = draw_panels([partial(plot_ranks, c, each) for each in c.quantities], width=2.9, height=height)
-    title = f"{c.model}, {c.engine}, {len(c.ranks)} simulations\ngray: {level(0.95)} of calibrated lines"
-    figure.suptitle(title, fontsize="medium")
-    figure.supxlabel("rank of the true value", fontsize="small")
-    figure.supylabel("share of ranks up to it, less the uniform one", fontsize="small")
-    return figure
-
-
 def plot_engines(comparison: Any, what: Literal["mean", "lower", "upper"], *, ax: Axes | None = None) -> Axes:
     """Difference of an engine from NUTS in shares of the interval's width, a mark per run.
 

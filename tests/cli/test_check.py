@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,14 +32,14 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def check(files: Path) -> Check:
     """A command on the files, two quick models of the six unless others are named."""
 
-    def run(*arguments: str, of: str = "predictions", pool: bool = True) -> Result:
+    def run(*arguments: str, of: str = "predictions") -> Result:
         given = ["--qrels", str(files / "qrels.txt"), "--pool", str(files / "pool")]
         given += ["--organizations", str(files / "organizations.csv")]
         if "--models" not in arguments:
             arguments = (*arguments, "--models", "ratio,rankings")
-        if "--draws" not in arguments and of != "simulation":
+        if "--draws" not in arguments:
             arguments = (*arguments, "--draws", "60")
-        return CliRunner().invoke(app, ["check", of, *(given if pool else []), *arguments])
+        return CliRunner().invoke(app, ["check", of, *given, *arguments])
 
     return run
 
@@ -154,42 +153,6 @@ def test_without_a_folder_nothing_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
-def test_self_calibration_needs_no_files(check: Check, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    done = check(
-        *("--simulations", "5", "--models", "ratio,background", "-o", str(out)), of="simulation", pool=False
-    )
-    assert done.exit_code == 0, done.output
-    shown = table(done.stdout, "simulation-based calibration")
-    assert {name: cells[:3] for name, cells in shown.items()} == {
-        "ratio": ["laplace", "5", "13"],
-        "background": ["laplace", "5", "7"],
-    }
-    assert "note: 5 simulations show shifts of 1.6 standard deviations or more" in done.stdout
-    frame = pd.read_csv(out / "self-calibration.csv")
-    assert frame.groupby("model")["quantity"].size().to_dict() == {"background": 7, "ratio": 13}
-    assert (out / "self-calibration-ratio-laplace.png").stat().st_size > 5000
-
-
-def test_self_calibration_takes_the_design_of_a_pool(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
-    from bayespool import experiments as checking
-
-    seen: dict[str, Any] = {}
-    calibrate = checking.self_calibrate
-
-    def watch(**arguments: Any) -> Any:
-        seen.update(arguments)
-        return calibrate(**arguments | {"collection": None})
-
-    monkeypatch.setattr(checking, "self_calibrate", watch)
-    done = check("--simulations", "2", "--models", "ratio", "--seed", "9", "-m", "P@5", of="simulation")
-    assert done.exit_code == 0, done.output
-    assert len(seen["collection"].query_ids) == SMALL.n_topics
-    assert str(seen["settings"].measure) == "P@5"
-    assert seen["settings"].random_seed == 9
-
-
 def test_engines_are_compared(check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """NUTS is played by Laplace: its draws are compared in tests/experiments/test_engine_checks.py."""
     import dataclasses
@@ -216,10 +179,7 @@ def test_wrong_input_is_said(check: Check) -> None:
             ["--models", "rato"],
             "no model 'rato' to check; did you mean 'ratio'? known: background, interpolated",
         ),
-        ("simulation", ["--new-kind", "--models", "background"], "background is no model of documents"),
-        ("simulation", ["-m", "P@5", "-m", "P@10"], "2 measures; choose one"),
         ("predictions", ["--prior", "gamma=Normal(0,1)"], "no prior 'gamma'"),
-        ("simulation", ["--prior", "gamma=Normal(0,1)"], "no prior 'gamma'"),
         ("predictions", ["-o", "/nowhere/out"], "there is no folder"),
         (
             "predictions",
@@ -227,13 +187,13 @@ def test_wrong_input_is_said(check: Check) -> None:
             "has 1 organization, and holding some out needs three",
         ),
     ]:
-        done = check(*arguments, of=of, pool=of != "simulation")
+        done = check(*arguments, of=of)
         assert done.exit_code == 1, (of, arguments)
         assert isinstance(done.exception, BayespoolError), (of, arguments)
         assert message in str(done.exception), (of, arguments)
 
 
-def test_files_are_needed_but_for_simulations(check: Check) -> None:
+def test_files_are_needed(check: Check) -> None:
     for name in ["predictions", "engines", "unexplained"]:
         done = CliRunner().invoke(app, ["check", name])
         assert done.exit_code == 2, name
@@ -243,7 +203,6 @@ def test_files_are_needed_but_for_simulations(check: Check) -> None:
 def test_each_check_has_its_own_options() -> None:
     own = {
         "predictions": {"--folds", "--draws", "--models"},
-        "simulation": {"--simulations", "--new-kind", "--models"},
         "engines": {"--folds", "--draws", "--models", "--ci-prob"},
         "unexplained": {"--draws", "--ci-prob"},
     }

@@ -28,6 +28,17 @@ def test_coverage_counts_the_ends() -> None:
     assert inside == [False, False, *[True] * 8, False, False]
 
 
+def test_randomized_pit_of_what_was_drawn_is_uniform_over_its_step() -> None:
+    draws = np.repeat([0, 1, 2, 3], [10, 20, 30, 40])[:, None]
+    steps = {-1: (0, 0), 0: (0, 0.1), 1: (0.1, 0.3), 2: (0.3, 0.6), 3: (0.6, 1), 4: (1, 1)}
+    for value, (low, high) in steps.items():
+        many = np.full(2000, value)
+        pit = randomized_pit(np.repeat(draws, 2000, axis=1), many, np.random.default_rng(1))
+        assert pit.min() >= low
+        assert pit.max() <= high
+        assert pit.mean() == pytest.approx((low + high) / 2, abs=0.01)
+
+
 def test_randomized_pit_is_uniform_for_discrete_draws() -> None:
     rng = np.random.default_rng(6)
     n = 4000

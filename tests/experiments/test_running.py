@@ -29,7 +29,6 @@ from bayespool.experiments import (
     leave_types_out,
     load_example,
     run_design,
-    self_calibrate,
     simulate_example,
     vary_common_topics,
     vary_pool_width,
@@ -68,10 +67,6 @@ def of_pairs(**more: Any) -> Result:
     return run_design(load_example(), Pairs(), "P@10", **DRAWN | more)
 
 
-def simulations(**more: Any) -> Result:
-    return self_calibrate("background", n_simulations=50, n_draws=9, **more)
-
-
 def engines(**more: Any) -> Result:
     return compare_engines(load_example(), models=["background", "smoothed"], tune=50, **FEW | more)
 
@@ -94,7 +89,7 @@ def rounds(**more: Any) -> Result:
 
 
 QUICK = [of_widths, of_common_topics]
-SLOW = [left_out, of_types, of_pairs, of_budgets, simulations, unexplained, with_labels, rounds]
+SLOW = [left_out, of_types, of_pairs, of_budgets, unexplained, with_labels, rounds]
 LONG = pytest.param(engines, marks=[pytest.mark.slow, pytest.mark.at_a_desk])  # NUTS
 
 
@@ -125,9 +120,7 @@ def kept_in(folder: Path) -> dict[Path, int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "run", [left_out, of_budgets, simulations, with_labels, LONG], ids=lambda run: run.__name__
-)
+@pytest.mark.parametrize("run", [left_out, of_budgets, with_labels, LONG], ids=lambda run: run.__name__)
 def test_processes_change_nothing(run: Callable[..., Result]) -> None:
     assert_same(run(n_jobs=2), run())
 
@@ -146,8 +139,8 @@ def test_experiments_keep_their_work_apart(tmp_path: Path) -> None:
 
 def test_a_model_of_ones_own_is_part_of_what_a_check_stores() -> None:
     """A changed declaration under the same name must not go on from parts of the former."""
-    from bayespool.experiments import SelfCalibrationSettings
-    from bayespool.experiments.self_calibration import Simulations
+    from bayespool.experiments import JudgesSettings
+    from bayespool.experiments.judge_checks import IntervalsWithLabels
     from bayespool.models import MODELS, model_named
     from bayespool.scoring import ESTIMATORS, register_model
 
@@ -156,8 +149,7 @@ def test_a_model_of_ones_own_is_part_of_what_a_check_stores() -> None:
     try:
         for scale in (1.0, 2.0):
             register_model(dataclasses.replace(spec, source=f"version {scale}"))
-            settings = SelfCalibrationSettings.of(models="mine")
-            described.append(Simulations().describe(settings))
+            described.append(IntervalsWithLabels().describe(JudgesSettings.of(model="mine")))
     finally:
         MODELS.pop("mine", None)
         ESTIMATORS.pop("posterior-mine", None)

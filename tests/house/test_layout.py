@@ -55,8 +55,7 @@ TESTED_IN = {
     "pooling/by_rank": "pooling/test_by_weight pooling/test_orders",
     "pooling/candidates": "pooling/test_discovery",
     "pooling/strategy": "pooling/test_choosing",
-    "experiments/grading": "experiments/test_calibration"
-    " experiments/test_intervals experiments/test_uniformity",
+    "experiments/grading": "experiments/test_calibration experiments/test_intervals",
     "posterior/preparation": "posterior/test_estimator",
     "posterior/steps": "posterior/test_completion posterior/test_ladder posterior/test_effects",
     "report/page": "report/test_rendering report/test_making report/test_methods report/test_writing",

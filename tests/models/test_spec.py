@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,9 @@ from fits import compile_once, sample_quietly
 from own_models import BARE, OWN, OWN_OF_COUNTS, OWN_OF_DOCUMENTS
 from small import small
 
-from bayespool import check_models, complete, leave_out, register_model, score, self_calibrate
+from bayespool import check_models, complete, leave_out, register_model, score
 from bayespool.errors import InputError
-from bayespool.experiments import load_example, self_calibration_frame
+from bayespool.experiments import load_example
 from bayespool.experiments.preparing import versions_of_own
 from bayespool.inference import NUTS, Laplace
 from bayespool.measures import parse_measure
@@ -65,8 +65,6 @@ def test_own_model_completes_and_is_an_estimator() -> None:
         other = parse_estimator("posterior-mine(priors={'sigma_organization': 'HalfNormal(9)'}, draws=100)")
         (wider,) = other.estimate(small(), "new-b", "P@10")
         assert wider.std[0] > estimates.std[0], own
-        (found,) = self_calibrate("mine", n_simulations=2, n_draws=9)
-        assert {"sigma_organization", "new_run", "log_likelihood"} < set(found.quantities)
 
 
 DEAR = (pytest.mark.slow, pytest.mark.at_a_desk)
@@ -115,15 +113,6 @@ def test_own_model_is_checked_and_left_out_in_workers(own: ModelSpec) -> None:
     register_model(own.with_priors(changed))  # the workers that wait have the former
     again = leave_out(load_example(), "P@10", n_jobs=2, **settings).to_frame()
     assert (here["value"] != again["value"]).any()
-
-
-@pytest.mark.slow
-@one_of_all
-@pytest.mark.parametrize("engine", ["laplace", pytest.param("nuts", marks=pytest.mark.at_a_desk)])
-def test_own_model_is_calibrated(own: ModelSpec, engine: Any, repetitions: Callable[[int, int], int]) -> None:
-    (found,) = self_calibrate("mine", engine=engine, n_simulations=repetitions(200, 40))
-    frame = self_calibration_frame([found])
-    assert frame["uniform"].all(), frame.to_string()
 
 
 def test_stored_work_is_told_apart_by_own_models() -> None:

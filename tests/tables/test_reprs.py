@@ -24,8 +24,6 @@ from bayespool.comparisons import Reversals, reversals
 from bayespool.experiments import (
     EngineComparison,
     JudgingRounds,
-    SelfCalibration,
-    SelfCalibrations,
     UnexplainedBand,
     UnexplainedJudgments,
     budgets,
@@ -122,11 +120,6 @@ def unexplained_judgments() -> UnexplainedJudgments:
     return UnexplainedJudgments((band,), {"ci_prob": 0.95})
 
 
-def calibrations() -> SelfCalibrations:
-    one = SelfCalibration("ratio", "laplace", ("mu",), np.zeros((3, 1), dtype=np.int64), 20, 0, 10.0)
-    return SelfCalibrations((one,), {})
-
-
 MADE: dict[str, Callable[[], Any]] = {
     "Values": lambda: Values(np.zeros((5, 2, 3))),
     "Bounds": lambda: scores().bounds[0],
@@ -157,7 +150,6 @@ MADE: dict[str, Callable[[], Any]] = {
     "Audit": lambda: audit(small(), "new-a", "P@5", budget=2, **FEW),
     "NextJudgments": lambda: judge_next(small(), "new-a", "P@5", budget=2, **FEW),
     "Completion": lambda: complete(small(), "new-a", "P@5", model="ratio", draws=20),
-    "SelfCalibrations": calibrations,
     "EngineComparison": compared_engines,
     "RegressionComparison": lambda: compare_regression(small(), "P@5", models=["ratio"], draws=20),
     "UnexplainedJudgments": unexplained_judgments,
@@ -187,7 +179,7 @@ def test_every_result_is_looked_at() -> None:
     assert classes_below(Shown) | classes_below(Result) == set(MADE) | bases
     results = {"Budgets", "Comparison", "Completion", "Estimates", "Imputations", "JudgeCheck", "Values"}
     results |= {"LeaveOutResult", "ModelChecks", "NextJudgments", "Reversals", "Scores", "StoredResult"}
-    results |= {"EngineComparison", "SelfCalibrations", "StoredScores"}
+    results |= {"EngineComparison", "StoredScores"}
     assert results <= set(MADE)
     assert results <= set(bayespool.__all__)
 

@@ -42,7 +42,6 @@ from bayespool.experiments import (
     compare_regression,
     leave_types_out,
     load_example,
-    self_calibrate,
     vary_pool_width,
 )
 from bayespool.pooling import choose, describe_pool, discover_pool
@@ -73,10 +72,7 @@ MISSING = {"pool": FOLDER, "judge-next": FOLDER, "audit": FOLDER, "impute": TABL
 
 SAMPLES = "check engines"
 
-COUNTED = {
-    "pool": "there are no more; the budget was 100000",
-    "check simulation": "3 simulations show shifts of",
-}
+COUNTED = {"pool": "there are no more; the budget was 100000"}
 """Notes of results in which none can be planted."""
 
 
@@ -142,7 +138,6 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "check unexplained": unexplained_judgments,
     "check engines": engines,
     "check regression": lambda: planted(compare_regression(small(), "P@5", models="background", draws=20)),
-    "check simulation": lambda: self_calibrate("background", n_simulations=3),
     "judges": lambda: dataclasses.replace(check_judges(labeled_toy(), "P@3"), problems=(NOTE,)),
     "impute": lambda: with_completion(impute(small(), "new-b", "P@5", draws=2, **RATIO)),
 }
