@@ -37,7 +37,6 @@ from .evidence import (
 )
 from .experiments import (
     Budgets as Budgets,
-    EngineComparison as EngineComparison,
     JudgeCheck as JudgeCheck,
     LeaveOutResult as LeaveOutResult,
     LeaveOutSeveralResult as LeaveOutSeveralResult,
@@ -46,7 +45,6 @@ from .experiments import (
     budgets as budgets,
     check_judges as check_judges,
     check_models as check_models,
-    compare_engines as compare_engines,
     leave_out as leave_out,
     leave_out_several as leave_out_several,
     load_example as load_example,

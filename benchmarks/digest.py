@@ -219,10 +219,6 @@ CALLS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     ("example check", (f"check predictions {EXAMPLE} -m nDCG@5 --folds 2 --draws 25 {FOLDER}",)),
-    (
-        "example check engines",
-        (f"check engines {EXAMPLE} --models background --folds 2 --draws 20 --tune 50 --chains 2 {FOLDER}",),
-    ),
     ("example check found", (f"check unexplained {EXAMPLE} --known-depth 5 -m P@10 --draws 25 {FOLDER}",)),
     (
         "medical score",

@@ -11,7 +11,6 @@ import click
 
 from bayespool import __version__
 from bayespool.cli.check import (
-    check_engines,
     check_predictions,
     check_regression,
     check_unexplained,
@@ -62,7 +61,6 @@ COMMANDS: dict[str, dict[Command, str]] = {
     },
     "Check": {
         check_predictions: "Check the models on a pool: organizations held out",
-        check_engines: "Compare the fast engine with the reference",
         check_regression: "Compare the models with a clustered regression",
         check_unexplained: "Predict the judgments that no pooled run explains",
     },
@@ -129,7 +127,7 @@ app = _made_app()
 
 
 def commands() -> dict[str, click.Command]:
-    """Commands by name, such as ``check engines``."""
+    """Commands by name, such as ``check predictions``."""
     return dict(app.all_commands())
 
 

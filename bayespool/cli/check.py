@@ -1,4 +1,4 @@
-"""The commands ``check predictions``, ``engines``, ``regression`` and ``unexplained``."""
+"""The commands ``check predictions``, ``regression`` and ``unexplained``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from bayespool.cli.parameters import settings_option
 from bayespool.cli.results import Outputs, output_folder
 from bayespool.experiments.settings import (
     CheckingSettings,
-    EngineCheckSettings,
     RegressionCheckSettings,
     UnexplainedSettings,
 )
@@ -40,17 +39,6 @@ def check_predictions(*, settings: CheckingSettings, files: Files, jobs: int, ou
     """
     containers = outputs.folder is not None
     _check(experiments.check_models, "fits", files, outputs, jobs, settings=settings, containers=containers)
-
-
-@campaign_files
-@settings_option(EngineCheckSettings)
-@jobs_option
-@_folder
-def check_engines(*, settings: EngineCheckSettings, files: Files, jobs: int, outputs: Outputs) -> None:
-    """Compare the fast engine with the reference, NUTS, on organizations that are held out."""
-    _check(
-        experiments.compare_engines, "engines", files, outputs, jobs, folder=outputs.folder, settings=settings
-    )
 
 
 @campaign_files

@@ -3,7 +3,6 @@ from .budget_settings import BudgetSettings as BudgetSettings, StrategySettings 
 from .budgeting import budgets as budgets
 from .checks import ModelChecks as ModelChecks, check_models as check_models
 from .design import Design as Design, Graded as Graded, Part as Part, Truth as Truth
-from .engine_checks import EngineComparison as EngineComparison, compare_engines as compare_engines
 from .graded_runs import DesignResult as DesignResult, run_design as run_design
 from .grading import (
     central_share as central_share,
@@ -37,7 +36,6 @@ from .settings import (
     CheckingSettings as CheckingSettings,
     CommonTopicsSettings as CommonTopicsSettings,
     DesignSettings as DesignSettings,
-    EngineCheckSettings as EngineCheckSettings,
     JudgesSettings as JudgesSettings,
     LeaveOutSettings as LeaveOutSettings,
     PoolWidthSettings as PoolWidthSettings,

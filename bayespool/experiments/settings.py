@@ -364,14 +364,6 @@ class CheckingSettings(ModelSettings, SamplingSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EngineCheckSettings(CheckingSettings):
-    """Settings for `bayespool.compare_engines`."""
-
-    draws: int = option(2000, DRAWS)
-    ci_prob: float = option(0.95, CI_PROB)
-
-
-@dataclass(frozen=True, kw_only=True)
 class RegressionCheckSettings(ModelSettings, SamplingSettings):
     """Settings for `bayespool.compare_regression`."""
 

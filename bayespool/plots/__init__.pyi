@@ -2,7 +2,6 @@ from .checks import (
     draw_judges as draw_judges,
     plot_audit as plot_audit,
     plot_elpd as plot_elpd,
-    plot_engines as plot_engines,
     plot_held_out_pit as plot_held_out_pit,
     plot_judged_runs as plot_judged_runs,
     plot_judging as plot_judging,

@@ -163,47 +163,6 @@ def _under(checks: Any, measure: object) -> list[Any]:
     return [p for p in checks.predictions if str(p.measure) == str(measure)]
 
 
-def plot_engines(comparison: Any, what: Literal["mean", "lower", "upper"], *, ax: Axes | None = None) -> Axes:
-    """Difference of an engine from NUTS in shares of the interval's width, a mark per run.
-
-    Bars are two Monte-Carlo errors; the band is what is tolerated, 2 % for means and 5 % for ends.
-
-    Parameters
-    ----------
-    comparison : bayespool.EngineComparison
-    what : {"mean", "lower", "upper"}
-        Posterior means, or an end of the intervals.
-    ax : matplotlib.axes.Axes, optional
-    """
-    frame, metadata = comparison.to_frame("engines"), comparison.metadata
-    axes, models = axes_of(ax), list(dict.fromkeys(frame["model"]))
-    within = metadata["mean_within" if what == "mean" else "ends_within"]
-    axes.axvspan(-within, within, color="0.88", lw=0)
-    axes.axvline(0, color="0.6", lw=0.8)
-    for row, model in enumerate(models):
-        table = frame[frame["model"] == model]
-        places = -row + 0.6 * (np.arange(len(table)) + 0.5) / len(table) - 0.3
-        errors = 2 * table[f"{what}_off_se"]
-        axes.errorbar(table[f"{what}_off"], places, xerr=errors, fmt=".", color=POSTERIOR, ms=4, lw=0.8)
-    axes.set_yticks(-np.arange(len(models)), [literal(model) for model in models])
-    axes.set_ylim(0.5 - len(models), 0.5)
-    axes.locator_params(axis="x", nbins=4)  # more ticks would overlap
-    axes.set_xlabel(f"{metadata['engine'].capitalize()} − NUTS, share of width")
-    axes.set_title({"mean": "means", "lower": "lower ends", "upper": "upper ends"}[what], fontsize="medium")
-    return axes
-
-
-def draw_engines(comparison: Any) -> Figure:
-    """Figure with `plot_engines` of means and both ends."""
-    n_models = comparison.to_frame("engines")["model"].nunique()
-    statistics: tuple[Literal["mean", "lower", "upper"], ...] = ("mean", "lower", "upper")
-    plots = [partial(plot_engines, comparison, statistic) for statistic in statistics]
-    figure = draw_panels(plots, height=0.5 * n_models + 1.2)
-    for panel in figure.axes[1:]:
-        panel.set_yticks(panel.get_yticks(), [])
-    return figure
-
-
 _KINDS = (("other", "s", PALETTE[1]), ("hidden", "o", POSTERIOR))
 
 

@@ -153,24 +153,6 @@ def test_without_a_folder_nothing_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_engines_are_compared(check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """NUTS is played by Laplace: its draws are compared in tests/experiments/test_engine_checks.py."""
-    import dataclasses
-
-    from bayespool.experiments.hidden import Fitting
-
-    fit = Fitting.fit
-    monkeypatch.setattr(Fitting, "fit", lambda self, *a: fit(dataclasses.replace(self, engine="laplace"), *a))
-    out = tmp_path / "out"
-    done = check("--models", "ratio", "-o", str(out), "--draws", "200", of="engines")
-    assert done.exit_code == 0, done.output
-    frame = pd.read_csv(out / "engines.csv")
-    cells = table(done.stdout, "Laplace − NUTS")["ratio"]
-    assert cells == ["P@10", str(len(frame)), "0.000", "1.00", "0.000", "1.00"]
-    assert np.allclose(frame["mean_off"], 0)
-    assert (out / "engines.png").stat().st_size > 5000
-
-
 @pytest.mark.filterwarnings("ignore::bayespool.errors.PoolWarning")
 def test_wrong_input_is_said(check: Check) -> None:
     for of, arguments, message in [
@@ -194,7 +176,7 @@ def test_wrong_input_is_said(check: Check) -> None:
 
 
 def test_files_are_needed(check: Check) -> None:
-    for name in ["predictions", "engines", "unexplained"]:
+    for name in ["predictions", "unexplained"]:
         done = CliRunner().invoke(app, ["check", name])
         assert done.exit_code == 2, name
         assert "Missing option '--qrels'" in done.output, name
@@ -203,7 +185,7 @@ def test_files_are_needed(check: Check) -> None:
 def test_each_check_has_its_own_options() -> None:
     own = {
         "predictions": {"--folds", "--draws", "--models"},
-        "engines": {"--folds", "--draws", "--models", "--ci-prob"},
+        "regression": {"--correlation", "--draws", "--models", "--ci-prob"},
         "unexplained": {"--draws", "--ci-prob"},
     }
     for name, options in own.items():

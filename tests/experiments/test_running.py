@@ -24,7 +24,6 @@ from bayespool.corrections import Background
 from bayespool.errors import DiagnosticsWarning, ExperimentChangedWarning
 from bayespool.experiments import (
     check_unexplained_judgments,
-    compare_engines,
     judge_in_rounds,
     leave_types_out,
     load_example,
@@ -67,10 +66,6 @@ def of_pairs(**more: Any) -> Result:
     return run_design(load_example(), Pairs(), "P@10", **DRAWN | more)
 
 
-def engines(**more: Any) -> Result:
-    return compare_engines(load_example(), models=["background", "smoothed"], tune=50, **FEW | more)
-
-
 def unexplained(**more: Any) -> Result:
     return check_unexplained_judgments(with_found(0.5, 0.2), ["P@5", "P@10"], model="ratio", **FEW | more)
 
@@ -90,7 +85,6 @@ def rounds(**more: Any) -> Result:
 
 QUICK = [of_widths, of_common_topics]
 SLOW = [left_out, of_types, of_pairs, of_budgets, unexplained, with_labels, rounds]
-LONG = pytest.param(engines, marks=[pytest.mark.slow, pytest.mark.at_a_desk])  # NUTS
 
 
 class _Stopped(Exception):
@@ -120,7 +114,7 @@ def kept_in(folder: Path) -> dict[Path, int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("run", [left_out, of_budgets, with_labels, LONG], ids=lambda run: run.__name__)
+@pytest.mark.parametrize("run", [left_out, of_budgets, with_labels], ids=lambda run: run.__name__)
 def test_processes_change_nothing(run: Callable[..., Result]) -> None:
     assert_same(run(n_jobs=2), run())
 

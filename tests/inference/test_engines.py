@@ -17,7 +17,6 @@ from own_models import OWN_OF_COUNTS, WITH_CELLS
 
 from bayespool import leave_out, load_example, parse_measure, score
 from bayespool.errors import DiagnosticsWarning, InputError
-from bayespool.experiments import compare_engines
 from bayespool.experiments.hidden import Fitting
 from bayespool.experiments.preparing import versions_of_own
 from bayespool.inference import ENGINES, NUTS, Fit, Laplace, register_engine
@@ -189,30 +188,6 @@ def test_an_own_engine_scores_and_is_compared_by_name(sure: None) -> None:
     assert own.notes[0] == "an interval of 120 draws, should be over 400"  # its draws are independent
     assert own.fits["background"].source.spec.name == "background"
     assert {"laplace": Laplace, "nuts": NUTS, "sure": Sure} == ENGINES
-
-
-@pytest.mark.parametrize(
-    "played", [True, pytest.param(False, marks=(pytest.mark.slow, pytest.mark.at_a_desk))]
-)
-def test_an_own_engine_is_held_against_the_reference(
-    played: bool, sure: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The reference is played by Laplace, and is itself in `make slow` at a desk."""
-    fit = Fitting.fit
-
-    def play(self: Fitting, *arguments: Any) -> Fit:
-        return fit(dataclasses.replace(self, engine="laplace") if self.engine == "nuts" else self, *arguments)
-
-    if played:
-        monkeypatch.setattr(Fitting, "fit", play)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DiagnosticsWarning)
-        frame = compare_engines(
-            load_example(), models="background", engine="sure", draws=60, tune=60, chains=2
-        ).to_frame()
-    assert (frame["mean_sure"] > frame["mean_nuts"]).all()
-    with pytest.raises(InputError, match="nuts is what engines are compared with"):
-        compare_engines(load_example(), engine="nuts")
 
 
 @pytest.mark.slow

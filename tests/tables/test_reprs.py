@@ -22,7 +22,6 @@ import bayespool
 from bayespool import audit, plan, score
 from bayespool.comparisons import Reversals, reversals
 from bayespool.experiments import (
-    EngineComparison,
     JudgingRounds,
     UnexplainedBand,
     UnexplainedJudgments,
@@ -101,16 +100,6 @@ def fewer_judgments() -> Reversals:
     return reversals(small(), measures="P@5", judgments=(150, 10**6), estimators=["background"])
 
 
-def compared_engines() -> EngineComparison:
-    """An engine that agrees with NUTS."""
-    off = {f"{name}_off": 0.0 for name in ("mean", "lower", "upper")}
-    errors = {f"{name}_off_se": 0.1 for name in ("mean", "lower", "upper")}
-    run = {"measure": "P@5", "model": "ratio", "run_id": "new-a", **off, **errors, "problems": ""}
-    return EngineComparison(
-        pd.DataFrame([run]), {"engine": "laplace", "models": ["ratio"], "measures": ["P@5"]}
-    )
-
-
 def unexplained_judgments() -> UnexplainedJudgments:
     """Judgments of which as many are relevant as expected."""
     counts = {"n_documents": 40, "n_unexplained": 30, "n_relevant": 12}
@@ -150,7 +139,6 @@ MADE: dict[str, Callable[[], Any]] = {
     "Audit": lambda: audit(small(), "new-a", "P@5", budget=2, **FEW),
     "NextJudgments": lambda: judge_next(small(), "new-a", "P@5", budget=2, **FEW),
     "Completion": lambda: complete(small(), "new-a", "P@5", model="ratio", draws=20),
-    "EngineComparison": compared_engines,
     "RegressionComparison": lambda: compare_regression(small(), "P@5", models=["ratio"], draws=20),
     "UnexplainedJudgments": unexplained_judgments,
     "DocumentsToJudge": lambda: DocumentsToJudge(small(), choose(small(), "take", 60), {}),
@@ -179,7 +167,7 @@ def test_every_result_is_looked_at() -> None:
     assert classes_below(Shown) | classes_below(Result) == set(MADE) | bases
     results = {"Budgets", "Comparison", "Completion", "Estimates", "Imputations", "JudgeCheck", "Values"}
     results |= {"LeaveOutResult", "ModelChecks", "NextJudgments", "Reversals", "Scores", "StoredResult"}
-    results |= {"EngineComparison", "StoredScores"}
+    results |= {"StoredScores"}
     assert results <= set(MADE)
     assert results <= set(bayespool.__all__)
 

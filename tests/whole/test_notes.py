@@ -38,7 +38,6 @@ from bayespool.experiments import (
     UnexplainedBand,
     UnexplainedJudgments,
     check_judges,
-    compare_engines,
     compare_regression,
     leave_types_out,
     load_example,
@@ -69,8 +68,6 @@ OUTPUTS = (
 OF_SCORES = ("csv", "nc", "read_scores")
 MISSING = {"pool": FOLDER, "judge-next": FOLDER, "audit": FOLDER, "impute": TABLES}
 """Lists of documents are written where a folder would be, and qrels have no table that people read."""
-
-SAMPLES = "check engines"
 
 COUNTED = {"pool": "there are no more; the budget was 100000"}
 """Notes of results in which none can be planted."""
@@ -118,11 +115,6 @@ def unexplained_judgments() -> Any:
     return UnexplainedJudgments((band,), {"ci_prob": 0.95})
 
 
-def engines() -> Any:
-    found = compare_engines(small(), "P@5", models="background", draws=60, tune=60)
-    return dataclasses.replace(found, _runs=found._runs.assign(problems=NOTE))
-
-
 RESULTS: dict[str, Callable[[], Result]] = {
     "score": scored,
     "compare": lambda: compare_scores(scored()),
@@ -136,7 +128,6 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "budgets": lambda: planted(vary_budgets(small(), "P@5", strategies=["take"], budgets=[100])),
     "check predictions": checked,
     "check unexplained": unexplained_judgments,
-    "check engines": engines,
     "check regression": lambda: planted(compare_regression(small(), "P@5", models="background", draws=20)),
     "judges": lambda: dataclasses.replace(check_judges(labeled_toy(), "P@3"), problems=(NOTE,)),
     "impute": lambda: with_completion(impute(small(), "new-b", "P@5", draws=2, **RATIO)),
@@ -200,9 +191,7 @@ def output_of(command: str, output: str, folder: Path, capfd: pytest.CaptureFixt
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
-@pytest.mark.parametrize(
-    "command", [pytest.param(name, marks=pytest.mark.slow if name == SAMPLES else ()) for name in RESULTS]
-)
+@pytest.mark.parametrize("command", RESULTS)
 def test_every_output_of_a_result_has_the_whole_note(
     command: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
