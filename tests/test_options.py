@@ -27,7 +27,6 @@ from bayespool.experiments import (
     JudgesSettings,
     LeaveOutSettings,
     PoolWidthSettings,
-    RegressionCheckSettings,
     RunTypesSettings,
     UnexplainedSettings,
 )
@@ -61,7 +60,6 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
     ComparingSettings: bayespool.compare,
     ReversalSettings: bayespool.reversals,
     CheckingSettings: bayespool.check_models,
-    RegressionCheckSettings: experiments.compare_regression,
     UnexplainedSettings: experiments.check_unexplained_judgments,
     JudgesSettings: bayespool.check_judges,
     JudgingRoundsSettings: experiments.judge_in_rounds,

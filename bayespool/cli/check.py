@@ -1,4 +1,4 @@
-"""The commands ``check predictions``, ``regression`` and ``unexplained``."""
+"""The commands ``check predictions`` and ``unexplained``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from bayespool.cli.parameters import settings_option
 from bayespool.cli.results import Outputs, output_folder
 from bayespool.experiments.settings import (
     CheckingSettings,
-    RegressionCheckSettings,
     UnexplainedSettings,
 )
 
@@ -39,16 +38,6 @@ def check_predictions(*, settings: CheckingSettings, files: Files, jobs: int, ou
     """
     containers = outputs.folder is not None
     _check(experiments.check_models, "fits", files, outputs, jobs, settings=settings, containers=containers)
-
-
-@campaign_files
-@settings_option(RegressionCheckSettings)
-@jobs_option
-@_folder
-def check_regression(*, settings: RegressionCheckSettings, files: Files, jobs: int, outputs: Outputs) -> None:
-    """Compare the models with a regression whose errors allow for clusters of organizations (GEE)."""
-    check, folder = experiments.compare_regression, outputs.folder
-    _check(check, "regression", files, outputs, jobs, folder=folder, settings=settings)
 
 
 @campaign_files

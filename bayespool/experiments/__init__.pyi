@@ -27,10 +27,6 @@ from .random_pools import (
     vary_common_topics as vary_common_topics,
     vary_pool_width as vary_pool_width,
 )
-from .regression_checks import (
-    RegressionComparison as RegressionComparison,
-    compare_regression as compare_regression,
-)
 from .run_types import RunTypesResult as RunTypesResult, leave_types_out as leave_types_out
 from .settings import (
     CheckingSettings as CheckingSettings,
@@ -39,7 +35,6 @@ from .settings import (
     JudgesSettings as JudgesSettings,
     LeaveOutSettings as LeaveOutSettings,
     PoolWidthSettings as PoolWidthSettings,
-    RegressionCheckSettings as RegressionCheckSettings,
     RunTypesSettings as RunTypesSettings,
     UnexplainedSettings as UnexplainedSettings,
 )

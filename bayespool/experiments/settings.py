@@ -363,20 +363,6 @@ class CheckingSettings(ModelSettings, SamplingSettings):
     draws: int = option(500, DRAWS)
 
 
-@dataclass(frozen=True, kw_only=True)
-class RegressionCheckSettings(ModelSettings, SamplingSettings):
-    """Settings for `bayespool.compare_regression`."""
-
-    measures: tuple[Measure, ...] = option("P@10", MEASURES_OF_RANKINGS)
-    correlation: Literal["independence", "exchangeable"] = option(
-        "independence",
-        "Working correlation of the documents of an organization.",
-        details="The posterior's numbers are those of independence.",
-    )
-    draws: int = option(500, DRAWS)
-    ci_prob: float = option(0.95, CI_PROB)
-
-
 class _OfOnePosterior(PosteriorSettings):
     """Settings for checks that need the posterior of one model."""
 

@@ -185,7 +185,6 @@ def test_files_are_needed(check: Check) -> None:
 def test_each_check_has_its_own_options() -> None:
     own = {
         "predictions": {"--folds", "--draws", "--models"},
-        "regression": {"--correlation", "--draws", "--models", "--ci-prob"},
         "unexplained": {"--draws", "--ci-prob"},
     }
     for name, options in own.items():

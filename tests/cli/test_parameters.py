@@ -14,7 +14,7 @@ from bayespool.cli.parameters import _judges as named_files, _with_threshold as 
 from bayespool.errors import InputError
 
 COMMANDS = commands()
-CHECKS = {f"check {name}" for name in ("predictions", "regression", "unexplained")}
+CHECKS = {f"check {name}" for name in ("predictions", "unexplained")}
 
 
 def test_an_option_says_the_same_in_every_command() -> None:

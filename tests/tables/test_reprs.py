@@ -28,7 +28,6 @@ from bayespool.experiments import (
     budgets,
     check_judges,
     check_models,
-    compare_regression,
     judge_in_rounds,
     leave_out,
     leave_out_several,
@@ -139,7 +138,6 @@ MADE: dict[str, Callable[[], Any]] = {
     "Audit": lambda: audit(small(), "new-a", "P@5", budget=2, **FEW),
     "NextJudgments": lambda: judge_next(small(), "new-a", "P@5", budget=2, **FEW),
     "Completion": lambda: complete(small(), "new-a", "P@5", model="ratio", draws=20),
-    "RegressionComparison": lambda: compare_regression(small(), "P@5", models=["ratio"], draws=20),
     "UnexplainedJudgments": unexplained_judgments,
     "DocumentsToJudge": lambda: DocumentsToJudge(small(), choose(small(), "take", 60), {}),
 }

@@ -38,7 +38,6 @@ from bayespool.experiments import (
     UnexplainedBand,
     UnexplainedJudgments,
     check_judges,
-    compare_regression,
     leave_types_out,
     load_example,
     vary_pool_width,
@@ -128,7 +127,6 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "budgets": lambda: planted(vary_budgets(small(), "P@5", strategies=["take"], budgets=[100])),
     "check predictions": checked,
     "check unexplained": unexplained_judgments,
-    "check regression": lambda: planted(compare_regression(small(), "P@5", models="background", draws=20)),
     "judges": lambda: dataclasses.replace(check_judges(labeled_toy(), "P@3"), problems=(NOTE,)),
     "impute": lambda: with_completion(impute(small(), "new-b", "P@5", draws=2, **RATIO)),
 }
