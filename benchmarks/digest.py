@@ -219,7 +219,6 @@ CALLS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     ("example check", (f"check predictions {EXAMPLE} -m nDCG@5 --folds 2 --draws 25 {FOLDER}",)),
-    ("example check found", (f"check unexplained {EXAMPLE} --known-depth 5 -m P@10 --draws 25 {FOLDER}",)),
     (
         "medical score",
         (
@@ -249,7 +248,6 @@ CALLS: tuple[tuple[str, tuple[str, ...]], ...] = (
         (f"common-topics {MEDICAL} --widths 10 --samples 1 --common 5 --topic-samples 2 --jobs 1 {FOLDER}",),
     ),
     ("medical check", (f"check predictions {MEDICAL} --models ratio --folds 2 --draws 25 {FOLDER}",)),
-    ("medical check found", (f"check unexplained {MEDICAL} -m P@10 --draws 25 {FOLDER}",)),
     (
         "dl score",
         (

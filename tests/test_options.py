@@ -28,9 +28,7 @@ from bayespool.experiments import (
     LeaveOutSettings,
     PoolWidthSettings,
     RunTypesSettings,
-    UnexplainedSettings,
 )
-from bayespool.experiments.settings import JudgingRoundsSettings
 from bayespool.options import (
     Option,
     PosteriorSettings,
@@ -60,9 +58,7 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
     ComparingSettings: bayespool.compare,
     ReversalSettings: bayespool.reversals,
     CheckingSettings: bayespool.check_models,
-    UnexplainedSettings: experiments.check_unexplained_judgments,
     JudgesSettings: bayespool.check_judges,
-    JudgingRoundsSettings: experiments.judge_in_rounds,
     CompletionSettings: posterior.complete,
     PyTerrierSettings: scoring.pyterrier_measure,
     ReadingRunsSettings: bayespool.read_collection,
@@ -70,7 +66,7 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
 NOT_OPTIONS = {
     *("collection", "run_ids", "n_jobs", "folder", "progress", "report", "settings", "containers"),
     *("qrels", "runs", "pool", "own_judgments", "second_assessors"),
-    *("scores", "answers", "reading"),  # arguments of a command
+    *("scores", "reading"),  # arguments of a command
 }
 
 

@@ -12,7 +12,6 @@ import click
 from bayespool import __version__
 from bayespool.cli.check import (
     check_predictions,
-    check_unexplained,
 )
 from bayespool.cli.compare import compare, plan, reversals
 from bayespool.cli.completion import install_completion, show_completion
@@ -60,7 +59,6 @@ COMMANDS: dict[str, dict[Command, str]] = {
     },
     "Check": {
         check_predictions: "Check the models on a pool: organizations held out",
-        check_unexplained: "Predict the judgments that no pooled run explains",
     },
     "Installation": {doctor: "Say what is installed, whether it works, and how fast it is"},
 }

@@ -1,9 +1,6 @@
-"""The commands ``check predictions`` and ``unexplained``."""
+"""The command ``check predictions``."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
 
 from bayespool import experiments
 from bayespool.cli.experiments import jobs_option
@@ -17,14 +14,7 @@ from bayespool.cli.options import (
 )
 from bayespool.cli.parameters import settings_option
 from bayespool.cli.results import Outputs, output_folder
-from bayespool.experiments.settings import (
-    CheckingSettings,
-    UnexplainedSettings,
-)
-
-_folder = output_folder(
-    "Folder for tables and figures. Finished work is kept there: a command that was interrupted goes on."
-)
+from bayespool.experiments.settings import CheckingSettings
 
 
 @campaign_files
@@ -36,33 +26,16 @@ def check_predictions(*, settings: CheckingSettings, files: Files, jobs: int, ou
 
     Nothing but the pool's own judgments takes part.
     """
-    containers = outputs.folder is not None
-    _check(experiments.check_models, "fits", files, outputs, jobs, settings=settings, containers=containers)
-
-
-@campaign_files
-@settings_option(UnexplainedSettings)
-@jobs_option
-@_folder
-def check_unexplained(*, settings: UnexplainedSettings, files: Files, jobs: int, outputs: Outputs) -> None:
-    """Predict the judgments that no pooled run explains: were relevant documents looked for?
-
-    Down to the cutoff of each measure.
-    """
-    check, folder = experiments.check_unexplained_judgments, outputs.folder
-    _check(check, "unexplained", files, outputs, jobs, folder=folder, settings=settings)
-
-
-def _check(
-    check: Callable[..., Any], parts: str, files: Files, outputs: Outputs, jobs: int, **keywords: Any
-) -> None:
-    """Read the files, check, and write the result; `parts` is the folder of finished work, if a folder is
-    among the keywords.
-    """
     check_jobs(jobs, None)
     outputs.check()
     with stage_progress() as say:
         collection = files.read(say)[0]
-    with report_interruption(keywords.get("folder"), parts), count_progress("parts", n_lines=10) as show:
-        result = check(collection=collection, n_jobs=jobs, progress=show, **keywords)
+    with report_interruption(None, "fits"), count_progress("parts", n_lines=10) as show:
+        result = experiments.check_models(
+            collection,
+            settings=settings,
+            containers=outputs.folder is not None,
+            n_jobs=jobs,
+            progress=show,
+        )
     outputs.write(result)

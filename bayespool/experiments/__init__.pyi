@@ -12,7 +12,6 @@ from .grading import (
     randomized_pit as randomized_pit,
 )
 from .judge_checks import JudgeCheck as JudgeCheck, check_judges as check_judges
-from .judging_rounds import JudgingRounds as JudgingRounds, judge_in_rounds as judge_in_rounds
 from .leaving_out import LeaveOutResult as LeaveOutResult, leave_out as leave_out
 from .predictions import (
     HeldOutPrediction as HeldOutPrediction,
@@ -36,7 +35,6 @@ from .settings import (
     LeaveOutSettings as LeaveOutSettings,
     PoolWidthSettings as PoolWidthSettings,
     RunTypesSettings as RunTypesSettings,
-    UnexplainedSettings as UnexplainedSettings,
 )
 from .several import LeaveOutSeveralResult as LeaveOutSeveralResult, leave_out_several as leave_out_several
 from .simulation import (
@@ -46,9 +44,4 @@ from .simulation import (
     simulate as simulate,
     simulate_example as simulate_example,
     simulate_judge as simulate_judge,
-)
-from .unexplained import (
-    UnexplainedBand as UnexplainedBand,
-    UnexplainedJudgments as UnexplainedJudgments,
-    check_unexplained_judgments as check_unexplained_judgments,
 )

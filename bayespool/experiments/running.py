@@ -77,12 +77,7 @@ class Work:
         """Settings whose change invalidates finished parts, in the types of JSON, with the versions of the
         user's own measures, models and so on.
         """
-        named = getattr(settings, "estimator", settings)
-        models = getattr(settings, "models", ()) or (getattr(named, "model", ""),)
-        measures = getattr(settings, "measures", None) or settings.measure
-        own = versions_of_own(
-            (), measures if isinstance(measures, tuple) else (measures,), models=models, engine=named.engine
-        )
+        own = versions_of_own((), settings.measures, models=(settings.model,), engine=settings.engine)
         return dict(settings.describe()) | own
 
     def accepts(self, result: PartResult) -> bool:

@@ -4,7 +4,6 @@ from .checks import (
     plot_elpd as plot_elpd,
     plot_held_out_pit as plot_held_out_pit,
     plot_judged_runs as plot_judged_runs,
-    plot_judging as plot_judging,
     plot_labels as plot_labels,
     plot_predictive as plot_predictive,
 )

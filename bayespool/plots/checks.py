@@ -1,18 +1,16 @@
-"""Figures of checks of models and of second judges, of judging in rounds and of audits."""
+"""Figures of checks of models and of second judges, and of audits."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import bdtrik
 
-from bayespool.errors import InputError, known_names
 from bayespool.measures import parse_measure
 from bayespool.plots.style import (
     AS_JUDGED,
-    MARKS,
     PALETTE,
     POSTERIOR,
     axes_of,
@@ -279,52 +277,6 @@ def draw_judges(check: Any) -> Figure:
     shown = dict.fromkeys(zip(rows["judge"], rows["relevant_from"], strict=True))
     plots = [partial(plot_labels, check, judge=judge, relevant_from=rel) for judge, rel in shown]
     return draw_panels(plots, width=4.8, height=3.6)
-
-
-_COLORS = {"judge-next": POSTERIOR, "random": AS_JUDGED}
-_LABELS = {"judge-next": "chosen by judge-next", "random": "chosen by chance"}
-_AXES = {"width": "mean width of the intervals", "widest": "width of the widest interval"}
-
-
-def plot_judging(
-    rounds: Any, *, column: Literal["width", "widest"] = "width", ax: Axes | None = None
-) -> Axes:
-    """Width of the runs' intervals by the number of judgments, a line for each order of judging.
-
-    Crosses are the mean widths expected when a round's documents were chosen; the widest interval has none.
-
-    Parameters
-    ----------
-    rounds : bayespool.experiments.JudgingRounds
-    column : {"width", "widest"}
-        The mean over the runs, or the widest interval.
-    ax : matplotlib.axes.Axes, optional
-
-    Raises
-    ------
-    InputError
-        Unknown column.
-    """
-    if column not in _AXES:
-        raise InputError(f"no column {column!r}", hint=known_names(column, tuple(_AXES)))
-    table = rounds.to_frame("rounds")
-    axes = axes_of(ax, width=5.6, height=3.6)
-    for order in dict.fromkeys(table["order"]):
-        rows = table[table["order"] == order]
-        mark, color = MARKS[list(_COLORS).index(order)], _COLORS[order]
-        axes.plot(rows["n_judgments"], rows[column], f"{mark}-", color=color, ms=5, label=_LABELS[order])
-    foreseen = table[table["expected"].notna()]
-    if column == "width" and len(foreseen):
-        axes.plot(
-            foreseen["n_judgments"], foreseen["expected"], "x", color="black", label="expected a round before"
-        )
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel("judgments")
-    axes.set_ylabel(f"{_AXES[column]}, {rounds.measure}")
-    axes.locator_params(axis="x", integer=True)
-    grid_behind(axes)
-    legend_above(axes, n_columns=2)
-    return axes
 
 
 def plot_audit(audit: Any, *, ax: Axes | None = None) -> Axes:

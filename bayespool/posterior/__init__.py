@@ -7,6 +7,7 @@ from bayespool.posterior.distance import PoolDistance, distance_from_pool, find_
 from bayespool.posterior.estimator import CompletionSettings, PosteriorEstimator, complete
 from bayespool.posterior.mixtures import fit_prepared, held_out_totals, stacking_weights
 from bayespool.posterior.preparation import PreparedModel, ScoringProblem
+from bayespool.posterior.selection import find_selection
 from bayespool.posterior.steps import (
     FittedModel,
     Mixture,
@@ -39,6 +40,7 @@ __all__ = [
     "complete",
     "distance_from_pool",
     "find_kinds",
+    "find_selection",
     "find_unknowns",
     "fit_container",
     "fit_prepared",

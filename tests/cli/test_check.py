@@ -32,14 +32,14 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def check(files: Path) -> Check:
     """A command on the files, two quick models of the six unless others are named."""
 
-    def run(*arguments: str, of: str = "predictions") -> Result:
+    def run(*arguments: str) -> Result:
         given = ["--qrels", str(files / "qrels.txt"), "--pool", str(files / "pool")]
         given += ["--organizations", str(files / "organizations.csv")]
         if "--models" not in arguments:
             arguments = (*arguments, "--models", "ratio,rankings")
         if "--draws" not in arguments:
             arguments = (*arguments, "--draws", "60")
-        return CliRunner().invoke(app, ["check", of, *given, *arguments])
+        return CliRunner().invoke(app, ["check", "predictions", *given, *arguments])
 
     return run
 
@@ -155,38 +155,25 @@ def test_without_a_folder_nothing_is_written(
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.PoolWarning")
 def test_wrong_input_is_said(check: Check) -> None:
-    for of, arguments, message in [
+    for arguments, message in [
         (
-            "predictions",
             ["--models", "rato"],
             "no model 'rato' to check; did you mean 'ratio'? known: background, interpolated",
         ),
-        ("predictions", ["--prior", "gamma=Normal(0,1)"], "no prior 'gamma'"),
-        ("predictions", ["-o", "/nowhere/out"], "there is no folder"),
+        (["--prior", "gamma=Normal(0,1)"], "no prior 'gamma'"),
+        (["-o", "/nowhere/out"], "there is no folder"),
         (
-            "predictions",
             ["--pooled-runs", "north-1"],
             "has 1 organization, and holding some out needs three",
         ),
     ]:
-        done = check(*arguments, of=of)
-        assert done.exit_code == 1, (of, arguments)
-        assert isinstance(done.exception, BayespoolError), (of, arguments)
-        assert message in str(done.exception), (of, arguments)
+        done = check(*arguments)
+        assert done.exit_code == 1, arguments
+        assert isinstance(done.exception, BayespoolError), arguments
+        assert message in str(done.exception), arguments
 
 
 def test_files_are_needed(check: Check) -> None:
-    for name in ["predictions", "unexplained"]:
-        done = CliRunner().invoke(app, ["check", name])
-        assert done.exit_code == 2, name
-        assert "Missing option '--qrels'" in done.output, name
-
-
-def test_each_check_has_its_own_options() -> None:
-    own = {
-        "predictions": {"--folds", "--draws", "--models"},
-        "unexplained": {"--draws", "--ci-prob"},
-    }
-    for name, options in own.items():
-        shown = CliRunner().invoke(app, ["check", name, "--help"], env={"COLUMNS": "200"}).stdout
-        assert {option for option in set().union(*own.values()) if option in shown} == options, name
+    done = CliRunner().invoke(app, ["check", "predictions"])
+    assert done.exit_code == 2
+    assert "Missing option '--qrels'" in done.output

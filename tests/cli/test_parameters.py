@@ -14,7 +14,6 @@ from bayespool.cli.parameters import _judges as named_files, _with_threshold as 
 from bayespool.errors import InputError
 
 COMMANDS = commands()
-CHECKS = {f"check {name}" for name in ("predictions", "unexplained")}
 
 
 def test_an_option_says_the_same_in_every_command() -> None:
@@ -66,7 +65,7 @@ def test_depths_mean_one_thing() -> None:
     found = {n for n, c in COMMANDS.items() if any("--pool-depth" in p.opts for p in c.params)}
     assert found == with_pools
     reading = {n for n, c in COMMANDS.items() if any("--known-depth" in p.opts for p in c.params)}
-    assert reading == with_pools | {"reversals", *CHECKS}
+    assert reading == with_pools | {"reversals", "check predictions"}
 
 
 def test_wrong_options_are_told_before_anything_is_read(run: Callable[..., Outcome], tmp_path: Path) -> None:
@@ -101,7 +100,7 @@ def test_a_cutoff_below_the_pool_is_told_before_anything_is_read(
 
 def test_every_command_that_estimates_takes_judges() -> None:
     found = {n for n, c in COMMANDS.items() if any("--judge" in p.opts for p in c.params)}
-    assert {"score", "compare", "impute", "judge-next", "leave-out", *CHECKS} <= found
+    assert {"score", "compare", "impute", "judge-next", "leave-out", "check predictions"} <= found
 
 
 def test_a_judge_is_named_by_its_file_or_before_it(tmp_path: Path) -> None:

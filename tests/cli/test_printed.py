@@ -43,7 +43,6 @@ TYPED: dict[str, str] = {
     "run-types": f"{CAMPAIGN} --run-types types.csv --leave-out manual --estimators as-judged --jobs 1",
     "judges": f"{FILES} --judge llm=labels.txt --jobs 1",
     "check predictions": f"{CAMPAIGN} --models background {FAST} --jobs 1",
-    "check unexplained": f"{CAMPAIGN} --pooled-runs east-1,north-1,south-1 {FAST} --jobs 1",
     "doctor": "",
 }
 INSTALLED = Installation(

@@ -16,19 +16,15 @@ import pytest
 from labeled import right_labels, with_judge
 from pairs import Pairs
 from toys import toy_collection
-from unexplained import with_found
 
 from bayespool import budgets, check_judges, leave_out
 from bayespool.collection import Collection
 from bayespool.corrections import Background
 from bayespool.errors import DiagnosticsWarning, ExperimentChangedWarning
 from bayespool.experiments import (
-    check_unexplained_judgments,
-    judge_in_rounds,
     leave_types_out,
     load_example,
     run_design,
-    simulate_example,
     vary_common_topics,
     vary_pool_width,
 )
@@ -66,10 +62,6 @@ def of_pairs(**more: Any) -> Result:
     return run_design(load_example(), Pairs(), "P@10", **DRAWN | more)
 
 
-def unexplained(**more: Any) -> Result:
-    return check_unexplained_judgments(with_found(0.5, 0.2), ["P@5", "P@10"], model="ratio", **FEW | more)
-
-
 def with_labels(**more: Any) -> Result:
     return check_judges(judged(), run_ids=(), intervals=True, model="ratio", **FEW | more)
 
@@ -78,13 +70,8 @@ def judged() -> Collection:
     return with_judge(load_example(), right_labels(), "good")
 
 
-def rounds(**more: Any) -> Result:
-    example, asked = simulate_example(), {"estimator": "posterior-ratio", "n_rounds": 1, **FEW}
-    return judge_in_rounds(example.collection, "new-a", answers=example.truth, **asked | more)
-
-
 QUICK = [of_widths, of_common_topics]
-SLOW = [left_out, of_types, of_pairs, of_budgets, unexplained, with_labels, rounds]
+SLOW = [left_out, of_types, of_pairs, of_budgets, with_labels]
 
 
 class _Stopped(Exception):

@@ -364,8 +364,8 @@ FAULTS = (
         "posterior/selection.py",
         "np.asarray(collection.judged & ~collection.in_pool() & ~collection.is_own)",
         "np.asarray(collection.judged & ~collection.in_pool())",
-        "experiments/test_unexplained.py",
-        "the check of found judgments is done on the user's own",
+        "posterior/test_selection.py",
+        "the shift is learned from the user's own judgments",
     ),
     Fault(
         "too many still relevant",

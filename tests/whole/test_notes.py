@@ -18,7 +18,6 @@ from labeled import labeled_toy
 from small import small
 
 from bayespool import (
-    Precision,
     audit,
     budgets as vary_budgets,
     check_models,
@@ -35,8 +34,6 @@ from bayespool.comparisons import reversals
 from bayespool.comparisons.comparing import compare_scores
 from bayespool.errors import InputError, PoolWarning
 from bayespool.experiments import (
-    UnexplainedBand,
-    UnexplainedJudgments,
     check_judges,
     leave_types_out,
     load_example,
@@ -105,15 +102,6 @@ def checked() -> Any:
     return dataclasses.replace(found, predictions=failed)
 
 
-def unexplained_judgments() -> Any:
-    """Judgments of which fewer are relevant than expected."""
-    counts = {"n_documents": 40, "n_unexplained": 30, "n_relevant": 5}
-    expected = {"expected": 12.0, "lower": 8.0, "upper": 17.0, "expected_rest": 3.0}
-    shift = {"shift": 1.0, "shift_lower": 0.5, "shift_upper": 1.5}
-    band = UnexplainedBand(Precision(10), NOTE, 1, 10, **counts, **expected, **shift)
-    return UnexplainedJudgments((band,), {"ci_prob": 0.95})
-
-
 RESULTS: dict[str, Callable[[], Result]] = {
     "score": scored,
     "compare": lambda: compare_scores(scored()),
@@ -126,7 +114,6 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "pool-width": lambda: planted(vary_pool_width(small(), "P@5", widths=[3], n_samples=2, **POINT)),
     "budgets": lambda: planted(vary_budgets(small(), "P@5", strategies=["take"], budgets=[100])),
     "check predictions": checked,
-    "check unexplained": unexplained_judgments,
     "judges": lambda: dataclasses.replace(check_judges(labeled_toy(), "P@3"), problems=(NOTE,)),
     "impute": lambda: with_completion(impute(small(), "new-b", "P@5", draws=2, **RATIO)),
 }
