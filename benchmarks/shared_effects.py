@@ -24,6 +24,7 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from bayespool.experiments import SimulationSettings, simulate
+from bayespool.experiments.grading import uniformity_p_value
 from bayespool.experiments.hidden import Fitting, HiddenDocuments, pool_alone, pool_problems
 from bayespool.measures import parse_measure
 from bayespool.models import LinearEvidence, draw_prior
@@ -32,7 +33,6 @@ from bayespool.posterior import PreparedModel
 from bayespool.posterior.containers import block_log_odds
 from bayespool.posterior.new_organizations import NewOrganizations, new_organizations
 from bayespool.posterior.steps import scale_of_new
-from research.checks.uniformity import uniformity_p_value
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -210,7 +210,7 @@ class _Process:
         """Draw true values of the quantities, and the evidence of the seen organizations."""
         truth, simulated = simulate_counts(self.prepared, self.evidence, self.seen, rng)
         seen = simulated.of_organizations(self.seen)
-        values = {name: float(v[0]) for name, v in self._parameters(truth, seen).items()}
+        values = {name: float(v[0]) for name, v in self.parameters(truth, seen).items()}
         return values | {"new_run": float(simulated.n_hidden_relevant[self.new].sum())}, seen
 
     def quantities(
@@ -225,9 +225,9 @@ class _Process:
             effect = effect + new_slope_effect(draws["sigma_slope"], evidence.predictors[new], whose, rng)
         log_odds = self.prepared.spec.log_odds_of_rows(evidence, draws, new) + effect
         relevant = rng.binomial(evidence.n_hidden[new], expit(log_odds)).sum(axis=1)
-        return self._parameters(draws, seen) | {"new_run": relevant.astype(float)}
+        return self.parameters(draws, seen) | {"new_run": relevant.astype(float)}
 
-    def _parameters(self, draws: Mapping[str, np.ndarray], seen: Evidence) -> dict[str, np.ndarray]:
+    def parameters(self, draws: Mapping[str, np.ndarray], seen: Evidence) -> dict[str, np.ndarray]:
         structure = self.prepared.structure(seen)
         values: dict[str, np.ndarray] = {}
         for name, coefficient in structure.coefficients.items():
