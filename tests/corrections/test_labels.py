@@ -197,7 +197,9 @@ def test_two_labels_are_not_relevant_and_relevant() -> None:
     assert not is_on_scale(binary, judge)
     assert relevance_of_grades(binary, judge).tolist() == [0, 1]
     assert relevance_of_grades(binary, judge, 2).tolist() == [0, 2]
-    assert relevance_of_grades(binary, judge, 5).tolist() == [0, 5]
+    unseen = with_labels({"1": {"a": 0, "l": 1}})  # relevant, of no judged document: the least that counts
+    assert relevance_of_grades(unseen, unseen.judges[0], 2).tolist() == [0, 2]
+    assert relevance_of_grades(unseen, unseen.judges[0]).tolist() == [0, 1]
     found = estimate(JudgeFilled(), "P(rel=2)@5", collection=binary)
     assert found.per_topic[0].tolist() == close(1 / 5, 1 / 5, 0)
     assert found.notes[0].endswith("; labels stand for relevance: from 0 for 0, from 1 for 2")

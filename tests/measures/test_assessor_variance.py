@@ -36,6 +36,9 @@ def test_the_ends_are_exact() -> None:
     share = unjudged_share(drawn, exchanged)
     assert share[:2].tolist() == [1.0, 0.0]
     assert np.isnan(share[2])
+    lone = np.zeros((4000, 1))  # a change that no pair shows is the assessor's
+    lone[np.setdiff1d(np.arange(4000), exchanged_pairs(4000))[0]] = 1
+    assert unjudged_share(lone, lone[exchanged_pairs(4000)]) == 0
 
 
 def test_the_error_is_the_one_stated() -> None:

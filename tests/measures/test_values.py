@@ -21,6 +21,7 @@ def test_counts_by_hand() -> None:
     assert values.totals().dtype == np.int64
     assert values.per_mean() == 40
     assert values.means().tolist() == [17 / 40, 5 / 40]
+    assert Values(np.array([[0.5, 1 / 3]])).on_grid().tolist() == [[2**19, 349525.0]]  # 2²⁰/3 is 349525.33
 
 
 def test_draws_by_hand() -> None:
