@@ -88,7 +88,6 @@ TESTED_IN = {
     "scoring/settings": "test_options",
     "tables/columns": "tables/test_table",
     "tables/containers": "tables/test_files",
-
 }
 MOST_LINES_OF_A_TEST = 700
 # Two have no logic of their own, the third only starts what the command line is.
