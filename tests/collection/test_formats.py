@@ -66,9 +66,7 @@ FATAL = {
     "subtopics": (trec.read_qrels, "1 1 a 0\n1 1 b 1\n1 2 a 2\n", 3, "subtopics", "sort -k4,4nr"),
     "labels of a sample": (trec.read_labels, "1 0 a 1 0\n1 0 b 2 1\n", 1, "five columns", "awk"),
     "grades": (trec.read_qrels, "1 0 a 0\n1 0 b 0.5\n", 2, "not whole", "gains="),
-
     "blank in a document": (trec.read_run, "1 Q0 a 1 3 t\n1 Q0 my doc 2 2 t\n", 2, "blank", "CSV or JSON"),
-
     "blank in a topic": (trec.read_qrels, "1 0 a 1\nq 1 0 b 1\n", 2, "blank", "CSV or JSON"),
     "two runs": (trec.read_run, "1 Q0 a 1 3 t\n1 Q0 a 1 2 u\n", 2, "several runs", "awk"),
     "neither ranks nor scores": (trec.read_run, "1 a 3\n1 b 1\n", 1, "three columns", "first line"),

@@ -210,16 +210,13 @@ def levels_of(collection, query_id: str) -> dict[str, int]:
     return {collection.doc_id(pair): int(collection.second.relevance[pair]) for pair in pairs}
 
 
-def test_they_leave_the_pool_with_the_first_judgment() -> None:
+def test_second_judgments_leave_the_pool_with_the_first_and_those_of_nobody_are_told() -> None:
     both = add_second_assessors(toy_collection(), qrels_from_frame({"1": {"a": 0, "c": 1, "l": 2}}))
+    assert both.fingerprint != toy_collection().fingerprint
     assert levels_of(both.unpool("n1"), "1") == {"a": 0, "l": 2}  # only n1 brought c
-
-
-def test_documents_of_nobody_are_told_and_left_out() -> None:
     again = qrels_from_frame({"1": {"a": 1, "zz": 1}, "9": {"a": 1}})
     with pytest.warns(InputWarning, match="2 judgments of documents that the qrels do not judge"):
-        both = add_second_assessors(toy_collection(), again)
-    assert levels_of(both, "1") == {"a": 1}
+        assert levels_of(add_second_assessors(toy_collection(), again), "1") == {"a": 1}
 
 
 def test_the_wrong_file_is_refused(tmp_path: Path) -> None:

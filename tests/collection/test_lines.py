@@ -96,7 +96,6 @@ Bad = tuple[bytes, int, str, str, str, int, list[tuple[str, str, float]]]
 
 
 BAD_RUNS = {
-
     "too many columns": (
         b"1 Q0 a 1 0.5 t rel\n1 Q0 b 2 0.25 t x y\n", 3, "expected 6 columns, found 7",
         LENIENT + "use the first six columns", "used the first six columns", 2,
@@ -114,12 +113,10 @@ BAD_RUNS = {
         b"1 Q0 a 1 0.5 t\n2 Q0 a 1 0.5 t\n1 Q0 a 9 0.75 t\n", 5, REPEATED, BEST, BEST_KEPT, 1,
         [("2", "a", 0.5), ("1", "a", 0.75)],
     ),
-
     "apart beyond single precision": (
         b"1 Q0 a 2 16777216 t\n1 Q0 a 1 16777217 t\n", 4, REPEATED, BEST, BEST_KEPT, 1,
         [("1", "a", 16777217.0)],
     ),
-
 }  # fmt: skip
 BAD_RANKED = {
     "rank no integer": (
@@ -159,12 +156,10 @@ BAD_JUDGMENTS = {
     ),
 }  # fmt: skip
 BAD_LABELS = {
-
     "label no number": (
         b"1 0 a yes\n1 0 b 1_0\n1 0 c 3\n", 3, "label 'yes' is not a number", SKIP,
         "skipped, label is not a number", 2, [("1", "c", 3.0)],
     ),
-
     "document twice": (  # the last, and not the best as of a score
         b"1 0 a 3\n2 0 a 2\n1 0 a 1\n", 5, REPEATED, LAST, LAST_KEPT, 1, [("2", "a", 2.0), ("1", "a", 1.0)],
     ),

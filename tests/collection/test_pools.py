@@ -38,6 +38,10 @@ def test_pool_of_several_depths() -> None:
     assert in_pool(collection, ["n1", "n2"]) == ["ab", "pqr", "abc"]
     assert in_pool(collection, ["u"]) == ["adl", "pvz", "ef"]
     assert "(4 pooled to depth 1 to 3)" in repr(collection)
+    again = pickle.loads(pickle.dumps(collection))
+    assert again.pool == collection.pool
+    assert again.fingerprint == collection.fingerprint != toy_collection().fingerprint
+    assert not again.relevance.flags.writeable
 
 
 def test_truncated_pool_of_several_depths() -> None:
@@ -60,13 +64,6 @@ def test_commonest_depth_is_the_common_one() -> None:
     assert build_collection(toy_runs(), toy_qrels(), **arguments, pool_depth=depths).pool_depth == 3
     with pytest.raises(InputError, match="no pool depth of run 's2'; give one for each pooled run"):
         build_collection(toy_runs(), toy_qrels(), **arguments, pool_depth={"n1": 1, "n2": 1, "s1": 3})
-
-
-def test_collection_is_pickled_with_its_pool() -> None:
-    again = pickle.loads(pickle.dumps(uneven_toy()))
-    assert again.pool == uneven_toy().pool
-    assert again.fingerprint == uneven_toy().fingerprint != toy_collection().fingerprint
-    assert not again.relevance.flags.writeable
 
 
 def alone(collection: Collection, owner: np.ndarray, unit: int) -> list[str]:

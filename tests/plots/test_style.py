@@ -14,12 +14,7 @@ from matplotlib.colors import to_rgb
 
 from bayespool.errors import InputError
 from bayespool.names import PAIRS
-from bayespool.plots import (
-    PALETTE,
-    ImageFormat,
-    figure_grid,
-    render,
-)
+from bayespool.plots import PALETTE, ImageFormat, figure_grid, render
 from bayespool.plots.style import (
     LOOKS,
     available_name,

@@ -127,23 +127,16 @@ every_strategy = cases("name", sorted(STRATEGIES))
 
 @every_strategy
 def test_a_smaller_budget_is_the_beginning_of_a_larger_one(name: str) -> None:
-    collection = toys.toy_collection(scores=True)
-    strategy = parse_strategy(name)
+    collection, strategy = toys.toy_collection(scores=True), parse_strategy(name)
     for topic in retrieved_by(collection, np.flatnonzero(collection.pooled)):
         relevant = collection.relevance[topic.pair] > 0
         orders = [strategy.order(topic, relevant, n, np.random.default_rng(3)) for n in range(len(topic) + 1)]
         assert sorted(orders[-1].tolist()) == list(range(len(topic)))
         for n, order in enumerate(orders):
             assert order.tolist() == orders[-1][:n].tolist()
-
-
-@every_strategy
-def test_a_topic_without_documents_has_an_empty_order(name: str) -> None:
-    nothing = TopicRankings(
-        "1", np.empty(0, np.int32), np.full((2, 3), -1, np.int32), np.full((2, 3), np.nan), np.empty(0)
-    )
-    order = parse_strategy(name).order(nothing, np.empty(0, bool), 0, np.random.default_rng(1))
-    assert order.tolist() == []
+    nothing = np.full((2, 3), -1, np.int32), np.full((2, 3), np.nan)
+    topic = TopicRankings("1", np.empty(0, np.int32), *nothing, np.empty(0))
+    assert strategy.order(topic, np.empty(0, bool), 0, np.random.default_rng(1)).tolist() == []
 
 
 def test_a_ranking_with_a_gap_is_refused() -> None:
