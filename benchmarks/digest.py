@@ -18,8 +18,7 @@ Random numbers depend on some names: of strategies, measures and predictors. Whe
 do, and the difference that is printed is one of numbers.
 
 The numbers of what is printed are kept apart from its words: *numbers* beside *lines*, in which # stands for
-each number. Not kept are `KEYS_LEFT_OUT`, `LINES_LEFT_OUT`, `FILES_LEFT_OUT` and `FOLDERS`; and ``doctor``,
-which times the machine.
+each number. Not kept are `KEYS_LEFT_OUT`, `LINES_LEFT_OUT`, `FILES_LEFT_OUT` and `FOLDERS`.
 """
 
 from __future__ import annotations

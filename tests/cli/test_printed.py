@@ -16,8 +16,7 @@ import pytest
 from commands import Outcome
 from small import small_simulation
 
-from bayespool.cli import commands, installation
-from bayespool.cli.installation import Installation, Package, Timing
+from bayespool.cli import commands
 from bayespool.experiments import simulate_judge
 from bayespool.experiments.hidden import Fitting
 
@@ -49,19 +48,7 @@ TYPED: dict[str, str] = {
     "check engines": f"{CAMPAIGN} --models background {FAST} --jobs 1",
     "check regression": f"{CAMPAIGN} --models background {FAST} --jobs 1",
     "check unexplained": f"{CAMPAIGN} --pooled-runs east-1,north-1,south-1 {FAST} --jobs 1",
-    "doctor": "",
 }
-INSTALLED = Installation(
-    packages=(Package("Python", "3.12.1", ">=3.11"), Package("numpy", "2.1.0", ">=1.26")),
-    machine={
-        "system": "Linux x86_64",
-        "cores": 2,
-        "memory_free_mib": 20_000,
-        "compiled_loops": None,
-        "collections": None,
-    },
-    timings=(Timing("first fit, Laplace", 4.26),),
-)
 
 
 def write_labels(path: Path) -> None:
@@ -111,8 +98,6 @@ def test_what_a_command_prints(
         monkeypatch.setattr(
             Fitting, "fit", lambda self, *a: fit(dataclasses.replace(self, engine="laplace"), *a)
         )
-    if command == "doctor":
-        monkeypatch.setattr(installation, "examine", lambda **_: INSTALLED)
     done = run(*command.split(), *TYPED[command].split())
     assert done.status == 0, done.err
     path = PRINTED / f"{command.replace(' ', '-')}.txt"

@@ -470,7 +470,7 @@ def test_wrong_value_of_any_option_is_told_before_a_file_is_read(
         assert list(tmp_path.iterdir()) == [tmp_path / "types.csv"], command
 
 
-NOT_ESTIMATED = {"score", "compare", "demo", "pool", "report", "doctor"}  # they take it, or no measure
+NOT_ESTIMATED = {"score", "compare", "demo", "pool", "report"}  # they take it, or no measure
 
 
 def test_a_measure_of_the_judgments_is_no_measure_to_estimate(
@@ -488,7 +488,7 @@ def test_a_measure_of_the_judgments_is_no_measure_to_estimate(
 def test_the_loop_over_options_is_one() -> None:
     looked_at = list(wrong_values())
     assert len(looked_at) > 300
-    assert {command for command, _, _ in looked_at} == set(COMMANDS) - {"doctor"}
+    assert {command for command, _, _ in looked_at} == set(COMMANDS)
 
 
 def test_a_file_of_gigabytes_is_not_opened_for_a_wrong_option(

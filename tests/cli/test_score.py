@@ -21,6 +21,7 @@ from bayespool.evidence import judgment_counts
 from bayespool.experiments import load_example, simulate_example, simulate_judge
 from bayespool.plots import draw_forest, draw_topics, render
 from bayespool.pooling.pools import with_strategy_pool
+from bayespool.report.provenance import versions
 from bayespool.scoring import score
 
 
@@ -338,7 +339,10 @@ def test_labels_that_cannot_be_read_are_told(run: Callable[..., Outcome], exampl
 
 
 def test_version_and_help(run: Callable[..., Outcome]) -> None:
-    assert run("--version") == Outcome(0, f"bayespool {bayespool.__version__}\n", "")
+    done = run("--version")
+    assert (done.status, done.err) == (0, "")
+    assert done.out == "".join(f"{name} {version}\n" for name, version in versions().items())
+    assert done.out.startswith(f"bayespool {bayespool.__version__}\npython ")
     done = run("--help")
     assert done.status == 0
     assert "score" in done.out
