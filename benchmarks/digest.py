@@ -207,8 +207,11 @@ CALLS: tuple[tuple[str, tuple[str, ...]], ...] = (
         (f"common-topics {EXAMPLE} --widths 4 --samples 2 --common 2,5 --topic-samples 3 --jobs 1 {FOLDER}",),
     ),
     (
-        "example run-types",
-        (f"run-types {EXAMPLE} {EXAMPLE_TYPES} --draws 25 --jobs 1 -m P@10 -m nDCG@10 --json {FOLDER}",),
+        "example leave-out types",
+        (
+            f"leave-out --by type {EXAMPLE} {EXAMPLE_TYPES} --draws 25 --jobs 1 -m P@10 -m nDCG@10 "
+            f"--json {FOLDER}",
+        ),
     ),
     (
         "example judges",
@@ -296,9 +299,9 @@ CALLS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     (
-        "dl run-types",
+        "dl leave-out types",
         (
-            f"run-types {DL} {DL_TYPES} {DL_JUDGE} --leave-out traditional --estimators judge-filled,"
+            f"leave-out --by type {DL} {DL_TYPES} {DL_JUDGE} --types traditional --estimators judge-filled,"
             f"judge-rates,posterior-combined --draws 25 --jobs 1 {FOLDER}",
         ),
     ),

@@ -17,7 +17,6 @@ TABLES = {
     "leave-out": experiments.LeaveOutSettings,
     "pool-width": experiments.PoolWidthSettings,
     "common-topics": experiments.CommonTopicsSettings,
-    "run-types": experiments.RunTypesSettings,
     "pool": experiments.StrategySettings,
     "budgets": experiments.BudgetSettings,
     "plan": PlanSettings,

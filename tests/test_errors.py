@@ -29,7 +29,7 @@ from bayespool import (
 )
 from bayespool.collection import Collection, add_judges, labels_from_frame
 from bayespool.errors import BayespoolWarning, InputError, InputWarning, warn_caller
-from bayespool.experiments import leave_types_out, vary_common_topics, vary_pool_width
+from bayespool.experiments import vary_common_topics, vary_pool_width
 
 LEVEL = "P(rel=9)@10"  # no document has it
 POINT = "as-judged"
@@ -108,10 +108,6 @@ CALLS: dict[str, tuple[str, Callable[[], object]]] = {
     "vary_common_topics": (
         "InputWarning",
         lambda: vary_common_topics(EXAMPLE, LEVEL, widths=[4], n_common=[5], n_samples=2, estimators=POINT),
-    ),
-    "leave_types_out": (
-        "InputWarning",
-        lambda: leave_types_out(EXAMPLE, LEVEL, run_types=TYPES, types=["odd"], estimators=POINT),
     ),
     "read_collection": ("NoPoolWarning", lambda: read_collection(TINY[1], TINY[0])),
     "read_collection, organizations": (

@@ -17,7 +17,7 @@ from bayespool.cli.check import (
     check_unexplained,
 )
 from bayespool.cli.compare import compare, plan, reversals
-from bayespool.cli.experiments import budgets, common_topics, leave_out, pool_width, run_types
+from bayespool.cli.experiments import budgets, common_topics, leave_out, pool_width
 from bayespool.cli.help import HELP_NAMES, GroupedCommand, GroupedCommands
 from bayespool.cli.judging import audit, impute, judge_next, judges
 from bayespool.cli.messages import discard_streams, is_output_error, prepare_streams, quietly, tell
@@ -55,7 +55,6 @@ COMMANDS: dict[str, dict[Command, str]] = {
         leave_out: "Leave organizations out of the pool and grade every estimator",
         pool_width: "Show how the number of pooled runs decides the bias",
         common_topics: "Show what judging a new run in full on some topics is worth",
-        run_types: "Leave all runs of a type out of the pool",
         judges: "Say what the labels of second judges are worth",
     },
     "Check": {

@@ -36,7 +36,6 @@ from .regression_checks import (
     RegressionComparison as RegressionComparison,
     compare_regression as compare_regression,
 )
-from .run_types import RunTypesResult as RunTypesResult, leave_types_out as leave_types_out
 from .self_calibration import (
     SelfCalibration as SelfCalibration,
     SelfCalibrations as SelfCalibrations,
@@ -52,7 +51,6 @@ from .settings import (
     LeaveOutSettings as LeaveOutSettings,
     PoolWidthSettings as PoolWidthSettings,
     RegressionCheckSettings as RegressionCheckSettings,
-    RunTypesSettings as RunTypesSettings,
     SelfCalibrationSettings as SelfCalibrationSettings,
     UnexplainedSettings as UnexplainedSettings,
 )

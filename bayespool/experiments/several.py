@@ -450,7 +450,7 @@ def leave_out_several(
     n_folds = {}
     for name, collection in collections.items():
         with _named(name):
-            n_folds[name] = len(design_of(collection, settings)[2])
+            n_folds[name] = len(design_of(collection, settings)[3])
     results: dict[str, LeaveOutResult] = {}
     for name, collection in collections.items():
         n_before = sum(n_folds[former] for former in results)

@@ -35,7 +35,6 @@ from .experiments import (
     plot_pool_width as plot_pool_width,
     plot_ranking as plot_ranking,
     plot_rmse_surface as plot_rmse_surface,
-    plot_run_types as plot_run_types,
     plot_topics_surface as plot_topics_surface,
     plot_truth as plot_truth,
 )

@@ -1,4 +1,4 @@
-"""Figures of experiments: leave-out, random pools, common topics, run types, budgets."""
+"""Figures of experiments: leave-out, random pools, common topics, budgets."""
 
 from __future__ import annotations
 
@@ -387,43 +387,6 @@ def plot_common_topics(
     axes.set_ylabel(f"mean absolute error of {parse_measure(measure)}")
     axes.set_title(f"{literal(estimator)}, pools of {width} {result.settings.by}s", fontsize="medium")
     axes.legend(fontsize="x-small", frameon=False, loc="upper right", ncols=2)
-    return axes
-
-
-def plot_run_types(result: Any, measure: object, kind: str, *, ax: Axes | None = None) -> Axes:
-    """Errors of the runs of a left-out type, a dot per run in a row per estimator; bars are means.
-
-    Parameters
-    ----------
-    result : RunTypesResult
-    measure : measure
-    kind : str
-        A left-out type.
-    ax : matplotlib.axes.Axes, optional
-    """
-    rows = of_measure(result.to_frame("runs"), measure)
-    rows = rows[rows["type"] == kind]
-    if rows.empty:
-        raise InputError(
-            f"the result has no type {kind!r} left out",
-            hint=known_names(kind, result.settings.types, before="it has "),
-        )
-    from matplotlib.ticker import MaxNLocator
-
-    axes, labels = axes_of(ax), result.settings.shared.labels
-    means = of_measure(result.to_frame("summary"), measure)
-    bias = means[means["type"] == kind].set_index("estimator")["bias"]
-    axes.axvline(0, color="0.8", lw=1, zorder=0)
-    for row, label in enumerate(labels):
-        group = rows[rows["estimator"] == label]
-        color, n_runs = look_of(label, labels).color, len(group)
-        places = -row + 0.5 * (np.arange(n_runs) + 0.5) / n_runs - 0.25
-        axes.plot(group["error"], places, "o", color=color, ms=3, mew=0, alpha=0.6)
-        axes.vlines(bias[label], -row - 0.35, -row + 0.35, color=color, lw=2)
-    axes.set_yticks(-np.arange(len(labels)), [literal(label) for label in labels], fontsize="small")
-    axes.xaxis.set_major_locator(MaxNLocator(5))  # more ticks would overlap
-    axes.set_xlabel(f"estimate − true {parse_measure(measure)}")
-    axes.set_title(f"{literal(kind)} runs on a pool without any", fontsize="medium")
     return axes
 
 

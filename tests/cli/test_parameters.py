@@ -61,7 +61,7 @@ def test_an_option_has_one_default() -> None:
 
 
 def test_depths_mean_one_thing() -> None:
-    with_pools = {"leave-out", "pool-width", "common-topics", "run-types", "score", "compare", "impute"}
+    with_pools = {"leave-out", "pool-width", "common-topics", "score", "compare", "impute"}
     with_pools |= {"judge-next", "audit", "plan", "budgets", "judges"}
     found = {n for n, c in COMMANDS.items() if any("--pool-depth" in p.opts for p in c.params)}
     assert found == with_pools
@@ -77,12 +77,8 @@ def test_wrong_options_are_told_before_anything_is_read(run: Callable[..., Outco
         (("--pool-depth", 0), "--pool-depth"),
         (("--prior", "mu"), "prior 'mu' is not of the form"),
     ]:
-        for command in ["leave-out", "pool-width", "common-topics", "run-types"]:
-            (tmp_path / "types.csv").write_text("run_id,type\na,x\n")
-            more = ("--run-types", tmp_path / "types.csv") if command == "run-types" else ()
-            done = run(
-                command, "--qrels", tmp_path / "nowhere", "--pool", tmp_path / "nowhere", *more, *options
-            )
+        for command in ["leave-out", "pool-width", "common-topics"]:
+            done = run(command, "--qrels", tmp_path / "nowhere", "--pool", tmp_path / "nowhere", *options)
             assert done.status in (1, 2), (command, options)
             assert message in done.err, (command, options)
             assert "nowhere" not in done.err, (command, options)

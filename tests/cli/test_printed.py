@@ -41,7 +41,6 @@ TYPED: dict[str, str] = {
     "leave-out": f"{CAMPAIGN} --estimators as-judged,posterior-ratio {FAST} --jobs 1",
     "pool-width": f"{CAMPAIGN} --widths 2 --samples 3 --estimators as-judged,background --jobs 1",
     "common-topics": f"{CAMPAIGN} --widths 2 --common 3 --samples 3 --topic-samples 3 --jobs 1",
-    "run-types": f"{CAMPAIGN} --run-types types.csv --leave-out manual --estimators as-judged --jobs 1",
     "judges": f"{FILES} --judge llm=labels.txt --jobs 1",
     "check predictions": f"{CAMPAIGN} --models background {FAST} --jobs 1",
     "check simulation": "--simulations 2 --models background --jobs 1",

@@ -1,4 +1,4 @@
-"""``bayespool pool-width``, ``common-topics`` and ``run-types``: what they print, write and say."""
+"""``bayespool pool-width``, ``common-topics`` and ``leave-out --by type``: what they print, write and say."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import pandas as pd
 import pytest
 from commands import Outcome, with_defaults
 
-from bayespool.experiments import leave_types_out, vary_common_topics, vary_pool_width
+from bayespool.experiments import leave_out, vary_common_topics, vary_pool_width
 from bayespool.pooling import read_collection
+
+BY_TYPE = ("--by", "type", "--run-types", "types.csv")
 
 
 def arguments(folder: Path, *more: object) -> list[str]:
@@ -105,20 +107,21 @@ def test_run_types_writes_what_the_library_finds(
     run: Callable[..., Outcome], written: Path, tmp_path: Path
 ) -> None:
     asked = ("--run-types", written / "types.csv", "--estimators", "as-judged,posterior-background")
-    asked += ("--draws", 20, "--leave-out", "manual", "--output", tmp_path)  # type: ignore[assignment]
-    done = run("run-types", *arguments(written, *asked))
+    asked += ("--by", "type", "--draws", 20, "--types", "manual", "--output", tmp_path)  # type: ignore[assignment]
+    done = run("leave-out", *arguments(written, *asked))
     assert done.status == 0, done.err
-    found = leave_types_out(
-        read(written), run_types=kinds(written), types=["manual"],  # type: ignore[arg-type]
+    found = leave_out(
+        read(written), by="type", run_types=kinds(written), types=["manual"],  # type: ignore[arg-type]
         estimators=["as-judged", "posterior-background"], draws=20,
     )  # fmt: skip
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "runs.parquet"), found.to_frame())
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "summary.parquet"), found.to_frame("summary"))
-    assert (tmp_path / "run-types-P_10.png").read_bytes().startswith(b"\x89PNG")
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "types.parquet"), found.to_frame("types"))
     assert json.loads((tmp_path / "settings.json").read_text())["settings"]["types"] == ["manual"]
-    assert "P@10, 6 manual runs on a pool of 15 others" in done.out
-    row = next(line.split() for line in done.out.splitlines() if line.startswith(" as-judged"))
-    assert row[1] == f"{found.to_frame('summary')['mae'].iloc[0]:.4f}"
+    assert "P@10, all 6 runs left out, of 21 pooled runs" in done.out
+    assert "Each type of runs (manual) left out in turn" in done.out
+    row = next(line.split() for line in done.out.splitlines() if line.startswith(" manual"))
+    mae = found.to_frame("types")["mae"].iloc[0]
+    assert row[:5] == ["manual", "as-judged", "6", "15", f"{mae:.4f}"]
     assert "types left out: 1 of 1" in done.err
 
 
@@ -138,8 +141,9 @@ def test_what_cannot_be_done_is_said_in_a_line(
         ("pool-width", ("-m", "P@20"), "P@20 looks deeper than the pools"),
         ("common-topics", ("--common", 21), "21 common topics of 20"),
         ("common-topics", ("--common", "x"), "--common x: not whole numbers"),
-        ("run-types", ("--run-types", "/no/such/list.csv"), "/no/such/list.csv"),
-        ("run-types", ("--run-types", "types.csv", "--leave-out", "odd"), "has the type 'odd'"),
+        ("leave-out", ("--by", "type"), "which type is each run of?; give run_types"),
+        ("leave-out", ("--by", "type", "--run-types", "/no/such/list.csv"), "/no/such/list.csv"),
+        ("leave-out", (*BY_TYPE, "--types", "odd"), "has the type 'odd'"),
     ]:
         monkeypatch.chdir(written)
         done = run(command, *arguments(written, *more))
@@ -148,18 +152,6 @@ def test_what_cannot_be_done_is_said_in_a_line(
         last = done.err.splitlines()[-1]
         assert last.startswith("error: "), (command, more)
         assert message in last, (command, more)
-
-
-def test_run_type_that_would_be_a_formula(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
-    """It was an error of matplotlib's after all the work, and no table."""
-    kind = r"auto$\frac$"
-    lines = [f"{run_id},{kind if i % 2 else 'manual'}" for i, run_id in enumerate(sorted(kinds(written)))]
-    types = tmp_path / "types.csv"
-    types.write_text("\n".join(["run_id,type", *lines]) + "\n")
-    asked = ("--run-types", types, "--estimators", "as-judged,background", "--leave-out", kind)
-    done = run("run-types", *arguments(written, *asked), "--output", tmp_path / "found")
-    assert done.status == 0, done.err
-    assert (tmp_path / "found" / "run-types-P_10.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_tables_are_written_before_a_figure_fails(
@@ -180,6 +172,7 @@ def test_a_list_of_run_types_has_a_limit(written: Path, tmp_path: Path, run: Cal
     """Whatever --max-file-size said, it was read up to the limit of other files."""
     large = tmp_path / "types.csv"
     large.write_bytes(b"run_id,type\n" + b"\n" * (1 << 20))
-    done = run("run-types", *arguments(written, "--run-types", large, "--max-file-size", 1))
+    asked = ("--by", "type", "--run-types", large, "--max-file-size", 1)
+    done = run("leave-out", *arguments(written, *asked))
     assert done.status == 1
     assert "types.csv: holds more than 1 MiB of text; allow more with max_file_size" in done.err

@@ -424,7 +424,6 @@ NEEDED = {
     "report": ["nowhere.json"],
     "compare": ["nowhere.run", "nowhere.b.run"],
     "judges": ["nowhere.run", "--judge", "x=nowhere.labels"],
-    "run-types": ["--run-types", "types.csv"],
     "pool": ["--strategy", "take"],
 }
 
@@ -454,7 +453,6 @@ def test_wrong_value_of_any_option_is_told_before_a_file_is_read(
 ) -> None:
     for command in COMMANDS:
         monkeypatch.chdir(tmp_path)
-        (tmp_path / "types.csv").write_text("run_id,type\na,x\n")
         names = {parameter.name for parameter in COMMANDS[command].params}
         given = list(NEEDED.get(command, []))
         given += ["--qrels", "nowhere.qrels"] if "qrels" in names else []
@@ -467,7 +465,7 @@ def test_wrong_value_of_any_option_is_told_before_a_file_is_read(
                 if not told or "nowhere." in done.err:
                     late.append((option, value, done.err))
         assert late == [], command
-        assert list(tmp_path.iterdir()) == [tmp_path / "types.csv"], command
+        assert list(tmp_path.iterdir()) == [], command
 
 
 NOT_ESTIMATED = {"score", "compare", "demo", "pool", "report"}  # they take it, or no measure
@@ -478,7 +476,6 @@ def test_a_measure_of_the_judgments_is_no_measure_to_estimate(
 ) -> None:
     for command in [name for name in COMMANDS if name not in NOT_ESTIMATED]:
         monkeypatch.chdir(tmp_path)
-        (tmp_path / "types.csv").write_text("run_id,type\na,x\n")
         given = [*NEEDED.get(command, []), "--qrels", "nowhere.qrels", "--pool", "nowhere.runs"]
         done = run(*command.split(), *given, "-m", "Judged@10")
         assert done.status == 1, command
@@ -556,6 +553,7 @@ def test_priors_of_the_wrong_family_are_refused_before_files_are_read(
 def test_an_unknown_type_is_refused_before_runs_are_read(run: Callable[..., Outcome], tmp_path: Path) -> None:
     (tmp_path / "types.csv").write_text("run_id,type\na,manual\nb,automatic\n")
     files = ["--qrels", str(tmp_path / "none.txt"), "--pool", str(tmp_path / "none")]
-    done = run("run-types", *files, "--run-types", str(tmp_path / "types.csv"), "--leave-out", "manul")
+    types = ("--by", "type", "--run-types", tmp_path / "types.csv", "--types", "manul")
+    done = run("leave-out", *files, *types)
     assert done.status == 1
     assert "no run of the pool has the type 'manul'; did you mean 'manual'" in done.err

@@ -17,7 +17,7 @@ from toys import from_rankings
 from bayespool.collection import Collection
 from bayespool.errors import ExperimentChangedWarning, InputError
 from bayespool.evidence import RunCluster, cluster_runs
-from bayespool.experiments import LeaveOutResult, leave_out, leave_types_out
+from bayespool.experiments import LeaveOutResult, leave_out
 
 # Two kinds of runs, and one like none. b3 has a document of the a's, and is of the organization of one.
 RUNS = {"a1": "abcd", "a2": "abce", "b1": "pqrs", "b2": "pqrt", "b3": "paqm", "z": "wxyv"}
@@ -152,13 +152,13 @@ def test_an_organization_on_both_sides_stays_in_the_pool_with_its_other_runs() -
     assert [reduced.pooled_run_ids for reduced in seen] == [("a1", "a2", "z"), ("b1", "b2", "b3", "z")]
     assert all(np.array_equal(reduced.organization, toy().organization) for reduced in seen)
     kinds = {run: c.name for c in cluster_runs(toy(), 3) for run in c.run_ids}
-    types = leave_types_out(
-        toy(), "P@2", run_types=kinds, types=["cluster 1", "cluster 2"],
+    types = leave_out(
+        toy(), "P@2", by="type", run_types=kinds, types=["cluster 1", "cluster 2"],
         estimators=["as-judged", "posterior-background"], draws=20,
     )  # fmt: skip
     clusters = left_out(estimators=["as-judged", "posterior-background"], draws=20)
     keys = ["measure", "estimator", "run_id"]
-    one = types.to_frame().drop(columns=["type", "error"]).sort_values(keys, ignore_index=True)
+    one = types.to_frame().drop(columns=["fold", "reported"]).sort_values(keys, ignore_index=True)
     two = clusters.to_frame().drop(columns=["fold", "reported"]).sort_values(keys, ignore_index=True)
     points = one["estimator"] == "as-judged"
     pd.testing.assert_frame_equal(one[points], two[points], check_exact=True)

@@ -21,7 +21,7 @@ from real import read_real
 from bayespool.collection import Collection
 from bayespool.collection.pools import DepthPool
 from bayespool.errors import InputError, PoolWarning
-from bayespool.experiments import PoolWidthResult, leave_out, leave_types_out, load_example, vary_pool_width
+from bayespool.experiments import PoolWidthResult, leave_out, load_example, vary_pool_width
 from bayespool.experiments.random_pools import PoolsOfWidths
 from bayespool.experiments.resampling import contributors, whole_pool
 from bayespool.measures import Estimates
@@ -151,7 +151,7 @@ def test_warnings_of_many_pools_and_types_are_given_once(example: Collection) ->
     warner: dict[str, Any] = {"estimators": {"warner": Warner([])}}
     for said, work in (
         ("in 3 of 6 pools", partial(vary_pool_width, widths=[1, 2], n_samples=3)),
-        ("in 2 of 2 types", partial(leave_types_out, run_types=kinds)),
+        ("in 2 of 2 folds", partial(leave_out, by="type", run_types=kinds)),
     ):
         with pytest.warns(PoolWarning) as caught:
             work(example, **warner)

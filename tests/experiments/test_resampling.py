@@ -10,7 +10,7 @@ import pandas as pd
 from bayespool.collection import Collection
 from bayespool.experiments import (
     PoolWidthResult,
-    leave_types_out,
+    leave_out,
     vary_pool_width,
 )
 
@@ -31,12 +31,13 @@ def test_more_pools_go_on_from_those_that_are_stored(example: Collection, tmp_pa
 
 def test_types_come_in_the_order_asked_for_whatever_is_stored(example: Collection, tmp_path: Path) -> None:
     asked: dict[str, Any] = {
+        "by": "type",
         "run_types": {run: ("x", "y", "z")[i % 3] for i, run in enumerate(example.pooled_run_ids)},
         "measures": ["P@5", "P@10"],
     }
     names = ["smoothed", "as-judged"]
-    leave_types_out(example, types=["y"], estimators=names, folder=tmp_path, **asked)
-    found = leave_types_out(example, types=["z", "y"], estimators=names[::-1], folder=tmp_path, **asked)
-    expected = leave_types_out(example, types=["z", "y"], estimators=names[::-1], **asked)
+    leave_out(example, types=["y"], estimators=names, folder=tmp_path, **asked)
+    found = leave_out(example, types=["z", "y"], estimators=names[::-1], folder=tmp_path, **asked)
+    expected = leave_out(example, types=["z", "y"], estimators=names[::-1], **asked)
     pd.testing.assert_frame_equal(found.to_frame(), expected.to_frame(), check_exact=True)
-    assert list(dict.fromkeys(found.to_frame("summary")["type"])) == ["z", "y"]
+    assert list(dict.fromkeys(found.to_frame("types")["type"])) == ["z", "y"]

@@ -242,8 +242,8 @@ FAULTS = (
     Fault(
         "clusters that stay in the pool",
         "experiments/leaving_out.py",
-        'fold_of("fold", c.name, c.run_ids, runs, measures) for c in self.clusters if not c.stays]',
-        'fold_of("fold", c.name, c.run_ids, runs, measures) for c in self.clusters]',
+        "{c.name: c.run_ids for c in self.clusters if not c.stays}",
+        "{c.name: c.run_ids for c in self.clusters}",
         "experiments/test_clusters.py",
         "clusters that are too small or too large to be left out are left out and reported",
     ),
