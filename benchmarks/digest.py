@@ -186,7 +186,7 @@ CALLS: tuple[tuple[str, tuple[str, ...]], ...] = (
         "example leave-out",
         (
             f"leave-out {EXAMPLE} -m P@10 -m nDCG@10 --draws 25 --jobs 1 {FOLDER}",
-            f"leave-out {EXAMPLE} --by run --estimators {POINTS} --top 75 --top-pool kept --jobs 1 --json "
+            f"leave-out {EXAMPLE} --by run --estimators {POINTS} --top 75 --jobs 1 --json "
             "--truth full --test paired-t -o runs --figures none",
             f"leave-out {EXAMPLE} --by cluster --clusters 3 --estimators default --draws 25 --jobs 1 "
             "-o clusters --figures none",

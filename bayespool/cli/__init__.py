@@ -28,7 +28,6 @@ from bayespool.cli.results import collect_warning, with_output_options
 from bayespool.cli.score import demo, report, score
 from bayespool.errors import BayespoolError, BayespoolWarning
 from bayespool.report.provenance import command_line, versions
-from bayespool.tables import files
 from bayespool.tables.formatting import printable
 
 __all__ = ["COMMANDS", "app", "commands", "main"]
@@ -77,11 +76,6 @@ def _print_versions(context: click.Context, _: click.Parameter, wanted: bool) ->
 
 
 _OPTIONS: tuple[Any, ...] = (
-    own_option(
-        "--csv-for-spreadsheets",
-        type=bool,
-        help="Put an apostrophe before texts in CSV files that a spreadsheet would take for formulas.",
-    ),
     own_option("--quiet", "-q", type=bool, help="Print results and errors alone; also after the command."),
     own_option(
         "--version",
@@ -95,11 +89,8 @@ _OPTIONS: tuple[Any, ...] = (
 )
 
 
-def _for_every_command(csv_for_spreadsheets: bool, quiet: bool) -> None:
-    context = click.get_current_context()
-    if csv_for_spreadsheets:
-        context.with_resource(files.csv_for_spreadsheets())
-    context.with_resource(quietly(quiet))
+def _for_every_command(quiet: bool) -> None:
+    click.get_current_context().with_resource(quietly(quiet))
 
 
 def _made_app() -> GroupedCommands:

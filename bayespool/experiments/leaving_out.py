@@ -37,7 +37,7 @@ from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.experiments.storage import PartResult
 from bayespool.measures import Measure, Normalized, Values, parse_measure
 from bayespool.measures.errors import system_rank_error
-from bayespool.report.result import PHONE_WIDTH, Figure
+from bayespool.report.result import Figure
 from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted
 from bayespool.tables.table import Ends, Table, View
@@ -140,12 +140,10 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         figures = []
         for error, name in kinds.items():
             draw = partial(draw_mae, self, error=error)
-            narrow = partial(draw, width=PHONE_WIDTH, n_columns=1)
-            figures.append(Figure(error, f"{name} of every estimator", draw, narrow))
+            figures.append(Figure(error, f"{name} of every estimator", draw))
         if "lambda" in self._rows and self._rows["lambda"].notna().any():
             caption = "Indicators of anti-precision against what the runs lack as judged"
-            draw_one_below = partial(draw_indicators, self, n_columns=1)
-            figures.append(Figure("indicators", caption, partial(draw_indicators, self), draw_one_below))
+            figures.append(Figure("indicators", caption, partial(draw_indicators, self)))
         return (*figures, *super().figures())
 
     def _notes_of(self, measure: Measure) -> tuple[str, ...]:

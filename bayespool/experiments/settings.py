@@ -149,6 +149,7 @@ class LeaveOutSettings(ExperimentSettings):
         "Whether the other runs' contributions stay in the pool, or the best make it alone (kept).",
         details="With kept, as the published tool has it, runs are chosen by their scores on all judgments, "
         "and estimated only where they are among the best.",
+        python_only=True,
     )
     truth: Literal["repooled", "full"] = option(
         "repooled",
@@ -161,6 +162,7 @@ class LeaveOutSettings(ExperimentSettings):
         "qrels",
         "Scores are means over the topics of the qrels, or over those that the run has documents for.",
         details="The second is what the published tool does.",
+        python_only=True,
     )
     pool_depth: int | None = option(None, POOL_DEPTH)
     test: Test = option(

@@ -167,17 +167,14 @@ def plot_mae(
     return axes
 
 
-def draw_mae(
-    result: Any, *, error: Literal["mae", "sre"] = "mae", width: float | None = None, n_columns: int = 3
-) -> Figure:
-    """A panel of `plot_mae` for each family of measures, ``width`` inches wide, one legend."""
+def draw_mae(result: Any, *, error: Literal["mae", "sre"] = "mae") -> Figure:
+    """Draw a panel of `plot_mae` for each family of measures, with one legend."""
     errors = result.errors_by_cutoff()
     families = errors["family"].unique()
     plots = [partial(plot_mae, result, family, error=error) for family in families]
     are_dots = len(errors["measure"].unique()) == len(families)
     height = 1.0 + 0.28 * errors["estimator"].nunique() if are_dots else 4.5
-    width = width or (8 if len(families) == 1 else 4.4)
-    figure = draw_panels(plots, width=width, height=height, n_columns=n_columns)
+    figure = draw_panels(plots, width=8 if len(families) == 1 else 4.4, height=height)
     for panel in figure.axes[:-1]:
         if (legend := panel.get_legend()) is not None:
             legend.remove()

@@ -87,10 +87,8 @@ def test_options_reach_the_experiment(run: Callable[..., Outcome], written: Path
     options = {
         "--by": "run",
         "--top": 50,
-        "--top-pool": "kept",
         "--pool-depth": 5,
         "--truth": "full",
-        "--denominator": "run",
         "--test": "paired-t",
         "--seed": 3,
         "--ci-prob": 0.8,
@@ -99,13 +97,12 @@ def test_options_reach_the_experiment(run: Callable[..., Outcome], written: Path
         "--draws": 20,
         "--known-depth": 10,
         "--max-holes": 0,
-        "--pool-rule": "skipping",
         "--figures": "none",
     }
     done = run(*arguments(written, *(x for pair in options.items() for x in pair), "--output", tmp_path))
     assert done.status == 0, done.err
     settings = json.loads((tmp_path / "settings.json").read_text())["settings"]
-    told = {name: settings[name.removeprefix("--").replace("-", "_")] for name in list(options)[:7]}
+    told = {name: settings[name.removeprefix("--").replace("-", "_")] for name in list(options)[:5]}
     assert told == {name: options[name] for name in told}
     assert (settings["random_seed"], settings["ci_prob"], settings["measures"]) == (3, 0.8, ["P(rel=2)@10"])
     assert settings["estimators"]["posterior-background"]["draws"] == 20
@@ -187,7 +184,6 @@ def test_wrong_options_are_told_before_anything_is_read(run: Callable[..., Outco
         (("--estimators", "topics-adjustment"), "common-topics is the experiment for it"),
         (("--top", 0), "top cannot be 0.0; above 0 and at most 100"),
         (("--clusters", 4), "n_clusters is for clusters, and organizations are left out"),
-        (("--by", "cluster", "--top-pool", "kept"), "top_pool 'kept' does not go with them"),
         (("--ci-prob", 1), "ci_prob cannot be 1.0; above 0 and below 1"),
         (("--prior", "nu=Normal(0,1)"), "no estimator asked for has a prior 'nu'"),
         (("-m", "MAP"), "MAP"),

@@ -40,7 +40,7 @@ def test_an_option_says_the_same_in_every_command() -> None:
 
 def test_an_option_has_one_default() -> None:
     for flag, default in [
-        *(("--seed", 1), ("--max-holes", None), ("--pooled-runs", None), ("--pool-rule", "leading")),
+        *(("--seed", 1), ("--max-holes", None), ("--pooled-runs", None)),
         *(
             ("--known-depth", None),
             ("--pool-strategy", None),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import json
 from collections.abc import Callable
@@ -353,18 +352,6 @@ def test_version_and_help(run: Callable[..., Outcome]) -> None:
     options += ["--prior", "--draws", "--tune", "--chains", "--seed", "--estimand", "--order"]
     for option in [*options, "--relevance-threshold", "--engine", "--ci-prob", "--lenient"]:
         assert option in help_of_score.out
-
-
-def test_csv_for_spreadsheets(run: Callable[..., Outcome], example: Path) -> None:
-    """A run whose name is a formula: text in a spreadsheet if asked, its name else."""
-    (example / "new" / "new-a.run").rename(example / "new" / "=1+1.run")
-    path = example / "result.csv"
-    for before, name in (((), "=1+1"), (("--csv-for-spreadsheets",), "'=1+1")):
-        done = run(*before, *arguments(example), *FAST, "-o", path)
-        assert done.status == 0, done.err
-        assert sorted({row["run_id"] for row in csv.DictReader(path.read_text().splitlines())}) == sorted(
-            {name, "new-b"}
-        )
 
 
 @pytest.mark.slow

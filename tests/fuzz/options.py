@@ -33,7 +33,6 @@ NAMES = [
     "--known-depth",
     "--max-holes",
     "--pooled-runs",
-    "--pool-rule",
     "--negative",
 ]
 NAMES += [

@@ -5,20 +5,17 @@ from __future__ import annotations
 import dataclasses
 from functools import cache
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import cut_off, line, overlapping, row_names, segments, shown_texts
+from drawn import cut_off, line, overlapping, row_names, segments
 from small import small
 from toys import from_rankings
 from wide import wide
 
-from bayespool.comparisons import compare
 from bayespool.errors import InputError
 from bayespool.plots import (
-    draw_comparison,
     draw_forest,
     draw_topics,
     figure_grid,
@@ -110,21 +107,6 @@ def test_a_correction_has_the_color_of_its_posterior_and_the_next_line() -> None
     assert colors[0] == colors[1]
     assert colors[3] == colors[4]
     assert len(set(colors)) == 3
-
-
-def test_figures_of_a_paper_have_its_width_and_text_that_can_be_read() -> None:
-    many = ["background", "interpolated", "smoothed", "systems-adjustment", "condensed-list"]
-    asked: dict[str, Any] = {"measures": ["P@10", "nDCG@10"], "draws": 20}
-    scores = score(small(), estimators=[*many, "posterior-ratio"], **asked)
-    comparison = compare(small(), ["new-a", "new-b"], estimators=["posterior-ratio"], **asked)
-    for width in (3.33, 7.0):
-        for figure in (draw_forest(scores, width=width), draw_comparison(comparison, width=width)):
-            assert figure.get_size_inches()[0] == pytest.approx(width)
-            assert min(text.get_fontsize() for text in shown_texts(figure)) >= 7
-            assert overlapping(figure) == []
-            assert cut_off(figure) == []
-    with pytest.raises(InputError, match="a figure cannot be 1 inches wide"):
-        draw_forest(scores, width=1)
 
 
 def test_what_the_scores_lack() -> None:

@@ -177,12 +177,3 @@ def test_at_most_eight_budgets_are_printed() -> None:
     labels = re.findall(r"\\label{(.*)}", shown.to_latex())
     assert labels[2:5] == ["tab:summary-p-10", "tab:summary-p-10-2", "tab:summary-p-10-3"]
     assert len(set(labels)) == len(labels) == len(shown.read())
-
-
-def test_figures_for_a_phone_have_their_panels_one_below_the_other() -> None:
-    for figure in OF_ALL["leave-out"]().figures():
-        assert figure.draw is not None
-        assert figure.narrow is not None, figure.name
-        wide, narrow = figure.draw(), figure.narrow()
-        assert narrow.get_figwidth() == 3.6
-        assert len(narrow.axes) == len(wide.axes)
