@@ -131,19 +131,14 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return tuple(sentences)
 
     def figures(self) -> tuple[Figure, ...]:
-        """``mae``, ``sre``, ``indicators`` of anti-precision; for each measure ``truth`` and, of posteriors,
-        ``pit``.
-        """
-        from bayespool.plots.experiments import draw_indicators, draw_mae
+        """``mae``, ``sre``; for each measure ``truth`` and, of posteriors, ``pit``."""
+        from bayespool.plots.experiments import draw_mae
 
         kinds: dict[Literal["mae", "sre"], str] = {"mae": "Mean absolute error", "sre": "System rank error"}
         figures = []
         for error, name in kinds.items():
             draw = partial(draw_mae, self, error=error)
             figures.append(Figure(error, f"{name} of every estimator", draw))
-        if "lambda" in self._rows and self._rows["lambda"].notna().any():
-            caption = "Indicators of anti-precision against what the runs lack as judged"
-            figures.append(Figure("indicators", caption, partial(draw_indicators, self)))
         return (*figures, *super().figures())
 
     def _notes_of(self, measure: Measure) -> tuple[str, ...]:

@@ -355,35 +355,6 @@ def plot_p_values(
     return axes
 
 
-def plot_first_unjudged(ranks: pd.DataFrame, *, max_rank: int = 10, ax: Axes | None = None) -> Axes:
-    """Share of runs and topics whose first unjudged document is at a rank, bars side by side for each group.
-
-    Figure 1 of Ravana & Moffat (2010).
-
-    Parameters
-    ----------
-    ranks : pandas.DataFrame
-        Of `bayespool.comparisons.first_unjudged`.
-    max_rank : int, default 10
-        Ranks beyond, and runs without any unjudged document on a topic, share the last bar.
-    ax : matplotlib.axes.Axes, optional
-    """
-    axes, groups = axes_of(ax, width=6, height=3.6), list(dict.fromkeys(ranks["group"]))
-    width, places = 0.8 / len(groups), np.arange(1, max_rank + 2)
-    for i, group in enumerate(groups):
-        rows = ranks[ranks["group"] == group]
-        place = np.minimum(rows["rank"].fillna(np.inf), max_rank + 1).astype(int)
-        share = [(place == rank).sum() / len(place) for rank in range(1, max_rank + 2)]
-        n_runs = rows["run_id"].nunique()
-        text = f"{group}, {n_runs} run{'s' * (n_runs > 1)}"
-        axes.bar(places + (i - (len(groups) - 1) / 2) * width, share, width, color=PALETTE[i], label=text)
-    axes.set_xticks(places, [*map(str, places[:-1]), f">{max_rank}"])
-    axes.set_xlabel("rank of the first unjudged document")
-    axes.set_ylabel("share of runs and topics")
-    axes.legend(frameon=False, fontsize="small")
-    return axes
-
-
 def plot_separability(
     reversals: Any,
     *,

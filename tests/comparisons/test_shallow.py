@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 from toys import toy_collection
 
-from bayespool.comparisons import first_unjudged, judgment_ranks, judgment_subset
+from bayespool.comparisons import judgment_ranks, judgment_subset
 from bayespool.comparisons.shallow import unpooled_copies
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
@@ -93,25 +93,3 @@ def test_copies_of_pooled_runs_are_not_pooled_and_leave_the_evidence_alone() -> 
     (estimates,) = score(shallow, runs, estimators=["posterior-combined"], draws=20).estimates
     assert {name.removesuffix(", new kind") for name in estimates.weights} == {"ratio", "rankings"}
     assert not any("priors" in note for note in estimates.notes)
-
-
-def test_the_first_unjudged_document_of_the_toy() -> None:
-    # the new run: a1 l? d? h1 m? on topic 1, v1 p1 z? x? on topic 2, e? f? on topic 3
-    (new,) = toy_collection().unpooled_run_ids
-    rows = first_unjudged(toy_collection(), [new])
-    assert rows.to_dict("list") == {
-        "run_id": [new] * 3,
-        "group": ["non-contributing"] * 3,
-        "query_id": ["1", "2", "3"],
-        "rank": [2.0, 3.0, 1.0],
-    }
-
-
-def test_runs_that_contributed_are_judged_as_deep_as_the_judgments_go() -> None:
-    example = load_example()
-    ranks = first_unjudged(example)
-    assert len(ranks) == len(example.run_ids) * len(example.query_ids)
-    contributing = ranks[ranks["group"] == "contributing"]["rank"]
-    assert not (contributing <= example.pool_depth).any()
-    fewer = first_unjudged(judgment_subset(example, 150))
-    assert (fewer["rank"].fillna(np.inf) <= ranks["rank"].fillna(np.inf)).all()
