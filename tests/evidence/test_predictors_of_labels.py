@@ -9,11 +9,11 @@ from itertools import islice
 import numpy as np
 import pytest
 from each import cases
+from predicted import unjudged_document_table
 from toys import from_rankings, toy_collection
 
 from bayespool.collection import Collection, add_judges, labels_from_frame
 from bayespool.evidence import grade_counts, hidden_document_table
-from bayespool.evidence.predictor_table import unjudged_document_table
 from bayespool.evidence.predictors import evidence_predictors
 from bayespool.evidence.predictors_of_labels import (
     LabelRatios,

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from predicted import unjudged_document_table
 from toys import toy_collection
 
 from bayespool.collection import Collection, add_judges, labels_from_frame
 from bayespool.evidence import hidden_document_table
-from bayespool.evidence.predictor_table import unjudged_document_table
 from bayespool.models import gather_documents
 
 # of the hidden documents b and c of topic 1, p and r of topic 2 and b of topic 3 have a label: all north's

@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from predicted import unjudged_document_table
 from wide import wide
 
 from bayespool import impute, judge_next, read_collection, score
@@ -19,7 +20,6 @@ from bayespool.collection.pools import sole_contributor
 from bayespool.errors import InputError, InputWarning
 from bayespool.evidence import hidden_document_table, judgment_counts
 from bayespool.evidence.bounds import unjudged_documents
-from bayespool.evidence.predictor_table import unjudged_document_table
 from bayespool.evidence.predictors import evidence_predictors
 from bayespool.experiments import load_example, simulate_example
 from bayespool.posterior import PosteriorEstimator
