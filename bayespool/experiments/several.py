@@ -167,12 +167,12 @@ class LeaveOutSeveralResult(Result):
         """Say which estimator most often has the smallest MAE under a measure, and its mean."""
         rows = self._overall[self._overall["measure"] == measure].set_index("estimator")
         keys = ["n_best", "geometric_mean"]
-        best = rows.sort_values(keys, ascending=[False, True], kind="stable").iloc[0]
-        text = f"{measure}: {best.name} has the smallest MAE in {best['n_best']:.0f} of "
-        text += f"{best['n_collections']:.0f} collections, ties included."
+        best = rows.sort_values(keys, ascending=[False, True], kind="stable").index[0]
+        n, of = (int(rows.loc[best, name]) for name in ("n_best", "n_collections"))
+        text = f"{measure}: {best} has the smallest MAE in {n} of {of} collections, ties included."
         mean = rows["geometric_mean"]
-        if best.name != _REFERENCE and _REFERENCE in mean and mean.notna()[[best.name, _REFERENCE]].all():
-            text += f" The geometric mean of its MAE is {number(mean[best.name])}"
+        if best != _REFERENCE and _REFERENCE in mean and mean.notna()[[best, _REFERENCE]].all():
+            text += f" The geometric mean of its MAE is {number(mean[best])}"
             text += f" against {number(mean[_REFERENCE])} as judged."
         return text
 

@@ -200,12 +200,12 @@ FAULTS = (
         "intervals look narrower, and better, for runs that need none",
     ),
     Fault(
-        "worst alone where the best is",
+        "worst where the best is",
         "experiments/several.py",
-        "(worst & (worst.sum(axis=1",
-        "(worst & (best.sum(axis=1",
+        '"n_worst": worst.sum(axis=0),',
+        '"n_worst": best.sum(axis=0),',
         "experiments/test_several.py",
-        "the number of collections where an estimator alone is worst is wrong",
+        "the estimator of the least error is counted as the worst",
     ),
     Fault(
         "first strategy less than itself",
