@@ -4,6 +4,7 @@ from bayespool.evidence.bounds import Bounds, JudgmentCounts, condensed_counts, 
 from bayespool.evidence.composition import composition_effects
 from bayespool.evidence.context import DocumentContext
 from bayespool.evidence.held_out import HeldOutCounts, held_out_counts
+from bayespool.evidence.ideals import values_on_fuller
 from bayespool.evidence.labels import (
     GradeCounts,
     LabelConfusion,
@@ -54,4 +55,5 @@ __all__ = [
     "register_predictor",
     "run_overlap",
     "score_bounds",
+    "values_on_fuller",
 ]

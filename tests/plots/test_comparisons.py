@@ -10,10 +10,18 @@ from compared import compared
 from drawn import cut_off, line, overlapping, row_names, segments
 from small import small
 
-from bayespool.comparisons import Comparison, compare
+from bayespool.comparisons import Comparison, Reversals, compare, reversals
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
-from bayespool.plots import draw_comparison, plot_differences, plot_leaderboard, plot_rank_probabilities
+from bayespool.plots import (
+    draw_comparison,
+    draw_reversals,
+    plot_differences,
+    plot_leaderboard,
+    plot_rank_probabilities,
+    plot_reversal_calibration,
+    plot_separability,
+)
 
 # runs of the pool are compared beside new ones
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
@@ -31,18 +39,14 @@ def test_a_row_per_pair() -> None:
     axes = plot_differences(found, truth={"new-a": 0.625, "new-b": 0.355})
     rows = found.differences()
     standing = rows[rows["method"] == "as-judged"]
-    assert row_names(axes) == [
-        f"{a} − {b}" for a, b in zip(standing["run_a"], standing["run_b"], strict=True)
-    ]
+    assert row_names(axes) == [f"{a} − {b}" for a, b in standing[["run_a", "run_b"]].to_numpy()]
     for scope, label in (("these-topics", "these topics"), ("population", "a population of topics")):
         mine = rows[(rows["method"] == "posterior-ratio") & (rows["scope"] == scope)]
         drawn = segments(axes, f"{label}, 95 %")
         np.testing.assert_array_equal(drawn[:, :, 0], mine[["lower", "upper"]])
         assert drawn[:, 0, 1].tolist() == list(range(6))
     np.testing.assert_array_equal(line(axes, "as judged")[:, 0], standing["difference"])
-    truth = line(axes, "truth")[:, 0]
-    assert truth[0] == pytest.approx(0.27)
-    assert np.isnan(truth[1:]).all()
+    np.testing.assert_allclose(line(axes, "truth")[:, 0], [0.27] + [np.nan] * 5)
     assert axes.get_xlabel() == "difference in P@10"
     assert not overlapping(axes.figure)
     assert not cut_off(axes.figure)
@@ -93,12 +97,43 @@ def test_the_leaderboard_has_rank_intervals_and_marks_the_best() -> None:
 
 @pytest.mark.slow
 def test_many_pairs_are_shown_by_rank() -> None:
-    few, many = draw_comparison(compared(*FOUR)), draw_comparison(compared())
-    assert [figure.axes[0].get_xlabel() for figure in (few, many)] == ["difference in P@10"] * 2
-    runs = load_example().pooled_run_ids[:13]
-    figure = draw_comparison(compared(*runs))
+    assert draw_comparison(compared(*FOUR)).axes[0].get_xlabel() == "difference in P@10"
+    figure = draw_comparison(compared(*load_example().pooled_run_ids[:13]))
     assert figure.axes[0].get_xlabel() == "rank by P@10, these topics"
-    assert not figure.axes[0].texts
     assert not overlapping(figure)
-    bare = compare(load_example(), runs[:7], estimators=["background"])
-    assert len(row_names(draw_comparison(bare).axes[0])) == 21
+
+
+@cache
+def found() -> Reversals:
+    estimators = ["smoothed", "posterior-ratio"]
+    return reversals(small(), judgments=(50, 150), estimators=estimators, level=0.1, announce=(), draws=20)
+
+
+@pytest.mark.slow
+def test_separability_by_number_of_judgments() -> None:
+    axes = plot_separability(found(), group="contributing")
+    trends = found().trends()
+    for method in found().methods:
+        rows = trends[(trends["group"] == "contributing") & (trends["method"] == method)]
+        np.testing.assert_array_equal(line(axes, method), rows[["judgments", "separability"]])
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["50", "150", "203"]
+    assert plot_separability(found(), legend=False).get_legend() is None
+    figure = draw_reversals(found())
+    assert len(figure.axes) == 2 * 3
+    for drawn in (axes.figure, figure):
+        assert not overlapping(drawn)
+        assert not cut_off(drawn)
+
+
+def test_announced_chances_against_what_happened() -> None:
+    axes = plot_reversal_calibration(found(), "significant", group="contributing", n_bins=5)
+    table = found().calibration(n_bins=5)
+    table = table[(table["group"] == "contributing") & (table["statement"] == "significant")]
+    for n in (50, 150):
+        rows = table[(table["judgments"] == n) & (table["n"] > 0)]
+        np.testing.assert_array_equal(line(axes, f"from {n} judgments"), rows[["announced", "happened"]])
+    assert axes.get_xlabel() == "announced chance to be significant"
+    bare = reversals(small(), judgments=(150,), estimators=["smoothed"])
+    with pytest.raises(InputError, match="the result has no announced chances of"):
+        plot_reversal_calibration(bare)
+    assert len(draw_reversals(bare).axes) == 2 * 2
