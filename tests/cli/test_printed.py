@@ -6,7 +6,6 @@ numbers with a point to one unit of their last digit.
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import re
 from collections.abc import Callable
@@ -18,7 +17,6 @@ from small import small_simulation
 
 from bayespool.cli import commands
 from bayespool.experiments import simulate_judge
-from bayespool.experiments.hidden import Fitting
 
 PRINTED = Path(__file__).parent / "printed"
 NUMBER = re.compile(r"(?<![\w.])[+−-]?\d+\.\d+")
@@ -43,10 +41,6 @@ TYPED: dict[str, str] = {
     "common-topics": f"{CAMPAIGN} --widths 2 --common 3 --samples 3 --topic-samples 3 --jobs 1",
     "judges": f"{FILES} --judge llm=labels.txt --jobs 1",
     "check predictions": f"{CAMPAIGN} --models background {FAST} --jobs 1",
-    "check simulation": "--simulations 2 --models background --jobs 1",
-    "check engines": f"{CAMPAIGN} --models background {FAST} --jobs 1",
-    "check regression": f"{CAMPAIGN} --models background {FAST} --jobs 1",
-    "check unexplained": f"{CAMPAIGN} --pooled-runs east-1,north-1,south-1 {FAST} --jobs 1",
 }
 
 
@@ -92,11 +86,6 @@ def test_what_a_command_prints(
         assert run(*f"score {TYPED['score']} -o scores.json".split()).status == 0
     if command == "judges":
         write_labels(small_example / "labels.txt")
-    if command == "check engines":  # NUTS is played by Laplace
-        fit = Fitting.fit
-        monkeypatch.setattr(
-            Fitting, "fit", lambda self, *a: fit(dataclasses.replace(self, engine="laplace"), *a)
-        )
     done = run(*command.split(), *TYPED[command].split())
     assert done.status == 0, done.err
     path = PRINTED / f"{command.replace(' ', '-')}.txt"
