@@ -474,6 +474,7 @@ class ReadingSettings(FilesSettings):
         "leading",
         "How pooled runs are found; 'skipping' is the rule of 2015, for reproductions.",
         group="Pool",
+        python_only=True,
     )
     pool_strategy: str | None = option(
         None,

@@ -2,8 +2,8 @@
 
     python benchmarks/calibration.py RESULT RESULT … [--estimator posterior-combined]
 
-RESULT is a folder that ``bayespool leave-out --output`` or ``bayespool run-types --output`` wrote. Near
-newcomers are runs of organizations (or runs) that were left out, far ones those of clusters and types.
+RESULT is a folder that ``bayespool leave-out --output`` wrote. Near newcomers are runs of organizations (or
+runs) that were left out, far ones those of clusters and types.
 
 Near: the share of randomized PIT values inside the central 95 %, 80 % and 50 %, over all pooled runs with
 anything unjudged. Over the runs reported, MAE and SRE of the uncorrected run, of the better of the two
@@ -49,8 +49,10 @@ def main() -> None:
         if arguments.estimator not in set(table["estimator"]):
             known = ", ".join(dict.fromkeys(table["estimator"]))
             parser.error(f"{folder} has no {arguments.estimator!r}; it has {known}")
-        if is_far(folder):
-            away += by_type(str(folder), table)
+        if (by := left_out_by(folder)) == "type":
+            away += [(f"{folder}, {kind}", group) for kind, group in table.groupby("fold", sort=False)]
+        elif by == "cluster":
+            away.append((str(folder), table))
         else:
             near.append((str(folder), table))
     parts = [calibration(near, arguments.estimator), errors(near, arguments.estimator)] if near else []
@@ -59,17 +61,11 @@ def main() -> None:
     print("\n\n".join(short(part) for part in parts if part))
 
 
-def is_far(folder: Path) -> bool:
-    """Whether what was left out is clusters or types of runs."""
+def left_out_by(folder: Path) -> str:
+    """Return what was left out of the pool at a time."""
     described = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
-    return described["experiment"] == "run-types" or described["settings"]["by"] == "cluster"
-
-
-def by_type(name: str, table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """A table for each type of runs that was left out; all clusters are one."""
-    if "type" not in table:
-        return [(name, table)]
-    return [(f"{name}, {kind}", group) for kind, group in table.groupby("type", sort=False)]
+    by: str = described["settings"]["by"]
+    return by
 
 
 def short(text: str) -> str:

@@ -25,7 +25,6 @@ from at_hand import read
 from bayespool import Collection, leave_out, score
 from bayespool.collection import Judge, add_judges, read_labels, read_run_types
 from bayespool.evidence import score_bounds
-from bayespool.experiments import leave_types_out
 
 MEASURES = ("P(rel=2)@5", "P(rel=2)@10", "nDCG@10")
 RIVALS = (
@@ -61,10 +60,9 @@ def main() -> None:
         show(near.to_frame("summary"))
     elif asked.what == "far":
         types = read_run_types(folder / "run-types.csv")
-        far = leave_types_out(
-            collection, MEASURES, run_types=types, estimators=estimators, pool_depth=10, runs="all"
-        )
-        for name, of_type in far.to_frame("summary").groupby("type"):
+        of_types = {"by": "type", "run_types": types, "pool_depth": 10, "runs": "all"}
+        far = leave_out(collection, MEASURES, estimators=estimators, **of_types)
+        for name, of_type in far.to_frame("types").groupby("type"):
             print(name)
             show(of_type)
     else:

@@ -11,8 +11,10 @@ import argparse
 import dataclasses
 import warnings
 from collections.abc import Mapping, Sequence
+from math import factorial
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from at_hand import read as read_as_found
 from published_experiments import CUTOFFS, EXPERIMENTS, METHODS, read, run
@@ -113,21 +115,30 @@ def figure_2(collections: Path) -> str:
         pools, measures=["P@10", "P@100"], estimators="as-judged,anti-precision", top=75, unseen="estimated"
     )
     summary = found.to_frame("summary").query("estimator == 'anti-precision'")
-    reliable = found.to_frame("reliability").set_index(["collection", "measure"])
     lines = [header("", "measure", "change of the MAE, %", "Eρ²", "Φ"), "| --- | --- | ---: | ---: | ---: |"]
     for row in summary.itertuples(index=False):
-        of = reliable.loc[(row.collection, row.measure)]
-        numbers = (f"{row.mae_change:+.1f}", f"{of['generalizability']:.3f}", f"{of['dependability']:.3f}")
+        of = found.results[row.collection].reliability(row.measure)
+        numbers = (f"{row.mae_change:+.1f}", f"{of.generalizability:.3f}", f"{of.dependability:.3f}")
         lines.append(header(row.collection, row.measure, *numbers))
     lines += ["", header("measure", "coefficient", "ρ", "p", "ρ in the paper (15 collections)")]
     lines.append("| --- | --- | ---: | ---: | ---: |")
     paper = {("P@10", "g"): "0.48", ("P@10", "d"): "0.36", ("P@100", "g"): "0.17", ("P@100", "d"): "0.09"}
-    rows = found.to_frame("correlations").query("estimator == 'anti-precision'")
-    for row in rows.itertuples(index=False):
-        name = {"generalizability": "Eρ²", "dependability": "Φ"}[row.coefficient]
-        printed = paper[row.measure, row.coefficient[0]]
-        lines.append(header(row.measure, name, f"{row.rho:+.2f}", f"{row.p_value:.2f}", printed))
+    for measure, rows in summary.groupby("measure", sort=False):
+        reliable = [found.results[name].reliability(measure) for name in rows["collection"]]
+        for coefficient, name in (("generalizability", "Eρ²"), ("dependability", "Φ")):
+            x = np.array([getattr(each, coefficient) for each in reliable])
+            rho, p = rank_correlation(x, rows["mae_change"].to_numpy())
+            printed = paper[measure, coefficient[0]]
+            lines.append(header(measure, name, f"{rho:+.2f}", f"{p:.2f}", printed))
     return "\n".join(lines)
+
+
+def rank_correlation(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Return Spearman's ρ and its two-sided p-value over all orders of the few collections."""
+    x, y = np.round(x, 9), np.round(y, 9)  # equal numbers that were computed differently are ties
+    all_orders = stats.PermutationMethod(n_resamples=factorial(len(x)))
+    tested = stats.pearsonr(stats.rankdata(x), stats.rankdata(y), method=all_orders)
+    return float(tested.statistic), float(tested.pvalue)
 
 
 def header(*cells: str) -> str:

@@ -10,6 +10,7 @@ separability_1000_pct,separability_69100_pct,reversals_pct`), what the paper pri
 from __future__ import annotations
 
 import argparse
+import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,9 +20,14 @@ import pandas as pd
 from at_hand import read
 
 from bayespool import Collection, parse_measure, reversals
-from bayespool.comparisons import Reversals, first_unjudged, judgment_subset, rmse_surface
+from bayespool.comparisons import Reversals, judgment_subset
 from bayespool.comparisons.reversing import FIT_JUDGMENTS
+from bayespool.corrections import Interpolated, Smoothed
 from bayespool.evidence import score_bounds
+
+sys.path.append(str(Path(__file__).parents[1] / "research" / "papers"))
+
+from figures import first_unjudged, rmse_surface
 
 MEASURES = {
     "P@10": "P@10",
@@ -117,18 +123,26 @@ def surfaces(collection: Collection) -> str:
     """Figures 2 and 3: least, printed and largest error of the surfaces, on a grid of hundredths."""
     runs = collection.pooled_run_ids
     subsets = [judgment_subset(collection, n) for n in FIT_JUDGMENTS]
-    grid, places = np.linspace(0, 1, 101), {"interpolated": (42, 1), "smoothed": (91, 5)}
+    grid, places = np.linspace(0, 1, 101), {Interpolated: (42, 1), Smoothed: (91, 5)}
     lines = [row("", "method", "least RMSE", "at C, E", "at the paper's C, E", "as judged", "largest")]
     lines.append("| --- | --- |" + " ---: |" * 5)
     for name in ("P@10", "SDCG", "RBP"):
         measure = parse_measure(MEASURES[name])
         truth = score_bounds(collection, runs, measure)
         bounds = [score_bounds(subset, runs, measure) for subset in subsets]
-        for method, place in places.items():
-            surface = rmse_surface(method, bounds, truth, c=grid, e=grid)  # type: ignore[arg-type]
+        for correction, place in places.items():
+            surface = rmse_surface(correction, bounds, truth, c=grid, e=grid)
             c, e = np.unravel_index(surface.argmin(), surface.shape)
             ends = [f"{x:.4f}" for x in (surface[place], surface[0, 0], surface.max())]
-            lines.append(row(name, method, f"{surface.min():.4f}", f"{grid[c]:.2f}, {grid[e]:.2f}", *ends))
+            lines.append(
+                row(
+                    name,
+                    correction.__name__.lower(),
+                    f"{surface.min():.4f}",
+                    f"{grid[c]:.2f}, {grid[e]:.2f}",
+                    *ends,
+                )
+            )
     return "\n".join(lines)
 
 

@@ -17,7 +17,6 @@ TABLES = {
     "leave-out": experiments.LeaveOutSettings,
     "pool-width": experiments.PoolWidthSettings,
     "common-topics": experiments.CommonTopicsSettings,
-    "run-types": experiments.RunTypesSettings,
     "pool": experiments.StrategySettings,
     "budgets": experiments.BudgetSettings,
     "plan": PlanSettings,
@@ -76,7 +75,7 @@ def _who(names: list[str], commands: list[str]) -> str:
         return "all"
     if names == [""]:
         return "before the command"
-    reading = [name for name in commands if name not in ("demo", "doctor")]
+    reading = [name for name in commands if name != "demo"]
     lacking = [name for name in reading if name not in names]
     if len(lacking) > 4 or any(name not in reading for name in names):
         return ", ".join(f"`{name}`" for name in names)

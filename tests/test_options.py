@@ -27,7 +27,6 @@ from bayespool.experiments import (
     JudgesSettings,
     LeaveOutSettings,
     PoolWidthSettings,
-    RunTypesSettings,
 )
 from bayespool.options import (
     Option,
@@ -49,7 +48,6 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
     LeaveOutSettings: bayespool.leave_out,
     PoolWidthSettings: experiments.vary_pool_width,
     CommonTopicsSettings: experiments.vary_common_topics,
-    RunTypesSettings: experiments.leave_types_out,
     BudgetSettings: bayespool.budgets,
     ScoreSettings: bayespool.score,
     ImputeSettings: bayespool.impute,
@@ -213,7 +211,7 @@ def test_settings_are_checked_once_and_held_immutable() -> None:
 def test_tables_of_the_page_are_made_from_the_classes() -> None:
     """``python docs/options.py`` writes them."""
     made = runpy.run_path(str(ROOT / "docs" / "options.py"))
-    for name, n_tables in (("experiments.md", 7), ("pooling.md", 2)):
+    for name, n_tables in (("experiments.md", 6), ("pooling.md", 2)):
         page = (ROOT / "docs" / name).read_text(encoding="utf-8")
         assert page.count("<!-- options of ") == n_tables
         assert made["with_tables"](page) == page

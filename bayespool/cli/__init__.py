@@ -9,15 +9,12 @@ from typing import Any
 
 import click
 
-from bayespool import __version__
 from bayespool.cli.check import (
     check_predictions,
 )
 from bayespool.cli.compare import compare, plan, reversals
-from bayespool.cli.completion import install_completion, show_completion
-from bayespool.cli.experiments import budgets, common_topics, leave_out, pool_width, run_types
+from bayespool.cli.experiments import budgets, common_topics, leave_out, pool_width
 from bayespool.cli.help import HELP_NAMES, GroupedCommand, GroupedCommands
-from bayespool.cli.installation import doctor
 from bayespool.cli.judging import audit, impute, judge_next, judges
 from bayespool.cli.messages import discard_streams, is_output_error, prepare_streams, quietly, tell
 from bayespool.cli.options import is_interruption
@@ -26,8 +23,7 @@ from bayespool.cli.pooling import pool
 from bayespool.cli.results import collect_warning, with_output_options
 from bayespool.cli.score import demo, report, score
 from bayespool.errors import BayespoolError, BayespoolWarning
-from bayespool.report.provenance import command_line
-from bayespool.tables import files
+from bayespool.report.provenance import command_line, versions
 from bayespool.tables.formatting import printable
 
 __all__ = ["COMMANDS", "app", "commands", "main"]
@@ -54,49 +50,39 @@ COMMANDS: dict[str, dict[Command, str]] = {
         leave_out: "Leave organizations out of the pool and grade every estimator",
         pool_width: "Show how the number of pooled runs decides the bias",
         common_topics: "Show what judging a new run in full on some topics is worth",
-        run_types: "Leave all runs of a type out of the pool",
         judges: "Say what the labels of second judges are worth",
     },
     "Check": {
         check_predictions: "Check the models on a pool: organizations held out",
     },
-    "Installation": {doctor: "Say what is installed, whether it works, and how fast it is"},
 }
 """Commands by group, each with its line in the help."""
 
 _TABLE_COMMANDS = (score, demo, compare, plan, reversals, pool, judge_next, audit)  # take --format
+
+
+def _print_versions(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        click.echo("\n".join(f"{name} {version}" for name, version in versions().items()))
+        context.exit()
+
+
 _OPTIONS: tuple[Any, ...] = (
-    own_option(
-        "--csv-for-spreadsheets",
-        type=bool,
-        help="Put an apostrophe before texts in CSV files that a spreadsheet would take for formulas.",
-    ),
     own_option("--quiet", "-q", type=bool, help="Print results and errors alone; also after the command."),
     own_option(
-        "--install-completion",
+        "--version",
         type=bool,
+        is_eager=True,
         expose_value=False,
-        callback=install_completion,
+        callback=_print_versions,
         group="Help",
-        help="Install completion for the current shell.",
+        help="Print the versions of bayespool, of Python and of the packages that decide numbers.",
     ),
-    own_option(
-        "--show-completion",
-        type=bool,
-        expose_value=False,
-        callback=show_completion,
-        group="Help",
-        help="Show completion for the current shell, to copy it or customize the installation.",
-    ),
-    click.version_option(__version__, message="bayespool %(version)s", help="Print the version."),
 )
 
 
-def _for_every_command(csv_for_spreadsheets: bool, quiet: bool) -> None:
-    context = click.get_current_context()
-    if csv_for_spreadsheets:
-        context.with_resource(files.csv_for_spreadsheets())
-    context.with_resource(quietly(quiet))
+def _for_every_command(quiet: bool) -> None:
+    click.get_current_context().with_resource(quietly(quiet))
 
 
 def _made_app() -> GroupedCommands:

@@ -15,7 +15,7 @@ from bayespool.cli.options import (
     stage_progress,
 )
 from bayespool.cli.parameters import Command, own_option, settings_option
-from bayespool.cli.results import Outputs, figure_files, figure_width, output_files, report_file, table_width
+from bayespool.cli.results import Outputs, figure_files, output_files, report_file, table_width
 from bayespool.comparisons.settings import ComparingSettings, PlanSettings, ReversalSettings
 from bayespool.errors import InputError
 from bayespool.names import split_list
@@ -65,7 +65,7 @@ def _table(*names: str) -> Callable[[Command], Command]:
     ),
     own_option("--top", type=int, least=1, help="Show the first pairs alone; without --sort by difference."),
     table_width,
-    after=(figure_files, figure_width, report_file),
+    after=(figure_files, report_file),
 )
 def compare(*, settings: ComparingSettings, files: Files, outputs: Outputs) -> None:
     """Compare runs: differences with intervals, chances and ranks, significance tests, and the chance that

@@ -1,21 +1,11 @@
-"""Names that the shell completes and the help lists, and completion in the shell, without heavy imports."""
+"""Names that the shell completes and the help lists, without heavy imports."""
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any
-
-import click
-from click.shell_completion import get_completion_class
 
 from bayespool import names
-from bayespool.errors import InputError
-from bayespool.tables.files import atomic_write, read_back
-
-_STARTING_FILES = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/completions/bayespool.fish"}
 
 
 def estimators(kind: str) -> Mapping[str, str]:
@@ -61,40 +51,3 @@ def offered(kind: str, typed: str) -> list[str]:
         for name in _NAMES.get(kind, list)()
         if name.startswith(last) and name not in taken
     ]
-
-
-def show_completion(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    """Print the shell's lines for completion, and end."""
-    if wanted:
-        click.echo(_script(context, _shell()))
-        context.exit()
-
-
-def install_completion(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    """Add the shell's lines for completion to the file that it starts with, and end."""
-    if not wanted:
-        return
-    shell = _shell()
-    path = Path.home() / _STARTING_FILES[shell]
-    script = _script(context, shell).strip()
-    before = read_back(path) or ""
-    if script not in before:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        atomic_write(path, f"{before}\n{script}\n".lstrip())
-    click.echo(f"Completion for {shell} is in {path}; it works in the next shell.")
-    context.exit()
-
-
-def _shell() -> str:
-    shell = Path(os.environ.get("SHELL", "")).name
-    if shell not in _STARTING_FILES:
-        raise InputError(
-            f"no completion for the shell {shell or 'here'!r}",
-            hint=f"there is one for {', '.join(_STARTING_FILES)}, as SHELL says",
-        )
-    return shell
-
-
-def _script(context: click.Context, shell: str) -> str:
-    completion: Any = get_completion_class(shell)
-    return str(completion(context.command, {}, "bayespool", "_BAYESPOOL_COMPLETE").source())

@@ -1,4 +1,4 @@
-"""The commands ``leave-out``, ``pool-width``, ``common-topics``, ``run-types`` and ``budgets``."""
+"""The commands ``leave-out``, ``pool-width``, ``common-topics`` and ``budgets``."""
 
 from __future__ import annotations
 
@@ -19,12 +19,7 @@ from bayespool.cli.options import (
 from bayespool.cli.parameters import Command, own_option, settings_option
 from bayespool.cli.results import Outputs, output_folder
 from bayespool.experiments.budget_settings import BudgetSettings
-from bayespool.experiments.settings import (
-    CommonTopicsSettings,
-    LeaveOutSettings,
-    PoolWidthSettings,
-    RunTypesSettings,
-)
+from bayespool.experiments.settings import CommonTopicsSettings, LeaveOutSettings, PoolWidthSettings
 
 jobs_option = own_option(
     "--jobs",
@@ -94,8 +89,8 @@ def _experiment(
 
 @_experiment(LeaveOutSettings, "folds", "{by}s left out", n_lines=None, files_option=collection_files)
 def leave_out(collection: Any, **keywords: Any) -> Any:
-    """Leave each organization (or run, or cluster of runs) out of the pool, estimate its runs, and compare
-    with the truth.
+    """Leave each organization (or run, cluster or type of runs) out of the pool, estimate its runs, and
+    compare with the truth.
 
     It tells how biased the collection is, and how good every estimator is on it; of several collections
     (--collection), which estimator is best on how many of them.
@@ -119,12 +114,6 @@ def common_topics(*arguments: Any, **keywords: Any) -> Any:
     topics drawn at random, as in the tables 2 to 4 of Webber & Park (2009).
     """
     return experiments.vary_common_topics(*arguments, **keywords)
-
-
-@_experiment(RunTypesSettings, "run-types", "types left out")
-def run_types(*arguments: Any, **keywords: Any) -> Any:
-    """Leave all runs of a type (manual, say) out of the pool, estimate them from the others, and compare."""
-    return experiments.leave_types_out(*arguments, **keywords)
 
 
 @_experiment(BudgetSettings, "budgets", "pools")

@@ -66,12 +66,6 @@ figure_files = own_option(
     multiple=True,
     help="Also draw the result into a .pdf, .png or .svg file; may be repeated.",
 )
-figure_width = own_option(
-    "--figure-width",
-    type=float,
-    least=2,
-    help="Width of the figures of --figure in inches, with text of 7 points or more; 3.33 is a column.",
-)
 report_file = own_option(
     "--report", type=Path, help="Also write a report, an .html file with figures and sortable tables."
 )
@@ -93,7 +87,6 @@ class Outputs:
     output: tuple[Path, ...] | Path | None = ()
     folder: Path | None = None
     figure: tuple[Path, ...] = ()
-    figure_width: float | None = None
     figures: FigureFormat = "png"
     report: Path | None = None
     table: str | None = None
@@ -163,9 +156,7 @@ class Outputs:
                 if path != _STANDARD_OUTPUT:
                     save(result, path, table=self.table, figures=self.figures, arrangement=self.arrangement)
             if self.figure:
-                first: Callable[..., Any] | None = result.figures()[0].draw if draw is None else draw
-                if first is not None and self.figure_width is not None:
-                    first = functools.partial(first, width=self.figure_width)
+                first = result.figures()[0].draw if draw is None else draw
                 write_figures(self.figure, first or (lambda: None))
             if self.report is not None:
                 result.write_report(self.report)

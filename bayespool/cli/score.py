@@ -20,7 +20,6 @@ from bayespool.cli.parameters import files_argument, own_option, settings_option
 from bayespool.cli.results import (
     Outputs,
     figure_files,
-    figure_width,
     is_as_json,
     output_files,
     print_document,
@@ -46,7 +45,7 @@ _TABLE = (
 @files_to_score(own=(own_judgments, audits, second_assessors))
 @settings_option(ScoreSettings)
 @_per_topic
-@output_files(*_TABLE, after=(figure_files, figure_width, report_file))
+@output_files(*_TABLE, after=(figure_files, report_file))
 def score(*, settings: ScoreSettings, files: Files, per_topic: bool, outputs: Outputs) -> None:
     """Score runs: values as trec_eval gives them, their bounds, the papers' corrections, and the posterior
     with its interval.
@@ -68,7 +67,7 @@ def score(*, settings: ScoreSettings, files: Files, per_topic: bool, outputs: Ou
     measures=("P@10", "nDCG@10"),
 )
 @_per_topic
-@output_files(*_TABLE, after=(figure_files, figure_width))
+@output_files(*_TABLE, after=(figure_files,))
 @own_option(
     "--write", type=Path, help="Only write the example's files (runs, qrels, organizations) into this folder."
 )
@@ -104,10 +103,10 @@ def _check(outputs: Outputs, settings: ScoreSettings) -> None:
 
 
 def _write(scores: scoring.Scores, outputs: Outputs, *, per_topic: bool) -> None:
-    def draw(width: float | None = None) -> Any:
+    def draw() -> Any:
         if per_topic:
-            return plots.draw_topics(scores, width=width)
-        return plots.draw_forest(scores, truth=scores.metadata.get("truth"), width=width)
+            return plots.draw_topics(scores)
+        return plots.draw_forest(scores, truth=scores.metadata.get("truth"))
 
     outputs.write(scores.per_topic() if per_topic else scores, draw=draw)
 

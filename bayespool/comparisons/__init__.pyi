@@ -30,10 +30,8 @@ from .reliability import (
 from .reversing import reversals as reversals
 from .sentences import comparison_sentence as comparison_sentence
 from .shallow import (
-    first_unjudged as first_unjudged,
     judgment_ranks as judgment_ranks,
     judgment_subset as judgment_subset,
-    rmse_surface as rmse_surface,
 )
 from .significance import (
     SignificanceTest as SignificanceTest,

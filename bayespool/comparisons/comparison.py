@@ -587,7 +587,7 @@ def _figures(comparison: Result) -> tuple[Figure, ...]:
     from bayespool.plots import draw_comparison, draw_leaderboard
 
     caption = "Differences of pairs of runs, or chances of ranks of many runs, a panel for each measure"
-    figure = Figure.of_widths("comparison", caption, partial(draw_comparison, comparison))
+    figure = Figure("comparison", caption, partial(draw_comparison, comparison))
     leaderboard = comparison.to_frame("leaderboard")
     if leaderboard["run_id"].nunique() <= 2:
         return (figure,)
@@ -596,5 +596,5 @@ def _figures(comparison: Result) -> tuple[Figure, ...]:
         f"Ranks that the runs may have, right for all runs at once with a chance of {prob}, a panel for each "
         "measure. Runs with filled marks may be the best."
     )
-    ranks = Figure.of_widths("leaderboard", caption, partial(draw_leaderboard, comparison))
+    ranks = Figure("leaderboard", caption, partial(draw_leaderboard, comparison))
     return (figure, ranks)

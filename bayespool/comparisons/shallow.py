@@ -1,23 +1,16 @@
-"""Shallow judgment sets, and errors of constants against a fuller one (Ravana & Moffat 2010)."""
+"""Shallow judgment sets (Ravana & Moffat 2010)."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, rows
 from bayespool.collection.rankings import ranked
-from bayespool.corrections.ravana_moffat import interpolated, smoothed, stacked
 from bayespool.errors import InputError
-from bayespool.evidence import Bounds, JudgmentCounts
-from bayespool.measures.errors import root_mean_squared_error
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _RANK_OF_UNEXPLAINED = np.iinfo(np.int32).max
 
@@ -125,105 +118,3 @@ def unpooled_copies(collection: Collection, run_ids: Iterable[str]) -> tuple[Col
         pool=collection.pool.of_runs(with_them),
     )
     return with_copies, tuple(name.get(int(i), collection.run_ids[i]) for i in index)
-
-
-def first_unjudged(collection: Collection, run_ids: Iterable[str] | None = None) -> pd.DataFrame:
-    """Rank of the first unjudged document of each run on each topic (figure 1 of the paper).
-
-    Parameters
-    ----------
-    collection : Collection
-        Such as `judgment_subset` makes it.
-    run_ids : iterable of str, optional
-        Default: all runs.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per run and topic: ``run_id``, ``group`` (``contributing`` or ``non-contributing``),
-        ``query_id``, and ``rank`` from 1, NaN where nothing is unjudged down to the end of the run.
-
-    Examples
-    --------
-    >>> from bayespool import load_example
-    >>> ranks = first_unjudged(judgment_subset(load_example(), 150))
-    >>> ranks.groupby("group")["rank"].median().to_dict()
-    {'contributing': 2.0, 'non-contributing': 2.0}
-    """
-    import pandas as pd
-
-    index = collection.run_index(None if run_ids is None else list(run_ids))
-    unjudged = np.append(~collection.judged, False)  # the last is of no document
-    rank = np.full((len(index), len(collection.query_ids)), np.nan)
-    for row, run in enumerate(index):
-        document, ranks = ranked(collection.document, run)
-        open_ = unjudged[document]
-        np.fmin.at(rank[row], collection.pair_topic[document[open_]], ranks[open_] + 1)
-    groups = np.where(collection.pooled[index], "contributing", "non-contributing").astype(object)
-    n_topics = len(collection.query_ids)
-    return pd.DataFrame(
-        {
-            "run_id": np.repeat(np.array(collection.run_ids, dtype=object)[index], n_topics),
-            "group": np.repeat(groups, n_topics),
-            "query_id": np.tile(np.array(collection.query_ids, dtype=object), len(index)),
-            "rank": rank.ravel(),
-        }
-    )
-
-
-FloatArray = npt.NDArray[np.float64]
-
-
-def rmse_surface(
-    method: Literal["interpolated", "smoothed"],
-    counts: Iterable[JudgmentCounts | Bounds],
-    truth: JudgmentCounts | Bounds,
-    *,
-    c: npt.ArrayLike,
-    e: npt.ArrayLike,
-) -> FloatArray:
-    """RMSE of a correction for each pair of constants, against a fuller judgment set.
-
-    `bayespool.corrections.fit_constants` finds its minimum over the unit square.
-
-    Parameters
-    ----------
-    method : {"interpolated", "smoothed"}
-    counts : iterable of JudgmentCounts or Bounds
-        Of the same runs at the same cutoffs, or under the same measure (`bayespool.evidence.score_bounds`),
-        with several smaller judgment sets of equal weight.
-    truth : JudgmentCounts or Bounds
-        Under the fullest set, whose lower bounds are the values to predict.
-    c, e : array_like of float in [0, 1]
-        Constants to try.
-
-    Returns
-    -------
-    ndarray of float, shape (c, e)
-        Root of the mean over (judgment set, run, topic).
-
-    Raises
-    ------
-    InputError
-        Unknown method, counts of other runs, topics or cutoffs than the truth's, or a measure that does not
-        end at 1.
-
-    Examples
-    --------
-    >>> from bayespool import judgment_counts, load_example
-    >>> example = load_example()
-    >>> full = judgment_counts(example, cutoffs=10)
-    >>> shallow = [judgment_counts(example.truncate_pool(d), cutoffs=10) for d in (1, 2, 5)]
-    >>> rmse_surface("smoothed", shallow, full, c=[0, 0.5, 1], e=[0.05, 0.5]).shape
-    (3, 2)
-    """
-    if method not in ("interpolated", "smoothed"):
-        raise InputError(f"no surface for {method!r}", hint="interpolated or smoothed")
-    lower, residual, target = stacked(counts, truth)
-    correct = interpolated if method == "interpolated" else smoothed
-    c_values, e_values = np.atleast_1d(np.asarray(c, float)), np.atleast_1d(np.asarray(e, float))
-    rows = [
-        [root_mean_squared_error(target, correct(lower, residual, one_c, one_e)) for one_e in e_values]
-        for one_c in c_values
-    ]
-    return np.array(rows)

@@ -20,7 +20,6 @@ from bayespool.evidence.predictor_table import (
     DocumentTable,
     document_table,
     hidden_document_table,
-    unjudged_document_table,
 )
 from bayespool.evidence.predictors import COMPOSITION_PREDICTORS, PREDICTORS, Predictor, register_predictor
 from bayespool.evidence.states import NONRELEVANT, RELEVANT, Estimand
@@ -56,6 +55,5 @@ __all__ = [
     "register_predictor",
     "run_overlap",
     "score_bounds",
-    "unjudged_document_table",
     "values_on_fuller",
 ]

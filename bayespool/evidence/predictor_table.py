@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from bayespool.collection import Collection, IntArray
 from bayespool.errors import InputError, known_names
-from bayespool.evidence.bounds import unjudged_documents
 from bayespool.evidence.context import DocumentContext
 from bayespool.evidence.held_out import held_out_documents
 from bayespool.evidence.predictors import PREDICTORS, evidence_predictors
@@ -132,37 +131,6 @@ def hidden_document_table(
         collection, run, topic, rank, pair, depth=cutoff, rel=rel, given=given, names=names
     )
     return DocumentTable(run, topic, rank, pair, relevant.astype(np.int64), predictors, names)
-
-
-def unjudged_document_table(
-    collection: Collection,
-    run_ids: tuple[str, ...],
-    *,
-    cutoff: int,
-    rel: int = 1,
-    pooled_only: bool = False,
-    names: Sequence[str] | None = None,
-) -> DocumentTable:
-    """Unjudged documents of runs to score with their predictors, by run, topic and rank.
-
-    Parameters
-    ----------
-    collection : Collection
-    run_ids : tuple of str
-    cutoff : int
-        Ranks to look at.
-    rel, names
-        As for `hidden_document_table`.
-    pooled_only : bool
-        Only documents within the pool depth (the estimand ``"pooled"``).
-    """
-    row, topic, rank, pair = unjudged_documents(
-        collection, run_ids, cutoff=cutoff, estimand="pooled" if pooled_only else "complete"
-    )
-    run = collection.run_index(run_ids)[row]
-    names = evidence_predictors() if names is None else tuple(names)
-    predictors = document_table(collection, run, topic, rank, pair, depth=cutoff, rel=rel, names=names)
-    return DocumentTable(run, topic, rank, pair, np.zeros(len(pair), dtype=np.int64), predictors, names)
 
 
 def with_predictors(

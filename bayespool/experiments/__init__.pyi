@@ -26,7 +26,6 @@ from .random_pools import (
     vary_common_topics as vary_common_topics,
     vary_pool_width as vary_pool_width,
 )
-from .run_types import RunTypesResult as RunTypesResult, leave_types_out as leave_types_out
 from .settings import (
     CheckingSettings as CheckingSettings,
     CommonTopicsSettings as CommonTopicsSettings,
@@ -34,7 +33,6 @@ from .settings import (
     JudgesSettings as JudgesSettings,
     LeaveOutSettings as LeaveOutSettings,
     PoolWidthSettings as PoolWidthSettings,
-    RunTypesSettings as RunTypesSettings,
 )
 from .several import LeaveOutSeveralResult as LeaveOutSeveralResult, leave_out_several as leave_out_several
 from .simulation import (

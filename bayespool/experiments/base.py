@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL
 from bayespool.experiments.settings import Test
 from bayespool.experiments.storage import PartResult
 from bayespool.pooling import describe_pool
-from bayespool.report.result import PHONE_WIDTH, Figure, Result
+from bayespool.report.result import Figure, Result
 from bayespool.tables.columns import COLUMNS, Column
 from bayespool.tables.containers import variable_name
 from bayespool.tables.formatting import counted, level
@@ -136,13 +135,12 @@ def panel_figure(
 ) -> Figure:
     """`figure_of` several plots, a panel for each."""
 
-    def draw(**of_phone: Any) -> Any:
+    def draw() -> Any:
         from bayespool.plots.style import draw_panels
 
-        return draw_panels(plots, **(size | of_phone))
+        return draw_panels(plots, **size)  # type: ignore[arg-type]
 
-    narrow = partial(draw, width=PHONE_WIDTH, n_columns=1)
-    return replace(figure_of(name, caption, draw, of), narrow=narrow)
+    return figure_of(name, caption, draw, of)
 
 
 def width_column(ci_prob: float) -> dict[str, Column]:

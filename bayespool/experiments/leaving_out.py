@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -30,12 +30,14 @@ from bayespool.experiments.graded_runs import (
     table_of_runs,
 )
 from bayespool.experiments.grading import errors_of
+from bayespool.experiments.resampling import whole_pool
+from bayespool.experiments.run_types import errors_by_type, runs_by_type, table_by_type, with_types
 from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.experiments.storage import PartResult
 from bayespool.measures import Measure, Normalized, Values, parse_measure
 from bayespool.measures.errors import system_rank_error
-from bayespool.report.result import PHONE_WIDTH, Figure
+from bayespool.report.result import Figure
 from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted
 from bayespool.tables.table import Ends, Table, View
@@ -73,8 +75,9 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
     """Result of `leave_out`.
 
     Its tables are ``runs``, a row per measure, estimator and run; ``summary``, a row per measure and
-    estimator over the reported runs; ``reliability`` of the true scores by measure; and, where clusters of
-    runs are left out, ``clusters``, a row per pooled run.
+    estimator over the reported runs; ``reliability`` of the true scores by measure; where clusters of runs
+    are left out, ``clusters``, a row per pooled run; and where types are, ``types``, a row per type, measure
+    and estimator, whose SRE ranks the runs of the type among all others.
 
     Attributes
     ----------
@@ -93,6 +96,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
     scores_in_truth: Mapping[tuple[str, str], npt.NDArray[np.float64]]
     clusters: tuple[RunCluster, ...]
     design: str = "leave-out"
+    _types: pd.DataFrame | None = None
 
     _where = " left out of the pool"
     _errors = ("mae", "rmse", "bias", "topic_rmse", "sre", "sre_star", "kendall_tau_b", "crps")
@@ -101,9 +105,11 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return f"{self._rows['fold'].nunique()} {self.settings.by}s left out, {super()._counted()}"
 
     def tables(self) -> tuple[Table, ...]:
-        """``runs``, ``summary``, ``reliability`` and, where clusters are left out, ``clusters``."""
+        """``runs``, ``summary``, ``reliability`` and, where they are left out, ``clusters`` or ``types``."""
         reliability = self._reliability_frame(), _RELIABILITY, (_RELIABILITY_VIEW,)
         tables = (*super().tables(), Table("reliability", "Reliability of the scores", *reliability))
+        if self._types is not None:
+            return *tables, table_by_type(self._types)
         if not self.clusters:
             return tables
         view = View(
@@ -125,21 +131,14 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return tuple(sentences)
 
     def figures(self) -> tuple[Figure, ...]:
-        """``mae``, ``sre``, ``indicators`` of anti-precision; for each measure ``truth`` and, of posteriors,
-        ``pit``.
-        """
-        from bayespool.plots.experiments import draw_indicators, draw_mae
+        """``mae``, ``sre``; for each measure ``truth`` and, of posteriors, ``pit``."""
+        from bayespool.plots.experiments import draw_mae
 
         kinds: dict[Literal["mae", "sre"], str] = {"mae": "Mean absolute error", "sre": "System rank error"}
         figures = []
         for error, name in kinds.items():
             draw = partial(draw_mae, self, error=error)
-            narrow = partial(draw, width=PHONE_WIDTH, n_columns=1)
-            figures.append(Figure(error, f"{name} of every estimator", draw, narrow))
-        if "lambda" in self._rows and self._rows["lambda"].notna().any():
-            caption = "Indicators of anti-precision against what the runs lack as judged"
-            draw_one_below = partial(draw_indicators, self, n_columns=1)
-            figures.append(Figure("indicators", caption, partial(draw_indicators, self), draw_one_below))
+            figures.append(Figure(error, f"{name} of every estimator", draw))
         return (*figures, *super().figures())
 
     def _notes_of(self, measure: Measure) -> tuple[str, ...]:
@@ -157,8 +156,8 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         who: str = settings.by
         if who == "organization" and (self._rows["organization"] == self._rows["run_id"]).all():
             who = "run, of an organization of its own,"
-        if who == "cluster":
-            who = f"of {len(self.clusters)} clusters of runs that retrieve alike"
+        groups = f"of {len(self.clusters)} clusters of runs that retrieve alike"
+        who = {"cluster": groups, "type": f"type of runs ({', '.join(settings.types)})"}.get(who, who)
         of_all = settings.denominator == "qrels"
         over = counted(len(self.query_ids), "topic") if of_all else "the topics of each run"
         parts = [f"Each {who} left out in turn, mean over {over}"]
@@ -166,11 +165,8 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             parts.append(f"re-pooled to depth {settings.pool_depth}")
         if settings.top_pool == "kept":
             parts.append(f"pools of the best {settings.top:g} % of the runs alone")
-        parts.append(
-            "truth: the run back in the pool alone"
-            if settings.truth == "repooled"
-            else "truth: all judgments"
-        )
+        repooled = settings.truth == "repooled"
+        parts.append(f"truth: {'the run back in the pool alone' if repooled else 'all judgments'}")
         unseen = "nonrelevant in the estimates, too"
         if settings.unseen == "estimated":
             unseen = "nonrelevant there, and estimated, as the papers do"
@@ -187,8 +183,8 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
     def _runs_clause(self, measure: str, n_runs: int) -> str:
         """Clause on the runs that a table summarizes."""
         n_pooled = self.n_pooled_runs[measure]
-        if self.clusters:
-            n_left_out = sum(len(cluster.run_ids) for cluster in self.clusters if not cluster.stays)
+        if self.settings.by in ("cluster", "type"):
+            n_left_out = self._rows["run_id"].nunique()
             which = f"all {n_runs}" if n_runs == n_left_out else f"the best {n_runs} of {n_left_out}"
             return f"{which} runs left out, of {counted(n_pooled, 'pooled run')}"
         which = f"all {n_runs}" if n_runs == n_pooled else f"the best {n_runs} of {n_pooled}"
@@ -334,7 +330,7 @@ def _complete_topics(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RunsLeftOut(Design):
-    """Runs left out of the pool together: those of an organization, a run alone, or those of a cluster."""
+    """Runs left out of the pool together: of an organization, a cluster or a type, or a run alone."""
 
     name: ClassVar[str] = "leave-out"
     parts_name: ClassVar[str] = "folds"
@@ -342,9 +338,11 @@ class RunsLeftOut(Design):
     clusters: tuple[RunCluster, ...] = ()
 
     def parts(self, collection: Collection, settings: LeaveOutSettings) -> tuple[Part, ...]:
-        """Folds, the largest first; by cluster, those that can be left out."""
+        """Folds, the largest first; by cluster, those that can be left out; by type, in the types' order."""
         if settings.by == "cluster":
             return self._clusters(collection, settings)
+        if settings.by == "type":
+            return self._of_groups(runs_by_type(settings), collection, settings)
         n_best(len(collection.pooled_run_ids), settings.top)
         groups: dict[tuple[str, ...], list[Measure]] = {}
         for measure in settings.measures:
@@ -365,25 +363,30 @@ class RunsLeftOut(Design):
                     f"only one {settings.by} was pooled: nothing is left once it is left out",
                     hint="give more runs, or the organizations of the runs",
                 )
-            folds += [fold_of("fold", name, runs, pooled_run_ids, measures) for name, runs in units.items()]
+            folds += [fold_of(name, runs, pooled_run_ids, measures) for name, runs in units.items()]
         return tuple(sorted(folds, key=lambda fold: -len(fold.run_ids) * len(fold.measures)))
 
     def _clusters(self, collection: Collection, settings: LeaveOutSettings) -> tuple[Part, ...]:
-        runs, measures = collection.pooled_run_ids, settings.measures
-        folds = [fold_of("fold", c.name, c.run_ids, runs, measures) for c in self.clusters if not c.stays]
-        if not folds:
+        groups = {c.name: c.run_ids for c in self.clusters if not c.stays}
+        if not groups:
             sizes = ", ".join(str(len(cluster.run_ids)) for cluster in self.clusters)
             raise InputError(
                 f"none of the clusters (of {sizes} runs) can be left out: {self.clusters[0].stays}",
                 hint="ask for another number of clusters, or leave out organizations",
             )
-        n_best(sum(len(fold.run_ids) for fold in folds), settings.top)
+        return self._of_groups(groups, collection, settings)
+
+    def _of_groups(
+        self, groups: Mapping[str, Sequence[str]], collection: Collection, settings: LeaveOutSettings
+    ) -> tuple[Part, ...]:
+        runs = collection.pooled_run_ids
+        n_best(sum(map(len, groups.values())), settings.top)
         _refuse_runs_without_topics(collection, runs, settings)
-        return tuple(folds)
+        return tuple(fold_of(name, members, runs, settings.measures) for name, members in groups.items())
 
     def seeds(self, part: Part, settings: LeaveOutSettings) -> tuple[object, ...]:
         """What is left out at a time, and its name."""
-        return (settings.by, part.name)
+        return ("organization" if settings.by == "type" else settings.by, part.name)
 
     def topics(self, collection: Collection, part: Part, settings: LeaveOutSettings) -> npt.NDArray[np.bool_]:
         """All topics, or those that the run has documents for."""
@@ -438,18 +441,18 @@ class RunsLeftOut(Design):
 
 
 def fold_of(
-    column: str, name: str, runs: Sequence[str], pooled_run_ids: tuple[str, ...], measures: Sequence[Measure]
+    name: str, runs: Sequence[str], pooled_run_ids: tuple[str, ...], measures: Sequence[Measure]
 ) -> Part:
-    """Some runs left out of the pool of others, under a name in this column."""
+    """Leave some runs out of the pool of others, under a name."""
     kept = tuple(run for run in pooled_run_ids if run not in set(runs))
     return Part(
-        name=name, run_ids=tuple(runs), pool_run_ids=kept, measures=tuple(measures), columns=((column, name),)
+        name=name, run_ids=tuple(runs), pool_run_ids=kept, measures=tuple(measures), columns=(("fold", name),)
     )
 
 
 @in_parts(LeaveOutSettings, RunsLeftOut)
 def leave_out(collection: Collection, *, settings: LeaveOutSettings, running: Running) -> LeaveOutResult:
-    """Leave each organization (run, cluster of runs) out of the pool, and compare estimates with the truth.
+    """Leave each organization (run, cluster, type of runs) out of the pool; compare estimates with the truth.
 
     Parameters
     ----------
@@ -465,8 +468,8 @@ def leave_out(collection: Collection, *, settings: LeaveOutSettings, running: Ru
     Raises
     ------
     InputError
-        Unknown measure, estimator or setting; no pool; a pool of one organization (or run), or none of whose
-        clusters can be left out.
+        Unknown measure, estimator, setting or type; no pool; a pool of one organization (run, type), or none
+        of whose clusters can be left out; a run without a type.
     {errors}
 
     Warns
@@ -482,7 +485,8 @@ def leave_out(collection: Collection, *, settings: LeaveOutSettings, running: Ru
 
     Clusters are those of `bayespool.evidence.cluster_runs`; runs of clusters that cannot be left out are
     neither estimated nor reported. An organization with runs inside and outside a cluster stays in the pool
-    with the latter.
+    with the latter; so does one with runs of several types. Where types are left out, or ``runs="all"`` take
+    part, judgments that none of them explains go, and the pool is of one depth.
 
     Examples
     --------
@@ -493,30 +497,39 @@ def leave_out(collection: Collection, *, settings: LeaveOutSettings, running: Ru
        as-judged 0.0233 -0.0233 35.0
     interpolated 0.0166  0.0147 23.0
     """
-    pooled, design, folds = design_of(collection, settings)
+    pooled, settings, design, folds = design_of(collection, settings)
     results = design.run(pooled, folds, settings, running, given=collection)
+    rows = _with_reported(table_of_runs(pooled, settings, results), settings)
     return LeaveOutResult(
         **fields_of(collection, pooled, settings, results),
         n_pooled_runs={str(m): len(pooled.pooled_run_ids) for m in settings.measures},
         scores_in_truth=true_scores_of(results),
         seconds=seconds_of(results),
         clusters=design.clusters,
-        _rows=_with_reported(table_of_runs(pooled, settings, results), settings),
+        _rows=rows,
+        _types=errors_by_type(pooled, settings, rows[rows["reported"]]) if settings.by == "type" else None,
     )
 
 
 def design_of(
     collection: Collection, settings: LeaveOutSettings
-) -> tuple[Collection, RunsLeftOut, tuple[Part, ...]]:
-    """The collection re-pooled to the depth asked for, and what is left out of its pool."""
+) -> tuple[Collection, LeaveOutSettings, RunsLeftOut, tuple[Part, ...]]:
+    """Return the re-pooled collection, settings resolved for it, and what is left out of its pool."""
     if not collection.pooled.any():
         raise InputError(
             "no pooled run to leave out", hint="give the campaign's runs as the pool, or name those pooled"
         )
-    pooled = collection if settings.pool_depth is None else collection.truncate_pool(settings.pool_depth)
+    pooled = collection
+    if settings.by == "type" or settings.runs == "all":
+        pooled = whole_pool(collection, settings.runs, settings.pool_depth)
+        settings = replace(settings, pool_depth=pooled.pool_depth)
+    elif settings.pool_depth is not None:
+        pooled = collection.truncate_pool(settings.pool_depth)
+    if settings.by == "type":
+        settings = with_types(pooled, settings)
     clusters = () if settings.n_clusters is None else cluster_runs(pooled, settings.n_clusters)
     design = RunsLeftOut(clusters)
-    return pooled, design, design.parts(pooled, settings)
+    return pooled, settings, design, design.parts(pooled, settings)
 
 
 def true_scores_of(results: Sequence[PartResult]) -> dict[tuple[str, str], npt.NDArray[np.float64]]:

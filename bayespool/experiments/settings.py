@@ -114,12 +114,13 @@ class DesignSettings(ExperimentSettings):
 class LeaveOutSettings(ExperimentSettings):
     """Settings for `bayespool.leave_out`."""
 
-    by: Literal["organization", "run", "cluster"] = option(
+    by: Literal["organization", "run", "cluster", "type"] = option(
         "organization",
         "What is left out of the pool at a time.",
         details="An organization's runs resemble each other, so that leaving out one run alone understates "
         "the bias that the run of a new organization would suffer. A cluster is of runs that retrieve "
-        "alike, of any organizations: left out, they are unlike the pool.",
+        "alike, of any organizations: left out, they are unlike the pool. A type is of runs that were made "
+        "alike, such as manual ones.",
     )
     n_clusters: int | None = option(
         None,
@@ -128,6 +129,11 @@ class LeaveOutSettings(ExperimentSettings):
         least=2,
         affects_parts=False,
     )
+    run_types: tuple[tuple[str, str], ...] = option(None, _RUN_TYPES, affects_parts=False)
+    types: tuple[str, ...] = option(
+        None, "Comma-separated types to leave out, in turn; default: all.", affects_parts=False
+    )
+    runs: Runs = option("pooled", _RUNS)
     top: float = option(
         100,
         "Report on this percentage of the runs left out, the best by true score.",
@@ -141,6 +147,7 @@ class LeaveOutSettings(ExperimentSettings):
         "Whether the other runs' contributions stay in the pool, or the best make it alone (kept).",
         details="With kept, as the published tool has it, runs are chosen by their scores on all judgments, "
         "and estimated only where they are among the best.",
+        python_only=True,
     )
     truth: Literal["repooled", "full"] = option(
         "repooled",
@@ -153,6 +160,7 @@ class LeaveOutSettings(ExperimentSettings):
         "qrels",
         "Scores are means over the topics of the qrels, or over those that the run has documents for.",
         details="The second is what the published tool does.",
+        python_only=True,
     )
     pool_depth: int | None = option(None, POOL_DEPTH)
     test: Test = option(
@@ -166,23 +174,32 @@ class LeaveOutSettings(ExperimentSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.by == "cluster":
-            if self.top_pool == "kept":
-                raise InputError(
-                    "clusters are of all pooled runs: top_pool 'kept' does not go with them",
-                    hint="leave it out, or leave out organizations",
-                )
-            if self.n_clusters is None:
-                object.__setattr__(self, "n_clusters", 5)
-        elif self.n_clusters is not None:
+        if self.by in ("cluster", "type") and self.top_pool == "kept":
             raise InputError(
-                f"n_clusters is for clusters, and {self.by}s are left out", hint='take by="cluster"'
+                f"{self.by}s are of all pooled runs: top_pool 'kept' does not go with them",
+                hint="leave it out, or leave out organizations",
             )
+        if self.by == "cluster" and self.n_clusters is None:
+            object.__setattr__(self, "n_clusters", 5)
+        for name, by in (("n_clusters", "cluster"), ("run_types", "type"), ("types", "type")):
+            if getattr(self, name) and self.by != by:
+                raise InputError(f"{name} is for {by}s, and {self.by}s are left out", hint=f'take by="{by}"')
+        known = sorted({kind for _, kind in self.run_types})
+        if self.by == "type" and not known:
+            raise InputError("which type is each run of?", hint="give run_types")
+        for kind in self.types:
+            if kind not in known:
+                raise InputError(f"no run of the pool has the type {kind!r}", hint=known_names(kind, known))
 
     @property
     def estimand_of_estimators(self) -> Estimand:
         """That of the truth: with the run alone back in the pool nothing is judged below its depth."""
         return "pooled" if self.truth == "repooled" and self.unseen == "nonrelevant" else "complete"
+
+    def describe(self) -> dict[str, Any]:
+        """All settings in the types of JSON; of types where they are left out."""
+        others = () if self.by == "type" else ("run_types", "types")
+        return {name: value for name, value in super().describe().items() if name not in others}
 
     def describe_parts(self) -> dict[str, Any]:
         """As in any experiment, without ``top`` if all pooled runs make the pool."""
@@ -274,42 +291,6 @@ class CommonTopicsSettings(PoolSettings):
         above=0,
         affects_parts=False,
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunTypesSettings(ExperimentSettings):
-    """Settings for `bayespool.experiments.leave_types_out`.
-
-    Before the collection is known ``types`` may be empty and ``pool_depth`` None.
-    """
-
-    run_types: tuple[tuple[str, str], ...] = option(..., _RUN_TYPES, affects_parts=False)
-    types: tuple[str, ...] = option(
-        None,
-        "Comma-separated types to leave out, in turn; default: all.",
-        flag="--leave-out",
-        affects_parts=False,
-    )
-    runs: Runs = option("pooled", _RUNS)
-    pool_depth: int | None = option(None, POOL_DEPTH, details="By default the collection's.")
-    ci_prob: float = option(0.95, CI_PROB)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        known = sorted({kind for _, kind in self.run_types})
-        for kind in self.types:
-            if kind not in known:
-                raise InputError(f"no run of the pool has the type {kind!r}", hint=known_names(kind, known))
-
-    @property
-    def shared(self) -> LeaveOutSettings:
-        """Settings shared with `bayespool.leave_out`."""
-        return LeaveOutSettings(
-            measures=self.measures,
-            estimators=self.estimators,
-            ci_prob=self.ci_prob,
-            random_seed=self.random_seed,
-        )
 
 
 def refuse_cutoffs_below_pool(measures: tuple[Measure, ...], pool_depth: int | None) -> None:

@@ -13,7 +13,6 @@ from .comparisons import (
     draw_reversals as draw_reversals,
     plot_calibration as plot_calibration,
     plot_differences as plot_differences,
-    plot_first_unjudged as plot_first_unjudged,
     plot_leaderboard as plot_leaderboard,
     plot_p_values as plot_p_values,
     plot_rank_probabilities as plot_rank_probabilities,
@@ -22,18 +21,12 @@ from .comparisons import (
 )
 from .experiments import (
     draw_budgets as draw_budgets,
-    draw_indicators as draw_indicators,
     plot_budgets as plot_budgets,
     plot_common_topics as plot_common_topics,
-    plot_gain as plot_gain,
-    plot_indicator as plot_indicator,
     plot_mae as plot_mae,
     plot_pit as plot_pit,
     plot_pool_width as plot_pool_width,
     plot_ranking as plot_ranking,
-    plot_rmse_surface as plot_rmse_surface,
-    plot_run_types as plot_run_types,
-    plot_topics_surface as plot_topics_surface,
     plot_truth as plot_truth,
 )
 from .scores import (

@@ -15,7 +15,6 @@ from bayespool.plots.style import (
     axes_of,
     chosen_rows,
     color_bar,
-    columns_in,
     count_axis,
     figure_grid,
     inches_per_row,
@@ -41,7 +40,7 @@ _SCOPES = {
 _LOOKS = {"population": ("0.75", 0.5), "another-assessor": ("0.55", 0.8), "these-topics": (POSTERIOR, 1.2)}
 _AS_JUDGED = "as-judged"
 _MAX_PAIRS_DRAWN = 15
-_NARROW, _MAX_WIDTH_SIDE_BY_SIDE = 5.0, 8.0  # inches
+_MAX_WIDTH_SIDE_BY_SIDE = 8.0  # inches
 _MAX_RUNS_WITH_TEXT = 12  # beyond, cells are too small for text
 
 
@@ -241,13 +240,11 @@ def _rows_of_draws(
     return rows, chosen, scope_
 
 
-def draw_leaderboard(comparison: Any, *, width: float | None = None) -> Figure:
-    """Figure with `plot_leaderboard` of every measure; ``width`` as of `draw_comparison`."""
+def draw_leaderboard(comparison: Any) -> Figure:
+    """Draw `plot_leaderboard` of every measure."""
     known = comparison.to_frame("leaderboard")
     measures, n_runs = list(known["measure"].unique()), known["run_id"].nunique()
-    n_columns = 2 if width is None else columns_in(width, len(measures))
-    each = 6.4 if width is None else width / n_columns
-    figure, panels = figure_grid(len(measures), width=each, height=1.4 + 0.25 * n_runs, n_columns=n_columns)
+    figure, panels = figure_grid(len(measures), width=6.4, height=1.4 + 0.25 * n_runs, n_columns=2)
     for measure, panel in zip(measures, panels, strict=True):
         plot_leaderboard(comparison, measure, ax=panel)
     return figure
@@ -258,7 +255,7 @@ def _size_of_ranks(n_runs: int) -> tuple[float, float]:
     return 3 + min(0.45 * n_runs, 9), 1.4 + (0.3 if n_runs <= _MAX_RUNS_WITH_TEXT else 0.13) * n_runs
 
 
-def draw_comparison(comparison: Any, *, width: float | None = None) -> Figure:
+def draw_comparison(comparison: Any) -> Figure:
     """Figure with a panel per measure: differences of up to fifteen pairs, chances of ranks of more runs.
 
     Without draws all differences are drawn.
@@ -267,9 +264,6 @@ def draw_comparison(comparison: Any, *, width: float | None = None) -> Figure:
     ----------
     comparison : bayespool.comparisons.Comparison
         Or one that is read back.
-    width : float, optional
-        Of the figure in inches, at least 2; panels are one below the other where they would be narrow.
-        Default: one that each panel has room in.
     """
     differences, ranks = comparison.to_frame("differences"), comparison.to_frame("ranks")
     measures = list(differences["measure"].unique())
@@ -278,18 +272,12 @@ def draw_comparison(comparison: Any, *, width: float | None = None) -> Figure:
     by_rank = set(() if ranks.empty or n_pairs <= _MAX_PAIRS_DRAWN else ranks["measure"])
     each, height = _size_of_ranks(n_runs) if by_rank else (6.4, 1.5 + 0.3 * n_pairs)
     n_columns = 1 if each > _MAX_WIDTH_SIDE_BY_SIDE else 2
-    if width is not None:
-        n_columns = columns_in(width, len(measures))
-        each = width / n_columns
     figure, panels = figure_grid(len(measures), width=each, height=height, n_columns=n_columns)
     for measure, panel in zip(measures, panels, strict=True):
         if measure in by_rank:
             plot_rank_probabilities(comparison, measure, ax=panel)
         else:
             plot_differences(comparison, measure, ax=panel)
-            if each < _NARROW:
-                legend_above(panel, n_columns=1)
-                panel.set_xlabel(panel.get_xlabel().replace(" in ", " in\n", 1))
     return figure
 
 
@@ -364,35 +352,6 @@ def plot_p_values(
     axes.set_ylabel(f"p with all {n_all:,}")
     pairs = counted(rate["n_pairs"], "pair")
     axes.set_title(f"{literal(method)}, {pairs} of {group} runs", fontsize="medium")
-    return axes
-
-
-def plot_first_unjudged(ranks: pd.DataFrame, *, max_rank: int = 10, ax: Axes | None = None) -> Axes:
-    """Share of runs and topics whose first unjudged document is at a rank, bars side by side for each group.
-
-    Figure 1 of Ravana & Moffat (2010).
-
-    Parameters
-    ----------
-    ranks : pandas.DataFrame
-        Of `bayespool.comparisons.first_unjudged`.
-    max_rank : int, default 10
-        Ranks beyond, and runs without any unjudged document on a topic, share the last bar.
-    ax : matplotlib.axes.Axes, optional
-    """
-    axes, groups = axes_of(ax, width=6, height=3.6), list(dict.fromkeys(ranks["group"]))
-    width, places = 0.8 / len(groups), np.arange(1, max_rank + 2)
-    for i, group in enumerate(groups):
-        rows = ranks[ranks["group"] == group]
-        place = np.minimum(rows["rank"].fillna(np.inf), max_rank + 1).astype(int)
-        share = [(place == rank).sum() / len(place) for rank in range(1, max_rank + 2)]
-        n_runs = rows["run_id"].nunique()
-        text = f"{group}, {n_runs} run{'s' * (n_runs > 1)}"
-        axes.bar(places + (i - (len(groups) - 1) / 2) * width, share, width, color=PALETTE[i], label=text)
-    axes.set_xticks(places, [*map(str, places[:-1]), f">{max_rank}"])
-    axes.set_xlabel("rank of the first unjudged document")
-    axes.set_ylabel("share of runs and topics")
-    axes.legend(frameon=False, fontsize="small")
     return axes
 
 

@@ -1,24 +1,18 @@
-"""Figures of experiments: leave-out, random pools, common topics, run types, budgets."""
+"""Figures of experiments: leave-out, random pools, common topics, budgets."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from bayespool.errors import InputError, known_names
 from bayespool.measures import parse_measure
 from bayespool.plots.style import (
-    MARKS,
     PALETTE,
     Look,
     axes_of,
-    chosen_rows,
-    color_bar,
     count_axis,
     draw_panels,
     legend_beside,
@@ -167,137 +161,18 @@ def plot_mae(
     return axes
 
 
-def draw_mae(
-    result: Any, *, error: Literal["mae", "sre"] = "mae", width: float | None = None, n_columns: int = 3
-) -> Figure:
-    """A panel of `plot_mae` for each family of measures, ``width`` inches wide, one legend."""
+def draw_mae(result: Any, *, error: Literal["mae", "sre"] = "mae") -> Figure:
+    """Draw a panel of `plot_mae` for each family of measures, with one legend."""
     errors = result.errors_by_cutoff()
     families = errors["family"].unique()
     plots = [partial(plot_mae, result, family, error=error) for family in families]
     are_dots = len(errors["measure"].unique()) == len(families)
     height = 1.0 + 0.28 * errors["estimator"].nunique() if are_dots else 4.5
-    width = width or (8 if len(families) == 1 else 4.4)
-    figure = draw_panels(plots, width=width, height=height, n_columns=n_columns)
+    figure = draw_panels(plots, width=8 if len(families) == 1 else 4.4, height=height)
     for panel in figure.axes[:-1]:
         if (legend := panel.get_legend()) is not None:
             legend.remove()
     return figure
-
-
-def plot_gain(
-    results: Mapping[str, Any],
-    measure: object,
-    estimator: str | Sequence[str],
-    *,
-    reference: str = "as-judged",
-    coefficient: Literal["generalizability", "dependability"] = "generalizability",
-    texts: Mapping[str, str] | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Change of the MAE by corrections against the reliability of the true scores, a point per collection.
-
-    Figure 2 of Lipani et al. (2015) asks whether a correction helps where a collection is unreliable.
-
-    Parameters
-    ----------
-    results : mapping of str to LeaveOutResult
-        By the name of the collection, which has a mark of its own.
-    measure : measure
-    estimator : str or sequence of str
-        Labels of every result's: a correction, or several, each in a color of its own.
-    reference : str
-        Label of the runs as judged.
-    coefficient : {"generalizability", "dependability"}
-        Eρ² or Φ, with its interval.
-    texts : mapping of str to str, optional
-        Texts of several corrections in the legend, such as with a rank correlation; default: their labels.
-    ax : matplotlib.axes.Axes, optional
-    """
-    axes = axes_of(ax)
-    axes.axhline(0, color="0.8", lw=1, zorder=0)
-    labels = [estimator] if isinstance(estimator, str) else list(estimator)
-    single = isinstance(estimator, str)
-    for label in () if single else labels:
-        text = (texts or {}).get(label, label)
-        axes.plot([], [], "-", color=look_of(label, labels).color, lw=4, label=literal(text))
-    for i, (name, result) in enumerate(results.items()):
-        reliability, mark = result.reliability(measure), MARKS[i % len(MARKS)]
-        look: dict[str, Any] = {} if single or i < len(MARKS) else {"mfc": "none"}  # marks come again
-        x = getattr(reliability, coefficient)
-        ends = getattr(reliability, f"{coefficient}_lower"), getattr(reliability, f"{coefficient}_upper")
-        for label in labels:
-            y = result.mae_change(measure, label, reference=reference)
-            color = PALETTE[i % len(PALETTE)] if single else look_of(label, labels).color
-            axes.hlines(y, *ends, color=color, lw=1.2, alpha=0.6)
-            axes.plot(x, y, mark, color=color, ms=6, label=literal(name) if single else None, **look)
-        if not single:
-            axes.plot([], [], mark, color="0.3", ms=6, label=literal(name), **look)
-    axes.set_xlabel({"generalizability": "Eρ²", "dependability": "Φ"}[coefficient])
-    axes.set_ylabel("change of the MAE, %")
-    of_one = f"{literal(labels[0])}, " if single else ""
-    axes.set_title(f"{of_one}{parse_measure(measure)}", fontsize="medium")
-    axes.margins(0.15)
-    legend_beside(axes)
-    return axes
-
-
-_INDICATORS = ("delta_precision", "delta_anti_precision", "delta_k_bar", "lambda")
-
-
-def plot_indicator(
-    result: Any,
-    indicator: str = "lambda",
-    measure: object = None,
-    estimator: str | None = None,
-    *,
-    ax: Axes | None = None,
-) -> Axes:
-    """An indicator of anti-precision against the residual error, a point per left-out run.
-
-    Figure 1 of Lipani et al. (2015). The residual error is the true score − the score as judged, without the
-    judgments that only the left-out runs contributed. Runs whose trigger fired are filled.
-
-    Parameters
-    ----------
-    result : LeaveOutResult
-    indicator : {"delta_precision", "delta_anti_precision", "delta_k_bar", "k_bar", "lambda"}
-    measure : measure, optional
-        A P@n; default: the first.
-    estimator : str, optional
-        Label of an anti-precision correction; default: the first.
-    ax : matplotlib.axes.Axes, optional
-
-    Raises
-    ------
-    InputError
-        The result has no such measure, estimator or indicator.
-    """
-    rows = _reported(result)
-    known = rows[rows["lambda"].notna()] if "lambda" in rows else rows[:0]
-    if known.empty or indicator not in known:
-        missing = "indicators of anti-precision" if known.empty else f"indicator {indicator!r}"
-        raise InputError(f"the result has no {missing}", hint=f"there are {', '.join(_INDICATORS)}")
-    rows, _ = chosen_rows(of_measure(known, measure), "estimator", estimator, "estimator")
-    axes, fired = axes_of(ax), rows["triggered"] > 0
-    for line in (axes.axhline, axes.axvline):
-        line(0, color="0.8", lw=1, zorder=0)
-    for is_filled, text in ((True, "corrected"), (False, "left as judged")):
-        some = rows[fired == is_filled]
-        error, filling = some["truth"] - some["as_judged"], PALETTE[0] if is_filled else "none"
-        axes.plot(some[indicator], error, "o", color=PALETTE[0], mfc=filling, ms=4, label=text)
-    label = COLUMNS[indicator].label  # in whose P the font loses the combining bar
-    axes.set_xlabel(re.sub("(.)\u0304", r"$\\overline{\\mathrm{\1}}$", label))
-    axes.set_ylabel(f"true {rows['measure'].iloc[0]} − as judged")
-    axes.legend(fontsize="x-small", frameon=False)
-    return axes
-
-
-def draw_indicators(
-    result: Any, measure: object = None, estimator: str | None = None, *, n_columns: int = 3
-) -> Figure:
-    """A panel of `plot_indicator` for ΔP, ΔP̄, Δk̄ and λ."""
-    plots = [partial(plot_indicator, result, name, measure, estimator) for name in _INDICATORS]
-    return draw_panels(plots, n_columns=n_columns)
 
 
 def _rows(result: Any, measure: object, estimator: str) -> pd.DataFrame:
@@ -390,43 +265,6 @@ def plot_common_topics(
     return axes
 
 
-def plot_run_types(result: Any, measure: object, kind: str, *, ax: Axes | None = None) -> Axes:
-    """Errors of the runs of a left-out type, a dot per run in a row per estimator; bars are means.
-
-    Parameters
-    ----------
-    result : RunTypesResult
-    measure : measure
-    kind : str
-        A left-out type.
-    ax : matplotlib.axes.Axes, optional
-    """
-    rows = of_measure(result.to_frame("runs"), measure)
-    rows = rows[rows["type"] == kind]
-    if rows.empty:
-        raise InputError(
-            f"the result has no type {kind!r} left out",
-            hint=known_names(kind, result.settings.types, before="it has "),
-        )
-    from matplotlib.ticker import MaxNLocator
-
-    axes, labels = axes_of(ax), result.settings.shared.labels
-    means = of_measure(result.to_frame("summary"), measure)
-    bias = means[means["type"] == kind].set_index("estimator")["bias"]
-    axes.axvline(0, color="0.8", lw=1, zorder=0)
-    for row, label in enumerate(labels):
-        group = rows[rows["estimator"] == label]
-        color, n_runs = look_of(label, labels).color, len(group)
-        places = -row + 0.5 * (np.arange(n_runs) + 0.5) / n_runs - 0.25
-        axes.plot(group["error"], places, "o", color=color, ms=3, mew=0, alpha=0.6)
-        axes.vlines(bias[label], -row - 0.35, -row + 0.35, color=color, lw=2)
-    axes.set_yticks(-np.arange(len(labels)), [literal(label) for label in labels], fontsize="small")
-    axes.xaxis.set_major_locator(MaxNLocator(5))  # more ticks would overlap
-    axes.set_xlabel(f"estimate − true {parse_measure(measure)}")
-    axes.set_title(f"{literal(kind)} runs on a pool without any", fontsize="medium")
-    return axes
-
-
 _BIAS = {name: COLUMNS[name].label for name in ("mae", "sre", "sre_star")}
 
 
@@ -499,97 +337,4 @@ def plot_ranking(result: Any, *, ax: Axes | None = None) -> Axes:
     axes.set_ylim(0.5, n + 0.5)
     axes.set_ylabel("rank, the least biased at the bottom")
     legend_beside(axes)
-    return axes
-
-
-_MAX_CELLS_WITH_TEXT = 150
-
-
-def plot_rmse_surface(
-    surface: npt.NDArray[np.float64], *, c: npt.ArrayLike, e: npt.ArrayLike, ax: Axes | None = None
-) -> Axes:
-    """Error of a correction over its constants C and E, as lines of equal error with a cross at the minimum.
-
-    Figures 2 and 3 of Ravana & Moffat (2010), seen from above.
-
-    Parameters
-    ----------
-    surface : ndarray of float, shape (c, e)
-        Of `bayespool.comparisons.rmse_surface`.
-    c, e : array_like of float
-        Its constants, two or more each.
-    ax : matplotlib.axes.Axes, optional
-
-    Raises
-    ------
-    InputError
-        The surface has another number of constants.
-    """
-    c_values, e_values = np.asarray(c, float), np.asarray(e, float)
-    if surface.shape != (c_values.size, e_values.size) or min(surface.shape) < 2:
-        raise InputError(
-            f"a surface of shape {surface.shape} is not of {c_values.size} constants C and {e_values.size} E",
-            hint="give what rmse_surface was given, two or more of each",
-        )
-    axes = axes_of(ax, width=5.4, height=4)
-    axes.contourf(c_values, e_values, surface.T, levels=12, cmap="Blues", alpha=0.7)
-    lines = axes.contour(c_values, e_values, surface.T, levels=12, colors="0.25", linewidths=0.7)
-    axes.clabel(lines, fontsize=7)
-    best = np.unravel_index(surface.argmin(), surface.shape)
-    axes.plot(c_values[best[0]], e_values[best[1]], "X", color=PALETTE[3], ms=8, mec="white", clip_on=False)
-    axes.set(xlabel="C", ylabel="E")
-    axes.set_title(f"RMSE; least {float(surface.min()):.3g}", fontsize="medium")
-    return axes
-
-
-def plot_topics_surface(
-    result: Any,
-    measure: object = None,
-    estimator: str | None = None,
-    score: str = "adjusted",
-    *,
-    ax: Axes | None = None,
-) -> Axes:
-    """Root mean squared error by pool width and number of common topics, darker for larger.
-
-    It shows whether one more run in the pool or topics judged in full reduce errors more (Webber & Park 2009,
-    §4). A column per number of topics, a row per width, with errors written into up to 150 cells.
-
-    Parameters
-    ----------
-    result : CommonTopicsResult
-    measure : measure, optional
-        Default: the first.
-    estimator : str, optional
-        The adjusted estimator; default: the first.
-    score : str
-        One of `bayespool.experiments.SCORES`.
-    ax : matplotlib.axes.Axes, optional
-
-    Raises
-    ------
-    InputError
-        The result has no such measure, estimator or score.
-    """
-    rows = of_measure(result.to_frame("summary"), measure)
-    name = rows["measure"].iloc[0]
-    rows, label = chosen_rows(rows, "estimator", estimator, "estimator")
-    rows, chosen = chosen_rows(rows, "score", score, "score")
-    table = rows.pivot(index="pool_width", columns="n_common", values="rmse")
-    table = table.sort_index(ascending=False)
-    errors = table.to_numpy()
-    n_rows, n_columns = errors.shape
-    axes = axes_of(ax, width=2.4 + 0.62 * n_columns, height=1.6 + 0.42 * n_rows)
-    image = axes.imshow(errors, cmap="Blues", vmin=0, aspect="auto", interpolation="none")
-    if errors.size <= _MAX_CELLS_WITH_TEXT:
-        for (row, column), error in np.ndenumerate(errors):
-            color = "white" if error > 0.6 * np.nanmax(errors) else "0.2"
-            place: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "x-small", "color": color}
-            axes.text(column, row, f"{error:.2g}", **place)
-    axes.set_xticks(range(n_columns), [str(n) for n in table.columns])
-    axes.set_yticks(range(n_rows), [str(n) for n in table.index])
-    axes.set_xlabel(f"common topics, of {len(result.query_ids)}")
-    axes.set_ylabel(f"pool width, {result.settings.by}s")
-    axes.set_title(f"{name}, {literal(label)}, {chosen}", fontsize="medium")
-    color_bar(axes, image, "RMSE")
     return axes

@@ -12,13 +12,10 @@ import numpy as np
 from bayespool.errors import InputError
 from bayespool.names import PAIRS
 from bayespool.plots.style import (
-    NARROW,
     POSTERIOR,
-    SMALLEST_TEXT,
     available_name,
     axes_of,
     chosen_rows,
-    columns_in,
     figure_grid,
     grid_behind,
     inches_per_row,
@@ -40,6 +37,7 @@ if TYPE_CHECKING:
 
 _BOUNDS = "0.6"
 _MAX_ROWS_WITH_LINE_PER_MARK = 12
+_PAGE_WIDTH = 10.6  # inches
 _MAX_GRID_COLUMNS, _MAX_HIGH_ROWS = 3, 36
 _FAR = "black"
 
@@ -194,7 +192,6 @@ def draw_forest(
     *,
     truth: Mapping[str, Mapping[str, float]] | None = None,
     corrections: bool | Iterable[str] = True,
-    width: float | None = None,
 ) -> Figure:
     """Figure with `plot_forest` of every measure, side by side; runs in the order of the first one.
 
@@ -205,9 +202,6 @@ def draw_forest(
         True values by measure, then by run.
     corrections : bool or iterable of str
         As in `plot_forest`.
-    width : float, optional
-        Of the figure in inches, at least 2; panels are one below the other where they would be narrow.
-        Default: one that each panel has room in.
     """
     frame = scores.to_frame("scores")
     names = list(map(str, frame["measure"].unique()))
@@ -215,7 +209,7 @@ def draw_forest(
     order = rows[0].ordered("estimate").names
     chosen = corrections if isinstance(corrections, bool) else list(corrections)
     n_marks = max(len(dataclasses.replace(each, main=None).marked(chosen)) for each in rows)
-    figure, panels = _panels(len(names), _height(len(order), n_marks), width)
+    figure, panels = _panels(len(names), _height(len(order), n_marks))
     for name, panel in zip(names, panels, strict=True):
         known = None if truth is None else truth.get(name)
         plot_forest(scores, name, truth=known, corrections=chosen, order=order, legend=False, ax=panel)
@@ -223,7 +217,7 @@ def draw_forest(
     return figure
 
 
-def draw_topics(scores: Any, measure: object = None, *, width: float | None = None) -> Figure:
+def draw_topics(scores: Any, measure: object = None) -> Figure:
     """Figure with `plot_topics` of every run under one measure.
 
     Parameters
@@ -231,17 +225,13 @@ def draw_topics(scores: Any, measure: object = None, *, width: float | None = No
     scores : bayespool.scoring.scores.Scores
     measure : measure, optional
         Default: the first.
-    width : float, optional
-        As in `draw_forest`.
     """
     frame = of_measure(scores.to_frame("topics"), measure)
     run_ids = list(frame["run_id"].unique())
-    figure, panels = _panels(len(run_ids), _height(frame["query_id"].nunique(), 0), width)
+    figure, panels = _panels(len(run_ids), _height(frame["query_id"].nunique(), 0))
     for run, panel in zip(run_ids, panels, strict=True):
         plot_topics(scores, run, measure, legend=False, ax=panel)
-        is_narrow = width is not None and width < NARROW
-        title = short_name(run) if is_narrow else run
-        panel.set_title(literal(title), fontsize="medium", loc="right" if is_narrow else "center")
+        panel.set_title(literal(run), fontsize="medium")
         panel.set_xlabel(frame["measure"].iloc[0])
     _share(figure, panels)
     return figure
@@ -342,27 +332,25 @@ def draw_runs(
     measure: object,
     run_ids: Sequence[str],
     *,
-    width: float,
     limits: tuple[float, float],
     corrections: bool,
     truth: Mapping[str, float] | None = None,
 ) -> Figure:
-    """Figure with `plot_forest` of some runs for a page, ``width`` in inches, with its legend above."""
-    is_narrow = width < NARROW
-    n_columns = 1 if is_narrow else int(width / 2.1)
+    """Draw `plot_forest` of some runs for a page, with its legend above."""
+    n_columns = int(_PAGE_WIDTH / 2.1)
     frame = scores.to_frame("scores")
     n_marks = len(_Rows.of(of_measure(frame, measure), "run_id", None).marked(corrections))
     keys = 0.2 * -(-(4 + n_marks) // n_columns)
     each = 0.24 if not n_marks else 0.32 + 0.11 * n_marks
-    figure, (axes,) = figure_grid(1, width=width, height=each * len(run_ids) + 0.6 + keys)
+    figure, (axes,) = figure_grid(1, width=_PAGE_WIDTH, height=each * len(run_ids) + 0.6 + keys)
     plot_forest(scores, measure, truth=truth, corrections=corrections, order=run_ids, legend=False, ax=axes)
     figure.set_facecolor("none")
     axes.set_facecolor("none")
-    names = [short_name(run, 16 if is_narrow else 40) for run in run_ids]
+    names = [short_name(run) for run in run_ids]
     axes.set_yticks(np.arange(len(names)), list(map(literal, names)))
     axes.set(xlim=limits, xlabel="")
     axes.tick_params(axis="x", labelsize=8.5)
-    axes.locator_params(axis="x", nbins=4 if is_narrow else 9)
+    axes.locator_params(axis="x", nbins=9)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
     axes.legend(
@@ -439,12 +427,8 @@ def _offsets(n_marks: int, *, is_stacked: bool) -> tuple[float, list[float]]:
     return 0.5 - step, [-0.5 + step * (k + 0.75) for k in range(n_marks)]
 
 
-def _panels(n: int, height: float, width: float | None) -> tuple[Figure, Sequence[Axes]]:
-    """Panels in a figure of a width, one below the other where they would be narrow."""
-    if width is None:
-        return figure_grid(n, width=7.0 if n == 1 else 4.4, height=height, n_columns=_MAX_GRID_COLUMNS)
-    n_columns = columns_in(width, n)
-    return figure_grid(n, width=width / n_columns, height=height, n_columns=n_columns)
+def _panels(n: int, height: float) -> tuple[Figure, Sequence[Axes]]:
+    return figure_grid(n, width=7.0 if n == 1 else 4.4, height=height, n_columns=_MAX_GRID_COLUMNS)
 
 
 def _share(figure: Figure, panels: Sequence[Axes]) -> None:
@@ -454,10 +438,5 @@ def _share(figure: Figure, panels: Sequence[Axes]) -> None:
         if place is not None and not place.is_first_col():
             panel.tick_params(labelleft=False)
             panel.set_ylabel("")
-    width = figure.get_size_inches()[0]
-    look: dict[str, Any] = {"fontsize": "small", "columnspacing": 1.2}
-    if width < NARROW:
-        look = {"fontsize": SMALLEST_TEXT, "columnspacing": 0.8, "handlelength": 1.4, "borderaxespad": 0}
-        n_rows = -(-len({text for panel in panels for text in panel.get_legend_handles_labels()[1]}) // 2)
-        figure.set_figheight(figure.get_figheight() + 0.15 * n_rows)
-    share_legend(figure, "outside upper left", ncols=max(2, int(width / 2.2)), **look)
+    n_columns = max(2, int(figure.get_figwidth() / 2.2))
+    share_legend(figure, "outside upper left", ncols=n_columns, fontsize="small", columnspacing=1.2)

@@ -35,13 +35,8 @@ MARKS = "osD^vXP*<>hp"
 ImageFormat = Literal["pdf", "png", "svg"]
 """Image files that `render` makes."""
 
-NARROW = 5.0
-"""Inches; a narrower figure is for a phone or a column."""
-
 _LABEL_SIZE, _SMALLEST_LABEL = 8.0, 4.5  # points
-_LONGEST_ON_PHONE = 24  # letters of a row's name
-SMALLEST_TEXT = 7.0  # points, in figures of a paper
-_SMALLEST_WIDTH, _PANEL_WIDTH = 2.0, 3.2  # inches
+SMALLEST_TEXT = 7.0  # points
 _INCHES_PER_TICK = 0.62  # room for "−0.0025" and a space
 _METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None},
@@ -82,13 +77,6 @@ def figure_grid(
     for panel in panels[:n_panels]:
         panel.locator_params(axis="x", nbins=int(np.clip((width - 0.9) / _INCHES_PER_TICK, 2, 9)))
     return figure, panels[:n_panels]
-
-
-def columns_in(width: float, n_panels: int) -> int:
-    """Number of panels side by side in a figure of a width in inches; `InputError` for under 2 inches."""
-    if not width >= _SMALLEST_WIDTH:
-        raise InputError(f"a figure cannot be {width:g} inches wide", hint=f"{_SMALLEST_WIDTH:g} or more")
-    return max(1, min(n_panels, int(width / _PANEL_WIDTH)))
 
 
 def draw_panels(
@@ -276,16 +264,13 @@ def short_name(name: str, longest: int = 40) -> str:
 
 
 def row_axis(axes: Axes, names: Sequence[object]) -> None:
-    """Label rows from the top, in smaller type or only some where rows are narrow, shortened on a phone."""
+    """Label rows from the top, in smaller type or only some where rows are narrow."""
     n = len(names)
     inches = inches_per_row(axes, n)
     size = float(np.clip(72 * 0.75 * inches, _SMALLEST_LABEL, _LABEL_SIZE))
     step = max(1, int(np.ceil(size * 1.15 / (72 * inches))))
     shown = range(0, n, step)
-    texts = [str(names[i]) for i in shown]
-    if axes.figure.bbox.width / axes.figure.dpi < NARROW:
-        texts = [short_name(text, _LONGEST_ON_PHONE) for text in texts]
-    axes.set_yticks(list(shown), list(map(literal, texts)), fontsize=size)
+    axes.set_yticks(list(shown), [literal(str(names[i])) for i in shown], fontsize=size)
     axes.set_ylim(n - 0.5, -0.5)
 
 

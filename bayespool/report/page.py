@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bayespool import __version__, plots
+from bayespool import __version__
 from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError, OutputError
 from bayespool.models import MODELS
@@ -46,12 +46,11 @@ _NO_SETTINGS |= {"warnings", "problems"}
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure of a page: SVG for a page and a phone, or ``image``, a ``data:`` address."""
+    """A figure of a page: ``svg``, or ``image``, a ``data:`` address."""
 
     caption: str
     alternative: str
-    wide: str = ""
-    narrow: str = ""
+    svg: str = ""
     image: str = ""
 
 
@@ -172,8 +171,7 @@ def _drawn(figure: Figure, styles: Styles) -> Drawn:
     if content.startswith(b"\x89PNG"):
         image = f"data:image/png;base64,{base64.b64encode(content).decode()}"
         return Drawn(figure.caption, alternative, image=image)
-    narrow = "" if figure.narrow is None else page_svg(plots.render(figure.narrow(), "svg"), styles)
-    return Drawn(figure.caption, alternative, page_svg(content, styles), narrow)
+    return Drawn(figure.caption, alternative, page_svg(content, styles))
 
 
 def _pool(metadata: Mapping[str, Any]) -> Section | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from bayespool import plots
@@ -29,10 +28,6 @@ if TYPE_CHECKING:
 FigureFormat = Literal["png", "svg", "none"]
 
 
-PHONE_WIDTH = 3.6
-"""Inches of a figure for a phone."""
-
-
 @dataclass(frozen=True)
 class Figure:
     """A figure of a result.
@@ -45,8 +40,6 @@ class Figure:
         What it shows, in a sentence.
     draw : callable, optional
         Draws it: a `matplotlib.figure.Figure`. A figure of a folder is an image instead.
-    narrow : callable, optional
-        Draws it for a phone, `PHONE_WIDTH` wide.
     alternative : str
         What a reader who does not see it should know; default: the caption.
     image : bytes
@@ -56,14 +49,8 @@ class Figure:
     name: str
     caption: str
     draw: Callable[[], Any] | None = None
-    narrow: Callable[[], Any] | None = None
     alternative: str = ""
     image: bytes = field(default=b"", repr=False)
-
-    @classmethod
-    def of_widths(cls, name: str, caption: str, draw: Callable[..., Any], *, alternative: str = "") -> Figure:
-        """A figure that ``draw`` makes in a width of its own, and with ``width`` for a phone."""
-        return cls(name, caption, draw, partial(draw, width=PHONE_WIDTH), alternative)
 
     def render(self, file_format: Literal["pdf", "png", "svg"] = "svg") -> bytes:
         """Content of an image file; that of a stored image in its own format."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from bayespool.evidence import Bounds
 from bayespool.measures import Estimates, Measure
-from bayespool.report.result import PHONE_WIDTH, Figure, Result
+from bayespool.report.result import Figure, Result
 from bayespool.scoring.score_tables import (
     FAR_NOTE,
     check_arrangement,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 _MAX_RUNS_PER_FOREST = 36  # that fit on a printed page
 _MAX_RUNS_WITH_MARKS, _MAX_RUNS_WITH_TOPICS, _MAX_TOPICS_DRAWN = 12, 3, 60
 _MAX_RUNS_IN_COLUMNS = 8
-_PAGE_WIDTH = 10.6  # inches
 _CUTOFF = Column("cutoff", "count", "Ranks that a measure looks at.")
 _CHECKS = {
     "verdict": Column("verdict", "text", "What failed, or that the checks passed."),
@@ -107,10 +106,9 @@ class ReadableScores(Result):
         are_few = len(self.run_ids) <= _MAX_RUNS_WITH_TOPICS and len(self.query_ids) <= _MAX_TOPICS_DRAWN
         if "topics" in tables and are_few:
             for measure in dict.fromkeys(tables["topics"]["measure"]):
-                draw = partial(draw_topics, self, measure)
                 name = f"topics-{variable_name(measure)}"
                 caption = f"{measure} of the runs by topic; bars and lines as above"
-                figures.append(Figure.of_widths(name, caption, draw))
+                figures.append(Figure(name, caption, partial(draw_topics, self, measure)))
         if "unjudged" in tables:
             for cutoff in dict.fromkeys(tables["unjudged"]["cutoff"]):
                 rows = tables["unjudged"][tables["unjudged"]["cutoff"] == cutoff]
@@ -118,7 +116,7 @@ class ReadableScores(Result):
                 draw = partial(_figure_of, partial(plot_unjudged, self, cutoff))
                 alternative = f"{caption}. {_most_unjudged(rows)}"
                 name = f"unjudged-{cutoff}"
-                figures.append(Figure.of_widths(name, caption, draw, alternative=alternative))
+                figures.append(Figure(name, caption, draw, alternative))
         if frame is not None and frame["distance"].notna().any():
             measure = frame.loc[frame["distance"].notna(), "measure"].iloc[0]
             draw = partial(_figure_of, partial(plot_distance, self, measure))
@@ -254,17 +252,13 @@ def _forests(scores: ReadableScores, measure: Measure, rows: pd.DataFrame) -> li
                 f"forest-{variable_name(measure)}{f'-{i + 1}' if which else ''}",
                 f"{measure}{which}. The thin line goes from the lowest to the highest score that judging "
                 f"the run's own unjudged documents could give{bar}.",
-                partial(draw, width=_PAGE_WIDTH),
-                partial(draw, width=PHONE_WIDTH),
+                draw,
                 alternative=f"Forest plot of runs under {measure}{which}. {' '.join(sentences)}",
             )
         )
     return figures
 
 
-def _figure_of(plot: Any, width: float | None = None) -> Any:
-    """Figure of the axes of a plot function, in the width of the plot or another one, in inches."""
-    figure = plot().figure
-    if width is not None:
-        figure.set_figwidth(width)
-    return figure
+def _figure_of(plot: Any) -> Any:
+    """Return the figure of the axes of a plot function."""
+    return plot().figure

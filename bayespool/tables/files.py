@@ -5,7 +5,6 @@ tables.
 from __future__ import annotations
 
 import contextlib
-import contextvars
 import csv
 import hashlib
 import io
@@ -27,8 +26,6 @@ PathLike = str | os.PathLike[str]
 
 _METADATA_KEY = b"bayespool"  # in Parquet files
 _locked: dict[str, int] = {}  # descriptors of folders locked by this process
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-_for_spreadsheets = contextvars.ContextVar("for_spreadsheets", default=False)
 
 
 def atomic_write(path: PathLike, content: bytes | str) -> None:
@@ -211,26 +208,10 @@ def unlock(folder: PathLike) -> None:
 
 def csv_text(frame: pd.DataFrame) -> str:
     r"""A data frame as CSV with a header and ``\n`` line ends, without its index."""
-    if _for_spreadsheets.get():
-        frame = frame.rename(columns=_no_formula).apply(lambda column: column.map(_no_formula))
     text = str(frame.to_csv(index=False, lineterminator="\n"))
     if "\r" in text:  # before Python 3.13 only the file's own line ends are quoted, but readers split at all
         text = str(frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC))
     return text
-
-
-@contextlib.contextmanager
-def csv_for_spreadsheets() -> Iterator[None]:
-    """Make `csv_text` put an apostrophe before text that a spreadsheet would read as a formula."""
-    before = _for_spreadsheets.set(True)
-    try:
-        yield
-    finally:
-        _for_spreadsheets.reset(before)
-
-
-def _no_formula(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -33,7 +33,7 @@ def test_an_option_says_the_same_in_every_command() -> None:
 
 
 def test_depths_mean_one_thing() -> None:
-    with_pools = {"leave-out", "pool-width", "common-topics", "run-types", "score", "compare", "impute"}
+    with_pools = {"leave-out", "pool-width", "common-topics", "score", "compare", "impute"}
     with_pools |= {"judge-next", "audit", "plan", "budgets", "judges"}
     found = {n for n, c in COMMANDS.items() if any("--pool-depth" in p.opts for p in c.params)}
     assert found == with_pools

@@ -15,8 +15,7 @@ import pytest
 from commands import Outcome
 from small import small_simulation
 
-from bayespool.cli import commands, installation
-from bayespool.cli.installation import Installation, Package, Timing
+from bayespool.cli import commands
 from bayespool.experiments import simulate_judge
 
 PRINTED = Path(__file__).parent / "printed"
@@ -40,22 +39,9 @@ TYPED: dict[str, str] = {
     "leave-out": f"{CAMPAIGN} --estimators as-judged,posterior-ratio {FAST} --jobs 1",
     "pool-width": f"{CAMPAIGN} --widths 2 --samples 3 --estimators as-judged,background --jobs 1",
     "common-topics": f"{CAMPAIGN} --widths 2 --common 3 --samples 3 --topic-samples 3 --jobs 1",
-    "run-types": f"{CAMPAIGN} --run-types types.csv --leave-out manual --estimators as-judged --jobs 1",
     "judges": f"{FILES} --judge llm=labels.txt --jobs 1",
     "check predictions": f"{CAMPAIGN} --models background {FAST} --jobs 1",
-    "doctor": "",
 }
-INSTALLED = Installation(
-    packages=(Package("Python", "3.12.1", ">=3.11"), Package("numpy", "2.1.0", ">=1.26")),
-    machine={
-        "system": "Linux x86_64",
-        "cores": 2,
-        "memory_free_mib": 20_000,
-        "compiled_loops": None,
-        "collections": None,
-    },
-    timings=(Timing("first fit, Laplace", 4.26),),
-)
 
 
 def write_labels(path: Path) -> None:
@@ -100,8 +86,6 @@ def test_what_a_command_prints(
         assert run(*f"score {TYPED['score']} -o scores.json".split()).status == 0
     if command == "judges":
         write_labels(small_example / "labels.txt")
-    if command == "doctor":
-        monkeypatch.setattr(installation, "examine", lambda **_: INSTALLED)
     done = run(*command.split(), *TYPED[command].split())
     assert done.status == 0, done.err
     path = PRINTED / f"{command.replace(' ', '-')}.txt"

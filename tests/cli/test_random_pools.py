@@ -1,4 +1,4 @@
-"""``bayespool pool-width``, ``common-topics`` and ``run-types``: what they print, write and say."""
+"""``bayespool pool-width``, ``common-topics`` and ``leave-out --by type``: what they print, write and say."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from commands import Outcome, with_defaults
 
-from bayespool.experiments import vary_common_topics, vary_pool_width
+from bayespool.experiments import leave_out, vary_common_topics, vary_pool_width
 from bayespool.pooling import read_collection
 
 
@@ -92,16 +92,24 @@ def test_common_topics_writes_what_the_library_finds(
     ]
 
 
-def test_run_type_that_would_be_a_formula(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
-    """It was an error of matplotlib's after all the work, and no table."""
-    kind = r"auto$\frac$"
-    lines = [f"{run_id},{kind if i % 2 else 'manual'}" for i, run_id in enumerate(sorted(kinds(written)))]
-    types = tmp_path / "types.csv"
-    types.write_text("\n".join(["run_id,type", *lines]) + "\n")
-    asked = ("--run-types", types, "--estimators", "as-judged,background", "--leave-out", kind)
-    done = run("run-types", *arguments(written, *asked), "--output", tmp_path / "found")
+def test_run_types_writes_what_the_library_finds(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    types = ("--by", "type", "--run-types", written / "types.csv", "--types", "manual")
+    asked = ("--estimators", "as-judged,background", "--figures", "none", "--output", tmp_path)
+    done = run("leave-out", *arguments(written, *types, *asked))
     assert done.status == 0, done.err
-    assert (tmp_path / "found" / "run-types-P_10.png").read_bytes().startswith(b"\x89PNG")
+    found = leave_out(
+        read(written), by="type", run_types=kinds(written), types=["manual"],  # type: ignore[arg-type]
+        estimators=["as-judged", "background"],
+    )  # fmt: skip
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "types.parquet"), found.to_frame("types"))
+    assert json.loads((tmp_path / "settings.json").read_text())["settings"]["types"] == ["manual"]
+    assert "P@10, all 6 runs left out, of 21 pooled runs" in done.out
+    assert "Each type of runs (manual) left out in turn" in done.out
+    row = next(line.split() for line in done.out.splitlines() if line.startswith(" manual"))
+    assert row[:4] == ["manual", "as-judged", "6", "15"]
+    assert "types left out: 1 of 1" in done.err
 
 
 def test_tables_are_written_before_a_figure_fails(
@@ -122,6 +130,7 @@ def test_a_list_of_run_types_has_a_limit(written: Path, tmp_path: Path, run: Cal
     """Whatever --max-file-size said, it was read up to the limit of other files."""
     large = tmp_path / "types.csv"
     large.write_bytes(b"run_id,type\n" + b"\n" * (1 << 20))
-    done = run("run-types", *arguments(written, "--run-types", large, "--max-file-size", 1))
+    asked = ("--by", "type", "--run-types", large, "--max-file-size", 1)
+    done = run("leave-out", *arguments(written, *asked))
     assert done.status == 1
     assert "types.csv: holds more than 1 MiB of text; allow more with max_file_size" in done.err

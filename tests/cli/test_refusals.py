@@ -243,7 +243,6 @@ NEEDED = {
     "report": ["nowhere.json"],
     "compare": ["nowhere.run", "nowhere.b.run"],
     "judges": ["nowhere.run", "--judge", "x=nowhere.labels"],
-    "run-types": ["--run-types", "types.csv"],
     "pool": ["--strategy", "take"],
 }
 
@@ -273,7 +272,6 @@ def test_wrong_value_of_any_option_is_told_before_a_file_is_read(
 ) -> None:
     for command in COMMANDS:
         monkeypatch.chdir(tmp_path)
-        (tmp_path / "types.csv").write_text("run_id,type\na,x\n")
         names = {parameter.name for parameter in COMMANDS[command].params}
         given = list(NEEDED.get(command, []))
         given += ["--qrels", "nowhere.qrels"] if "qrels" in names else []
@@ -286,7 +284,7 @@ def test_wrong_value_of_any_option_is_told_before_a_file_is_read(
                 if not told or "nowhere." in done.err:
                     late.append((option, value, done.err))
         assert late == [], command
-        assert list(tmp_path.iterdir()) == [tmp_path / "types.csv"], command
+        assert list(tmp_path.iterdir()) == [], command
 
 
 # --- statuses -----------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import json
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from bayespool.collection import add_judges
 from bayespool.experiments import load_example, simulate_example, simulate_judge
 from bayespool.plots import draw_forest, render
 from bayespool.pooling.pools import with_strategy_pool
+from bayespool.report.provenance import versions
 from bayespool.scoring import score
 
 
@@ -197,16 +197,10 @@ def test_labels_of_judges_are_read_and_used(run: Callable[..., Outcome], example
     assert by_file[column].tolist() == pytest.approx(found[column].tolist(), abs=1e-12)
 
 
-def test_csv_for_spreadsheets(run: Callable[..., Outcome], example: Path) -> None:
-    """A run whose name is a formula: text in a spreadsheet if asked, its name else."""
-    (example / "new" / "new-a.run").rename(example / "new" / "=1+1.run")
-    path = example / "result.csv"
-    for before, name in (((), "=1+1"), (("--csv-for-spreadsheets",), "'=1+1")):
-        done = run(*before, *arguments(example), *FAST, "-o", path)
-        assert done.status == 0, done.err
-        assert sorted({row["run_id"] for row in csv.DictReader(path.read_text().splitlines())}) == sorted(
-            {name, "new-b"}
-        )
+def test_the_version_is_that_of_bayespool_python_and_packages(run: Callable[..., Outcome]) -> None:
+    done = run("--version")
+    assert (done.status, done.err) == (0, "")
+    assert done.out == "".join(f"{name} {version}\n" for name, version in versions().items())
 
 
 def test_demo_draws_the_truth(run: Callable[..., Outcome], tmp_path: Path) -> None:

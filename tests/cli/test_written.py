@@ -37,7 +37,11 @@ FOLDERS: dict[str, tuple[str, tuple[object, ...], set[str]]] = {
         ("-m", "P@5", "--widths", 3, "--common", 4, "--samples", 2, "--topic-samples", 2, "--jobs", 1),
         {"pools", "summary"},
     ),
-    "run-types": ("run-types", (*POOL, "--run-types", "types.csv", "--jobs", 1), {"runs", "summary"}),
+    "types": (
+        "leave-out",
+        (*POOL, "--by", "type", "--run-types", "types.csv", "--jobs", 1),
+        {"runs", "summary", "reliability", "types"},
+    ),
 }
 
 

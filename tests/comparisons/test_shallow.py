@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 from toys import toy_collection
 
-from bayespool.comparisons import first_unjudged, judgment_ranks, judgment_subset
+from bayespool.comparisons import judgment_ranks, judgment_subset
 from bayespool.comparisons.shallow import unpooled_copies
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
@@ -66,15 +66,3 @@ def test_copies_of_pooled_runs_are_not_pooled() -> None:
     np.testing.assert_array_equal(copied.organization[index], example.organization[of])
     assert unpooled_copies(example, ("new-a", "new-b")) == (example, ("new-a", "new-b"))
     assert unpooled_copies(copied, ["north-1"])[1] == ("north-1 (scored)'",)
-
-
-def test_the_first_unjudged_document_of_the_toy() -> None:
-    # the new run: a1 l? d? h1 m? on topic 1, v1 p1 z? x? on topic 2, e? f? on topic 3
-    (new,) = toy_collection().unpooled_run_ids
-    rows = first_unjudged(toy_collection(), [new])
-    assert rows.to_dict("list") == {
-        "run_id": [new] * 3,
-        "group": ["non-contributing"] * 3,
-        "query_id": ["1", "2", "3"],
-        "rank": [2.0, 3.0, 1.0],
-    }

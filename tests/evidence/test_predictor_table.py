@@ -6,13 +6,14 @@ import dataclasses
 
 import numpy as np
 from each import cases
+from predicted import unjudged_document_table
 from toys import documents_of
 
 from bayespool.collection import build_collection, qrels_from_frame, run_from_frame
 from bayespool.collection.pools import DepthPool, sole_contributor
 from bayespool.evidence import PREDICTORS, document_table, hidden_document_table
 from bayespool.evidence.composition import composition_effects
-from bayespool.evidence.predictor_table import unjudged_document_table, with_predictors
+from bayespool.evidence.predictor_table import with_predictors
 from bayespool.evidence.predictors import COMPOSITION_PREDICTORS, evidence_predictors
 from bayespool.experiments import load_example
 

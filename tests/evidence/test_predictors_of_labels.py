@@ -9,11 +9,12 @@ from itertools import islice
 import numpy as np
 import pytest
 from each import cases
+from predicted import unjudged_document_table
 from toys import from_rankings, toy_collection
 
 from bayespool.collection import Collection, Judge, add_judges, labels_from_frame
 from bayespool.evidence import DocumentTable, document_table, grade_counts, hidden_document_table
-from bayespool.evidence.predictor_table import unjudged_document_table, without_some_labels
+from bayespool.evidence.predictor_table import without_some_labels
 from bayespool.evidence.predictors_of_labels import (
     LabelRatios,
     label_predictors,

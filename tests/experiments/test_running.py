@@ -19,7 +19,6 @@ from pairs import Pairs
 from bayespool import budgets, check_judges, leave_out
 from bayespool.errors import ExperimentChangedWarning
 from bayespool.experiments import (
-    leave_types_out,
     load_example,
     run_design,
     vary_common_topics,
@@ -37,7 +36,7 @@ def left_out(**more: Any) -> Result:
 
 def of_types(**more: Any) -> Result:
     types = {run: ("x", "y", "z")[i % 3] for i, run in enumerate(load_example().pooled_run_ids)}
-    return leave_types_out(load_example(), run_types=types, **DRAWN | more)
+    return leave_out(load_example(), by="type", run_types=types, **DRAWN | more)
 
 
 def of_widths(**more: Any) -> Result:
@@ -100,7 +99,7 @@ def test_experiments_keep_their_work_apart(tmp_path: Path) -> None:
     of_widths(**asked)
     with warnings.catch_warnings():
         warnings.simplefilter("error", ExperimentChangedWarning)
-        for run in (of_common_topics, of_types, left_out, of_pairs):
+        for run in (of_common_topics, left_out, of_pairs):
             run(**asked)
         done: list[int] = []
         of_widths(progress=lambda n, _: done.append(n), **asked)

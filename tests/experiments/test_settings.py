@@ -23,12 +23,15 @@ def test_values_out_of_bounds() -> None:
         ({"n_clusters": 3}, "organizations are left out"),
         ({"by": "run", "n_clusters": 3}, "runs are left out"),
         ({"by": "cluster", "top_pool": "kept"}, "top_pool 'kept'"),
+        ({"by": "type"}, "which type is each run of"),
+        ({"run_types": {"a": "x"}}, "run_types is for types, and organizations are left out"),
+        ({"by": "type", "run_types": {"a": "x"}, "top_pool": "kept"}, "top_pool 'kept'"),
     ]
     for options, message in refused:
         with pytest.raises(InputError, match=message):
             LeaveOutSettings.of(measures="P@10", estimators="as-judged", **options)
-    with pytest.raises(InputError, match=r"\['truth'\]; leave_types_out has .*types, runs"):
-        experiments.leave_types_out(bayespool.load_example(), run_types={}, truth="full")
+    with pytest.raises(InputError, match=r"\['truth'\]; vary_pool_width has .*runs"):
+        experiments.vary_pool_width(bayespool.load_example(), truth="full")
 
 
 def test_a_measure_may_look_as_deep_as_the_pools_and_no_deeper() -> None:

@@ -35,7 +35,6 @@ _INPUT = ["--qrels", "../in/qrels.txt", "--pool", "../in/pool", "--organizations
 _POINTS = [*_INPUT, "-m", "P@5", "--estimators", "background,interpolated"]
 EXPERIMENTS = {
     "leave-out": [*_POINTS, "--jobs", "1", "--figures", "none"],
-    "run-types": [*_POINTS, "--run-types", "../in/types.csv", "--jobs", "1", "--figures", "none"],
     "pool-width": [*_INPUT, "-m", "P@5", "--samples", "3", "--jobs", "1", "--figures", "none"],
     "common-topics": [*_INPUT, "-m", "P@5", "--samples", "3", "--jobs", "1", "--figures", "none"],
     "budgets": [
@@ -209,11 +208,6 @@ def main() -> None:
         root = Path(made)
         root.chmod(0o755)  # so that a process without rights may come in
         small_simulation().write(root / "in")
-        runs = sorted(path.name for path in (root / "in" / "pool").iterdir())
-        types = "".join(
-            f"{run.removesuffix('.run')},{'auto' if i % 3 else 'manual'}\n" for i, run in enumerate(runs)
-        )
-        (root / "in" / "types.csv").write_text("run_id,type\n" + types, encoding="utf-8")
         expected, seconds, n_parts = {}, {}, {}
         for name in names:
             for again in ("first", "whole"):  # the first loads and compiles

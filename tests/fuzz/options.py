@@ -21,18 +21,9 @@ __all__ = ["OPTIONS"]
 COMMANDS = {
     "score": ["{new}", "--qrels", "{qrels}", "--pool", "{pool}", "--estimators", "background"],
     "leave-out": ["--qrels", "{qrels}", "--pool", "{pool}", "--estimators", "background"],
+    "pool-width": ["--qrels", "{qrels}", "--pool", "{pool}", "--run-types", "{types}"],
     "pool": ["--pool", "{pool}", "--qrels", "{qrels}", "--strategy", "take", "--budget", "4"],
     "budgets": ["--qrels", "{qrels}", "--pool", "{pool}", "--budgets", "4,8", "-m", "P@3"],
-    "run-types": [
-        "--qrels",
-        "{qrels}",
-        "--pool",
-        "{pool}",
-        "--run-types",
-        "{types}",
-        "--estimators",
-        "background",
-    ],
 }
 # Options of several commands; one that a command lacks has to be refused like any other slip of the pen.
 NAMES = [
@@ -42,7 +33,6 @@ NAMES = [
     "--known-depth",
     "--max-holes",
     "--pooled-runs",
-    "--pool-rule",
     "--negative",
 ]
 NAMES += [

@@ -52,7 +52,7 @@ def test_many_faults_over_all_experiments(
     kind: str, full: int, repetitions: Callable[[int, int], int]
 ) -> None:
     n = repetitions(full, len(EXPERIMENTS))
-    assert faults(n, kind).startswith(f"{n} faults ({kind}) over leave-out, run-types, ")
+    assert faults(n, kind).startswith(f"{n} faults ({kind}) over leave-out, pool-width, ")
 
 
 def test_disk_that_is_really_full(run: Callable[..., Outcome], tmp_path: Path) -> None:

@@ -30,7 +30,6 @@ MENDED = {
     "test_bad_object",
     "Normal(1e308,1e308): OverflowError": "cli/test_refusals.py::"
     "test_wrong_option_is_told_and_nothing_is_written",
-    "=1+1 in CSV: a formula": "cli/test_score.py::test_csv_for_spreadsheets",
     "two processes with other settings on one --output: no lock": "tables/test_files.py::"
     "test_folder_of_another_process",
     "a rewrite that failed: former results lost": "tables/test_files.py::"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from graphs import evidence_of
+from predicted import unjudged_document_table
 from toys import toy_collection
 
 from bayespool.collection import Collection, add_judges, labels_from_frame
 from bayespool.evidence import hidden_document_table
-from bayespool.evidence.predictor_table import unjudged_document_table
 from bayespool.models import gather_documents
 
 

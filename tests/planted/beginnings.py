@@ -32,14 +32,6 @@ FAULTS = (
         "one of several names that begin alike is suggested as if it were meant",
     ),
     Fault(
-        "formula with @",
-        "tables/files.py",
-        '_FORMULA_STARTS = ("=", "+", "-", "@", ',
-        '_FORMULA_STARTS = ("=", "+", "-", ',
-        "tables/test_files.py",
-        "a spreadsheet runs a name that begins with @ as a formula",
-    ),
-    Fault(
         "files half replaced",
         "tables/files.py",
         "                    os.replace(former[target], os.path.realpath(target))\n",

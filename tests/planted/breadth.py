@@ -200,12 +200,12 @@ FAULTS = (
         "intervals look narrower, and better, for runs that need none",
     ),
     Fault(
-        "worst alone where the best is",
+        "worst where the best is",
         "experiments/several.py",
-        "(worst & (worst.sum(axis=1",
-        "(worst & (best.sum(axis=1",
+        '"n_worst": worst.sum(axis=0),',
+        '"n_worst": best.sum(axis=0),',
         "experiments/test_several.py",
-        "the number of collections where an estimator alone is worst is wrong",
+        "the estimator of the least error is counted as the worst",
     ),
     Fault(
         "first strategy less than itself",
@@ -242,8 +242,8 @@ FAULTS = (
     Fault(
         "clusters that stay in the pool",
         "experiments/leaving_out.py",
-        'fold_of("fold", c.name, c.run_ids, runs, measures) for c in self.clusters if not c.stays]',
-        'fold_of("fold", c.name, c.run_ids, runs, measures) for c in self.clusters]',
+        "{c.name: c.run_ids for c in self.clusters if not c.stays}",
+        "{c.name: c.run_ids for c in self.clusters}",
         "experiments/test_clusters.py",
         "clusters that are too small or too large to be left out are left out and reported",
     ),

@@ -304,14 +304,6 @@ FAULTS = (
         "PyTerrier shows the upper end as the lower one",
     ),
     Fault(
-        "versions that are too old",
-        "cli/installation.py",
-        "if not specifier.contains(version, prereleases=True):",
-        "if not (shown or specifier.contains(version, prereleases=True)):",
-        "cli/test_installation.py",
-        "doctor calls a package healthy that is older than needed",
-    ),
-    Fault(
         "neighboring draws",
         "scoring/imputing.py",
         "return tuple(mirrored[mirrored < n_draws][:n_taken].tolist())",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-import pandas as pd
 import pytest
 from compared import compared
 from drawn import cut_off, line, overlapping, row_names, segments
@@ -18,7 +17,6 @@ from bayespool.plots import (
     draw_comparison,
     draw_reversals,
     plot_differences,
-    plot_first_unjudged,
     plot_leaderboard,
     plot_rank_probabilities,
     plot_reversal_calibration,
@@ -139,16 +137,3 @@ def test_announced_chances_against_what_happened() -> None:
     with pytest.raises(InputError, match="the result has no announced chances of"):
         plot_reversal_calibration(bare)
     assert len(draw_reversals(bare).axes) == 2 * 2
-
-
-def test_first_unjudged_documents_by_group() -> None:
-    ranks = pd.DataFrame(
-        {"run_id": list("aabbcc"), "query_id": ["1", "2"] * 3, "rank": [1, 2, 2, np.nan, 1, 30]}
-    )
-    ranks["group"] = ["contributing"] * 4 + ["non-contributing"] * 2
-    axes = plot_first_unjudged(ranks, max_rank=3)
-    heights = [[bar.get_height() for bar in bars] for bars in axes.containers]
-    assert heights == [[0.25, 0.5, 0, 0.25], [0.5, 0, 0, 0.5]]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "3", ">3"]
-    names = axes.get_legend_handles_labels()[1]
-    assert names == ["contributing, 2 runs", "non-contributing, 1 run"]

@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from drawn import cut_off, overlapping
-from drawn_pools import kinds_of
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.experiments import leave_types_out, load_example, vary_common_topics, vary_pool_width
-from bayespool.measures import Precision
-from bayespool.plots import plot_common_topics, plot_pool_width, plot_run_types
+from bayespool.experiments import load_example, vary_common_topics, vary_pool_width
+from bayespool.plots import plot_common_topics, plot_pool_width
 
 
 @pytest.fixture(scope="module")
@@ -33,21 +31,12 @@ def test_figures_show_the_summary(example: Collection) -> None:
     summary = topics.to_frame("summary")
     rows = summary[(summary["estimator"] == "as-judged") & (summary["score"] == "adjusted")]
     assert drawn["adjusted"].tolist() == rows["mae"].tolist()
-    kinds = leave_types_out(example, run_types=kinds_of(example), estimators=estimators)
-    axes = plot_run_types(kinds, Precision(10), "manual")
-    group = kinds.to_frame().query("type == 'manual' and estimator == 'as-judged'")
-    assert np.asarray(axes.get_lines()[1].get_xdata()).tolist() == (group["value"] - group["truth"]).tolist()
-    for drawing in (
-        plot_pool_width(widths, "P@10"),
-        plot_common_topics(topics, "P@10", "as-judged", 2),
-        axes,
-    ):
+    for drawing in (plot_pool_width(widths, "P@10"), axes):
         assert not overlapping(drawing.figure)
         assert not cut_off(drawing.figure)
     for wrong in (
         lambda: plot_pool_width(widths, "P@5"),
         lambda: plot_common_topics(topics, "P@10", "as-judged", 3),
-        lambda: plot_run_types(kinds, "P@10", "odd"),
     ):
         with pytest.raises(InputError, match="it has"):
             wrong()

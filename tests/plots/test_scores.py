@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
-from drawn import cut_off, line, overlapping, row_names, segments, shown_texts
+from drawn import cut_off, line, overlapping, row_names, segments
 from small import small
 from toys import from_rankings
 from wide import wide
 
-from bayespool.comparisons import compare
 from bayespool.errors import InputError
 from bayespool.plots import (
-    draw_comparison,
     draw_forest,
     draw_topics,
     figure_grid,
@@ -73,20 +70,6 @@ def test_a_row_per_run_the_best_at_the_top() -> None:
     assert (row_names(chosen), chosen.get_legend()) == (["new-b", "new-a"], None)
     names = ["as judged", "bounds", "its mean", "posterior-ratio, 95 %", "smoothed"]
     assert sorted(chosen.get_legend_handles_labels()[1]) == names
-
-
-def test_figures_of_a_paper_have_its_width_and_text_that_can_be_read() -> None:
-    many = ["background", "interpolated", "smoothed", "systems-adjustment", "condensed-list"]
-    asked: dict[str, Any] = {"measures": ["P@10", "nDCG@10"], "draws": 20}
-    scores = score(small(), estimators=[*many, "posterior-ratio"], **asked)
-    comparison = compare(small(), ["new-a", "new-b"], estimators=["posterior-ratio"], **asked)
-    broad, narrow = draw_forest(scores, width=7.0), draw_forest(scores, width=3.33)
-    for figure, width in ((broad, 7.0), (narrow, 3.33), (draw_comparison(comparison, width=3.33), 3.33)):
-        assert figure.get_size_inches()[0] == pytest.approx(width)
-        assert min(text.get_fontsize() for text in shown_texts(figure)) >= 7
-        assert overlapping(figure) == cut_off(figure) == []
-    with pytest.raises(InputError, match="a figure cannot be 1 inches wide"):
-        draw_forest(scores, width=1)
 
 
 def test_what_the_scores_lack() -> None:

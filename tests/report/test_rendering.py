@@ -66,10 +66,10 @@ class Page(Result):
         return (self.text,)
 
     def figures(self) -> tuple[Figure, ...]:
-        """One for a page and a phone, and an image."""
+        """A drawing, and an image."""
         draw = partial(drawn, self.text)
         image = Figure("b", self.text, image=b"\x89PNG", alternative=self.text)
-        return (Figure("a", self.text, draw, draw, self.text), image)
+        return (Figure("a", self.text, draw, self.text), image)
 
 
 @cache

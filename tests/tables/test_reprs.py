@@ -27,7 +27,6 @@ from bayespool.experiments import (
     check_models,
     leave_out,
     leave_out_several,
-    leave_types_out,
     run_design,
     vary_common_topics,
     vary_pool_width,
@@ -54,10 +53,6 @@ pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 ONE = {"estimators": ["background"]}
 FEW: dict[str, Any] = {"estimator": "posterior-ratio", "draws": 20}
 POOLS: dict[str, Any] = {"widths": [3], "n_samples": 2, **ONE}
-
-
-def types_of(collection: Any) -> dict[str, str]:
-    return {run: "manual" if i % 4 else "automatic" for i, run in enumerate(collection.run_ids)}
 
 
 def stored_scores() -> StoredScores:
@@ -105,7 +100,6 @@ MADE: dict[str, Callable[[], Any]] = {
     "CommonTopicsResult": lambda: vary_common_topics(
         small(), "P@5", n_common=[4], n_topic_samples=2, widths=[3], n_samples=2
     ),
-    "RunTypesResult": lambda: leave_types_out(small(), "P@5", run_types=types_of(small()), **ONE),
     "Budgets": lambda: budgets(small(), "P@5", strategies=["take"], budgets=[300]),
     "ModelChecks": lambda: check_models(small(), "P@5", models=["evidence"], draws=20),
     "JudgeCheck": lambda: check_judges(labeled_toy(), "P@3"),

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from bayespool import leave_out, load_example
-from bayespool.experiments import LeaveOutResult, RunTypesResult, leave_types_out
+from bayespool.experiments import LeaveOutResult
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
@@ -89,10 +89,10 @@ def results(folder: Path) -> list[Path]:
     """The example left out by organizations, by clusters and by types of runs, as the commands write them."""
     example = load_example()
     kinds = {run: "late" if run > "n" else "early" for run in example.run_ids}
-    found: dict[str, LeaveOutResult | RunTypesResult] = {
+    found: dict[str, LeaveOutResult] = {
         "near": leave_out(example, **ASKED, top=50),
         "clusters": leave_out(example, by="cluster", **ASKED, top=50),
-        "types": leave_types_out(example, run_types=kinds, **ASKED),
+        "types": leave_out(example, by="type", run_types=kinds, **ASKED),
     }
     for name, result in found.items():
         result.save(folder / name, figures="none")

@@ -35,7 +35,6 @@ from bayespool.comparisons.comparing import compare_scores
 from bayespool.errors import InputError, PoolWarning
 from bayespool.experiments import (
     check_judges,
-    leave_types_out,
     load_example,
     vary_pool_width,
 )
@@ -91,11 +90,6 @@ def scored() -> Any:
     return dataclasses.replace(scores, estimates=(point, dataclasses.replace(posterior, notes=(NOTE, ""))))
 
 
-def typed() -> Any:
-    types = {run: "manual" if i % 4 else "automatic" for i, run in enumerate(small().run_ids)}
-    return leave_types_out(small(), "P@5", run_types=types, **POINT)
-
-
 def checked() -> Any:
     found = check_models(small(), "P@5", models="background", draws=20, containers=False)
     failed = tuple(dataclasses.replace(p, problems=(NOTE,)) for p in found.predictions)
@@ -110,7 +104,6 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "audit": lambda: planted(audit(small(), "new-b", "P@5", budget=2, draws=50, **RATIO)),
     "pool": lambda: DocumentsToJudge(small(), choose(small(), "take", 100_000), {"depth": 100}),
     "leave-out": lambda: with_rows(leave_out(small(), "P@5", **POINT)),
-    "run-types": lambda: with_rows(typed()),
     "pool-width": lambda: planted(vary_pool_width(small(), "P@5", widths=[3], n_samples=2, **POINT)),
     "budgets": lambda: planted(vary_budgets(small(), "P@5", strategies=["take"], budgets=[100])),
     "check predictions": checked,

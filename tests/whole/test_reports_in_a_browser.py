@@ -106,7 +106,7 @@ def test_hostile_names_stay_text(browser: Browser, reports: Path) -> None:
     tables = browser.run("return [...document.querySelectorAll('table.sorted')].map(table => table.id)")
     assert any(TOPIC in column(browser, table, 0) for table in tables)
     assert IMAGE in browser.run("return document.title")
-    assert IMAGE in browser.run("return document.querySelector('figure .wide').getAttribute('aria-label')")
+    assert IMAGE in browser.run("return document.querySelector('figure .scroll').getAttribute('aria-label')")
     assert browser.run("return document.querySelectorAll('script').length") == 1
     assert (
         browser.run("return document.querySelectorAll('img, [onerror], [onload], [onmouseover], b').length")
@@ -182,7 +182,7 @@ def test_text_stands_out_from_what_is_behind_it(browser: Browser, reports: Path,
       };
       const all = selector => [...document.querySelectorAll(selector)];
       return [Math.min(...all("p, td, th, figcaption, a").map(e => of(e, "color"))),
-        Math.min(...all("figure .wide use").map(e => Math.max(of(e, "fill"), of(e, "stroke"))))]"""
+        Math.min(...all("figure .scroll use").map(e => Math.max(of(e, "fill"), of(e, "stroke"))))]"""
     texts, shapes = browser.run(script)
     assert texts >= 4.5  # as WCAG asks of text, and of shapes
     assert shapes >= 3
