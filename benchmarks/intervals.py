@@ -50,12 +50,7 @@ def print_table(place: Path, draws: int, by: str) -> None:
     collection = read(place, **READING.get(place.name, {}))
     clusters = {"n_clusters": 10} if by == "cluster" else {}
     result = leave_out(
-        collection,
-        measures=measures_of(collection),
-        estimators=ESTIMATOR,
-        by=by,
-        draws=draws,
-        **clusters,
+        collection, measures=measures_of(collection), estimators=ESTIMATOR, by=by, draws=draws, **clusters
     )
     rows = result.to_frame("runs")
     rows = rows[(rows["estimator"] == ESTIMATOR) & (rows["std"] > 0)]

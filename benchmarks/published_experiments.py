@@ -12,12 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from published_methods import (
-    PaperSystemsAdjustment,
-    ToolAntiPrecision,
-    ToolSystemsAdjustment,
-    rounded,
-)
+from published_methods import PaperSystemsAdjustment, ToolAntiPrecision, ToolSystemsAdjustment, rounded
 
 from bayespool import leave_out, read_collection
 from bayespool.collection import Collection
@@ -190,11 +185,7 @@ def kept_runs(
 ) -> dict[int, tuple[str, ...]]:
     """The best runs, which make the pool, by cutoff."""
     settings = LeaveOutSettings.of(
-        measures=measures,
-        estimators="as-judged",
-        random_seed=1,
-        top=experiment.top,
-        **experiment.settings,
+        measures=measures, estimators="as-judged", random_seed=1, top=experiment.top, **experiment.settings
     )
     pooled = collection.truncate_pool(collection.pool_depth)
     return {measure.cutoff: best_runs(pooled, measure, settings) for measure in settings.measures}

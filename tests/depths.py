@@ -41,10 +41,7 @@ def collection_of(
         for t in range(n_topics)
     }
     runs = [
-        run_from_frame(
-            {str(t): {names[run, t, k]: -k for k in range(1, 21)} for t in range(n_topics)},
-            run,
-        )
+        run_from_frame({str(t): {names[run, t, k]: -k for k in range(1, 21)} for t in range(n_topics)}, run)
         for run in depths
     ]
     return build_collection(runs, qrels_from_frame(relevance), given_run_ids=given)

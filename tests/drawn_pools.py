@@ -12,11 +12,7 @@ from bayespool.measures import Estimates
 from bayespool.scoring import parse_estimator
 
 # Two topics judged to depth 2. True P@2: a ½ and 1, b ½ and ½, c 1 and ½.
-RANKINGS = {
-    "a": {"1": "xy", "2": "pq"},
-    "b": {"1": "yz", "2": "qr"},
-    "c": {"1": "wx", "2": "ps"},
-}
+RANKINGS = {"a": {"1": "xy", "2": "pq"}, "b": {"1": "yz", "2": "qr"}, "c": {"1": "wx", "2": "ps"}}
 RELEVANCE = {"1": {"x": 1, "y": 0, "z": 1, "w": 1}, "2": {"p": 1, "q": 1, "r": 0, "s": 0}}
 
 # What the score of the run loses on topics 1 and 2 when only the runs before the arrow are judged.

@@ -26,8 +26,7 @@ from bayespool.measures.base import MISSING_RANK
 COLLECTIONS = ("covid-round4", "dl21-passage", "trec2-adhoc", "trec2011-medical", "trec8-adhoc")
 FAST = ("covid-round4", "dl21-passage")  # to read the others takes longer
 every_collection = pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.slow if name not in FAST else ()) for name in COLLECTIONS],
+    "name", [pytest.param(name, marks=pytest.mark.slow if name not in FAST else ()) for name in COLLECTIONS]
 )
 MADE = ("example", "made up")
 DEPTH = 1000  # where cwl_eval ends

@@ -231,11 +231,7 @@ def everything_judged_in_the_pool() -> tuple[Collection, str]:
     """A pooled run that is short enough to be judged to its end."""
     pool = {**_POOL, "short": {"1": "ab", "2": "ijl"}}
     collection = from_rankings(
-        pool,
-        _POOL_RELEVANCE,
-        {**_POOL_ORGANIZATIONS, "short": "z"},
-        pooled_run_ids=tuple(pool),
-        pool_depth=3,
+        pool, _POOL_RELEVANCE, {**_POOL_ORGANIZATIONS, "short": "z"}, pooled_run_ids=tuple(pool), pool_depth=3
     )
     return collection, "short"
 

@@ -52,11 +52,7 @@ def predict_unexplained(
 
 
 def _bands(
-    collection: Collection,
-    completion: Completion,
-    unexplained: np.ndarray,
-    measure: Measure,
-    ci_prob: float,
+    collection: Collection, completion: Completion, unexplained: np.ndarray, measure: Measure, ci_prob: float
 ) -> Iterator[dict[str, float]]:
     unknowns, tails = completion.unknowns, [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
     judged, best = unexplained[unknowns.pair], unknowns.best_rank

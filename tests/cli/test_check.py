@@ -101,10 +101,7 @@ def test_wrong_input_is_said(check: Check) -> None:
         ),
         (["--prior", "gamma=Normal(0,1)"], "no prior 'gamma'"),
         (["-o", "/nowhere/out"], "there is no folder"),
-        (
-            ["--pooled-runs", "north-1"],
-            "has 1 organization, and holding some out needs three",
-        ),
+        (["--pooled-runs", "north-1"], "has 1 organization, and holding some out needs three"),
     ]:
         done = check(*arguments)
         assert done.exit_code == 1, arguments

@@ -108,18 +108,9 @@ def test_what_cannot_be_chosen_is_said_in_a_line(run: Callable[..., Outcome], wr
         (("--strategy", "best", "--budget", 10), "no strategy 'best'; known: "),
         (("--strategy", "rbp-c", "--budget", 10), "strategy 'rbp-c' learns from each judgment"),
         (("--strategy", "take"), "'take' does not say how much to judge; give a budget"),
-        (
-            ("--strategy", "take", "--stop", "nonrelevant"),
-            "looks at judgments, and there is none;",
-        ),
-        (
-            ("--strategy", "uniform", "--stop", "recall"),
-            "'uniform' draws a sample",
-        ),
-        (
-            ("--strategy", "take", "--stop", "knee"),
-            "no stopping rule 'knee'; known: ",
-        ),
+        (("--strategy", "take", "--stop", "nonrelevant"), "looks at judgments, and there is none;"),
+        (("--strategy", "uniform", "--stop", "recall"), "'uniform' draws a sample"),
+        (("--strategy", "take", "--stop", "knee"), "no stopping rule 'knee'; known: "),
         (("--strategy", "take", "--budget", 10, "--output", "/no/such/file"), "there is no folder /no/such"),
         (("--strategy", "take", "--budget", 10, "--output", "/tmp"), "is a folder"),
         (("--strategy", "take", "--budget", 10, "--output", "x.zst"), "x.zst: cannot write .zst; use "),

@@ -9,12 +9,7 @@ import pandas as pd
 import pytest
 
 from bayespool.errors import InputError
-from bayespool.experiments import (
-    central_share,
-    covered,
-    crps,
-    randomized_pit,
-)
+from bayespool.experiments import central_share, covered, crps, randomized_pit
 from bayespool.experiments.grading import interval_columns, interval_summary
 from bayespool.measures import Estimates, Values, parse_measure
 

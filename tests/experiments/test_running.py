@@ -18,12 +18,7 @@ from pairs import Pairs
 
 from bayespool import budgets, check_judges, leave_out
 from bayespool.errors import ExperimentChangedWarning
-from bayespool.experiments import (
-    load_example,
-    run_design,
-    vary_common_topics,
-    vary_pool_width,
-)
+from bayespool.experiments import load_example, run_design, vary_common_topics, vary_pool_width
 from bayespool.report import Result
 
 DRAWN: dict[str, Any] = {"estimators": ["as-judged", "posterior-background"], "draws": 20}

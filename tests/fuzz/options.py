@@ -26,15 +26,7 @@ COMMANDS = {
     "budgets": ["--qrels", "{qrels}", "--pool", "{pool}", "--budgets", "4,8", "-m", "P@3"],
 }
 # Options of several commands; one that a command lacks has to be refused like any other slip of the pen.
-NAMES = [
-    "--measures",
-    "-m",
-    "--estimators",
-    "--known-depth",
-    "--max-holes",
-    "--pooled-runs",
-    "--negative",
-]
+NAMES = ["--measures", "-m", "--estimators", "--known-depth", "--max-holes", "--pooled-runs", "--negative"]
 NAMES += [
     "--pool-strategy",
     "--pool-budget",

@@ -13,14 +13,7 @@ from toys import from_rankings
 from wide import wide
 
 from bayespool.errors import InputError
-from bayespool.plots import (
-    draw_forest,
-    draw_topics,
-    figure_grid,
-    plot_distance,
-    plot_forest,
-    plot_topics,
-)
+from bayespool.plots import draw_forest, draw_topics, figure_grid, plot_distance, plot_forest, plot_topics
 from bayespool.scoring import Scores, score
 
 POINTS = ["background", "smoothed", "anti-precision"]

@@ -17,13 +17,7 @@ from left_out import POINTS
 from small import small
 
 from bayespool.errors import OutputError
-from bayespool.experiments import (
-    LeaveOutResult,
-    budgets,
-    leave_out,
-    vary_common_topics,
-    vary_pool_width,
-)
+from bayespool.experiments import LeaveOutResult, budgets, leave_out, vary_common_topics, vary_pool_width
 from bayespool.report.reading import read_result
 from bayespool.report.result import Result
 from bayespool.report.terminal import print_result

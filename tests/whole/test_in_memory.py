@@ -218,10 +218,7 @@ def test_a_run_that_is_in_the_pool_too_is_read_once(folder: Path) -> None:
     assert set(collection.pooled_run_ids) <= set(collection.run_ids) == set(names)
     with pytest.raises(InputError, match="two runs are called"):
         read_collection(
-            folder / "qrels.txt",
-            frames[0].copy(),
-            pool=frames,
-            organizations=folder / "organizations.csv",
+            folder / "qrels.txt", frames[0].copy(), pool=frames, organizations=folder / "organizations.csv"
         )
 
 
@@ -322,11 +319,7 @@ def test_what_cannot_be_meant_is_refused(folder: Path) -> None:
         (read, ((qrels, qrels), {}), "Qrels objects where runs are expected"),
         (read, ((qrels,), {}), "no runs given"),
         (read, ((qrels, 3), {}), "no run can be read from a int"),
-        (
-            read,
-            ((qrels, [("q1", "d1", 0.5)]), {}),
-            "run run: tuple objects where named tuples are expected",
-        ),
+        (read, ((qrels, [("q1", "d1", 0.5)]), {}), "run run: tuple objects where named tuples are expected"),
         (read, ((qrels, {"a": [run, {"q": {"d": 1.0}}]}), {}), "run a: 2 runs where one is expected"),
         (call, ((run,), {}), "a Run where a Collection is expected"),
         (call, ((example,), {"pool": [run]}), "unknown settings ['pool']"),

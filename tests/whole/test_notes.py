@@ -33,11 +33,7 @@ from bayespool.cli.results import Outputs, with_output_options
 from bayespool.comparisons import reversals
 from bayespool.comparisons.comparing import compare_scores
 from bayespool.errors import InputError, PoolWarning
-from bayespool.experiments import (
-    check_judges,
-    load_example,
-    vary_pool_width,
-)
+from bayespool.experiments import check_judges, load_example, vary_pool_width
 from bayespool.pooling import choose, describe_pool, discover_pool
 from bayespool.report.result import Result
 from bayespool.report.saving import content

@@ -13,12 +13,7 @@ from hostile import IMAGE, QUOTES, SCRIPT, TOPIC, hostile_scores, many_runs
 from bayespool.report import write_report
 
 # Each page in each width and in each scheme, and each width in each scheme.
-FORMS = [
-    ("hostile", 1280, "light"),
-    ("hostile", 400, "dark"),
-    ("many", 1280, "dark"),
-    ("many", 400, "light"),
-]
+FORMS = [("hostile", 1280, "light"), ("hostile", 400, "dark"), ("many", 1280, "dark"), ("many", 400, "light")]
 NAMES = ["hostile", "many"]
 
 

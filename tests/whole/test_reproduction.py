@@ -53,11 +53,9 @@ TABLE_2 = {
 
 # What the published tool, version of 2020, prints for the anti-precision correction and for runs of one tag.
 TOOL = {
-    "Ad Hoc 2, one run left out, all runs": {
-        30: ((0.0084, 24), (0.0106, 39), (0.0082, 26)),
-    },
+    "Ad Hoc 2, one run left out, all runs": {30: ((0.0084, 24), (0.0106, 39), (0.0082, 26))},
     "Medical 2011, one organization left out, the best 75 %": {
-        10: ((0.0700, 223), (0.0391, 121), (0.0238, 62)),
+        10: ((0.0700, 223), (0.0391, 121), (0.0238, 62))
     },
 }
 
@@ -129,10 +127,7 @@ def test_without_its_ways_the_tool_computes_what_we_do() -> None:
             ToolAntiPrecision(decimals=None, moved_up_first=False, missing_unjudged=False, own_topics=False),
             AntiPrecision(),
         ),
-        (
-            ToolSystemsAdjustment(own_topics=False),
-            SystemsAdjustment(substitute=False, within_bounds=False),
-        ),
+        (ToolSystemsAdjustment(own_topics=False), SystemsAdjustment(substitute=False, within_bounds=False)),
     ]
     for tool, ours in pairs:
         left_out = [r for r in example.pooled_run_ids if r not in reduced.pooled_run_ids]

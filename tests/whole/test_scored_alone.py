@@ -55,10 +55,7 @@ def scored(collection: Collection, runs: Sequence[str] | str, **settings: object
 
 @pytest.fixture(
     scope="module",
-    params=[
-        pytest.param("relevant or not", marks=(pytest.mark.slow, pytest.mark.at_a_desk)),
-        "levels",
-    ],
+    params=[pytest.param("relevant or not", marks=(pytest.mark.slow, pytest.mark.at_a_desk)), "levels"],
 )
 def alone_and_beside(request: pytest.FixtureRequest) -> tuple[Scores, Scores]:
     if request.param == "levels":
