@@ -435,7 +435,7 @@ SHIFT = "shift"
 """Name of the prior of what is added to the log odds of unjudged documents."""
 
 LOOKED_AT = "Normal(-0.25, 0.25)"
-"""Prior of this shift where judgments decided what was judged (docs/diary.md)."""
+"""Prior of this shift where judgments decided what was judged (research/decisions/diary.md)."""
 
 
 def prior_names(model: str) -> tuple[str, ...]:
