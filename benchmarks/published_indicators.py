@@ -1,4 +1,4 @@
-"""What "Splitting Water" says of its indicators (§3 to §5.2), measured: tables of research/papers/reproduction.
+"""What "Splitting Water" says of its indicators (§3 to §5.2): tables of research/papers/reproduction.
 
     python benchmarks/published_indicators.py COLLECTIONS
 
