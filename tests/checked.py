@@ -19,7 +19,6 @@ from bayespool.posterior.steps import rungs_of
 P10 = parse_measure("P@10")
 
 every_model = pytest.mark.parametrize("model", MODEL_NAMES)
-two_models = pytest.mark.parametrize("model", ["background", "evidence"])  # a kind of evidence each
 
 with_the_first_arviz_stats = pytest.mark.skipif(
     not arviz_stats.__version__.startswith("0."),

@@ -7,34 +7,41 @@ import warnings
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import pytest
+from trec_files import refused
 
 from bayespool import (
     budgets,
     build_collection,
     check_judges,
+    check_models,
     compare,
     discover_pool,
-    impute,
     judge_next,
     leave_out,
     load_example,
     qrels_from_frame,
     read_collection,
-    read_qrels,
-    read_run,
     read_runs,
     score,
 )
-from bayespool.collection import Collection, add_judges, labels_from_frame
-from bayespool.errors import BayespoolWarning, InputError, InputWarning, warn_caller
-from bayespool.experiments import leave_types_out, vary_common_topics, vary_pool_width
+from bayespool.collection import Collection, add_judges, labels_from_frame, run_from_frame
+from bayespool.errors import (
+    BayespoolWarning,
+    InputError,
+    InputWarning,
+    did_you_mean,
+    known_names,
+    warn_caller,
+)
+from bayespool.pooling import parse_strategy
+from bayespool.scoring import ScoreSettings
 
 LEVEL = "P(rel=9)@10"  # no document has it
 POINT = "as-judged"
 QUICK = "posterior-ratio"
-TYPES = {run: "odd" if run.startswith("north") else "usual" for run in load_example().pooled_run_ids}
 
 
 def caught_by(call: Callable[[], object]) -> list[tuple[str, str]]:
@@ -61,11 +68,6 @@ def test_same_line_is_told_once_as_warnings_are() -> None:
     assert len(caught) == 1
 
 
-def lenient(path: Path, text: str) -> Path:
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
 def labeled() -> Collection:
     """The example with a judge who says the same of all documents."""
     example = load_example()
@@ -83,81 +85,80 @@ class Lazy:
 
 EXAMPLE = load_example()
 TINY = ({"q": {"d": 1.0}}, {"q": {"d": 1, "e": 0}})
-CALLS: dict[str, tuple[str, Callable[[], object]]] = {
-    "score": ("InputWarning", lambda: score(EXAMPLE, measures=LEVEL, estimators=POINT)),
-    "score, in memory": (
-        "NoPoolWarning",
-        lambda: score(read_collection(TINY[1], TINY[0]), estimators=POINT),
+CALLS: dict[str, Callable[[], object]] = {
+    "InputWarning of score": lambda: score(EXAMPLE, measures=LEVEL, estimators=POINT),
+    "PooledRunWarning of score": lambda: score(EXAMPLE, "north-1", estimators=POINT),
+    "NoPoolWarning of a model": lambda: score(build_collection(*TINY), "run", draws=10),
+    "InputWarning by a property": lambda: Lazy().warned,
+    "InputWarning of judge_next": lambda: judge_next(EXAMPLE, "new-a", LEVEL, estimator=QUICK, draws=10),
+    "InputWarning of check_judges": lambda: check_judges(labeled(), LEVEL),
+    "InputWarning of leave_out": lambda: leave_out(EXAMPLE, LEVEL, estimators=POINT),
+    "InputWarning of budgets": lambda: budgets(EXAMPLE, LEVEL, strategies="take", budgets=[200]),
+    "NoPoolWarning of read_collection": lambda: read_collection(TINY[1], TINY[0]),
+    "OrganizationWarning of a pool": lambda: read_collection({"q": {"d": 1}}, pool={"a": {"q": {"d": 1.0}}}),
+    "NoPoolWarning of discover_pool": lambda: discover_pool(
+        build_collection({"q": {"x": 1.0}}, TINY[1]), ["run"]
     ),
-    "score, pooled": ("PooledRunWarning", lambda: score(EXAMPLE, "north-1", estimators=POINT)),
-    "score, a model without a pool": (
-        "NoPoolWarning",
-        lambda: score(build_collection(*TINY), "run", draws=10),
-    ),
-    "compare": ("InputWarning", lambda: compare(EXAMPLE, measures=LEVEL, estimators=POINT)),
-    "compare, by a property": ("InputWarning", lambda: Lazy().warned),
-    "impute": ("InputWarning", lambda: impute(EXAMPLE, measures=LEVEL, estimator=QUICK, draws=2)),
-    "judge_next": ("InputWarning", lambda: judge_next(EXAMPLE, "new-a", LEVEL, estimator=QUICK, draws=10)),
-    "check_judges": ("InputWarning", lambda: check_judges(labeled(), LEVEL)),
-    "leave_out": ("InputWarning", lambda: leave_out(EXAMPLE, LEVEL, estimators=POINT)),
-    "budgets": ("InputWarning", lambda: budgets(EXAMPLE, LEVEL, strategies="take", budgets=[200])),
-    "vary_pool_width": (
-        "InputWarning",
-        lambda: vary_pool_width(EXAMPLE, LEVEL, widths=[2], n_samples=2, estimators=POINT),
-    ),
-    "vary_common_topics": (
-        "InputWarning",
-        lambda: vary_common_topics(EXAMPLE, LEVEL, widths=[4], n_common=[5], n_samples=2, estimators=POINT),
-    ),
-    "leave_types_out": (
-        "InputWarning",
-        lambda: leave_types_out(EXAMPLE, LEVEL, run_types=TYPES, types=["odd"], estimators=POINT),
-    ),
-    "read_collection": ("NoPoolWarning", lambda: read_collection(TINY[1], TINY[0])),
-    "read_collection, organizations": (
-        "OrganizationWarning",
-        lambda: read_collection({"q": {"d": 1}}, pool={"a": {"q": {"d": 1.0}}}),
-    ),
-    "discover_pool": (
-        "NoPoolWarning",
-        lambda: discover_pool(build_collection({"q": {"x": 1.0}}, TINY[1]), ["run"]),
-    ),
-    "add_judges": ("InputWarning", labeled),
-    "add_judgments": (
-        "InputWarning",
-        lambda: build_collection({"q": {"d": 1.0, "x": 0.5}}, TINY[1]).add_judgments(
-            qrels_from_frame({"q": {"x": 1, "y": 1}})
-        ),
-    ),
+    "InputWarning of add_judgments": lambda: build_collection(
+        {"q": {"d": 1.0, "x": 0.5}}, TINY[1]
+    ).add_judgments(qrels_from_frame({"q": {"x": 1, "y": 1}})),
 }
 
 
-def test_warning_of_a_public_function_names_the_file_of_the_call() -> None:
-    for category, call in CALLS.values():
-        found = caught_by(call)
-        assert category in [name for _, name in found], (category, call)
-        assert {filename for filename, _ in found} == {__file__}, (category, call)
-
-
-def test_warnings_of_readers_name_the_file_of_the_call(tmp_path: Path) -> None:
-    run = lenient(
-        tmp_path / "a.run", "q Q0 d 1 0.5 a\nbad line\n" + "".join(f"q Q0 d{i} 1 0.4 a\n" for i in range(10))
+def test_warning_of_a_public_function_names_the_file_of_the_call(tmp_path: Path) -> None:
+    (tmp_path / "a.run").write_text(
+        "q Q0 d 1 0.5 a\nbad\n" + "".join(f"q Q0 d{i} 1 0.4 a\n" for i in range(20))
     )
-    qrels = lenient(
-        tmp_path / "qrels.txt", "q 0 d 1\nbad line\n" + "".join(f"q 0 d{i} 0\n" for i in range(10))
-    )
-    for call in (
-        lambda: read_run(run, strict=False),
-        lambda: read_runs([run], strict=False),
-        lambda: read_qrels(qrels, strict=False),
-        lambda: read_collection(qrels, run, strict=False),
-    ):
+    reading = {"InputWarning of read_runs": lambda: read_runs(tmp_path / "a.run", strict=False)}
+    for name, call in (CALLS | reading).items():
         found = caught_by(call)
-        assert "InputWarning" in [name for _, name in found]
-        assert {filename for filename, _ in found} == {__file__}
+        assert name.partition(" ")[0] in [category for _, category in found], name
+        assert {filename for filename, _ in found} == {__file__}, name
 
 
 def test_warning_of_another_experiment_in_the_folder_names_the_file_of_the_call(tmp_path: Path) -> None:
     leave_out(EXAMPLE, estimators=POINT, folder=tmp_path)
     found = caught_by(lambda: leave_out(EXAMPLE, estimators=POINT, folder=tmp_path, truth="full"))
     assert found == [(__file__, "ExperimentChangedWarning")]
+
+
+ANY: Any = score
+
+
+def test_near_name_is_asked_for() -> None:
+    for name, known, meant in [
+        ("drawz", ["draws", "tune"], "draws"),
+        ("NDCG", ["nDCG", "P"], "nDCG"),
+        ("sigma_org", ["sigma_topic", "sigma_organization"], "sigma_organization"),
+        ("sigma", ["sigma_topic", "sigma_organization"], ""),  # the beginning of both
+        ("dr", ["draws"], ""),
+        ("xyz", [], ""),
+        (3, ["30"], ""),
+    ]:
+        asked, rest = f"did you mean {meant!r}?" if meant else "", f"known: {', '.join(known)}"
+        assert did_you_mean(name, known) == asked, (name, known)
+        assert known_names(name, known) == f"{asked} {rest}".lstrip(), (name, known)
+
+
+MEANT: dict[str, Callable[[], object]] = {
+    "posterior-combined": lambda: score(EXAMPLE, estimators="posterior-combind"),
+    "draws": lambda: ANY(EXAMPLE, drawz=3),
+    "ci_prob": lambda: ANY(EXAMPLE, ci_probb=0.9),
+    "chains": lambda: leave_out(EXAMPLE, **{"chain": 3}),  # type: ignore[arg-type]
+    "estimand": lambda: score(EXAMPLE, estimators="interpolated(estimate=1)"),
+    "sigma_topic": lambda: score(EXAMPLE, priors={"sigma_topics": "x"}, estimators="posterior-ratio"),
+    "complete": lambda: ScoreSettings(estimand="complet"),  # type: ignore[arg-type]
+    "laplace": lambda: score(EXAMPLE, engine="laplas", estimators="posterior-ratio"),
+    "nDCG": lambda: score(EXAMPLE, measures="ndgc@10"),
+    "ratio": lambda: check_models(EXAMPLE, models="ratios"),
+    "combmnz": lambda: parse_strategy("combmnx"),
+    "new-a": lambda: score(EXAMPLE, "new_a"),
+    "north-1": lambda: score(EXAMPLE, unpool="nort-1"),
+    "north": lambda: EXAMPLE.unpool(organization="nort"),
+    "scroe": lambda: run_from_frame([{"qid": 1, "docno": 2, "scroe": 3}], "x"),
+}
+
+
+def test_error_asks_what_was_meant() -> None:
+    for meant, call in MEANT.items():
+        assert f"did you mean {meant!r}?" in str(refused(call)), meant

@@ -6,11 +6,15 @@ import subprocess
 import sys
 
 import pytest
+from trec_files import refused
 
 from bayespool import names
-from bayespool.cli import completion
+from bayespool.corrections import Background
+from bayespool.corrections.divekar_majumder import Precise
 from bayespool.errors import InputError
 from bayespool.measures import MEASURES, parse_measure
+from bayespool.names import settings_in
+from bayespool.pooling import RRF, Stratified, Take
 
 REGISTERED = """
 from bayespool import names
@@ -44,15 +48,40 @@ def test_every_measure_offered_is_one_and_every_family_is_offered() -> None:
     assert {measure.name for measure in offered} == of_package
 
 
-def test_a_registered_estimator_is_among_the_names() -> None:
-    """Once they are loaded the registry is asked."""
-    from bayespool.scoring import ESTIMATOR_NAMES
-
-    assert [*completion.estimators("point"), *completion.estimators("posterior")] == list(ESTIMATOR_NAMES)
-
-
 def test_what_is_not_the_packages_own_needs_a_description() -> None:
     assert names.description_of("take") == "the documents of the best ranks"
     assert names.description_of("mine", "my own") == "my own"
     with pytest.raises(InputError, match="'mine' has no description; say in a line what it does"):
         names.description_of("mine")
+
+
+def test_what_a_text_cannot_say() -> None:
+    for text, make, message in (
+        ("rrf(q=1)", RRF, "there is no setting 'q'; rrf has k"),
+        ("take(k=1)", Take, "there is no setting 'k'; take has none"),
+        ("rrf(k=abc)", RRF, "k cannot be abc; write a number, a text in quotes, True"),
+        ("precise(sample=judged)", Precise, "sample cannot be judged; write 'hidden', 'judged'"),
+        ("rrf(k=10", RRF, "the parenthesis is not closed; write rrf(k=60)"),
+        ("rrf(k=)", RRF, "cannot be read; write rrf(k=60)"),
+        ("rrf(10)", RRF, "write settings as name=value; write rrf(k=60)"),
+        ("take(", Take, "the parenthesis is not closed; write take(setting=value)"),
+        ("rrf(k=1)(k=2)", RRF, "write settings as name=value"),
+        ("rrf(k=1.5)", RRF, "k must be a whole number"),
+        ("rrf(**{'k': 1})", RRF, "write settings as name=value"),
+    ):
+        said = str(refused(settings_in, text, "strategy", make))
+        assert f": {message}" in said, text
+    text = "stratified(depths=(3, 9), rates=(1.0, 2, 3))"
+    assert settings_in(text, "strategy", Stratified) == {"depths": (3, 9), "rates": (1.0, 2, 3)}
+
+
+def test_a_setting_that_the_name_stands_for() -> None:
+    with pytest.raises(InputError, match=r"there is no setting 'e'; background has estimand, fit$"):
+        settings_in("background(e=1)", "estimator", Background, fixed={"e": 2})
+
+
+def test_a_class_that_takes_any_setting() -> None:
+    class Any:
+        def __init__(self, **settings: object) -> None: ...
+
+    assert settings_in("any(a=1, b='x')", "estimator", Any) == {"a": 1, "b": "x"}

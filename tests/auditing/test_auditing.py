@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 
-import numpy as np
 import pytest
 from audits import FAST, answers, planned, true_values
 
-from bayespool import audit, compare, load_example, qrels_from_frame, score
+from bayespool import audit, load_example, qrels_from_frame
 from bayespool.auditing import Audit
 from bayespool.errors import InputError, InputWarning
-from bayespool.pooling import describe_pool
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
@@ -77,24 +75,6 @@ def test_judgments_of_documents_that_were_not_drawn_are_told() -> None:
     assert again.n_judged == 10
 
 
-def test_it_stops_at_the_width_that_was_asked_for() -> None:
-    found = judged(planned(until=0.05), budget=5)
-    assert not found.is_done
-    while not found.is_done:
-        found = judged(found, budget=5)
-    assert found.width <= 0.05
-    more = judged(found, budget=50)
-    assert len(more) == len(found)
-    assert "stop: a width of at most 0.05 is reached" in more.summary()[-2]
-
-
-def test_the_seed_decides_what_is_drawn() -> None:
-    one, two, other = planned(), planned(), planned(random_seed=2)
-    assert one.walked.chosen.tolist() == two.walked.chosen.tolist()
-    assert one.walked.chosen.tolist() != dataclasses.replace(one, random_seed=2).walked.chosen.tolist()
-    assert one.metadata["digest"] == two.metadata["digest"] != other.metadata["digest"]
-
-
 def test_a_pair_is_ordered_at_any_time() -> None:
     runs = ("new-a", "new-b")
     found = audit(load_example(), runs, "P@10", budget=500, **FAST)
@@ -117,38 +97,6 @@ def test_ratios_have_conservative_intervals_and_say_so() -> None:
         assert ((low <= truth) & (truth <= high)).all(), text
         assert done.looseness > 0, text
         assert any("is no sum of gains" in note for note in done.notes()), text
-
-
-def test_a_refuted_posterior_is_told() -> None:
-    found = planned(budget=999)
-    wrong = dataclasses.replace(found.urn, chance=np.full(len(found.urn), 0.97))
-    done = judged(dataclasses.replace(found, urn=wrong))
-    assert done.evidence > 20
-    assert done.notes()[0].startswith("the judgments refute the posterior (evidence ")
-    (truth,) = true_values("P@10", found.run_ids)
-    assert done.intervals[0].max() <= truth <= done.intervals[1].min()
-
-
-def test_a_refutation_goes_with_the_judgments() -> None:
-    """Into scores, comparisons and what is read back, with the judgments as evidence."""
-    example, found = load_example(), planned(budget=999)
-    wrong = dataclasses.replace(found.urn, chance=np.full(len(found.urn), 0.97))
-    refuting = judged(dataclasses.replace(found, urn=wrong), 30)
-    informed = refuting.inform(example)
-    assert int(informed.is_own.sum()) == 30
-    low, high = refuting.interval
-    (note,) = describe_pool(informed).notes
-    assert f"refute the posterior without them (evidence {refuting.evidence:.3g}, " in note
-    assert f"{low:.4f}–{high:.4f} is guaranteed at 95 %" in note
-    scores = score(informed, "new-b", "P@10", estimators="background")
-    assert note in scores.notes()
-    (row,) = scores.to_frame().to_dict("records")
-    assert row["bound_upper"] - row["bound_lower"] == pytest.approx((found.urn.high.sum()) * 14 / 44)
-    compared = compare(informed, ["new-a", "new-b"], "P@10", estimators="posterior-ratio", draws=50)
-    assert note in compared.notes()
-    assert not describe_pool(judged(found, 30).inform(example)).notes
-    with pytest.raises(InputError, match="no line is a judgment"):
-        found.inform(example)
 
 
 def test_an_interval_that_is_empty_is_told() -> None:

@@ -35,15 +35,6 @@ def certificate() -> tuple[Audit, str]:
         return found, Path(folder, "audit.json").read_text()
 
 
-def test_it_is_read_back_and_goes_on(tmp_path: Path) -> None:
-    found, text = certificate()
-    (tmp_path / "audit.json").write_text(text)
-    again = read_audit(tmp_path / "audit.json")
-    again.save(tmp_path / "again.json")
-    assert (tmp_path / "again.json").read_text() == text
-    assert again.go_on(answers(again)).interval == found.go_on(answers(found)).interval
-
-
 def judgment(document: dict[str, Any], *, everywhere: bool) -> None:
     step = document["steps"][3]
     step["relevance"] = 1 - min(step["relevance"], 1)
@@ -113,10 +104,3 @@ def test_every_change_is_found(tmp_path: Path) -> None:
         with pytest.raises(InputError) as refused:
             read_audit(path)
         assert re.search(words, str(refused.value)), what
-
-
-def test_other_files_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "audit.json").write_text("{}")
-    for name, words in (("audit.json", "holds no result"), ("audit.csv", r"ends in \.json")):
-        with pytest.raises(InputError, match=words):
-            read_audit(tmp_path / name)

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from bayespool import parse_measure
-from bayespool.auditing.envelopes import TopicOfRun, check_auditable, envelope
-from bayespool.errors import InputError
+from bayespool.auditing.envelopes import TopicOfRun, envelope
 from bayespool.measures import Normalized, Tally
 
 LEVELS = (1, 2)
@@ -38,21 +37,14 @@ def toy(seed: int, cutoff: int, n_levels: int = 1) -> TopicOfRun:
 
 
 COMPLETED = {
-    1: ("P@4", "RBP(p=0.8)@5", "nDCG@4", "AP@6", "R@5", "RR@6", "AP(ideal='judged')@6"),
-    2: (
-        "DCG@6",
-        "SDCG(max_rel=2)@6",
-        "nDCG(dcg='exp-log2')@6",
-        "nDCG(ideal='judged')@6",
-        "P(rel=2)@6",
-        "AP(rel=2)@6",
-    ),
+    1: "P@4 RBP(p=0.8)@5 nDCG@4 AP@6 R@5 RR@6 AP(ideal='judged')@6",
+    2: "DCG@6 SDCG(max_rel=2)@6 nDCG(dcg='exp-log2')@6 nDCG(ideal='judged')@6 P(rel=2)@6 AP(rel=2)@6",
 }
 
 
 @pytest.mark.parametrize("n_levels", COMPLETED)
 def test_every_completion_lies_between(n_levels: int) -> None:
-    for text in COMPLETED[n_levels]:
+    for text in COMPLETED[n_levels].split():
         assert_between(text, n_levels)
 
 
@@ -96,16 +88,3 @@ def test_contributions_of_recall_by_hand() -> None:
     assert found.base_low == pytest.approx(2 / 4.75 + 0.75 * slope)
     assert found.low.tolist() == pytest.approx([1 / 6 - slope, -slope])
     assert (found.base_high, found.high.tolist()) == (0.5, [1 / 5, 0.0])
-
-
-def test_ndcg_is_a_sum_where_the_ideal_is_full() -> None:
-    topic = toy(1, 4)._replace(tally=Tally(np.array([[9]]), (1,)))
-    found = envelope(parse_measure("nDCG@4"), topic)
-    assert found.low.tolist() == pytest.approx(found.high.tolist())
-    assert found.base_low == pytest.approx(found.base_high)
-
-
-def test_other_measures_are_refused() -> None:
-    for text in ("AntiP@10", "ERR@10", "Success@10"):
-        with pytest.raises(InputError, match="cannot be audited"):
-            check_auditable(parse_measure(text))

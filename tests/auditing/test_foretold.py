@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 
@@ -39,14 +37,6 @@ def test_what_is_shared_is_learned_as_by_normal_regression() -> None:
     learned = 0.2 * 0.5 / v / precision
     assert found.mean[0] == pytest.approx((1 + 3 * (0.5 + 0.2 * learned)) / 4)
     assert found.std[0] == pytest.approx(np.sqrt((3 * 0.05) ** 2 / precision + 3 * v / 16))
-
-
-def test_the_posterior_that_is_off_a_line_ends_at_the_value() -> None:
-    """The mean and the spread at the start are the posterior's own, and all is known at the end."""
-    urn = dataclasses.replace(urn_of(np.full(3, 0.5)), mean=0.6, std=0.1)
-    found = foretell(urn, np.arange(3), np.array([1.0, 1.0, 0.0]))
-    assert found.mean[-1] == pytest.approx(2 / 3)
-    assert found.std[-1] == 0
 
 
 def test_a_posterior_is_refuted_if_it_is_wrong() -> None:

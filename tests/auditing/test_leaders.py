@@ -14,7 +14,7 @@ import pytest
 from audits import FAST, answers, true_values
 
 from bayespool import audit, load_example, qrels_from_frame, read_audit
-from bayespool.auditing import Audit, LeaderAudit, Urn
+from bayespool.auditing import LeaderAudit, Urn
 from bayespool.errors import InputError, InputWarning
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
@@ -34,15 +34,6 @@ def to_the_end(found: LeaderAudit, budget: int = 30) -> LeaderAudit:
     while not found.is_done:
         found = found.go_on(answers(found), budget=budget)
     return found
-
-
-def test_the_leader_is_the_best_by_the_posterior_and_stays_it() -> None:
-    found = planned()
-    assert found.leader == "north-1"
-    assert found.run_ids == ("north-1", "south-1", "south-2", "west-1")
-    assert all(urn.mean >= 0 for urn in found.urns)
-    assert found.summary()[0] == "P@10: north-1 led by the posterior before any judgment"
-    assert to_the_end(found).run_ids == found.run_ids
 
 
 def test_all_differences_have_the_same_draws_and_share_the_error() -> None:
@@ -70,13 +61,8 @@ def test_probabilities_are_as_the_sum_of_what_differences_need() -> None:
 @pytest.mark.parametrize("text", ["P@10", "nDCG@10"])
 def test_it_says_who_is_the_best_and_stops(text: str) -> None:
     found = to_the_end(planned(text))
-    values = dict(
-        zip(
-            RUNS,
-            true_values(text.replace("@", "(ideal='shared')@") if "n" in text else text, RUNS),
-            strict=True,
-        )
-    )
+    of = text.replace("@", "(ideal='shared')@") if "n" in text else text
+    values = dict(zip(RUNS, true_values(of, RUNS), strict=True))
     for run, (low, high) in found.intervals.items():
         assert low <= values[found.leader] - values[run] <= high
     verdicts = set(found.leader_is.values())
@@ -89,28 +75,8 @@ def test_it_says_who_is_the_best_and_stops(text: str) -> None:
     assert found.n_judged < len(found.urns[0])
 
 
-def test_what_is_open_is_told_and_left_at_a_width() -> None:
-    found = planned()
-    assert found.summary()[1] == "north-1 cannot be separated yet from south-1, south-2, west-1"
-    frame = found.to_frame()
-    assert frame["leader_is"].tolist() == ["open"] * 3
-    assert frame[["p_better", "p_worse"]].to_numpy().tolist() == [[1, 1]] * 3
-    assert len(found.go_on(answers(found))) == 40  # 20 wait, as before
-    wide = found.go_on(answers(found), budget=5, until=1.0)
-    assert wide.is_done
-    assert wide.summary()[-2] == "stop: each difference has a sign or is at most 1 wide"
-
-
-def test_evidence_does_not_grow_with_the_number_of_runs() -> None:
-    found, _, _ = simulated(np.random.default_rng(5), "adverse")
-    names = [f"copy of {run}" for run in found.run_ids[1:]]
-    twice = dataclasses.replace(found, urns=found.urns * 2, run_ids=(*found.run_ids, *names))
-    assert twice.evidence == pytest.approx(found.evidence)
-    assert min(a.evidence for a in found.audits) < found.evidence < max(a.evidence for a in found.audits)
-
-
 def test_a_run_with_the_same_documents_is_equal() -> None:
-    found, _, _ = simulated(np.random.default_rng(5), "right")
+    found, _ = simulated(np.random.default_rng(5), "right")
     nothing = np.zeros(len(found.known))
     same = dataclasses.replace(found.urns[0], low=nothing, high=nothing, least=-0.1, most=0.1)
     found = dataclasses.replace(found, urns=(*found.urns, same), run_ids=(*found.run_ids, "e"))
@@ -144,9 +110,6 @@ def test_it_informs_a_collection() -> None:
     assert int(done.inform(example).is_own.sum()) == 20
 
 
-# Certificates
-
-
 @cache
 def certificate(folder: Path) -> str:
     found = planned()
@@ -171,19 +134,13 @@ def judgment(document: dict[str, Any]) -> None:
 
 
 CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "step 30: probability is": lambda d: d["steps"][-1].update(
-        probability=0.9 * d["steps"][-1]["probability"]
-    ),
-    "holds no whole": lambda d: d["metadata"]["runs"].insert(
-        0, d["metadata"]["runs"].pop(1)
-    ),  # another leader
+    "step 30: probability is": lambda d: d["steps"][-1].update(probability=0.123),
+    "holds no whole": lambda d: d["metadata"]["runs"].reverse(),  # another leader
     "holds no whole audit": judgment,
     "against south-2: leader_is is open, and better": lambda d: d["differences"][1].update(
         leader_is="better"
     ),
-    "against west-1: lower is": lambda d: d["differences"][2].update(
-        lower=d["differences"][2]["lower"] + 0.01
-    ),
+    "against west-1: lower is": lambda d: d["differences"][2].update(lower=0.123),
     "step 1: seed 2 and the judgments before draw": lambda d: d["metadata"].update(random_seed=2),
 }
 
@@ -198,76 +155,38 @@ def test_every_change_is_found(tmp_path: Path) -> None:
             read_audit(tmp_path / "changed.json")
 
 
-# Validity
-
-
-def simulated(rng: np.random.Generator, model: str) -> tuple[LeaderAudit, np.ndarray, np.ndarray]:
+def simulated(rng: np.random.Generator, model: str) -> tuple[LeaderAudit, np.ndarray]:
     """Four runs over 60 documents; a model that is right, useless or adverse; the truth of differences."""
     places = (rng.random((4, 60)) < 0.5).astype(float) / 100
     p = 1 / (1 + np.exp(-rng.normal(-0.5, 1.5, 60)))
     m = {"right": p, "useless": rng.permutation(p), "adverse": 1 - p}[model]
     worth = (rng.random(60) < p).astype(float)
     places = places[np.argsort(-(places @ m), kind="stable")]
-    names = tuple(map(str, range(60)))
-    urns = []
-    for other in places[1:]:
-        c = places[0] - other
+    used = (places != places[0]).any(axis=0)
+    n, chance, names = int(used.sum()), m[used], tuple(map(str, np.flatnonzero(used)))
+    spread, urns = np.sqrt(chance * (1 - chance)), []
+    for c in (places[0] - places[1:])[:, used]:
         least, most = np.minimum(c, 0).sum(), np.maximum(c, 0).sum()
-        urns.append(
-            Urn(names, names, c, c, m, np.sqrt(m * (1 - m)), np.zeros(60), 0, 0, least, most, 0, 1, (0, 1))
-        )
-    used = np.any([urn.low != 0 for urn in urns], axis=0)
-    urns = [
-        Urn(
-            *(tuple(np.array(names)[used]) for _ in range(2)),
-            *(getattr(urn, name)[used] for name in ("low", "high", "chance", "spread", "shared")),
-            *(0.0, 0.0, urn.least, urn.most, 0.0, 1.0),
-            (0.0, 1.0),
-        )
-        for urn in urns
-    ]
-    n = int(used.sum())
+        ends = (0.0, 0.0, least, most, 0.0, 1.0)
+        urns.append(Urn(names, names, c, c, chance, spread, np.zeros(n), *ends, (0.0, 1.0)))
+    relevance, seed = worth[used].astype(np.int64), int(rng.integers(10**6))
+    given = {"known": np.arange(n), "random_seed": seed, "ci_prob": 0.95, "until": None, "details": {}}
     found = LeaderAudit(
-        urns=tuple(urns),
-        run_ids=("a", "b", "c", "d"),
-        measure="P@10",
-        relevance=worth[used].astype(np.int64),
-        known=np.arange(n),
-        random_seed=int(rng.integers(10**6)),
-        ci_prob=0.95,
-        until=None,
-        details={},
+        urns=tuple(urns), run_ids=("a", "b", "c", "d"), measure="P@10", relevance=relevance, **given
     )
-    return found, places @ worth, used
+    return found, places @ worth
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["right", "useless", "adverse"])
+@pytest.mark.parametrize("model", ["useless", "adverse"])
 def test_no_difference_is_ever_missed_in_19_of_20_audits(model: str) -> None:
     missed, n = 0, 200
     for seed in range(n):
-        found, values, _ = simulated(np.random.default_rng([seed, 2]), model)
+        found, values = simulated(np.random.default_rng([seed, 2]), model)
         ends = [audit.intervals for audit in found.audits]
-        truth = values[0] - values[1:]
-        missed += any(
-            bool((low > t + 1e-9).any() or (high < t - 1e-9).any())
-            for (low, high), t in zip(ends, truth, strict=True)
-        )
+        truth = zip(ends, values[0] - values[1:], strict=True)
+        missed += any(((low > t + 1e-9) | (high < t - 1e-9)).any() for (low, high), t in truth)
     assert missed <= n * 0.05 + 3 * np.sqrt(n * 0.05 * 0.95)
-
-
-def test_with_all_judged_the_intervals_are_the_differences() -> None:
-    found, values, _ = simulated(np.random.default_rng(5), "right")
-    ends = np.array(list(found.intervals.values()))
-    assert ends == pytest.approx(np.repeat((values[0] - values[1:])[:, None], 2, axis=1), abs=1e-9)
-
-
-def test_a_difference_that_bounds_settle_has_a_p_value_of_0() -> None:
-    """new-a is better than coast-1 by .08 or more whatever is unjudged."""
-    found = audit(load_example(), ("new-a", "coast-1"), "P@10", budget=1, **FAST)
-    assert found.interval[0] == pytest.approx(0.08)
-    assert isinstance(found, Audit)
-    assert found.p_values == (0, 1)
 
 
 def test_its_figures_are_of_the_closest_run_first(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from audits import planned, true_values, truth
 from small import small
 
 from bayespool import complete, parse_measure
@@ -55,16 +54,3 @@ def test_chances_spreads_and_what_is_shared_are_those_of_the_draws() -> None:
     assert urn.spread == pytest.approx(worth.std(axis=0), abs=0.08)
     both = np.sqrt(urn.low**2 @ (urn.spread**2 - urn.shared**2) + (urn.low @ urn.shared) ** 2)
     assert both == pytest.approx(urn.std, rel=0.1)
-
-
-def test_documents_that_both_runs_rank_alike_are_not_drawn() -> None:
-    collection = small()
-    run = collection.unpooled_run_ids[0]
-    completion = complete(collection, (run, run), "P@10", model="ratio", draws=20)
-    assert len(find_urn(completion, parse_measure("P@10"))) == 0
-
-
-def test_the_true_value_is_the_sum_of_true_contributions() -> None:
-    urn = planned().urn
-    worth = np.array(urn.worth)[[truth()[key] for key in zip(urn.query_ids, urn.doc_ids, strict=True)]]
-    assert urn.base_low + urn.low @ worth == pytest.approx(true_values("P@10", ("new-b",))[0])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -59,32 +58,6 @@ def table(text: str, heading: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.slow
-def test_tables_are_those_of_the_files(check: Check, tmp_path: Path) -> None:
-    done = check("-m", "P@10", "-m", "P(rel=2)@5", "-o", str(tmp_path / "out"), "--figures", "none")
-    assert done.exit_code == 0, done.output
-    frame = pd.read_csv(tmp_path / "out" / "calibration.csv")
-    elpd = pd.read_csv(tmp_path / "out" / "elpd.csv")
-    assert frame["measure"].unique().tolist() == ["P@10", "P(rel=2)@5"]
-    assert frame["model"].unique().tolist() == ["ratio", "rankings", "combined"]
-    for measure in ("P@10", "P(rel=2)@5"):
-        first = frame[(frame["measure"] == measure) & (frame["ci_prob"] == 0.95)].set_index("model")
-        n_runs, n_organizations = first[["n_runs", "n_organizations"]].iloc[0]
-        heading = f"{measure}: {n_runs} runs of {n_organizations} organizations, held out in 5 folds"
-        shown = table(done.stdout, heading)
-        assert list(shown) == ["ratio", "rankings", "combined"]
-        for model, cells in shown.items():
-            assert float(cells[0]) == pytest.approx(first.loc[model, "mae"], abs=6e-5)
-            assert float(cells[3]) == pytest.approx(first.loc[model, "pit_inside"], abs=6e-4)
-            assert float(cells[-1]) == pytest.approx(first.loc[model, "width"], abs=6e-5)
-        shown = table(done.stdout, f"{measure}: expected log predictive density")
-        of_measure = elpd[elpd["measure"] == measure].set_index("model")
-        assert list(shown) == of_measure.index.tolist()
-        for model, cells in shown.items():
-            assert float(cells[0]) == pytest.approx(of_measure.loc[model, "elpd"], abs=0.06)
-        assert shown["combined"][-2:] == ["–", "–"]
-
-
-@pytest.mark.slow
 def test_folder_holds_tables_figures_containers_and_settings(check: Check, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = check("-o", str(out), "--seed", "5", "--folds", "3", "--prior", "mu=Normal(-1, 1)")
@@ -110,30 +83,6 @@ def test_folder_holds_tables_figures_containers_and_settings(check: Check, tmp_p
 
 
 @pytest.mark.slow
-def test_a_graded_measure_has_a_container_for_each_step(check: Check, tmp_path: Path) -> None:
-    done = check("-m", "DCG@10", "-o", str(tmp_path / "out"), "--models", "ratio", "--figures", "none")
-    assert done.exit_code == 0, done.output
-    assert "summed over 2 steps of relevance (weight in combined: of the first)" in done.stdout
-    runs = pd.read_csv(tmp_path / "out" / "runs.csv")
-    found = {path.name for path in (tmp_path / "out").glob("*.nc")}
-    assert found == {"DCG_10-ratio.nc", "DCG_10-ratio-2-of-1.nc"}
-    with xr.open_datatree(tmp_path / "out" / "DCG_10-ratio.nc", engine="h5netcdf") as tree:
-        value = tree["observed_data"]["value"].to_series()
-        np.testing.assert_allclose(value[runs["run_id"]], runs["value"])
-        predicted = tree["predictions"]["value"].mean(("chain", "draw")).to_series()
-        np.testing.assert_allclose(predicted[runs["run_id"]], runs["value_predicted"])
-        first = int(tree["observed_data"]["n_hidden_relevant"].sum())
-    with xr.open_datatree(tmp_path / "out" / "DCG_10-ratio-2-of-1.nc", engine="h5netcdf") as tree:
-        assert "predictions" not in tree.children
-        assert "value" not in tree["observed_data"]
-        assert (
-            int(tree["predictions_constant_data"]["n_hidden"].sum()) == first
-        )  # what reached the first step
-    refused = check("-m", "Judged@10")
-    assert refused.exit_code == 1
-
-
-@pytest.mark.slow
 def test_same_command_writes_the_same_bytes(check: Check, tmp_path: Path) -> None:
     for name in ("a", "b"):
         done = check("-o", str(tmp_path / name), "--models", "ratio", "--figures", "svg")
@@ -142,16 +91,6 @@ def test_same_command_writes_the_same_bytes(check: Check, tmp_path: Path) -> Non
     assert "predictive-P_10.svg" in names
     for name in names:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
-
-
-def test_without_a_folder_nothing_is_written(
-    check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    done = check("--models", "background")
-    assert done.exit_code == 0, done.output
-    assert list(table(done.stdout, "P@10:")) == ["background"]
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow
@@ -170,24 +109,6 @@ def test_self_calibration_needs_no_files(check: Check, tmp_path: Path) -> None:
     frame = pd.read_csv(out / "self-calibration.csv")
     assert frame.groupby("model")["quantity"].size().to_dict() == {"background": 7, "ratio": 13}
     assert (out / "self-calibration-ratio-laplace.png").stat().st_size > 5000
-
-
-def test_self_calibration_takes_the_design_of_a_pool(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
-    from bayespool import experiments as checking
-
-    seen: dict[str, Any] = {}
-    calibrate = checking.self_calibrate
-
-    def watch(**arguments: Any) -> Any:
-        seen.update(arguments)
-        return calibrate(**arguments | {"collection": None})
-
-    monkeypatch.setattr(checking, "self_calibrate", watch)
-    done = check("--simulations", "2", "--models", "ratio", "--seed", "9", "-m", "P@5", of="simulation")
-    assert done.exit_code == 0, done.output
-    assert len(seen["collection"].query_ids) == SMALL.n_topics
-    assert str(seen["settings"].measure) == "P@5"
-    assert seen["settings"].random_seed == 9
 
 
 def test_engines_are_compared(check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,22 +152,3 @@ def test_wrong_input_is_said(check: Check) -> None:
         assert done.exit_code == 1, (of, arguments)
         assert isinstance(done.exception, BayespoolError), (of, arguments)
         assert message in str(done.exception), (of, arguments)
-
-
-def test_files_are_needed_but_for_simulations(check: Check) -> None:
-    for name in ["predictions", "engines", "unexplained"]:
-        done = CliRunner().invoke(app, ["check", name])
-        assert done.exit_code == 2, name
-        assert "Missing option '--qrels'" in done.output, name
-
-
-def test_each_check_has_its_own_options() -> None:
-    own = {
-        "predictions": {"--folds", "--draws", "--models"},
-        "simulation": {"--simulations", "--new-kind", "--models"},
-        "engines": {"--folds", "--draws", "--models", "--ci-prob"},
-        "unexplained": {"--draws", "--ci-prob"},
-    }
-    for name, options in own.items():
-        shown = CliRunner().invoke(app, ["check", name, "--help"], env={"COLUMNS": "200"}).stdout
-        assert {option for option in set().union(*own.values()) if option in shown} == options, name

@@ -73,27 +73,6 @@ def test_compare_writes_a_report_and_the_columns_of_pairs_asked_for(
     assert pd.read_csv(tmp_path / "b.csv")["n_pairs"].tolist() == [1, 1]
 
 
-@pytest.mark.slow
-def test_compare_says_how_likely_a_run_is_better_on_all_measures(
-    run: Callable[..., Outcome], written: Path, tmp_path: Path
-) -> None:
-    asked = ("compare", written / "new", *files(written), *FAST, "-m", "nDCG@10", "-m", "R@100")
-    done = run(*asked, "--table", "across_measures", "-o", tmp_path / "a.csv")
-    assert done.status == 0, done.err
-    both = "nDCG(ideal='shared')@10, R(ideal='shared')@100 at once, these 20 topics"
-    assert f"{both}: only unjudged documents are uncertain" in done.out
-    table = pd.read_csv(tmp_path / "a.csv")
-    assert table["scope"].tolist() == ["these-topics", "population"]
-    shown = next(
-        line.split() for line in done.out.split("at once, these")[1].splitlines() if " new-a" in line[:7]
-    )
-    assert shown[3] == f"{table['prob_all_greater'][0]:.3f}"
-    apart = run(*asked, "--no-joint")
-    assert apart.status == 0, apart.err
-    assert "at once" not in apart.out
-    assert f"draws of {both.partition(' at')[0]} are of completed judgments of their own" in apart.out
-
-
 def test_reversals_prints_and_writes(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
     for name in NEW:  # runs that did not contribute lie in the folder of the campaign, too
         source = (written / "new" / f"{name}.run").read_bytes()
@@ -114,21 +93,6 @@ def test_reversals_prints_and_writes(run: Callable[..., Outcome], written: Path,
     assert list(result) == ["metadata", "rates", "trends", "p_values", "risks", "calibration", "grades"]
     assert len(pd.read_csv(tmp_path / "r.csv")) == len(result["rates"]) == 2 * 2 * 6
     assert len(result["calibration"]) == 2 * 2 * 10
-
-
-def test_compare_says_what_is_wrong(run: Callable[..., Outcome], written: Path) -> None:
-    for more, message in [
-        (["--tests", "anova"], "tests cannot be 'anova'; known: paired-t"),
-        (["--estimators", "posterior-foreground"], "no estimator 'posterior-foreground'"),
-        (["-o", "a.xlsx"], "cannot write .xlsx"),
-        (["--report", "a.txt"], "a.txt: a report is an .html file"),
-        (["--columns", "differences"], "no column 'differences'; there are as-judged, p"),
-        (["--level", "3"], "level cannot be 3.0; above 0 and below 1"),
-    ]:
-        done = run("compare", written / "new", *files(written), *more)
-        assert done.status == 1, (more, message)
-        assert message in done.err, (more, message)
-        assert done.out == "", (more, message)
 
 
 def test_one_run_is_not_a_comparison(run: Callable[..., Outcome], written: Path) -> None:

@@ -91,24 +91,6 @@ def test_the_script_is_installed_once_beside_what_the_file_has(
     assert (tmp_path / ".bashrc").read_text() == first
 
 
-def test_what_is_asked_beside_it_installs_nothing(
-    run: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    for asked in [
-        *(
-            ("--install-completion", "--help"),
-            ("--help", "--install-completion"),
-            ("--install-completion", "-h"),
-        ),
-        *(("--install-completion", "--version"), ("--install-completion", "--no-such")),
-    ]:
-        monkeypatch.setenv("SHELL", "/bin/bash")
-        monkeypatch.setenv("HOME", str(tmp_path))
-        done = run(*asked)
-        assert ("Usage: bayespool" in done.out) == bool({"--help", "-h"} & set(asked)), asked
-        assert not list(tmp_path.iterdir()), asked
-
-
 def test_a_shell_without_completion_is_told(
     run: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch
 ) -> None:

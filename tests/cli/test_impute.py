@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from commands import Outcome, arguments, everything_in, with_defaults
 
-from bayespool import __version__
 from bayespool.collection import read_qrels
 from bayespool.experiments import load_example, simulate_example
 from bayespool.report.reading import read_result
@@ -57,22 +56,6 @@ def test_files_are_the_judgments_and_the_draws_of_the_library(
         assert not set(judged.splitlines()) - set(text.splitlines())
     different = {(example / "imputed" / name).read_bytes() for name in NAMES}
     assert len(different) >= 18  # few documents: two draws may agree on all of them
-
-
-def test_settings_say_what_the_files_are(run: Callable[..., Outcome], example: Path) -> None:
-    assert run(*call(example, "-m", "P@5", "--relevance-threshold", 2, "--draws", 3)).status == 0
-    settings = json.loads((example / "imputed" / "settings.json").read_text(encoding="utf-8"))
-    assert settings["bayespool"] == __version__
-    assert settings["experiment"] == "impute"
-    assert settings["files"] == [*TABLES, *NAMES[:3]]
-    assert settings["runs"] == ["new-a", "new-b"]
-    assert settings["measures"] == ["P(rel=2)@5"]
-    assert (settings["levels"], settings["depth"]) == ([0, 1, 2], 5)
-    assert settings["draws"] == [0, 512, 256]
-    assert settings["estimator"]["name"] == "posterior-background"
-    assert (settings["estimator"]["random_seed"], settings["estimator"]["draws"]) == (1, 150)
-    assert settings["pool"]["n_judged"] == 1181
-    assert len(settings["fingerprint"]) == 16
 
 
 def test_it_says_what_was_completed_and_what_comes_next(run: Callable[..., Outcome], example: Path) -> None:
@@ -124,28 +107,6 @@ def test_the_same_call_gives_the_same_bytes_and_another_seed_others(
     assert folders["one"]["qrels-01.txt"] != folders["three"]["qrels-01.txt"]
 
 
-def test_fewer_files_take_the_others_away(run: Callable[..., Outcome], example: Path) -> None:
-    run(*call(example, "--draws", 100))
-    many = everything_in(example / "imputed")
-    assert {*TABLES, *(f"qrels-{i:03}.txt" for i in range(1, 101)), "settings.json"} == set(many)
-    run(*call(example, "--draws", 5))
-    few = everything_in(example / "imputed")
-    assert sorted(few) == [*TABLES, *NAMES[:5], "settings.json"]
-    assert few["qrels-05.txt"] == many["qrels-005.txt"]
-
-
-def test_unpooled_runs_need_no_file(run: Callable[..., Outcome], example: Path) -> None:
-    files = [*arguments(example)[2:-1], *FAST, "-o", example / "imputed"]
-    done = run("impute", *files, "--unpool", "north-1", "--draws", 2)
-    assert done.status == 0, done.err
-    smaller = load_example().unpool(organization="north")
-    assert f"each has {int(smaller.judged.sum())} judgments as they are" in done.out
-    assert '"$qrels" RUN P@10; done' in done.out
-    settings = json.loads((example / "imputed" / "settings.json").read_text(encoding="utf-8"))
-    assert settings["unpooled"] == {"north-1": "organization north"}
-    assert "taken out of the pool: organization north" in done.err
-
-
 def test_negative_relevance_keeps_its_lines(run: Callable[..., Outcome], example: Path) -> None:
     path = example / "qrels.txt"
     text = path.read_text().splitlines()
@@ -156,15 +117,6 @@ def test_negative_relevance_keeps_its_lines(run: Callable[..., Outcome], example
     assert {tuple(text[nonrelevant].split()), ("701", "0", "nobodys", "-1")} <= lines(
         example / "imputed" / "qrels-02.txt"
     )
-
-
-def test_what_was_skipped_is_told_once(run: Callable[..., Outcome], example: Path) -> None:
-    with open(example / "qrels.txt", "a") as file:
-        file.write("701 0 D00001 many\n")
-    assert run(*call(example)).status == 1
-    done = run(*call(example, "--lenient", "--draws", 2))
-    assert done.status == 0
-    assert done.err.count("qrels.txt: 1 line skipped") == 1
 
 
 def test_where_nothing_is_unjudged_it_says_so(run: Callable[..., Outcome], example: Path) -> None:
@@ -179,29 +131,6 @@ def test_where_nothing_is_unjudged_it_says_so(run: Callable[..., Outcome], examp
 
 
 # --- what is refused ---------------------------------------------------------------------------------------
-
-
-def test_wrong_options_are_told_before_anything_is_read(run: Callable[..., Outcome], tmp_path: Path) -> None:
-    for options, message in [
-        (("--estimator", "interpolated"), "interpolated says nothing of single documents"),
-        (("--estimator", "default"), "no estimator 'default'"),
-        (("--estimator", "posterior-ratio(c=1)"), "posterior-ratio(c=1)"),
-        (
-            ("--draws", 601),
-            "601 completed qrels out of 600 draws; ask for more, as in posterior-background(dra",
-        ),
-        (("--draws", 1), "--draws"),
-        (("--prior", "nu=Normal(0,1)"), "no estimator asked for has a prior 'nu'"),
-        (("-m", "MAPP"), "MAPP"),
-        (("--estimators", "all"), "--estimators"),
-        (("--ci-prob", 0.9), "--ci-prob"),
-    ]:
-        files = ("nothing.run", "--qrels", tmp_path / "nowhere", "--pool", tmp_path / "nowhere")
-        done = run("impute", *files, *with_defaults((*FAST, "-o", tmp_path / "imputed"), options))
-        assert done.status in (1, 2), (options, message)
-        assert message in done.err, (options, message)
-        assert "nowhere: " not in done.err, (options, message)
-        assert not (tmp_path / "imputed").exists(), (options, message)
 
 
 def test_a_measure_over_the_judged_ideal_is_refused(run: Callable[..., Outcome], example: Path) -> None:
@@ -267,12 +196,3 @@ def test_files_are_written_all_or_none(
     else:
         assert done.status == 130
     assert everything_in(example) == before
-
-
-def test_help_lists_the_posteriors_alone(run: Callable[..., Outcome]) -> None:
-    done = run("impute", "--help")
-    assert done.status == 0
-    listed = done.out.split("Estimators:")[1]
-    assert "posterior-combined" in listed
-    assert "condensed" not in listed
-    assert done.out.count("--draws") == 1

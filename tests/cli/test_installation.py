@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 import importlib.metadata
-import tomllib
-from pathlib import Path
 
 import pytest
 
 from bayespool.cli import installation
-from bayespool.cli.installation import examine, machine, packages, timings
-
-ROOT = Path(__file__).resolve().parents[2]
+from bayespool.cli.installation import examine, packages, timings
 
 
 def by_name() -> dict[str, installation.Package]:
     return {package.name: package for package in packages()}
-
-
-def test_every_declared_package_is_looked_at() -> None:
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
-    found = by_name()
-    installed = {r.partition(";")[0].strip() for r in importlib.metadata.requires("bayespool") or []}
-    assert len(found) > 2
-    assert found["Python"].declared == ">=3.11"
-    assert found["nutpie"].declared.startswith(">=0.16.8")
-    assert not [package for package in found.values() if package.problem]
-    # metadata of an installation that is older than the project lack its newest packages
-    assert len(found) - 2 <= len(declared) <= len(installed)
 
 
 def test_missing_old_and_failing_packages_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,18 +35,6 @@ def test_a_source_tree_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(importlib.metadata, "metadata", missing)
     assert "only on the path" in by_name()["bayespool"].problem
-
-
-def test_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv(installation.COLLECTIONS, str(tmp_path))
-    found = machine()
-    assert found["collections"] == str(tmp_path)
-    assert isinstance(found["cores"], int)
-    assert found["cores"] >= 1
-    monkeypatch.setenv(installation.COLLECTIONS, str(tmp_path / "no"))
-    assert str(machine()["collections"]).endswith("no (no such folder)")
-    monkeypatch.delenv(installation.COLLECTIONS)
-    assert machine()["collections"] is None
 
 
 def test_a_fit_that_fails_is_told_and_the_others_are_timed(monkeypatch: pytest.MonkeyPatch) -> None:

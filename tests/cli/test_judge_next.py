@@ -6,12 +6,10 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from commands import Outcome, everything_in, with_defaults
 
 from bayespool import judge_next, load_example
-from bayespool.collection import read_qrels
 from bayespool.experiments import simulate_example
 
 FAST = ("--estimator", "posterior-background")
@@ -36,57 +34,6 @@ def filled_in(path: Path, n: int) -> str:
     for line in lines[:n]:
         line[3] = str(truth[line[0], line[2]])
     return "".join(" ".join(line) + "\n" for line in lines)
-
-
-def test_the_table_is_what_python_says(run: Callable[..., Outcome], written: Path) -> None:
-    done = run(*call(written, "--budget", 25))
-    assert done.status == 0, done.err
-    found = judge_next(load_example(), budget=25, estimator="posterior-background")
-    said = done.out.splitlines()
-    a, b = found.metadata["now"].values()
-    assert said[0] == "P@10: documents to judge, the most informative first"
-    table = [line.split() for line in said if line.strip()[:1].isdigit() and " D" in line]
-    assert len(table) == 20
-    for row, told in zip(table, found.to_frame().head(20).itertuples(), strict=True):
-        assert row == [
-            *(told.query_id, told.doc_id, str(told.rank), f"{told.chance:.4f}", f"{told.expected:.4f}"),
-            *told.runs.split(),
-        ]
-    assert said[-3:] == [
-        f"P@10, widths of the intervals now: new-a {a:.4f}, new-b {b:.4f}",
-        f"25 judgments are expected to bring the mean width of the intervals from {(a + b) / 2:.4f} to "
-        f"{found.expected_after:.4f}, the widest from {max(a, b):.4f} to {found.widest[1]:.4f}",
-        "the table has 20 of 25 documents; --output writes all",
-    ]
-    assert tuple(said[-3:-1]) == found.summary()
-    assert "completing: posterior-background" in done.err
-    assert "without the judgments" not in done.err
-
-
-def test_the_list_for_assessors_and_the_tables(
-    run: Callable[..., Outcome], written: Path, tmp_path: Path
-) -> None:
-    names = [tmp_path / name for name in ("list.txt", "list.json", "list.csv", "list.parquet", "list.md")]
-    outputs = [word for path in names for word in ("-o", path)]
-    assert run(*call(written, "--budget", 25, *outputs)).status == 0
-    found = judge_next(load_example(), budget=25, estimator="posterior-background")
-    frame = found.to_frame()
-    lines = [line.split() for line in names[0].read_text().splitlines()]
-    assert lines == [[q, "0", d, "-1"] for q, d in zip(frame["query_id"], frame["doc_id"], strict=True)]
-    assert read_qrels(names[0]).relevance.tolist() == [-1] * 25
-    told = json.loads(names[1].read_text(encoding="utf-8"))
-    assert pd.DataFrame(told["documents"]).astype(frame.dtypes).equals(frame)
-    assert told["metadata"]["goal"] == "interval"
-    assert told["metadata"]["estimator"]["name"] == "posterior-background"
-    assert told["metadata"]["runs"] == ["new-a", "new-b"]
-    assert told["metadata"]["pool"]["n_judged"] == 1181
-    assert (told["metadata"]["until"], told["metadata"]["afterwards"]) == (None, None)
-    again = pd.read_csv(names[2], dtype={"query_id": str})
-    assert again["doc_id"].tolist() == frame["doc_id"].tolist()
-    assert again["expected"].to_numpy() == pytest.approx(frame["expected"].to_numpy())
-    assert pd.read_parquet(names[3])["chance"].to_numpy() == pytest.approx(frame["chance"].to_numpy())
-    assert names[4].read_text(encoding="utf-8") == found.to_markdown()
-    assert names[4].read_text(encoding="utf-8").count("| D") == 25
 
 
 def test_judging_goes_on_from_a_list_that_is_filled_in_in_part(
@@ -155,22 +102,6 @@ def test_where_no_number_of_judgments_is_enough(
     )
 
 
-def test_once_it_is_narrow_enough_nothing_is_listed(
-    run: Callable[..., Outcome], written: Path, tmp_path: Path
-) -> None:
-    files = tmp_path / "list.txt", tmp_path / "list.json"
-    done = run(*call(written, "--until", 0.5), *(word for file in files for word in ("-o", file)))
-    assert done.status == 0, done.err
-    widths, stop = done.out.splitlines()
-    assert widths.startswith("P@10, widths of the intervals now: new-a 0.")
-    assert stop.startswith("stop: widest interval of at most 0.5 is reached (0.")
-    assert files[0].read_text() == ""
-    told = json.loads(files[1].read_text(encoding="utf-8"))
-    assert told["documents"] == []
-    assert (told["metadata"]["is_done"], told["metadata"]["n_needed"]) == (True, 0)
-    assert told["metadata"]["criterion_expected"] == told["metadata"]["criterion_now"]
-
-
 def test_comparison_and_runs_taken_out_of_the_pool(run: Callable[..., Outcome], written: Path) -> None:
     asked = ["judge-next", *campaign(written), *FAST, "--budget", 3, "-m", "P@20"]
     done = run(*asked, "--unpool", "lake-1", "--unpool", "lake-3", "--goal", "comparison")
@@ -186,39 +117,6 @@ def test_comparison_and_runs_taken_out_of_the_pool(run: Callable[..., Outcome], 
     assert f"P@20, chance of a wrong order now: {found.now:.4f}" in done.out.splitlines()
     assert f"the chance of a wrong order from {found.now:.4f} to {found.expected_after:.4f}" in done.out
     assert "taken out of the pool: organization lake" in done.err
-
-
-def test_all_answers_count_for_runs_taken_out_of_the_pool(
-    run: Callable[..., Outcome], written: Path, tmp_path: Path
-) -> None:
-    """The qrels judge most of what is asked, because of the runs that leave the pool."""
-    asked, own = (
-        [*campaign(written), "--unpool", "lake-1", "--unpool", "north-1", "-m", "P@20"],
-        tmp_path / "own",
-    )
-    assert run("judge-next", *asked, *FAST, "--budget", 24, "-o", own).status == 0
-    own.write_text(filled_in(own, 24))
-    done = run("judge-next", *asked, *FAST, "--judged", own, "-o", tmp_path / "next")
-    assert done.status == 0, done.err
-    assert "\n24 judgments of your own: P@20, mean width of the intervals " in done.out
-    assert "warning" not in done.err
-    pairs = [
-        {tuple(line.split()[::2]) for line in path.read_text().splitlines()}
-        for path in (own, tmp_path / "next")
-    ]
-    assert not pairs[0] & pairs[1]
-    scored = [*asked, "--estimators", "as-judged", "-o"]
-    values = []
-    for name, more in (("without", []), ("with", ["--own-judgments", own])):
-        assert run("score", *scored, tmp_path / f"{name}.csv", *more).status == 0
-        values.append(pd.read_csv(tmp_path / f"{name}.csv"))
-    n_places = ((values[0]["unjudged"] - values[1]["unjudged"]) * 20 * 20).round()
-    collection = load_example().unpool(organization="lake").unpool(organization="north")
-    answered = collection.add_judgments(read_qrels(own))
-    assert n_places.tolist() == [
-        int((answered.is_own[collection.document[r, :, :20]]).sum())
-        for r in collection.run_index(["lake-1", "north-1"])
-    ]
 
 
 def test_an_order_that_is_settled_in_the_draws(
@@ -292,14 +190,6 @@ def test_refused_before_anything_is_read(run: Callable[..., Outcome], written: P
         assert "reading" not in done.err, (more, said)
 
 
-def test_a_list_may_have_any_of_its_names(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
-    names = "list", "list.txt", "list.qrels", "list.txt.gz"
-    outputs = [word for name in names for word in ("-o", tmp_path / name)]
-    assert run(*call(written, "--budget", 2), *outputs).status == 0
-    listed = [read_qrels(tmp_path / name).doc_id.to_pylist() for name in names]
-    assert listed[0] == listed[1] == listed[2] == listed[3]
-
-
 def test_nothing_to_judge(run: Callable[..., Outcome], tmp_path: Path) -> None:
     simulate_example().write(tmp_path)
     told = simulate_example().truth
@@ -339,31 +229,3 @@ def test_no_run_to_judge_for(run: Callable[..., Outcome], written: Path) -> None
     done = run("judge-next", *campaign(written))
     assert done.status == 1
     assert "no run to judge for; name run files, or runs of the pool with --unpool" in done.err
-
-
-def test_the_same_call_writes_the_same_bytes(
-    run: Callable[..., Outcome], written: Path, tmp_path: Path
-) -> None:
-    out = tmp_path / "out"
-    for name in ("one", "two"):
-        out.mkdir()
-        outputs = ("-o", out / "list.txt", "-o", out / "list.json")
-        assert run(*call(written, "--budget", 10, "--seed", 7), *outputs).status == 0
-        out.rename(tmp_path / name)  # the list has the command, and so its paths
-    assert set(everything_in(tmp_path / "one")) == {"list.txt", "list.json"}
-    assert everything_in(tmp_path / "one") == everything_in(tmp_path / "two")
-
-
-def test_a_table_without_room_leaves_out_what_the_file_has(
-    run: Callable[..., Outcome], written: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wide = run(*call(written, "--budget", 5)).out
-    monkeypatch.setenv("COLUMNS", "48")
-    narrow = run(*call(written, "--budget", 5)).out
-    assert "best" in wide
-    assert max(map(len, wide.splitlines())) > 48 >= max(map(len, narrow.splitlines()[1:]))
-    assert "runs" in wide.splitlines()[3].split()
-    assert "expected" in narrow.splitlines()[2].split()
-    assert "runs" not in narrow.splitlines()[3].split()
-    assert "too narrow for runs" in narrow
-    assert "expected" in narrow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from commands import Outcome, arguments
-from labeled import favoring_labels, right_labels, with_judge
+from labeled import favoring_labels, with_judge
 
 from bayespool import check_judges
 from bayespool.collection import Collection
@@ -45,25 +44,6 @@ def call(labels: Path, *more: object, command: str = "judges", new: bool = True)
     """Ask of the example's files beside a file of labels."""
     files = arguments(labels.parent)[2 - new :]
     return [command, *files, "--judge", str(labels), *map(str, more)]
-
-
-def test_what_is_printed_and_written_is_what_the_library_finds(run: Run, labels: Path) -> None:
-    out = labels.parent / "out"
-    done = run(*call(labels, "-m", "P@10", "-m", "P(rel=2)@10", "-o", out))
-    assert done.status == 0, done.err
-    check = check_judges(favoring(), ["P@10", "P(rel=2)@10"])
-    for table in check.tables():
-        written = pd.read_parquet(out / f"{table.name}.parquet")
-        pd.testing.assert_frame_equal(written, table.frame, check_dtype=False)
-    settings = json.loads((out / "settings.json").read_text(encoding="utf-8"))
-    assert settings["runs"] == ["new-a", "new-b"]
-    assert settings["problems"] == list(check.problems)
-    shown = done.out.splitlines()
-    assert max(len(line) for line in shown if not line.startswith("note: ")) <= 80
-    assert f"note: {check.problems[0]}" in shown
-    for row in check.to_frame("calibration").to_dict("records"):
-        assert f" {row['n']:,} " in done.out
-        assert f" {row['share']:.3f} " in done.out
 
 
 def test_what_labels_are_worth_is_drawn(run: Run, labels: Path) -> None:
@@ -133,24 +113,3 @@ def test_score_warns_once_and_notes_the_runs_of_a_favored_organization(run: Run,
     )
     assert unpooled.status == 0, unpooled.err
     assert "posterior-ratio: labels of judge friend not used: it favors north" in unpooled.out
-
-
-@pytest.mark.slow
-def test_leave_out_warns_once(run: Run, labels: Path) -> None:
-    given = call(
-        labels, "--estimators", "posterior-ratio(draws=150)", "--jobs", 1, command="leave-out", new=False
-    )
-    done = run(*(part for part in given if part != "--each-its-own"))
-    assert done.status == 0, done.err
-    assert done.err.count("judge friend") == 1
-    assert done.err.count("warning: judge friend favors north") == 1
-
-
-def test_a_good_judge_is_not_talked_about(run: Run, example: Path) -> None:
-    label = right_labels()
-    label[::20] = 1 - label[::20]
-    labels = write_labels(with_judge(load_example(), label), example / "good.txt")
-    done = run(*call(labels, "--estimators", "posterior-ratio(draws=150)", command="score"))
-    assert done.status == 0, done.err
-    assert "judge" not in done.err
-    assert "judge" not in done.out.replace("judged", "")

@@ -16,7 +16,6 @@ import pandas as pd
 import pytest
 from commands import Outcome, with_defaults
 
-from bayespool.errors import WorkerError
 from bayespool.experiments import leave_out, load_example
 
 
@@ -83,81 +82,6 @@ def test_a_command_that_is_given_again_reads_its_folds(
 
 
 @pytest.mark.slow
-def test_options_reach_the_experiment(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
-    options = {
-        "--by": "run",
-        "--top": 50,
-        "--top-pool": "kept",
-        "--pool-depth": 5,
-        "--truth": "full",
-        "--denominator": "run",
-        "--test": "paired-t",
-        "--seed": 3,
-        "--ci-prob": 0.8,
-        "--relevance-threshold": 2,
-        "--estimators": "background,posterior-background",
-        "--draws": 20,
-        "--known-depth": 10,
-        "--max-holes": 0,
-        "--pool-rule": "skipping",
-        "--figures": "none",
-    }
-    done = run(*arguments(written, *(x for pair in options.items() for x in pair), "--output", tmp_path))
-    assert done.status == 0, done.err
-    settings = json.loads((tmp_path / "settings.json").read_text())["settings"]
-    told = {name: settings[name.removeprefix("--").replace("-", "_")] for name in list(options)[:7]}
-    assert told == {name: options[name] for name in told}
-    assert (settings["random_seed"], settings["ci_prob"], settings["measures"]) == (3, 0.8, ["P(rel=2)@10"])
-    assert settings["estimators"]["posterior-background"]["draws"] == 20
-    assert {e["estimand"] for e in settings["estimators"].values()} == {"complete"}
-    assert "P(rel=2)@10, the best 11 of 21 pooled runs" in done.out
-    assert "re-pooled to depth 5" in done.out
-
-
-def test_clusters_are_left_out_and_listed(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
-    asked = (
-        "--by",
-        "cluster",
-        "--clusters",
-        3,
-        "--estimators",
-        "as-judged,background",
-        "--figures",
-        "none",
-    )
-    done = run(*arguments(written, *asked, "--output", tmp_path / "result"))
-    assert done.status == 0, done.err
-    assert "clusters left out: 3 of 3" in done.err
-    found = leave_out(load_example(), by="cluster", n_clusters=3, estimators=["as-judged", "background"])
-    summary = pd.read_parquet(tmp_path / "result" / "summary.parquet")
-    pd.testing.assert_frame_equal(summary, found.to_frame("summary"))
-    listed = pd.read_csv(tmp_path / "result" / "clusters.csv", keep_default_na=False)
-    pd.testing.assert_frame_equal(listed, found.to_frame("clusters"), check_dtype=False)
-    assert "P@10, all 21 runs left out, of 21 pooled runs" in done.out
-    # a pool that has no cluster to leave out
-    none = run(*arguments(written, "--by", "cluster", "--clusters", 21))
-    assert none.status == 1
-    assert "can be left out: a single run; ask for another number of clusters" in none.err
-
-
-def test_what_cannot_be_done_is_said_in_a_line(run: Callable[..., Outcome], written: Path) -> None:
-    for more, message in [
-        (("--estimators", "oracle"), "no estimator 'oracle'"),
-        (("-m", "MAP"), "it needs a cutoff"),
-        (("--top", 0), "top cannot be 0"),
-        (("--jobs", 0), "--jobs 0"),
-        (("--pool-depth", 11), "pool depth 11"),
-        (("--output", "/no/such/folder"), "there is no folder"),
-    ]:
-        done = run(*arguments(written, *more))
-        assert done.status == 1, (more, message)
-        assert done.out == "", (more, message)
-        last = done.err.splitlines()[-1]
-        assert last.startswith("error: "), (more, message)
-        assert message in last, (more, message)
-
-
-@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="the interruption is a POSIX signal")
 def test_ctrl_c_says_where_the_folds_are(written: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from bayespool.cli import main; main()", "leave-out"]
@@ -179,49 +103,6 @@ def test_ctrl_c_says_where_the_folds_are(written: Path, tmp_path: Path) -> None:
     assert f"interrupted; what is finished is in {tmp_path / 'folds'}" in err
     assert "Traceback" not in err
     assert 1 <= len(list(tmp_path.glob("folds/*.parquet"))) < 8
-
-
-def test_wrong_options_are_told_before_anything_is_read(run: Callable[..., Outcome], tmp_path: Path) -> None:
-    for options, message in [
-        (("--estimators", "oracle"), "no estimator 'oracle'"),
-        (("--estimators", "topics-adjustment"), "common-topics is the experiment for it"),
-        (("--top", 0), "top cannot be 0.0; above 0 and at most 100"),
-        (("--clusters", 4), "n_clusters is for clusters, and organizations are left out"),
-        (("--by", "cluster", "--top-pool", "kept"), "top_pool 'kept' does not go with them"),
-        (("--ci-prob", 1), "ci_prob cannot be 1.0; above 0 and below 1"),
-        (("--prior", "nu=Normal(0,1)"), "no estimator asked for has a prior 'nu'"),
-        (("-m", "MAP"), "MAP"),
-    ]:
-        done = run("--qrels", tmp_path / "nowhere", "--pool", tmp_path / "nowhere", *options)
-        assert done.status == 1, (options, message)
-        assert message in done.err, (options, message)
-        assert "nowhere" not in done.err, (options, message)
-
-
-def test_a_dead_worker_leaves_what_is_finished(
-    run: Callable[..., Outcome], written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def dying(*_: object, **__: object) -> None:
-        raise WorkerError("a worker process died")
-
-    monkeypatch.setattr("bayespool.experiments.leave_out", dying)
-    done = run(*arguments(written, "--estimators", "as-judged", "--output", tmp_path / "result"))
-    assert done.status == 1
-    folds = tmp_path / "result" / "folds"
-    assert f"a worker process died\nwhat is finished is in {folds}; the same command goes on" in done.err
-
-
-def test_a_folder_is_for_one_kind_of_experiment(
-    run: Callable[..., Outcome], written: Path, tmp_path: Path
-) -> None:
-    output = tmp_path / "result"
-    output.mkdir()
-    settings = {"bayespool": "0", "experiment": "pool-width", "files": []}
-    (output / "settings.json").write_text(json.dumps(settings))
-    done = run(*arguments(written, "--estimators", "as-judged", "--output", output))
-    assert done.status == 1
-    assert f"{output}: holds the results of pool-width; name another folder" in done.err
-    assert [path.name for path in output.iterdir()] == ["settings.json"]
 
 
 def test_more_jobs_than_cores_are_told(run: Callable[..., Outcome], written: Path) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from commands import FAST, Outcome, arguments
 
-from bayespool.cli.messages import is_quiet, quietly, tell
 from bayespool.tables import read_parquet
 
 MAIN = "import sys; from bayespool.cli import main; sys.argv[0] = 'bayespool'; main()"
@@ -147,18 +146,3 @@ def printed_to(
         check=False,
         timeout=120,
     )
-
-
-def test_quiet_lets_results_and_what_ends_a_command_through(capsys: pytest.CaptureFixture[str]) -> None:
-    with quietly():
-        assert is_quiet()
-        tell("a stage")
-        tell("a result", err=False)
-        tell("error: an end", always=True)
-        with quietly(False):  # a command's own flag takes nothing back
-            assert is_quiet()
-    assert not is_quiet()
-    tell("a stage")
-    captured = capsys.readouterr()
-    assert captured.out == "a result\n"
-    assert captured.err == "error: an end\na stage\n"

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
-from commands import Outcome
 
 from bayespool.cli import commands
-from bayespool.cli.help import group_of
 from bayespool.cli.parameters import _judges as named_files, _with_threshold as with_threshold
 from bayespool.errors import InputError
 
@@ -38,28 +33,6 @@ def test_an_option_says_the_same_in_every_command() -> None:
     assert different <= shared | {"--budget", "--estimator", "--estimators", "--truth", "--top", "--sort"}
 
 
-def test_an_option_has_one_default() -> None:
-    for flag, default in [
-        *(("--seed", 1), ("--max-holes", None), ("--pooled-runs", None), ("--pool-rule", "leading")),
-        *(
-            ("--known-depth", None),
-            ("--pool-strategy", None),
-            ("--pool-seed", 1),
-            ("--pool-depth", None),
-            ("--jobs", -1),
-            ("--top", 100),
-            ("--engine", "laplace"),
-        ),
-    ]:
-        found = [
-            p.default
-            for n, c in COMMANDS.items()
-            for p in c.params
-            if flag in p.opts and not (flag == "--top" and (n == "budgets" or group_of(p) == "Output"))
-        ]
-        assert set(found) == {default}, (flag, default)
-
-
 def test_depths_mean_one_thing() -> None:
     with_pools = {"leave-out", "pool-width", "common-topics", "run-types", "score", "compare", "impute"}
     with_pools |= {"judge-next", "audit", "plan", "budgets", "judges"}
@@ -69,57 +42,12 @@ def test_depths_mean_one_thing() -> None:
     assert reading == with_pools | {"reversals", *CHECKS}
 
 
-def test_wrong_options_are_told_before_anything_is_read(run: Callable[..., Outcome], tmp_path: Path) -> None:
-    for options, message in [
-        (("--estimators", "oracle"), "no estimator 'oracle'"),
-        (("-m", "MAP"), "MAP"),
-        (("--known-depth", 0), "--known-depth"),
-        (("--pool-depth", 0), "--pool-depth"),
-        (("--prior", "mu"), "prior 'mu' is not of the form"),
-    ]:
-        for command in ["leave-out", "pool-width", "common-topics", "run-types"]:
-            (tmp_path / "types.csv").write_text("run_id,type\na,x\n")
-            more = ("--run-types", tmp_path / "types.csv") if command == "run-types" else ()
-            done = run(
-                command, "--qrels", tmp_path / "nowhere", "--pool", tmp_path / "nowhere", *more, *options
-            )
-            assert done.status in (1, 2), (command, options)
-            assert message in done.err, (command, options)
-            assert "nowhere" not in done.err, (command, options)
-
-
-def test_a_cutoff_below_the_pool_is_told_before_anything_is_read(
-    run: Callable[..., Outcome], tmp_path: Path
-) -> None:
-    done = run("pool-width", "--qrels", tmp_path / "no", "--pool", tmp_path / "no", "--pool-depth", 5)
-    assert done.status == 1
-    assert "P@10 looks deeper than the pools, which are judged to depth 5" in done.err
-
-
 # --- labels of second judges --------------------------------------------------------------------------------
 
 
 def test_every_command_that_estimates_takes_judges() -> None:
     found = {n for n, c in COMMANDS.items() if any("--judge" in p.opts for p in c.params)}
     assert {"score", "compare", "impute", "judge-next", "leave-out", *CHECKS} <= found
-
-
-def test_a_judge_is_named_by_its_file_or_before_it(tmp_path: Path) -> None:
-    file, odd = tmp_path / "input.llm.txt.gz", tmp_path / "a=b.txt"
-    assert named_files((str(file),)) == {"llm": file}
-    assert named_files(
-        (
-            f"gpt={file}",
-            str(file),
-        )
-    ) == {"gpt": file, "llm": file}
-    assert named_files((f"gpt-4=x={file}",)) == {"gpt-4": Path(f"x={file}")}
-    # a file that is there may have = in its name
-    assert named_files((str(odd),)) == {str(tmp_path / "a"): Path("b.txt")}
-    odd.write_text("1 0 a 1\n")
-    assert named_files((str(odd),)) == {"a=b": odd}
-    assert named_files((f"named={odd}",)) == {"named": odd}
-    assert named_files(()) == {}
 
 
 def test_two_judges_of_one_name_are_refused() -> None:
@@ -140,38 +68,9 @@ def test_the_threshold_is_of_measures_that_count_and_do_not_say_it() -> None:
 # --- what is given twice ------------------------------------------------------------------------------------
 
 
-def test_an_option_of_one_value_is_given_once(run: Callable[..., Outcome]) -> None:
-    for twice in [
-        *(("--estimators", "all"), ("--columns", "mean"), ("--seed", "1"), ("--order", "rank")),
-        *(("--each-its-own",), ("--lenient",), ("--relevance-threshold", "2"), ("--report", "a.html")),
-    ]:
-        done = run("score", "a.run", "--qrels", "nowhere", *twice, *twice)
-        assert (done.status, done.out) == (1, ""), twice
-        assert (
-            done.err == f"error: {twice[0]} is given twice; give it once: one of the two would be lost\n"
-        ), twice
-
-
 def test_every_option_has_one_value_or_says_that_it_may_be_repeated() -> None:
     for name, command in COMMANDS.items():
         for parameter in command.params:
             if parameter.param_type_name == "option":
                 says = "may be repeated" in parameter.help
                 assert parameter.multiple == says or parameter.opts[0] == "--measure", (name, parameter.opts)
-
-
-def test_files_given_together_are_joined(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
-    for name in ("qrels.txt", "organizations.csv"):
-        first, *lines = (written / name).read_text().splitlines(keepends=True)
-        header = first if name.endswith("csv") else ""
-        half = len(lines) // 2
-        (tmp_path / f"one-{name}").write_text(first + "".join(lines[:half]))
-        (tmp_path / f"two-{name}").write_text(header + "".join(lines[half:]))
-    asked = (written / "new", "--pool", written / "pool", "--each-its-own", "--estimators", "background")
-    whole = run(
-        "score", *asked, "--qrels", written / "qrels.txt", "--organizations", written / "organizations.csv"
-    )
-    parts = [tmp_path / f"{n}-{name}" for name in ("qrels.txt", "organizations.csv") for n in ("one", "two")]
-    flags = ("--qrels", "--qrels", "--organizations", "--organizations")
-    joined = run("score", *asked, *(part for pair in zip(flags, parts, strict=True) for part in pair))
-    assert (joined.status, joined.out) == (0, whole.out)

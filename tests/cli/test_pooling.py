@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,13 +10,8 @@ import pandas as pd
 import pytest
 from commands import Outcome, with_defaults
 
-from bayespool.collection import read_qrels
-from bayespool.errors import WorkerError
 from bayespool.experiments import budgets
-from bayespool.experiments.budget_settings import StrategySettings
-from bayespool.options import options_of
 from bayespool.pooling import STRATEGIES, read_collection
-from bayespool.report.reading import read_result
 
 
 def runs(folder: Path) -> list[str]:
@@ -31,52 +25,6 @@ def lines(path: Path) -> list[list[str]]:
 # pool
 
 
-def test_pool_lists_what_is_to_be_judged(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
-    output = tmp_path / "judge.txt"
-    done = run(
-        "pool", *runs(written), "--strategy", "take", "--budget", 300, "--depth", 10, "--output", output
-    )
-    assert done.status == 0, done.err
-    listed = lines(output)
-    assert len(listed) == 300
-    assert {(iteration, relevance) for _, iteration, _, relevance in listed} == {("0", "-1")}
-    topics = [topic for topic, *_ in listed]
-    assert topics == sorted(topics)
-    assert {topics.count(topic) for topic in topics} == {15}
-    first = {line.split()[2] for path in (written / "pool").iterdir() for line in best_lines(path, "701")}
-    assert {document for topic, _, document, _ in listed[:3] if topic == "701"} <= first
-    assert "take: 300 documents of 20 topics, 15 each" in done.out
-    north = next(line.split() for line in done.out.splitlines() if line.startswith(" north"))
-    assert north[1] == "2"  # runs
-    assert len(read_qrels(output).relevance) == 300
-
-
-def best_lines(path: Path, topic: str) -> list[str]:
-    """The first line of a topic of a run, whose scores descend."""
-    found = [line for line in path.read_text().splitlines() if line.startswith(f"{topic} ")]
-    return sorted(found, key=lambda line: -float(line.split()[4]))[:1]
-
-
-def test_pool_with_judgments_is_the_qrels_it_would_have_made(
-    run: Callable[..., Outcome], written: Path, tmp_path: Path
-) -> None:
-    output = tmp_path / "made.txt.gz"
-    asked = ("--strategy", "take", "--budget", 2000, "--qrels", written / "qrels.txt", "--output", output)
-    done = run("pool", *runs(written), *asked)
-    assert done.status == 0, done.err
-    made = {
-        (q, d): r for q, _, d, r in map(str.split, gzip.decompress(output.read_bytes()).decode().splitlines())
-    }
-    known = {(q, d): r for q, _, d, r in lines(written / "qrels.txt")}
-    assert len(made) == 2000
-    assert all(made[pair] == known.get(pair, "-1") for pair in made)
-    n_judged = sum(pair in known for pair in made)
-    n_relevant = sum(known.get(pair, "0") != "0" for pair in made)
-    told = f"judged already: {n_judged}, {n_relevant} of them relevant; to judge: {2000 - n_judged}"
-    assert 0 < n_judged < 2000
-    assert told in done.out
-
-
 def test_pool_does_not_ask_judgments_where_the_order_is_fixed(
     run: Callable[..., Outcome], written: Path, tmp_path: Path
 ) -> None:
@@ -86,38 +34,6 @@ def test_pool_does_not_ask_judgments_where_the_order_is_fixed(
         assert done.status == 0, done.err
     one, two = (lines(tmp_path / name) for name in ("one", "two"))
     assert [line[:3] for line in one] == [line[:3] for line in two]
-
-
-def test_pool_without_organizations_counts_runs(run: Callable[..., Outcome], written: Path) -> None:
-    done = run("pool", "--pool", written / "pool", "--strategy", "depth(k=5)")
-    assert done.status == 0, done.err
-    assert "organization" not in done.out
-    assert any(line.split()[:2] == ["north-1", "run"] for line in done.out.splitlines()) is False
-    assert any(line.startswith(" north-1 ") for line in done.out.splitlines())
-
-
-def test_a_budget_beyond_the_runs_is_said(run: Callable[..., Outcome], written: Path) -> None:
-    done = run("pool", *runs(written), "--strategy", "take", "--budget", 100_000)
-    assert done.status == 0, done.err
-    assert "note: there are no more; the budget was 100000" in done.out
-
-
-def test_what_is_printed_is_in_the_files(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
-    asked = ("--strategy", "take", "--budget", 300, "--depth", 10)
-    done = run("pool", *runs(written), *asked, "-o", tmp_path / "judge.json")
-    assert done.status == 0, done.err
-    stored = read_result(tmp_path / "judge.json")
-    contributions = stored.to_frame("contributions").set_index("organization")
-    assert contributions["n_runs"].sum() == 21
-    assert contributions["share"].to_numpy() == pytest.approx(contributions["n_documents"] / 300)
-    (table,) = stored.read()
-    assert table.header == ("organization", "runs", "documents", "of all", "nobody\nelse has")
-    printed = [line.replace(" %", "%").split() for line in done.out.splitlines()]
-    assert all([cell.replace(" %", "%") for cell in row] in printed for row in table.rows)
-    assert stored.summary() == ("take: 300 documents of 20 topics, 15 each",)
-    assert [citation.key for citation in stored.citations()] == ["bayespool", *STRATEGIES["take"].citations]
-    assert run("pool", *runs(written), *asked, "-o", tmp_path / "who.md").status == 0
-    assert (tmp_path / "who.md").read_text(encoding="utf-8") == stored.to_markdown()
 
 
 def test_a_sample_is_written_with_its_probabilities(
@@ -165,12 +81,6 @@ def test_pool_lists_strategies_with_their_settings(run: Callable[..., Outcome]) 
     assert "missing='loses', ties='best rank'" in rows["condorcet"]
     assert " judgments " in rows["hedge"]
     assert " scores " in rows["combmnz"]
-
-
-def test_pool_refuses_a_missing_budget_before_it_reads(run: Callable[..., Outcome], tmp_path: Path) -> None:
-    done = run("pool", "--pool", tmp_path / "no-such-runs", "--strategy", "take")
-    assert done.status == 1
-    assert done.err.splitlines() == ["error: 'take' does not say how much to judge; give a budget"]
 
 
 def test_budgets_beyond_the_pool_are_said(run: Callable[..., Outcome], written: Path) -> None:
@@ -221,17 +131,6 @@ def test_what_cannot_be_chosen_is_said_in_a_line(run: Callable[..., Outcome], wr
         last = done.err.splitlines()[-1]
         assert last.startswith("error: "), (asked, message)
         assert message in last, (asked, message)
-
-
-def test_options_of_pool_are_the_arguments_of_choose() -> None:
-    import inspect
-
-    from bayespool.pooling import choose
-
-    parameters = inspect.signature(choose).parameters
-    assert set(parameters) - {"collection", "run_index", "labels"} == set(options_of(StrategySettings))
-    for name, (_, default) in options_of(StrategySettings).items():
-        assert parameters[name].default == (inspect.Parameter.empty if default is ... else default), name
 
 
 # budgets
@@ -292,29 +191,6 @@ def test_budgets_writes_what_the_library_finds(
 
 
 @pytest.mark.slow
-def test_budgets_says_what_estimators_make_of_the_pools(
-    run: Callable[..., Outcome], written: Path, tmp_path: Path
-) -> None:
-    asked = ("-m", "nDCG@10", "--estimators", "as-judged,condensed-list", "--output", tmp_path)
-    done = run("budgets", *arguments(written, *asked))
-    assert done.status == 0, done.err
-    posterior = pd.read_parquet(tmp_path / "posterior.parquet")
-    assert len(pd.read_csv(tmp_path / "estimates.csv")) == 3 * 2 * 3 * 2 * 21
-    told = json.loads((tmp_path / "settings.json").read_text())["settings"]
-    assert told["estimators"]["as-judged"] == {"name": "as-judged", "estimand": "complete"}
-    assert "P@10 of runs left out, estimated from the pool of each budget" in done.out
-    rows = [line.split() for line in done.out.splitlines() if " condensed-list " in line]
-    assert len(rows) == 3 * 2 * 3
-    first = posterior[posterior["estimator"] == "condensed-list"].iloc[0]
-    assert rows[0][:3] == ["take", "200", "condensed-list"]
-    assert rows[0][3:5] == [f"{first[name]:.4f}" for name in ("mae_as_judged", "mae")]
-    assert rows[0][5] == f"{first['bias']:+.4f}"
-    assert "as judged*" in done.out.partition("nDCG@10 of runs left out")[2]
-    of_precision = done.out.partition("P@10 of runs left out")[2].partition("of runs left out")[0]
-    assert "as judged*" not in of_precision
-
-
-@pytest.mark.slow
 def test_the_same_command_again_works_nothing_out(
     run: Callable[..., Outcome], written: Path, tmp_path: Path
 ) -> None:
@@ -324,32 +200,6 @@ def test_the_same_command_again_works_nothing_out(
     assert "pools: 0 of 18" in first.err
     assert "pools: 0 of 18" not in again.err
     assert "pools: 18 of 18" in again.err
-
-
-def test_a_dead_worker_leaves_what_is_finished(
-    run: Callable[..., Outcome], written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def dying(*_: object, **__: object) -> None:
-        raise WorkerError("a worker process died")
-
-    monkeypatch.setattr("bayespool.experiments.budgets", dying)
-    done = run("budgets", *arguments(written, "--output", tmp_path))
-    assert done.status == 1
-    assert f"what is finished is in {tmp_path / 'budgets'}" in done.err
-
-
-def test_what_cannot_be_done_is_said_in_a_line(run: Callable[..., Outcome], written: Path) -> None:
-    for more, message in [
-        (("--strategies", "best"), "no strategy 'best'"),
-        (("--budgets", "many"), "--budgets many: not whole numbers"),
-        (("-m", "P@50"), "P@50 looks deeper than the pools"),
-        (("--jobs", 0), "--jobs 0"),
-        (("--output", "/no/such/folder"), "there is no folder"),
-    ]:
-        done = run("budgets", *arguments(written, *more))
-        assert done.status == 1, (more, message)
-        assert done.out == "", (more, message)
-        assert message in done.err.splitlines()[-1], (more, message)
 
 
 def test_list_as_json(run: Callable[..., Outcome]) -> None:

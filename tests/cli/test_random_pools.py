@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from commands import Outcome, with_defaults
 
-from bayespool.experiments import leave_types_out, vary_common_topics, vary_pool_width
+from bayespool.experiments import vary_common_topics, vary_pool_width
 from bayespool.pooling import read_collection
 
 
@@ -61,15 +61,6 @@ def test_pool_width_writes_what_the_library_finds(
     assert "pools: 8 of 8" in done.err
 
 
-def test_pool_width_of_posteriors_tells_coverage(run: Callable[..., Outcome], written: Path) -> None:
-    asked = ("--estimators", "posterior-background", "--draws", 20, "--widths", 4, "--samples", 3)
-    done = run("pool-width", *arguments(written, *asked, "--ci-prob", 0.8, "--by", "organization"))
-    assert done.status == 0, done.err
-    assert "truth in" in done.out
-    assert "80 %" in done.out
-    assert "drawn from 8 organizations" in done.out
-
-
 @pytest.mark.slow
 def test_common_topics_writes_what_the_library_finds(
     run: Callable[..., Outcome], written: Path, tmp_path: Path
@@ -99,55 +90,6 @@ def test_common_topics_writes_what_the_library_finds(
     assert [line for line in lines if line[:2] == ["adjusted", "8"]][1][2:] == [  # the second table, by law
         f"{x:.4f}" for x in adjusted.loc[adjusted["pool_width"] == 8, "mae_law"]
     ]
-
-
-def test_run_types_writes_what_the_library_finds(
-    run: Callable[..., Outcome], written: Path, tmp_path: Path
-) -> None:
-    asked = ("--run-types", written / "types.csv", "--estimators", "as-judged,posterior-background")
-    asked += ("--draws", 20, "--leave-out", "manual", "--output", tmp_path)  # type: ignore[assignment]
-    done = run("run-types", *arguments(written, *asked))
-    assert done.status == 0, done.err
-    found = leave_types_out(
-        read(written), run_types=kinds(written), types=["manual"],  # type: ignore[arg-type]
-        estimators=["as-judged", "posterior-background"], draws=20,
-    )  # fmt: skip
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "runs.parquet"), found.to_frame())
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "summary.parquet"), found.to_frame("summary"))
-    assert (tmp_path / "run-types-P_10.png").read_bytes().startswith(b"\x89PNG")
-    assert json.loads((tmp_path / "settings.json").read_text())["settings"]["types"] == ["manual"]
-    assert "P@10, 6 manual runs on a pool of 15 others" in done.out
-    row = next(line.split() for line in done.out.splitlines() if line.startswith(" as-judged"))
-    assert row[1] == f"{found.to_frame('summary')['mae'].iloc[0]:.4f}"
-    assert "types left out: 1 of 1" in done.err
-
-
-def test_what_cannot_be_done_is_said_in_a_line(
-    run: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch, written: Path
-) -> None:
-    for command, more, message in [
-        ("pool-width", ("--widths", "2,many"), "--widths 2,many: not whole numbers"),
-        ("pool-width", ("--widths", 30), "21 runs are too few for a pool of width 30"),
-        (
-            "pool-width",
-            ("--target-type", "manual"),
-            "no run has the target type 'manual'; give the types of the runs",
-        ),
-        ("pool-width", ("--jobs", 0), "--jobs 0"),
-        ("pool-width", ("--output", "/no/such/folder"), "there is no folder"),
-        ("pool-width", ("-m", "P@20"), "P@20 looks deeper than the pools"),
-        ("common-topics", ("--common", 21), "21 common topics of 20"),
-        ("common-topics", ("--common", "x"), "--common x: not whole numbers"),
-        ("run-types", ("--run-types", "/no/such/list.csv"), "/no/such/list.csv"),
-        ("run-types", ("--run-types", "types.csv", "--leave-out", "odd"), "has the type 'odd'"),
-    ]:
-        monkeypatch.chdir(written)
-        done = run(command, *arguments(written, *more))
-        assert done.status == 1, (command, more)
-        assert done.out == "", (command, more)
-        last = done.err.splitlines()[-1]
-        assert last.startswith("error: "), (command, more)
-        assert message in last, (command, more)
 
 
 def test_run_type_that_would_be_a_formula(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:

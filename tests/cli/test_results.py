@@ -9,12 +9,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from commands import FAST, Outcome, arguments, everything_in
 
 import bayespool
-from bayespool.tables import read_parquet
 
 SHAPE = ["command", "version", "settings", "metadata", "tables", "columns", "notes", "summary"]
 
@@ -56,32 +54,6 @@ def test_warnings_are_among_the_notes(run: Callable[..., Outcome], example: Path
     assert "warning: no pooled runs given: " in done.err
 
 
-def test_json_of_a_study_has_the_tables_of_its_folder(run: Callable[..., Outcome], example: Path) -> None:
-    files = [*arguments(example)[2:-1], *FAST, "--jobs", 1, "--figures", "none"]
-    found = document(run("leave-out", *files, "-o", example / "out", "--json"))
-    assert set(found["tables"]) == {"runs", "summary", "reliability"}
-    table = read_rows(example / "out" / "summary.parquet")
-    assert found["tables"]["summary"] == [{k: None if v != v else v for k, v in row.items()} for row in table]
-    assert found["metadata"]["fingerprint"]
-    assert "digests" not in found["metadata"]
-
-
-def read_rows(path: Path) -> list[dict]:
-    return pd.read_parquet(path).to_dict("records")
-
-
-def test_json_of_files_that_are_written_names_them(run: Callable[..., Outcome], example: Path) -> None:
-    asked = ["--estimator", "posterior-background", "--draws", 2, "-o", example / "out", "--json"]
-    found = document(run("impute", *arguments(example)[1:], *asked))
-    assert [row["file"] for row in found["tables"]["files"]] == ["qrels-01.txt", "qrels-02.txt"]
-    assert found["settings"]["output"] == str(example / "out")
-
-
-def test_json_of_the_demo_has_the_truth_in_its_summary(run: Callable[..., Outcome]) -> None:
-    summary = document(run("demo", *FAST, "--json"))["summary"]
-    assert summary[-2].startswith("truth of the simulation, P@10 if all were judged: new-a 0.6250")
-
-
 def test_quiet_leaves_results_and_errors(run: Callable[..., Outcome], example: Path) -> None:
     asked = ["score", example / "new", "--qrels", example / "qrels.txt", *FAST]
     loud = run(*asked)
@@ -93,27 +65,6 @@ def test_quiet_leaves_results_and_errors(run: Callable[..., Outcome], example: P
     assert (wrong.status, wrong.out) == (1, "")
     assert wrong.err.startswith("error: ")
     assert len(wrong.err.splitlines()) == 1
-
-
-def test_table_on_standard_output_is_the_file(run: Callable[..., Outcome], example: Path) -> None:
-    for format_, suffix in [(None, "csv"), ("csv", "csv"), ("json", "json")]:
-        path = example / f"x.{suffix}"
-        more = [] if format_ is None else ["--format", format_]
-        done = run(*arguments(example), *FAST, "-o", "-", "-o", path, *more)
-        assert done.status == 0, done.err
-        assert done.out == path.read_text("utf-8"), (format_, suffix)
-        assert not (example / "-").exists(), (format_, suffix)
-
-
-@pytest.mark.slow
-def test_parquet_on_standard_output(example: Path, tmp_path: Path) -> None:
-    code = "import sys; from bayespool.cli import main; sys.argv[0] = 'bayespool'; main()"
-    asked = [*arguments(example), *FAST, "-q", "-o", "-", "--format", "parquet"]
-    done = subprocess.run([sys.executable, "-c", code, *asked], capture_output=True, check=True, timeout=120)
-    (tmp_path / "x.parquet").write_bytes(done.stdout)
-    found = read_parquet(tmp_path / "x.parquet")
-    assert found is not None
-    assert found[0]["run_id"] == ["new-a", "new-b"]
 
 
 @pytest.mark.slow
@@ -132,16 +83,6 @@ def test_a_reader_that_leaves_early_is_no_traceback(example: Path) -> None:
     assert done.stdout.startswith("run_id,measure,")
     assert len(done.stdout.splitlines()) == 1
     assert done.stderr == ""
-
-
-def test_list_of_documents_on_standard_output(run: Callable[..., Outcome], example: Path) -> None:
-    asked = ["pool", "--pool", example / "pool", "--strategy", "take", "--budget", 40, "-o", "-"]
-    table = run(*asked).out.splitlines()
-    assert table[0].startswith("query_id,doc_id")
-    assert len(table) == 41
-    lines = run(*asked, "--format", "qrels").out.splitlines()
-    assert len(lines) == 40
-    assert all(line.split()[1::2] == ["0", "-1"] for line in lines)
 
 
 def test_table_of_a_paper_on_standard_output(

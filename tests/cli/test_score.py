@@ -15,11 +15,9 @@ from commands import FAST, Outcome, arguments
 from small import small
 from wide import wide, widened
 
-import bayespool
 from bayespool.collection import add_judges
-from bayespool.evidence import judgment_counts
 from bayespool.experiments import load_example, simulate_example, simulate_judge
-from bayespool.plots import draw_forest, draw_topics, render
+from bayespool.plots import draw_forest, render
 from bayespool.pooling.pools import with_strategy_pool
 from bayespool.scoring import score
 
@@ -45,71 +43,6 @@ def test_output_is_the_frame_of_the_library(run: Callable[..., Outcome], small_e
     for frame in found.values():
         pd.testing.assert_frame_equal(frame, scores.to_frame(), check_dtype=False, rtol=1e-12)
     assert [m for m in ("P@5", "P@10") if f"{m}, mean over 8 topics" in done.out] == ["P@5", "P@10"]
-
-
-def test_rows_are_in_the_order_of_the_files(run: Callable[..., Outcome], example: Path) -> None:
-    new = example / "new"
-    for order in (["new-a", "new-b"], ["new-b", "new-a"]):
-        files = [new / f"{name}.run" for name in order]
-        done = run(
-            "score", *files, *arguments(example)[2:], "--estimators", "background", "-o", example / "o.csv"
-        )
-        assert done.status == 0, done.err
-        assert pd.read_csv(example / "o.csv")["run_id"].tolist() == order
-
-
-def test_several_outputs_at_once(run: Callable[..., Outcome], example: Path) -> None:
-    done = run(*arguments(example), *FAST, "-o", example / "a.csv", "-o", example / "b.json", "--per-topic")
-    assert done.status == 0
-    csv = pd.read_csv(example / "a.csv", dtype={"query_id": str}, keep_default_na=False)
-    rows = json.loads((example / "b.json").read_text(encoding="utf-8"))["topics"]
-    assert len(csv) == len(rows) == 40
-    assert csv["query_id"].tolist() == [row["query_id"] for row in rows]
-    assert len(values(done.out)) == 2
-    assert sum(line.startswith(" new-") for line in done.out.splitlines()) == 40
-
-
-def test_measures_and_threshold(run: Callable[..., Outcome], written: Path) -> None:
-    spelled = run(*arguments(written), *FAST, "-m", "P(rel=2)@10", "-m", "P(rel=1)@5")
-    by_option = run(*arguments(written), *FAST, "-m", "P@10", "-m", "P(rel=1)@5", "--relevance-threshold", 2)
-    assert spelled.status == by_option.status == 0
-    assert spelled.out == by_option.out
-    assert "P(rel=2)@10, mean over 20 topics" in spelled.out
-    assert "P@5, mean over 20 topics" in spelled.out  # what says rel= keeps it
-    lower = judgment_counts(load_example(), "new-a", cutoffs=10, rel=2).lower.mean()
-    assert f" new-a  {lower:.4f}" in spelled.out
-
-
-def test_estimand_is_passed_on(run: Callable[..., Outcome], written: Path) -> None:
-    complete = values(run(*arguments(written), *FAST, "-m", "P@20").out)
-    done = run(*arguments(written), *FAST, "-m", "P@20", "--estimand", "pooled")
-    pooled = values(done.out)
-    assert "unjudged documents below the pool depth nonrelevant" in done.out
-    assert all(pooled[run][1] < complete[run][1] for run in pooled)
-
-
-def test_order_by_rank_reads_the_ranks(run: Callable[..., Outcome], example: Path) -> None:
-    """A run whose ranks are those of another order than its scores."""
-    path = example / "new" / "new-a.run"
-    lines = [line.split() for line in path.read_text().splitlines()]
-    path.write_text("".join(f"{q} Q0 {d} {101 - int(rank)} {s} {tag}\n" for q, _, d, rank, s, tag in lines))
-    by_score, by_rank = (values(run(*arguments(example), *FAST, "--order", o).out) for o in ("score", "rank"))
-    assert by_score["new-b"] == by_rank["new-b"]
-    assert by_score["new-a"][0] > by_rank["new-a"][0] + 0.2  # the last hundredth is first
-
-
-def test_runs_may_be_named_by_their_tags(run: Callable[..., Outcome], example: Path) -> None:
-    (example / "new" / "new-a.run").rename(example / "new" / "something.else")
-    by_file = run(*arguments(example), *FAST)
-    assert [line.split()[0] for line in by_file.out.splitlines() if "0.5950" in line] == ["something.else"]
-    assert set(values(run(*arguments(example), *FAST, "--run-id", "tag").out)) == {"new-a", "new-b"}
-
-
-def test_what_is_known_of_the_pool_may_be_given(run: Callable[..., Outcome], written: Path) -> None:
-    done = run(*arguments(written), *FAST, "--pooled-runs", "north-1,south-1", "--known-depth", 10)
-    assert "pool: 2 of 23 runs pooled to depth 10 (2 organizations)" in done.err
-    shallow = run(*arguments(written), *FAST, "--known-depth", 5, "--max-holes", 0)
-    assert "pool: 21 of 23 runs pooled to depth 5 (8 organizations), 0 holes" in shallow.err
 
 
 def test_the_strategy_that_made_the_pool_may_be_given(run: Callable[..., Outcome], example: Path) -> None:
@@ -147,18 +80,6 @@ def test_the_strategy_that_made_the_pool_may_be_given(run: Callable[..., Outcome
         assert found[name].notna().sum() == 2
 
 
-def test_common_topics_add_the_topics_adjustment(run: Callable[..., Outcome], example: Path) -> None:
-    path = example / "result.csv"
-    done = run(*arguments(example), *FAST, "--common-topics", "701, 702", "-o", path)
-    assert done.status == 0
-    direct = score(load_example(), None, estimators=["topics-adjustment(common_query_ids=('701', '702'))"])
-    assert list(pd.read_csv(path)["estimator"].unique()) == ["background", "topics-adjustment"]
-    found = widened(pd.read_csv(path))
-    assert found["topics-adjustment"].to_numpy() == pytest.approx(
-        wide(direct)["topics-adjustment"].to_numpy()
-    )
-
-
 def test_compressed_files_and_globs(run: Callable[..., Outcome], example: Path) -> None:
     plain = run(*arguments(example), *FAST)
     for path in [example / "qrels.txt", *(example / "pool").iterdir()]:
@@ -182,24 +103,6 @@ def test_compressed_files_and_globs(run: Callable[..., Outcome], example: Path) 
     assert done.out == plain.out
 
 
-def test_run_that_is_in_the_pool_folder_too_is_scored_as_pooled(
-    run: Callable[..., Outcome], written: Path
-) -> None:
-    call = arguments(written)
-    call[1] = str(written / "pool" / "north-1.run")
-    done = run(*call, *FAST)
-    assert done.status == 0
-    assert "note: north-1: nothing unjudged" in done.out
-    assert "21 of 21 runs pooled" in done.err
-
-
-def test_run_of_a_link_is_scored_under_its_own_name(run: Callable[..., Outcome], example: Path) -> None:
-    (example / "new" / "new-c.run").symlink_to(example / "new" / "new-a.run")
-    rows = values(run(*arguments(example), *FAST).out)
-    assert rows["new-c"] == rows["new-a"]
-    assert set(rows) == {"new-a", "new-b", "new-c"}
-
-
 def test_without_a_pool_it_works_and_says_what_that_means(run: Callable[..., Outcome], written: Path) -> None:
     done = run("score", written / "new", "--qrels", written / "qrels.txt", "--draws", 100)
     assert done.status == 0
@@ -216,27 +119,6 @@ def test_without_a_pool_it_works_and_says_what_that_means(run: Callable[..., Out
         low, high = map(float, row[-1].split("–"))
         assert lower <= low < value < high <= upper
         assert len(row) == 12  # none of the two adjustments that need a pool
-
-
-def test_without_organizations_it_says_what_that_means(run: Callable[..., Outcome], written: Path) -> None:
-    done = run(*arguments(written)[:-3], *FAST)
-    assert done.status == 0
-    assert (
-        "warning: no organizations given: each run of the pool counts as an organization of its own"
-        in done.err
-    )
-    assert "(21 organizations)" in done.err
-
-
-def test_lenient_skips_bad_lines_and_says_so(run: Callable[..., Outcome], example: Path) -> None:
-    before = run(*arguments(example), *FAST)
-    with open(example / "new" / "new-a.run", "a") as file:
-        file.write("701 Q0 D00001\n")
-    assert run(*arguments(example), *FAST).status == 1
-    done = run(*arguments(example), *FAST, "--lenient")
-    assert done.status == 0
-    assert done.out == before.out
-    assert "new-a.run: 1 line skipped, fewer than six columns (first: line 2001)" in done.err
 
 
 def test_prior_is_passed_on(run: Callable[..., Outcome], written: Path) -> None:
@@ -284,18 +166,6 @@ def test_demo_writes_an_example_that_can_be_scored(run: Callable[..., Outcome], 
     assert set(values(scored.out)) == {"new-a", "new-b"}
 
 
-def test_demo_prints_scores_and_truth(run: Callable[..., Outcome], example: Path) -> None:
-    done = run("demo", *FAST, "-m", "P@10", "-o", example / "demo.csv")
-    assert done.status == 0
-    truth = judgment_counts(simulate_example().complete(), ["new-a", "new-b"], cutoffs=10).lower.mean(
-        axis=(1, 2)
-    )
-    assert done.out.splitlines()[-1] == (
-        f"truth of the simulation, P@10 if all were judged: new-a {truth[0]:.4f}, new-b {truth[1]:.4f}"
-    )
-    assert len(pd.read_csv(example / "demo.csv")) == 2
-
-
 @pytest.mark.slow
 def test_labels_of_judges_are_read_and_used(run: Callable[..., Outcome], example: Path) -> None:
     """As in the library; and not by estimators without predictors."""
@@ -327,30 +197,6 @@ def test_labels_of_judges_are_read_and_used(run: Callable[..., Outcome], example
     assert by_file[column].tolist() == pytest.approx(found[column].tolist(), abs=1e-12)
 
 
-def test_labels_that_cannot_be_read_are_told(run: Callable[..., Outcome], example: Path) -> None:
-    (example / "bad.txt").write_text("701 0 D00001 1\n701 0 D00002 perhaps\n")
-    done = run(*arguments(example), *FAST, "--judge", example / "bad.txt")
-    assert done.status == 1
-    assert "bad.txt, line 2: label 'perhaps' is not a number" in " ".join(done.err.split())
-    done = run(*arguments(example), *FAST, "--judge", f"gpt={example}/nowhere.txt")
-    assert done.status == 1
-    assert "nowhere.txt" in done.err.replace("\n", "")
-
-
-def test_version_and_help(run: Callable[..., Outcome]) -> None:
-    assert run("--version") == Outcome(0, f"bayespool {bayespool.__version__}\n", "")
-    done = run("--help")
-    assert done.status == 0
-    assert "score" in done.out
-    assert "demo" in done.out
-    help_of_score = run("score", "--help")
-    assert help_of_score.status == 0
-    options = ["--qrels", "--pool", "--organizations", "--measure", "--per-topic", "--output", "--estimators"]
-    options += ["--prior", "--draws", "--tune", "--chains", "--seed", "--estimand", "--order"]
-    for option in [*options, "--relevance-threshold", "--engine", "--ci-prob", "--lenient"]:
-        assert option in help_of_score.out
-
-
 def test_csv_for_spreadsheets(run: Callable[..., Outcome], example: Path) -> None:
     """A run whose name is a formula: text in a spreadsheet if asked, its name else."""
     (example / "new" / "new-a.run").rename(example / "new" / "=1+1.run")
@@ -361,20 +207,6 @@ def test_csv_for_spreadsheets(run: Callable[..., Outcome], example: Path) -> Non
         assert sorted({row["run_id"] for row in csv.DictReader(path.read_text().splitlines())}) == sorted(
             {name, "new-b"}
         )
-
-
-@pytest.mark.slow
-def test_score_draws_a_forest(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
-    names = "background,posterior-background"
-    asked = [*arguments(written), "-m", "P@10", "-m", "nDCG@10", "--estimators", names, "--draws", 50]
-    done = run(*asked, "--figure", tmp_path / "forest.svg", "--figure", tmp_path / "forest.pdf")
-    assert done.status == 0, done.err
-    assert done.out.startswith("P@10, mean over 20 topics")
-    scores = score(load_example(), None, ["P@10", "nDCG@10"], estimators=names.split(","), draws=50)
-    assert (tmp_path / "forest.svg").read_bytes() == render(draw_forest(scores), "svg")
-    assert (tmp_path / "forest.pdf").read_bytes() == render(draw_forest(scores), "pdf")
-    assert run(*asked, "--per-topic", "--figure", tmp_path / "topics.svg").status == 0
-    assert (tmp_path / "topics.svg").read_bytes() == render(draw_topics(scores), "svg")
 
 
 def test_demo_draws_the_truth(run: Callable[..., Outcome], tmp_path: Path) -> None:

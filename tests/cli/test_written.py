@@ -39,16 +39,6 @@ FOLDERS: dict[str, tuple[str, tuple[object, ...], set[str]]] = {
     ),
     "run-types": ("run-types", (*POOL, "--run-types", "types.csv", "--jobs", 1), {"runs", "summary"}),
 }
-FILES: dict[str, tuple[tuple[object, ...], str]] = {
-    "compare": (("--estimators", "posterior-ratio", "--draws", 60, "-m", "P@5"), "differences"),
-    "reversals": (("--estimators", "background", "--judgments", 100, "-m", "P@5"), "rates"),
-    "pool": (("--strategy", "take", "--budget", 100), "documents"),
-    "judge-next": (
-        ("--budget", 3, "--estimator", "posterior-ratio", "--draws", 60, "-m", "P@5"),
-        "documents",
-    ),
-    "audit": (("--budget", 3, "--estimator", "posterior-ratio", "--draws", 60, "-m", "P@5"), "steps"),
-}
 
 
 @pytest.fixture
@@ -99,27 +89,6 @@ def test_folder_is_read_back(
         assert set(stored.container(name).children) >= {"posterior"}
 
 
-@pytest.mark.parametrize("command", FILES)
-def test_file_is_read_back(command: str, run: Callable[..., Outcome], example: Path, tmp_path: Path) -> None:
-    asked, table = FILES[command]
-    files = files_of(example, new=command in ("compare", "judge-next", "audit"))
-    if command == "pool":
-        files = files[2:]  # without judgments
-    outputs = [("-o", tmp_path / f"{table}.{end}") for end in ("json", "parquet", "csv")]
-    for given in outputs if command == "pool" else [sum(outputs, ())]:  # pool takes one
-        done = run(command, *files, *asked, *given)
-        assert done.status == 0, done.err
-    text, binary = read_result(tmp_path / f"{table}.json"), read_result(tmp_path / f"{table}.parquet")
-    settings, others = (json.dumps(stored.metadata) for stored in (text, binary))
-    if command == "pool":  # the command that made each file has its path
-        settings = settings.replace(f"/{table}.json", f"/{table}.parquet")
-    assert settings == others
-    assert list(frames_of(binary)) == [table]
-    same_as_csv(binary, tmp_path)
-    pd.testing.assert_frame_equal(text.to_frame(table), binary.to_frame(table), check_dtype=False)
-    assert len(text.to_frame(table)) > 0
-
-
 def test_scores_are_read_back_by_both_readers(
     run: Callable[..., Outcome], example: Path, tmp_path: Path
 ) -> None:
@@ -130,15 +99,6 @@ def test_scores_are_read_back_by_both_readers(
     pd.testing.assert_frame_equal(stored.to_frame(), result.to_frame("scores"))
     assert (result.metadata, result.notes()) == (stored.metadata, stored.notes())
     assert "| new-a |" in stored.to_markdown(columns=["lower"])
-
-
-@pytest.mark.slow
-def test_completed_qrels_are_named(run: Callable[..., Outcome], example: Path, tmp_path: Path) -> None:
-    files = files_of(example, new=True)
-    done = run("impute", *files, "-m", "P@5", "--draws", 2, "-o", tmp_path / "out")
-    assert done.status == 0, done.err
-    stored = read_result(tmp_path / "out")
-    assert list(stored.paths) == ["qrels-01.txt", "qrels-02.txt"]
 
 
 def test_what_is_damaged_or_nothing_of_ours_is_refused(
@@ -163,32 +123,6 @@ def test_what_is_damaged_or_nothing_of_ours_is_refused(
     (tmp_path / "b.json").write_text("[1]")
     with pytest.raises(InputError, match="holds no result"):
         read_result(tmp_path / "b.json")
-
-
-@pytest.mark.parametrize("ending", ["tex", "md", "html"])
-def test_tables_for_a_paper_are_those_of_the_library(
-    ending: str, run: Callable[..., Outcome], example: Path, tmp_path: Path
-) -> None:
-    path = tmp_path / f"table.{ending}"
-    wicked = example / "new" / "a_b<img src=x onerror=alert(1)>.run"
-    wicked.write_bytes((example / "new" / "new-a.run").read_bytes())
-    done = run(
-        *arguments(example), "--estimators", "background", "--sort", "run", "--columns", "lower,estimates",
-        "--top", 2, "-o", path, "-o", tmp_path / "all.csv",
-    )  # fmt: skip
-    assert done.status == 0, done.err
-    text = path.read_text(encoding="utf-8")
-    escaped = {"tex": r"a\_b\textless{}img", "md": r"a\_b&lt;img", "html": "a_b&lt;img"}[ending]
-    assert escaped in text
-    assert "<img" not in text
-    assert "new-b" not in text.split("</title>")[-1]
-    assert len(pd.read_csv(tmp_path / "all.csv")) == 3
-    assert "2 of 3 runs" in done.out
-    before = path.read_bytes()
-    refused = run(*arguments(example), "--columns", "lower,nothing", "-o", path)
-    assert (refused.status, path.read_bytes()) == (1, before)
-    assert "no column 'nothing'" in refused.err
-    assert "reading" not in refused.err
 
 
 def test_what_json_prints_is_read_back(run: Callable[..., Outcome], example: Path, tmp_path: Path) -> None:

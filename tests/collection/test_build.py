@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,11 +13,10 @@ import pytest
 import pytrec_eval
 import toys
 from hypothesis import given, strategies as st
-from toys import RANKINGS, from_rankings, ranking, toy_collection, toy_qrels, toy_runs
+from toys import from_rankings, ranking, toy_collection, toy_qrels, toy_runs
 from trec_files import refused
 
 from bayespool.collection import (
-    UNJUDGED,
     Collection,
     Order,
     Qrels,
@@ -24,51 +24,41 @@ from bayespool.collection import (
     build_collection,
     qrels_from_frame,
     run_from_frame,
-    unjudged_collection,
 )
 from bayespool.collection.records import RankConflict
+from bayespool.collection.ties import tie_notes
+from bayespool.collection.topics import join_hint
 from bayespool.errors import InputWarning
 
 
 def order_of(scores: dict[str, float], order: Order = "score") -> list[str]:
-    """Documents in the order that a collection gives them."""
     run = run_from_frame({"1": scores}, "r")
     collection = build_collection([run], qrels_from_frame({"1": {next(iter(scores)): 1}}), order=order)
     return ranking(collection, "r", "1")
 
 
-# Order
-
-
-def test_order_of_the_toy() -> None:
-    for (run_id, query_id), documents in RANKINGS.items():
-        assert "".join(ranking(toy_collection(), run_id, query_id)) == documents, (run_id, query_id)
-
-
 def test_single_precision_is_an_option() -> None:
-    cases: list[tuple[dict[str, float], list[str]]] = [
-        ({"a": 1.00000001, "b": 1.0}, ["b", "a"]),
-        ({"a": 1.0000001, "b": 1.0}, ["a", "b"]),  # the next float32 after 1
-        ({"a": 1e300, "b": 1e200, "d": -1e200, "c": -1e300}, ["b", "a", "d", "c"]),  # beyond it
-        ({"a": 1e-50, "c": 0, "b": -1e-50}, ["c", "b", "a"]),  # below it
+    cases: list[tuple[dict[str, float], str]] = [
+        ({"a": 1.00000001, "b": 1.0}, "ba"),
+        ({"a": 1.0000001, "b": 1.0}, "ab"),  # the next float32 after 1
+        ({"a": 1e300, "b": 1e200, "d": -1e200, "c": -1e300}, "badc"),  # beyond it
+        ({"a": 1e-50, "c": 0, "b": -1e-50}, "cba"),  # below it
     ]
     for scores, rounded in cases:
         assert order_of(scores) == list(scores)  # best first, as written above
-        assert order_of(scores, "single-precision") == rounded, scores
+        assert order_of(scores, "single-precision") == list(rounded), scores
 
 
 def test_order_of_scores_and_of_equal_ones() -> None:
     inf = float("inf")
-    cases: list[tuple[dict[str, float], list[str]]] = [
-        ({"d1": 1, "d3": 1, "d2": 1, "d0": 2}, ["d0", "d3", "d2", "d1"]),
-        ({"a": 0.0, "b": -0.0, "c": 0.0}, ["c", "b", "a"]),
-        ({"a": -0.0, "b": 0.0}, ["b", "a"]),
-        ({"a": -2, "b": -1, "c": 0, "d": 1e-30, "e": -1e-30}, ["d", "c", "e", "b", "a"]),
-        ({"a": -inf, "b": 3e38, "c": inf, "d": -3e38, "e": 0}, ["c", "b", "e", "d", "a"]),
-        ({"d": 1, "d1": 1, "d11": 1}, ["d11", "d1", "d"]),
+    cases: list[tuple[dict[str, float], str]] = [
+        ({"d1": 1, "d3": 1, "d2": 1, "d0": 2}, "d0 d3 d2 d1"),
+        ({"a": 0.0, "b": -0.0, "c": 0.0}, "c b a"),
+        ({"a": -inf, "b": 3e38, "c": inf, "d": -3e38, "e": 0}, "c b e d a"),
+        ({"d": 1, "d1": 1, "d11": 1}, "d11 d1 d"),
     ]
     for scores, documents in cases:
-        assert order_of(scores) == documents, scores
+        assert order_of(scores) == documents.split(), scores
     ids = ["10", "9", "a-1", "a_1", "A", "z", "é", "\uffee", "\U0001f600"]
     assert order_of(dict.fromkeys(ids, 1.0)) == sorted(ids, key=str.encode, reverse=True)
 
@@ -76,14 +66,6 @@ def test_order_of_scores_and_of_equal_ones() -> None:
 def frame(ranks: Sequence[int], scores: Sequence[float]) -> pd.DataFrame:
     documents = [f"d{i}" for i in range(len(ranks))]
     return pd.DataFrame({"query_id": "1", "doc_id": documents, "score": scores, "rank": ranks})
-
-
-def test_rank_order_takes_the_ranks_of_the_file() -> None:
-    run = run_from_frame(frame([2, 0, 3, 1], [4, 3, 2, 1]), "r")
-    qrels = qrels_from_frame({"1": {"d0": 1}})
-    assert ranking(build_collection([run], qrels, order="rank"), "r", "1") == ["d1", "d3", "d0", "d2"]
-    with pytest.warns(InputWarning, match="ranks and scores disagree"):
-        assert ranking(build_collection([run], qrels), "r", "1") == ["d0", "d1", "d2", "d3"]
 
 
 def test_ranks_that_disagree_with_scores_are_counted() -> None:
@@ -99,16 +81,6 @@ def test_ranks_that_disagree_with_scores_are_counted() -> None:
     assert build_collection([deep, wrong], qrels, order="rank").rank_note == ""
 
 
-def test_ties_alone_are_no_disagreement() -> None:
-    for ranks, scores in (
-        ([2, 1, 3], [1, 1, 0]),  # equal scores
-        ([1, 1, 1], [1, 3, 2]),  # equal ranks
-        ([3, 2, 1], [1, 2, 3]),  # the lines in neither order
-    ):
-        run = run_from_frame(frame(ranks, scores), "r")
-        assert build_collection([run], qrels_from_frame({"1": {"d0": 1}})).rank_conflicts == ()
-
-
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=8))
 def test_a_disagreement_is_a_pair_in_opposite_orders(lines: list[tuple[int, int]]) -> None:
     ranks, scores = zip(*lines, strict=True)
@@ -121,21 +93,12 @@ def test_a_disagreement_is_a_pair_in_opposite_orders(lines: list[tuple[int, int]
 
 
 def test_equal_ranks_are_ordered_by_document_id_descending() -> None:
-    run = run_from_frame(frame([1, 1, -1, 1], [1, 2, 3, 4]), "r")
+    run, qrels = run_from_frame(frame([1, 1, -1, 1], [1, 2, 3, 4]), "r"), qrels_from_frame({"1": {"d0": 1}})
     with pytest.warns(InputWarning, match="ranks are equal on a topic in 1 of 1 run, r .3 places of the top"):
-        collection = build_collection([run], qrels_from_frame({"1": {"d0": 1}}), order="rank")
+        collection = build_collection([run], qrels, order="rank")
     assert ranking(collection, "r", "1") == ["d2", "d3", "d1", "d0"]
-
-
-def test_topics_that_the_qrels_lack_are_passed_over_wherever_they_stand() -> None:
-    for topics in ("123", "132", "213", "312", "231", "23", "1232"):
-        rows = [(t, f"{t}{i}{place}", -place) for place, t in enumerate(topics) for i in "ab"]
-        run = run_from_frame(pd.DataFrame(rows, columns=["query_id", "doc_id", "score"]), "r")
-        collection = build_collection([run], qrels_from_frame({"2": {"x": 1}, "3": {"y": -2, "z": 0}}))
-        for topic in "23":
-            expected = sorted([(score, d) for t, d, score in rows if t == topic], reverse=True)
-            assert ranking(collection, "r", topic) == [d for _, d in expected], (topics, topic)
-        assert collection.relevance.min() == UNJUDGED  # a negative relevance, too
+    extreme = run_from_frame(frame([2**31 - 1, -(2**31), 0], [1, 1, 1]), "r")
+    assert ranking(build_collection([extreme], qrels, order="rank"), "r", "1") == ["d1", "d2", "d0"]
 
 
 def test_ids_of_more_bytes_than_32_bits_count(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,12 +110,6 @@ def test_ids_of_more_bytes_than_32_bits_count(monkeypatch: pytest.MonkeyPatch) -
     assert many.doc_ids.type == pa.large_string()
     assert few.doc_ids.to_pylist() == many.doc_ids.to_pylist() == ["a", "b", "c", "a"]
     assert many.add_judgments(qrels_from_frame({"1": {"b": 1}})).relevance.tolist() == [-1, 1, 1, 0]
-
-
-def test_extreme_ranks_lose_no_document() -> None:
-    run = run_from_frame(frame([2**31 - 1, -(2**31), 0], [1, 1, 1]), "r")
-    collection = build_collection([run], qrels_from_frame({"1": {"d0": 1}}), order="rank")
-    assert ranking(collection, "r", "1") == ["d1", "d2", "d0"]
 
 
 SCORES = st.sampled_from(
@@ -177,70 +134,32 @@ def test_order_is_pytrec_evals(scores: dict[str, float]) -> None:
 
 
 @given(st.randoms(use_true_random=False))
-def test_row_order_of_the_input_never_matters(random: object) -> None:
+def test_row_order_of_the_input_never_matters(random: Any) -> None:
     def shuffled(rows: list[tuple[object, ...]], columns: list[str]) -> pd.DataFrame:
-        random.shuffle(rows)  # type: ignore[attr-defined]
+        random.shuffle(rows)
         return pd.DataFrame(rows, columns=columns)
 
-    columns = ["query_id", "doc_id", "score"]
     runs = []
-    for run_id, topics in toys.RUNS.items():
+    for run_id, topics in random.sample(list(toys.RUNS.items()), len(toys.RUNS)):
         lines = [(q, d, score) for q, scores in topics.items() for d, score in scores.items()]
-        runs.append(run_from_frame(shuffled(lines, columns), run_id))
+        runs.append(run_from_frame(shuffled(lines, ["query_id", "doc_id", "score"]), run_id))
     rows = [(q, d, r) for q, documents in toys.JUDGMENTS.items() for d, r in documents.items()]
     qrels = qrels_from_frame(shuffled(rows, ["query_id", "doc_id", "relevance"]))
-    pool = {"organizations": toys.ORGANIZATIONS, "pooled_run_ids": toys.POOLED, "pool_depth": toys.DEPTH}
-    collection = build_collection(runs, qrels, **pool)  # type: ignore[arg-type]
-    expected = toy_collection()
+    pool: Any = {"organizations": toys.ORGANIZATIONS, "pooled_run_ids": toys.POOLED, "pool_depth": toys.DEPTH}
+    collection, expected = build_collection(runs, qrels, **pool), toy_collection()
+    assert collection.run_ids == expected.run_ids
     assert np.array_equal(collection.document, expected.document)
     assert np.array_equal(collection.relevance, expected.relevance)
     assert collection.fingerprint == expected.fingerprint
 
 
-# Scores
-
-
 def scores_of(collection: Collection, run_id: str, query_id: str) -> list[float]:
-    """Scores of a run on a topic in the order of its documents."""
     assert collection.score is not None
     run, topic = collection.run_ids.index(run_id), collection.query_ids.index(query_id)
     length = int(collection.length[run, topic])
     assert np.isnan(collection.score[run, topic, length:]).all()
     found: list[float] = collection.score[run, topic, :length].tolist()
     return found
-
-
-def test_scores_of_the_toy_stand_beside_its_documents() -> None:
-    collection = toy_collection(scores=True)
-    assert collection.score is not None
-    assert collection.score.dtype == np.float32
-    assert collection.score.shape == collection.document.shape
-    assert scores_of(collection, "n1", "1") == [5, 4, 3, 2, 1]
-    assert scores_of(collection, "n2", "1") == [3, 3, 2.5, 0.5, 0]  # b and a are equal
-    assert scores_of(collection, "n1", "2") == [1, 1, 0.5, -2, -3]  # q and p are equal
-    assert scores_of(collection, "s2", "1") == [2, 1]
-    assert scores_of(collection, "s2", "2") == []  # a topic that the run lacks
-    assert scores_of(collection, "u", "1") == [9, 2, 2, 1.5, 1]
-    assert scores_of(collection, "n1", "3") == [np.float32(0.3), np.float32(0.2), np.float32(0.1)]
-
-
-def test_nothing_else_changes_with_scores() -> None:
-    with_scores, without = toy_collection(scores=True), toy_collection()
-    assert without.score is None
-    assert with_scores.document.tobytes() == without.document.tobytes()
-    assert with_scores.relevance.tobytes() == without.relevance.tobytes()
-    assert with_scores.doc_ids.equals(without.doc_ids)
-    assert with_scores.unpool("n1").score is not None
-    assert np.shares_memory(with_scores.unpool("n1").truncate_pool(2).score, with_scores.score)
-
-
-def test_scores_are_part_of_the_fingerprint_where_they_are_kept() -> None:
-    def fingerprint(best: float, scores: bool) -> str:
-        run = run_from_frame({"1": {"a": best, "b": 1}}, "r")
-        return build_collection([run], qrels_from_frame({"1": {"a": 1}}), scores=scores).fingerprint
-
-    assert fingerprint(2, False) == fingerprint(3, False)
-    assert len({fingerprint(2, False), fingerprint(2, True), fingerprint(3, True)}) == 3
 
 
 def test_scores_follow_the_ranks_of_the_file() -> None:
@@ -261,19 +180,11 @@ def test_every_document_keeps_its_score(scores: dict[str, float]) -> None:
     assert scores_of(collection, "r", "1") == expected
 
 
-# What a collection holds
-
-
 def test_run_without_an_organization_has_its_own() -> None:
-    collection = from_rankings({"a": {"1": "d"}, "b": {"1": "d"}}, {"1": {"d": 1}}, {"a": "x"})
-    assert [collection.organizations[o] for o in collection.organization] == ["x", "b"]
-    # and does not join the one of its name
+    """And does not join the one of its name."""
     collection = from_rankings({"a": {"1": "d"}, "ge": {"1": "d"}}, {"1": {"d": 1}}, {"a": "ge"})
     assert collection.organization[0] != collection.organization[1]
     assert collection.organizations == ("ge", "ge (run)")
-
-
-# Errors
 
 
 def test_what_makes_no_collection() -> None:
@@ -291,24 +202,62 @@ def test_what_makes_no_collection() -> None:
         assert reason in str(refused(build_collection, given_runs, judged, order=order)), reason
 
 
-def test_a_collection_of_nothing_judged_has_every_topic_of_every_run() -> None:
-    runs = [
-        run_from_frame({"2": {"b": 1, "a": 2}}, "x"),
-        run_from_frame({"10": {"c": 1}, "2": {"a": 1}}, "y"),
-    ]
-    collection = unjudged_collection(runs, organizations={"x": "o", "y": "o"}, pooled_run_ids=["x", "y"])
-    assert collection.query_ids == ("2", "10")
-    assert ranking(collection, "x", "2") == ["a", "b"]
-    assert ranking(collection, "x", "10") == []
-    assert (collection.relevance == UNJUDGED).all()
-    assert collection.organizations == ("o",)
-    assert collection.pooled.all()
-
-
 def test_topics_in_the_order_of_numbers_of_any_length() -> None:
     """A topic of 5,000 digits was a ValueError of Python's."""
     long = "1" * 5000
-    topics = ["10", "9", long, "009", "x", "2" + long[1:], "0", "٣"]
-    qrels = qrels_from_frame({q: {"d": 1} for q in topics})
-    built = build_collection([run_from_frame({q: {"d": 1} for q in topics}, "r")], qrels)
+    run = {q: {"d": 1.0} for q in ("10", "9", long, "009", "x", "2" + long[1:], "0", "٣")}
+    built = build_collection([run_from_frame(run, "r")], qrels_from_frame({q: {"d": 1} for q in run}))
     assert built.query_ids == ("0", "009", "9", "10", long, "2" + long[1:], "x", "٣")
+
+
+TOPICS = {
+    "1": {"a": 5, "b": 3, "c": 3, "d": 3, "e": 1},  # ranks 2 to 4
+    "2": {"a": 4, "b": 4, "c": 1 + 1e-9, "d": 1},  # ranks 1 and 2, and 3 and 4 if rounded
+}
+
+
+def collection_of_ties(order: Order = "score") -> Collection:
+    runs = [run_from_frame(TOPICS, "tied"), run_from_frame({"1": {"a": 2, "b": 1}, "2": {"c": 1}}, "plain")]
+    return build_collection(runs, qrels_from_frame({"1": {"a": 1}, "2": {"b": 1}}), order=order)
+
+
+def test_ties_are_counted_by_rank() -> None:
+    (ties,) = collection_of_ties().ties
+    assert ties.run_id == "tied"
+    assert ties.n_topics.tolist() == [1, 2, 1, 1]
+    assert ties.n_if_rounded.tolist() == [0, 0, 1, 1]
+
+
+def test_notes_say_how_many_ranks_within_the_cutoff() -> None:
+    collection = collection_of_ties()
+    equal, rounded = tie_notes(collection, ["tied", "plain"], [2, 10, 2])
+    assert equal.endswith("descending: top 2: tied 3 of 4; top 10: tied 5 of 9")
+    assert rounded.endswith("(--order single-precision): top 10: tied 2 of 9")
+    assert tie_notes(collection, ["plain"], [10]) == ()
+    assert tie_notes(collection, ["tied"], [1])[0].endswith("top 1: tied 1 of 2")
+
+
+def test_what_would_join_topics() -> None:
+    for of_run, of_qrels, n, name in (
+        (["007", "08", "10"], ["7", "8", "9"], 2, "leading zeros"),
+        (["q1", "q2"], ["1", "2"], 2, "what is before the number"),
+        (["1"], ["topic-1"], 1, "what is before the number"),
+        (["PM-01", "PM-02"], ["1", "2"], 2, "what is before the number, and leading zeros"),
+        (["Q1a", "Q2b"], ["q1a", "q2b"], 2, "upper case"),
+    ):
+        hint = join_hint(of_run, of_qrels)
+        assert hint.startswith(f"{n} topic"), of_run
+        assert f"but for {name}, such as {of_run[0]} in the run and {of_qrels[0]} in the qrels" in hint
+    assert join_hint(["1a", "01a"], ["001a"]) == ""  # a form that several topics share
+    assert join_hint(["77", "abc"], ["78", "xyz"]) == ""
+
+
+def test_topics_that_agree_in_part_are_warned_of() -> None:
+    run = run_from_frame({t: {"d": 1} for t in ("01", "02", "10")}, "padded")
+    qrels = qrels_from_frame({t: {"d": 1} for t in ("1", "2", "10")})
+    with pytest.warns(InputWarning) as warned:
+        collection = build_collection([run, run_from_frame({"1": {"d": 1}}, "short")], qrels)
+    (strange,) = collection.strange_topics
+    assert (strange.run_id, strange.of_run, strange.of_qrels) == ("padded", ("01", "02"), ("1", "2"))
+    assert [str(w.message) for w in warned] == [collection.topic_note]
+    assert "2 topics agree but for leading zeros" in collection.topic_note

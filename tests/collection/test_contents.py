@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import pytrec_eval
 import toys
 from hypothesis import given, strategies as st
-from toys import from_rankings, in_pool, judged, judgments, toy_collection, toy_qrels, toy_runs
+from toys import from_rankings, judged, judgments, toy_collection, toy_qrels, toy_runs
 from trec_files import refused
 
-from bayespool.collection import UNJUDGED, Collection, Run, build_collection, qrels_from_frame, run_from_frame
-from bayespool.errors import InputWarning
-
-# What a collection holds
+from bayespool.collection import (
+    LISTED,
+    UNJUDGED,
+    Collection,
+    build_collection,
+    qrels_from_frame,
+    read_qrels,
+    run_from_frame,
+    write_qrels,
+)
+from bayespool.collection.systems import systems_of, with_systems
+from bayespool.errors import InputError, InputWarning
+from bayespool.experiments import load_example, simulate_example
+from bayespool.pooling import describe_pool, read_collection
 
 
 def test_topics_are_those_of_the_qrels_in_numeric_order() -> None:
@@ -25,61 +39,25 @@ def test_topics_are_those_of_the_qrels_in_numeric_order() -> None:
     assert collection.length.tolist() == [[0, 1, 0, 2, 0]]
 
 
-def test_lengths_indices_and_pairs_of_the_toy() -> None:
-    collection = toy_collection()
-    assert collection.length.tolist() == [[5, 5, 3], [5, 4, 3], [5, 6, 4], [2, 0, 2], [5, 4, 2]]
-    found = judgments(collection)
-    assert (found["1"]["c"], found["3"]["c"]) == (2, 0)  # a different pair on another topic
-    sizes = "5 runs (4 pooled to depth 3), 3 organizations, 3 topics, 17 judgments, 7 relevant"
-    assert repr(collection) == f"<Collection: {sizes}>"
-    assert collection.run_index(["u", "n1"]).tolist() == [4, 0]
-    assert collection.run_index("s1").tolist() == [2]
-    assert collection.run_index().tolist() == [0, 1, 2, 3, 4]
-    assert "no run 'zz' in the collection" in str(refused(collection.run_index, ["n1", "zz"]))
-
-
-# The pool
-
-
-def test_pool_of_the_toy() -> None:
-    collection = toy_collection()
-    assert in_pool(collection) == ["abcfhik", "pqrvw", "abcd"]
-    assert in_pool(collection, ["s2"]) == ["hk", "", "ad"]
-    assert in_pool(collection, ["u"]) == ["adl", "pvz", "ef"]
-    assert in_pool(collection, []) == ["", "", ""]
-
-
-def test_unpool_an_organization() -> None:
-    """North alone had b c f, p r, b within depth 3: a is s1's, too, and s1 has its b and p deeper."""
-    collection = toy_collection()
-    for organization, left in {"north": "ahijk qvw acd", "south": "abcfj pqr abc"}.items():
-        smaller = collection.unpool(organization=organization)
-        assert judged(smaller) == left.split()
-        others = tuple(r for r in toys.POOLED if toys.ORGANIZATIONS[r] != organization)
-        assert smaller.pooled_run_ids == others
-        assert np.array_equal(smaller.document, collection.document)
-
-
 def test_unpool_runs() -> None:
-    cases: list[tuple[str | list[str], list[str]]] = [
-        ("n1", ["abfhijk", "pqrvw", "abcd"]),  # c is n1's; n2 has it below depth 3
-        ("n2", ["abchijk", "pqrvw", "abcd"]),
-        ("s1", ["abcfhjk", "pqr", "abcd"]),  # h is s2's, too
-        ("s2", ["abcfhij", "pqrvw", "abcd"]),
-        (["s1", "s2"], ["abcfj", "pqr", "abc"]),  # together they alone had h, and d on topic 3
-        (["n1", "n2", "s1", "s2"], ["j", "", ""]),  # j was nobody's
-        ("u", ["abcfhijk", "pqrvw", "abcd"]),  # was not pooled
-        ([], ["abcfhijk", "pqrvw", "abcd"]),
+    toy = toy_collection()
+    cases: list[tuple[list[str], str]] = [
+        (["n1"], "abfhijk pqrvw abcd"),  # c is n1's; n2 has it below depth 3
+        (["n2"], "abchijk pqrvw abcd"),
+        (["s1"], "abcfhjk pqr abcd"),  # h is s2's, too
+        (["s2"], "abcfhij pqrvw abcd"),
+        (["s1", "s2"], "abcfj pqr abc"),  # together they alone had h, and d on topic 3
+        (["u"], "abcfhijk pqrvw abcd"),  # was not pooled
+        ([], "abcfhijk pqrvw abcd"),
     ]
     for run_ids, left in cases:
-        assert judged(toy_collection().unpool(run_ids)) == left, run_ids
-
-
-def test_unpool_one_after_the_other_is_unpool_at_once() -> None:
-    collection = toy_collection()
-    one_by_one = collection.unpool("s2").unpool("s1")
-    assert one_by_one.fingerprint == collection.unpool(["s1", "s2"]).fingerprint
-    assert one_by_one.fingerprint == collection.unpool(organization="south").fingerprint
+        assert judged(toy.unpool(run_ids)) == left.split(), run_ids
+    assert judged(toy.unpool(toys.POOLED)) == ["j", "", ""]  # j was nobody's
+    south = toy.unpool(organization="south")
+    assert (
+        toy.unpool("s2").unpool("s1").fingerprint == toy.unpool(["s1", "s2"]).fingerprint == south.fingerprint
+    )
+    assert south.pooled_run_ids == ("n1", "n2")
 
 
 @given(toys.pooled_collections(), st.data())
@@ -95,18 +73,6 @@ def test_unpool_never_adds_a_judgment(collection: Collection, data: st.DataObjec
     assert not lost[~collection.in_pool(collection.run_index(run_ids))].any()
 
 
-def test_judgment_of_ones_own_in_a_hole_of_the_pool_stays_without_its_run() -> None:
-    runs = {"a": {"1": "xy"}, "b": {"1": "xz"}, "u": {"1": "yq"}}
-    pool = {"pooled_run_ids": ("a", "b"), "pool_depth": 2}
-    holed = from_rankings(runs, {"1": {"x": 1, "z": 0}}, **pool)
-    assert judged(holed.unpool("a")) == judged(holed) == ["xz"]
-    richer = holed.add_judgments(qrels_from_frame({"1": {"y": 1}}))
-    assert judged(richer.unpool("a")) == ["xyz"]
-    assert judged(richer.truncate_pool(1)) == ["xy"]
-    theirs = from_rankings(runs, {"1": {"x": 1, "y": 1, "z": 0}}, **pool)
-    assert judged(theirs.unpool("a")) == ["xz"]
-
-
 def test_unpool_takes_runs_or_an_organization_that_are_there() -> None:
     unpool = toy_collection().unpool
     for arguments, reason in (
@@ -118,98 +84,134 @@ def test_unpool_takes_runs_or_an_organization_that_are_there() -> None:
         assert reason in str(refused(unpool, **arguments)), arguments
 
 
-def test_truncate_pool() -> None:
-    for depth, left in {1: "abh pq abc", 2: "abhk pqrv abcd", 3: "abcfhik pqrvw abcd"}.items():
-        shallow = toy_collection().truncate_pool(depth)
-        assert judged(shallow) == left.split()
-        assert (shallow.pool_depth, shallow.pooled_run_ids) == (depth, toys.POOLED)
-    for depth in (-1, 0, 4):
-        said = str(refused(toy_collection().truncate_pool, depth))
-        assert f"pool depth {depth} is not between 1 and 3" in said
-
-
-def test_nothing_is_changed_in_place() -> None:
-    collection = toy_collection()
-    before = collection.fingerprint, collection.relevance.copy()
-    collection.unpool("n1")
-    collection.truncate_pool(1)
-    assert np.array_equal(collection.relevance, before[1])
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        collection.pool_depth = 1  # type: ignore[misc]
-
-
-# Fingerprint
-
-
-def with_run(run_id: str, topics: dict[str, dict[str, float]]) -> list[Run]:
-    return [run_from_frame(t, r) for r, t in {**toys.RUNS, run_id: topics}.items()]
-
-
 POOL = {"organizations": toys.ORGANIZATIONS, "pooled_run_ids": toys.POOLED, "pool_depth": 3}
 EVEN = dict.fromkeys(toys.POOLED, toys.DEPTH)
 
 
-def test_order_of_runs_never_matters() -> None:
-    backwards = build_collection(toy_runs()[::-1], toy_qrels(), **POOL)
-    assert backwards.run_ids == ("n1", "n2", "s1", "s2", "u")
-    assert backwards.fingerprint == toy_collection().fingerprint
-    runs = [run_from_frame(toys.RUNS["u"], run_id) for run_id in ("b", "ä", "Z", "a10", "a9")]
-    assert build_collection(runs, toy_qrels()).run_ids == ("Z", "a10", "a9", "b", "ä")  # by bytes
-
-
-def test_fingerprint_is_equal_for_equal_input() -> None:
-    given = build_collection(
-        toy_runs(), toy_qrels(), **{**POOL, "pool_depth": EVEN}, given_run_ids=["u", "s1"]
-    )
-    assert given.fingerprint == toy_collection().fingerprint
-    assert toy_collection().fingerprint == toy_collection().fingerprint
-    assert len(toy_collection().fingerprint) == 16
-
-
-def test_fingerprint_ignores_scores_that_rank_alike() -> None:
-    doubled = {q: {d: 2 * s for d, s in scores.items()} for q, scores in toys.RUNS["u"].items()}
-    collection = build_collection(with_run("u", doubled), toy_qrels(), **POOL)
-    assert collection.fingerprint == toy_collection().fingerprint
-
-
 def test_fingerprint_changes_with_everything_that_counts() -> None:
-    swapped = {**toys.RUNS["u"], "3": {"e": 1.0, "f": 2.0}}
+    def built(run: dict[str, dict[str, float]] | None = None, **other: Any) -> Collection:
+        runs = [*toy_runs()[:-1], run_from_frame(run or toys.RUNS["u"], "u")]
+        return build_collection(runs, toy_qrels(), **{**POOL, **other})
+
+    run = {"r": {"1": "a", "2": "d"}}
+    doubled = {q: {d: 2 * s for d, s in scores.items()} for q, scores in toys.RUNS["u"].items()}
+    assert built(doubled, pool_depth=EVEN, given_run_ids=["u"]).fingerprint == toy_collection().fingerprint
+    assert len(toy_collection().fingerprint) == 16
     collections = [
         toy_collection(),
         toy_collection(more={"1": {"l": 0}}),
         toy_collection(more={"1": {"l": 1}}),
-        toy_collection(more={"1": {"b": 1}}),
         toy_collection(pool_depth=2),
         toy_collection(pooled_run_ids=("n1", "n2", "s1")),
+        toy_collection(scores=True),
+        built(doubled, scores=True),
         toy_collection().unpool("n1"),
-        toy_collection().unpool("n2"),
-        build_collection(with_run("u", swapped), toy_qrels(), **POOL),
-        build_collection(toy_runs(), toy_qrels(), **{**POOL, "pool_depth": {**EVEN, "s2": 2}}),
-        build_collection(toy_runs(), toy_qrels(), **{**POOL, "pool_depth": {**EVEN, "s1": 2}}),
-        build_collection(toy_runs(), toy_qrels(), **{**POOL, "negative": "unjudged"}),
-        build_collection(toy_runs(), toy_qrels(), **{**POOL, "organizations": {}}),
-        build_collection(
-            toy_runs(), toy_qrels(), **{**POOL, "organizations": {**toys.ORGANIZATIONS, "u": "north"}}
-        ),
+        built({**toys.RUNS["u"], "3": {"e": 1.0, "f": 2.0}}),
+        built(pool_depth={**EVEN, "s2": 2}),
+        built(pool_depth={**EVEN, "s1": 2}),
+        built(negative="unjudged"),
+        built(organizations={}),
+        built(organizations={**toys.ORGANIZATIONS, "u": "north"}),
+        from_rankings(run, {"1": {"a": 1, "b": 0}, "2": {"d": 0}}),
+        from_rankings(run, {"1": {"a": 1}, "2": {"b": 0, "d": 0}}),  # b is judged on another topic
     ]
-    fingerprints = [collection.fingerprint for collection in collections]
-    assert len(set(fingerprints)) == len(fingerprints)
+    assert len({collection.fingerprint for collection in collections}) == len(collections)
 
 
-def test_fingerprint_tells_on_which_topic_a_document_is_judged() -> None:
-    run = {"r": {"1": "a", "2": "d"}}
-    first = from_rankings(run, {"1": {"a": 1, "b": 0}, "2": {"d": 0}})
-    second = from_rankings(run, {"1": {"a": 1}, "2": {"b": 0, "d": 0}})
-    assert first.fingerprint != second.fingerprint
+def test_meanings_of_negative_relevance() -> None:
+    run = run_from_frame({"1": dict.fromkeys("abcdef", 1)}, "r")
+    qrels = qrels_from_frame({"1": {"a": 1, "b": 0, "c": -1, "d": -2, "e": -3}})
+    meanings: dict[Any, tuple[list[int], str, str]] = {
+        "listed": ([LISTED, 0, 0], "unjudged", "nonrelevant"),
+        "unjudged": ([UNJUDGED] * 3, "unjudged", "unjudged"),
+        "nonrelevant": ([0, 0, 0], "nonrelevant", "nonrelevant"),
+    }
+    for meaning, (codes, listed, below) in meanings.items():
+        collection = build_collection([run], qrels, negative=meaning)
+        assert collection.relevance.tolist() == [1, 0, *codes, UNJUDGED], meaning
+        assert str(collection.negatives) == f"1 listed with relevance −1 ({listed}), 2 below −1 ({below})"
+    with pytest.raises(InputError, match="'spam'; known: listed, sampled, unjudged"):
+        build_collection([run], qrels, negative="spam")  # type: ignore[arg-type]
 
 
-def test_judgments_taken_away_are_asked_for_no_more() -> None:
-    collection = toy_collection()
-    gone = np.zeros(len(collection.relevance), dtype=bool)
-    gone[np.flatnonzero(collection.judged)[:2]] = True
-    fewer = collection.without_judgments(gone)
-    assert fewer.judged.tolist() == (collection.judged & ~gone).tolist()
-    assert (fewer.relevance[gone] == UNJUDGED).all()
-    assert (fewer.relevance[~gone] == collection.relevance[~gone]).all()
-    assert fewer.fingerprint != collection.fingerprint
-    assert fewer.without_judgments(gone).fingerprint == fewer.fingerprint
+@pytest.fixture
+def example(tmp_path: Path) -> Path:
+    simulate_example().write(tmp_path)
+    return tmp_path
+
+
+def relabeled(example: Path, relevance: int, n: int = 275) -> None:
+    """Give ``n`` of the judgments that are 0, spread over the file, another relevance."""
+    qrels = read_qrels(example / "qrels.txt")
+    zeros = np.flatnonzero(qrels.relevance == 0)
+    changed = qrels.relevance.copy()
+    changed[zeros[np.linspace(0, len(zeros) - 1, n).astype(int)]] = relevance
+    assert (changed != qrels.relevance).sum() == n
+    write_qrels(dataclasses.replace(qrels, relevance=changed), example / "qrels.txt")
+
+
+def read_example(example: Path, **settings: object) -> Collection:
+    return read_collection(
+        example / "qrels.txt",
+        example / "new",
+        pool=example / "pool",
+        organizations=example / "organizations.csv",
+        each_its_own=True,
+        **settings,  # type: ignore[arg-type]
+    )
+
+
+def test_listed_documents_are_in_the_pool_and_unjudged(example: Path) -> None:
+    relabeled(example, -1)
+    collection = read_example(example)
+    assert str(describe_pool(collection)) == (
+        "21 of 23 runs pooled to depth 10 (8 organizations), 275 holes; "
+        "906 judgments, 0 not explained by these runs, 275 listed with relevance −1 (unjudged)"
+    )
+    assert collection.pooled_run_ids == load_example().pooled_run_ids
+    # told otherwise, they are holes like all others, or judged
+    as_zero = read_example(example, negative="nonrelevant")
+    assert as_zero.fingerprint == load_example().fingerprint
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert len(read_example(example, negative="unjudged").pooled_run_ids) < 21
+
+
+def test_negatives_elsewhere() -> None:
+    """trec_eval takes any negative as unjudged, which costs P@n like nonrelevant; ir_measures as judged."""
+    import ir_measures
+
+    qrels = {"1": {"a": 1, "b": -1, "c": -2, "d": 0}}
+    run = {"1": {"b": 5.0, "c": 4.0, "a": 3.0, "e": 2.0, "d": 1.0}}
+    asked = {"P", "num_nonrel_judged_ret"}
+    (found,) = pytrec_eval.RelevanceEvaluator(qrels, asked).evaluate(run).values()
+    assert (found["P_5"], found["num_nonrel_judged_ret"]) == (0.2, 1)  # d alone is judged nonrelevant
+    judged_only, share = ir_measures.P(judged_only=True) @ 2, ir_measures.Judged @ 5
+    values = ir_measures.calc_aggregate([judged_only, share], qrels, run)
+    assert values == {judged_only: 0.5, share: 0.8}  # -J drops b, c and e; all but e count as judged
+
+
+def test_a_list_that_says_nothing_clear_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "systems.csv"
+    for text, reason in {
+        "run_id,system\na,x\na,y\n": "run 'a' is 'y' here and 'x' before",
+        "run_id,system\na,\n": "run 'a' has no system",
+        "run_id,system\n": "lists no run",
+        "run_id,other\na,x\n": "system",
+    }.items():
+        path.write_text(text)
+        assert reason in str(refused(systems_of, path)), text
+
+
+def test_replicates_are_of_one_organization_and_leave_together() -> None:
+    example = load_example()
+    merged = with_systems(example, (("north-1", "s"), ("south-1", "s"), ("elsewhere", "t")))
+    of = dict(zip(merged.run_ids, merged.organization, strict=True))
+    north = example.organizations.index("north")
+    assert of["north-1"] == of["south-1"] == of["north-2"] == north
+    assert of["south-2"] == example.organizations.index("south")
+    alone, together = (c.unpool(organization="north") for c in (example, merged))
+    gone = {run for run in example.pooled_run_ids if run not in together.pooled_run_ids}
+    assert gone == {*example.pooled_run_ids} - {*alone.pooled_run_ids} | {"south-1"}
+    with pytest.raises(InputError, match="no run of the list of systems"):
+        with_systems(example, (("elsewhere", "t"),))

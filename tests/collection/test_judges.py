@@ -5,27 +5,28 @@ from __future__ import annotations
 import dataclasses
 import pickle
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 import toys
-from toys import judgments, toy_collection, toy_qrels
+from toys import judgments, toy_collection
 from trec_files import refused
 
 from bayespool.collection import (
     Collection,
     Judge,
     add_judges,
-    build_collection,
+    add_second_assessors,
     labels_from_frame,
     qrels_from_frame,
 )
-from bayespool.collection.judges import MOST_GRADES, find_pairs, topic_codes
-from bayespool.errors import InputWarning
-from bayespool.evidence import judgment_counts
-from bayespool.experiments import load_example
-from bayespool.posterior.distance import with_kinds
+from bayespool.collection.copied_labels import CopiedLabels, find_copied_labels
+from bayespool.collection.judges import MOST_GRADES
+from bayespool.errors import InputError, InputWarning
+from bayespool.experiments import load_example, simulate_example, simulate_judge
 
 NAN = float("nan")
 LABELS = {"1": {"a": 2, "l": 0, "d": 1}, "2": {"z": 2, "p": 0}}
@@ -48,16 +49,11 @@ def labels_of(collection: Collection, name: str) -> dict[str, dict[str, float]]:
     return labels
 
 
-# --- grades ------------------------------------------------------------------------------------------------
-
-
 def test_grades_by_hand() -> None:
     cases: list[tuple[tuple[float, ...], tuple[float, ...], list[int]]] = [
         ((0, 3, NAN, 1, 3), (1, 3), [0, 2, -1, 1, 2]),
-        ((1, 0, 0), (1,), [1, 0, 0]),
         ((-2.5, NAN, 0.25), (0.25,), [0, -1, 1]),
         ((-1, -1, NAN), (), [0, 0, -1]),
-        ((5,), (), [0]),
         ((NAN, NAN), (), [-1, -1]),
         ((6, 5, 4, 3, 2, 1), (2, 3, 4, 5, 6), [5, 4, 3, 2, 1, 0]),
         ((np.inf, 0, -np.inf), (0, np.inf), [2, 1, 0]),
@@ -70,78 +66,16 @@ def test_grades_by_hand() -> None:
 
 def test_labels_of_many_values_are_cut_where_relevant_documents_are_told_apart() -> None:
     """At a quarter, a half, three quarters, seven eighths and nineteen twentieths, at labels there are."""
-    found = judge(*range(100))
-    assert found.thresholds == (25, 50, 75, 87, 95)
-    assert np.bincount(found.grade).tolist() == [25, 25, 25, 12, 8, 5]
+    for labels, thresholds, counts in (
+        (range(100), (25, 50, 75, 87, 95), [25, 25, 25, 12, 8, 5]),
+        ([0.0] * 80 + [*range(1, 21)], (8, 16), [87, 8, 5]),
+        ([0.0] * 993 + [*range(1, 8)], (1,), [993, 7]),
+        ([9.0] * 993 + [*range(1, 8)], (9,), [7, 993]),
+    ):
+        found = judge(*labels)
+        assert (found.thresholds, np.bincount(found.grade).tolist()) == (thresholds, counts)
     assert judge(*range(MOST_GRADES)).thresholds == (1, 2, 3, 4, 5)
     assert len(judge(*range(MOST_GRADES + 1)).thresholds) <= MOST_GRADES - 1
-
-
-def test_many_equal_labels_make_fewer_grades() -> None:
-    """Of 80 zeros and 20 others the cuts at a quarter, a half and three quarters are no cuts."""
-    found = judge(*[0.0] * 80, *range(1, 21))
-    assert found.thresholds == (8, 16)  # the labels at 87 and 95, next to 86.6 and 94.05
-    assert np.bincount(found.grade).tolist() == [87, 8, 5]
-
-
-def test_a_judge_that_gives_nearly_all_the_lowest_label_says_something() -> None:
-    found = judge(*[0.0] * 993, *range(1, 8))
-    assert found.thresholds == (1,)
-    assert np.bincount(found.grade).tolist() == [993, 7]
-    other_way = judge(*[9.0] * 993, *range(1, 8))
-    assert other_way.thresholds == (9,)
-    assert np.bincount(other_way.grade).tolist() == [7, 993]
-
-
-def test_a_cut_may_be_infinite() -> None:
-    found = judge(*range(8), np.inf, np.inf)
-    assert found.thresholds[-1] == np.inf
-    assert found.grade[-2:].tolist() == [len(found.thresholds)] * 2
-
-
-def test_fingerprint_changes_with_the_name_and_every_label() -> None:
-    first = judge(0, 1, NAN)
-    assert judge(0, 1, NAN).fingerprint == first.fingerprint
-    others = [judge(0, 1, 0), judge(0, 2, NAN), judge(NAN, 1, 0), Judge("other", first.label)]
-    assert len({first.fingerprint, *(other.fingerprint for other in others)}) == 5
-
-
-# --- adding ------------------------------------------------------------------------------------------------
-
-
-def test_labels_stand_beside_their_documents() -> None:
-    collection = labeled_toy()
-    assert [judge.name for judge in collection.judges] == ["llm"]
-    assert labels_of(collection, "llm") == LABELS
-    assert collection.judges[0].label.shape == collection.relevance.shape
-
-
-def test_labels_are_no_judgments() -> None:
-    assert repr(judge(0, 3, NAN, 1, 3)) == "<Judge llm: 4 labels, 3 grades>"
-    plain, labeled = toy_collection(), labeled_toy()
-    assert judgments(labeled) == judgments(plain)
-    assert repr(labeled) == repr(plain)
-    before, after = (judgment_counts(c, cutoffs=[3, 5]) for c in (plain, labeled))
-    assert np.array_equal(before.n_unjudged, after.n_unjudged)
-    assert np.array_equal(before.lower, after.lower)
-    assert np.array_equal(before.upper, after.upper)
-
-
-def test_unknown_topics_and_documents_are_passed_over() -> None:
-    labels = {**LABELS, "9": {"a": 1}, "3": {"nobody's": 1, "e": 3}}
-    collection = add_judges(toy_collection(), {"llm": labels_from_frame(labels)})
-    assert labels_of(collection, "llm") == {**LABELS, "3": {"e": 3}}
-
-
-def test_judges_are_added_to_those_that_are_there() -> None:
-    second = {"3": {"a": 0.5, "b": 0.25}}
-    collection = add_judges(
-        labeled_toy(), {"zz": labels_from_frame(second), "aa": labels_from_frame({"1": {"a": 1, "b": 0}})}
-    )
-    assert [judge.name for judge in collection.judges] == ["llm", "zz", "aa"]  # in the order of being given
-    assert labels_of(collection, "llm") == LABELS
-    assert labels_of(collection, "zz") == second
-    assert add_judges(collection, {}).judges == collection.judges
 
 
 def test_two_judges_of_one_name_and_labels_of_another_collection_are_refused() -> None:
@@ -156,8 +90,6 @@ def test_two_judges_of_one_name_and_labels_of_another_collection_are_refused() -
         collection = add_judges(toy_collection(), {"llm": labels_from_frame({"1": {"a": 1, "b": 1}})})
     assert collection.judges[0].thresholds == ()
 
-
-# --- with the collection -----------------------------------------------------------------------------------
 
 KEPT: dict[str, Callable[[Collection], Collection]] = {
     "unpooled run": lambda c: c.unpool("s1"),
@@ -181,55 +113,19 @@ def test_judges_stay_with_the_collection() -> None:
         assert judgments(after) == judgments(plain), name
 
 
-def test_judges_stay_with_kinds() -> None:
-    example = load_example()
-    labels = labels_from_frame({example.query_ids[0]: {example.doc_id(0): 1, example.doc_id(1): 0}})
-    labeled = add_judges(example, {"llm": labels})
-    kinds = with_kinds(labeled)
-    assert labels_of(kinds, "llm") == labels_of(labeled, "llm")
-    assert kinds.organizations != labeled.organizations
-    submitters = np.array(labeled.organizations)[labeled.organization].tolist()
-    known = kinds.judges[0].organization
-    assert known is not None  # whom the judge favors is asked of those who submitted the runs
-    assert np.array(labeled.organizations)[known].tolist() == submitters
-
-
 def test_fingerprint_of_a_collection_changes_with_its_labels() -> None:
+    """And without any it is what it was before there were judges, so that what was stored is known by it."""
     plain, labeled = toy_collection(), labeled_toy()
     other = add_judges(plain, {"llm": labels_from_frame({**LABELS, "2": {"z": 1, "p": 0}})})
     renamed = add_judges(plain, {"gpt": labels_from_frame(LABELS)})
     both = add_judges(labeled, {"gpt": labels_from_frame(LABELS)})
-    swapped = add_judges(renamed, {"llm": labels_from_frame(LABELS)})
-    found = [c.fingerprint for c in (plain, labeled, other, renamed, both, swapped)]
+    found = [c.fingerprint for c in (plain, labeled, other, renamed, both)]
     assert len(set(found)) == len(found)
-    assert labeled_toy().fingerprint == labeled.fingerprint
     assert pickle.loads(pickle.dumps(labeled)).fingerprint == labeled.fingerprint
-
-
-def test_fingerprint_without_judges_is_what_it_was_before_there_were_any() -> None:
-    """So that what earlier versions stored is still known by it."""
     assert load_example().fingerprint == "7608b52019a399b0"
 
 
 # --- documents by name -------------------------------------------------------------------------------------
-
-
-def test_pairs_are_found_by_topic_and_document() -> None:
-    collection = toy_collection()
-    asked = toy_qrels({"1": {"nobody's": 1}, "9": {"a": 1}})  # the qrels' own topics alone are taken
-    pairs = find_pairs(collection, asked.query_id, asked.doc_id)
-    columns = (asked.query_id.to_pylist(), asked.doc_id.to_pylist(), pairs.tolist())
-    for query_id, doc_id, pair in zip(*columns, strict=True):
-        if doc_id == "nobody's":
-            assert pair == -1
-        else:
-            place = collection.query_ids[collection.pair_topic[pair]], collection.doc_id(pair)
-            assert place == (query_id, doc_id)
-    labels = labels_from_frame({"3": {"a": 1}, "9": {"a": 1}, "1": {"a": 1, "b": 1}})
-    assert topic_codes(collection, labels.query_id).tolist() == [2, -1, 0, 0]
-
-
-# --- judgments in the place of labels -----------------------------------------------------------------------
 
 
 def judgments_of(collection: Collection, n: int | None = None) -> dict[str, dict[str, float]]:
@@ -246,16 +142,9 @@ def test_judgments_are_no_labels() -> None:
     for n in (None, 60):
         labels = labels_from_frame(judgments_of(example, n))
         assert "are the judgments" in refused(add_judges, example, {"llm": labels}).reason, n
-    # with one that lists a document, and one of spam, which is not relevant
-    judged = {"1": {f"d{i}": (2, 0, -1, -2)[i % 4] for i in range(80)}}
-    collection = build_collection({"1": dict.fromkeys(judged["1"], 1.0)}, judged)
-    assert "are the judgments" in refused(add_judges, collection, {"llm": labels_from_frame(judged)}).reason
     # few labels of a judge who agrees are labels
     (found,) = add_judges(example, {"llm": labels_from_frame(judgments_of(example, 49))}).judges
     assert found.is_labeled.sum() == 49
-
-
-# --- labels that are none -----------------------------------------------------------------------------------
 
 
 def test_negative_whole_numbers_are_no_labels() -> None:
@@ -266,3 +155,100 @@ def test_negative_whole_numbers_are_no_labels() -> None:
     assert labels_of(collection, "llm") == {"1": {"a": 2, "d": 1}, "2": {"z": 0}}
     odds = {"1": {"a": 2.5, "l": -1.0}}
     assert labels_of(add_judges(toy_collection(), {"llm": labels_from_frame(odds)}), "llm") == odds
+
+
+@cache
+def labels_of_judge(quality: float, grades: int) -> npt.NDArray[np.float64]:
+    """Labels of a simulated judge on the example, shape (pair,)."""
+    labels = simulate_judge(simulate_example(), quality=quality, grades=grades, random_seed=1)
+    (judge,) = add_judges(load_example(), {"llm": labels}).judges
+    return judge.label
+
+
+def found(
+    label: npt.NDArray[np.float64], share: float = 0.0, *, collection: Collection | None = None
+) -> CopiedLabels | None:
+    """What is found where judgments were copied over a share of the labels."""
+    example = collection or load_example()
+    copied = example.judged & (np.random.default_rng(1).random(len(label)) < share)
+    return find_copied_labels(example, Judge("llm", np.where(copied, example.relevance, label)))
+
+
+def binary() -> Collection:
+    return dataclasses.replace(load_example(), relevance=np.minimum(load_example().relevance, np.int16(1)))
+
+
+def test_pure_labels_of_any_quality_contain_no_judgments() -> None:
+    for quality, grades in ((-2, 2), (0, 3), (1, 4), (2, 2), (2, 4), (3, 2), (3, 3), (3, 4)):
+        label = labels_of_judge(quality, grades)
+        assert found(label) is None, (quality, grades)
+        assert found(label, collection=binary()) is None, (quality, grades)
+
+
+def test_copied_judgments_are_found() -> None:
+    """By agreement that no judge reaches, or because the judge's own labels are worse."""
+    for share in (0.5, 0.9, 0.98, 1):
+        for grades in (2, 4):
+            copies = found(labels_of_judge(1, grades), share)
+            assert copies is not None, (share, grades)
+            assert copies.n_judged == load_example().judged.sum()
+            assert np.isnan(copies.agreement) or copies.agreement < copies.n_same / copies.n_judged
+
+
+def test_qrels_whose_holes_a_judge_filled_are_refused() -> None:
+    example = load_example()
+    label = np.where(example.judged, example.relevance, labels_of_judge(2, 4))
+    frame: dict[str, dict[str, float]] = {query_id: {} for query_id in example.query_ids}
+    for pair in range(len(label)):
+        frame[example.query_ids[example.pair_topic[pair]]][example.doc_id(pair)] = float(label[pair])
+    with pytest.raises(InputError, match="contain judgments: they say the same on 1,181 of 1,181") as caught:
+        add_judges(example, {"llm": labels_from_frame(frame)})
+    assert "the judge's own labels" in caught.value.hint
+
+
+def levels_of(collection, query_id: str) -> dict[str, int]:
+    assert collection.second is not None
+    topic = collection.query_ids.index(query_id)
+    pairs = np.flatnonzero(collection.second.judged & (collection.pair_topic == topic))
+    return {collection.doc_id(pair): int(collection.second.relevance[pair]) for pair in pairs}
+
+
+def test_they_leave_the_pool_with_the_first_judgment() -> None:
+    both = add_second_assessors(toy_collection(), qrels_from_frame({"1": {"a": 0, "c": 1, "l": 2}}))
+    assert levels_of(both.unpool("n1"), "1") == {"a": 0, "l": 2}  # only n1 brought c
+
+
+def test_documents_of_nobody_are_told_and_left_out() -> None:
+    again = qrels_from_frame({"1": {"a": 1, "zz": 1}, "9": {"a": 1}})
+    with pytest.warns(InputWarning, match="2 judgments of documents that the qrels do not judge"):
+        both = add_second_assessors(toy_collection(), again)
+    assert levels_of(both, "1") == {"a": 1}
+
+
+def test_the_wrong_file_is_refused(tmp_path: Path) -> None:
+    other = dataclasses.replace(qrels_from_frame({"1": {"l": 1}}), path=tmp_path / "second.txt")
+    with pytest.raises(
+        InputError, match=r"second\.txt.*no document is judged by the second assessors and in"
+    ):
+        add_second_assessors(toy_collection(), other)
+    example = load_example()
+    copy: dict[str, dict[str, int]] = {}
+    for pair in np.flatnonzero(example.judged).tolist():
+        of_topic = copy.setdefault(example.query_ids[example.pair_topic[pair]], {})
+        of_topic[example.doc_id(pair)] = int(example.relevance[pair])
+    with pytest.raises(InputError, match="are those of the qrels"):
+        add_second_assessors(example, qrels_from_frame(copy))
+    del copy[example.query_ids[0]]  # those of a part may agree throughout
+    assert add_second_assessors(example, qrels_from_frame(copy)).second is not None
+
+
+def test_what_has_arrays_equals_itself_alone_and_is_read_only_even_unpickled() -> None:
+    one, same, other = (Judge(name, np.array([0.0, 1.0, np.nan])) for name in "aab")
+    assert one == one
+    assert one not in (same, other)
+    assert len({one, same}) == 2
+    assert one.grade.tolist() == [0, 1, -1]  # kept from here on
+    for judge in (one, pickle.loads(pickle.dumps(one))):
+        for array in (judge.label, judge.grade):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 1

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import warnings
 from types import SimpleNamespace
 
 import psutil
 import pytest
 
 from bayespool import load_example, score
-from bayespool.collection import memory
+from bayespool.collection import build_collection, memory, qrels_from_frame, run_from_frame
 from bayespool.collection.memory import check_memory, free_memory
 from bayespool.errors import InputError, MemoryWarning
 
 GIB = 1 << 30
-
-
-def test_work_that_fits_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "free_memory", lambda: 4 * GIB)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        check_memory(GIB, "things", "take fewer")
 
 
 def test_work_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,8 +69,6 @@ def test_draws_that_take_more_than_there_is(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_rankings_that_take_more_than_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    from bayespool.collection import build_collection, qrels_from_frame, run_from_frame
-
     runs = [run_from_frame({"1": {f"d{i}": i for i in range(n)}, "2": {"d": 1}}, f"r{n}") for n in (3, 1000)]
     qrels = qrels_from_frame({"1": {"d1": 1}, "2": {"d": 1}})
     monkeypatch.setattr(memory, "free_memory", lambda: 2 * 2 * 1000 * 4 - 1)

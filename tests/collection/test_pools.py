@@ -7,10 +7,11 @@ import pickle
 import numpy as np
 import pytest
 import toys
-from toys import in_pool, judged, toy_collection, toy_qrels, toy_runs
+from hypothesis import given
+from toys import in_pool, judged, pooled_collections, toy_collection, toy_qrels, toy_runs
 
 from bayespool.collection import Collection, build_collection
-from bayespool.collection.pools import DepthPool
+from bayespool.collection.pools import DepthPool, sole_contributor
 from bayespool.errors import InputError
 
 
@@ -39,14 +40,6 @@ def test_pool_of_several_depths() -> None:
     assert "(4 pooled to depth 1 to 3)" in repr(collection)
 
 
-def test_unpooled_run_remembers_its_depth() -> None:
-    smaller = uneven_toy().unpool(organization="north")
-    # b, p r, b are gone, and not c and f of topic 1, which no run contributed
-    assert judged(smaller) == ["acfhijk", "qvw", "acd"]
-    assert smaller.depth_of(smaller.run_index(["n1", "n2", "u"])).tolist() == [1, 2, 3]
-    assert in_pool(smaller, ["n1"]) == ["a", "q", "a"]
-
-
 def test_truncated_pool_of_several_depths() -> None:
     shallow = uneven_toy().truncate_pool(2)
     assert shallow.depth_of(np.arange(5)).tolist() == [1, 2, 2, 2, 2]
@@ -69,13 +62,38 @@ def test_commonest_depth_is_the_common_one() -> None:
         build_collection(toy_runs(), toy_qrels(), **arguments, pool_depth={"n1": 1, "n2": 1, "s1": 3})
 
 
-def test_runs_of_a_pool_in_another_order() -> None:
-    assert DepthPool(3, (1, 2, 3)).of_runs([2, 0, 0]) == DepthPool(3, (3, 1, 1))
-    assert DepthPool.even(4, 2) == DepthPool(4, (4, 4))
-
-
 def test_collection_is_pickled_with_its_pool() -> None:
     again = pickle.loads(pickle.dumps(uneven_toy()))
     assert again.pool == uneven_toy().pool
     assert again.fingerprint == uneven_toy().fingerprint != toy_collection().fingerprint
     assert not again.relevance.flags.writeable
+
+
+def alone(collection: Collection, owner: np.ndarray, unit: int) -> list[str]:
+    found = [""] * len(collection.query_ids)
+    for pair in np.flatnonzero(owner == unit):
+        found[collection.pair_topic[pair]] += collection.doc_id(int(pair))
+    return found
+
+
+def test_what_the_toys_organizations_and_runs_alone_contributed() -> None:
+    toy = toy_collection()
+    by_organization, by_run = sole_contributor(toy), sole_contributor(toy, "run")
+    north, south = (toy.organizations.index(name) for name in ("north", "south"))
+    assert alone(toy, by_organization, north) == ["bcf", "pr", "b"]
+    assert alone(toy, by_organization, south) == ["hik", "vw", "d"]
+    expected = {"n1": ["c", "", ""], "n2": ["f", "", ""], "s1": ["i", "vw", ""], "s2": ["k", "", ""]}
+    for run, name in enumerate(toy.run_ids):
+        assert alone(toy, by_run, run) == expected.get(name, ["", "", ""])
+    assert alone(toy, by_organization, toy.organizations.index("new")) == ["", "", ""]
+    assert not by_run.flags.writeable
+
+
+@given(pooled_collections())
+def test_without_its_contributor_a_document_is_not_in_the_pool(collection: Collection) -> None:
+    """And without any other it is."""
+    owner = sole_contributor(collection, "run")
+    pooled = np.flatnonzero(collection.pooled)
+    for run in pooled:
+        lost = collection.in_pool(pooled) & ~collection.in_pool(pooled[pooled != run])
+        assert np.array_equal(lost, owner == run)

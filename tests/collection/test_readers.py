@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import gzip
-import lzma
 import threading
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-import zstandard
-from trec_files import PLAIN, PLAIN_ROWS, Write, labels_of, refused, rows_of
+from trec_files import PLAIN, PLAIN_ROWS, Write, judgments_of, refused, rows_of
 
-from bayespool import collection as trec
+from bayespool import collection as trec, read_collection, read_runs
+from bayespool.collection import qrels_of, read_qrels
+from bayespool.collection.encoding import Encoding
 from bayespool.collection.files import find_files
-from bayespool.errors import InputWarning
-
-# --- the name of a run ------------------------------------------------------------------------------------
+from bayespool.collection.joining import join_organizations, join_qrels
+from bayespool.errors import InputError, InputWarning
+from bayespool.experiments import simulate_example
 
 
 def test_run_id_of_a_file(tmp_path: Path) -> None:
@@ -48,33 +49,12 @@ def test_run_id_of_a_tag(write: Write) -> None:
         trec.read_run(write(PLAIN), id_from="tags")  # type: ignore[arg-type]
 
 
-# --- reading many ------------------------------------------------------------------------------------------
-
-
 def test_runs_come_in_the_order_of_their_names_with_progress(folder: Path) -> None:
     seen: list[tuple[int, int]] = []
     runs = trec.read_runs(folder, progress=lambda done, total: seen.append((done, total)))
-    assert [run.run_id for run in runs] == ["c", "a", "b"]
+    assert [(run.run_id, rows_of(run)) for run in runs] == [(name, PLAIN_ROWS) for name in "cab"]
     assert [run.path for run in runs] == list(find_files(folder))
-    assert all(rows_of(run) == PLAIN_ROWS for run in runs)
     assert seen == [(1, 3), (2, 3), (3, 3)]
-
-
-def test_options_reach_every_run(folder: Path) -> None:
-    for name in ("c.run", "input.b"):
-        (folder / name).write_bytes(PLAIN.replace(b" t\n", b" tag-of-%s\n" % name.encode()))
-    runs = trec.read_runs([folder / "c.run", folder / "input.b"], id_from="tag", ranks=True)
-    assert [run.run_id for run in runs] == ["tag-of-c.run", "tag-of-input.b"]
-    assert [run.rank.tolist() for run in runs if run.rank is not None] == [[1, 2, 1]] * 2
-
-
-def test_two_runs_of_one_name(folder: Path) -> None:
-    (folder / "a.run").write_bytes(PLAIN)
-    error = refused(trec.read_runs, folder)
-    assert error.path == folder / "input.a.gz"
-    assert error.reason == f"holds a run named 'a', as does {folder / 'a.run'}"
-    assert "--run-id tag" in str(error.hint)
-    assert "'t'" in refused(trec.read_runs, folder / "*.run", id_from="tag").reason
 
 
 def test_the_first_bad_file_is_the_error(folder: Path) -> None:
@@ -84,20 +64,6 @@ def test_the_first_bad_file_is_the_error(folder: Path) -> None:
     error = refused(trec.read_runs, folder)
     assert (error.path, error.line) == (folder / "input.a.gz", 1)
     assert threading.active_count() == before, "reader threads are left"
-
-
-def test_lenient_warns_once_per_file(folder: Path) -> None:
-    for name in ("c.run", "input.b"):
-        more = b"".join(b"9 Q0 d%d 1 0.5 t\n" % i for i in range(20))
-        (folder / name).write_bytes(PLAIN + b"bad\nworse\n" + more)
-    with pytest.warns(InputWarning) as caught:
-        runs = trec.read_runs(folder, strict=False)
-    assert [str(warning.message) for warning in caught] == [
-        f"{folder / name}: 2 lines skipped, fewer than six columns (first: line 4)"
-        for name in ("c.run", "input.b")
-    ]
-    assert {warning.filename for warning in caught} == {__file__}
-    assert [len(run.skipped) for run in runs] == [1, 0, 1]
 
 
 def test_reading_can_be_interrupted(tmp_path: Path) -> None:
@@ -117,31 +83,6 @@ def test_reading_can_be_interrupted(tmp_path: Path) -> None:
 # --- labels -----------------------------------------------------------------------------------------------
 
 
-LABELS = b"2 0 b 3\n1 0 a 0.5\n1 0 b -1\n"
-LABEL_ROWS = [("2", "b", 3.0), ("1", "a", 0.5), ("1", "b", -1.0)]
-
-
-def test_labels_of_a_file(tmp_path: Path, write: Write) -> None:
-    compress = {
-        "txt": bytes, "gz": gzip.compress, "xz": lzma.compress, "zst": zstandard.ZstdCompressor().compress,
-    }  # fmt: skip
-    for ending, compressed in compress.items():
-        path = tmp_path / f"labels.{ending}"
-        path.write_bytes(compressed(LABELS))
-        labels = trec.read_labels(path)
-        assert labels_of(labels) == labels_of(trec.read_labels(str(path))) == LABEL_ROWS, ending
-        assert (labels.path, labels.skipped, labels.label.dtype) == (path, (), np.float64), ending
-    path = tmp_path / "no.txt"
-    assert refused(trec.read_labels, path).path == path
-    path = tmp_path / "labels.gz"
-    path.write_bytes(gzip.compress(b"".join(b"1 0 d%019d 1\n" % i for i in range(50_000))))  # 1.3 MiB
-    assert len(trec.read_labels(path, max_file_size=2).label) == 50_000
-    assert refused(trec.read_labels, path, max_file_size=1).path == path
-
-
-# --- organizations ----------------------------------------------------------------------------------------
-
-
 XML = b"""<?xml version="1.0"?>
 <set>
   <runs><tag>b</tag><organization>Univ. of X &amp; Y</organization></runs>
@@ -149,18 +90,13 @@ XML = b"""<?xml version="1.0"?>
 </set>
 """
 ORGANIZATIONS = {
-    "plain": (b"run_id,organization\nb,B\na,A\n", {"b": "B", "a": "A"}),
     "other order, other columns": (b"year,Organization,RUN_ID\n1999,B,b\n1999,A,a\n", {"b": "B", "a": "A"}),
-    "run": (b"run,organization\na,A\n", {"a": "A"}),
-    "tag": (b"tag,organization\na,A\n", {"a": "A"}),
     "run_id before tag": (b"tag,run_id,organization\nx,a,A\n", {"a": "A"}),
     "byte order mark, CRLF": (b"\xef\xbb\xbfrun_id,organization\r\na,A\r\n", {"a": "A"}),
     "quotes": (b'run_id,organization\n"a","X, ""Y"""\n', {"a": 'X, "Y"'}),
     "blanks and blank lines": (b"\n run_id , organization \n\n a , A b \n , \n", {"a": "A b"}),
     "same line twice": (b"run_id,organization\na,A\na,A\n", {"a": "A"}),
     "Latin-1": ("run_id,organization\na,Zürich\n".encode("latin-1"), {"a": "Zürich"}),
-    "UTF-8": ("run_id,organization\na,Zürich\n".encode(), {"a": "Zürich"}),
-    "XML": (XML, {"b": "Univ. of X & Y", "a": "Z"}),
     "XML of another encoding": (
         '<?xml version="1.0" encoding="ISO-8859-1"?>\n'
         "<set><runs><tag>a</tag><organization>Zürich</organization></runs></set>".encode("latin-1"),
@@ -177,14 +113,14 @@ def test_organizations(write: Write) -> None:
 
 
 BAD_ORGANIZATIONS = {
-    "no header": (b"a,A\n", 1, "the header names 'a, A', not run_id and organization"),
+
     "no organization in the header": (b"\nrun_id,org\na,A\n", 2, "the header names 'run_id, org', not"),
     "empty organization": (b"run_id,organization\n\na,\n", 3, "run 'a' has no organization"),
     "empty run": (b"run_id,organization\n,A\n", 2, "no run id beside organization 'A'"),
     "two organizations": (
         b"run_id,organization\na,A\nb,B\na,B\n", 4, "run 'a' belongs to 'B' here and to 'A' on line 2",
     ),
-    "comma in a name": (b"run_id,organization\na,X, Y\n", 2, "expected 2 columns as in the header, found 3"),
+
     "too few columns": (b"run_id,organization\na\n", 2, "expected 2 columns as in the header, found 1"),
     "quote left open": (b'run_id,organization\na,"A\n', 2, "is no proper CSV (unexpected end of data)"),
     "header only": (b"run_id,organization\n", None, "lists no run"),
@@ -192,7 +128,7 @@ BAD_ORGANIZATIONS = {
     "XML with Latin-1 undeclared": (b"<set>\n<runs>\xfc</runs></set>", 2, "is no well-formed XML ("),
     "XML of an unknown encoding": (b'<?xml version="1.0" encoding="nonsense"?><set/>', None, "has an encod"),
     "XML without runs": (b"<set><run/></set>", None, "lists no run"),
-    "XML, empty organization": (XML.replace(b"Z", b" "), None, "run 'a' has no organization"),
+
     "XML, no organization": (b"<set><runs><tag>a</tag></runs></set>", None, "run 'a' has no organization"),
     "XML, empty tag": (XML.replace(b" a ", b""), None, "no run id beside organization 'Z'"),
     "XML with entities, which may stand for gigabytes": (
@@ -211,71 +147,6 @@ def test_bad_organizations(write: Write) -> None:
 
 
 # --- types of runs ---------------------------------------------------------------------------------------
-
-
-def test_run_types_of_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "types.csv"
-    path.write_text("\ufeffRun, note ,TYPE\n\nr1,x,manual\nr2,,automatic\nr1,y,manual\n", encoding="utf-8")
-    assert trec.read_run_types(path) == {"r1": "manual", "r2": "automatic"}
-
-
-def test_lists_of_run_types_that_cannot_be_used(tmp_path: Path) -> None:
-    path = tmp_path / "types.csv"
-    for text, message in {
-        "run_id,kind\nr1,manual\n": "line 1: the header names 'run_id, kind', not run_id and type",
-        "run_id,type\nr1,manual,x\n": "line 2: expected 2 columns as in the header, found 3",
-        "run_id,type\nr1,\n": "line 2: run 'r1' has no type",
-        "run_id,type\n,manual\n": "line 2: no run id beside type 'manual'",
-        "run_id,type\nr1,manual\nr1,automatic\n": "line 3: run 'r1' is 'automatic' here and 'manual' before",
-        'run_id,type\n"r1,manual\n': "is no proper CSV",
-        "run_id,type,Type\nr1,manual,auto\n": "line 1: the header names 'type' 2 times",
-        "run_id,type\n": "lists no run",
-        "": "is empty",
-    }.items():
-        path.write_text(text)
-        said = str(refused(trec.read_run_types, path))
-        assert message in said, text
-        assert str(path) in said, text
-
-
-# --- real collections -------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_trec_2_lenient_counts(collections: Path) -> None:
-    with pytest.warns(InputWarning) as caught:
-        runs = trec.read_runs(collections / "trec2-adhoc" / "runs", strict=False)
-    assert len(runs) == 38
-    repeated = "skipped, document repeated in its topic (best score kept)"
-    skipped = {run.run_id: {part.reason: part.n_lines for part in run.skipped} for run in runs if run.skipped}
-    assert skipped == {
-        "UREKA2": {repeated: 8},
-        "UREKA3": {"skipped, fewer than six columns": 1, repeated: 1015},
-        "citymf": {"used the first six columns": 1253, repeated: 32},
-        "uicah": {repeated: 52},
-    }
-    assert len(caught) == 4
-    n_lines = sum(
-        sum(1 for line in path.read_bytes().split(b"\n") if line.strip())
-        for path in find_files(collections / "trec2-adhoc" / "runs")
-    )
-    assert sum(len(run.doc_id) for run in runs) == n_lines - 1 - 8 - 1015 - 32 - 52
-
-
-@pytest.mark.parametrize(
-    ("run_id", "line", "reason"),
-    [
-        ("UREKA3", 6012, "is repeated in topic 107 (first on line 6011)"),
-        ("citymf", 1, "expected 6 columns, found 7"),
-        ("uicah", 1218, "is repeated in topic 102 (first on line 1153)"),
-        ("UREKA2", 6088, "is repeated in topic 107 (first on line 6087)"),
-    ],
-)
-def test_trec_2_strict_names_the_line(collections: Path, run_id: str, line: int, reason: str) -> None:
-    path = collections / "trec2-adhoc" / "runs" / f"input.{run_id}"
-    error = refused(trec.read_run, path)
-    assert (error.path, error.line) == (path, line)
-    assert error.reason.endswith(reason)
 
 
 @pytest.mark.parametrize(
@@ -300,3 +171,76 @@ def test_real_collection_is_read_whole(
     organizations = trec.read_organizations(collections / name / "organizations.csv")
     assert set(organizations) == {run.run_id for run in runs}
     assert len(set(organizations.values())) == n_organizations
+
+
+def test_column_that_stands_twice(write: Write) -> None:
+    """The last one was taken, without a word."""
+    for header, name in (("organization", "organization"), ("organization,RUN_ID", "run_id")):
+        error = refused(trec.read_organizations, write(f"run_id,Organization,{header}\na,X,Y,Z\n".encode()))
+        assert (error.line, error.reason.startswith(f"the header names {name!r} 2 times")) == (1, True)
+    assert trec.read_organizations(write(b"run_id,organization,note,note\na,X,1,2\n")) == {"a": "X"}
+
+
+def test_batches_make_the_same_collection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    simulate_example().write(tmp_path)
+    files = {"pool": tmp_path / "pool", "organizations": tmp_path / "organizations.csv"}
+    read = partial(read_collection, tmp_path / "qrels.txt", tmp_path / "new", **files, scores=True)
+    whole, sizes, encode = read(), list[int](), Encoding.encode
+
+    def counted(self: Encoding, runs: list[object]) -> object:
+        sizes.append(len(runs))
+        return encode(self, runs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Encoding, "encode", counted)
+    for batch, fewest in ((1, 1), (200_000, 2)):
+        sizes.clear()
+        monkeypatch.setattr("bayespool.collection.readers.BATCH", batch)
+        parts = read()
+        assert min(sizes[:-1]) >= fewest
+        assert len(sizes) > 2
+        assert sum(sizes) == len(whole.run_ids)
+        assert parts.fingerprint == whole.fingerprint
+        assert np.array_equal(np.asarray(parts.score), np.asarray(whole.score), equal_nan=True)
+
+
+def test_files_are_read_in_their_order_over_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    simulate_example().write(tmp_path)
+    monkeypatch.setattr("bayespool.collection.readers.BATCH", 1)
+    done: list[tuple[int, int]] = []
+    runs = read_runs(tmp_path / "pool", progress=lambda n, total: done.append((n, total)))
+    assert [run.run_id for run in runs] == sorted(run.run_id for run in runs)
+    assert done == [(n, len(runs)) for n in range(1, len(runs) + 1)]
+
+
+@pytest.fixture
+def rounds(tmp_path: Path) -> list[Path]:
+    """Judgments of two rounds, which have topic 2 in common."""
+    (tmp_path / "one.txt").write_text("\n1 0 a 1\n2 0 a 0\n")
+    with gzip.open(tmp_path / "two.txt.gz", "wt") as file:
+        file.write("2 0 b 2\n2 0 aa 1\n3 0 a 1\n")
+    return [tmp_path / "one.txt", tmp_path / "two.txt.gz"]
+
+
+def test_rounds_are_joined(rounds: list[Path]) -> None:
+    joined = qrels_of(rounds)
+    rows = [("1", "a", 1), ("2", "a", 0), ("2", "b", 2), ("2", "aa", 1), ("3", "a", 1)]
+    assert (judgments_of(joined), joined.path) == (rows, rounds[0])
+
+
+def test_a_contradiction_is_named_with_files_and_lines(rounds: list[Path], tmp_path: Path) -> None:
+    (tmp_path / "three.txt").write_text("1 0 b 1\n2 0 a 1\n")
+    with pytest.raises(InputError) as caught:
+        qrels_of([*rounds, tmp_path / "three.txt"])
+    assert (caught.value.path, caught.value.line) == (tmp_path / "three.txt", 2)
+    assert caught.value.reason == f"document a of topic 2 has relevance 1 here and 0 in {rounds[0]}, line 3"
+
+
+def test_what_files_say_alike_counts_once(rounds: list[Path]) -> None:
+    with pytest.warns(InputWarning, match="2 judgments of several files given together: the same in each"):
+        joined = join_qrels([read_qrels(rounds[0]), read_qrels(rounds[0])])
+    assert judgments_of(joined) == judgments_of(read_qrels(rounds[0]))
+
+
+def test_sources_without_a_file_are_named_so() -> None:
+    with pytest.raises(InputError, match="run 'r' belongs to 'b' here and to 'a' in another source"):
+        join_organizations([(None, {"r": "a"}), (None, {"r": "b"})])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from functools import cache
 from typing import Any
 
@@ -10,12 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from small import small
-from toys import from_rankings
 
-import bayespool
-from bayespool.collection import Collection
-from bayespool.comparisons import Comparison, adjust_p_values, compare, generalizability, paired_t
+from bayespool.comparisons import Comparison, adjust_p_values, compare, paired_t
 from bayespool.comparisons.comparing import compare_scores
 from bayespool.comparisons.comparison import AS_JUDGED
 from bayespool.comparisons.settings import ComparingSettings
@@ -39,28 +34,6 @@ def example_comparison() -> Comparison:
         tests=("paired-t", "wilcoxon", "tukey-hsd"),
         draws=50,
     )
-
-
-def test_compare_has_every_pair_once_and_names_its_scope() -> None:
-    found = example_comparison()
-    differences, significance = found.differences(), found.significance()
-    methods = [AS_JUDGED, "interpolated", "posterior-ratio"]
-    assert [e.method for e in found.scores.estimates] == methods * 2
-    assert differences.groupby(["measure", "method", "scope"]).size().to_dict() == {
-        (measure, method, scope): 6
-        for measure in ("P@5", "P@10")
-        for method, scope in [*((m, "these-topics") for m in methods), ("posterior-ratio", "population")]
-    }
-    assert len(significance) == 2 * 3 * 3 * 6
-    assert set(significance["scope"]) == {"population"}
-    assert [tuple(row) for row in differences[["run_a", "run_b"]].to_numpy()[:6]] == list(
-        itertools.combinations(found.run_ids, 2)
-    )
-    drawn = differences[differences["method"] == "posterior-ratio"]
-    assert (drawn["prob_greater"] + drawn["prob_less"] + drawn["prob_equal"] == 1).all()
-    assert (drawn["ci_prob"] == 0.95).all()
-    point = differences[differences["method"] == "interpolated"]
-    assert point[["lower", "upper", "ci_prob", "prob_greater", "prob_equivalent"]].isna().all(axis=None)
 
 
 def test_differences_are_those_of_the_scores() -> None:
@@ -114,67 +87,6 @@ def test_risk_of_reversal_is_that_of_pairs_that_are_significant_now() -> None:
     overview = found.overview().set_index(["measure", "method", "test"])
     one = overview.loc[("P@10", AS_JUDGED, "paired-t")]
     assert one["n_significant"] == now.loc["P@10"].loc["paired-t"]["significant"].sum()
-    assert pd.isna(one["reversal_risk"])
-    # runs that are judged in full have draws that do not vary
-    of_posterior = frame.query("measure == 'P@10' and method == 'posterior-ratio' and test == 'paired-t'")
-    known = of_posterior["significant"].notna()
-    assert overview.loc[("P@10", "posterior-ratio", "paired-t"), "n_significant"] == known.sum() == 1
-
-
-def test_ranks_and_reliability_have_a_row_for_each() -> None:
-    found = example_comparison()
-    ranks = found.ranks()
-    assert len(ranks) == 2 * 2 * 4 * 4
-    np.testing.assert_allclose(ranks.groupby(["measure", "scope", "run_id"])["prob_rank"].sum(), 1)
-    np.testing.assert_allclose(ranks.groupby(["measure", "scope", "rank"])["prob_rank"].sum(), 1)
-    reliability = found.reliability().set_index(["measure", "method", "coefficient"])
-    e = found.scores["posterior-ratio", "P@10"]
-    row = reliability.loc[("P@10", "posterior-ratio", "generalizability")]
-    assert e.draws is not None
-    assert row["value"] == pytest.approx(generalizability(e.draws.amount).mean())
-    assert row["lower"] <= row["value"] <= row["upper"]
-    assert np.isnan(reliability.loc[("P@10", "interpolated", "dependability"), "lower"])
-
-
-def shared_unjudged() -> Collection:
-    """Two new runs that retrieve the same unjudged documents, in another order, and one that has others."""
-    pool = {"x1": {"1": "abcdef", "2": "ijklmn"}, "y1": {"1": "cagbhd", "2": "kinjpl"}}
-    new = {"s": {"1": "ayzb", "2": "iyzl"}, "t": {"1": "zyba", "2": "zyli"}, "u": {"1": "cavw", "2": "kjvw"}}
-    return from_rankings(
-        {**pool, **new},
-        {"1": {"a": 1, "b": 0, "c": 1, "g": 0}, "2": {"i": 0, "j": 1, "k": 0, "l": 1, "n": 0}},
-        {"x1": "x", "y1": "y", "s": "s", "t": "t", "u": "u"},
-        pooled_run_ids=tuple(pool),
-        pool_depth=3,
-    )
-
-
-def test_documents_that_both_retrieve_cancel() -> None:
-    found = compare(shared_unjudged(), ["s", "t", "u"], "P@4", estimators=["posterior-evidence"], draws=50)
-    (here,) = [d for (_, _, scope), d in found.draws.items() if scope == "these-topics"]
-    assert here.n_equal[0, 1] == here.n_draws == 200
-    assert here.lower[0, 1] == here.upper[0, 1] == 0
-    assert here.n_equal[0, 2] < here.n_draws
-    np.testing.assert_allclose(here.prob_rank[0], here.prob_rank[1])
-
-
-def test_compare_is_repeatable_and_takes_scores() -> None:
-    first, second = (
-        compare(small(), NEW, draws=20, estimators=["posterior-ratio"], random_seed=7) for _ in range(2)
-    )
-    for name in ("differences", "ranks", "significance", "reliability"):
-        pd.testing.assert_frame_equal(getattr(first, name)(), getattr(second, name)())
-    again = compare_scores(first.scores, random_seed=7)
-    pd.testing.assert_frame_equal(again.differences(), first.differences())
-    assert bayespool.compare is compare
-
-
-def test_compare_without_draws() -> None:
-    found = compare(small(), NEW, estimators=["interpolated"], tests=["randomization"])
-    assert found.draws == {}
-    assert found.ranks().empty
-    assert len(found.differences()) == 2
-    assert found.significance()["reversal_risk"].isna().all()
 
 
 WRONG: tuple[tuple[dict[str, Any], str], ...] = (

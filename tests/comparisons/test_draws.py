@@ -1,16 +1,27 @@
-"""Chances of pairs and of ranks over draws."""
+"""Chances of pairs and of ranks over draws, of one measure and of several at once."""
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
+from compared import NEW
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
-from precisions import known_draws
 from scipy import stats
 
-from bayespool.comparisons import compare_runs_by_draws, rank_probabilities
-from bayespool.measures.populations import population_draws
+from bayespool.comparisons import (
+    Comparison,
+    agree_on_draws,
+    compare,
+    compare_runs_by_draws,
+    rank_probabilities,
+)
+from bayespool.errors import InputError
+from bayespool.experiments import load_example
+
+pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
 
 @given(hnp.arrays(np.int64, st.tuples(st.integers(1, 7), st.integers(2, 4)), elements=st.integers(0, 3)))
@@ -45,16 +56,52 @@ def test_draws_of_two_runs_by_hand() -> None:
     np.testing.assert_allclose(found.expected_rank, [1 + 0.5 / 4 + 1 / 4, 2 - 0.5 / 4 - 1 / 4])
 
 
-def test_runs_that_are_the_same_are_equal_in_every_population() -> None:
-    draws = known_draws()
-    found = compare_runs_by_draws(population_draws(draws), ci_prob=0.95)
-    assert found.n_equal[0, 1] == len(draws)
-    assert found.n_equal[0, 3] == 0
+METHOD = "posterior-ratio"
+NDCG = "nDCG(ideal='shared')@10"  # of runs that are compared
 
 
-def test_population_adds_to_the_uncertainty_of_these_topics() -> None:
-    draws = known_draws(2000)
-    here = compare_runs_by_draws(draws.sum(axis=2), ci_prob=0.95, unit=20)
-    there = compare_runs_by_draws(population_draws(draws), ci_prob=0.95)
-    upper = [(0, 2), (0, 3), (2, 3), (3, 4)]
-    assert all((there.upper - there.lower)[pair] > (here.upper - here.lower)[pair] > 0 for pair in upper)
+@cache
+def compared(*measures: str, joint: bool = True) -> Comparison:
+    return compare(load_example(), NEW, measures, estimators=[METHOD], draws=60, joint=joint)
+
+
+def test_draws_of_two_runs_on_two_measures_by_hand() -> None:
+    """a above b on both; on the first alone; equal on one; equal on both; below on both."""
+    first = np.array([[3, 2], [3, 2], [2, 2], [1, 1], [1, 4]])
+    second = np.array([[0.4, 0.1], [0.1, 0.4], [0.5, 0.1], [0.3, 0.3], [0.1, 0.2]])
+    found = agree_on_draws([first, second])
+    assert found.prob_all_greater[0, 1] == pytest.approx(1 / 5)
+    assert found.prob_all_greater[1, 0] == pytest.approx(1 / 5)
+    assert found.prob_disagree[0, 1] == found.prob_disagree[1, 0] == pytest.approx(1 / 5)
+    assert found.prob_tied[0, 1] == pytest.approx(2 / 5)
+    three = agree_on_draws([first, second, -second])
+    assert three.prob_all_greater[0, 1] == three.prob_all_greater[1, 0] == 0
+    assert three.prob_disagree[0, 1] == pytest.approx(4 / 5)
+
+
+@given(hnp.arrays(np.int64, st.tuples(st.integers(1, 7), st.integers(2, 4)), elements=st.integers(0, 3)))
+def test_a_measure_agrees_with_itself(values: np.ndarray) -> None:
+    found = agree_on_draws([values, values / 3])
+    assert not found.n_disagree.any()
+    above = (values[:, :, None] > values[:, None]).sum(axis=0)
+    np.testing.assert_array_equal(found.n_greater, above)
+
+
+def test_draws_of_other_numbers_are_refused() -> None:
+    with pytest.raises(InputError, match="as many draws of the same runs"):
+        agree_on_draws([np.zeros((3, 2)), np.zeros((4, 2))])
+    with pytest.raises(InputError, match="as many draws of the same runs"):
+        agree_on_draws([])
+
+
+@pytest.mark.slow
+def test_measures_completed_together_share_every_draw() -> None:
+    """P@5 and P@10 of one completion: relevant in the top 5 is relevant in the top 10, and so for ideals."""
+    scores = compared("P@5", "P@10", "nDCG@10", "R@100").scores
+    five, ten = (scores[METHOD, measure].draws for measure in ("P@5", "P@10"))
+    assert (five.amount <= ten.amount).all()
+    assert ten.amount.std(axis=0).max() > 0.5
+    follow = np.corrcoef(ten.totals()[:, 1], scores[METHOD, NDCG].draws.totals()[:, 1])[0, 1]
+    assert follow > 0.5
+    alone = compared("P@10").scores[METHOD, "P@10"].draws
+    assert (five.amount <= alone.amount).mean() > 0.9  # the same numbers, of a fit to other evidence

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from compared import compared, printed
+from compared import compared
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from bayespool.comparisons import compare_runs_by_draws, generalizability, separate_runs
-from bayespool.comparisons.sentences import leaderboard_sentence
-from bayespool.measures.populations import population_draws, population_of
-from bayespool.report.reading import read_result
-from bayespool.report.terminal import print_result
+from bayespool.measures.populations import population_draws
 
 pytestmark = [
     pytest.mark.usefixtures("fits_of_all_tests"),
@@ -55,19 +52,6 @@ def test_a_tier_begins_where_its_first_run_is_told_to_be_better() -> None:
     assert (first.tolist(), last.tolist()) == ([1, 1, 2, 2, 5], [2, 4, 4, 4, 5])
 
 
-def test_runs_that_vary_alike_are_told_by_tukeys_range() -> None:
-    rng = np.random.default_rng(2)
-    topics, runs = 30, 4
-    values = population_draws(np.repeat(rng.normal(size=(1, runs, topics)), 20_000, axis=0))
-    # all pairs of exactly normal draws: the quantile of the largest difference
-    difference = values[:, :, None] - values[:, None, :]
-    off = np.abs(difference - difference.mean(axis=0))
-    spread = difference.std(axis=0) + np.eye(runs)
-    critical = np.quantile((off / spread).max(axis=(1, 2)), 0.9)
-    expected = difference.mean(axis=0) > critical * spread
-    np.testing.assert_array_equal(separate_runs(values, ci_prob=0.9), expected)
-
-
 def test_rank_intervals_are_right_for_all_runs_at_once() -> None:
     """Runs that are nearly equal are the hard case: the highest of them is so by luck."""
     for spread in (1e-6, 0.05, 0.2):
@@ -96,39 +80,6 @@ def test_the_leaderboard_has_both_scopes_and_the_winner_without_its_luck() -> No
     expected = center + share * (estimates.value - center)
     np.testing.assert_allclose(there["expected"].loc[list(RUNS)], expected)
     assert there["expected"].iloc[0] < there["value"].iloc[0]
-    population = population_of(estimates, 0.95, random_seed=1)
-    np.testing.assert_array_equal(there["lower"].loc[list(RUNS)], population.lower)
     draws = found.draws[found.measures[0], "posterior-ratio", "population"]
     np.testing.assert_array_equal(there["prob_best"].loc[list(RUNS)], draws.prob_rank[:, 0])
     assert (there["among_best"] == (there["rank_lower"] == 1)).all()
-
-
-def test_readers_have_the_leaderboard_in_the_terminal_in_papers_and_read_back(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    found = compared(*RUNS)
-    text = printed(lambda console: print_result(found, console), width=120)
-    row = found.leaderboard().iloc[0]
-    line = next(
-        part for part in text.split("leaderboard, ")[1].splitlines() if part.startswith(f" {row.run_id}")
-    )
-    assert line.split() == [
-        *(row["run_id"], f"{row['value']:.4f}", f"{row['lower']:.4f}–{row['upper']:.4f}"),
-        *(f"{row['rank_lower']}–{row['rank_upper']}", str(row["tier"]), f"{row['prob_best']:.3f}"),
-    ]
-    assert found.to_latex().count("leaderboard, ") == 2
-    found.save(tmp_path / "comparison.json")
-    stored = read_result(tmp_path / "comparison.json")
-    assert stored.to_frame("leaderboard").equals(found.leaderboard())
-    assert [figure.name for figure in stored.figures()] == ["comparison", "leaderboard"]
-    assert not any("leaderboard" in table.caption for table in compared().read()), "two runs are a pair"
-
-
-def test_a_sentence_on_the_best() -> None:
-    frame = compared(*RUNS).leaderboard()
-    rows = frame[frame["scope"] == "population"].to_dict("records")
-    tied = [row | {"among_best": i < 2} for i, row in enumerate(rows[:3])]
-    sentence = leaderboard_sentence(tied, 20)
-    first, second = tied[0]["run_id"], tied[1]["run_id"]
-    assert f"{first} has the highest P@10 of 3 runs, and 1 run cannot be distinguished" in sentence
-    assert f"posterior-ratio): {second}. The chance that {first} is the best is" in sentence
-    assert sentence.endswith(f"expected to score {tied[0]['expected']:.3f}, not {tied[0]['value']:.3f}.")
-    assert any(text.endswith(sentence[-40:]) for text in compared(*RUNS).summary())

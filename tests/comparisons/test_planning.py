@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from labeled import right_labels, with_judge
 from statsmodels.stats.power import TTestPower
 
 from bayespool import load_example, plan
 from bayespool.comparisons import PairVariances, Plan
 from bayespool.errors import InputError
 from bayespool.measures import Values
-from bayespool.report.reading import read_result
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
@@ -71,22 +68,6 @@ def made(**settings: object) -> Plan:
     return plan(load_example(), ["new-a", "new-b"], "P@10", **named | settings)
 
 
-def test_scenarios_of_the_example() -> None:
-    found = made()
-    frame = found.scenarios()
-    names = ["as it is", "20 more judgments", "everything judged", "20 more topics"]
-    assert frame["scenario"].tolist() == names
-    now, some, judged, more = frame["smallest"]
-    assert now > some > judged > 0
-    assert more < judged, "20 topics more are worth more than all judgments"
-    assert frame["n_topics"].tolist() == [20, 20, 20, 40]
-    assert frame["n_judgments"].tolist() == [0, 20, found.n_unjudged, 0]
-    assert frame["unjudged_variance"].iloc[2] == 0
-    assert found.mixes().empty
-    said = f"On 20 topics a difference of {now:.3f} is detected in 80 % of cases (t interval at 0.05). With "
-    assert found.summary()[0].startswith(f"{said}20 more judgments it is {some:.3f}, with everything judged ")
-
-
 def test_the_cheapest_mix_follows_the_prices() -> None:
     dear = made(difference=0.08, price_topic=1000).mixes().iloc[0]
     cheap = made(difference=0.08, price_topic=0, price_judgment=5).mixes().iloc[0]
@@ -94,25 +75,6 @@ def test_the_cheapest_mix_follows_the_prices() -> None:
     assert cheap["n_judgments"] == cheap["price"] == 0
     assert dear["price"] == 1000 * (dear["n_topics"] - 20) + dear["n_judgments"]
     assert made(difference=1e-6).summary()[1] == "No number of topics up to 2,000 detects 1e-06."
-
-
-def test_labels_of_a_second_judge_are_left_out_once() -> None:
-    noise = np.random.default_rng(1).normal(scale=0.4, size=len(right_labels()))
-    labeled = with_judge(load_example(), np.round(3 * (right_labels() + noise)))
-    found = plan(labeled, ["new-a", "new-b"], difference=0.1, price_label=0.01, **FEW)
-    frame = found.scenarios().query("scenario == 'as it is'").set_index("labels")
-    assert frame.loc[True, "unjudged_variance"] < frame.loc[False, "unjudged_variance"]
-    mixes = found.mixes()
-    assert (mixes["n_labels"] > 0).tolist() == mixes["labels"].tolist()
-
-
-def test_a_plan_is_stored_and_read(tmp_path: Path) -> None:
-    found = made()
-    found.save(tmp_path / "plan.json")
-    stored = read_result(tmp_path / "plan.json")
-    assert stored.to_frame("scenarios").equals(found.scenarios())
-    assert stored.summary() == found.summary()
-    assert [table.caption for table in stored.read()] == [table.caption for table in found.read()]
 
 
 def test_a_plan_without_a_collection_is_of_what_is_stated() -> None:
@@ -138,7 +100,7 @@ IDLE = {
     "estimator": "posterior-ratio",
     "unpool": "new-a",
     "price_judgment": 2.0,
-    "draws": 10,
+    "draws": 9,
 }
 
 

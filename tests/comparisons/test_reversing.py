@@ -8,27 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from precisions import pairs
 from real import read_real
 from scipy import stats
-from small import small
 
 from bayespool.collection import Collection
-from bayespool.comparisons import Reversals, judgment_subset, reversals
+from bayespool.comparisons import Reversals, brier_score, calibration_table, judgment_subset, reversals
 from bayespool.comparisons.comparison import AS_JUDGED
 from bayespool.comparisons.outcomes import Outcome
-from bayespool.comparisons.settings import ReversalSettings
-from bayespool.corrections import fit_constants
 from bayespool.errors import InputError
-from bayespool.evidence import judgment_counts, score_bounds
-from bayespool.evidence.ideals import values_on_fuller
+from bayespool.evidence import judgment_counts
 from bayespool.experiments import load_example
-from bayespool.measures import parse_measure
-from bayespool.plots import draw_reversals
-from bayespool.report.result import estimator_names
-from bayespool.scoring import score
 
 # runs of the pool are compared beside new ones
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
@@ -47,26 +38,6 @@ def example_reversals(unseen: str = "nonrelevant") -> Reversals:
     return reversals(load_example(), unseen=unseen, **ASKED)
 
 
-def test_reversals_hold_fewer_judgments_against_all() -> None:
-    found = example_reversals()
-    n_all = int((load_example().relevance >= 0).sum())
-    assert found.n_judgments == (150, 500, n_all)
-    assert found.groups == {"contributing": load_example().pooled_run_ids, "non-contributing": NEW}
-    assert found.methods == (
-        AS_JUDGED,
-        "interpolated",
-        "smoothed",
-        "posterior-ratio",
-        "posterior-ratio>=0.5",
-        "posterior-ratio>=0.9",
-        "interpolated fitted",
-        "smoothed fitted",
-    )
-    rates = found.rates()
-    assert len(rates) == 2 * 2 * 8 * 2
-    assert set(rates["n_pairs"]) == {210, 1}
-
-
 def scipy_significance(collection: Collection, runs: tuple[str, ...]) -> dict[tuple[int, int], int]:
     """Sign of each pair's difference in P@10 where a paired t test finds it significant at 0.01, else 0."""
     counts = judgment_counts(collection, runs, cutoffs=10)
@@ -77,64 +48,6 @@ def scipy_significance(collection: Collection, runs: tuple[str, ...]) -> dict[tu
         p = stats.ttest_1samp(difference, 0).pvalue if difference.any() else 1.0
         signs[a, b] = int(np.sign(difference.sum())) if p <= 0.01 else 0
     return signs
-
-
-def check_lower_bound_rates(found: Reversals, collection: Collection, group: str, n: int) -> None:
-    runs = found.groups[group]
-    few = scipy_significance(judgment_subset(collection, n), runs)
-    full = scipy_significance(collection, runs)
-    both = [(few[pair], full[pair]) for pair in few]
-    rates = found.rates()
-    row = rates.query("group == @group and method == @AS_JUDGED and judgments == @n").iloc[0]
-    counted = {
-        "separability": sum(a != 0 for a, _ in both),
-        "separability_all": sum(b != 0 for _, b in both),
-        "kept": sum(a * b == 1 for a, b in both),
-        "reversed": sum(a != 0 and b == 0 for a, b in both),
-        "swapped": sum(a * b == -1 for a, b in both),
-        "gained": sum(a == 0 and b != 0 for a, b in both),
-    }
-    for name, count in counted.items():
-        assert row[name] * len(both) == pytest.approx(count), name
-
-
-def test_rates_are_those_of_scipys_t_test_and_add_up() -> None:
-    for n in (150, 500):
-        check_lower_bound_rates(example_reversals(), load_example(), "contributing", n)
-    rates = example_reversals().rates()
-    np.testing.assert_allclose(rates["kept"] + rates["reversed"] + rates["swapped"], rates["separability"])
-    np.testing.assert_allclose(rates["kept"] + rates["gained"] + rates["swapped"], rates["separability_all"])
-    some = rates[rates["separability"] > 0]
-    np.testing.assert_allclose(
-        some["reversed_of_significant"], (some["reversed"] + some["swapped"]) / some["separability"]
-    )
-    # contributing runs have nothing unjudged in the end, so that all methods agree there
-    ended = rates[rates["group"] == "contributing"]
-    assert ended["separability_all"].nunique() == 1
-    trends = example_reversals().trends().query("group == 'contributing' and judgments == 1181")
-    assert (trends["residual"] == 0).all()
-    np.testing.assert_allclose(trends["rmse"], 0, atol=1e-12)
-
-
-def test_announcing_at_a_higher_share_announces_fewer() -> None:
-    trends = example_reversals().trends().set_index(["group", "judgments", "method"])["separability"]
-    at = {s: trends["contributing", 500, f"posterior-ratio>={s}"] for s in (0.5, 0.9)}
-    assert at[0.9] < at[0.5]
-    key = ("P@10", "contributing", 500, "posterior-ratio")
-    drawn = example_reversals().draws[key]
-    better = example_reversals().outcomes["P@10", "contributing", 500, "posterior-ratio>=0.9"].better
-    np.testing.assert_array_equal(better, drawn.n_greater >= 0.9 * drawn.n_draws)
-
-
-def test_p_values_of_pairs_under_few_and_all_judgments() -> None:
-    frame = example_reversals().p_values()
-    assert set(frame["method"]) == {m for m in example_reversals().methods if ">=" not in m}
-    row = frame.query("judgments == 500 and group == 'contributing' and method == 'smoothed'").iloc[0]
-    runs = list(load_example().pooled_run_ids[:2])
-    (smoothed,) = score(judgment_subset(load_example(), 500), runs, estimators=["smoothed"]).estimates
-    assert row["p_value"] == pytest.approx(stats.ttest_rel(*smoothed.per_topic).pvalue)
-    full = judgment_counts(load_example(), runs, cutoffs=10).n_relevant[:, :, 0]
-    assert row["p_value_all"] == pytest.approx(stats.ttest_rel(*full).pvalue)
 
 
 def test_announced_risks_are_graded_by_all_judgments() -> None:
@@ -190,15 +103,6 @@ def test_rates_by_hand() -> None:
     assert rates["reversed_of_significant"] == pytest.approx(2 / 3)
 
 
-def test_what_all_judgments_do_not_judge_is_estimated_by_nobody() -> None:
-    """Of the new runs 9 and 22 % are unjudged to the end: nonrelevant in truth and estimates."""
-    found = example_reversals()
-    assert found.gradable("P@10", "non-contributing").all()
-    judged = score_bounds(load_example(), NEW, parse_measure("P@10")).low.means()
-    for method in ("as-judged", "smoothed", "posterior-ratio"):
-        np.testing.assert_allclose(found.outcomes["P@10", "non-contributing", 1181, method].value, judged)
-
-
 def test_only_runs_that_all_judgments_cover_are_graded_where_the_rest_is_estimated() -> None:
     found = example_reversals("estimated")
     n_open = {"new-a": 18, "new-b": 44}  # of 20 topics × 10 ranks
@@ -215,32 +119,6 @@ def test_only_runs_that_all_judgments_cover_are_graded_where_the_rest_is_estimat
     assert grades.loc[("contributing", 500, "significant"), "n"] == 210
     table = found.calibration().query("group == 'non-contributing'")
     assert table["n"].sum() == 0
-
-
-def test_constants_are_fitted_to_contributing_runs() -> None:
-    found = example_reversals()
-    runs = load_example().pooled_run_ids
-    sizes = (150, 500, 1000)  # those asked for, and of the paper's six the one below all 1,181
-    counts = [judgment_counts(judgment_subset(load_example(), n), runs, cutoffs=10) for n in sizes]
-    expected = fit_constants("smoothed", counts, judgment_counts(load_example(), runs, cutoffs=10))
-    assert found.constants["P@10", "smoothed"] == expected
-    values = found.outcomes["P@10", "contributing", 500, "smoothed fitted"].value
-    kept = score(
-        judgment_subset(load_example(), 500), runs, estimators=[f"smoothed(c={expected.c}, e={expected.e})"]
-    )
-    np.testing.assert_allclose(values, kept.estimates[0].value)
-
-
-def test_reversals_without_draws_or_with_another_test() -> None:
-    asked: dict[str, Any] = {"judgments": [100], "fitted": False}
-    found = reversals(small(), estimators=["posterior-ratio"], test="wilcoxon", draws=20, **asked)
-    assert found.draws == {}
-    assert found.risks().empty
-    assert found.grades().empty
-    assert found.calibration().empty
-    tukey = reversals(small(), estimators=[], test="tukey-hsd", control="holm", **asked)
-    assert tukey.control == "none"
-    assert tukey.methods == (AS_JUDGED,)
 
 
 WRONG: tuple[tuple[dict[str, Any], str], ...] = (
@@ -263,27 +141,13 @@ def test_reversals_refuse_what_they_cannot_do() -> None:
 # --- a real collection -------------------------------------------------------------------------------------
 
 
-def trec8(collections: Path) -> tuple[Collection, list[str]]:
-    """TREC-8, and its runs but for two that are oddly unjudged."""
-    collection = read_real(collections / "trec8-adhoc")
-    return collection, [run for run in collection.run_ids if run not in ("UB99SW", "UB99T")]
-
-
-@pytest.mark.at_a_desk
-@pytest.mark.slow
-def test_rates_on_trec8_are_those_of_scipys_t_test(collections: Path) -> None:
-    collection, runs = trec8(collections)
-    found = reversals(collection, runs, judgments=[1_000], estimators=[])
-    check_lower_bound_rates(found, collection, "non-contributing", 1_000)
-    check_lower_bound_rates(found, collection, "contributing", 1_000)
-
-
 @pytest.mark.at_a_desk
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")  # a pool of depth 1 says little
 def test_announced_risks_on_trec8_are_about_right(collections: Path) -> None:
     """What docs/comparisons.md says: Brier scores far below those of the share that nobody could know."""
-    collection, runs = trec8(collections)
+    collection = read_real(collections / "trec8-adhoc")
+    runs = [run for run in collection.run_ids if run not in ("UB99SW", "UB99T")]  # oddly unjudged
     found = reversals(collection, runs, estimators=["posterior-combined"], draws=250, fitted=False)
     grades = found.grades().set_index(["group", "judgments", "statement"])
     for (group, n, statement), row in grades.iterrows():
@@ -291,68 +155,11 @@ def test_announced_risks_on_trec8_are_about_right(collections: Path) -> None:
         assert row["brier"] < row["brier_constant"], (group, n, statement)
 
 
-def test_a_posterior_is_graded_over_the_ideal_ranking_that_it_has() -> None:
-    """All judgments have relevant documents that neither run retrieves; those are not for it to find."""
-    example, runs = load_example(), ["new-a", "new-b"]
-    found = reversals(
-        example, runs, "nDCG@10", judgments=[400], estimators=["posterior-ratio"], draws=101, fitted=False
-    )
-    few, name = judgment_subset(example, 400), str(found.measures[0])
-    true = values_on_fuller(few, example, runs, found.measures[0]).means()
-    np.testing.assert_array_equal(found.truth[name, "non-contributing", 400], true)
-    trends = found.trends().set_index(["judgments", "method"])
-    value = found.outcomes[name, "non-contributing", 400, "posterior-ratio"].value
-    rmse = np.sqrt(np.mean((value - true) ** 2))
-    assert trends.loc[(400, "posterior-ratio"), "rmse"] == pytest.approx(rmse)
-    as_judged = score_bounds(example, runs, found.measures[0]).low.means()
-    assert rmse < np.sqrt(np.mean((value - as_judged) ** 2)) / 2
-
-
-def test_its_settings_are_stored_as_those_of_other_results() -> None:
-    found = example_reversals()
-    settings = ReversalSettings.of(**ASKED)
-    stored = found.metadata["settings"]
-    assert stored == settings.describe()
-    assert (stored["engine"], stored["draws"], stored["tune"], stored["chains"]) == ("laplace", 50, 1000, 4)
-    names = [AS_JUDGED, "interpolated", "smoothed", "posterior-ratio"]
-    assert [entry["name"] for entry in stored["estimators"]] == names == estimator_names(found.metadata)
-    assert "rue-martino-chopin-2009" in [citation.key for citation in found.citations()]  # of its engine
-
-
-def test_several_measures_are_those_of_one_at_a_time() -> None:
-    asked: dict[str, Any] = {"judgments": (50, 150), "estimators": ["smoothed"]}
-    both = reversals(small(), measures=["P@5", "nDCG@10"], **asked)
-    assert [str(m) for m in both.measures] == ["P@5", "nDCG(ideal='shared')@10"]
-    for measure in both.measures:
-        alone = reversals(small(), measures=measure, **asked)
-        for name in ("rates", "trends", "p_values"):
-            rows = both.to_frame(name)
-            rows = rows[rows["measure"] == str(measure)].reset_index(drop=True)
-            pd.testing.assert_frame_equal(rows, alone.to_frame(name))
-        for key, constants in alone.constants.items():
-            assert dataclasses.astuple(both.constants[key]) == pytest.approx(
-                dataclasses.astuple(constants), nan_ok=True
-            )
-    titles = [view.title for view in both.table("rates").views]
-    assert sum(title.startswith("nDCG") for title in titles) == len(titles) / 2
-    panels = draw_reversals(both).axes
-    assert len(panels) == 2 * 2 * 2  # measures, groups, p-values and separability
-
-
-def test_errors_per_topic_are_what_constants_are_fitted_to() -> None:
-    """§4: over runs and topics, of all sizes together; the mean over runs hides errors that cancel out."""
-    found = reversals(load_example(), judgments=(150, 500, 1000), estimators=["background"])
-    assert found.methods == (AS_JUDGED, "background", "background fitted")
-    best = found.constants["P@10", "background"]
-    assert np.isnan(best.c)
-    trends = found.trends().query("group == 'contributing'").set_index(["judgments", "method"])
-    fitted = [trends.loc[(n, "background fitted"), "topic_rmse"] for n in (150, 500, 1000)]
-    assert np.sqrt(np.mean(np.square(fitted))) == pytest.approx(best.rmse)
-    few = judgment_subset(load_example(), 150)
-    runs = found.groups["contributing"]
-    error = (
-        score_bounds(few, runs, found.measures[0]).lower
-        - score_bounds(load_example(), runs, found.measures[0]).lower
-    )
-    assert trends.loc[(150, AS_JUDGED), "topic_rmse"] == pytest.approx(np.sqrt(np.mean(error**2)))
-    assert (trends["topic_rmse"] >= trends["rmse"] - 1e-12).all()
+def test_calibration_by_hand() -> None:
+    table = calibration_table([0.0, 0.05, 0.3, 0.3, 0.35, 0.95, 1.0], [0, 0, 1, 0, 1, 1, 0])
+    assert table["n"].tolist() == [2, 0, 0, 3, 0, 0, 0, 0, 0, 2]
+    assert table["announced"].tolist()[3] == pytest.approx((0.3 + 0.3 + 0.35) / 3)
+    assert table["happened"].tolist()[3] == pytest.approx(2 / 3)
+    assert np.isnan(table["happened"][1])
+    assert brier_score([0.0, 0.5, 1.0], [0, 1, 0]) == pytest.approx((0 + 0.25 + 1) / 3)
+    assert np.isnan(brier_score([], []))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 from compared import NEW, compared, printed
 from small import small
@@ -14,40 +12,12 @@ from bayespool.comparisons.sentences import _amount
 from bayespool.errors import InputError
 from bayespool.report.terminal import print_result
 from bayespool.tables.formatting import interval
-from bayespool.tables.markup import Arrangement
 
 pytestmark = [
     pytest.mark.usefixtures("fits_of_all_tests"),
     # runs of the pool are compared beside new ones
     pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning"),
 ]
-
-
-def test_sentence_says_the_better_one_first_and_what_may_change() -> None:
-    found = compared()
-    said = comparison_sentence(found, "new-b", "new-a")
-    assert said == comparison_sentence(
-        found, "new-a", "new-b", "P@10", method="posterior-ratio", test="paired-t"
-    )
-    row = found.differences().iloc[1]
-    assert said.startswith(
-        f"On these 20 topics the P@10 of new-a is higher than that of new-b by {row['difference']:.3f} (95 % "
-        f"interval {interval(row['lower'], row['upper'], 3, signed=True)} over what the unjudged documents "
-    )
-    assert "For the population of topics that these are sampled from" in said
-    assert "is significant at 0.05 (paired t test, one pair: p < 0.0001, effect size d = 1.31)" in said
-    assert said.endswith("takes it back is under 0.001.")
-    assert "Tukey's HSD, one pair" in comparison_sentence(found, *NEW, test="tukey-hsd")
-
-
-def test_sentence_of_a_pair_that_is_judged_has_no_interval() -> None:
-    """Nothing of the two is unjudged: nothing may change, and the topics alone are uncertain."""
-    said = comparison_sentence(compared(*NEW, "north-1", "north-2"), "north-1", "north-2")
-    assert "the P@10 of north-1 is higher than that of north-2 by 0.065: nothing of either is unj" in said
-    assert said.endswith("effect size d = 0.63).")
-    said = comparison_sentence(compared(*NEW, "north-1"), "new-a", "north-1")
-    assert "is not significant at 0.05 (paired t test, Holm over 3 pairs: p = 0.2063, effect" in said
-    assert "with all documents judged it would be with a chance of" in said
 
 
 def test_runs_that_are_equal_whatever_is_judged_are_said_to_be() -> None:
@@ -77,14 +47,6 @@ def test_a_pair_has_a_line_with_its_numbers_in_the_order_asked_for() -> None:
     for wrong, message in ((("new-a",), "a pair is two runs, not 1"), (("new-a", "new-c"), "no run 'new-c'")):
         with pytest.raises(InputError, match=message):
             found.summary(*wrong)
-
-
-def test_the_summary_has_a_sentence_for_each_of_few_pairs() -> None:
-    found = compared("new-a", "new-b", "north-1")
-    assert len(found.summary()) == 3 + 2  # and one on the best in each scope
-    assert found.summary()[0] == comparison_sentence(found, "new-a", "new-b")
-    one = dataclasses.replace(found, arrangement=Arrangement(sort="difference", top=1))
-    assert one.summary() == (found.summary()[0], *found.summary()[3:])
 
 
 def test_a_difference_that_is_not_0_is_not_printed_as_0() -> None:

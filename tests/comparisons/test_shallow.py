@@ -11,12 +11,9 @@ from bayespool.comparisons import first_unjudged, judgment_ranks, judgment_subse
 from bayespool.comparisons.shallow import unpooled_copies
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
-from bayespool.scoring import score
 
 # runs of the pool are compared beside new ones
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
-
-NEW = ("new-a", "new-b")
 
 
 def test_judgments_are_tagged_with_their_smallest_rank_in_a_pooled_run() -> None:
@@ -51,14 +48,6 @@ def test_judgment_sets_of_one_seed_are_nested(n: int, m: int, seed: int) -> None
     assert not ((few.relevance >= 0) & (many.relevance < 0)).any()
 
 
-def test_ties_of_judgments_are_broken_by_the_seed() -> None:
-    one, same, other = (judgment_subset(load_example(), 200, random_seed=s) for s in (1, 1, 2))
-    assert one.fingerprint == same.fingerprint
-    assert one.fingerprint != other.fingerprint
-    n_topics = len(np.unique(one.pair_topic[one.relevance >= 0]))
-    assert n_topics == len(one.query_ids), "a prefix in the order of topics would leave the last ones out"
-
-
 def test_judgments_have_no_order_without_a_pool() -> None:
     with pytest.raises(InputError, match="no run was pooled"):
         judgment_subset(toy_collection(pooled_run_ids=(), pool_depth=0), 5)
@@ -66,16 +55,7 @@ def test_judgments_have_no_order_without_a_pool() -> None:
         judgment_subset(toy_collection(), 0)
 
 
-def test_copies_of_pooled_runs_have_their_scores() -> None:
-    both, _ = unpooled_copies(toy_collection(scores=True), ["s1", "u"])
-    assert both.run_ids[-1] == "s1 (scored)"
-    assert both.score is not None
-    assert np.array_equal(both.score[-1], both.score[both.run_ids.index("s1")], equal_nan=True)
-    assert unpooled_copies(toy_collection(), ["s1"])[0].score is None
-
-
-@pytest.mark.slow
-def test_copies_of_pooled_runs_are_not_pooled_and_leave_the_evidence_alone() -> None:
+def test_copies_of_pooled_runs_are_not_pooled() -> None:
     example = load_example()
     copied, names = unpooled_copies(example, ["new-a", "north-1", "lake-2"])
     assert names == ("new-a", "north-1 (scored)", "lake-2 (scored)")
@@ -84,15 +64,8 @@ def test_copies_of_pooled_runs_are_not_pooled_and_leave_the_evidence_alone() -> 
     index, of = copied.run_index(names[1:]), example.run_index(["north-1", "lake-2"])
     np.testing.assert_array_equal(copied.document[index], example.document[of])
     np.testing.assert_array_equal(copied.organization[index], example.organization[of])
-    assert unpooled_copies(example, NEW) == (example, NEW)
-    again, twice = unpooled_copies(copied, ["north-1"])
-    assert len(set(again.run_ids)) == len(again.run_ids)
-    assert twice == ("north-1 (scored)'",)
-    # scored as they are, all contributing runs would leave no evidence but their own
-    shallow, runs = unpooled_copies(judgment_subset(example, 500), example.pooled_run_ids)
-    (estimates,) = score(shallow, runs, estimators=["posterior-combined"], draws=20).estimates
-    assert {name.removesuffix(", new kind") for name in estimates.weights} == {"ratio", "rankings"}
-    assert not any("priors" in note for note in estimates.notes)
+    assert unpooled_copies(example, ("new-a", "new-b")) == (example, ("new-a", "new-b"))
+    assert unpooled_copies(copied, ["north-1"])[1] == ("north-1 (scored)'",)
 
 
 def test_the_first_unjudged_document_of_the_toy() -> None:
@@ -105,13 +78,3 @@ def test_the_first_unjudged_document_of_the_toy() -> None:
         "query_id": ["1", "2", "3"],
         "rank": [2.0, 3.0, 1.0],
     }
-
-
-def test_runs_that_contributed_are_judged_as_deep_as_the_judgments_go() -> None:
-    example = load_example()
-    ranks = first_unjudged(example)
-    assert len(ranks) == len(example.run_ids) * len(example.query_ids)
-    contributing = ranks[ranks["group"] == "contributing"]["rank"]
-    assert not (contributing <= example.pool_depth).any()
-    fewer = first_unjudged(judgment_subset(example, 150))
-    assert (fewer["rank"].fillna(np.inf) <= ranks["rank"].fillna(np.inf)).all()

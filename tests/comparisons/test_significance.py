@@ -1,17 +1,17 @@
-"""Tests of significance against SciPy, statsmodels and hand-worked tables."""
+"""Tests of significance against SciPy, statsmodels and hand-worked tables; the same in every draw."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
-from precisions import BY_HAND, pairs, precisions
+from precisions import BY_HAND, known_draws, pairs, precisions
 from scipy import stats
 
 from bayespool.comparisons import (
@@ -134,36 +134,6 @@ def test_tukey_by_hand() -> None:
     assert tukey_hsd(many)[1, 2] == pytest.approx(stats.studentized_range.sf(q, 3, 58), abs=1e-9)
 
 
-def test_tukey_error_is_that_of_statsmodels_additive_anova() -> None:
-    from statsmodels.formula.api import ols
-    from statsmodels.stats.anova import anova_lm
-
-    scores = precisions(6, 30, 8)
-    run, topic = np.indices(scores.shape)
-    frame = pd.DataFrame({"score": scores.ravel(), "run": run.ravel(), "topic": topic.ravel()})
-    table = anova_lm(ols("score ~ C(run) + C(topic)", frame).fit())
-    error = table.loc["Residual", "sum_sq"] / table.loc["Residual", "df"]
-    assert table.loc["Residual", "df"] == 5 * 29
-    p = tukey_hsd(scores)
-    mean = scores.mean(axis=1)
-    for a, b in pairs(6):
-        q = abs(mean[a] - mean[b]) / np.sqrt(error / 30)
-        assert p[a, b] == pytest.approx(stats.studentized_range.sf(q, 6, 145), abs=1e-7)
-
-
-@pytest.mark.slow
-@settings(max_examples=20)
-@given(st.integers(0, 1000), st.integers(2, 6), st.sampled_from([0.01, 0.05, 0.3]))
-def test_tukey_of_two_runs_is_the_paired_t_and_one_critical_value_serves(
-    seed: int, n_runs: int, level: float
-) -> None:
-    scores = precisions(n_runs, 12, seed)
-    assert tukey_hsd(scores[:2])[0, 1] == pytest.approx(paired_t(scores[:2])[0, 1], abs=1e-6, nan_ok=True)
-    p = tukey_hsd(scores)
-    clear = np.abs(p - level) > 1e-6
-    np.testing.assert_array_equal(tukey_significant(scores, level)[clear], (p <= level)[clear])
-
-
 def test_tukey_without_any_error() -> None:
     additive = np.add.outer([0.1, 0.1, 0.4], [0.0, 0.2, 0.3])
     p = tukey_hsd(additive)
@@ -200,7 +170,7 @@ UNANSWERED: tuple[tuple[Callable[[], object], str], ...] = (
     (lambda: significant_draws(zeros(2, 2, 1)), "one topic cannot be tested"),
     (
         lambda: significant_draws(zeros(2, 2, 3), test="tukey-hsd", control="holm"),
-        "controls for all pairs by itself",
+        "controls for all pairs by it",
     ),
     (lambda: population_draws(zeros(2, 2, 1)), "one topic says nothing"),
     (lambda: compare_runs_by_draws(zeros(2, 2), ci_prob=0.95, rope=-1), "cannot reach to -1"),
@@ -231,3 +201,47 @@ def test_effect_sizes_by_hand_and_from_scipy() -> None:
     assert np.isnan(effect_sizes([same, same])[0, 1])
     assert effect_sizes([shifted, same])[0, 1] == np.inf
     assert effect_sizes([shifted, same], "wilcoxon")[0, 1] == 1
+
+
+N_DRAWS = 10
+
+
+@cache
+def one_by_one(test: Any, control: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Draws, and in how many of them each run is significantly better than each other one."""
+    draws = known_draws(N_DRAWS, n_runs=6, seed=5)
+    expected = np.zeros((6, 6), dtype=int)
+    for one in draws:
+        p = adjust_p_values(p_values(one / 10, test), control)
+        difference = np.subtract.outer(one.sum(axis=1), one.sum(axis=1))
+        expected += (p <= 0.05) & (difference > 0)
+    return draws, expected
+
+
+CONTROLS: tuple[tuple[Any, Any], ...] = (
+    *(("paired-t", control) for control in ("none", "holm", "benjamini-hochberg")),
+    ("tukey-hsd", "none"),
+)
+
+
+@pytest.mark.parametrize("cells", [1 << 21, 100])
+def test_significant_draws_are_those_of_the_test_in_each_draw(
+    cells: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bayespool.comparisons.significance._MAX_CELLS_OF_DRAWS", cells)
+    for test, control in CONTROLS:
+        draws, expected = one_by_one(test, control)
+        found = significant_draws(draws, test=test, level=0.05, control=control)
+        np.testing.assert_array_equal(found.n_greater, expected, err_msg=control)
+        assert 0 < expected.sum() < N_DRAWS * 15, "the draws decide nothing"
+        assert expected[0, 1] == 0
+
+
+def test_reversal_risk_counts_draws_that_do_not_bear_the_claim_out() -> None:
+    up, down = [[9, 9, 8, 9], [1, 2, 0, 1]], [[1, 2, 0, 1], [9, 9, 8, 9]]
+    same = [[5, 4, 5, 6], [5, 4, 5, 6]]
+    found = significant_draws(np.array([up] * 7 + [same] * 2 + [down]))
+    assert found.prob_significant[0, 1] == 0.8  # seven one way, one the other
+    risk = found.reversal_risk(np.array([[False, True], [False, False]]))
+    assert risk[0, 1] == risk[1, 0] == pytest.approx(0.3)
+    assert np.isnan(found.reversal_risk(np.zeros((2, 2), dtype=bool))).all()

@@ -32,25 +32,6 @@ def test_fitted_constants_are_the_minimum_of_the_surface() -> None:
         assert at_best[0, 0] == pytest.approx(best.rmse)
 
 
-def test_surfaces_of_measures() -> None:
-    """Under P@n they are those of counts; under others their minimum is what is fitted."""
-    for measure in ("P@10", "RBP(p=0.95)@100", "SDCG@100"):
-        example, parsed = load_example(), parse_measure(measure)
-        runs, sizes = example.pooled_run_ids, (150, 600)
-        truth = score_bounds(example, runs, parsed)
-        bounds = [score_bounds(judgment_subset(example, n), runs, parsed) for n in sizes]
-        best = fit_constants("smoothed", bounds, truth)
-        grid = np.linspace(0, 1, 21)
-        surface = rmse_surface("smoothed", bounds, truth, c=grid, e=grid)
-        assert best.rmse <= surface.min() + 1e-12
-        at_best = rmse_surface("smoothed", bounds, truth, c=best.c, e=best.e)
-        assert at_best[0, 0] == pytest.approx(best.rmse)
-        if measure == "P@10":
-            counts = [judgment_counts(judgment_subset(example, n), runs, cutoffs=10) for n in sizes]
-            full = judgment_counts(example, runs, cutoffs=10)
-            np.testing.assert_allclose(rmse_surface("smoothed", counts, full, c=grid, e=grid), surface)
-
-
 def test_surfaces_are_of_matching_counts() -> None:
     counts = judgment_counts(load_example(), cutoffs=10)
     with pytest.raises(InputError, match="same runs, topics and cutoffs"):

@@ -6,13 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from compared import compared
 
 from bayespool import compare, load_example
 from bayespool.collection import add_second_assessors, qrels_from_frame
 from bayespool.comparisons import system_scores
 from bayespool.measures import Values
-from bayespool.measures.assessor_variance import exchanged_pairs
 from bayespool.report.reading import read_result
 
 pytestmark = [
@@ -47,64 +45,17 @@ def test_single_runs_say_nothing_of_replicates() -> None:
 
 def test_intervals_hold_the_mean_over_topics_and_runs() -> None:
     rng, held = np.random.default_rng(2), []
-    for seed in range(200):
+    systems = dict(zip("abcd", np.arange(12).reshape(4, 3).tolist(), strict=True))
+    for seed in range(100):
         truth = rng.normal(0.5, 0.05, size=4)
         runs = np.repeat(truth, 3) + rng.normal(scale=0.03, size=12)
         hard = rng.normal(scale=0.1, size=30) + np.repeat(rng.normal(scale=0.1, size=(4, 30)), 3, axis=0)
         scores = runs[:, None] + hard + rng.normal(scale=0.05, size=(12, 30))
         values = Values(np.repeat(scores[None], 300, axis=0))
-        found = system_scores(
-            values, dict(zip("abcd", np.arange(12).reshape(4, 3).tolist(), strict=True)), random_seed=seed
-        )
+        found = system_scores(values, systems, random_seed=seed)
         low, high = found.interval(0.95, like_these=True)
         held.append((low <= truth) & (truth <= high))
-    assert 0.93 <= np.mean(held) <= 0.985
-
-
-def test_a_comparison_has_systems_in_both_scopes(tmp_path: Path) -> None:
-    runs = list(SYSTEMS)
-    found = compare(load_example(), runs, "P@10", estimators="posterior-ratio", draws=20, systems=SYSTEMS)
-    frame = found.system_scores()
-    assert frame.groupby("scope", sort=False).size().to_dict() == {"these-topics": 3, "population": 3}
-    estimates = found.scores["posterior-ratio", "P@10"]
-    assert estimates.draws is not None
-    new = frame[frame["system"] == "new"]
-    means = estimates.draws.means()[:, :2].mean(axis=1)
-    assert new["value"].tolist() == pytest.approx([means.mean()] * 2)
-    there = new.iloc[1]
-    assert there[["topics_variance", "replicates_variance", "unjudged_variance"]].sum() == pytest.approx(1)
-    assert there["upper"] - there["lower"] > new.iloc[0]["upper"] - new.iloc[0]["lower"]
-    variance = found.system_variance()
-    assert variance["component"].tolist() == ["system", "replicate", "topic", "unjudged"]
-    assert variance["share"].sum() == pytest.approx(1)
-    captions = [table.caption for table in found.read()]
-    assert "P@10: what a score varies with" in captions
-    assert sum("systems, " in caption for caption in captions) == 2
-    assert any("topics and runs like these the P@10 of new" in text for text in found.summary())
-    found.save(tmp_path / "found.json")
-    assert read_result(tmp_path / "found.json").to_frame("system_scores").equals(frame)
-    assert compared().system_scores().empty, "without systems"
-    assert compared().system_variance().empty
-
-
-def test_parts_of_the_variance_by_another_assessor_add_up() -> None:
-    rng, pairs = np.random.default_rng(3), exchanged_pairs(4000)
-    completion, assessor = (rng.normal(scale=s, size=(4000, 3, 1)) for s in (0.03, 0.04))
-    completion[:, 2] = 0  # nothing of the third run is unjudged
-    scores = 0.5 + np.array([[0.1, -0.1]]) + completion + assessor
-    exchanged = 0.5 + np.array([[0.1, -0.1]]) + completion[pairs[:, ::-1]] + assessor[pairs]
-    systems = {"a": [0, 1], "b": [2]}
-    found = system_scores(Values(scores), systems, exchanged=Values(exchanged))
-    plain = system_scores(Values(scores), systems)
-    assert found.of_assessor is not None
-    np.testing.assert_allclose(found.of_unjudged + found.of_assessor, plain.of_unjudged)
-    assert found.of_unjudged[1] == 0
-    assert found.shares_on_these[:, 1].tolist() == [0, 1]
-    assert found.of_unjudged[0] == pytest.approx(0.03**2 / 2, rel=0.15)
-    assert found.of_assessor[0] == pytest.approx(0.04**2 / 2, rel=0.15)
-    assert list(found.components) == ["system", "replicate", "topic", "unjudged", "assessor"]
-    assert sum(found.components.values()) == pytest.approx(sum(plain.components.values()))
-    assert found.there.tobytes() == plain.there.tobytes()
+    assert 0.92 <= np.mean(held) <= 0.99
 
 
 def test_a_comparison_has_systems_by_another_assessor(tmp_path: Path) -> None:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 import toys
-from corrected import LABELS, close, estimate, topics_of, with_labels
+from corrected import LABELS, close, estimate, topics_of, with_any_labels, with_labels
 from each import cases
 from hypothesis import given, strategies as st
-from toys import COMMON, EDGE_CASES, EDGE_MEASURES, FULLY_JUDGED, WITHOUT_A_POOL, toy_collection
+from toys import COMMON, EDGE_CASES, EDGE_MEASURES, WITHOUT_A_POOL, toy_collection
 
-from bayespool.collection import Collection
+from bayespool.collection import Collection, Judge
 from bayespool.corrections import (
     AntiPrecision,
     AsJudged,
@@ -40,70 +40,24 @@ from bayespool.corrections.labels import NO_JUDGE
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds, judgment_counts, score_bounds
 from bayespool.experiments import load_example
-from bayespool.measures import MEASURES, Estimator, Measure, Precision, parse_measure, parse_measures
+from bayespool.measures import MEASURES, Measure, parse_measure, parse_measures
 
 POINT_CORRECTIONS: tuple[PointCorrection, ...] = (
-    AsJudged(),
-    Background(),
-    Interpolated(),
-    Smoothed(),
-    SystemsAdjustment(),
-    SystemsAdjustment(by="organization", substitute=False),
-    TopicsAdjustment(common_query_ids=("1",)),
-    AntiPrecision(),
-    AntiPrecision(trigger="precision"),
-    AntiPrecision(trigger="anti-precision", alpha=0.5),
-    CondensedList(),
+    AsJudged(), Background(), Interpolated(), Smoothed(), CondensedList(), HorvitzThompson(), InferredAP(),
+    JudgeFilled(), JudgeRates(), PredictionPowered(), LuMoffatCulpepper(),
+    LuMoffatCulpepper(shape="linear", loss="b"), TopicsAdjustment(common_query_ids=("1",)),
+    SystemsAdjustment(), SystemsAdjustment(by="organization", substitute=False),
+    AntiPrecision(), AntiPrecision(trigger="precision"), AntiPrecision(trigger="anti-precision", alpha=0.5),
     FroebeBootstrap(n_bootstraps=10),
     FroebeBootstrap(n_bootstraps=10, distribution="run-and-pool", loss="asymmetric"),
-    LuMoffatCulpepper(),
-    LuMoffatCulpepper(shape="linear", loss="b"),
-    HorvitzThompson(),
-    InferredAP(),
-    JudgeFilled(),
-    JudgeRates(),
-    PredictionPowered(),
-)
+)  # fmt: skip
 # What these say of samples and of labels is tested with them; the collections here have neither.
-LACKING: dict[type, str] = {
-    HorvitzThompson: NO_SAMPLE,
-    InferredAP: NO_SAMPLE,
-    JudgeFilled: NO_JUDGE,
-    JudgeRates: NO_JUDGE,
-    PredictionPowered: NO_JUDGE,
-}
+LACKING: dict[type, str] = dict.fromkeys((HorvitzThompson, InferredAP), NO_SAMPLE) | dict.fromkeys(
+    (JudgeFilled, JudgeRates, PredictionPowered), NO_JUDGE
+)
 NEED_MORE = tuple(LACKING)
 NEED_A_POOL = (SystemsAdjustment, TopicsAdjustment, AntiPrecision, FroebeBootstrap, LuMoffatCulpepper)
 by_correction = cases("correction", POINT_CORRECTIONS)
-
-
-# What all have in common
-
-
-def test_correction_is_an_estimator_without_an_interval() -> None:
-    collection = toy_collection()
-    for correction in POINT_CORRECTIONS:
-        assert isinstance(correction, Estimator), correction
-        (result,) = correction.estimate(collection, ["u", "n1"], "P@5")
-        assert (result.method, result.measure) == (correction.name, Precision(5)), correction
-        assert (result.run_ids, result.query_ids) == (("u", "n1"), ("1", "2", "3")), correction
-        assert (result.fingerprint, result.draws) == (collection.fingerprint, None), correction
-        assert np.isnan(result.interval()).all(), correction
-        assert np.allclose(result.per_topic.mean(axis=1), result.value, atol=1e-12, equal_nan=True)
-        assert np.isnan(result.value).all() == isinstance(correction, NEED_MORE), correction
-
-
-@by_correction
-def test_many_measures_and_runs_equal_one_at_a_time(correction: PointCorrection) -> None:
-    collection = toy_collection(more=COMMON)
-    measures = ["P@5", "P(rel=2)@3", "P@1", "P(rel=2)@5"]
-    together = correction.estimate(collection, measures=measures)
-    assert [str(result.measure) for result in together] == measures
-    for result in together:
-        for r, run_id in enumerate(collection.run_ids):
-            (alone,) = correction.estimate(collection, run_id, result.measure)
-            assert np.allclose(alone.per_topic[0], result.per_topic[r], atol=1e-15, equal_nan=True)
-            assert alone.notes == result.notes[r : r + 1]
 
 
 def corrections_of(collection: Collection) -> Iterator[PointCorrection]:
@@ -112,25 +66,6 @@ def corrections_of(collection: Collection) -> Iterator[PointCorrection]:
             yield TopicsAdjustment(common_query_ids=collection.query_ids[:1])
         else:
             yield correction
-
-
-# Of these two all corrections see the same collections: to draw one costs more than to correct it.
-
-
-@given(toys.pooled_collections(), st.integers(1, 8), st.integers(1, 2))
-def test_fully_judged_run_has_trec_evals_value(collection: Collection, cutoff: int, rel: int) -> None:
-    judged = dataclasses.replace(
-        collection, relevance=np.where(collection.relevance < 0, np.int16(2), collection.relevance)
-    )
-    counts = judgment_counts(judged, cutoffs=cutoff, rel=rel)
-    assert not counts.residual.any()
-    for correction in corrections_of(judged):
-        (result,) = correction.estimate(judged, measures=Precision(cutoff, rel))
-        if isinstance(correction, NEED_MORE):
-            assert np.isnan(result.value).all(), correction
-            continue
-        exact = counts.lower[:, :, 0].mean(axis=1)
-        assert np.allclose(result.value, exact, rtol=0, atol=1e-12), correction
 
 
 @given(toys.pooled_collections(), st.integers(1, 8))
@@ -164,9 +99,6 @@ def test_pooled_estimand_has_nothing_to_correct_below_the_pool() -> None:
     assert topics_of(Background(e=0.5, estimand="pooled")) == close(0.4 + 0.2, 0.4 + 0.1, 0.2)
 
 
-# The grid of edge cases
-
-
 @by_correction
 @cases("case", EDGE_CASES)
 def test_edge_case(case: str, correction: PointCorrection) -> None:
@@ -194,52 +126,6 @@ def test_edge_case(case: str, correction: PointCorrection) -> None:
             n_ranks = result.measure.cutoff * len(collection.query_ids)
             assert value == counts.n_relevant.sum() / n_ranks, result.measure
 
-
-@cases("case", EDGE_CASES)
-def test_edge_cases_are_what_they_are_called(case: str) -> None:
-    collection, run_id = EDGE_CASES[case]()
-    residual = judgment_counts(collection, run_id, cutoffs=[1, 3, 5, 10]).residual[0]
-    row = collection.run_ids.index(run_id)
-    length = collection.length[row]
-    assert residual.any() != (case in FULLY_JUDGED)
-    assert (collection.pooled.sum() - collection.pooled[row] == 0) == (case in WITHOUT_A_POOL)
-    nothing_relevant = max(toys.judgments(collection)["1"].values(), default=0) <= 0
-    assert {
-        "nothing judged": (residual == 1).all(),
-        "everything judged": length.min() >= 10,
-        "everything judged in the pool": bool(collection.pooled[row]),
-        "run too short": (length == 2).all() and residual[:, 0].tolist() == [0, 1],
-        "one document": (length == 1).all(),
-        "ties": toys.ranking(collection, run_id, "1") == list("zydcba"),
-        "no relevant document on a topic": nothing_relevant,
-        "missing topic": length.tolist() == [5, 0],
-        "cutoff deeper than the run": length.max() == 4,
-        "cutoff deeper than the pool": not residual[:, :2].any() and residual[:, 2:].all(),
-        "shared with an organization": collection.organizations[collection.organization[row]] == "x",
-        "no pool": collection.pool_depth == 0,
-        "only pooled run": collection.pooled_run_ids == (run_id,),
-    }[case]
-
-
-def test_nothing_judged_and_a_missing_topic_by_hand() -> None:
-    """B = 0 and Δ = 1 on both topics; and a topic that counts as zero."""
-    collection, run_id = EDGE_CASES["nothing judged"]()
-    without, missing = EDGE_CASES["missing topic"]()
-    for correction, expected in (
-        (AsJudged(), 0),
-        (Background(), 0.03),
-        (Interpolated(), 0.01),
-        (Smoothed(), 0.05),
-        (AntiPrecision(), 0),
-        (CondensedList(), 0),
-    ):
-        assert estimate(correction, "P@5", run_id, collection).value[0] == pytest.approx(expected), correction
-        result = estimate(correction, "P@5", missing, without)
-        assert result.per_topic[0, 1] == 0
-        assert result.value[0] == pytest.approx(result.per_topic[0, 0] / 2)
-
-
-# Every family of measures
 
 FAMILIES = tuple(
     f"{name}@10" for name, family in MEASURES.items() if family.__module__.startswith("bayespool.")
@@ -306,19 +192,26 @@ def test_every_measure_has_a_value_or_a_note(correction: PointCorrection) -> Non
 
 
 def test_what_a_left_out_run_hides_does_not_matter() -> None:
-    """Other judgments of the documents that it alone contributed change no estimate."""
-    run = load_example().pooled_run_ids[0]
-    left = load_example().unpool(run)
-    gone = load_example().relevance != left.relevance
-    assert gone.any()
-    relevance = np.where(gone, (load_example().relevance + 1) % 3, load_example().relevance).astype(np.int16)
-    other = dataclasses.replace(load_example(), relevance=relevance).unpool(run)
-    for correction in POINT_CORRECTIONS:
-        if isinstance(correction, TopicsAdjustment):
-            correction = dataclasses.replace(correction, common_query_ids=left.query_ids[:5])
-        estimates = (correction.estimate(c, run, ["P@10", "nDCG@10", "AP@10"]) for c in (left, other))
+    """Other judgments of the documents that it alone contributed change no estimate; labels do."""
+    example, measures = with_any_labels(load_example()), ["P@10", "nDCG@10", "AP@10"]
+    run = example.pooled_run_ids[0]
+    gone = example.relevance != example.unpool(run).relevance
+    turned = np.where(gone, (example.relevance + 1) % 3, example.relevance).astype(np.int16)
+    relabeled = Judge("any", np.where(gone, 2 - example.judges[0].label, example.judges[0].label))
+    left, other, third = (
+        whole.unpool(run)
+        for whole in (
+            example,
+            dataclasses.replace(example, relevance=turned),
+            dataclasses.replace(example, judges=(relabeled,)),
+        )
+    )
+    for correction in corrections_of(left):
+        estimates = (correction.estimate(c, run, measures) for c in (left, other))
         for one, two in zip(*estimates, strict=True):
             assert np.array_equal(one.per_topic, two.per_topic, equal_nan=True), (correction, one.measure)
+    filled, by_others = (estimate(JudgeFilled(), "P@10", run, c).per_topic for c in (left, third))
+    assert not np.array_equal(filled, by_others)
 
 
 SETTINGS = (

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 from corrected import close, estimate
 from hypothesis import given, strategies as st
-from toys import from_rankings, toy_collection
+from toys import from_rankings
 
 from bayespool.collection import Collection
 from bayespool.corrections import FroebeBootstrap
 from bayespool.corrections.froebe import best_quantile, grade_shares, quantiles, replacements
-from bayespool.evidence import score_bounds
-from bayespool.experiments import load_example
-from bayespool.measures import parse_measure
-
-# Step 1: chances of grades
 
 
 def test_shares_of_the_run_of_the_pool_and_of_both() -> None:
@@ -37,9 +30,6 @@ def test_a_run_without_judged_documents_has_grade_0() -> None:
     assert grade_shares(nothing, nothing, "pool").tolist() == pytest.approx([1, 0, 0], abs=1e-5)
 
 
-# Step 2: replacements
-
-
 def test_replacements_follow_the_shares() -> None:
     uniform = np.array([[0.0, 0.49, 0.51, 0.79, 0.81, 0.999]])
     shares, stock = np.array([0.5, 0.3, 0.2]), np.array([9, 9, 9])
@@ -57,9 +47,6 @@ def test_without_documents_of_a_grade_it_is_the_next_lower_one() -> None:
     assert replacements(top, shares, np.array([0, 0, 0])).tolist() == [[0, 0, 0]]
     middle = np.full((2, 1), 0.5)
     assert replacements(middle, shares, np.array([0, 1, 9])).tolist() == [[1, 0]]
-
-
-# Step 3: quantiles
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
@@ -85,12 +72,10 @@ def test_asymmetric_errors_weigh_overestimates() -> None:
     assert best_quantile(rising, known, loss="asymmetric", overestimates=0.5) == 50
 
 
-# The whole: p and q are pooled to depth 4, each of another organization; x c and y d are theirs alone.
-
-
-def two_runs(own: int, target: str = "azb") -> Collection:
+def two_runs(own: int) -> Collection:
+    """p and q are pooled to depth 4, each of another organization; x c and y d are theirs alone."""
     return from_rankings(
-        {"p": {"1": "abxc"}, "q": {"1": "abyd"}, "u": {"1": target}},
+        {"p": {"1": "abxc"}, "q": {"1": "abyd"}, "u": {"1": "azb"}},
         {"1": {"a": 1, "b": 0, "c": 0, "d": 0, "x": own, "y": own}},
         pooled_run_ids=("p", "q"),
         pool_depth=4,
@@ -104,34 +89,6 @@ def test_quantile_is_that_which_fits_the_pooled_runs() -> None:
     assert estimate(FroebeBootstrap(), "P@3", collection=two_runs(0)).value[0] == pytest.approx(1 / 3)
 
 
-def test_quantile_that_is_given() -> None:
-    for quantile, value in ((0, 1 / 3), (25, 1 / 3), (75, 2 / 3), (100, 2 / 3)):
-        found = estimate(FroebeBootstrap(quantile=quantile), "P@3", collection=two_runs(1))
-        assert found.value[0] == pytest.approx(value), quantile
-
-
-def test_over_the_ideal_of_the_judgments_as_they_stand() -> None:
-    # a1 and a relevant document at rank 2, over three relevant ones: R@3, nDCG@3, AP@3
-    ideal = 1 + 1 / np.log2(3) + 1 / 2
-    collection = two_runs(1)
-    for measure, value in (
-        ("R@3", 2 / 3),
-        ("AP@3", 2 / 3),
-        ("nDCG@3", (1 + 1 / np.log2(3)) / ideal),
-        ("DCG@3", 1 + 1 / np.log2(3)),
-        ("RR@3", 1),
-        ("AntiP@3", 1 / 3),
-    ):
-        correction = FroebeBootstrap(quantile=0 if measure == "AntiP@3" else 100)
-        assert estimate(correction, measure, collection=collection).value[0] == pytest.approx(value), measure
-
-
-def test_the_held_out_run_has_the_ideal_of_what_is_left() -> None:
-    # p held out: R is 2 (a, y). Its R@3 is 1/2 or 1 then, known to be 2/3: √(1/6)² is less than √(1/3)²
-    low = estimate(FroebeBootstrap(), "R@3", collection=two_runs(1)).value[0]
-    assert low == pytest.approx(1 / 3)  # u has a of a x y
-
-
 def test_a_pooled_run_is_left_out_of_its_own_fit() -> None:
     collection = from_rankings(
         {"p": {"1": "abxce"}, "q": {"1": "abyd"}},
@@ -141,28 +98,6 @@ def test_a_pooled_run_is_left_out_of_its_own_fit() -> None:
     )
     # of p, e at rank 5 is unjudged: a1 b0 x1 c0 e?. By q alone the quantile is low, by p alone it is high
     assert estimate(FroebeBootstrap(), "P@5", "p", collection).value[0] == pytest.approx(0.4)
-
-
-def test_where_nothing_is_hidden_it_is_the_median() -> None:
-    collection = from_rankings(
-        {"p": {"1": "abcd"}, "q": {"1": "abcd"}, "u": {"1": "azbc"}},
-        {"1": {"a": 1, "b": 1, "c": 0, "d": 1}},
-        pooled_run_ids=("p", "q"),
-        pool_depth=4,
-    )
-    # two of three judged documents of u are relevant, and d is left: z is relevant in two of three bootstraps
-    fitted = estimate(FroebeBootstrap(), "P@4", collection=collection).value[0]
-    assert fitted == estimate(FroebeBootstrap(quantile=50), "P@4", collection=collection).value[0] == 0.75
-    assert estimate(FroebeBootstrap(quantile=25), "P@4", collection=collection).value[0] == 0.5
-
-
-def test_without_another_pooled_run_a_quantile_has_to_be_given() -> None:
-    bare = dataclasses.replace(two_runs(1), pooled=np.zeros(3, dtype=bool))
-    result = estimate(FroebeBootstrap(), "P@3", collection=bare)
-    assert np.isnan(result.value[0])
-    assert result.notes == ("needs a pooled run",)
-    given_one = estimate(FroebeBootstrap(quantile=100), "P@3", collection=bare)
-    assert given_one.value[0] == pytest.approx(2 / 3)
 
 
 def test_topics_of_the_toy() -> None:
@@ -178,57 +113,3 @@ def test_topics_of_the_toy() -> None:
     assert result.per_topic[0, 0] == pytest.approx(1 + 1 / np.log2(3) + 1 / 2)
     pool = estimate(FroebeBootstrap(distribution="pool", quantile=100), "DCG@3")
     assert pool.per_topic[0, 0] == pytest.approx(1 + 2 / np.log2(3) + 1 / 2)  # c2, then f or h
-
-
-def test_it_depends_on_names_and_the_seed_alone() -> None:
-    found = []
-    for seed in (1, 2):
-        correction = FroebeBootstrap(n_bootstraps=40, quantile=70, random_seed=seed)
-        both = correction.estimate(load_example(), ["new-b", "new-a"], ["nDCG@20", "P@20"])
-        for r, run in enumerate(("new-b", "new-a")):
-            alone = correction.estimate(load_example(), run, ["P@20"])[0]
-            assert np.array_equal(alone.per_topic[0], both[1].per_topic[r])
-        found.append(both[0].per_topic)
-    assert not np.array_equal(*found)
-
-
-def test_no_other_quantile_is_better_for_the_pooled_runs() -> None:
-    """Whoever leaves the organizations of the example out of its pool finds none."""
-    example = load_example()
-    measure = parse_measure("nDCG@10")
-    truth = score_bounds(example, example.pooled_run_ids, measure).lower
-    out = [
-        (rows, example.unpool([example.pooled_run_ids[row] for row in rows]))
-        for organization in np.unique(example.organization[example.pooled])
-        if len(rows := np.flatnonzero(example.organization[example.pooled] == organization))
-    ]
-
-    def error(quantile: int) -> float:
-        squares = []
-        for rows, left in out:
-            runs = [example.pooled_run_ids[row] for row in rows]
-            (value,) = FroebeBootstrap(n_bootstraps=40, quantile=quantile).estimate(left, runs, measure)
-            squares.append(np.square(value.per_topic - truth[rows]))
-        return float(np.concatenate(squares).mean())
-
-    fitted = estimate(FroebeBootstrap(n_bootstraps=40), "nDCG@10", "new-b", example).value[0]
-    by_quantile = {
-        q: estimate(FroebeBootstrap(n_bootstraps=40, quantile=q), "nDCG@10", "new-b", example).value[0]
-        for q in range(101)
-    }
-    chosen = min(by_quantile, key=lambda q: abs(by_quantile[q] - fitted))
-    assert by_quantile[chosen] == pytest.approx(fitted, abs=1e-12)
-    errors = {q: error(q) for q in {chosen, 0, 10, 25, 50, 100}}
-    assert errors[chosen] <= min(errors.values()) + 1e-9
-
-
-def test_asymmetric_loss_is_lower() -> None:
-    collection = toy_collection()
-    for measure in ("P@5", "nDCG@5"):
-        plain = estimate(FroebeBootstrap(distribution="pool"), measure, collection=collection)
-        wary = estimate(
-            FroebeBootstrap(distribution="pool", loss="asymmetric", overestimates=100),
-            measure,
-            collection=collection,
-        )
-        assert (wary.per_topic <= plain.per_topic + 1e-12).all()

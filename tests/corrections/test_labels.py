@@ -1,4 +1,4 @@
-"""What corrections by labels share: the judge, rates by grade, and the grid of edge cases with labels."""
+"""Corrections by labels of a judge: which judge, rates by grade, values by hand, what all have in common."""
 
 from __future__ import annotations
 
@@ -8,38 +8,31 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from corrected import LABELS, estimate, with_any_labels, with_labels
+from corrected import LABELS, close, estimate, with_any_labels, with_labels
 from each import cases
 from hypothesis import given, strategies as st
-from toys import EDGE_CASES, EDGE_MEASURES, from_rankings, pooled_collections, toy_collection
+from toys import from_rankings, pooled_collections, toy_collection
 
 from bayespool import leave_out, load_example, read_collection
-from bayespool.collection import Collection, Judge, add_judges, labels_from_frame
+from bayespool.collection import Collection, add_judges, labels_from_frame
 from bayespool.corrections import JudgeFilled, JudgeRates, PredictionPowered
-from bayespool.corrections.labels import (
-    LabelCorrection,
-    hidden_documents,
-    judge_of,
-    level_rates,
-)
+from bayespool.corrections.judge_filled import is_on_scale, relevance_of_grades, relevance_of_labels
+from bayespool.corrections.labels import LabelCorrection, hidden_documents, judge_of, level_rates
 from bayespool.errors import InputError, PoolWarning
 from bayespool.evidence import score_bounds
 from bayespool.measures import MEASURES, Estimates, parse_measure
 
-BY_LABELS: tuple[LabelCorrection, ...] = (
-    JudgeFilled(),
-    JudgeRates(),
-    PredictionPowered(n_draws=50),
-    PredictionPowered(sample="judged", n_draws=50),
+by_correction = cases(
+    "correction",
+    [
+        *(JudgeFilled(), JudgeRates()),
+        *(PredictionPowered(sample=sample, n_draws=50) for sample in ("hidden", "judged")),
+    ],
 )
-by_correction = cases("correction", BY_LABELS)
 
 
 def two_judges() -> Collection:
     return add_judges(with_labels(LABELS), {"other": labels_from_frame({"1": {"l": 1, "a": 0}})})
-
-
-# Which judge
 
 
 def test_a_name_is_needed_among_several() -> None:
@@ -64,9 +57,6 @@ def test_the_judge_that_is_named_is_asked(correction: LabelCorrection) -> None:
         assert not np.array_equal(alone.per_topic, other.per_topic)
     with pytest.raises(InputError, match="name one"):
         estimate(correction, "P@5", "u", two_judges())
-
-
-# Counting
 
 
 def test_rates_by_grade() -> None:
@@ -96,26 +86,6 @@ def test_hidden_documents_are_counted_down_to_rank_30() -> None:
     assert [len(hidden_documents(collection, depth)) for depth in (1, 30, 35, 100)] == [29, 29, 34, 39]
 
 
-def test_opened_ranks_are_those_that_may_be_relevant() -> None:
-    collection = toy_collection()
-    found = score_bounds(collection, "u", parse_measure("P@5"))
-    level, opened, document = JudgeRates(estimand="complete").opened_ranks(
-        collection, found.run_ids, found.measure.cutoff
-    )
-    assert level[0, 0].tolist() == [1, -1, -1, 1, -1]
-    assert opened[0].tolist() == [
-        [False, True, True, False, True],
-        [False, False, True, True, False],
-        [True, True, False, False, False],
-    ]
-    assert [collection.doc_id(pair) for pair in document[0, 0][opened[0, 0]]] == ["l", "d", "m"]
-    _, pooled, _ = JudgeRates(estimand="pooled").opened_ranks(collection, found.run_ids, found.measure.cutoff)
-    assert pooled[0, 0].tolist() == [False, True, True, False, False]
-
-
-# What all of them have in common
-
-
 def within(result: Estimates, collection: Collection, run_id: str) -> None:
     """A point between the bounds, with draws that are, too."""
     found = score_bounds(collection, run_id, result.measure)
@@ -133,27 +103,6 @@ def within(result: Estimates, collection: Collection, run_id: str) -> None:
 
 
 @by_correction
-@cases("case", EDGE_CASES)
-def test_edge_case(case: str, correction: LabelCorrection) -> None:
-    bare, run_id = EDGE_CASES[case]()
-    collection = with_any_labels(bare)
-    has_hidden = bool(len(hidden_documents(collection, 10)))
-    for result in correction.estimate(collection, run_id, (*EDGE_MEASURES, "nDCG@5", "RBP@5")):
-        found = score_bounds(collection, run_id, result.measure)
-        needs_hidden = isinstance(correction, JudgeRates) or getattr(correction, "sample", "") == "hidden"
-        judged_of_own = int(found.n_judged.sum())
-        if found.n_unjudged.any() and (
-            (needs_hidden and not has_hidden)
-            or (getattr(correction, "sample", "") == "judged" and judged_of_own < 2)
-        ):
-            assert np.isnan(result.per_topic).all()
-            assert result.notes[0].startswith("needs ")
-            assert result.draws is None
-            continue
-        within(result, collection, run_id)
-
-
-@by_correction
 @given(pooled_collections(), st.sampled_from(["P@4", "P(rel=2)@2", "DCG@3", "RBP(p=0.5)@4", "AntiP@3"]))
 def test_values_lie_between_the_bounds(
     correction: LabelCorrection, collection: Collection, measure: str
@@ -163,19 +112,6 @@ def test_values_lie_between_the_bounds(
         result = estimate(correction, measure, run_id, labeled)
         if np.isfinite(result.value).all():
             within(result, labeled, run_id)
-
-
-@by_correction
-def test_runs_together_are_runs_alone(correction: LabelCorrection) -> None:
-    collection = with_labels(LABELS)
-    for measure in ("P@5", "DCG@4", "P(rel=2)@3"):
-        (together,) = correction.estimate(collection, ["s1", "u"], measure)
-        alone = estimate(correction, measure, "u", collection)
-        assert np.array_equal(alone.per_topic[0], together.per_topic[1])
-        assert alone.notes == together.notes[1:]
-        if alone.draws is not None and together.draws is not None:
-            assert np.array_equal(alone.draws.amount[:, 0], together.draws.amount[:, 1])
-            assert alone.std == pytest.approx(together.std[1:])
 
 
 @by_correction
@@ -194,44 +130,6 @@ def test_every_family_has_a_value_or_a_note(correction: LabelCorrection) -> None
             assert np.array_equal(
                 result.value, score_bounds(example, ["new-a", "new-b"], result.measure).low.means()
             )
-
-
-@by_correction
-def test_what_a_left_out_run_hides_does_not_matter(correction: LabelCorrection) -> None:
-    """Other judgments of the documents that it alone contributed change no estimate; labels do."""
-    example = with_any_labels(load_example())
-    run = example.pooled_run_ids[0]
-    gone = example.relevance != example.unpool(run).relevance
-    other = dataclasses.replace(
-        example, relevance=np.where(gone, (example.relevance + 1) % 2, example.relevance).astype(np.int16)
-    )
-    (judge,) = example.judges
-    relabeled = dataclasses.replace(
-        example, judges=(Judge("any", np.where(gone, 2 - judge.label, judge.label)),)
-    )
-    one, two, three = (
-        correction.estimate(whole.unpool(run), run, ["P@10", "nDCG@10"])
-        for whole in (example, other, relabeled)
-    )
-    for a, b, c in zip(one, two, three, strict=True):
-        assert np.array_equal(a.per_topic, b.per_topic)
-        if a.measure.name == "P" and isinstance(correction, JudgeFilled):
-            assert not np.array_equal(a.per_topic, c.per_topic)
-
-
-def test_they_are_left_out_by_name() -> None:
-    example = with_any_labels(load_example())
-    names = ["judge-filled", "judge-rates", "prediction-powered", "prediction-powered(sample='judged')"]
-    asked = {name: name for name in names}
-    left = leave_out(example, ["P@10", "nDCG@10"], estimators=asked)
-    frame = left.to_frame()
-    assert frame["value"].notna().all()
-    has_interval = frame["estimator"].str.startswith("prediction")
-    assert frame.loc[has_interval, ["lower", "upper", "std", "crps"]].notna().all(axis=None)
-    assert frame.loc[~has_interval, ["lower", "upper", "std", "crps"]].isna().all(axis=None)
-    summary = left.to_frame("summary").set_index(["estimator", "measure"])
-    assert 0 < summary.loc[("prediction-powered", "P@10"), "coverage_95"] <= 1
-    assert np.isnan(summary.loc[("judge-rates", "P@10"), "coverage_95"])
 
 
 @pytest.mark.slow
@@ -261,3 +159,103 @@ def test_labels_of_gpt4_on_dl21(collections: Path) -> None:
     }
     assert table.loc["judge-filled", "bias"] == pytest.approx(table.loc["judge-filled", "mae"])
     assert 0.7 < table.loc["prediction-powered", "coverage_95"] < 0.9
+
+
+# u has a1 l? d? h1 m? | v1 p1 z? x? | e? f?; labels l2 d0 m1 | z2 | e0
+
+
+def filled(measure: str) -> list[float]:
+    return estimate(JudgeFilled(), measure, collection=with_labels(LABELS)).per_topic[0].tolist()
+
+
+def test_labels_count_as_judgments() -> None:
+    assert filled("P@5") == close(4 / 5, 3 / 5, 0)
+    assert filled("P(rel=2)@5") == close(1 / 5, 1 / 5, 0)
+    assert filled("DCG@3") == close(1 + 2 / np.log2(3), 1 + 1 / np.log2(3) + 2 / 2, 0)
+    assert filled("RR(rel=2)@5") == close(1 / 2, 1 / 3, 0)
+    assert filled("AntiP@5") == close(1 / 5, 1 / 5, 4 / 5)  # three ranks are missing, f is not known
+
+
+def test_ideal_rankings_have_labeled_documents_in_reach() -> None:
+    """a1 l2 of c2 f1 h1 a1 and, in reach, l2; v1 p1 of r2 p1 v1 and z2, which u has at rank 3."""
+    log3 = np.log2(3)
+    assert filled("nDCG@2") == close((1 + 2 / log3) / (2 + 2 / log3), (1 + 1 / log3) / (2 + 2 / log3), 0)
+    assert filled("nDCG(ideal='judged')@2") == close(
+        (1 + 2 / log3) / (2 + 1 / log3), (1 + 1 / log3) / (2 + 1 / log3), 0
+    )
+    assert filled("R@5") == close(4 / 6, 3 / 4, 0)
+    # two runs in reach: s1 has x and y too, and no label says that they are relevant
+    (both,) = JudgeFilled().estimate(with_labels(LABELS), ["u", "n1"], "nDCG@2")
+    assert both.per_topic[0].tolist() == filled("nDCG@2")
+
+
+def test_a_judgment_is_never_overruled() -> None:
+    against = with_labels({"1": {"a": 0, "h": 0, "l": 2}, "2": {"v": 0}, "3": {"a": 2}})
+    found = estimate(JudgeFilled(), "P@5", collection=against)
+    assert found.per_topic[0].tolist() == close(3 / 5, 2 / 5, 0)
+
+
+def test_two_labels_are_not_relevant_and_relevant() -> None:
+    # of a1 b0 c2 h1, which have the higher label, those that count have the median relevance 1, or 2
+    binary = with_labels({"1": {"a": 1, "b": 1, "c": 1, "h": 1, "l": 1, "d": 0}, "2": {"q": 0, "z": 1}})
+    (judge,) = binary.judges
+    assert not is_on_scale(binary, judge)
+    assert relevance_of_grades(binary, judge).tolist() == [0, 1]
+    assert relevance_of_grades(binary, judge, 2).tolist() == [0, 2]
+    assert relevance_of_grades(binary, judge, 5).tolist() == [0, 5]
+    found = estimate(JudgeFilled(), "P(rel=2)@5", collection=binary)
+    assert found.per_topic[0].tolist() == close(1 / 5, 1 / 5, 0)
+    assert found.notes[0].endswith("; labels stand for relevance: from 0 for 0, from 1 for 2")
+    discounted = estimate(JudgeFilled(), "DCG@2", collection=binary)
+    assert discounted.per_topic[0].tolist() == close(1 + 1 / np.log2(3), 1 + 1 / np.log2(3), 0)
+
+
+def test_labels_beyond_the_levels_of_judgments_are_of_another_scale() -> None:
+    three = with_labels({"1": {"c": 3, "a": 3, "h": 3, "l": 3, "d": 0}, "2": {"q": 1, "z": 2}})
+    (judge,) = three.judges
+    assert not is_on_scale(three, judge)
+    # 3: c2 a1 h1; 2: nothing judged; 1: q0
+    assert relevance_of_labels(three, judge)[judge.label == 3].tolist() == [1] * 4
+    assert relevance_of_grades(three, judge).tolist() == [0, 0, 0, 1]
+
+
+# u has a1 l? d? h1 m? | v1 p1 z? x? | e? f?; labels l2 d0 m1 | z2 | e0. Of hidden documents with the label 2
+# a quarter are of relevance 1 and a half of 2, with the label 0 a quarter of 1; of all twelve 1/3 and 1/6,
+# which counts where a document has no label and where no hidden one has its label, as m's.
+
+
+def by_rates(measure: str) -> list[float]:
+    result = estimate(JudgeRates(), measure, collection=with_labels(LABELS))
+    assert result.notes == ("",)
+    return result.per_topic[0].tolist()
+
+
+def test_chances_add_up() -> None:
+    assert by_rates("P@5") == close(
+        (2 + 3 / 4 + 1 / 4 + 1 / 2) / 5, (2 + 3 / 4 + 1 / 2) / 5, (1 / 4 + 1 / 2) / 5
+    )
+    assert by_rates("P(rel=2)@5") == close((1 / 2 + 1 / 6) / 5, (1 / 2 + 1 / 6) / 5, (1 / 6) / 5)
+    assert by_rates("DCG@3") == close(
+        1 + (1 / 4 + 2 / 2) / np.log2(3) + (1 / 4) / 2,
+        1 + 1 / np.log2(3) + (1 / 4 + 2 / 2) / 2,
+        1 / 4 + (1 / 3 + 2 / 6) / np.log2(3),
+    )
+    # known not to be relevant: none | none | three missing ranks, and of e and f 3/4 and 1/2
+    assert by_rates("AntiP@5")[2] == pytest.approx((3 + 3 / 4 + 1 / 2) / 5)
+
+
+def test_measures_that_are_no_sums_are_expectations() -> None:
+    assert by_rates("RR@5")[2] == pytest.approx(1 / 4 + 3 / 4 * 1 / 2 / 2)
+    assert by_rates("Success@2")[2] == pytest.approx(1 - 3 / 4 * 1 / 2)
+    assert by_rates("RR@5")[:2] == [1, 1]
+
+
+def test_over_the_ideal_of_the_judged_documents() -> None:
+    ideal = 2 + 1 / np.log2(3)
+    assert by_rates("nDCG@2") == close(
+        (1 + (1 / 4 + 2 / 2) / np.log2(3)) / ideal, (1 + 1 / np.log2(3)) / ideal, 0
+    )
+    # of the three relevant documents of topic 2 it has two, and would have 3 1/4: completions have 4 of 5
+    most = score_bounds(with_labels(LABELS), "u", parse_measure("R@5")).most.scores()[0]
+    assert by_rates("R@5")[1] == pytest.approx(4 / 5)
+    assert most[1] == pytest.approx(4 / 5)

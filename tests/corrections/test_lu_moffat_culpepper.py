@@ -1,4 +1,4 @@
-"""Gains by rank in the pooled runs, by hand and by a slow reference."""
+"""Gains by rank in the pooled runs, by hand and by a slow reference, and their curves."""
 
 from __future__ import annotations
 
@@ -10,16 +10,12 @@ import toys
 from corrected import estimate
 from each import cases
 from hypothesis import given, strategies as st
+from scipy.optimize import curve_fit
 from toys import from_rankings
 
 from bayespool.collection import Collection
 from bayespool.corrections import LuMoffatCulpepper
-from bayespool.corrections.lu_moffat_culpepper import gain_curves, simplex_weights
-from bayespool.evidence import score_bounds
-from bayespool.experiments import load_example
-from bayespool.measures import parse_measure
-
-# Weights
+from bayespool.corrections.lu_moffat_culpepper import SHAPES, gain_curves, simplex_weights
 
 
 @given(
@@ -35,13 +31,6 @@ def test_weights_are_the_best_of_a_fine_grid(rows: list[tuple[float, float, floa
     grid = np.linspace(0, 1, 1001)
     squares = np.square(table @ np.stack([grid, 1 - grid]) - target[:, None]).sum(axis=0)
     assert np.square(table @ weights - target).sum() <= squares.min() + 1e-9 * scale**2
-
-
-def test_weights_of_three_columns() -> None:
-    table = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1]])
-    assert simplex_weights(table, np.array([0.5, 0.5, -1])).tolist() == pytest.approx([0.5, 0.5, 0])
-    assert simplex_weights(table, np.array([5.0, 0, 0])).tolist() == pytest.approx([1, 0, 0])
-    assert simplex_weights(np.ones((2, 4)), np.ones(2)).tolist() == [0.25] * 4
 
 
 # One pooled run: a2 b1 | c? d?, whose weight is 1; the run to score has c x a
@@ -77,29 +66,6 @@ def test_gain_of_a_document_is_that_of_its_rank(shape: Any, third: float, last: 
         assert result.notes == ("gains by rank are fitted to 2 ranks",)
 
 
-def test_over_the_ideal_of_the_judged_documents() -> None:
-    correction = LuMoffatCulpepper(shape="zipf")
-    # of the ideal ranking a2 b1
-    value = estimate(correction, "nDCG@2", collection=one_run()).value[0]
-    assert value == pytest.approx((2 / 3 + 2 / 1000 / np.log2(3)) / (2 + 1 / np.log2(3)), abs=1e-5)
-    # c at rank 2, after a: 2 + 2/3/log2(3)
-    value = estimate(correction, "nDCG@2", collection=one_run("ac")).value[0]
-    assert value == pytest.approx((2 + 2 / 3 / np.log2(3)) / (2 + 1 / np.log2(3)), abs=1e-5)
-
-
-def test_no_more_than_completed_judgments_bring() -> None:
-    # a1 alone is relevant and gains 1 at both ranks: c would add 1 to an ideal of 1
-    collection = from_rankings(
-        {"p": {"1": "abc"}, "u": {"1": "ac"}},
-        {"1": {"a": 1, "b": 1}, "2": {"a": 0}},
-        pooled_run_ids=("p",),
-        pool_depth=2,
-    )
-    result = estimate(LuMoffatCulpepper(shape="linear"), "R@2", collection=collection)
-    most = score_bounds(collection, "u", parse_measure("R@2")).most.scores()[0, 0]
-    assert result.per_topic[0, 0] == most == pytest.approx(2 / 3)
-
-
 def test_chances_of_measures_that_are_no_sums() -> None:
     # relevant at ranks 1 and 2: a line gives 1 at rank 3, so that c is relevant for certain
     relevance = {"a": 1, "b": 1}
@@ -119,44 +85,10 @@ def test_chances_of_measures_that_are_no_sums() -> None:
     )
 
 
-def test_measures_that_are_neither_have_none() -> None:
-    for measure, note in (
-        ("AntiP@3", "defined for measures that rise with relevance"),
-        ("P@3", "gains by rank are fitted to 2 ranks"),
-    ):
-        result = estimate(LuMoffatCulpepper(), measure, collection=one_run())
-        assert result.notes == (note,)
-        assert np.isnan(result.value[0]) == (measure == "AntiP@3")
-
-
-def test_weights_go_to_runs_whose_ranks_tell_gains() -> None:
-    """x stands at rank 5 of both pooled runs, y at rank 6 of the good one, z at rank 6 of the bad one."""
-    # mean gains are ½ 0 ½ 0; g falls, so that a, which is relevant, is where the good run has it
-    for loss in ("a", "b"):
-        correction = LuMoffatCulpepper(shape="zipf", loss=loss)  # type: ignore[arg-type]
-        of_documents = []
-        for target in ("x", "y", "z"):
-            collection = from_rankings(
-                {"good": {"1": "abcdxy"}, "bad": {"1": "dcabxz"}, "u": {"1": target}},
-                {"1": {"a": 1, "b": 0, "c": 0, "d": 0}},
-                pooled_run_ids=("good", "bad"),
-                pool_depth=4,
-            )
-            of_documents.append(estimate(correction, "P@1", collection=collection).value[0])
-        x, y, z = of_documents
-        assert x > y > z
-
-
-# A slow reference
-
-
 def reference(collection: Collection, run: str, cutoff: int, shape: Any, loss: str, p: float) -> np.ndarray:
     """P@n with expected gains, document by document."""
-    found = []
-    judged = toys.judgments(collection)
-    depth = {
-        name: int(collection.depth_of(collection.run_index(name))[0]) for name in collection.pooled_run_ids
-    }
+    found, judged, pooled = [], toys.judgments(collection), collection.pooled_run_ids
+    depth = dict(zip(pooled, collection.depth_of(collection.run_index(pooled)).tolist(), strict=True))
     for topic in collection.query_ids:
         gain = {d: float(level >= 1) for d, level in judged[topic].items()}
         rankings = {name: toys.ranking(collection, name, topic) for name in collection.pooled_run_ids}
@@ -189,14 +121,8 @@ def reference(collection: Collection, run: str, cutoff: int, shape: Any, loss: s
                 rows.append(row)
                 target.append(sum_of_gains)
         weights = simplex_weights(np.array(rows).reshape(-1, len(names)), np.array(target))
-        value = 0.0
-        for document in toys.ranking(collection, run, topic)[:cutoff]:
-            value += (
-                gain[document]
-                if document in gain
-                else float(weights @ [of(document, other) for other in names])
-            )
-        found.append(value / cutoff)
+        top = toys.ranking(collection, run, topic)[:cutoff]
+        found.append(sum(gain.get(d, weights @ [of(d, other) for other in names]) for d in top) / cutoff)
     return np.array(found)
 
 
@@ -215,21 +141,6 @@ def test_estimates_are_those_of_the_reference(
         np.testing.assert_allclose(result.per_topic[0], expected, atol=2e-4)
 
 
-def test_ranks_of_the_pool_that_no_run_reaches_gain_nothing() -> None:
-    """A pool of depth 3, runs of two documents: the curve was fitted to two ranks, and gave ¾."""
-    collection = from_rankings(
-        {"pooled": {"1": "ca"}, "u": {"1": "ab"}},
-        {"1": {"a": 1, "c": 0}},
-        pooled_run_ids=("pooled",),
-        pool_depth=3,
-    )
-    for loss in ("a", "b"):
-        # 0 1 0 at three ranks: the line is level, at 1/3
-        correction = LuMoffatCulpepper(shape="linear", loss=loss)  # type: ignore[arg-type]
-        found = estimate(correction, "P@2", "u", collection).value[0]
-        assert found == pytest.approx((1 + 1 / 3) / 2, abs=2e-4)
-
-
 def test_a_run_counts_down_to_its_own_depth() -> None:
     """d is judged and at rank 4 of p, which was pooled to depth 2: 1 0 1 1 are gained, and not ½ at last."""
     collection = from_rankings(
@@ -244,17 +155,63 @@ def test_a_run_counts_down_to_its_own_depth() -> None:
         assert found == pytest.approx(0.75, abs=2e-4), "a line does not rise: it is level"
 
 
-def test_combination_is_of_the_shapes() -> None:
-    """Between the estimates of the three shapes, document by document: of one unjudged document here."""
-    example = load_example()
-    three = np.stack(
-        [
-            estimate(LuMoffatCulpepper(shape=shape), "P@10", "new-a", example).per_topic[0]  # type: ignore[arg-type]
-            for shape in ("linear", "zipf", "weibull")
-        ]
-    )
-    combined = estimate(LuMoffatCulpepper(), "P@10", "new-a", example).per_topic[0]
-    one = score_bounds(example, "new-a", parse_measure("P@10")).n_unjudged[0] <= 1
-    assert one.any()
-    assert (combined >= three.min(axis=0) - 1e-9)[one].all()
-    assert (combined <= three.max(axis=0) + 1e-9)[one].all()
+RANK = np.arange(1, 13.0)
+
+
+def weibull(k: Any, c: float, a: float, b: float) -> Any:
+    return c * (np.exp(-(((k - 1) / a) ** b)) - np.exp(-((k / a) ** b)))
+
+
+CURVES = {
+    "constant": np.where(RANK <= 4, 0.6, 0.0),
+    "linear": 0.9 - 0.05 * RANK,
+    "zipf": 0.8 / RANK**0.7,
+    "weibull": weibull(RANK, 3.0, 6.0, 0.8),
+}
+
+
+def test_curves_of_three_ranks_go_on_below() -> None:
+    observed = np.array([[0.6, 0.3, 0.2]])
+    assert {shape: gain_curves(observed, 4, shape).round(2)[0].tolist() for shape in SHAPES} == {
+        "constant": [0.45, 0.45, 0.0, 0.0],
+        "linear": [0.57, 0.37, 0.17, 0.0],
+        "zipf": [0.6, 0.3, 0.2, 0.15],
+        "weibull": [0.6, 0.3, 0.2, 0.14],
+    }
+
+
+@cases("shape", SHAPES)
+def test_a_curve_of_the_shape_is_found_and_drawn_on(shape: Any) -> None:
+    found = gain_curves(CURVES[shape][None, :6], 12, shape)
+    np.testing.assert_allclose(found[0], CURVES[shape], atol=1e-8)
+
+
+def test_a_constant_ends_where_it_is_best_and_a_rising_line_is_flat() -> None:
+    # down to rank 2: squares left (0.1² + 0.1² + 0.1²); to rank 1: 0.7² + 0.1²; to rank 3: more
+    for shape, observed, expected in (
+        ("constant", [0.9, 0.7, 0.1], [0.8, 0.8, 0, 0]),
+        ("linear", [0.1, 0.3], [0.2] * 3),
+        ("linear", [0.4], [0.4] * 2),
+    ):
+        found = gain_curves(np.array([observed]), len(expected), shape)[0]  # type: ignore[arg-type]
+        assert found.tolist() == pytest.approx(expected), shape
+
+
+def test_a_rise_after_nothing_is_no_rounding_noise() -> None:
+    """Of a Weibull curve with a large scale the tails of neighbors differ in the last digit alone."""
+    gains = np.array([[0, 0, 0, 0.75, 0.5]])
+    assert np.square(gains - gain_curves(gains, 5, "weibull")).sum() == pytest.approx(0.00469, abs=1e-4)
+
+
+def test_fits_are_as_close_as_scipys() -> None:
+    observed = np.random.default_rng(1).random((6, 9))
+    observed[::2] = -np.sort(-observed[::2])
+    for shape, form, start, most in (
+        ("zipf", lambda k, c, e: c * k**-e, [1, 1], [np.inf, 10]),
+        ("weibull", weibull, [1, 1, 1], [np.inf, 1e4, 10]),
+    ):
+        for gains, found in zip(observed, gain_curves(observed, 9, shape), strict=True):  # type: ignore[arg-type]
+            bounds = (np.full(len(start), 0.05) * (np.arange(len(start)) > 0), most)
+            other, _ = curve_fit(form, RANK[:9], gains, p0=start, bounds=bounds, max_nfev=2000)
+            left = np.square(gains - np.clip(form(RANK[:9], *other), 0, 1)).sum()
+            assert np.square(gains - found).sum() <= left + 1e-3 * np.square(gains).sum(), (shape, gains)

@@ -1,4 +1,4 @@
-"""What composing a run with the pooled runs does to them, by hand."""
+"""What composing a run with the pooled runs does to them, and overlaps of runs, by hand."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from hypothesis import given, strategies as st
 from toys import from_rankings, toy_collection
 
 from bayespool.collection import Collection
-from bayespool.errors import InputError
+from bayespool.evidence import run_overlap
 from bayespool.evidence.composition import composition_effects
-
-CUTOFFS = st.lists(st.integers(1, 12), min_size=1, max_size=4)
 
 
 def effects_of(collection: Collection, run_id: str, cutoff: int, **options: Any) -> list[list[float]]:
@@ -40,7 +38,6 @@ def effects_of(collection: Collection, run_id: str, cutoff: int, **options: Any)
         (2, [-1, 0, 0], [1, 0, -1]),  # s1: a1 h1 → a1 i0; s1: c0 a0 → c0 e?
         (3, [-1, 1, 0], [1, -1, -1]),  # s1: h1 → b0; s1: w0 → p1; s1: d0 → e?
         (4, [0, 0, 0], [0, 0, 0]),
-        (5, [0, 0, 0], [0, 0, 0]),
         (100, [0, 0, 0], [0, 0, 0]),
     ],
 )
@@ -48,104 +45,11 @@ def test_composition_effects_of_the_toy(cutoff: int, relevant: list[int], nonrel
     assert effects_of(toy_collection(), "u", cutoff) == [relevant, nonrelevant]
 
 
-def test_composition_effects_are_means_over_pooled_runs() -> None:
-    effects = composition_effects(toy_collection(), "u", cutoffs=3)
-    assert np.allclose(effects.delta_precision[0, :, 0], [-1 / 12, 1 / 12, 0], atol=1e-15)
-    assert np.allclose(effects.delta_antiprecision[0, :, 0], [1 / 12, -1 / 12, -1 / 12], atol=1e-15)
-    # at relevance 2 n2: p1 → r2 at the first rank of topic 2; s2: h1 → k0 is no change
-    assert effects_of(toy_collection(), "u", 1, rel=2) == [[0, 1, 0], [0, -1, 0]]
-
-
-def test_composition_halfway() -> None:
-    """Of α = ½: s1 on topic 1 has a1 i3 h3 b4 j5, so that i, which u does not have, goes before h."""
-    collection = toy_collection()
-    assert effects_of(collection, "u", 2, alpha=0.5) == [[-1, 0, 0], [1, 0, 0]]
-    # s1 on topic 2: q1 v1.5 w3 p3 x4.5 y6, w before p; on topic 3: c1 a2 e2.5 d3
-    assert effects_of(collection, "u", 3, alpha=0.5) == [[0, 0, 0], [0, 0, -1]]
-    # s2 on topic 1: k2 h2.5
-    assert effects_of(collection, "u", 1, alpha=0.5) == [[-1, 0, 0], [1, 0, 0]]
-
-
-@cases(
-    ("new", "relevant"),
-    [
-        ("xb", -1),  # b moves from 1 to 2, where a is that only the pooled run has: a b
-        ("xyb", -1),
-        ("b", 0),  # b stays at 1
-        ("a", 0),  # a moves from 2 to 1, where b is that only the pooled run has: b a
-    ],
-)
-def test_common_document_goes_after_the_exclusive_one(new: str, relevant: int) -> None:
-    """Whether it moved down or up."""
-    collection = from_rankings(
-        {"p": {"1": "ba"}, "u": {"1": new}},
-        {"1": {"a": 0, "b": 1}},
-        pooled_run_ids=("p",),
-        pool_depth=2,
-    )
-    assert effects_of(collection, "u", 1) == [[relevant], [-relevant]]
-
-
-@cases(
-    ("alpha", "before", "after"),
-    [
-        (1 / 3, 5, 4),  # ⅓·1 + ⅔·5 = 3⅔, behind the third
-        (1 / 3, 4, 4),  # ⅓·1 + ⅔·4 = 3, which is 3.0000000000000004 in floating point
-        (0.34, 4, 3),  # 2.98, before the third
-        (0.7, 11, 5),  # 0.7·1 + 0.3·11 = 4, which is 4.000000000000001
-        (0.9, 11, 3),  # 0.9·1 + 0.1·11 = 2, which is 1.9999999999999996
-        (0.91, 11, 2),  # 1.9
-    ],
-)
-def test_fractional_positions_that_are_equal_tie(alpha: float, before: int, after: int) -> None:
-    """The one document in common, first in u, moves up and stops behind the one of equal position."""
-    ours = "abcdefghij"[: before - 1] + "R"
-    collection = from_rankings(
-        {"p": {"1": ours}, "u": {"1": "R"}},
-        {"1": {d: int(d == "R") for d in ours}},
-        pooled_run_ids=("p",),
-        pool_depth=11,
-    )
-    effects = composition_effects(collection, "u", cutoffs=range(1, 12), alpha=alpha)
-    gained = np.round(effects.delta_precision[0, 0] * np.arange(1, 12)).tolist()
-    assert gained == [int(after <= cutoff < before) for cutoff in range(1, 12)]
-
-
-@given(toys.pooled_collections(), CUTOFFS)
-def test_alpha_0_moves_nothing(collection: Collection, cutoffs: list[int]) -> None:
-    effects = composition_effects(collection, cutoffs=cutoffs, alpha=0)
-    assert not effects.delta_precision.any()
-    assert not effects.delta_antiprecision.any()
-
-
-def test_topic_that_the_run_misses_has_no_effect() -> None:
-    collection = from_rankings(
-        {"p": {"1": "ba", "2": "ba"}, "u": {"1": "xb"}},
-        {"1": {"a": 0, "b": 1}, "2": {"a": 0, "b": 1}},
-        pooled_run_ids=("p",),
-        pool_depth=2,
-    )
-    assert effects_of(collection, "u", 1) == [[-1, 0], [1, 0]]
-
-
 def test_run_is_not_composed_with_itself() -> None:
     """A pooled run's effects are those on the others."""
-    alone = toy_collection(pooled_run_ids=("n1",))
-    assert effects_of(toy_collection(pooled_run_ids=("n1", "n2")), "n1", 1) == effects_of(
-        toy_collection(pooled_run_ids=("n2",)), "n1", 1
-    )
-    effects = composition_effects(alone, "n1", cutoffs=[1, 3])
-    assert not effects.delta_precision.any()
-
-
-def test_no_pooled_run_no_effect_and_alpha_is_a_weight() -> None:
-    effects = composition_effects(toy_collection(pooled_run_ids=()), cutoffs=[1, 3])
-    assert effects.delta_precision.shape == (5, 3, 2)
-    assert not effects.delta_precision.any()
-    assert not effects.delta_antiprecision.any()
-    for alpha in (-0.1, 1.1, float("nan")):
-        with pytest.raises(InputError, match="is not between 0 and 1"):
-            composition_effects(toy_collection(), cutoffs=5, alpha=alpha)
+    both, other, alone = (toy_collection(pooled_run_ids=ids) for ids in (("n1", "n2"), ("n2",), ("n1",)))
+    assert effects_of(both, "n1", 1) == effects_of(other, "n1", 1)
+    assert not composition_effects(alone, "n1", cutoffs=[1, 3]).delta_precision.any()
 
 
 def composed(ours: str, theirs: str, alpha: float) -> str:
@@ -185,3 +89,26 @@ def test_composition_effects_are_those_of_equation_2(
             n = cutoff * max(len(others), 1)
             assert effects.delta_precision[row, t, 0] == pytest.approx(change[0] / n, abs=1e-12)
             assert effects.delta_antiprecision[row, t, 0] == pytest.approx(change[1] / n, abs=1e-12)
+
+
+def test_overlap_of_rankings_that_are_short_or_missing() -> None:
+    """Over the longer of the two, at most ten; a topic that one lacks counts 0."""
+    runs = {
+        "deep": {"1": "abcdefghijklmnop", "2": "xy"},
+        "other": {"1": "jihgfklmno", "2": "x"},
+        "short": {"1": "ab"},
+        "twin": {"1": "ba"},
+        "none": {"3": "q"},
+    }
+    judged = {q: dict.fromkeys("".join(r.get(q, "") for r in runs.values()), 1) for q in ("1", "2", "3")}
+    collection = from_rankings(runs, judged, pooled_run_ids=tuple(runs), pool_depth=2)
+    found = run_overlap(collection, np.arange(5))
+    order = [sorted(runs).index(run) for run in runs]
+    # deep and other share f to j of ten, and x of two; deep and short a and b of ten, and nothing of two
+    assert found[np.ix_(order, order)].tolist() == [
+        [1, (0.5 + 0.5) / 2, (0.2 + 0) / 2, (0.2 + 0) / 2, 0],
+        [0.5, 1, 0, 0, 0],
+        [0.1, 0, 1, 1, 0],
+        [0.1, 0, 1, 1, 0],
+        [0, 0, 0, 0, 1],
+    ]

@@ -1,54 +1,29 @@
-"""What is hidden when runs and organizations are held out, by hand."""
+"""What is judged, relevant and unjudged, and what is hidden when runs are held out, counted by hand."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
+import pytest
 import toys
+from each import cases
 from hypothesis import given, strategies as st
 from toys import from_rankings, toy_collection
 
 from bayespool.collection import Collection
-from bayespool.evidence import HeldOutCounts, condensed_counts, held_out_counts, judgment_counts
+from bayespool.errors import InputError
+from bayespool.evidence import (
+    HeldOutCounts,
+    JudgmentCounts,
+    condensed_counts,
+    held_out_counts,
+    judgment_counts,
+)
+from bayespool.evidence.bounds import unjudged_documents
 from bayespool.evidence.composition import composition_effects
 from bayespool.evidence.held_out import held_out_documents
 
-CUTOFFS = st.lists(st.integers(1, 12), min_size=1, max_size=4)
 
-
-# Judgment counts
-
-
-@given(toys.pooled_collections(), CUTOFFS, st.integers(1, 2), st.data())
-def test_many_cutoffs_equal_one_at_a_time(
-    collection: Collection, cutoffs: list[int], rel: int, data: st.DataObject
-) -> None:
-    run_ids = data.draw(st.lists(st.sampled_from(collection.run_ids), min_size=1))
-    substitute = data.draw(st.sampled_from([None, *collection.run_ids]))
-
-    def all_of(at: Sequence[int]) -> list[np.ndarray]:
-        counts = judgment_counts(collection, run_ids, cutoffs=at, rel=rel)
-        held_out = held_out_counts(collection, cutoffs=at, rel=rel, substitute=substitute)
-        effects = composition_effects(collection, run_ids, cutoffs=at, rel=rel)
-        return [
-            *(counts.n_relevant, counts.n_nonrelevant, counts.n_unjudged, counts.n_missing),
-            condensed_counts(collection, run_ids, cutoffs=at, rel=rel),
-            *(held_out.n_relevant, held_out.n_nonrelevant, held_out.n_hidden, held_out.n_hidden_relevant),
-            *(held_out.n_credited, held_out.n_credited_relevant, held_out.n_unjudged),
-            *(effects.delta_precision, effects.delta_antiprecision),
-        ]
-
-    together = all_of(cutoffs)
-    for c, cutoff in enumerate(cutoffs):
-        for many, one in zip(together, all_of([cutoff]), strict=True):
-            assert np.array_equal(many[..., c], one[..., 0])
-
-
-# Held-out evidence
-
-
-def held_out(counts: HeldOutCounts, cutoff: int, *names: str) -> dict[str, list[tuple[int, ...]]]:
+def table_of(counts: HeldOutCounts | JudgmentCounts, cutoff: int, *names: str) -> dict[str, list[tuple]]:
     """The named counts per run and topic."""
     c = counts.cutoffs.index(cutoff)
     table = np.stack([getattr(counts, name)[:, :, c] for name in names], axis=-1).tolist()
@@ -66,13 +41,13 @@ def test_organizations_held_out_of_the_toy() -> None:
     assert counts.run_ids == ("n1", "n2", "s1", "s2")
     assert counts.organizations == ("new", "north", "south")
     assert counts.organization.tolist() == [1, 1, 2, 2]
-    assert held_out(counts, 5, *HIDDEN) == {
+    assert table_of(counts, 5, *HIDDEN) == {
         "n1": [(2, 1), (2, 2), (1, 0)],  # b0 c2, p1 r2, b0
         "n2": [(3, 2), (2, 2), (1, 0)],  # b0 f1 c2: c stands below the depth here, within it in n1
         "s1": [(2, 1), (2, 1), (1, 0)],  # h1 i0, v1 w0, d0
         "s2": [(2, 1), (0, 0), (1, 0)],  # h1 k0, -, d0
     }
-    assert held_out(counts, 5, *KNOWN) == {
+    assert table_of(counts, 5, *KNOWN) == {
         "n1": [(1, 0, 2), (0, 1, 2), (0, 2, 0)],  # a1 d? e?, q0 s? t?, a0 c0
         "n2": [(1, 0, 1), (0, 1, 1), (0, 2, 0)],
         "s1": [(1, 2, 0), (1, 1, 1), (0, 2, 1)],  # a1 b0 j0, q0 p1 x?, c0 a0 e?
@@ -83,14 +58,14 @@ def test_organizations_held_out_of_the_toy() -> None:
 def test_document_of_two_runs_of_an_organization_is_one_observation() -> None:
     """Each goes to the run that ranks it best."""
     counts = held_out_counts(toy_collection(), cutoffs=[1, 5])
-    assert held_out(counts, 5, *CREDITED) == {
+    assert table_of(counts, 5, *CREDITED) == {
         "n1": [(1, 1), (0, 0), (0, 0)],  # c: third here, fourth in n2
         "n2": [(2, 1), (2, 2), (1, 0)],  # b0 and f1, p1 and r2, b0
         "s1": [(1, 0), (2, 1), (0, 0)],  # i0, v1 w0
         "s2": [(2, 1), (0, 0), (1, 0)],  # h1 and k0, d0
     }
     # at the first rank: n2 has b and p and b there, s2 has h
-    assert held_out(counts, 1, *CREDITED) == {
+    assert table_of(counts, 1, *CREDITED) == {
         "n1": [(0, 0), (0, 0), (0, 0)],
         "n2": [(1, 0), (1, 1), (1, 0)],
         "s1": [(0, 0), (0, 0), (0, 0)],
@@ -98,49 +73,20 @@ def test_document_of_two_runs_of_an_organization_is_one_observation() -> None:
     }
 
 
-def test_document_on_equal_ranks_goes_to_the_first_run() -> None:
-    rankings = {"r1": {"1": "ab"}, "r2": {"1": "ac"}, "r3": {"1": "bc"}}
-    collection = from_rankings(
-        rankings,
-        {"1": {"a": 1, "b": 0, "c": 1}},
-        dict.fromkeys(rankings, "o"),
-        pooled_run_ids=tuple(rankings),
-        pool_depth=2,
-    )
-    counts = held_out_counts(collection, cutoffs=2)
-    assert held_out(counts, 2, *HIDDEN) == {"r1": [(2, 1)], "r2": [(2, 2)], "r3": [(2, 1)]}
-    # a: r1 and r2 at rank 1; b: r3 at rank 1; c: r2 and r3 at rank 2
-    assert held_out(counts, 2, *CREDITED) == {"r1": [(1, 1)], "r2": [(1, 1)], "r3": [(1, 0)]}
-
-
-def test_runs_held_out_of_the_toy() -> None:
-    counts = held_out_counts(toy_collection(), cutoffs=5, by="run")
-    assert counts.organizations == tuple(toys.RUNS)
-    assert counts.organization.tolist() == [0, 1, 2, 3]
-    expected = {
-        "n1": [(1, 1), (0, 0), (0, 0)],  # c2
-        "n2": [(1, 1), (0, 0), (0, 0)],  # f1
-        "s1": [(1, 0), (2, 1), (0, 0)],  # i0, v1 w0
-        "s2": [(1, 0), (0, 0), (0, 0)],  # k0
-    }
-    assert held_out(counts, 5, *HIDDEN) == expected
-    assert held_out(counts, 5, *CREDITED) == expected  # a run alone has no duplicates
-
-
 def test_substitute_keeps_its_documents_judged() -> None:
     """The new run has a l d, v p z, and e f within depth 3, so that p and v stay judged."""
     collection = toy_collection()
     by_organization = held_out_counts(collection, cutoffs=5, substitute="u")
-    assert held_out(by_organization, 5, *HIDDEN) == {
+    assert table_of(by_organization, 5, *HIDDEN) == {
         "n1": [(2, 1), (1, 1), (1, 0)],
         "n2": [(3, 2), (1, 1), (1, 0)],
         "s1": [(2, 1), (1, 0), (1, 0)],
         "s2": [(2, 1), (0, 0), (1, 0)],
     }
     by_run = held_out_counts(collection, cutoffs=5, by="run", substitute="u")
-    assert held_out(by_run, 5, *HIDDEN)["s1"] == [(1, 0), (1, 0), (0, 0)]
+    assert table_of(by_run, 5, *HIDDEN)["s1"] == [(1, 0), (1, 0), (0, 0)]
     # h stands at u's fourth rank, below the pool depth, and does not stay
-    assert held_out(by_organization, 5, *KNOWN)["s1"][0] == (1, 2, 0)
+    assert table_of(by_organization, 5, *KNOWN)["s1"][0] == (1, 2, 0)
 
 
 def test_hole_in_the_pool_is_unjudged_and_not_hidden() -> None:
@@ -151,22 +97,9 @@ def test_hole_in_the_pool_is_unjudged_and_not_hidden() -> None:
         pool_depth=3,
     )
     counts = held_out_counts(collection, cutoffs=3)
-    assert held_out(counts, 3, *HIDDEN, *CREDITED) == {"p": [(0, 0, 0, 0)], "q": [(1, 1, 1, 1)]}
-    assert held_out(counts, 3, *KNOWN) == {"p": [(1, 1, 1)], "q": [(1, 1, 0)]}
+    assert table_of(counts, 3, *HIDDEN, *CREDITED) == {"p": [(0, 0, 0, 0)], "q": [(1, 1, 1, 1)]}
+    assert table_of(counts, 3, *KNOWN) == {"p": [(1, 1, 1)], "q": [(1, 1, 0)]}
     assert [pair.tolist() for pair in held_out_documents(collection, cutoff=3)[:3]] == [[1], [0], [2]]
-
-
-def test_held_out_at_rel_2() -> None:
-    counts = held_out_counts(toy_collection(), cutoffs=5, rel=2)
-    assert held_out(counts, 5, *HIDDEN)["n2"] == [(3, 1), (2, 1), (1, 0)]
-    assert held_out(counts, 5, *KNOWN)["n2"] == [(0, 1, 1), (0, 1, 1), (0, 2, 0)]
-
-
-def test_held_out_without_a_pool_has_no_rows() -> None:
-    counts = held_out_counts(toy_collection(pooled_run_ids=(), pool_depth=0), cutoffs=[3, 5])
-    assert counts.run_ids == ()
-    for name in (*KNOWN, *HIDDEN, *CREDITED):
-        assert getattr(counts, name).shape == (0, 3, 2)
 
 
 @given(toys.pooled_collections(), st.integers(1, 8), st.integers(1, 2))
@@ -181,17 +114,6 @@ def test_hidden_is_what_unpooling_the_run_hides(collection: Collection, cutoff: 
         assert np.array_equal(counts.n_relevant[row], after.n_relevant[0])
         assert np.array_equal(counts.n_nonrelevant[row], after.n_nonrelevant[0])
         assert np.array_equal(counts.n_unjudged[row], before.n_unjudged[0])
-
-
-@given(toys.pooled_collections(), st.integers(1, 8))
-def test_hidden_is_what_unpooling_the_organization_hides(collection: Collection, cutoff: int) -> None:
-    counts = held_out_counts(collection, cutoffs=cutoff)
-    for row, run_id in enumerate(counts.run_ids):
-        smaller = collection.unpool(organization=counts.organizations[counts.organization[row]])
-        after = judgment_counts(smaller, run_id, cutoffs=cutoff)
-        assert np.array_equal(counts.n_relevant[row], after.n_relevant[0])
-        assert np.array_equal(counts.n_nonrelevant[row], after.n_nonrelevant[0])
-        assert np.array_equal(counts.n_hidden[row] + counts.n_unjudged[row], after.n_unjudged[0])
 
 
 @given(toys.pooled_collections(), st.integers(1, 8))
@@ -210,19 +132,6 @@ def test_credited_documents_are_distinct_and_all(collection: Collection, cutoff:
     assert counts.n_credited_relevant.sum() == sum(collection.relevance[pair] > 0 for _, pair in hidden)
 
 
-def test_held_out_documents_of_the_toy() -> None:
-    collection = toy_collection()
-    run, topic, rank, pair, relevant = held_out_documents(collection, cutoff=5)
-    rows = zip(run, topic, rank, (collection.doc_id(p) for p in pair), relevant, strict=True)
-    assert sorted((collection.run_ids[r], t + 1, k, d, bool(x)) for r, t, k, d, x in rows) == [
-        ("n1", 1, 3, "c", True),
-        *[("n2", 1, 1, "b", False), ("n2", 1, 3, "f", True)],
-        *[("n2", 2, 1, "p", True), ("n2", 2, 2, "r", True), ("n2", 3, 1, "b", False)],
-        *[("s1", 1, 3, "i", False), ("s1", 2, 2, "v", True), ("s1", 2, 3, "w", False)],
-        *[("s2", 1, 1, "h", True), ("s2", 1, 2, "k", False), ("s2", 3, 2, "d", False)],
-    ]
-
-
 @given(toys.pooled_collections(), st.integers(1, 8), st.integers(1, 2))
 def test_held_out_documents_are_the_credited_ones(collection: Collection, cutoff: int, rel: int) -> None:
     counts = held_out_counts(collection, cutoffs=cutoff, rel=rel)
@@ -236,3 +145,55 @@ def test_held_out_documents_are_the_credited_ones(collection: Collection, cutoff
     assert np.array_equal(credited[index], counts.n_credited[:, :, 0])
     assert np.array_equal(credited_relevant[index], counts.n_credited_relevant[:, :, 0])
     assert credited.sum() == len(run)
+
+
+PARTS = ("n_relevant", "n_nonrelevant", "n_unjudged", "n_missing")
+
+
+def test_counts_of_the_toy() -> None:
+    counts = judgment_counts(toy_collection(), cutoffs=[3, 5])
+    assert table_of(counts, 3, *PARTS) == {
+        "n1": [(2, 1, 0, 0), (2, 1, 0, 0), (0, 3, 0, 0)],  # a1 b0 c2, q0 p1 r2, a0 b0 c0
+        "n2": [(2, 1, 0, 0), (2, 1, 0, 0), (0, 3, 0, 0)],
+        "s1": [(2, 1, 0, 0), (1, 2, 0, 0), (0, 3, 0, 0)],
+        "s2": [(1, 1, 0, 1), (0, 0, 0, 3), (0, 2, 0, 1)],
+        "u": [(1, 0, 2, 0), (2, 0, 1, 0), (0, 0, 2, 1)],
+    }
+    assert table_of(counts, 5, *PARTS) == {
+        "n1": [(2, 1, 2, 0), (2, 1, 2, 0), (0, 3, 0, 2)],
+        "n2": [(3, 1, 1, 0), (2, 1, 1, 1), (0, 3, 0, 2)],
+        "s1": [(2, 3, 0, 0), (2, 2, 1, 0), (0, 3, 1, 1)],
+        "s2": [(1, 1, 0, 3), (0, 0, 0, 5), (0, 2, 0, 3)],  # no document on topic 2
+        "u": [(2, 0, 3, 0), (2, 0, 2, 1), (0, 0, 2, 3)],  # m is judged −1
+    }
+
+
+def test_pooled_estimand_leaves_what_is_below_the_pool_nonrelevant() -> None:
+    counts = judgment_counts(toy_collection(), ["n1", "u"], cutoffs=[3, 5], estimand="pooled")
+    assert table_of(counts, 5, *PARTS) == {
+        "n1": [(2, 3, 0, 0), (2, 3, 0, 0), (0, 3, 0, 2)],
+        "u": [(2, 1, 2, 0), (2, 1, 1, 1), (0, 0, 2, 3)],  # m and x are below depth 3
+    }
+    complete = judgment_counts(toy_collection(), ["n1", "u"], cutoffs=[3, 5])
+    assert table_of(counts, 3, *PARTS) == table_of(complete, 3, *PARTS)
+
+
+@cases("cutoffs", [[], 0, [5, 0], [-1]])
+def test_cutoffs_begin_at_one(cutoffs: int | list[int]) -> None:
+    for count in (judgment_counts, condensed_counts, held_out_counts, composition_effects):
+        with pytest.raises(InputError, match="give at least one, each 1 or more"):
+            count(toy_collection(), cutoffs=cutoffs)
+
+
+def test_unjudged_documents_of_the_toy() -> None:
+    collection = toy_collection()
+    run, topic, rank, pair = unjudged_documents(collection, ["u", "n1"], cutoff=5)
+    assert run.tolist() == [0] * 7 + [1] * 4
+    assert topic.tolist() == [0, 0, 0, 1, 1, 2, 2, 0, 0, 1, 1]
+    assert [collection.doc_id(p) for p in pair] == list("ldmzxef" + "dest")
+    assert pair[1] == pair[7]  # d of topic 1, in both runs
+    assert np.array_equal(collection.document[collection.run_index(["u", "n1"])[run], topic, rank - 1], pair)
+    assert (collection.pair_topic[pair] == topic).all()
+    run, topic, _, pair = unjudged_documents(collection, ["u", "n1"], cutoff=5, estimand="pooled")
+    assert [collection.doc_id(p) for p in pair] == list("ldzef")
+    assert (run.tolist(), topic.tolist()) == ([0] * 5, [0, 0, 1, 2, 2])

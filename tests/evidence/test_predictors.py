@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small import small
 from toys import documents_of
 
 from bayespool.errors import InputError
@@ -19,7 +18,7 @@ from bayespool.evidence import (
     hidden_document_table,
     register_predictor,
 )
-from bayespool.experiments import leave_out, load_example
+from bayespool.experiments import load_example
 from bayespool.experiments.preparing import versions_of_own
 from bayespool.measures import parse_measure
 from bayespool.models import EVIDENCE_SLOPES
@@ -87,21 +86,6 @@ def test_a_new_predictor_is_learned_and_moves_estimates(toy_predictor):
     estimates = scores["posterior-evidence", "P@10"]
     slope = estimates.fits["evidence"].draws()["beta"][:, -1] * 0.4
     assert slope.mean() > 0.8  # expected 0.5 a priori
-
-
-@pytest.mark.slow
-def test_a_new_predictor_stands_in_an_experiment(toy_predictor):
-    collection = small()
-    settings = {"estimators": ["posterior-evidence"], "draws": 50}
-    with_it = leave_out(collection, "P@10", **settings).to_frame()
-    in_workers = leave_out(collection, "P@10", n_jobs=2, **settings).to_frame()
-    np.testing.assert_array_equal(in_workers["value"], with_it["value"])
-    del PREDICTORS["half"]
-    without = leave_out(collection, "P@10", **settings).to_frame()
-    again_in_workers = leave_out(collection, "P@10", n_jobs=2, **settings).to_frame()
-    register_predictor(toy_predictor)
-    assert (with_it["value"] != without["value"]).any()
-    np.testing.assert_array_equal(again_in_workers["value"], without["value"])
 
 
 def test_stored_folds_are_told_apart_by_own_predictors(toy_predictor):

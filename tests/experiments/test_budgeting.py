@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-from drawn_pools import Spy, toy
+from drawn_pools import toy
 
 from bayespool.collection import Collection
-from bayespool.comparisons import paired_t
-from bayespool.errors import ExperimentChangedWarning, InputError
-from bayespool.evidence import score_bounds
+from bayespool.errors import InputError
 from bayespool.experiments import Budgets, BudgetSettings, budgets, leave_out
 from bayespool.experiments.budgeting import (
     PAPER_BUDGETS,
@@ -25,7 +21,6 @@ from bayespool.experiments.budgeting import (
     _fitting_budgets,
     strategies_of,
 )
-from bayespool.measures import kendall_tau_b, parse_measure
 from bayespool.pooling import FixedOrder, StrategyPool, TopicRankings, choose
 
 
@@ -68,62 +63,6 @@ def test_pools_and_contributors_by_hand() -> None:
     assert by_name.loc[(6, "two"), columns].tolist() == [1, 3, 0.5, 1, 1, -0.25]  # r
 
 
-@pytest.mark.parametrize("strategy", ["take", "rbp-c"])
-def test_it_is_what_choosing_and_scoring_come_to(example: Collection, strategy: str) -> None:
-    """Pools from `choose`, scores from `bounds`, differences from `paired_t`, one after the other."""
-    measure, budget = parse_measure("AP@10"), 400
-    result = budgets(example, measure, strategies=strategy, budgets=[200, budget], top=100)
-    depth_pool = example.without_judgments(~example.in_pool())
-    pooled = np.flatnonzero(example.pooled)
-
-    def judged(run_index: Any) -> Collection:
-        chosen = choose(depth_pool, strategy, budget, run_index=run_index, depth=10)
-        gone = np.ones(len(example.relevance), dtype=bool)
-        gone[chosen.pair] = False
-        return depth_pool.without_judgments(gone)
-
-    frame = result.to_frame(reported_only=True)
-    frame = frame[frame["budget"] == budget].set_index("run_id")
-    north = example.organizations.index("north")
-    outside = pooled[example.organization[pooled] == north]
-    names = [example.run_ids[i] for i in outside]
-    without = score_bounds(judged(np.setdiff1d(pooled, outside)), names, measure).low.means()
-    assert frame.loc[names, "value"].tolist() == without.tolist()
-    now = score_bounds(judged(pooled), example.pooled_run_ids, measure).low
-    before = score_bounds(depth_pool, example.pooled_run_ids, measure).low
-    assert frame["pooled"].tolist() == now.means().tolist()
-    assert frame["full"].tolist() == before.means().tolist()
-    summary = result.to_frame("summary").iloc[1]
-    assert summary["kendall_tau_b"] == kendall_tau_b(before.means(), now.means())
-    counts = dict.fromkeys(("n_significant", "n_preserved", "n_reversed", "n_new"), 0)
-    p_before, p_now = paired_t(before.scores()), paired_t(now.scores())
-    for u in range(len(pooled)):
-        for v in range(u):
-            was, is_ = p_before[u, v] < 0.05, p_now[u, v] < 0.05
-            same = (before.means()[u] > before.means()[v]) == (now.means()[u] > now.means()[v])
-            counts["n_significant"] += was
-            counts["n_preserved"] += was and is_ and same
-            counts["n_reversed"] += was and is_ and not same
-            counts["n_new"] += is_ and not was
-    assert counts["n_preserved"] > 0
-    assert summary[list(counts)].to_dict() == counts
-    assert summary["preserved"] == counts["n_preserved"] / counts["n_significant"]
-
-
-def test_tukeys_test_finds_fewer_pairs(example: Collection) -> None:
-    """Of runs that are left out one by one."""
-    found = []
-    for test in ("paired-t", "tukey-hsd"):
-        result = budgets(example, "P@10", strategies="take", budgets=[300], test=test, by="run", top=100)  # type: ignore[arg-type]
-        frame = result.to_frame(reported_only=True)
-        assert (frame["left_out"] == frame["run_id"]).all()
-        assert len(result.to_frame("by_organization")) == 21
-        found.append(result.to_frame("summary").iloc[0])
-    paired, tukey = found
-    assert 0 < tukey["n_significant"] < paired["n_significant"]
-    assert tukey["mae"] == paired["mae"]
-
-
 def told(result: Budgets) -> str:
     frames = (result.to_frame(), result.to_frame("pools"), result.to_frame("by_organization"))
     return "".join(
@@ -155,20 +94,6 @@ def test_an_experiment_that_was_interrupted_goes_on(example: Collection, tmp_pat
     assert told(result) == told(budgets(example, strategies="take", **ASKED))
 
 
-@pytest.mark.slow
-def test_more_strategies_and_other_reports_use_what_is_stored(example: Collection, tmp_path: Path) -> None:
-    budgets(example, strategies="take", folder=tmp_path, **ASKED)
-    before = stored(tmp_path)
-    more = {"strategies": ["depth(k=5)", "take"], "top": 50, "truth": "pooled"}
-    result = budgets(example, folder=tmp_path, **ASKED | more)
-    assert before.items() <= stored(tmp_path).items()
-    assert len(stored(tmp_path)) == 18
-    assert told(result) == told(budgets(example, **ASKED | more))
-    with pytest.warns(ExperimentChangedWarning, match="differs in rel"):
-        budgets(example, strategies="take", folder=tmp_path, rel=2, **ASKED)
-    assert len(stored(tmp_path)) == 9
-
-
 def test_what_cannot_be_asked_is_refused(example: Collection) -> None:
     refused: list[tuple[dict[str, Any], str]] = [
         ({"strategies": "best"}, "no strategy 'best'"),
@@ -194,21 +119,6 @@ def test_what_cannot_be_asked_is_refused(example: Collection) -> None:
         budgets(alone, **asked)
     with pytest.raises(InputError, match="no table 'estimates'"):
         of_toy().to_frame("estimates")
-
-
-def test_judgments_outside_the_depth_pool_count_for_nothing(example: Collection) -> None:
-    """A strategy sees and a truth has what the depth pool judges, and nothing below."""
-    shallow = {"pool_depth": 5, "strategies": "take", "budgets": [100, 300]}
-    whole = example.truncate_pool(5)
-    one, two = (budgets(c, "AP@5", **shallow) for c in (example, whole))  # type: ignore[arg-type]
-    pd.testing.assert_frame_equal(one.to_frame(reported_only=True), two.to_frame(reported_only=True))
-    assert one.n_documents == int(whole.in_pool().sum())
-
-
-# --- estimates on the pools ---
-
-KEYS = ["measure", "strategy", "budget", "run_id"]
-ESTIMATED = {**ASKED, "strategies": "take"}
 
 
 def judged_by(whole: Collection, strategy: str, budget: int, without: str) -> Collection:
@@ -243,31 +153,6 @@ def test_an_estimator_sees_what_the_budget_bought_and_nothing_else(
     fewer = seen.unpool(organization="north")
     assert (fewer.in_pool() & ~seen.judged).any()
     assert not (fewer.judged & ~seen.judged).any()
-
-
-def test_scores_as_they_stand_are_estimates_without_a_correction(example: Collection) -> None:
-    spy = Spy([])
-    result = budgets(example, estimators={"stands": "as-judged", "spy": spy}, **ESTIMATED)
-    assert len(spy.seen) == 2 * 8
-    assert {int(seen.judged.sum()) for seen in spy.seen} == {200, 500}
-    assert all(len(seen.pooled_run_ids) < 21 for seen in spy.seen)
-    every = result.to_frame("estimates")
-    order = every[["measure", "budget", "estimator"]].drop_duplicates().to_numpy().tolist()
-    assert order == [[m, n, e] for m in ("P@10", "nDCG@10") for n in (200, 500) for e in ("stands", "spy")]
-    rows = every[every["estimator"] == "stands"]
-    uncorrected = result.to_frame()
-    merged = rows.merge(uncorrected, on=KEYS, suffixes=("", "_then"), validate="one_to_one")
-    assert len(merged) == len(uncorrected) == 2 * 2 * 21
-    same = {"as_judged": "value_then", "full": "full_then", "value": "as_judged", "reported": "reported_then"}
-    for name, other in same.items():
-        assert (merged[name] == merged[other]).all(), name
-    summary = result.to_frame("posterior")
-    summary = summary[summary["estimator"] == "stands"]
-    assert (summary["mae"] == summary["mae_as_judged"]).all()
-    assert summary["full_mae"].tolist() == pytest.approx(result.to_frame("summary")["mae"].tolist())
-    assert summary[["coverage_95", "width", "pit_95", "crps"]].isna().all(axis=None)
-    of_precision = summary[summary["measure"] == "P@10"]
-    assert (of_precision["full_mae"] == of_precision["mae"]).all()
 
 
 def test_a_budget_for_everything_is_a_leave_out_experiment(example: Collection) -> None:
@@ -338,31 +223,3 @@ def test_budgets_and_strategies_by_default() -> None:
     assert [s.name for s in strategies_of("paper")] == list(PAPER_STRATEGIES)
     assert strategies_of(["take", "paper"]) == strategies_of("paper")
     assert {"take", "rbp-c"} < {s.name for s in strategies_of("all")}
-
-
-@pytest.mark.slow
-def test_a_posterior_mends_most_of_the_bias_and_is_stored_beside_what_was_there(
-    example: Collection, tmp_path: Path
-) -> None:
-    asked: dict[str, Any] = {"measures": "P@10", "strategies": "take", "budgets": [300], "folder": tmp_path}
-    more: dict[str, Any] = {"estimators": "posterior-background", "draws": 50}
-    budgets(example, **asked)  # first without
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        result = budgets(example, **asked, **more)
-        before = stored(tmp_path)
-        again = budgets(example, **asked, **more)
-    rows = result.to_frame("estimates", reported_only=True)
-    summary = result.to_frame("posterior").iloc[0]
-    assert summary["mae"] < summary["mae_as_judged"] / 2
-    inside = (rows["lower"] <= rows["truth"]) & (rows["truth"] <= rows["upper"])
-    assert summary["coverage_95"] == inside.mean() > 0.5
-    assert summary["width"] == pytest.approx((rows["upper"] - rows["lower"]).mean())
-    assert (rows["as_judged"] <= rows["lower"]).all()
-    assert (rows["covered_95"] == inside).all()
-    assert len(before) == 9 + 8  # everybody and eight organizations, and eight of the posterior
-    pd.testing.assert_frame_equal(again.to_frame("estimates", reported_only=True), rows)
-    assert again.warnings == result.warnings
-    budgets(example, **asked, estimators="as-judged")
-    assert before.items() <= stored(tmp_path).items()
-    assert len(stored(tmp_path)) == 9 + 8 + 8

@@ -1,7 +1,8 @@
-"""Checks of models: tables by hand and against ArviZ, what is refused, and that they repeat."""
+"""Checks of models: tables by hand and against ArviZ, containers, what is refused, and that they repeat."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import arviz_stats
@@ -10,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from checked import P10, checks, with_the_first_arviz_stats
+from checked import P10, checks, example_hidden, prepared, with_the_first_arviz_stats
 from scipy.special import logsumexp
 from toys import from_rankings, toy_collection
 
@@ -25,6 +26,7 @@ from bayespool.experiments import (
 )
 from bayespool.posterior import stacking_weights
 from bayespool.tables import container_bytes
+from bayespool.tables.files import atomic_write
 
 
 def made_up(model: str, log_density: list[float], **changes: Any) -> HeldOutPrediction:
@@ -122,49 +124,6 @@ def test_mixture_of_a_fold_has_weights_of_the_other_folds() -> None:
     assert np.isin(mixed.draws, [3, 7]).all()
 
 
-def test_frames_of_the_example_hold_every_model_and_run() -> None:
-    found = checks()
-    calibration, elpd, runs = (found.to_frame(name) for name in ("calibration", "elpd", "runs"))
-    models = ["background", "ratio", "rankings", "combined"]
-    assert list(dict.fromkeys(calibration["model"])) == models
-    assert calibration["ci_prob"].tolist() == [0.5, 0.8, 0.95] * 4
-    assert (calibration["n_runs"] == 21).all()
-    assert set(elpd["model"]) == set(models)
-    assert elpd["elpd"].is_monotonic_decreasing
-    assert elpd["weight"].sum() == pytest.approx(1)
-    weights = elpd.set_index("model")["weight_combined"]
-    assert weights[["ratio", "rankings"]].sum() == pytest.approx(1)
-    assert weights[["background", "combined"]].isna().all()
-    assert len(runs) == 4 * 21
-    assert ((runs["lower"] <= runs["value_predicted"]) & (runs["value_predicted"] <= runs["upper"])).all()
-    assert (runs["prior_upper"] - runs["prior_lower"]).mean() > (runs["upper"] - runs["lower"]).mean()
-    shown = runs[runs["model"] == "ratio"].set_index("run_id")
-    p = found["ratio", "P@10"]
-    assert shown["value"].to_dict() == dict(
-        zip(p.run_ids, (p.known + p.n_hidden_relevant) / 200, strict=True)
-    )
-
-
-@pytest.mark.slow
-def test_a_rung_that_no_hidden_document_reaches_rests_on_the_priors() -> None:
-    rankings = {"x": {"1": "asb"}, "y": {"1": "sct"}, "z": {"1": "tsd"}, "w": {"1": "tse"}}
-    collection = from_rankings(
-        rankings,
-        {"1": dict.fromkeys("abcde", 0) | {"s": 2, "t": 1}},
-        {run: run for run in rankings},
-        pooled_run_ids=tuple(rankings),
-        pool_depth=3,
-    )
-    found = check_models(collection, "DCG@3", models=("ratio", "smoothed"), draws=60)
-    assert sorted(model for _, model in found.containers) == ["ratio", "smoothed"]
-    for model in ("ratio", "smoothed"):
-        prediction = found[model, "DCG@3"]
-        assert not prediction.observed.any()
-        assert (prediction.draws >= 0).all()
-        assert len(np.unique(prediction.draws)) > 3
-        assert np.isnan(prediction.densities[1]).all()
-
-
 def test_what_cannot_be_checked_is_refused() -> None:
     same = from_rankings(
         {run: {"1": "abc"} for run in "xyz"},
@@ -199,3 +158,41 @@ def test_checks_and_containers_repeat_to_the_byte_and_change_with_the_seed() -> 
     pd.testing.assert_frame_equal(a.to_frame("runs"), b.to_frame("runs"))
     first, second = (container_bytes(found.containers["P@10", "background"]) for found in (a, b))
     assert first == second
+
+
+GROUPS = {
+    "posterior", "sample_stats", "prior", "prior_predictive", "posterior_predictive", "predictions",
+    "observed_data", "log_likelihood", "constant_data", "predictions_constant_data",
+}  # fmt: skip
+
+
+def test_container_is_what_arviz_reads(tmp_path: Path) -> None:
+    model = "background"
+    atomic_write(tmp_path / "model.nc", container_bytes(checks().containers["P@10", model]))
+    with xr.open_datatree(tmp_path / "model.nc", engine="h5netcdf") as opened:
+        tree = opened.load()
+    assert set(tree.children) == GROUPS
+    assert tree.attrs["model"] == model
+    assert tree.attrs["collection_fingerprint"] == load_example().fingerprint
+    assert tree["posterior"]["topic_effect"].dims == ("chain", "draw", "topic")
+    assert tree["posterior"]["topic"].values.tolist() == list(load_example().query_ids)
+    assert set(tree["prior"].data_vars) == set(tree["posterior"].data_vars)
+    summary = arviz_stats.summary(tree, var_names=["mu", "sigma_topic"], ci_kind="eti", ci_prob=0.9)
+    assert summary.loc["mu", "mean"] < -1
+    p = checks()[model, P10]
+    predictions, observed = tree["predictions"], tree["observed_data"]
+    np.testing.assert_array_equal(predictions["n_hidden_relevant"].values.reshape(len(p.draws), -1), p.draws)
+    np.testing.assert_allclose(observed["precision"].values, (p.known + p.n_hidden_relevant) / p.per_mean)
+    rows = example_hidden().rows(prepared(model).evidence)
+    assert observed["hidden_relevant"].values.sum() == rows.n_hidden_relevant.sum()
+    for group in ("prior_predictive", "posterior_predictive"):
+        drawn = tree[group]["hidden_relevant"].values
+        assert (drawn >= 0).all()
+        assert (drawn <= tree["constant_data"]["cell_n_hidden"].values).all()
+        # the only run of its organization has all of its documents to itself
+        own = tree["constant_data"]["cell_run"].values == "ridge-1"
+        of_run = tree[group]["n_hidden_relevant"].sel(pooled_run="ridge-1").values
+        np.testing.assert_array_equal(drawn[:, :, own].sum(axis=2), of_run)
+    # within a tenth of a standard deviation: the fit has seen what it replicates here
+    total = tree["posterior_predictive"]["hidden_relevant"].sum("cell").values
+    assert abs(total.mean() - rows.n_hidden_relevant.sum()) < 0.5 * total.std()

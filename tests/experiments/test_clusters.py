@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-from drawn_pools import Spy
 from hypothesis import given, strategies as st
-from left_out import column, stored, tables
-from small import small
+from left_out import column
 from toys import from_rankings
 
 from bayespool.collection import Collection
-from bayespool.errors import ExperimentChangedWarning, InputError
+from bayespool.errors import InputError
 from bayespool.evidence import RunCluster, cluster_runs
-from bayespool.experiments import LeaveOutResult, leave_out, leave_types_out
+from bayespool.experiments import LeaveOutResult, leave_out
 
 # Two kinds of runs, and one like none. b3 has a document of the a's, and is of the organization of one.
 RUNS = {"a1": "abcd", "a2": "abce", "b1": "pqrs", "b2": "pqrt", "b3": "paqm", "z": "wxyv"}
@@ -59,24 +55,12 @@ def test_clusters_of_the_toy() -> None:
     assert (single.run_ids, single.stays) == (("z",), "a single run")
 
 
-def test_runs_with_the_same_documents_are_never_apart() -> None:
-    """Whatever their order, and however many clusters are asked for."""
-    runs = {"u": {"1": "abc"}, "v": {"1": "cba"}, "x": {"1": "def"}, "y": {"1": "dfe"}, "z": {"1": "gh"}}
-    for n in (3, 4, 5, 50):
-        assert [set(c.run_ids) for c in cluster_runs(pooled(runs), n)] == [{"u", "v"}, {"x", "y"}, {"z"}]
-    everyone = pooled({run: {"1": "abc"} for run in "uvw"})
-    (cluster,) = cluster_runs(everyone, 3)
-    assert (cluster.run_ids, cluster.stays) == (("u", "v", "w"), "more than three quarters of the runs")
-
-
 def test_three_quarters_may_go_and_no_more() -> None:
     """Six of eight runs are three quarters, seven of nine more; and two organizations have to be left."""
     runs = {f"a{i}": {"1": "abc"} for i in range(6)} | {"x": {"1": "fgh"}, "y": {"1": "jkl"}}
     assert [c.stays for c in cluster_runs(pooled(runs), 3)] == ["", "a single run", "a single run"]
-    assert (
-        cluster_runs(pooled(runs | {"a6": {"1": "abc"}}), 3)[0].stays
-        == "more than three quarters of the runs"
-    )
+    more = cluster_runs(pooled(runs | {"a6": {"1": "abc"}}), 3)
+    assert more[0].stays == "more than three quarters of the runs"
     of = {run: "theirs" if run in "xy" else "ours" for run in runs}
     said = "without it the pool would be of one organization"
     assert cluster_runs(pooled(runs, of), 3)[0].stays == said
@@ -92,10 +76,6 @@ def test_runs_outside_the_pool_take_no_part() -> None:
         cluster_runs(whole, 1)
     alone = whole.with_pool(np.array([run == "z" for run in whole.run_ids]), 2)
     assert [c.stays for c in cluster_runs(alone)] == ["a single run"]
-
-
-def test_judgments_take_no_part(example: Collection) -> None:
-    assert cluster_runs(example.without_judgments(example.judged), 5) == cluster_runs(example, 5)
 
 
 rankings_of = st.fixed_dictionaries({q: st.permutations("abcde").map(lambda d: "".join(d[:3])) for q in "12"})
@@ -129,10 +109,8 @@ def test_clusters_left_out_of_the_toy() -> None:
     summary = found.to_frame("summary").iloc[0]
     assert (summary["n_runs"], summary["mae"], summary["bias"]) == (5, 0.7, -0.7)
     assert found.n_pooled_runs == {"P@2": 6}
-    assert repr(found) == "<LeaveOutResult: 2 clusters left out, 5 runs, 1 measure, 1 estimator>"
     assert found.clusters == cluster_runs(toy(), 3)
     frame = found.to_frame("clusters")
-    assert frame.columns.tolist() == ["cluster", "run_id", "organization", "n_runs", "left_out", "stays"]
     assert frame["run_id"].tolist() == ["b1", "b2", "b3", "a1", "a2", "z"]
     assert frame["cluster"].tolist() == ["cluster 1"] * 3 + ["cluster 2"] * 2 + ["cluster 3"]
     assert dict(zip(frame["run_id"], frame["organization"], strict=True)) == ORGANIZATIONS
@@ -145,26 +123,6 @@ def test_clusters_left_out_of_the_toy() -> None:
         of_organizations.to_frame("clusters")
 
 
-def test_an_organization_on_both_sides_stays_in_the_pool_with_its_other_runs() -> None:
-    """As where types of runs are left out, which gives the same rows."""
-    seen: list[Collection] = []
-    left_out(estimators={"spy": Spy(seen)})
-    assert [reduced.pooled_run_ids for reduced in seen] == [("a1", "a2", "z"), ("b1", "b2", "b3", "z")]
-    assert all(np.array_equal(reduced.organization, toy().organization) for reduced in seen)
-    kinds = {run: c.name for c in cluster_runs(toy(), 3) for run in c.run_ids}
-    types = leave_types_out(
-        toy(), "P@2", run_types=kinds, types=["cluster 1", "cluster 2"],
-        estimators=["as-judged", "posterior-background"], draws=20,
-    )  # fmt: skip
-    clusters = left_out(estimators=["as-judged", "posterior-background"], draws=20)
-    keys = ["measure", "estimator", "run_id"]
-    one = types.to_frame().drop(columns=["type", "error"]).sort_values(keys, ignore_index=True)
-    two = clusters.to_frame().drop(columns=["fold", "reported"]).sort_values(keys, ignore_index=True)
-    points = one["estimator"] == "as-judged"
-    pd.testing.assert_frame_equal(one[points], two[points], check_exact=True)
-    assert one[["truth", "n_unjudged", "organization"]].equals(two[["truth", "n_unjudged", "organization"]])
-
-
 def test_the_best_of_the_runs_left_out_are_reported() -> None:
     """Of five runs that are equal in truth the first three; the one that stays is not among them."""
     found = left_out(top=60)
@@ -172,27 +130,6 @@ def test_the_best_of_the_runs_left_out_are_reported() -> None:
     assert found.to_frame()["run_id"].tolist() == ["a1", "a2", "b1", "b2", "b3"]
     with pytest.raises(InputError, match="the best 5 % of 5 runs are no run at all"):
         left_out(top=5)
-
-
-def test_truth_below_the_pool_depth() -> None:
-    """b3 has q at rank 3, which b1 and b2 brought: it counts in the full truth alone."""
-    assert column(left_out(measures="P@3"), "truth")["b3"] == 2 / 3
-    full = left_out(measures="P@3", truth="full")
-    assert column(full, "truth")["b3"] == 1
-    assert column(full, "bound_lower")["b3"] == 1 / 3
-    assert column(left_out(measures="P@1", pool_depth=1), "value") == {
-        "a1": 0, "a2": 0, "b1": 0, "b2": 0, "b3": 0
-    }  # fmt: skip
-
-
-def test_means_over_the_topics_of_a_run() -> None:
-    rankings = {run: {"1": documents} for run, documents in RUNS.items()} | {"a2": {"1": "abce", "2": "mn"}}
-    levels = LEVELS | {"2": {"m": 1, "n": 1}}
-    collection = from_rankings(rankings, levels, ORGANIZATIONS, pooled_run_ids=tuple(RUNS), pool_depth=2)
-    found = left_out(collection, denominator="run")
-    assert column(found, "truth") == dict.fromkeys(("a1", "a2", "b1", "b2", "b3"), 1)
-    assert column(found, "value")["a2"] == 0.25
-    assert column(found, "value")["a1"] == 0.5
 
 
 def test_pools_without_a_cluster_to_leave_out() -> None:
@@ -205,28 +142,3 @@ def test_pools_without_a_cluster_to_leave_out() -> None:
         collection = pooled({run: {"1": documents} for run, documents in rankings.items()})
         with pytest.raises(InputError, match=message):
             left_out(collection)
-
-
-@pytest.mark.slow
-def test_folds_of_clusters_are_stored_and_used_again(tmp_path: Path) -> None:
-    asked: dict[str, Any] = {
-        "measures": ["P@5", "P@10"], "estimators": ["anti-precision", "posterior-background"], "draws": 20,
-        "by": "cluster", "n_clusters": 3,
-    }  # fmt: skip
-    example = small()
-    once = leave_out(example, **asked)
-    first = leave_out(example, folder=tmp_path, **asked)
-    assert tables(first) == tables(once)
-    before, done = stored(tmp_path), list[int]()
-    again = leave_out(example, folder=tmp_path, progress=lambda n, _: done.append(n), n_jobs=2, **asked)
-    assert tables(again) == tables(once)
-    assert (done, stored(tmp_path)) == ([len(before)], before)
-    # among more clusters some are not split: what is the same under the same name is used again
-    more = leave_out(example, folder=tmp_path, **asked | {"n_clusters": 4})
-    assert tables(more) == tables(leave_out(example, n_jobs=2, **asked | {"n_clusters": 4}))
-    assert before.items() <= stored(tmp_path).items()
-    names = {(c.name, c.run_ids) for c in first.clusters if not c.stays}
-    new = sum((c.name, c.run_ids) not in names for c in more.clusters if not c.stays)
-    assert len(stored(tmp_path)) == len(before) + new
-    with pytest.warns(ExperimentChangedWarning, match="differs in by"):
-        leave_out(example, folder=tmp_path, **asked | {"by": "organization", "n_clusters": None})

@@ -5,11 +5,10 @@ that are drawn from their answers, and values of the pooled runs without their o
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 import pytest
-from checked import example_hidden, prepared, tasks_of, two_models
+from checked import example_hidden, prepared, tasks_of
 from families import BELOW_THE_POOL, FAMILIES
 from hypothesis import given, strategies as st
 from toys import from_rankings, pooled_collections, toy_collection
@@ -27,9 +26,8 @@ from bayespool.experiments.hidden import (
     pool_alone,
     questions_of,
 )
-from bayespool.experiments.predictions import deal_folds
 from bayespool.measures import parse_measure
-from bayespool.models import MODEL_NAMES, LinearEvidence
+from bayespool.models import MODEL_NAMES
 from bayespool.models.structure import draw_priors
 from bayespool.posterior import ScoringProblem
 
@@ -78,42 +76,6 @@ def test_rows_of_every_model_hold_every_hidden_document_once(
     )
     np.testing.assert_array_equal(hidden.organization[run], rows.organization[rows.of_document[number]])
     np.testing.assert_array_equal(topic, rows.topic[rows.of_document[number]])
-
-
-def test_models_predict_the_same_documents_at_a_shallow_cutoff() -> None:
-    task = ScoringProblem(load_example(), (), parse_measure("P@5"), "pooled")
-    hidden = HiddenDocuments(task)
-    for model in MODEL_NAMES:
-        rows = hidden.rows(task.prepare(model, {}).evidence)
-        of_runs = np.bincount(rows.run, rows.n_hidden, len(hidden.organization))
-        np.testing.assert_array_equal(of_runs, hidden.counts.n_credited.sum(axis=(1, 2)), err_msg=model)
-        relevant = np.bincount(rows.run, rows.n_hidden_relevant, len(hidden.organization))
-        np.testing.assert_array_equal(relevant, hidden.counts.n_credited_relevant.sum(axis=(1, 2)))
-
-
-@two_models
-def test_organizations_are_taken_out_with_their_hidden_documents_alone(model: str) -> None:
-    evidence = prepared(model).evidence
-    kept = np.array([True, False, True, True, True, True, False, True])
-    fewer: Any = evidence.of_organizations(kept)
-    whose = "organization" if isinstance(evidence, LinearEvidence) else "hidden_organization"
-    mine = kept[getattr(evidence, whose)]
-    assert fewer.organizations == tuple(np.array(evidence.organizations)[kept])
-    before, after = np.array(evidence.organizations), np.array(fewer.organizations)
-    np.testing.assert_array_equal(after[getattr(fewer, whose)], before[getattr(evidence, whose)][mine])
-    for name, values in evidence.arrays().items():
-        field = name if hasattr(evidence, name) else name.removeprefix("hidden_")
-        if len(values) == len(mine) and name not in ("hidden_organization", "hidden_organization_topic"):
-            np.testing.assert_array_equal(getattr(fewer, field), getattr(evidence, field)[mine])
-    if isinstance(evidence, LinearEvidence):
-        of_topics = [  # organization and topic of each row by name
-            np.array(e.coords["organization_topic"])[e.arrays()["hidden_organization_topic"]]
-            for e in (evidence, fewer)
-        ]
-        np.testing.assert_array_equal(of_topics[1], of_topics[0][mine])
-        assert len(fewer.coords["organization_topic"]) == 6 * len(evidence.query_ids)
-    else:
-        assert fewer.n_judged is evidence.n_judged
 
 
 def test_judgments_of_ones_own_take_no_part() -> None:
@@ -166,31 +128,6 @@ def test_certain_answers_give_the_highest_level(model: str, measure: str) -> Non
     assert (best == best[0]).all()
     if measure != "nDCG@10":  # over the ideal of as many more
         assert (best[0] > rankings.observed(runs).totals()).all()
-
-
-@pytest.mark.slow
-def test_upper_rungs_know_nothing_of_levels_they_predict() -> None:
-    """Hidden documents of a fold lose or gain relevance, and their predictions hardly move: by where the
-    centers of the predictors are.
-    """
-    example = load_example()
-    hidden = HiddenDocuments(tasks_of(example, "DCG@10")[0])
-    fold = deal_folds(len(hidden.organizations), 5)[hidden.organization]
-    run, _, pair, _ = hidden.places
-    theirs = np.unique(pair[fold[run] == 1])
-    relevance = example.relevance.copy()
-    relevance[theirs] = np.where(relevance[theirs] > 0, 0, 2)
-    moved = []
-    for collection in (example, dataclasses.replace(example, relevance=relevance)):
-        tasks = tasks_of(collection, "DCG@10")
-        steps = [task.prepare("ratio", {}) for task in tasks]
-        moved.append(predict_held_out(steps, HiddenDocuments(tasks[0]), Fitting(draws=150)))
-    first, second = moved
-    mine = first.fold == 1
-    assert second.observed[mine].sum() > 3 * first.observed[mine].sum()
-    difference = (second.draws.mean(axis=0) - first.draws.mean(axis=0)) / first.draws.std(axis=0)
-    assert np.abs(difference[mine]).max() < 0.15
-    assert difference[~mine].mean() > 0.3
 
 
 def graded() -> Collection:

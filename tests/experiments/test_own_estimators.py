@@ -134,8 +134,7 @@ def shift(version: str | int | None, by: float = 0.1, *, below: type = object) -
         name = "shift"
 
         def estimate(self, collection: Collection, run_ids: Any = None, measures: Any = "P@10") -> Any:
-            estimates = AsJudged().estimate(collection, run_ids, measures)
-            by = self.by
+            estimates, by = AsJudged().estimate(collection, run_ids, measures), self.by
             return tuple(
                 dataclasses.replace(e, value=e.value + by, per_topic=e.per_topic + by) for e in estimates
             )
@@ -171,23 +170,15 @@ def test_a_class_below_a_dataclass_keeps_what_it_was_made_with(tmp_path: Path) -
 
 
 def test_the_same_version_goes_on_and_another_or_none_starts_afresh(tmp_path: Path) -> None:
-    for version in ("1", 2):
-        folder = tmp_path / f"{version}"
-        first = mae_of(shift(version), folder)
-        before = stored(folder)
-        assert mae_of(shift(version), folder) == first
-        assert stored(folder) == before
-    for other, what in (
+    first = mae_of(shift("1"), tmp_path / "same")
+    before = stored(tmp_path / "same")
+    assert mae_of(shift("1"), tmp_path / "same") == first
+    assert stored(tmp_path / "same") == before
+    for i, (other, what) in enumerate((
         (shift("2"), "own estimators"),
         (shift("1", by=0.2), "estimators"),
-        (shift(None), "own estimators"),
-        (shift(""), "own estimators"),
         (shift(None, below=type(shift("1"))), "own estimators"),  # a version is not inherited
-    ):
-        folder = tmp_path / f"{id(other)}"
-        mae_of(shift("1"), folder)
+    )):  # fmt: skip
+        mae_of(shift("1"), tmp_path / f"{i}")
         with pytest.warns(ExperimentChangedWarning, match=f"differs in {what};"):
-            mae_of(other, folder)
-    mae_of(shift(None), tmp_path)  # without a version nothing is the same
-    with pytest.warns(ExperimentChangedWarning, match="differs in own estimators;"):
-        mae_of(shift(None), tmp_path)
+            mae_of(other, tmp_path / f"{i}")

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pytest
 from left_out import FEW, few_result, tables
-from small import small
 from toys import toy_collection
 
 from bayespool.collection import Collection, add_judges
@@ -29,17 +28,10 @@ from bayespool.experiments import (
     simulate,
     simulate_judge,
 )
-from bayespool.experiments.parallel import check_address, completed, on_cluster, versions_for_results
+from bayespool.experiments.parallel import check_address, completed, on_cluster
 
 of_dask = pytest.mark.filterwarnings("default")
 Start = Callable[..., subprocess.Popen[bytes]]
-
-
-def test_two_processes_give_the_same_bytes() -> None:
-    done: list[tuple[int, int]] = []
-    found = leave_out(small(), n_jobs=2, progress=lambda n, total: done.append((n, total)), **FEW)
-    assert tables(found) == tables(leave_out(small(), **FEW))
-    assert done == [(n, 4) for n in range(5)]
 
 
 def hash_of(collection: Collection, task: str) -> tuple[str, str, int, bool]:
@@ -92,9 +84,6 @@ def test_a_dead_worker_has_an_error_of_its_own() -> None:
 
 def die(collection: Collection, task: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-# --- a Dask cluster ---
 
 
 @pytest.fixture
@@ -157,30 +146,6 @@ def test_a_killed_worker_costs_no_finished_fold(start: Start, tmp_path: Path) ->
     assert first.wait() == -signal.SIGKILL
 
 
-@of_dask
-@pytest.mark.slow
-@pytest.mark.at_a_desk  # two schedulers and three workers
-def test_a_lost_scheduler_is_an_error_after_which_one_goes_on(start: Start, tmp_path: Path) -> None:
-    process, address = scheduler(start, tmp_path)
-    workers(start, address)
-
-    def kill(n: int, total: int) -> None:
-        if n == 2:
-            process.kill()
-
-    folder = tmp_path / "out"
-    with pytest.raises(WorkerError, match=f"the scheduler at {address} was lost"), on_cluster(address):
-        leave_out(load_example(), folder=folder, progress=kill, **FEW)
-    done: list[int] = []
-    (tmp_path / "again").mkdir()
-    _, address = scheduler(start, tmp_path / "again")
-    workers(start, address, 1)
-    with on_cluster(address):
-        found = leave_out(load_example(), folder=folder, progress=lambda n, _: done.append(n), **FEW)
-    assert done[0] >= 2, "finished folds were lost"
-    assert tables(found) == tables(few_result())
-
-
 def test_what_is_no_address_is_refused() -> None:
     for address in ("", "here", "10.0.0.7", "http://a:80", "a:b", "a:123456", "a b:1"):
         with pytest.raises(InputError, match="is no address of a scheduler"):
@@ -195,37 +160,3 @@ def test_nothing_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         on_cluster("127.0.0.1:9"),
     ):
         pass
-
-
-@of_dask
-@pytest.mark.slow
-def test_clusters_that_would_not_give_the_same_are_refused(
-    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _, address = scheduler(start, tmp_path)
-    with pytest.raises(InputError, match="has no worker; start some: dask worker"), on_cluster(address):
-        pass
-    (one,) = workers(start, address, 1)
-    here: dict[str, Any] = versions_for_results() | {"numpy": "1.0"}
-    monkeypatch.setattr(module, "versions_for_results", _Versions(here))
-    with pytest.raises(InputError, match=r"has numpy .*, and here it is 1\.0"), on_cluster(address):
-        pass
-    monkeypatch.undo()
-    one.kill()
-    one.wait()
-    workers(start, address, 1, n_threads=2)
-    with pytest.raises(InputError, match="has 2 threads; start it with --nthreads 1"), on_cluster(address):
-        pass
-
-
-class _Versions:
-    """Versions that differ here from those there."""
-
-    def __init__(self, here: dict[str, Any]) -> None:
-        self.here = here
-
-    def __call__(self) -> dict[str, Any]:
-        return self.here
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return getattr, (module, "versions_for_results")

@@ -10,9 +10,8 @@ from toys import toy_collection
 
 from bayespool.corrections import Background, Interpolated, SystemsAdjustment, TopicsAdjustment
 from bayespool.errors import InputError
-from bayespool.experiments import LeaveOutSettings, leave_out, load_example
+from bayespool.experiments import leave_out, load_example
 from bayespool.experiments.preparing import versions_of_own
-from bayespool.scoring import ALL_ESTIMATORS
 
 
 def test_estimators_under_labels() -> None:
@@ -28,17 +27,6 @@ def test_estimators_under_labels() -> None:
     assert {e.estimand for _, e in found.settings.estimators} == {"pooled"}
     with pytest.raises(InputError, match="two estimators are called 'background'"):
         leave_out(load_example(), "P@10", estimators=[Background(e=0.1), Background(e=0.2)])
-
-
-def test_all_stands_for_what_needs_no_argument() -> None:
-    asked = LeaveOutSettings.of(
-        measures="P@10", estimators=["all", "posterior-ratio"], random_seed=4, priors={}, draws=7
-    )
-    assert asked.labels == (*ALL_ESTIMATORS, "posterior-ratio")
-    assert asked.describe()["estimators"]["posterior-ratio"]["draws"] == 7
-    assert asked.describe()["estimators"]["posterior-combined"]["random_seed"] == 4
-    alone = LeaveOutSettings.of(measures="P@10", estimators="all", random_seed=4)
-    assert alone.labels == ALL_ESTIMATORS
 
 
 def test_settings_that_are_none() -> None:

@@ -15,13 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 from labeled import right_labels, with_judge
 from pairs import Pairs
-from toys import toy_collection
 from unexplained import with_found
 
 from bayespool import budgets, check_judges, leave_out
-from bayespool.collection import Collection
-from bayespool.corrections import Background
-from bayespool.errors import DiagnosticsWarning, ExperimentChangedWarning
+from bayespool.errors import ExperimentChangedWarning
 from bayespool.experiments import (
     check_unexplained_judgments,
     compare_engines,
@@ -34,7 +31,6 @@ from bayespool.experiments import (
     vary_common_topics,
     vary_pool_width,
 )
-from bayespool.measures import Estimates
 from bayespool.report import Result
 
 DRAWN: dict[str, Any] = {"estimators": ["as-judged", "posterior-background"], "draws": 20}
@@ -81,11 +77,8 @@ def unexplained(**more: Any) -> Result:
 
 
 def with_labels(**more: Any) -> Result:
-    return check_judges(judged(), run_ids=(), intervals=True, model="ratio", **FEW | more)
-
-
-def judged() -> Collection:
-    return with_judge(load_example(), right_labels(), "good")
+    judged = with_judge(load_example(), right_labels(), "good")
+    return check_judges(judged, run_ids=(), intervals=True, model="ratio", **FEW | more)
 
 
 def rounds(**more: Any) -> Result:
@@ -94,7 +87,7 @@ def rounds(**more: Any) -> Result:
 
 
 QUICK = [of_widths, of_common_topics]
-SLOW = [left_out, of_types, of_pairs, of_budgets, simulations, unexplained, with_labels, rounds]
+SLOW = [left_out, of_types, of_pairs, of_budgets, unexplained, rounds]
 LONG = pytest.param(engines, marks=[pytest.mark.slow, pytest.mark.at_a_desk])  # NUTS
 
 
@@ -102,14 +95,10 @@ class _Stopped(Exception):
     pass
 
 
-def stop_after(n: int) -> Callable[[int, int], None]:
-    """A progress display at which the experiment is cut off, as Ctrl-C does."""
-
-    def show(done: int, _: int) -> None:
-        if done == n:
-            raise _Stopped
-
-    return show
+def stop(done: int, _: int) -> None:
+    """A progress display at which the experiment is cut off after a part, as Ctrl-C does."""
+    if done == 1:
+        raise _Stopped
 
 
 def assert_same(result: Result, expected: Result) -> None:
@@ -125,9 +114,7 @@ def kept_in(folder: Path) -> dict[Path, int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "run", [left_out, of_budgets, simulations, with_labels, LONG], ids=lambda run: run.__name__
-)
+@pytest.mark.parametrize("run", [left_out, simulations, with_labels, LONG], ids=lambda run: run.__name__)
 def test_processes_change_nothing(run: Callable[..., Result]) -> None:
     assert_same(run(n_jobs=2), run())
 
@@ -165,11 +152,7 @@ def test_a_model_of_ones_own_is_part_of_what_a_check_stores() -> None:
     assert described[0] != described[1]
 
 
-@pytest.mark.parametrize(
-    "run",
-    [*QUICK, *(pytest.param(run, marks=pytest.mark.slow) for run in SLOW)],
-    ids=lambda run: run.__name__,
-)
+@pytest.mark.parametrize("run", [*QUICK, *(pytest.param(run, marks=pytest.mark.slow) for run in SLOW)])
 def test_work_goes_on_after_a_cut_or_damage_and_starts_over_with_another_seed(
     run: Callable[..., Result], tmp_path: Path
 ) -> None:
@@ -177,7 +160,7 @@ def test_work_goes_on_after_a_cut_or_damage_and_starts_over_with_another_seed(
         warnings.simplefilter("always")
         whole = run()
     with pytest.raises(_Stopped):
-        run(folder=tmp_path, progress=stop_after(1))
+        run(folder=tmp_path, progress=stop)
     before = kept_in(tmp_path)
     assert len(before) == 1
     done: list[tuple[int, int]] = []
@@ -206,29 +189,3 @@ def test_work_goes_on_after_a_cut_or_damage_and_starts_over_with_another_seed(
         found = run(folder=tmp_path, random_seed=2)
     assert not before.items() & kept_in(tmp_path).items()
     assert_same(found, run(random_seed=2))
-
-
-@dataclasses.dataclass(frozen=True)
-class Doubtful(Background):
-    version = "1"
-
-    @property
-    def name(self) -> str:
-        return "doubtful"
-
-    def estimate(self, collection: Collection, *rest: Any) -> tuple[Estimates, ...]:
-        warnings.warn(f"look {len(collection.pooled_run_ids)} times again", DiagnosticsWarning, stacklevel=2)
-        return super().estimate(collection, *rest)
-
-
-@pytest.mark.slow
-def test_warnings_of_folds_are_given_once(tmp_path: Path) -> None:
-    collection = toy_collection(pooled_run_ids=("n1", "n2", "s1"))
-    for n_jobs in (2, 1):  # worked out, then read back
-        with pytest.warns(
-            DiagnosticsWarning, match="^in 2 of 2 folds: look 1 times again and the like$"
-        ) as caught:
-            found = leave_out(collection, "P@3", estimators=[Doubtful()], n_jobs=n_jobs, folder=tmp_path)
-        assert len(caught) == 1
-        texts = ["look 1 times again", "look 2 times again"]
-        assert found.warnings == tuple(("DiagnosticsWarning", text) for text in texts)

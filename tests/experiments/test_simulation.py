@@ -1,19 +1,23 @@
-"""The simulated collection is what its settings and its truth say."""
+"""The simulated collection is what its settings and truth say; judges label as their quality says."""
 
 from __future__ import annotations
 
 import dataclasses
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from toys import judgments, ranking
+from scipy.special import ndtr, ndtri
+from scipy.stats import binomtest
+from toys import ranking
 
-from bayespool.collection import Qrels, build_collection
+from bayespool.collection import Labels, Qrels
 from bayespool.errors import InputError
 from bayespool.evidence import judgment_counts, run_overlap
-from bayespool.experiments import SimulationSettings, load_example, simulate, simulate_example
+from bayespool.experiments import Simulation, SimulationSettings, simulate, simulate_example, simulate_judge
 from bayespool.pooling import describe_pool, read_collection
 
 SMALL = SimulationSettings(
@@ -30,7 +34,6 @@ def test_seed_and_settings_decide() -> None:
     first, again = simulate(SMALL, random_seed=1), simulate(SMALL, random_seed=1)
     assert first.collection.fingerprint == again.collection.fingerprint
     assert as_dict(first.truth) == as_dict(again.truth)
-    assert first.organizations == again.organizations
     for run, same in zip(first.runs, again.runs, strict=True):
         assert np.array_equal(run.score, same.score)
     assert simulate(SMALL, random_seed=2).collection.fingerprint != first.collection.fingerprint
@@ -38,27 +41,14 @@ def test_seed_and_settings_decide() -> None:
     assert simulate(other, random_seed=1).collection.fingerprint != first.collection.fingerprint
 
 
-@given(
-    st.integers(0, 10_000),
-    st.integers(1, 20),
-    st.integers(0, 3),
-    st.integers(1, 3),
-    st.sampled_from([0.0, 0.6]),
-)
+@given(st.integers(0, 10_000), st.integers(1, 20), st.integers(0, 3), st.integers(1, 3))
 def test_pool_is_judged_exactly_to_its_depth(
-    seed: int, pool_depth: int, n_new: int, n_organizations: int, noise: float
+    seed: int, pool_depth: int, n_new: int, n_organizations: int
 ) -> None:
-    settings = dataclasses.replace(
-        SMALL,
-        pool_depth=pool_depth,
-        n_new=n_new,
-        n_organizations=n_organizations,
-        noise=noise,
-        # scores of four decimals that hardly differ, so that many are equal
-        prominence=0.001,
-        taste=0.001,
-        strength_std=0,
-    )
+    # scores of four decimals that hardly differ, so that many are equal
+    equal = {"prominence": 0.001, "taste": 0.001, "strength_std": 0, "noise": (seed % 2) * 0.6}
+    asked = {"pool_depth": pool_depth, "n_new": n_new, "n_organizations": n_organizations}
+    settings = dataclasses.replace(SMALL, **asked, **equal)
     simulation = simulate(settings, random_seed=seed)
     collection = simulation.collection
     contributed = {
@@ -72,42 +62,6 @@ def test_pool_is_judged_exactly_to_its_depth(
     assert (report.depth, report.n_holes, report.n_unexplained) == (pool_depth, 0, 0)
     assert report.n_pooled_runs == len(simulation.runs) - n_new
     assert report.n_organizations == n_organizations
-
-
-def test_equal_scores_at_the_pool_depth_leave_no_hole() -> None:
-    """Scores are written with four decimals; equal ones are ordered as a collection orders them."""
-    settings = SimulationSettings(n_organizations=2, max_runs=1, pool_depth=50)
-    for seed in (7, 16, 17, 26):
-        report = describe_pool(simulate(settings, random_seed=seed).collection)
-        assert (report.n_holes, report.n_unexplained) == (0, 0), seed
-
-
-def test_ranks_are_in_the_order_of_the_scores() -> None:
-    simulation = simulate(SMALL, random_seed=3)
-    by_rank = build_collection(simulation.runs, simulation.qrels, order="rank")
-    assert np.array_equal(by_rank.document, simulation.collection.document)
-
-
-def test_sizes_are_those_of_the_settings() -> None:
-    simulation = simulate(SMALL, random_seed=4)
-    collection = simulation.collection
-    assert collection.query_ids == ("701", "702", "703", "704")
-    assert simulation.new_run_ids == ("new-a",)
-    assert collection.document.shape == (len(simulation.runs), 4, 20)
-    assert (collection.length == 20).all()
-    assert len(as_dict(simulation.truth)) == 4 * 40
-    assert set(simulation.organizations.values()) == {"north", "south", "east", "new-a"}
-    assert set(simulation.organizations) == set(collection.run_ids)
-    per_organization = [list(simulation.organizations.values()).count(o) for o in ("north", "south", "east")]
-    assert all(1 <= n <= 2 for n in per_organization)
-
-
-def test_documents_and_relevance_do_not_depend_on_the_pool_depth() -> None:
-    shallow, deep = (simulate(dataclasses.replace(SMALL, pool_depth=d), random_seed=8) for d in (2, 10))
-    assert as_dict(shallow.truth) == as_dict(deep.truth)
-    assert as_dict(shallow.qrels).items() <= as_dict(deep.qrels).items()
-    truncated = deep.collection.truncate_pool(2)
-    assert judgments(truncated) == judgments(shallow.collection)
 
 
 def test_strong_runs_find_more() -> None:
@@ -145,36 +99,11 @@ def test_collection_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     written = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     pooled = [f"pool/{run_id}.run" for run_id in simulation.collection.pooled_run_ids]
     assert written == sorted(["new/new-a.run", "new/new-b.run", "organizations.csv", "qrels.txt", *pooled])
-    collection = read_collection(
-        folder / "qrels.txt",
-        folder / "new",
-        pool=folder / "pool",
-        organizations=folder / "organizations.csv",
-        each_its_own=True,  # the list of organizations leaves the new runs out
-    )
-    expected = build_collection(
-        simulation.runs,
-        simulation.qrels,
-        organizations=simulation.organizations,
-        pooled_run_ids=simulation.collection.pooled_run_ids,
-        pool_depth=SMALL.pool_depth,
-    )
-    assert collection.run_ids == expected.run_ids
+    lists = {"pool": folder / "pool", "organizations": folder / "organizations.csv"}
+    # the list of organizations leaves the new runs out
+    collection = read_collection(folder / "qrels.txt", folder / "new", **lists, each_its_own=True)
     assert collection.given_run_ids == simulation.new_run_ids
-    assert collection.fingerprint == expected.fingerprint
-
-
-def test_example_is_one_and_the_same() -> None:
-    example = load_example()
-    assert example is simulate_example().collection
-    assert repr(example) == (
-        "<Collection: 23 runs (21 pooled to depth 10), 10 organizations, 20 topics, "
-        "1,181 judgments, 283 relevant>"
-    )
-    assert simulate_example().new_run_ids == ("new-a", "new-b")
-    # what a new run must find unjudged for the example to show anything
-    counts = judgment_counts(example, ["new-a", "new-b"], cutoffs=10)
-    assert (counts.residual.mean(axis=1) > 0.05).all()
+    assert collection.fingerprint == simulation.collection.fingerprint
 
 
 def test_true_values_are_those_of_complete_judgments() -> None:
@@ -212,27 +141,72 @@ def test_organizations_of_a_kind_retrieve_alike_and_new_kinds_do_not() -> None:
     assert alike[np.ix_(new, new)].min() > alike[np.ix_(new, pooled)].max()
 
 
-def test_kinds_leave_simulations_without_them_alone() -> None:
-    plain = simulate(SMALL, random_seed=2)
-    for more in ({"n_kinds": 3}, {"new_kind": True}):
-        same = simulate(dataclasses.replace(SMALL, **more), random_seed=2)
-        assert np.array_equal(same.collection.document, plain.collection.document)
+Labeled = dict[tuple[str, str], float]
 
 
-def test_complete_collection_has_nothing_unjudged_and_agrees_with_the_judgments() -> None:
-    simulation = simulate(SMALL, random_seed=6)
-    assert as_dict(simulation.qrels).items() <= as_dict(simulation.truth).items()
-    complete = simulation.complete()
-    known, truth = judgments(simulation.collection), judgments(complete)
-    for query_id, documents in known.items():
-        assert documents.items() <= truth[query_id].items()
-    assert (complete.relevance >= 0).all()
-    assert complete.pooled_run_ids == simulation.collection.pooled_run_ids
-    assert complete.pool_depth == simulation.collection.pool_depth
-    full = judgment_counts(complete, cutoffs=[5, 20])
-    pooled = judgment_counts(simulation.collection, cutoffs=[5, 20])
-    assert not full.n_unjudged.any()
-    assert (pooled.lower <= full.lower).all()
-    assert (full.lower <= pooled.upper).all()
-    assert pooled.n_unjudged[complete.run_index("new-a")].any()
-    assert not pooled.n_unjudged[complete.pooled, :, 0].any()
+def by_document(labels: Labels) -> Labeled:
+    pairs = zip(labels.query_id.to_pylist(), labels.doc_id.to_pylist(), strict=True)
+    return dict(zip(pairs, labels.label.tolist(), strict=True))
+
+
+@cache
+def truth(simulation: Simulation) -> dict[tuple[str, str], int]:
+    qrels: Qrels = simulation.truth
+    pairs = zip(qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), strict=True)
+    return dict(zip(pairs, qrels.relevance.tolist(), strict=True))
+
+
+def judged(**asked: Any) -> Labeled:
+    return by_document(simulate_judge(simulate_example(), **{"random_seed": 1, **asked}))
+
+
+@pytest.mark.parametrize("quality", [1.0, -1.5])
+def test_labels_are_as_likely_as_the_formula_says(quality: float) -> None:
+    known = truth(simulate_example())
+    mean = np.mean(list(known.values()))
+    for grades in (2, 4):
+        labels = judged(quality=quality, grades=grades)
+        for relevance in (0, 1, 2):
+            found = np.array([label for pair, label in labels.items() if known[pair] == relevance])
+            for grade in range(1, grades):
+                expected = ndtr(quality * (relevance - mean) - ndtri(1 - 0.5**grade))
+                reached = int((found >= grade).sum())
+                assert binomtest(reached, len(found), expected).pvalue > 1e-4, (grades, relevance, grade)
+
+
+def test_of_two_shares_the_smaller_is_within_the_larger() -> None:
+    everything = judged(quality=1.0)
+    half, tenth = judged(quality=1.0, share=0.5), judged(quality=1.0, share=0.1)
+    assert tenth.items() < half.items() < everything.items()
+    for labels, share in ((half, 0.5), (tenth, 0.1)):
+        assert binomtest(len(labels), len(everything), share).pvalue > 1e-4
+    mean = np.mean(list(everything.values()))
+    assert np.mean(list(tenth.values())) == pytest.approx(mean, abs=0.15)  # who has one is chance
+
+
+def test_favored_documents_are_those_in_the_top_20() -> None:
+    fair, unfair = judged(quality=1.0), judged(quality=1.0, favors="north")
+    assert fair.keys() == unfair.keys()
+    top = set()
+    for run in simulate_example().runs:
+        if simulate_example().organizations[run.run_id] == "north":
+            rows = zip(run.query_id.to_pylist(), run.doc_id.to_pylist(), run.rank.tolist(), strict=True)
+            top |= {(query_id, doc_id) for query_id, doc_id, rank in rows if rank <= 20}
+    changed = {pair for pair in fair if fair[pair] != unfair[pair]}
+    assert changed <= top
+    assert all(unfair[pair] >= fair[pair] for pair in top)
+    assert len(changed) > 0.6 * len(top)
+
+
+def test_senseless_judges_are_refused() -> None:
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"grades": 1}, "not 1"),
+        ({"share": 0.0}, "not 0.0"),
+        ({"share": 1.1}, "not 1.1"),
+        ({"share": float("nan")}, "not nan"),
+        ({"quality": float("inf")}, "not inf"),
+        ({"favors": "nobody"}, "no organization 'nobody'"),
+    ]
+    for asked, reason in refused:
+        with pytest.raises(InputError, match=reason):
+            judged(**{"quality": 1.0, **asked})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -27,22 +26,6 @@ from bayespool.tables import read_parquet
 from bayespool.tables.files import parquet_bytes
 
 HERE = Path(__file__).parents[1]
-
-
-def test_stored_folds_are_used_again(tmp_path: Path) -> None:
-    result, arguments = leave_out(small(), **FEW), FEW | {"folder": tmp_path}
-    first = leave_out(small(), **arguments)
-    assert tables(first) == tables(result)
-    before = stored(tmp_path)
-    assert len(before) == 4
-    done: list[int] = []
-    again = leave_out(small(), progress=lambda n, _: done.append(n), **arguments)
-    assert tables(again) == tables(result)
-    assert stored(tmp_path) == before
-    assert done == [4]
-    # which runs are reported, and by which test, is no matter of the folds
-    leave_out(small(), **arguments | {"top": 100, "test": "paired-t"})
-    assert stored(tmp_path) == before
 
 
 def test_setting_that_cannot_be_stored_is_named_before_any_work(tmp_path: Path) -> None:
@@ -102,50 +85,6 @@ def wait_for_folds(folder: Path, process: subprocess.Popen[bytes], least: int) -
 
 
 @pytest.mark.slow
-@pytest.mark.at_a_desk
-@pytest.mark.skipif(os.name != "posix", reason="processes are killed the POSIX way")
-def test_experiments_that_are_cut_off_go_on(tmp_path: Path) -> None:
-    """kill -9, Ctrl-C, and a worker that dies: what was finished is kept, and the tables end up the same."""
-    folders = {name: tmp_path / name for name in ("whole", "killed", "stopped", "worker")}
-    for folder in folders.values():
-        folder.mkdir()
-    nowhere, fatal = tmp_path / "nowhere", folders["worker"] / "fatal"
-    fatal.write_text("")
-    whole = start(folders["whole"], 1, nowhere)
-    said = {"whole": whole}
-    for name, how in (("killed", signal.SIGKILL), ("stopped", signal.SIGINT)):
-        said[name] = start(folders[name], 2, nowhere)
-        wait_for_folds(folders[name], said[name], 2)
-        os.killpg(said[name].pid, how)
-    said["worker"] = start(folders["worker"], 2, folders["worker"])
-    ends = {name: (process.communicate(timeout=120)[1], process.returncode) for name, process in said.items()}
-    assert ends["whole"][1] == 0, ends["whole"][0]
-    assert ends["killed"][1] == -signal.SIGKILL
-    assert b"KeyboardInterrupt" in ends["stopped"][0]
-    assert b"WorkerError: a worker process died" in ends["worker"][0]
-    assert not fatal.exists()
-
-    before = {name: stored(folders[name]) for name in ("killed", "stopped", "worker")}
-    assert 2 <= len(before["killed"]) < 8
-    assert 2 <= len(before["stopped"]) < 8
-    assert not any((folders[name] / "runs.csv").exists() for name in before)
-    again = {
-        name: start(folders[name], 2, folders["worker"] if name == "worker" else nowhere) for name in before
-    }
-    for name, process in again.items():
-        _, text = process.communicate(timeout=120)
-        assert process.returncode == 0, text
-        after = stored(folders[name])
-        assert len(after) == 8
-        assert {fold: after[fold] for fold in before[name]} == before[name], (
-            "a stored fold was worked out again"
-        )
-        for table in ("runs.csv", "summary.csv"):
-            expected = (folders["whole"] / table).read_bytes()
-            assert (folders[name] / table).read_bytes() == expected, (name, table)
-
-
-@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="processes are killed the POSIX way")
 def test_an_experiment_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its workers end with it. While it is at work another one in its folder is told, and changes nothing."""
@@ -153,11 +92,8 @@ def test_an_experiment_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytes
     folder.mkdir()
     process = start(folder, 2, nowhere)
     wait_for_folds(folder, process, 1)
-    workers = [
-        child
-        for child in psutil.Process(process.pid).children(recursive=True)
-        if "LokyProcess" in " ".join(child.cmdline())
-    ]
+    children = psutil.Process(process.pid).children(recursive=True)
+    workers = [child for child in children if "LokyProcess" in " ".join(child.cmdline())]
     assert len(workers) == 2
     before = stored(folder)
     with pytest.raises(
@@ -172,7 +108,6 @@ def test_an_experiment_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytes
 
     before = stored(folder)
     assert 1 <= len(before) < 8
-    assert not (folder / "runs.csv").exists()
     again = start(folder, 1, nowhere)
     said = again.communicate(timeout=120)[1]
     assert again.returncode == 0, said
@@ -181,9 +116,6 @@ def test_an_experiment_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("SLOW_FOLDER", str(nowhere))
     undisturbed = interrupted.experiment(None, 1)
     assert (folder / "runs.csv").read_text() == undisturbed.to_frame().to_csv()
-    assert (folder / "summary.csv").read_text() == undisturbed.to_frame("summary").to_csv()
-    with pytest.warns(ExperimentChangedWarning, match="differs in measures"):
-        leave_out(load_example(), "P@3", estimators="background", folder=folder)
 
 
 def test_forged_folds_of_another_form_are_worked_out_again(tmp_path: Path) -> None:
@@ -212,32 +144,6 @@ def test_forged_folds_of_another_form_are_worked_out_again(tmp_path: Path) -> No
             assert tables(leave_out(small(), **arguments)) == expected
         again, _ = read_parquet(path) or ({}, {})
         assert str(again) == str(rows), "the fold was not stored anew"
-
-
-def test_folds_that_cannot_be_read_are_worked_out_again(tmp_path: Path) -> None:
-    """One that was cut off, and files that no experiment of ours would have written, with right digests."""
-    arguments: dict[str, Any] = {"measures": "P@3", "estimators": "background", "folder": tmp_path}
-    expected = tables(leave_out(toy_collection(), **arguments))
-    first, second = sorted((tmp_path / "folds").iterdir())
-    first.write_bytes(first.read_bytes()[:-20])
-    kept = second.stat().st_mtime_ns
-    with pytest.warns(ExperimentChangedWarning, match="1 file of finished work cannot be read"):
-        assert tables(leave_out(toy_collection(), **arguments)) == expected
-    assert second.stat().st_mtime_ns == kept
-    rows, more = read_parquet(first) or ({}, {})
-    first.write_bytes(
-        parquet_bytes(rows | {"value": [0.5] * len(rows["value"])}, more)
-    )  # under the old digest
-    with pytest.warns(ExperimentChangedWarning, match="1 file of finished work cannot be read"):
-        assert tables(leave_out(toy_collection(), **arguments)) == expected
-    folder = tmp_path / "other" / "folds"
-    folder.mkdir(parents=True)
-    for i, more in enumerate(({}, {"description": 5, "identity": 1, "rest": {}}, {"description": {}})):
-        more = dict(more)
-        more["digest"] = storage._digest(more, {"a": [1]})
-        (folder / f"x-{i:012x}.parquet").write_bytes(parquet_bytes({"a": [1]}, more))
-    with pytest.warns(ExperimentChangedWarning, match="3 files of finished work cannot be read"):
-        leave_out(toy_collection(), "P@3", estimators="background", folder=tmp_path / "other")
 
 
 def test_a_relevance_that_nobody_gave_and_a_folder_that_cannot_be_made_are_told(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 MENDED = {
-    "218 KB of xz, 137 KB of zst: 13 GB, a MemoryError; 16 s and 7 s": "collection/test_compression.py::"
+    "218 KB of xz, 137 KB of zst: 13 GB, a MemoryError; 16 s and 7 s": "collection/test_files.py::"
     "test_bomb_under_three_gib_ends_in_a_message test_bomb_that_is_allowed_ends_in_a_message_too "
     "test_reading_stops_at_the_limit_and_not_before test_limit_holds_for_plain_files_that_take_no_disk",
     "/dev/zero: a MemoryError after 12 s; a FIFO: waited for without an end": "collection/test_files.py::"
@@ -25,7 +25,7 @@ MENDED = {
     "test_no_place_to_keep_them_is_said_once test_command_without_a_place_says_so_once",
     "a byte order mark or a no-break space inside a file: a new topic": "collection/test_lines.py::"
     "test_unseen_character_makes_no_new_topic_or_document test_line_of_unseen_characters_alone_is_too_short",
-    "a column twice in a header: taken": "collection/test_lists.py::test_column_that_stands_twice",
+    "a column twice in a header: taken": "collection/test_readers.py::test_column_that_stands_twice",
     "two score columns, ragged tuples, half a surrogate pair: no clear error": "collection/test_frames.py::"
     "test_bad_object",
     "Normal(1e308,1e308): OverflowError": "cli/test_refusals.py::"

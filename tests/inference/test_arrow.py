@@ -1,4 +1,4 @@
-"""Arrowhead matrices against numpy on the same matrices in full."""
+"""Where parameters stand, and arrowhead matrices and sums over observations against dense ones."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from each import cases
 
-from bayespool.inference.arrow import Arrow, Factor, Layout
+from bayespool.inference import kernels
+from bayespool.inference.arrow import Arrow, Factor, Layout, ParameterPositions
+from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE
+from bayespool.models.structure import Coefficient, Group, Structure
 
-LAYOUTS = (
-    Layout(5, 6, 1),
-    Layout(5, 6, 2),
-    Layout(4, 0, 0),
-)
+LAYOUTS = (Layout(5, 6, 1), Layout(5, 6, 2), Layout(4, 0, 0))
 
 
 def some_arrow(layout: Layout) -> Arrow:
@@ -89,11 +88,84 @@ def test_draws_have_the_covariance(layout: Layout, constrained: bool) -> None:
         assert np.abs(draws[:, where].sum(axis=1)).max() < 1e-9
 
 
-@cases("change", ["global", "local"])
-def test_a_matrix_that_is_not_positive_has_no_factor(change: str) -> None:
-    layout = LAYOUTS[1]
-    arrow = some_arrow(layout)
-    place = 0 if change == "global" else layout.n_global
-    arrow.outer[place, place] = -1
-    with pytest.raises(np.linalg.LinAlgError):
-        arrow.factor(())
+def places(n_topics: int, n_organizations: int, n_predictors: int = 3) -> ParameterPositions:
+    groups = {
+        "topic": Group(SCALE, n_topics, "topic"),
+        "organization": Group(SCALE, n_organizations, "organization"),
+        "interaction": Group(SCALE, n_topics * n_organizations, "organization_topic", is_cell=True),
+        "slope": Group(SCALE, n_organizations * n_predictors, "organization_predictor", is_slope=True),
+    }
+    coefficients = {"mu": Coefficient(LOG_ODDS), "beta": Coefficient(SLOPE, n_predictors, "predictor")}
+    return ParameterPositions(Structure(coefficients, groups, ()))
+
+
+def test_every_parameter_stands_once_and_what_leaves_fewer_others_is_local() -> None:
+    """Of 3 slopes: organizations are local where four times their number is more than the topics."""
+    for n_topics, n_organizations, *expected in (
+        (50, 4, 20, 50, 1), (16, 4, 20, 16, 1), (15, 4, 19, 4, 4), (9, 30, 13, 30, 4), (5, 1, 7, 5, 1),
+    ):  # fmt: skip
+        found = places(n_topics, n_organizations)
+        layout, every = found.layout, np.arange(found.layout.size)
+        assert [layout.n_global, layout.n_groups, layout.width] == expected
+        taken = np.concatenate([every[where] for where in found.slices.values()])
+        assert sorted(taken.tolist()) == every.tolist()
+        assert "interaction" not in found.slices
+        assert "interaction" in found.scales
+
+
+def test_an_organizations_effect_and_slopes_stand_together() -> None:
+    found = places(9, 30)
+    every = np.arange(found.layout.size)
+    effects, slopes = every[found.slices["organization"]], every[found.slices["slope"]].reshape(30, 3)
+    assert np.array_equal(slopes, effects[:, None] + [1, 2, 3])
+
+
+@cases("n_columns", [0, 1, 3])
+def test_sums_over_observations_are_those_of_the_dense_design(n_columns):
+    """Six globals, of which three are effects, and four topics with two locals each."""
+    rng = np.random.default_rng(5)
+    n, layout = 40, Layout(n_global=9, n_groups=4, width=2)
+    designs, dense = [], []
+    topic = rng.integers(0, 4, n)
+    for columns in (np.arange(n_columns), 3 + np.arange(n_columns)):
+        matrix = rng.normal(size=(n, n_columns))
+        effects = np.column_stack([rng.integers(6, 9, n), 9 + 2 * topic + rng.integers(0, 2, n)])
+        own = np.full((1, n_columns), -1)
+        owner = np.zeros(n, dtype=np.int64)
+        designs.append(kernels.Design(matrix, columns, effects, layout.places(effects), owner, own, own))
+        full = np.zeros((n, layout.size))
+        full[:, columns] = matrix
+        for effect in effects.T:
+            full[np.arange(n), effect] += 1
+        dense.append(full)
+    (left, right), (a, b) = designs, dense
+    across_topics = np.zeros((layout.size, layout.size), dtype=bool)
+    for t in range(4):
+        own = slice(9 + 2 * t, 11 + 2 * t)
+        across_topics[own, 9:] = True
+        across_topics[own, own] = False
+
+    def full_of(total):
+        return Arrow(layout, total).dense()
+
+    root = rng.normal(size=(layout.size, layout.size))
+    covariance = np.where(across_topics, 0, root @ root.T)
+    arrow = layout.zeros()
+    arrow[:, :9] = covariance[:, :9]
+    for p in range(9, layout.size):
+        first = 9 + (p - 9) // 2 * 2
+        arrow[p, 9:] = covariance[p, first : first + 2]
+    assert full_of(arrow) == pytest.approx(covariance)
+    weight, slope = rng.normal(size=n), rng.normal(size=n)
+    assert kernels.linear_predictor(left, root[0]) == pytest.approx(a @ root[0])
+    of_owners = kernels.owners_covariances(left, arrow)
+    assert kernels.variances(left, arrow, of_owners, 9) == pytest.approx(np.diag(a @ covariance @ a.T))
+    assert kernels.covariances(left, right, arrow, 9) == pytest.approx(np.diag(a @ covariance @ b.T))
+    gradient, total = np.ones(layout.size), layout.zeros()
+    kernels.add_own(left, slope, weight, gradient, total, 9)
+    assert gradient == pytest.approx(1 + a.T @ slope)
+    assert full_of(total) == pytest.approx(a.T @ (weight[:, None] * a))
+    total = layout.zeros()
+    kernels.add_product(left, right, weight, total, 9)
+    cross = a.T @ (weight[:, None] * b)
+    assert full_of(total) == pytest.approx(cross + cross.T)

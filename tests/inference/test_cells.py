@@ -97,22 +97,6 @@ def test_owners_share_what_is_of_the_coefficients() -> None:
     assert parts.bends[0] == pytest.approx(alone.bends[0])
 
 
-def test_at_the_mode_it_is_the_approximation_of_laplace() -> None:
-    (log_odds, k, n), tau = observations(), 0.8
-    found = integrate(log_odds, k, n, START, tau, np.eye(len(k)), *ONE, np.zeros(len(SIZES)), at_modes=True)
-    assert np.linalg.eigvalsh(found.bends[0]).min() > 0
-    assert found.mixed == pytest.approx(np.add.reduceat(found.bends[0], START[:-1]))
-    assert found.bend_of == pytest.approx(np.add.reduceat(found.mixed, START[:-1], axis=1).diagonal())
-    expected = 0.0
-    for c in range(len(SIZES)):
-        grid = np.linspace(-4, 4, 80_001)
-        values = log_density(grid, c, log_odds, tau)
-        best = int(np.argmax(values))
-        bend = -(values[best + 100] - 2 * values[best] + values[best - 100]) / (grid[100] - grid[0]) ** 2
-        expected += values[best] + 0.5 * np.log(2 * np.pi / bend)
-    assert found.log_likelihood == pytest.approx(expected, abs=5e-3)  # modes are found to .03 sd
-
-
 @cases("tau", [0.4, 2.5])
 def test_draws_have_the_density(tau: float) -> None:
     log_odds, k, n = observations()
@@ -127,13 +111,3 @@ def test_draws_have_the_density(tau: float) -> None:
         uniform = np.interp(drawn[:, cells.tolist().index(name)], grid, share / share[-1])
         counts = np.histogram(uniform, 20, (0, 1))[0]
         assert ((counts - n_draws / 20) ** 2 / (n_draws / 20)).sum() < 50  # chi-squared of 19, .9999
-
-
-def test_effects_that_much_is_known_of_are_drawn_in_time() -> None:
-    """Half of 5,000 documents relevant: the effect is known to .03 where its scale is 5."""
-    half, n = np.array([2500]), np.array([5000])
-    _, drawn = draw_effects(
-        np.zeros((2000, 1)), half, n, np.zeros(1, dtype=int), np.full(2000, 5.0), np.random.default_rng(1)
-    )
-    assert drawn.mean() == pytest.approx(0, abs=0.003)
-    assert drawn.std() == pytest.approx(np.sqrt(4 / 5000), rel=0.06)

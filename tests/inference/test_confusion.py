@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from each import cases
 from scipy import stats
 from scipy.special import expit
 
-from bayespool.inference.confusion import _SCALES, Features, JudgedTwice, _explored, _Rung, draw_confusion
+from bayespool.inference.confusion import _SCALES, Features, JudgedTwice, _Rung, draw_confusion
 
 N_TOPICS = 12
 
@@ -73,44 +71,6 @@ def test_the_mean_is_that_of_the_posterior() -> None:
     assert of_mean == pytest.approx(known, abs=0.08)
 
 
-def test_variances_of_sums() -> None:
-    twice = judged_twice(60, np.random.default_rng(8))
-    density = _Rung(twice, np.full((2, 2), 0.5), 1)
-    peak = density.peak((0.6, 0.4, 0.2, 0.6), np.zeros(density.layout.size))
-    covariance = np.stack([peak.factor.solve(row) for row in np.eye(density.layout.size)])
-    rows = np.zeros((60, density.layout.size))
-    rows[:, : density.layout.n_global] = density.design
-    rows[np.arange(60), density.of_topic] = 1
-    rows[np.arange(60), density.of_level] = 1
-    of_documents, of_levels = density._variances(peak.factor)
-    assert of_documents == pytest.approx(np.einsum("di,ij,dj->d", rows, covariance, rows))
-    assert of_levels == pytest.approx(np.diag(covariance)[:2])
-
-
-def test_many_documents_show_what_they_were_drawn_from() -> None:
-    twice = judged_twice(20_000, np.random.default_rng(3))
-    drawn = draw_confusion(twice, np.full((2, 2), 0.5), 400, np.random.default_rng(1))
-    step = drawn.intercept[0, :, 1] - drawn.intercept[0, :, 0]
-    assert drawn.slope[0, :, 0].mean() == pytest.approx(0.8, abs=0.15)
-    assert step.mean() == pytest.approx(1.5, abs=0.5)
-    for level in (0, 1):
-        (here,) = np.nonzero((twice.topic == 4) & (twice.first == level))
-        odds = drawn.log_odds(0, 4, twice.first[here], twice.features.matrix[here], np.arange(400))
-        assert expit(odds).mean() == pytest.approx(twice.second[here].mean(), abs=0.02)
-
-
-def test_points_that_are_left_out_have_no_weight() -> None:
-    """Few of the 108 points are looked at where many documents say which ones matter."""
-    twice, prior = judged_twice(5000, np.random.default_rng(5)), np.full((2, 2), 0.5)
-    density = _Rung(twice, prior, 1)
-    heights = np.array([peak.height for peak in _explored(density)])
-    every = np.array(
-        [density.peak(point, np.zeros(density.layout.size)).height for point in itertools.product(*_SCALES)]
-    )
-    assert len(heights) < len(every) / 2
-    assert np.exp(heights - every.max()).sum() == pytest.approx(np.exp(every - every.max()).sum(), rel=1e-2)
-
-
 def test_what_a_feature_has_in_each_draw_counts_with_its_slope() -> None:
     twice = judged_twice(200, np.random.default_rng(6))
     drawn, draws = draw_confusion(twice, np.full((2, 2), 0.5), 5, np.random.default_rng(1)), np.arange(5)
@@ -131,12 +91,6 @@ def test_without_documents_the_prior_is_left() -> None:
     assert chance.std(axis=0) == pytest.approx(stats.beta([10, 70], [90, 30]).std(), rel=0.1)
     assert not drawn.slope.any()
     assert not drawn.of_topic.any()
-
-
-def test_the_same_seed_gives_the_same_draws() -> None:
-    twice = judged_twice(100, np.random.default_rng(4))
-    one, two = (draw_confusion(twice, np.full((2, 2), 0.5), 50, np.random.default_rng(7)) for _ in "ab")
-    assert np.array_equal(one.of_topic, two.of_topic)
 
 
 @pytest.mark.slow

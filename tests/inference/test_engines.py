@@ -15,18 +15,16 @@ from each import cases
 from fits import TARGETS, compile_once, example_evidence, same_draws
 from own_models import OWN_OF_COUNTS, WITH_CELLS
 
-from bayespool import leave_out, load_example, parse_measure, score
+from bayespool import load_example, parse_measure, score
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.experiments import compare_engines
 from bayespool.experiments.hidden import Fitting
-from bayespool.experiments.preparing import versions_of_own
 from bayespool.inference import ENGINES, NUTS, Fit, Laplace, register_engine
 from bayespool.inference.engines import make_engine
 from bayespool.models import ModelSpec
-from bayespool.options import SamplingSettings, options_of
 from bayespool.posterior import PosteriorEstimator, PreparedModel, ScoringProblem
 
-AT_A_DESK = (pytest.mark.at_a_desk,)
+AT_A_DESK = (pytest.mark.slow, pytest.mark.at_a_desk)
 FEW = {"draws": 20, "tune": 20, "chains": 2, "target_accept": 0.8, "progress": False}
 
 
@@ -74,15 +72,10 @@ def fit_quietly(engine: Any, one: PreparedModel, random_seed: int = 1) -> Fit:
 @pytest.mark.parametrize(
     ("model", "engine"),
     [
-        *((model, "laplace") for model in ("background", "ratio", "interpolated")),
-        *(
-            pytest.param(
-                model, "nuts", marks=(pytest.mark.slow, *(() if model == "background" else AT_A_DESK))
-            )
-            for model in ("background", "ratio", "interpolated", WITH_CELLS, OWN_OF_COUNTS)
-        ),
+        *(("background", "laplace"), ("ratio", "laplace")),
+        pytest.param("background", "nuts", marks=pytest.mark.slow),
+        *(pytest.param(own, "nuts", marks=AT_A_DESK, id=own.evidence) for own in (WITH_CELLS, OWN_OF_COUNTS)),
     ],
-    ids=lambda value: value if isinstance(value, str) else f"own of {value.evidence}",
 )
 def test_a_fit_has_all_variables_and_repeats_to_the_byte(
     model: str | ModelSpec, engine: str, monkeypatch: pytest.MonkeyPatch
@@ -154,11 +147,6 @@ def test_nuts_compiles_once_for_models_of_one_form_and_size(monkeypatch: pytest.
     assert not same_draws(first, second)
     assert same_draws(first, fit_quietly(make_engine("nuts", **FEW), ten))  # which compiles for itself
     assert len(compiled) == 2
-    spec = ten.spec
-    narrow = dataclasses.replace(ten, spec=spec.with_priors({"sigma_topic": "HalfNormal(0.1)"}))
-    monkeypatch.setattr(NUTS, "compile", lambda _, graph: compiled.append(graph) or Uncompiled())
-    fit_quietly(engine, narrow)
-    assert len(compiled) == 3
 
 
 def test_what_nuts_compiled_for_one_model_is_not_anothers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,9 +165,8 @@ def test_what_nuts_compiled_for_one_model_is_not_anothers(monkeypatch: pytest.Mo
 def test_an_own_engine_scores_and_is_compared_by_name(sure: None) -> None:
     def scored(engine: str) -> Any:
         settings: dict[str, Any] = {"estimators": "posterior-background", "draws": 60, "chains": 2}
-        return score(load_example(), "new-b", "P@10", engine=engine, **settings)[
-            "posterior-background", "P@10"
-        ]
+        scores = score(load_example(), "new-b", "P@10", engine=engine, **settings)
+        return scores["posterior-background", "P@10"]
 
     own, fast = scored("sure"), scored("laplace")
     assert own.diagnostics.engine == "sure"
@@ -191,39 +178,19 @@ def test_an_own_engine_scores_and_is_compared_by_name(sure: None) -> None:
     assert {"laplace": Laplace, "nuts": NUTS, "sure": Sure} == ENGINES
 
 
-@pytest.mark.parametrize(
-    "played", [True, pytest.param(False, marks=(pytest.mark.slow, pytest.mark.at_a_desk))]
-)
-def test_an_own_engine_is_held_against_the_reference(
-    played: bool, sure: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The reference is played by Laplace, and is itself in `make slow` at a desk."""
+def test_an_own_engine_is_held_against_the_reference(sure: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reference is played by Laplace."""
     fit = Fitting.fit
 
     def play(self: Fitting, *arguments: Any) -> Fit:
         return fit(dataclasses.replace(self, engine="laplace") if self.engine == "nuts" else self, *arguments)
 
-    if played:
-        monkeypatch.setattr(Fitting, "fit", play)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DiagnosticsWarning)
-        frame = compare_engines(
-            load_example(), models="background", engine="sure", draws=60, tune=60, chains=2
-        ).to_frame()
+    monkeypatch.setattr(Fitting, "fit", play)
+    few: dict[str, Any] = {"models": "background", "draws": 60, "tune": 60, "chains": 2}
+    frame = compare_engines(load_example(), engine="sure", **few).to_frame()
     assert (frame["mean_sure"] > frame["mean_nuts"]).all()
     with pytest.raises(InputError, match="nuts is what engines are compared with"):
         compare_engines(load_example(), engine="nuts")
-
-
-@pytest.mark.slow
-def test_an_own_engine_works_in_processes_and_marks_stored_work(sure: None) -> None:
-    settings: dict[str, Any] = {"estimators": "posterior-background", "engine": "sure", "draws": 30}
-    here = leave_out(load_example(), "P@10", **settings).to_frame()
-    in_workers = leave_out(load_example(), "P@10", n_jobs=2, **settings).to_frame()
-    np.testing.assert_array_equal(here["value"], in_workers["value"])
-    own, ours = (PosteriorEstimator(model="background", engine=name) for name in ("sure", "laplace"))
-    assert list(versions_of_own([("mine", own)])["own engines"]) == ["sure"]
-    assert versions_of_own([("mine", ours)]) == {}
 
 
 def test_a_name_is_one_engines(sure: None) -> None:
@@ -245,13 +212,6 @@ def test_engines_are_known_by_name_and_take_the_settings_they_have(sure: None) -
     assert make_engine("laplace", **FEW) == Laplace(draws=20, chains=2)
     assert make_engine("nuts", **FEW) == NUTS(draws=20, tune=20, chains=2, target_accept=0.8)
     assert make_engine("nuts", relay=True, **FEW) == make_engine("nuts", **FEW)  # nothing takes over from it
-
-
-def test_choices_of_the_command_line_are_the_engines() -> None:
-    """Written out where help is shown without loading an engine."""
-    what, default = options_of(SamplingSettings)["engine"]
-    assert what.choices == tuple(ENGINES)
-    assert default == what.choices[0]
 
 
 @cases("problem", ["no mode", None])

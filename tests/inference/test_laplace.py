@@ -20,18 +20,17 @@ from bayespool.models import EVIDENCE_SLOPES, MODELS, LinearEvidence
 from bayespool.posterior import PosteriorEstimator
 
 
+def one_cell(n, n_relevant):
+    zero = np.zeros(1, np.int64)
+    return dataclasses.replace(
+        prepared_evidence("background"), query_ids=("1",), organizations=("o",), hidden_topic=zero,
+        hidden_organization=zero, n_hidden=zero + n, n_hidden_relevant=zero + n_relevant,
+    )  # fmt: skip
+
+
 def test_one_intercept_is_the_conjugate_posterior():
-    evidence = dataclasses.replace(
-        prepared_evidence("background"),
-        query_ids=("1",),
-        organizations=("o",),
-        hidden_topic=np.zeros(1, np.int64),
-        hidden_organization=np.zeros(1, np.int64),
-        n_hidden=np.array([40]),
-        n_hidden_relevant=np.array([9]),
-    )
     spec = MODELS["background"].with_priors({"mu": "Logistic(0, 1)"})
-    fit = Laplace(draws=200_000).fit(spec, evidence, 1)
+    fit = Laplace(draws=200_000).fit(spec, one_cell(40, 9), 1)
     p = 1 / (1 + np.exp(-fit.draws()["mu"]))
     exact = stats.beta(1 + 9, 1 + 31)
     assert p.mean() == pytest.approx(exact.mean(), abs=0.002)
@@ -52,13 +51,6 @@ def test_draws_sum_to_zero_and_repeat_to_the_byte():
     assert fits[0].posterior["posterior"]["topic_effect"].dims == ("chain", "draw", "topic")
 
 
-def test_weights_of_the_scales_are_a_distribution():
-    approximation = approximate(Density(MODELS["ratio"].structure(prepared_evidence("ratio"))))
-    assert approximation.converged
-    assert approximation.weight.sum() == pytest.approx(1)
-    assert 1 / (approximation.weight**2).sum() > 10  # no single point carries the posterior of the scales
-
-
 def test_without_evidence_draws_come_from_the_priors():
     collection = load_example().with_pool(np.zeros(23, dtype=bool), 0)
     evidence = prepared_evidence("background", collection)
@@ -69,30 +61,11 @@ def test_without_evidence_draws_come_from_the_priors():
     assert draws["sigma_organization"].mean() == pytest.approx(np.sqrt(2 / np.pi), rel=0.03)
 
 
-def test_scales_that_nobody_knows_have_the_prior_down_to_zero():
-    """Four organizations of which one document each is hidden say next to nothing of their scale."""
-    one = np.ones(4, np.int64)
-    evidence = dataclasses.replace(
-        prepared_evidence("background"),
-        query_ids=("1",),
-        organizations=("a", "b", "c", "d"),
-        hidden_topic=0 * one,
-        hidden_organization=np.arange(4),
-        n_hidden=one,
-        n_hidden_relevant=np.array([0, 1, 0, 1]),
-    )
-    fit = Laplace(draws=20_000).fit(MODELS["background"], evidence, 1)
-    sigma = fit.draws()["sigma_organization"]
-    prior = stats.halfnorm()
-    for at in (0.01, 0.05, 0.2, 0.7, 1.5):
-        assert (sigma < at).mean() == pytest.approx(prior.cdf(at), rel=0.35)
-
-
-@cases("scale", ["sigma_topic", "sigma_interaction"])
-def test_a_scale_that_its_prior_holds_at_zero_has_the_prior(scale):
+def test_a_scale_that_its_prior_holds_at_zero_has_the_prior():
     """Its mode is a long way from where the search begins."""
-    spec = MODELS["ratio"].with_priors({scale: "HalfNormal(1e-6)"})
-    draws = Laplace(draws=4000).fit(spec, prepared_evidence("ratio"), 1, known=()).draws()[scale]
+    spec = MODELS["ratio"].with_priors({"sigma_topic": "HalfNormal(1e-6)"})
+    fit = Laplace(draws=4000).fit(spec, prepared_evidence("ratio"), 1, known=())
+    draws = fit.draws()["sigma_topic"]
     prior = stats.halfnorm(scale=1e-6)
     for share in (0.1, 0.5, 0.9):
         assert (draws < prior.ppf(share)).mean() == pytest.approx(share, abs=0.06)
@@ -128,19 +101,9 @@ def test_where_it_fails_nuts_takes_over(monkeypatch):
         assert result.notes == ("",)
 
 
-def test_an_approximation_far_from_the_density_is_found_out(monkeypatch):
+def test_an_approximation_far_from_the_density_is_found_out():
     """Three documents say little: chances are far from normal on the scale of log odds."""
-    one = np.ones(1, np.int64)
-    evidence = dataclasses.replace(
-        prepared_evidence("background"),
-        query_ids=("1",),
-        organizations=("o",),
-        hidden_topic=0 * one,
-        hidden_organization=0 * one,
-        n_hidden=np.array([400]),
-        n_hidden_relevant=0 * one,
-    )
-    spec = MODELS["background"].with_priors({"mu": "Normal(0, 10)"})
+    spec, evidence = MODELS["background"].with_priors({"mu": "Normal(0, 10)"}), one_cell(400, 0)
     off = approximate(Density(spec.structure(evidence))).interval_error()
     draws = Laplace(draws=200_000, check=False).fit(spec, evidence, 1).draws()["mu"]
     grid = np.linspace(-60, 2, 200_001)
@@ -164,35 +127,11 @@ def test_an_error_that_cannot_be_found_is_a_problem(monkeypatch):
     assert next(heights, None) is None
 
 
-@pytest.mark.parametrize(
-    "model",
-    ["background", "ratio", "evidence", pytest.param("interpolated", marks=pytest.mark.slow), "smoothed"],
-)
+@cases("model", ["background", "ratio", "evidence", "smoothed"])
 def test_a_good_approximation_is_known_for_one_whatever_the_seed(model):
     approximation = approximate(Density(MODELS[model].structure(prepared_evidence(model))))
     assert approximation.interval_error() == pytest.approx(approximation.interval_error(), rel=1e-3)
     assert approximation.interval_error() < 0.08
-
-
-@pytest.mark.slow
-def test_copies_of_topics_change_no_scale_and_halve_no_effect():
-    """Four times the topics: the same scale of topics, better known."""
-    evidence = prepared_evidence("ratio")
-    n = len(evidence.query_ids)
-    copies = dataclasses.replace(
-        evidence,
-        query_ids=tuple(f"{i}-{q}" for i in range(4) for q in evidence.query_ids),
-        run=np.tile(evidence.run, 4),
-        topic=np.concatenate([evidence.topic + i * n for i in range(4)]),
-        organization=np.tile(evidence.organization, 4),
-        predictors=np.tile(evidence.predictors, (4, 1)),
-        n_hidden=np.tile(evidence.n_hidden, 4),
-        n_hidden_relevant=np.tile(evidence.n_hidden_relevant, 4),
-    )
-    fits = [Laplace(draws=4000).fit(MODELS["ratio"], e, 1).draws() for e in (evidence, copies)]
-    assert fits[1]["mu"].std() < 0.7 * fits[0]["mu"].std()
-    effect = fits[1]["topic_effect"].mean(axis=0).reshape(4, n)
-    np.testing.assert_allclose(effect - effect.mean(axis=0), 0, atol=0.15)
 
 
 N_TOPICS, N_ORGANIZATIONS, N_DOCUMENTS = 50, 30, 6
@@ -222,7 +161,7 @@ def evidence_with(scale, seed):
     return evidence, of_cell
 
 
-@pytest.mark.parametrize("scale", [0.0, pytest.param(0.5, marks=pytest.mark.slow), 1.0])
+@pytest.mark.parametrize("scale", [pytest.param(0.0, marks=pytest.mark.slow), 1.0])
 def test_scale_of_the_interaction_is_found(scale):
     evidence, of_cell = evidence_with(scale, 1)
     draws = Laplace(draws=1000).fit(MODELS["ratio"], evidence, 1).draws()

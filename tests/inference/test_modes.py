@@ -1,4 +1,4 @@
-"""Modes and means of what the engine approximates."""
+"""Modes and means of what the engine approximates, and points over scales."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ import numpy as np
 import pytest
 from each import cases
 from fits import prepared_evidence
-from scipy.special import gammaln
 
-from bayespool.inference.arrow import Factor
 from bayespool.inference.density import Density
 from bayespool.inference.modes import (
     _is_better,
+    axis_points,
+    choose_next,
     choose_points,
     find_center,
     find_mode,
-    find_modes,
-    find_scales,
+    interpolate,
     lay_points,
     straightened,
 )
@@ -39,17 +38,6 @@ def test_no_step_leads_higher_from_a_mode(model: str) -> None:
     assert float(gradient @ mode.gaussian.solve(gradient)) < 1e-4  # twice what is left to gain
     for where in of.sums:
         assert mode.x[where].sum() == pytest.approx(0, abs=1e-9)
-
-
-def test_the_marginal_of_scales_is_highest_where_it_is_looked_for() -> None:
-    of = density()
-    x, theta = of.start()
-    at, middle, drift, spread = find_scales(of, theta, x)
-    for g in range(len(at)):
-        unit = np.where(np.arange(len(at)) == g, spread[g], 0.0)
-        sides = [find_mode(of, at + s * unit, middle.x + s * unit @ drift).log_marginal for s in (-1, 1)]
-        assert max(sides) < middle.log_marginal + 0.1
-        assert min(sides) > middle.log_marginal - 3  # a standard deviation, not many
 
 
 def test_means_lie_where_the_mean_gradient_vanishes() -> None:
@@ -86,9 +74,7 @@ def small_density(n_hidden: list[int], n_relevant: list[int], n_topics: int) -> 
 @cases(
     ("n", "k", "laplace_off", "bound_off"),
     [
-        (4, 2, -0.0260, -0.0016),
-        (10, 5, -0.0179, -0.0002),
-        (6, 6, -0.0220, -0.0058),
+        *((4, 2, -0.0260, -0.0016), (10, 5, -0.0179, -0.0002), (6, 6, -0.0220, -0.0058)),
         (40, 0, -0.0037, -0.0196),
     ],
 )
@@ -104,60 +90,6 @@ def test_the_log_marginal_of_the_best_gaussian_is_a_lower_bound(n, k, laplace_of
     assert bound < exact
 
 
-@pytest.mark.slow
-def test_the_log_marginal_of_effects_with_few_documents_is_nearer_than_laplaces() -> None:
-    """Five organizations on three topics, three documents each, against importance sampling; both are low
-    where scales are large, which Laplace alone would thus hold for less likely than they are.
-    """
-    of = small_density([3] * 15, [0, 1, 0, 2, 3, 0, 0, 1, 3, 1, 0, 1, 0, 3, 2], 3)
-    off = []
-    for log_scale in (-1.0, -0.3, 0.4, 1.0):
-        theta = np.full(2, log_scale)
-        mode = find_mode(of, theta, of.start()[0])
-        mean, about, curvature, bound = find_center(of, theta, mode.x, mode.gaussian, 2)
-        assert curvature is not None
-        exact, n_effective = log_marginal_of_draws(of, theta, mean, about, curvature.dense())
-        assert n_effective > 2500  # an error below .01
-        off.append([mode.log_marginal - exact, bound - exact])
-    laplace, best = np.transpose(off)
-    assert laplace == pytest.approx([-0.034, -0.089, -0.172, -0.266], abs=0.02)
-    assert best == pytest.approx([-0.003, -0.012, -0.055, -0.113], abs=0.02)
-
-
-def log_marginal_of_draws(
-    of: Density, theta: np.ndarray, mean: np.ndarray, about: Factor, precision: np.ndarray
-) -> tuple[float, float]:
-    """From draws of a t distribution of eight degrees of freedom; and the effective number of draws."""
-    n, degrees, rng = 4000, 8, np.random.default_rng(1)
-    z, n_free = about.draw(n, rng), of.size - len(of.sums)
-    z *= np.sqrt(degrees / rng.chisquare(degrees, size=(n, 1)))
-    far = np.einsum("na,ab,nb->n", z, precision, z)
-    log_placed = gammaln((degrees + n_free) / 2) - gammaln(degrees / 2) - n_free / 2 * np.log(degrees / 2)
-    log_placed += 0.5 * about.log_determinant - (degrees + n_free) / 2 * np.log1p(far / degrees)
-    log_ratio = np.array([of.log_density(mean + step, theta) for step in z]) - log_placed
-    ratio = np.exp(log_ratio - log_ratio.max())
-    return float(np.log(ratio.mean()) + log_ratio.max()), float(ratio.sum() ** 2 / (ratio**2).sum())
-
-
-def test_modes_are_looked_for_far_apart_and_then_where_scales_are_likely() -> None:
-    of = density("background")
-    x, theta = of.start()
-    at, middle, drift, spread = find_scales(of, theta, x)
-    standard = lay_points(64, 2)[0]
-    points = at + standard * spread
-    straight = straightened(points, at, spread)
-    chosen, found = find_modes(of, at, middle, points, straight, spread[:, None] * drift, 12)
-    assert len(set(chosen)) == len(found) == 12
-    assert chosen[-4:] == choose_points(straight, 4).tolist()
-    for k, mode in list(zip(chosen, found, strict=True))[:8]:
-        again = find_mode(of, points[k], middle.x)
-        assert mode.log_marginal == pytest.approx(again.log_marginal, abs=0.15)
-    likely = np.array([mode.log_marginal for mode in found])
-    assert likely[:8].mean() > likely[8:].mean() + 1
-    all_of_them = find_modes(of, at, middle, points[:5], straight[:5], spread[:, None] * drift, 12)[0]
-    assert sorted(all_of_them) == [0, 1, 2, 3, 4]
-
-
 def test_a_step_that_ends_near_the_top_is_taken_though_integrals_are_not_exact() -> None:
     """Of 12,000 cells: .27 lower by the sum of integrals, and next to no slope left."""
     gradient, step = np.array([2.0]), np.array([0.09])
@@ -166,3 +98,75 @@ def test_a_step_that_ends_near_the_top_is_taken_though_integrals_are_not_exact()
     assert not _is_better((-9326.54, too_far, None), -9326.27, gradient, step)
     assert not _is_better((-26.54, near_top, None), -26.27, gradient, step)  # of few cells sums are exact
     assert _is_better((-26.2, too_far, None), -26.27, gradient, step)
+
+
+@cases("n_dims", [1, 2, 3])
+def test_weighted_points_integrate_a_density_about_zero(n_dims: int) -> None:
+    points, log_placed = lay_points(2000, n_dims)
+    assert points.shape == (2000, n_dims)
+    weight = np.exp(-0.5 * (points**2).sum(axis=1) - log_placed) / (2 * np.pi) ** (n_dims / 2)
+    assert weight.mean() == pytest.approx(1, abs=0.03)
+    share = weight / weight.sum()
+    assert share @ points == pytest.approx(np.zeros(n_dims), abs=0.05)
+    assert share @ points**2 == pytest.approx(np.ones(n_dims), abs=0.08)
+
+
+@cases("n_dims", [1, 2, 4])
+def test_points_on_axes_have_the_moments_of_a_normal_distribution(n_dims: int) -> None:
+    points = axis_points(n_dims)
+    assert points.shape == (2 * n_dims, n_dims)
+    assert points.mean(axis=0) == pytest.approx(np.zeros(n_dims))
+    assert points.T @ points / len(points) == pytest.approx(np.eye(n_dims))
+    assert (points**3).mean(axis=0) == pytest.approx(np.zeros(n_dims))
+
+
+def test_chosen_points_are_far_from_each_other_and_from_zero() -> None:
+    points = np.array([[0.2], [3.0], [-2.0], [2.9], [1.4]])
+    assert choose_points(points, 3).tolist() == [1, 2, 4]
+    assert choose_points(points, 9).tolist() == [1, 2, 4, 0, 3]
+    assert choose_points(np.zeros((2, 1)), 2).tolist() == []  # where something is known
+
+
+def test_the_next_point_is_far_from_nodes_and_more_so_where_the_density_is_high() -> None:
+    points, nodes = np.array([[3.0], [-2.0], [0.1]]), np.zeros((1, 1))
+    assert choose_next(points, nodes, np.zeros(3)) == 0
+    assert choose_next(points, nodes, np.array([-5.0, 0.0, 0.0])) == 1  # 3·exp(−.5) = 1.8 against 2
+    assert choose_next(points, nodes, np.array([-4.0, 0.0, 0.0])) == 0  # 3·exp(−.4) = 2.01
+    assert choose_next(points, np.array([[0.0], [-2.0], [3.0]]), np.array([9.0, 9.0, 0.0])) == 2
+
+
+def test_sums_of_functions_of_one_coordinate_are_known_from_few_nodes() -> None:
+    """33 nodes in four dimensions, two for each axis if they stood in a grid."""
+    rng = np.random.default_rng(1)
+    nodes, points = rng.uniform(-2, 2, size=(33, 4)), rng.uniform(-1.5, 1.5, size=(500, 4))
+
+    def value(x: np.ndarray) -> np.ndarray:
+        return np.asarray(np.cos([1.0, 1.2, 1.4, 1.6] * x).sum(axis=1))
+
+    off = [
+        (interpolate(points, nodes, by_axis=b) @ value(nodes) - value(points)).std() for b in (False, True)
+    ]
+    assert value(points).std() == pytest.approx(0.88, abs=0.01)
+    assert off == pytest.approx([0.245, 0.115], abs=0.01)
+
+
+@cases("by_axis", [False, True])
+@cases("n_dims", [1, 3])
+def test_interpolation_is_exact_at_nodes_and_of_planes(n_dims: int, by_axis: bool) -> None:
+    rng = np.random.default_rng(1)
+    nodes, points = rng.normal(size=(12, n_dims)), rng.normal(size=(50, n_dims))
+    shares, slope = interpolate(points, nodes, by_axis=by_axis), np.arange(1.0, n_dims + 1)
+    assert shares.sum(axis=1) == pytest.approx(np.ones(50))
+    assert shares @ (2 + nodes @ slope) == pytest.approx(2 + points @ slope)
+    assert interpolate(nodes, nodes, by_axis=by_axis) == pytest.approx(np.eye(12), abs=1e-9)
+    few = interpolate(points, nodes[: n_dims + 1], by_axis=by_axis)  # no plane, yet a constant is a constant
+    assert few.sum(axis=1) == pytest.approx(np.ones(50))
+    assert interpolate(points, nodes[:1], by_axis=by_axis) == pytest.approx(np.ones((50, 1)))
+
+
+def test_coordinates_are_straight_about_the_mode_and_end_where_a_scale_is_zero() -> None:
+    mode, spread = np.array([-0.5]), np.array([0.2])
+    theta = mode + np.array([[-1e-4], [0.0], [1e-4], [-50.0]])
+    straight = straightened(theta, mode, spread)[:, 0]
+    assert straight[:3] == pytest.approx([-5e-4, 0, 5e-4], rel=1e-3)
+    assert straight[3] == pytest.approx(2 * np.log(0.5) / 0.2)

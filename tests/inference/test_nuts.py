@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 
-import arviz_stats
-import numpy as np
 import pymc as pm
 import pytest
 from each import cases
@@ -46,23 +43,6 @@ def test_a_seed_gives_the_same_bytes_whatever_the_cores_and_the_fits_before() ->
         assert (one[name] != other[name]).mean() > 0.99, name
 
 
-def few_values(*values: float) -> pm.Model:
-    """A model that is compiled in a third of the time that one of the package takes."""
-    with pm.Model() as model:
-        pm.Normal("seen", pm.Normal("mu", 0, 1), 1, observed=pm.Data("values", values))
-    return model
-
-
-@pytest.mark.slow
-@pytest.mark.at_a_desk
-def test_refit_with_other_data_is_the_fit_to_them() -> None:
-    """More of them, and others."""
-    first, fresh = (SMALL.compile(few_values(*values)) for values in ((0.3, 0.5), (2.0, 2.2, 1.7)))
-    refitted = sample_quietly(first, random_seed=3, data={"values": np.array([2.0, 2.2, 1.7])})
-    assert same_draws(refitted, sample_quietly(fresh, random_seed=3))
-    assert not same_draws(refitted, sample_quietly(first, random_seed=3))
-
-
 @pytest.mark.slow
 def test_refit_of_a_model_of_the_package_is_the_fit_to_the_data() -> None:
     """Without all of the data it is refused, for else the old ones would be fitted again, in silence."""
@@ -75,38 +55,6 @@ def test_refit_of_a_model_of_the_package_is_the_fit_to_the_data() -> None:
     arrays = {name: values for name, values in five.arrays().items() if name != "n_hidden"}
     with pytest.raises(KeyError, match="n_hidden"):
         fresh.sample(random_seed=1, data=arrays)
-
-
-@pytest.mark.slow
-def test_posterior_is_a_tree_that_arviz_reads_and_draws_are_its_chains() -> None:
-    fit, evidence = background_fit(), example_evidence()
-    n_topics, n_organizations = len(evidence.query_ids), len(evidence.organizations)
-    assert set(fit.posterior.children) == {"posterior", "sample_stats"}
-    posterior, draws = fit.posterior["posterior"].to_dataset(), fit.draws()
-    sizes = {"chain": 2, "draw": 60, "topic": n_topics, "organization": n_organizations}
-    assert {str(d): n for d, n in posterior.sizes.items()} == sizes
-    assert tuple(posterior["topic_effect"].dims) == ("chain", "draw", "topic")
-    assert posterior["topic"].to_numpy().tolist() == list(evidence.query_ids)
-    assert posterior["organization"].to_numpy().tolist() == list(evidence.organizations)
-    assert {name: values.shape for name, values in draws.items()} == {
-        **dict.fromkeys(("mu", "sigma_topic", "sigma_organization"), (120,)),
-        "topic_effect": (120, n_topics),
-        "organization_effect": (120, n_organizations),
-    }
-    assert set(draws) == set(BACKGROUND)
-    assert np.array_equal(draws["mu"][60:], posterior["mu"].sel(chain=1).to_numpy())
-    assert np.abs(draws["topic_effect"].sum(axis=1)).max() < 1e-9
-    assert (draws["sigma_topic"] > 0).all()
-    diverging = fit.posterior["sample_stats"]["diverging"].to_numpy()
-    assert diverging.shape == (2, 60)
-    assert int(diverging.sum()) == fit.diagnostics.n_divergences
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        summary = arviz_stats.summary(fit.posterior, round_to="none")
-    assert len(summary) == 3 + n_topics + n_organizations
-    assert float(summary.loc["mu", "mean"]) == pytest.approx(draws["mu"].mean(), abs=1e-6)
-    first = float(summary.loc[f"topic_effect[{evidence.query_ids[0]}]", "mean"])
-    assert first == pytest.approx(draws["topic_effect"][:, 0].mean(), abs=1e-6)
 
 
 @pytest.mark.slow

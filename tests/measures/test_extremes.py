@@ -1,7 +1,9 @@
-"""Sharp bounds against all completions: none lies outside, and both ends are reached."""
+"""Measures over ideal rankings: what these are made of, and sharp bounds against all completions."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import NamedTuple
 
@@ -9,8 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from bayespool.measures import Normalized, Tally, parse_measure
-from bayespool.measures.base import MISSING_RANK
+from bayespool.errors import InputError
+from bayespool.measures import AveragePrecision, Normalized, Recall, Tally, parse_measure
+from bayespool.measures.base import MISSING_RANK, DrawnRankings
+from bayespool.measures.normalized import inserted
 
 PARAMETERS = {
     "R": ("", "(rel=2)", "(ideal='judged')"),
@@ -63,69 +67,111 @@ def all_values(measure: Normalized, situation: Situation) -> np.ndarray:
     return measure.values(completed, tally).scores()[:, 0, 0]
 
 
-def bounds_of(measure: Normalized, situation: Situation) -> tuple[float, float]:
-    levels = np.array([[situation.ranking]], dtype=np.int16)
-    least, most = measure.extremes(levels, situation.tally, np.array([[situation.n_elsewhere]]))
-    return float(least[0, 0]), float(most[0, 0])
-
-
-def of_text(text: str, cutoff: int) -> Normalized:
-    measure = parse_measure(f"{text}@{cutoff}")
-    assert isinstance(measure, Normalized)
-    return measure
-
-
 @pytest.mark.parametrize("text", TEXTS)
 @given(situation=situations())
 def test_bounds_are_the_least_and_the_greatest_value_of_all(text: str, situation: Situation) -> None:
     """And those that hold for any family hold: what one of one's own has that says nothing of its bounds."""
-    measure = of_text(text, situation.cutoff)
-    values = all_values(measure, situation)
-    assert bounds_of(measure, situation) == pytest.approx((values.min(), values.max()), abs=1e-12)
+    measure = parse_measure(f"{text}@{situation.cutoff}")
+    assert isinstance(measure, Normalized)
+    values, of_any = all_values(measure, situation), partial(Normalized.extremes, measure)
     levels = np.array([[situation.ranking]], dtype=np.int16)
-    least, most = Normalized.extremes(measure, levels, situation.tally, np.array([[situation.n_elsewhere]]))
-    assert least[0, 0] - 1e-12 <= values.min()
-    assert values.max() <= most[0, 0] + 1e-12
+    (least, most), (low, high) = (
+        (float(end[0, 0]) for end in extremes(levels, situation.tally, np.array([[situation.n_elsewhere]])))
+        for extremes in (measure.extremes, of_any)
+    )
+    assert (least, most) == pytest.approx((values.min(), values.max()), abs=1e-12)
+    assert low - 1e-12 <= values.min()
+    assert values.max() <= high + 1e-12
 
 
-def test_many_rankings_are_bounded_as_each_alone() -> None:
-    rng = np.random.default_rng(7)
-    levels = rng.choice([-2, -1, 0, 1, 2], size=(4, 3, 30), p=[0.1, 0.3, 0.3, 0.2, 0.1])
-    tally = Tally(rng.integers(20, 40, size=(3, 2)), (1, 2))
-    elsewhere = rng.integers(0, 50, size=(4, 3))
-    for text in TEXTS:
-        measure = of_text(text, 30)
-        together = measure.extremes(levels, tally, elsewhere)
-        for run, topic in np.ndindex(4, 3):
-            of_topic = Tally(tally.n[topic : topic + 1], tally.levels)
-            place = slice(run, run + 1), slice(topic, topic + 1)
-            one = measure.extremes(levels[place], of_topic, elsewhere[place])
-            for end, of_all in zip(one, together, strict=True):
-                assert end[0, 0] == of_all[run, topic], (text, run, topic)
+OVER_IDEAL = ("R@3", "AP@3", "nDCG@3", "nDCG(dcg='exp-log2')@3")
 
 
-def test_bounds_are_the_value_where_everything_is_judged() -> None:
-    levels, tally = np.array([[[2, 0, 1, MISSING_RANK]]]), Tally(np.array([[2, 3]]), (1, 2))
-    for text in TEXTS:
-        measure = of_text(text, 4)
-        value = measure.values(measure.read(levels), tally).scores()
-        for end in measure.extremes(levels, tally, np.array([[0]])):
-            assert end == pytest.approx(value, abs=1e-15), text
+@dataclass(frozen=True, order=True)
+class Share(Normalized):
+    """A family of one's own that says nothing of its bounds."""
+
+    name = "Share"
+
+    def evaluate(self, levels: np.ndarray) -> np.ndarray:
+        return np.asarray((levels[..., : self.cutoff] >= self.rel).sum(axis=-1))
+
+    def best(self, tally: Tally) -> np.ndarray:
+        return np.minimum(tally.n.sum(axis=-1), self.cutoff).astype(float)
 
 
-@pytest.mark.parametrize("text", ["AP", "nDCG", "R"])
-def test_bounds_of_a_thousand_ranks_hold(text: str) -> None:
-    """Random completions of rankings whose completions are too many to be told one by one."""
-    rng = np.random.default_rng(11)
-    levels = rng.choice([-1, 0, 1, 2], size=(1, 1, 1000), p=[0.7, 0.2, 0.07, 0.03])
-    tally, elsewhere, measure = Tally(np.array([[100, 40]]), (1, 2)), 200, of_text(text, 1000)
-    least, most = (float(end[0, 0]) for end in measure.extremes(levels, tally, np.array([[elsewhere]])))
-    opened = np.flatnonzero(levels[0, 0] == -1)
-    n_open = len(opened) + elsewhere
-    for p in (0.0, 0.01, 0.1, 0.5, 1.0):
-        drawn = np.where(rng.random(n_open) < p, rng.integers(1, 3, n_open), 0)
-        completed = np.maximum(levels, 0)
-        completed[0, 0, opened] = drawn[: len(opened)]
-        more = Tally(tally.n + np.bincount(drawn, minlength=3)[1:3], tally.levels)
-        assert least - 1e-12 <= measure.values(completed, more).scores()[0, 0] <= most + 1e-12
-    assert 0 < least < most < 1
+def test_ideal_rankings_of_draws_are_made_at_once() -> None:
+    rng = np.random.default_rng(3)
+    levels, n = rng.integers(0, 3, size=(5, 4, 2, 6)), rng.integers(0, 4, size=(5, 2, 2))
+    for measure in map(parse_measure, OVER_IDEAL):
+        values = measure.values(levels, Tally(n[:, None], (1, 2))).scores()
+        assert values.shape == (5, 4, 2)
+        for draw in range(5):
+            one = measure.values(levels[draw], Tally(n[draw], (1, 2))).scores()
+            np.testing.assert_array_equal(values[draw], one, err_msg=str(measure))
+
+
+def test_values_need_a_tally() -> None:
+    with pytest.raises(InputError, match="R@10 is over an ideal ranking; give a tally"):
+        Recall(10).values(np.array([[[1]]]))
+
+
+def test_bounds_of_a_family_of_ones_own() -> None:
+    """Two of three relevant, one unjudged in the ranking, one elsewhere; on topic 2 nothing is relevant."""
+    levels = np.array([[[1, 1, -1], [0, -1, 0]]])
+    least, most = Share(3).extremes(levels, Tally(np.array([[3], [0]]), (1,)), np.array([[1, 0]]))
+    assert least.tolist() == [[2 / 3, 0]]
+    assert most.tolist() == [[1, 1]]
+    least, most = Share(3).extremes(levels, Tally(np.zeros((2, 0), dtype=int), ()), np.array([[1, 0]]))
+    assert (least.tolist(), most.tolist()) == ([[0, 0]], [[0, 0]])
+
+
+def test_lacking_documents_are_inserted_the_most_relevant_first() -> None:
+    levels = np.array([[[0, -1, 2, -1, -1, -2, -1], [-1, -1, 0, 1, 0, 0, 0]]])
+    tally = Tally(np.array([[1, 3], [1, 0]]), (1, 2))
+    assert inserted(levels, tally).tolist() == [[[0, 2, 2, 2, 1, 0, 0], [0, 0, 0, 1, 0, 0, 0]]]
+
+
+def test_sharp_bounds_of_the_example() -> None:
+    """Of Ravana & Moffat (2010, §3), with R = 5. Documents at 3 and 8 that turn out relevant are beside the
+    five: at most .51, not .71. One of them elsewhere makes the mean one over six.
+    """
+    example = np.array([[[1, 0, -1, 0, 1, 1, 0, -1, 0, 0]]])
+    least, most = AveragePrecision(10).extremes(example, Tally(np.array([[5]]), (1,)), np.array([[1]]))
+    assert least[0, 0] == pytest.approx((1 / 1 + 2 / 5 + 3 / 6) / 6)
+    assert most[0, 0] == pytest.approx((1 / 1 + 2 / 3 + 3 / 5 + 4 / 6 + 5 / 8) / 7)
+
+
+def test_a_topic_without_relevant_documents_scores_nothing() -> None:
+    nothing = Tally(np.array([[0]]), (1,))
+    assert AveragePrecision(3).values(np.array([[[0, 0]]]), nothing).scores().tolist() == [[0]]
+    least, most = AveragePrecision(3).extremes(np.array([[[0, -1]]]), nothing, np.array([[1]]))
+    assert (least.tolist(), most.tolist()) == ([[0]], [[0.5]])
+
+
+@given(st.data())
+def test_drawn_rankings_are_evaluated_as_if_laid_out(data: st.DataObject) -> None:
+    """Documents drawn at places of rankings, some of them at places of several."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    measure = AveragePrecision(int(rng.integers(1, 9)), rel=int(rng.integers(1, 4)))
+    ranked = rng.integers(0, 4, size=(3, measure.cutoff)).astype(np.int16)
+    run, rank = (place.astype(np.int32) for place in np.nonzero(rng.random(ranked.shape) < 0.4))
+    ranked[run, rank] = 0
+    levels, n_documents = (0, 1, 3), 4
+    unknown = rng.integers(0, n_documents, size=len(run)).astype(np.int32)
+    block = rng.integers(0, len(levels), size=(5, n_documents)).astype(np.uint8)
+    completed = np.repeat(ranked[None], len(block), axis=0)
+    completed[:, run, rank] = np.array(levels)[block][:, unknown]
+    of_draws = measure.of_draws(DrawnRankings(ranked, run, rank, unknown, levels))
+    np.testing.assert_allclose(of_draws(block), measure.evaluate(completed), rtol=0, atol=1e-12)
+
+
+def test_drawn_rankings_are_as_deep_as_they_are() -> None:
+    """Relevant at ranks 1, 64, 65, 129 and 200, and in one of two draws at rank 100."""
+    ranked = np.zeros((1, 200), dtype=np.int16)
+    ranked[0, [0, 63, 64, 128, 199]] = 1
+    place = (np.array([x], dtype=np.int32) for x in (0, 99, 0))
+    of_draws = AveragePrecision(200).of_draws(DrawnRankings(ranked, *place, (0, 1)))
+    without, drawn = of_draws(np.array([[0], [1]], dtype=np.uint8))[:, 0]
+    assert without == pytest.approx(1 + 2 / 64 + 3 / 65 + 4 / 129 + 5 / 200, abs=1e-12)
+    assert drawn == pytest.approx(1 + 2 / 64 + 3 / 65 + 4 / 100 + 5 / 129 + 6 / 200, abs=1e-12)

@@ -47,25 +47,13 @@ def test_scaled_example() -> None:
     assert not SDCG(4, rel=3, max_rel=3).is_graded
 
 
-def test_gains_are_kept_in_one_form() -> None:
-    same = [{2: 3.0, 1: 1}, {2: 3}, {0: 0, 2: np.int64(3)}, ((2, 3),)]
-    assert {DCG(10, gain_of=gains) for gains in same} == {DCG(10, gain_of=((2, 3),))}
-    assert str(DCG(10, gain_of={3: 4.5, 2: 3})) == "DCG(gains={2:3,3:4.5})@10"
-    assert DCG(10, gain_of={1: 1}) == DCG(10)
-
-
 def test_gains_that_fall_or_are_none_are_refused() -> None:
     refusals: list[tuple[object, str]] = [
-        ({0: 1, 1: 2}, "level 0 gains 1"),
-        ({1: 3, 2: 2}, "level 2 gains 2, less than level 1"),
-        ({1: 3, 3: 4}, "level 2 gains 2, less than level 1"),
-        ({1: -1}, "level 1 cannot gain -1"),
-        ({1: float("nan")}, "level 1 cannot gain nan"),
-        ({1: "2"}, "level 1 cannot gain '2'"),
-        ({1: True}, "level 1 cannot gain True"),
-        ({"1": 2}, "must be a whole number"),
-        ({-1: 2}, "no relevance is -1"),
-        ({10**9: 10**9}, "no relevance is 1000000000"),
+        *(({0: 1, 1: 2}, "level 0 gains 1"), ({1: 3, 2: 2}, "level 2 gains 2, less than level 1")),
+        *(({1: 3, 3: 4}, "level 2 gains 2, less than level 1"), ({1: -1}, "level 1 cannot gain -1")),
+        *(({1: float("nan")}, "level 1 cannot gain nan"), ({1: "2"}, "level 1 cannot gain '2'")),
+        *(({1: True}, "level 1 cannot gain True"), ({"1": 2}, "must be a whole number")),
+        *(({-1: 2}, "no relevance is -1"), ({10**9: 10**9}, "no relevance is 1000000000")),
         (3, "gains 3 say no level's gain"),
     ]
     for gains, reason in refusals:
@@ -73,18 +61,6 @@ def test_gains_that_fall_or_are_none_are_refused() -> None:
     measure = DCG(2, gain_of={1: 10})
     assert measure.evaluate(np.array([1, 0])).tolist() == 10
     assert "relevance 2 of the judgments gains 2" in str(refused(measure.evaluate, np.array([1, 2])))
-
-
-def test_parameters_out_of_range_are_refused() -> None:
-    for text, reason in (
-        ("nDCG(dcg='ln')@10", "no dcg 'ln'"),
-        ("nDCG(dcg='exp-log2',gains={1:2})@10", "two ways"),
-        ("SDCG(max_rel=0)@10", "min_rel is 0 and max_rel 0"),
-        ("SDCG(min_rel=-1)@10", "min_rel is -1"),
-        ("SDCG(max_rel=1.5)@10", "max_rel must be a whole number"),
-        ("SDCG(max_rel=40000)@10", "at most 32767"),
-    ):
-        assert reason in str(refused(parse_measure, text)), text
 
 
 def test_powers_that_are_no_numbers_are_refused() -> None:

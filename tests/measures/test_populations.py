@@ -32,16 +32,6 @@ def estimates_of(draws: np.ndarray) -> Estimates:
     )
 
 
-def test_with_nothing_unjudged_the_interval_is_that_of_the_t_distribution() -> None:
-    there = population_of(estimates_of(np.repeat(SCORES[None], 40_000, axis=0)), 0.9)
-    of_runs = SCORES / 10
-    ends = stats.t.interval(0.9, 24, of_runs.mean(axis=1), stats.sem(of_runs, axis=1))
-    np.testing.assert_allclose([there.lower, there.upper], ends, atol=0.02 * (ends[1] - ends[0]).max())
-    np.testing.assert_allclose(there.of_topics, stats.sem(of_runs, axis=1) ** 2)
-    np.testing.assert_allclose(there.unjudged_share, 0, atol=1e-12)
-    assert there.has_draws
-
-
 def test_the_parts_of_the_variance_by_hand() -> None:
     draws = np.array([[[2, 4]], [[6, 8]]], dtype=np.int32)  # means .3 and .7, s² of .02 in both draws
     there = population_of(estimates_of(draws))
@@ -49,26 +39,6 @@ def test_the_parts_of_the_variance_by_hand() -> None:
     np.testing.assert_allclose(there.unjudged_share, [0.8])
     assert (there.lower >= 0).all()
     assert (there.upper <= 1).all()
-
-
-def test_twice_the_topics_halve_their_part_of_the_variance() -> None:
-    rng = np.random.default_rng(5)
-    error = rng.integers(0, 2, size=(200, 1, 1))  # that all topics share
-    scores = rng.integers(0, 9, size=(1, 2, 4000))
-    draws = (scores + error).astype(np.int32)
-    few, many = (population_of(estimates_of(draws[:, :, :n])) for n in (2000, 4000))
-    np.testing.assert_allclose(many.of_topics / few.of_topics, 0.5, atol=0.03)
-    np.testing.assert_allclose(many.of_unjudged, few.of_unjudged)
-
-
-def test_the_variance_of_the_draws_is_the_sum_of_the_parts() -> None:
-    rng = np.random.default_rng(6)
-    draws = rng.binomial(10, rng.beta(2, 3, size=(1, 2, 50)), size=(4000, 2, 50)).astype(np.int32)
-    there = population_of(estimates_of(draws))
-    means = population_draws(draws, random_seed=2) / 10
-    student = 49 / 47  # variance of t over that of a normal
-    expected = there.of_unjudged + student * there.of_topics
-    np.testing.assert_allclose(means.var(axis=0), expected, rtol=0.1)
 
 
 def test_without_draws_runs_share_the_resampled_topics() -> None:
@@ -81,12 +51,6 @@ def test_without_draws_runs_share_the_resampled_topics() -> None:
     np.testing.assert_allclose(there.lower[2], 1 - there.upper[0])
     ends = stats.bootstrap((SCORES[0] / 10,), np.mean, confidence_level=0.9, method="percentile", rng=3)
     np.testing.assert_allclose((there.lower[0], there.upper[0]), ends.confidence_interval, atol=0.01)
-
-
-def test_a_method_without_values_on_topics_has_no_interval() -> None:
-    points = dataclasses.replace(estimates_of(SCORES[None]), draws=None, per_topic=np.full((3, 25), np.nan))
-    there = population_of(points)
-    assert np.isnan([there.lower, there.upper, there.of_topics]).all()
 
 
 def test_one_topic_is_refused() -> None:

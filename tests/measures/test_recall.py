@@ -13,11 +13,3 @@ def test_relevant_documents_that_the_ranking_lacks_count() -> None:
     assert Recall(3).values(levels, tally).scores().tolist() == [[0.5, 0]]
     assert Recall(3, rel=2).values(levels, tally).scores().tolist() == [[0.5, 0]]
     assert Recall(1).values(levels, tally).scores().tolist() == [[0.25, 0]]
-
-
-def test_bounds_by_hand() -> None:
-    """One of two relevant documents found; two unjudged ones in the ranking, three elsewhere."""
-    levels, tally = np.array([[[1, -1, -1, 0]]]), Tally(np.array([[2]]), (1,))
-    least, most = Recall(4).extremes(levels, tally, np.array([[3]]))
-    assert least.tolist() == [[1 / 5]]
-    assert most.tolist() == [[3 / 4]]

@@ -1,14 +1,16 @@
-"""The evidence of a model, counted by hand."""
+"""The evidence of a model, counted by hand: of cells, and of rows that no predictor tells apart."""
 
 from __future__ import annotations
 
-from each import cases
-from graphs import MODELS, build, evidence_of
-from toys import EDGE_CASES, toy_collection
+import numpy as np
+import pytest
+from graphs import evidence_of
+from toys import toy_collection
 
-from bayespool.evidence import held_out_counts, judgment_counts
-from bayespool.experiments import load_example
-from bayespool.models import gather_evidence
+from bayespool.collection import Collection, add_judges, labels_from_frame
+from bayespool.evidence import hidden_document_table
+from bayespool.evidence.predictor_table import unjudged_document_table
+from bayespool.models import gather_documents
 
 
 def test_evidence_of_the_toy_is_what_one_counts_by_hand() -> None:
@@ -17,19 +19,11 @@ def test_evidence_of_the_toy_is_what_one_counts_by_hand() -> None:
     assert evidence.organizations == ("north", "south")
     assert evidence.run_ids == ("n1", "n2", "s1", "s2", "u")
     assert evidence.n_pooled_runs == 4
-    cells = list(
-        zip(
-            evidence.hidden_run.tolist(),
-            evidence.hidden_topic.tolist(),
-            evidence.hidden_organization.tolist(),
-            evidence.n_hidden.tolist(),
-            evidence.n_hidden_relevant.tolist(),
-            (3 * evidence.hidden_residual).round(12).tolist(),
-            strict=True,
-        )
-    )
+    e = evidence
+    counted = (e.hidden_run, e.hidden_topic, e.hidden_organization, e.n_hidden, e.n_hidden_relevant)
+    cells = zip(*(of.tolist() for of in (*counted, (3 * e.hidden_residual).round(12))), strict=True)
     # run, topic, organization, documents credited, relevant ones, hidden or unjudged ranks of three
-    assert cells == [
+    assert list(cells) == [
         (0, 0, 0, 1, 1, 2),  # n1 on topic 1: c; b is credited to n2, which ranks it first
         (1, 0, 0, 2, 1, 2),  # n2: b and f
         (1, 1, 0, 2, 2, 2),  # n2 on topic 2: p and r, for n1 too
@@ -39,16 +33,8 @@ def test_evidence_of_the_toy_is_what_one_counts_by_hand() -> None:
         (3, 0, 1, 2, 1, 2),
         (3, 2, 1, 1, 0, 1),
     ]
-    rankings = set(
-        zip(
-            evidence.judged_run.tolist(),
-            evidence.judged_topic.tolist(),
-            evidence.n_judged.tolist(),
-            evidence.n_relevant.tolist(),
-            strict=True,
-        )
-    )
-    assert rankings == {
+    rankings = (of.tolist() for of in (e.judged_run, e.judged_topic, e.n_judged, e.n_relevant))
+    assert set(zip(*rankings, strict=True)) == {
         (0, 0, 1, 1), (0, 1, 1, 0), (0, 2, 2, 0),
         (1, 0, 1, 1), (1, 1, 1, 0), (1, 2, 2, 0),
         (2, 0, 1, 1), (2, 1, 1, 0), (2, 2, 2, 0),
@@ -69,53 +55,75 @@ def test_run_to_score_is_not_its_own_evidence() -> None:
     assert set(alone.hidden_organization.tolist()) == {0}
 
 
-def test_sums_of_the_evidence_are_those_of_the_counts() -> None:
-    example = load_example()
-    held_out = held_out_counts(example, cutoffs=[5, 10])
-    counts = judgment_counts(example, ["new-a", "new-b"], cutoffs=[10, 5])
-    for cutoff, h, t in ((5, 0, 1), (10, 1, 0)):
-        evidence = gather_evidence(held_out, counts, cutoff)
-        assert evidence.n_hidden.sum() == held_out.n_credited[:, :, h].sum()
-        assert evidence.n_hidden_relevant.sum() == held_out.n_credited_relevant[:, :, h].sum()
-        judged = held_out.n_relevant + held_out.n_nonrelevant
-        of_targets = counts.n_relevant + counts.n_nonrelevant
-        assert evidence.n_judged.sum() == judged[:, :, h].sum() + of_targets[:, :, t].sum()
-        assert (
-            evidence.n_relevant.sum() == held_out.n_relevant[:, :, h].sum() + counts.n_relevant[:, :, t].sum()
-        )
+# of the hidden documents b and c of topic 1, p and r of topic 2 and b of topic 3 have a label: all north's
+LABELS = {"1": {"a": 2, "b": 0, "c": 2, "l": 2}, "2": {"p": 0, "r": 2}, "3": {"b": 0}}
+SLOPES = {"precision": (0.2, 0.5), "llm ≥ 2": (1.5, 0.8), "llm without label": (0.0, 0.5)}
 
 
-# Nothing hidden and no organization; no ranking of the run judged; little and enough of everything.
-WITH_A_GRAPH = ("no pool", "nothing judged", "missing topic")
+def labeled() -> Collection:
+    return add_judges(toy_collection(), {"llm": labels_from_frame(LABELS)})
 
 
-@cases("case", EDGE_CASES)
-@cases("cutoff", [1, 5])
-def test_evidence_of_edge_cases_is_sound(case: str, cutoff: int) -> None:
-    collection, run = EDGE_CASES[case]()
-    evidence = evidence_of(collection, run, cutoff=cutoff)
-    assert evidence.run_ids[-1] == run
-    assert len(evidence.run_ids) == evidence.n_pooled_runs + 1
-    assert (evidence.n_hidden >= 1).all()
-    assert (evidence.n_judged >= 1).all()
-    assert ((evidence.n_hidden_relevant >= 0) & (evidence.n_hidden_relevant <= evidence.n_hidden)).all()
-    assert ((evidence.n_relevant >= 0) & (evidence.n_relevant <= evidence.n_judged)).all()
-    assert (evidence.hidden_residual > 0).all()
-    assert (evidence.hidden_residual <= 1).all()
-    assert (evidence.n_hidden <= cutoff * evidence.hidden_residual + 1e-9).all()
-    for name, size in (("topic", evidence.query_ids), ("run", evidence.run_ids)):
-        for table in ("hidden", "judged"):
-            index = getattr(evidence, f"{table}_{name}")
-            assert ((index >= 0) & (index < len(size))).all()
-    assert (
-        (evidence.hidden_organization >= 0) & (evidence.hidden_organization < len(evidence.organizations))
-    ).all()
-    sizes = {
-        "topic": len(collection.query_ids),
-        "organization": len(evidence.organizations),
-        "run": len(evidence.run_ids),
+def gathered():
+    table = hidden_document_table(labeled(), cutoff=3, names=tuple(SLOPES))
+    return gather_documents(labeled(), table, SLOPES)
+
+
+def test_rows_of_rankings_are_split_by_label() -> None:
+    """Run, topic, label, documents, relevant ones: by hand, from the toy's picture."""
+    evidence = gathered()
+    own_scale = evidence.predictors * evidence.unit + evidence.center
+    reaches, is_missing = own_scale[:, 1:].round().astype(int).T.tolist()
+    label = ["none" if m else str(r) for m, r in zip(is_missing, reaches, strict=True)]
+    names = [toy_collection().run_ids[run] for run in evidence.run]
+    topics, counted = (
+        [evidence.query_ids[t] for t in evidence.topic],
+        (evidence.n_hidden, evidence.n_hidden_relevant),
+    )
+    assert set(zip(names, topics, label, *(of.tolist() for of in counted), strict=True)) == {
+        ("n1", "1", "1", 1, 1),  # c
+        ("n2", "1", "0", 1, 0),  # b, which n2 ranks first
+        ("n2", "1", "none", 1, 1),  # f
+        ("n2", "2", "0", 1, 1),  # p
+        ("n2", "2", "1", 1, 1),  # r
+        ("n2", "3", "0", 1, 0),
+        ("s1", "1", "none", 1, 0),
+        ("s1", "2", "none", 2, 1),  # v and w: nothing tells them apart
+        ("s2", "1", "none", 2, 1),
+        ("s2", "3", "none", 1, 0),
     }
-    assert {d: len(c) for d, c in evidence.coords.items()} == sizes
-    if cutoff == 5 and case in WITH_A_GRAPH:
-        for model in MODELS:
-            assert {d: len(c) for d, c in build(model, evidence).coords.items()} == sizes
+    assert len(evidence.run) == 10
+
+
+def test_a_document_without_a_label_is_an_average_one() -> None:
+    """Average over the documents that have one: two of five reach it."""
+    evidence = gathered()
+    assert evidence.center[1:].tolist() == pytest.approx([2 / 5, 7 / 12])
+    missing = evidence.predictors[:, 2] > 0
+    assert missing.sum() == 5
+    assert (evidence.predictors[missing, 1] == 0).all()
+    assert np.unique(evidence.predictors[~missing, 1].round(12)).tolist() == pytest.approx(
+        [-0.4 * 0.8, 0.6 * 0.8]
+    )
+    # the mean over hidden documents is zero, of those with a label for what it reaches
+    means = (evidence.predictors * evidence.n_hidden[:, None]).sum(axis=0)
+    assert means == pytest.approx(0, abs=1e-12)
+
+
+def test_documents_to_predict_are_on_the_same_scale() -> None:
+    collection = labeled()
+    evidence = gathered()
+    table = unjudged_document_table(collection, ("u",), cutoff=3, names=tuple(SLOPES))
+    standard = evidence.standardize(table)
+    assert np.isfinite(standard).all()
+    of = {collection.doc_id(int(pair)): row for pair, row in zip(table.pair, standard, strict=True)}
+    assert of["l"][1:] == pytest.approx([0.6 * 0.8, -7 / 12 * 0.5])  # reaches 2
+    assert of["d"][1:] == pytest.approx([0, 5 / 12 * 0.5])  # without a label
+
+
+def test_evidence_of_some_organizations_keeps_their_rows() -> None:
+    evidence = gathered()
+    north = evidence.of_organizations(np.array([True, False]))
+    assert north.organizations == ("north",)
+    assert north.n_hidden.sum() == 6
+    assert north.center.tolist() == evidence.center.tolist()

@@ -1,36 +1,22 @@
-"""PyMC graphs of the models of cells against their formulas, and their priors."""
+"""PyMC graphs of the models of cells against their formulas, and the parts that models share."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pymc as pm
 import pytest
 from each import cases
-from graphs import (
-    MODELS,
-    NO_LINKER,
-    SPECS,
-    build,
-    evidence_of,
-    free_points,
-    log_odds_of,
-    with_standard_effects,
-)
+from graphs import MODELS, NO_LINKER, build, free_points, log_odds_of, with_standard_effects
 from scipy import stats
 from scipy.linalg import null_space
 from scipy.special import expit, gammaln, logit
 
-from bayespool.errors import InputError
-from bayespool.evidence import held_out_counts, judgment_counts
-from bayespool.evidence.bounds import unjudged_documents
-from bayespool.experiments import load_example
-from bayespool.models import Prior, gather_evidence, parse_prior
+from bayespool.models import Prior
 from bayespool.models.evidence import ModelEvidence
-from bayespool.posterior import new_organization_effect
+from bayespool.models.graphs import binomial, group_effect
 
 SCALES = ("topic", "organization")
 BACKGROUND = {"mu": None, **{f"{s}_effect": s for s in SCALES}, **{f"sigma_{s}": None for s in SCALES}}
@@ -42,21 +28,7 @@ DIMS: dict[str, dict[str, str | None]] = {
     "odds_ratio": {("log_ratio" if name == "c" else name): dim for name, dim in INTERPOLATED.items()},
     "smoothed": INTERPOLATED | {"mu": None, "background_effect": "topic", "sigma_background": None},
 }
-DIMS["odds_ratio"] = {
-    ("log_ratio" if name == "c" else name): dim for name, dim in DIMS["interpolated"].items()
-}
-DIMS["smoothed"] = DIMS["interpolated"] | {
-    "mu": None,
-    "background_effect": "topic",
-    "sigma_background": None,
-}
-
 every_model = cases("model", MODELS)
-SLOW = pytest.mark.slow
-# The smoothed model, whose density is that of its formula, has all that the interpolated one has.
-all_but_one_at_once = pytest.mark.parametrize(
-    "model", ["background", *(pytest.param(model, marks=SLOW) for model in ("interpolated", "smoothed"))]
-)
 
 
 def made_up_evidence(random_seed: int, *, most_judged: int = 10, n_rankings: int = 18) -> ModelEvidence:
@@ -75,75 +47,6 @@ def made_up_evidence(random_seed: int, *, most_judged: int = 10, n_rankings: int
         judged_topic=rng.integers(0, 4, n_rankings), judged_run=rng.integers(0, 5, n_rankings),
         n_judged=n_judged, n_relevant=rng.integers(0, n_judged + 1),
     )  # fmt: skip
-
-
-def without_cells(evidence: ModelEvidence) -> ModelEvidence:
-    """As without a pool: no organization, no pooled run, no hidden document."""
-    targets = evidence.judged_run >= evidence.n_pooled_runs
-    hidden = {n: v[:0] for n, v in evidence.arrays().items() if "hidden" in n}
-    judged = {n: v[targets] for n, v in evidence.arrays().items() if "hidden" not in n}
-    judged["judged_run"] = judged["judged_run"] - evidence.n_pooled_runs
-    return dataclasses.replace(
-        evidence,
-        organizations=(),
-        run_ids=evidence.run_ids[evidence.n_pooled_runs :],
-        n_pooled_runs=0,
-        **hidden,
-        **judged,
-    )
-
-
-def one_of_everything() -> ModelEvidence:
-    """One topic, one organization, no run but its own."""
-    zero, one = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
-    return ModelEvidence(
-        query_ids=("q",), organizations=("o",), run_ids=("r",), n_pooled_runs=1,
-        hidden_topic=zero, hidden_organization=zero, hidden_run=zero,
-        n_hidden=10 * one, n_hidden_relevant=3 * one, hidden_residual=np.ones(1),
-        judged_topic=zero[:0], judged_run=zero[:0], n_judged=one[:0], n_relevant=one[:0],
-    )  # fmt: skip
-
-
-@every_model
-def test_graph_has_named_variables_and_coords(model: str) -> None:
-    evidence = evidence_of(load_example(), ["new-a", "new-b"])
-    graph = build(model, evidence)
-    variables = {v.name for v in [*graph.free_RVs, *graph.deterministics]}
-    assert variables - set(DIMS[model]) == {n for n in variables if n.startswith("standard_")}
-    assert set(DIMS[model]) <= variables
-    for name, dim in DIMS[model].items():
-        dims = graph.named_vars_to_dims.get(name)
-        assert tuple(dims or ()) == (() if dim is None else (dim,)), name
-    assert {d: tuple(c) for d, c in graph.coords.items()} == {
-        "topic": evidence.query_ids,
-        "organization": evidence.organizations,
-        "run": evidence.run_ids,
-    }
-    data = {v.name: v.get_value() for v in graph.data_vars}
-    assert set(data) == set(evidence.arrays())
-    for name, values in evidence.arrays().items():
-        assert np.array_equal(data[name], values), name
-    observed = {"hidden_relevant"} if model == "background" else {"hidden_relevant", "judged_relevant"}
-    assert {v.name for v in graph.observed_RVs} == observed
-
-
-CASES: dict[str, Callable[[], ModelEvidence]] = {
-    "the example": lambda: evidence_of(load_example(), ["new-a", "new-b"]),
-    "no pool": lambda: without_cells(made_up_evidence(1)),
-    "one topic, organization and run": one_of_everything,
-}
-
-
-@SLOW
-@every_model
-@cases("case", CASES)
-def test_density_and_gradient_are_finite_where_sampling_starts(model: str, case: str) -> None:
-    graph = build(model, CASES[case]())
-    point = graph.initial_point()
-    value, gradient = graph.compile_fn([graph.logp(), graph.dlogp()], **NO_LINKER)(point)
-    assert np.isfinite(value)
-    assert len(gradient) == sum(np.size(v) for v in point.values())
-    assert np.isfinite(gradient).all()
 
 
 def zero_sum_log_density(effect: np.ndarray, sigma: float) -> float:
@@ -224,66 +127,6 @@ def test_density_is_the_formula(model: str, centered: bool) -> None:
         assert float(density(point_of(with_standard_effects(values)))) == pytest.approx(expected, rel=1e-6)
 
 
-@all_but_one_at_once
-def test_density_without_hidden_documents_is_the_formula(model: str) -> None:
-    evidence = without_cells(made_up_evidence(5, most_judged=3))
-    graph = build(model, evidence)
-    density = graph.compile_logp(jacobian=False, **NO_LINKER)
-    values = random_values(model, evidence, np.random.default_rng(6))
-    values["organization_effect"] = np.zeros(0)
-    point = free_points(graph)(with_standard_effects(values))
-    assert set(point) == set(graph.initial_point())
-    expected = log_density(model, evidence, {**values, "organization_effect": np.zeros(1)}, centered=False)
-    # no organization, no effect; a scale without a group keeps its prior
-    assert float(density(point)) == pytest.approx(expected, rel=1e-6)
-
-
-@all_but_one_at_once
-def test_log_odds_of_a_run_are_the_graphs(model: str) -> None:
-    """With k = 1 of n = 0 documents the log density of an observation is its logit."""
-    evidence = made_up_evidence(7)
-    graph = build(model, evidence)
-    n_runs, n_topics = len(evidence.run_ids), len(evidence.query_ids)
-    run, topic = (index.ravel() for index in np.indices((n_runs, n_topics)))
-    rng = np.random.default_rng(8)
-    residual = rng.random((n_runs, n_topics))
-    residual[0] = 1.0
-    organization = rng.integers(0, 3, n_runs)
-    n = np.zeros(n_runs * n_topics, dtype=np.int64)
-    cells = {
-        "hidden_topic": topic,
-        "hidden_run": run,
-        "hidden_organization": organization[run],
-        "hidden_residual": residual.ravel(),
-        "n_hidden": n,
-        "n_hidden_relevant": n + 1,
-    }
-    pm.set_data({name: values for name, values in cells.items() if name in graph.named_vars}, model=graph)
-    likelihood = graph.compile_logp(vars=[graph["hidden_relevant"]], sum=False, **NO_LINKER)
-    point_of = free_points(graph)
-    for _ in range(3):
-        values = random_values(model, evidence, rng)
-        (of_graph,) = likelihood(point_of(with_standard_effects(values)))
-        draws = {name: np.asarray(value)[None] for name, value in values.items()}
-        ours = log_odds_of(model, draws, np.arange(n_runs), residual)
-        assert ours.shape == (1, n_runs, n_topics)
-        effect = values["organization_effect"][organization]
-        assert of_graph.reshape(n_runs, n_topics) == pytest.approx(ours[0] + effect[:, None], rel=1e-9)
-
-
-@every_model
-def test_log_odds_take_the_runs_asked_for(model: str) -> None:
-    evidence = made_up_evidence(9)
-    rng = np.random.default_rng(10)
-    drawn = [random_values(model, evidence, rng) for _ in range(6)]
-    draws = {name: np.stack([np.asarray(d[name]) for d in drawn]) for name in drawn[0]}
-    residual = rng.random((5, 4))
-    everything = log_odds_of(model, draws, np.arange(5), residual)
-    some = log_odds_of(model, draws, np.array([4, 1]), residual[[4, 1]])
-    assert everything.shape == (6, 5, 4)
-    assert np.array_equal(some, everything[:, [4, 1]])
-
-
 def test_log_odds_by_hand() -> None:
     draws = {
         "mu": np.array([-1.0]),
@@ -304,69 +147,27 @@ def test_log_odds_by_hand() -> None:
     assert log_odds_of("smoothed", draws, run, residual)[0, 0] == pytest.approx(logit(q))
 
 
-# --- priors ------------------------------------------------------------------------------------------------
+def test_binomial_has_the_mass_and_draws_of_one() -> None:
+    n, k, eta = np.array([1, 4, 10, 3]), np.array([0, 4, 3, 0]), np.array([0.3, -2.0, 1.0, -30.0])
+    with pm.Model() as graph:
+        x = pm.Normal("x")
+        binomial("k", eta + x, n, k)
+    (terms,) = graph.compile_logp(vars=[graph["k"]], sum=False, **NO_LINKER)({"x": np.array(0.0)})
+    coefficient = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    assert terms == pytest.approx(stats.binom(n, expit(eta)).logpmf(k) - coefficient, rel=1e-7)
+    with pm.do(graph, {"x": np.array(0.0)}):
+        drawn = pm.draw(pm.do(graph, {"x": np.array(0.0)})["k"], draws=4000, random_seed=1, **NO_LINKER)
+    assert drawn.dtype == np.int64
+    p = expit(eta)
+    error = np.sqrt(n * p * (1 - p) / 4000)
+    assert (np.abs(drawn.mean(axis=0) - n * p) <= 5 * error + 1e-12).all()
+    assert drawn.var(axis=0)[1:3] == pytest.approx((n * p * (1 - p))[1:3], rel=0.15)
 
 
-OTHER = {
-    "c": Prior("Beta", (5.0, 1.0)),
-    "sigma": Prior("Exponential", (3.0,)),
-    "": Prior("Normal", (1.0, 0.5)),
-}
-DENSITY_OF_OTHER = {"c": stats.beta(5, 1), "sigma": stats.expon(scale=1 / 3), "": stats.norm(1, 0.5)}
-
-
-@all_but_one_at_once
-def test_each_prior_is_an_argument(model: str) -> None:
-    evidence = one_of_everything() if model == "background" else made_up_evidence(11)
-    names = SPECS[model].prior_names
-    assert set(names) == {n for n, dim in DIMS[model].items() if dim is None}
-    kinds = {n: "c" if n == "c" else "sigma" if n.startswith("sigma") else "" for n in names}
-    graph = build(model, evidence, **{n: OTHER[kind] for n, kind in kinds.items()})
-    values = random_values(model, made_up_evidence(11), np.random.default_rng(12))
-    sampled = [graph[n] for n in names if graph[n] in graph.free_RVs]
-    assert sampled
-    terms = graph.compile_logp(vars=sampled, jacobian=False, sum=False, **NO_LINKER)
-    effects = [v.name for v in graph.free_RVs if v.name not in names]
-    zeros = {n: np.zeros([len(graph.coords[d]) for d in graph.named_vars_to_dims[n]]) for n in effects}
-    found = terms(free_points(graph)({**values, **zeros}))
-    for variable, term in zip(sampled, found, strict=True):
-        expected = DENSITY_OF_OTHER[kinds[variable.name]].logpdf(values[variable.name])
-        assert float(term) == pytest.approx(expected, abs=1e-6), variable.name
-
-
-def test_unusable_prior_is_an_error_of_the_users() -> None:
-    for model in MODELS:
-        with pytest.raises(InputError, match=r"prior of sigma_topic: .* distribution 'HalfNorml'"):
-            build(model, made_up_evidence(1), sigma_topic=parse_prior("HalfNorml(1)"))
-
-
-def prior_draws(model: str, evidence: ModelEvidence, n: int, random_seed: int) -> dict[str, np.ndarray]:
-    graph = build(model, evidence)
-    drawn = pm.draw([graph[name] for name in DIMS[model]], draws=n, random_seed=random_seed, **NO_LINKER)
-    return dict(zip(DIMS[model], drawn, strict=True))
-
-
-@pytest.mark.slow
-@every_model
-def test_prior_predicts_scores_that_make_sense(model: str) -> None:
-    """Without any pooled run: no score outside the bounds, and neither ignorance nor certainty inside."""
-    example = load_example().with_pool(np.zeros(23, dtype=bool), 0)
-    counts = judgment_counts(example, ["new-a", "new-b"], cutoffs=10)
-    evidence = gather_evidence(held_out_counts(example, cutoffs=10), counts, 10)
-    assert (evidence.organizations, len(evidence.n_hidden)) == ((), 0)
-    draws = prior_draws(model, evidence, 2000, 1)
-    rng = np.random.default_rng(2)
-    log_odds = log_odds_of(model, draws, np.arange(2), counts.residual[:, :, 0])
-    effect = new_organization_effect(draws["sigma_organization"], 0, np.arange(2), rng)
-    run, topic, _, _ = unjudged_documents(example, ["new-a", "new-b"], cutoff=10)
-    relevant = rng.logistic(size=(len(log_odds), len(run))) < (log_odds + effect[:, :, None])[:, run, topic]
-    # new-b has 44 unjudged documents on 20 topics. Its share of relevant ones lies between about 1 % and 60 %
-    # (the papers' constants are 1 % to 5 %, domain collections run to a third and more), every value of that
-    # range is likely enough to be found if it is true, and no such value is all but certain.
-    share = relevant[:, run == 1].mean(axis=1)
-    low, quarter, middle, three_quarters, high = np.quantile(share, [0.025, 0.25, 0.5, 0.75, 0.975])
-    assert low <= 0.05
-    assert 0.02 < quarter < 0.15
-    assert 0.06 < middle < 0.3
-    assert 0.15 < three_quarters < 0.45
-    assert 0.4 < high < 0.9
+@cases("n_groups", [0, 1])
+def test_single_group_has_no_effect_and_keeps_its_scale(n_groups: int) -> None:
+    with pm.Model(coords={"group": list("ab")[:n_groups]}) as graph:
+        effect = group_effect("group", Prior("HalfNormal", (1.0,)), "group", centered=True)
+    assert effect.eval(mode="FAST_COMPILE").tolist() == [0.0] * n_groups
+    assert [v.name for v in graph.free_RVs] == ["sigma_group"]
+    assert graph.named_vars_to_dims["group_effect"] == ("group",)

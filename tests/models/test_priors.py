@@ -1,18 +1,26 @@
-"""Priors as values: their text, the variables they become, what is refused."""
+"""Priors: their texts, draws, densities and variables, and what is refused."""
 
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import numpy as np
 import pymc as pm
 import pytest
 from each import cases
 from scipy import stats
+from scipy.special import expit
 
 from bayespool.errors import InputError
-from bayespool.models import Prior, parse_prior
-from bayespool.models.priors import FAMILIES, PARAMETERS
+from bayespool.models import draw_prior, parse_prior
+from bayespool.models.priors import (
+    FAMILIES,
+    PARAMETERS,
+    log_density_of_coefficient,
+    log_density_of_scale,
+    refuse_no_density,
+)
 
 
 @cases(
@@ -34,12 +42,6 @@ def test_text_becomes_a_prior(text: str, distribution: str, args: tuple[float, .
     prior = parse_prior(text)
     assert (prior.distribution, prior.args) == (distribution, args)
     assert all(isinstance(a, float) for a in prior.args)
-
-
-def test_text_of_a_prior_is_the_prior_again() -> None:
-    for prior in (Prior("Normal", (-2.2, 1.5)), Prior("Beta", (2.0, 2.5)), Prior("HalfNormal", (1e-6,))):
-        assert parse_prior(str(prior)) == prior
-    assert str(Prior("Normal", (-2.0, 0.25))) == "Normal(-2, 0.25)"
 
 
 def test_text_that_is_no_prior_is_refused() -> None:
@@ -79,12 +81,9 @@ def test_names_of_parameters_are_those_of_pymc_in_its_order(name: str) -> None:
 
 DENSITIES = [
     ("Normal(-2.2, 1.5)", 0.4, stats.norm(-2.2, 1.5)),
-    ("HalfNormal(0.7)", 0.4, stats.halfnorm(scale=0.7)),
-    ("Beta(2, 2.5)", 0.4, stats.beta(2, 2.5)),
-    ("Logistic(0, 1)", 0.4, stats.logistic(0, 1)),
-    ("StudentT(3, 0.5)", 0.4, stats.t(3, 0.5)),
-    ("Exponential(2)", 0.4, stats.expon(scale=1 / 2)),
-    ("Uniform(-1, 3)", 0.4, stats.uniform(-1, 4)),
+    *(("HalfNormal(0.7)", 0.4, stats.halfnorm(scale=0.7)), ("Beta(2, 2.5)", 0.4, stats.beta(2, 2.5))),
+    *(("Logistic(0, 1)", 0.4, stats.logistic(0, 1)), ("StudentT(3, 0.5)", 0.4, stats.t(3, 0.5))),
+    *(("Exponential(2)", 0.4, stats.expon(scale=1 / 2)), ("Uniform(-1, 3)", 0.4, stats.uniform(-1, 4))),
 ]
 
 
@@ -113,16 +112,110 @@ def test_variable_of_no_continuous_distribution_or_of_other_parameters_is_refuse
         parse_prior("halfnormal(1)").check_distribution("sigma_topic")
 
 
-def test_prior_is_a_value() -> None:
-    prior = Prior("Normal", (0.0, 1.0))
-    assert parse_prior(prior) is prior == Prior("Normal", (0.0, 1.0))
-    assert len({prior, Prior("Normal", (0.0, 1.0)), Prior("Normal", (0.0, 2.0))}) == 2
-    with pytest.raises(AttributeError):
-        prior.args = (1.0,)  # type: ignore[misc]
+@cases(
+    ("text", "reference"),
+    [
+        ("Beta(2, 2.5)", stats.beta(2, 2.5)),
+        ("Cauchy(1, 2)", stats.cauchy(1, 2)),
+        ("Exponential(2)", stats.expon(scale=0.5)),
+        ("Gamma(3, 2)", stats.gamma(3, scale=0.5)),
+        ("HalfCauchy(2)", stats.halfcauchy(scale=2)),
+        ("HalfNormal(0.7)", stats.halfnorm(scale=0.7)),
+        ("HalfStudentT(4, 2)", stats.foldnorm(0)),  # replaced below
+        ("InverseGamma(3, 2)", stats.invgamma(3, scale=2)),
+        ("Laplace(1, 2)", stats.laplace(1, 2)),
+        ("LogNormal(0.5, 0.4)", stats.lognorm(0.4, scale=np.exp(0.5))),
+        ("Logistic(-1, 0.5)", stats.logistic(-1, 0.5)),
+        ("Normal(-2.2, 1.5)", stats.norm(-2.2, 1.5)),
+        ("StudentT(5, 1, 2)", stats.t(5, 1, 2)),
+        ("Uniform(2, 5)", stats.uniform(2, 3)),
+    ],
+)
+def test_draws_follow_the_prior(text: str, reference: Any) -> None:
+    draws = draw_prior(parse_prior(text), 4000, np.random.default_rng(1))
+    if text.startswith("HalfStudentT"):
+        assert draws.min() >= 0
+        draws, reference = np.append(draws, -draws) / 2, stats.t(4)
+    assert stats.kstest(draws, reference.cdf).pvalue > 1e-4
 
 
-def test_variables_draw_from_the_prior() -> None:
-    with pm.Model():
-        variable = parse_prior("Beta(2, 2.5)").variable("c")
-    draws = np.asarray(pm.draw(variable, draws=4000, random_seed=1, mode="FAST_COMPILE"))
-    assert stats.kstest(draws, stats.beta(2, 2.5).cdf).pvalue > 1e-4
+def test_unknown_prior_is_named() -> None:
+    with pytest.raises(InputError, match=r"cannot draw from the prior Kumaraswamy\(1, 1\)"):
+        draw_prior(parse_prior("Kumaraswamy(1, 1)"), 3, np.random.default_rng(1))
+    with pytest.raises(InputError, match="has 1 parameters, not 2"):
+        draw_prior(parse_prior("Normal(1)"), 3, np.random.default_rng(1))
+
+
+@cases(
+    ("text", "shift", "reference"),
+    [
+        ("Normal(-2.2, 1.5)", 0.0, stats.norm(-2.2, 1.5)),
+        ("Logistic(-1, 0.5)", 0.7, stats.logistic(-0.3, 0.5)),
+    ],
+)
+def test_density_of_a_coefficient_is_that_of_the_distribution(
+    text: str, shift: float, reference: Any
+) -> None:
+    x = np.linspace(-4, 3, 9)
+    density = log_density_of_coefficient("mu", parse_prior(text), shift=shift)
+    off = density(x)[0] - reference.logpdf(x)
+    assert off == pytest.approx(np.full(9, off[0]))
+    assert_derivatives(density, x)
+
+
+def test_density_of_a_logit_has_the_jacobian() -> None:
+    x = np.linspace(-4, 3, 9)
+    density = log_density_of_coefficient("c", parse_prior("Beta(2, 2.5)"), logit=True)
+    p = expit(x)
+    assert density(x)[0] == pytest.approx(stats.beta(2, 2.5).logpdf(p) + np.log(p * (1 - p)))
+    assert_derivatives(density, x)
+
+
+@cases(
+    ("text", "reference"),
+    [("HalfNormal(0.7)", stats.halfnorm(scale=0.7)), ("Exponential(2)", stats.expon(scale=0.5))],
+)
+def test_density_of_a_log_scale_has_the_jacobian(text: str, reference: Any) -> None:
+    density, theta = log_density_of_scale("sigma_topic", parse_prior(text)), np.linspace(-3, 1, 5)
+    off = [density(t) - reference.logpdf(np.exp(t)) - t for t in theta]
+    assert off == pytest.approx([off[0]] * 5)
+
+
+def assert_derivatives(density: Any, x: np.ndarray) -> None:
+    (above, *_), (below, *_) = density(x + 1e-4), density(x - 1e-4)
+    value, first, second = density(x)
+    assert first == pytest.approx((above - below) / 2e-4, abs=1e-6)
+    assert second == pytest.approx((above - 2 * value + below) / 1e-8, abs=1e-5)
+
+
+@cases(
+    ("name", "prior", "engine", "message"),
+    [
+        ("mu", "Foo(1)", "laplace", r"prior of mu: the laplace engine takes .*, not Foo\(1\)"),
+        ("mu", "Foo(1)", "nuts", "prior of mu: PyMC has no continuous distribution 'Foo'"),
+        ("mu", "Normal(0, -1)", "laplace", r"prior of mu: Normal\(0, -1\) is not a density"),
+        (
+            "sigma_topic",
+            "Normal(0, 1)",
+            "laplace",
+            r"prior of sigma_topic: Normal\(0, 1\) reaches below 0, .*; write it like HalfNormal\(1\)",
+        ),
+        ("sigma_topic", "StudentT(3, 0, 1)", "nuts", "reaches below 0, and a scale does not"),
+        ("sigma_topic", "Uniform(-1, 1)", "nuts", "reaches below 0, and a scale does not"),
+        ("sigma_topic", "halfnormal(1)", "laplace", "did you mean 'HalfNormal'"),
+        ("sigma_topic", "HalfNormal(-1)", "laplace", "is not a density"),
+        ("c", "Beta(2, -1)", "laplace", "is not a density"),
+    ],
+)
+def test_what_has_no_density_is_refused_without_a_model(
+    name: str, prior: str, engine: str, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        refuse_no_density(name, parse_prior(prior), engine)
+
+
+def test_what_has_a_density_is_let_through() -> None:
+    for name, prior in (("mu", "Normal(0, 1)"), ("sigma_topic", "HalfNormal(1)"), ("c", "Beta(2, 2.5)")):
+        for engine in ("laplace", "nuts"):
+            refuse_no_density(name, parse_prior(prior), engine)
+    refuse_no_density("mu", parse_prior("SkewNormal(0, 1, 2)"), "nuts")  # which PyMC alone has

@@ -14,13 +14,12 @@ from fits import compile_once, sample_quietly
 from own_models import BARE, OWN, OWN_OF_COUNTS, OWN_OF_DOCUMENTS
 from small import small
 
-from bayespool import check_models, complete, leave_out, register_model, score, self_calibrate
+from bayespool import complete, register_model, score, self_calibrate
 from bayespool.errors import InputError
 from bayespool.experiments import load_example, self_calibration_frame
-from bayespool.experiments.preparing import versions_of_own
 from bayespool.inference import NUTS, Laplace
 from bayespool.measures import parse_measure
-from bayespool.models import MODEL_NAMES, MODELS, Effect, Linear, ModelSpec, Prior, model_named
+from bayespool.models import MODEL_NAMES, MODELS, Effect, Linear, ModelSpec, model_named
 from bayespool.posterior import PosteriorEstimator, ScoringProblem
 from bayespool.scoring import ESTIMATORS, parse_estimator
 
@@ -33,11 +32,6 @@ def registries_as_they_were() -> Iterator[None]:
     for registry, entries in zip(registries, before, strict=True):
         registry.clear()
         registry.update(entries)
-
-
-@pytest.fixture(params=OWN)
-def own(request: pytest.FixtureRequest) -> ModelSpec:
-    return register_model(OWN[request.param])
 
 
 def each_own() -> Iterator[ModelSpec]:
@@ -69,19 +63,10 @@ def test_own_model_completes_and_is_an_estimator() -> None:
         assert {"sigma_organization", "new_run", "log_likelihood"} < set(found.quantities)
 
 
-DEAR = (pytest.mark.slow, pytest.mark.at_a_desk)
-
-one_of_all = pytest.mark.parametrize(
-    "own",
-    [pytest.param(name, marks=() if name == "interaction" else DEAR) for name in OWN],
-    indirect=True,
-)
-"""It has what the others have, and effects of organizations on topics."""
-
-
+# A model with effects of organizations on topics has what the others have.
 @pytest.mark.slow
-@one_of_all
-def test_both_engines_agree_on_an_own_model(own: ModelSpec) -> None:
+def test_both_engines_agree_on_an_own_model() -> None:
+    own = register_model(OWN["interaction"])
     prepared = task().prepare(own, {})
     evidence = prepared.evidence
     fast = Laplace(draws=4000).fit(prepared.spec, evidence, 1)
@@ -91,52 +76,22 @@ def test_both_engines_agree_on_an_own_model(own: ModelSpec) -> None:
     for name in own.prior_names:
         one, other = fast.draws()[name], reference.draws()[name]
         assert one.mean(axis=0) == pytest.approx(other.mean(axis=0), abs=0.15 * np.max(other.std(axis=0)))
-    if "interaction" in own.effects:
-        one, other = (fit.draws()["interaction_effect"] for fit in (fast, reference))
-        spread = other.std(axis=0)
-        assert np.abs(other.mean(axis=0) / spread).max() > 0.5  # much is known of some
-        assert (one.mean(axis=0) - other.mean(axis=0)) / spread == pytest.approx(0, abs=0.15)
-        ratio = one.std(axis=0) / spread
-        assert np.mean(ratio) == pytest.approx(1, abs=0.05)
-        assert ratio == pytest.approx(1, abs=0.15)  # of a hundred, with the sampler's error of 2 % each
+    one, other = (fit.draws()["interaction_effect"] for fit in (fast, reference))
+    spread = other.std(axis=0)
+    assert np.abs(other.mean(axis=0) / spread).max() > 0.5  # much is known of some
+    assert (one.mean(axis=0) - other.mean(axis=0)) / spread == pytest.approx(0, abs=0.15)
+    ratio = one.std(axis=0) / spread
+    assert np.mean(ratio) == pytest.approx(1, abs=0.05)
+    assert ratio == pytest.approx(1, abs=0.15)  # of a hundred, with the sampler's error of 2 % each
 
 
 @pytest.mark.slow
-@one_of_all
-def test_own_model_is_checked_and_left_out_in_workers(own: ModelSpec) -> None:
-    checks = check_models(load_example(), models=("mine", "ratio"), draws=50)
-    assert checks["mine", "P@10"].draws.shape == checks["ratio", "P@10"].draws.shape
-    assert "prior" in checks.containers["P@10", "mine"].children
-    settings: dict[str, Any] = {"estimators": ["posterior-mine"], "draws": 40, "chains": 1}
-    here = leave_out(load_example(), "P@10", **settings).to_frame()
-    in_workers = leave_out(load_example(), "P@10", n_jobs=2, **settings).to_frame()
-    np.testing.assert_array_equal(here["value"], in_workers["value"])
-    changed = {"level": "Normal(0, 0.3)", "a": "Normal(2, 0.1)"}
-    register_model(own.with_priors(changed))  # the workers that wait have the former
-    again = leave_out(load_example(), "P@10", n_jobs=2, **settings).to_frame()
-    assert (here["value"] != again["value"]).any()
-
-
-@pytest.mark.slow
-@one_of_all
 @pytest.mark.parametrize("engine", ["laplace", pytest.param("nuts", marks=pytest.mark.at_a_desk)])
-def test_own_model_is_calibrated(own: ModelSpec, engine: Any, repetitions: Callable[[int, int], int]) -> None:
+def test_own_model_is_calibrated(engine: Any, repetitions: Callable[[int, int], int]) -> None:
+    register_model(OWN["interaction"])
     (found,) = self_calibrate("mine", engine=engine, n_simulations=repetitions(200, 40))
     frame = self_calibration_frame([found])
     assert frame["uniform"].all(), frame.to_string()
-
-
-def test_stored_work_is_told_apart_by_own_models() -> None:
-    def described() -> dict[str, Any]:
-        return versions_of_own([("mine", PosteriorEstimator(model="mine"))])
-
-    for own in each_own():
-        before = described()
-        assert list(before) == ["own models"]
-        assert described() == before
-        assert versions_of_own([("ratio", PosteriorEstimator(model="ratio"))]) == {}
-        register_model(own.with_priors({"sigma_organization": "HalfNormal(0.1)"}))
-        assert described() != before
 
 
 def test_an_estimator_travels_without_its_model() -> None:
@@ -147,16 +102,6 @@ def test_an_estimator_travels_without_its_model() -> None:
     del MODELS["mine"]
     with pytest.raises(InputError, match="no model 'mine'; known: background, "):
         pickle.loads(sent).estimate(load_example(), "new-b", "P@10")
-
-
-@cases("model", MODEL_NAMES)
-def test_spec_is_a_value(model: str) -> None:
-    spec = MODELS[model]
-    assert pickle.loads(pickle.dumps(spec)) == spec
-    other = spec.with_priors({"sigma_topic": "Exponential(2)", "not there": "Normal(0, 1)"})
-    assert other != spec
-    assert other.effects["topic"].scale == Prior("Exponential", (2.0,))
-    assert other.with_priors({"sigma_topic": str(spec.effects["topic"].scale)}) == spec
 
 
 def test_names_of_the_package_are_taken() -> None:
@@ -189,8 +134,8 @@ NO_MODELS: tuple[tuple[ModelSpec, dict[str, Any], str], ...] = (
     (OWN_OF_DOCUMENTS, {"effects": {}}, "effect organization is in a formula but not declared"),
     (
         OWN_OF_DOCUMENTS,
-        {"effects": {**OWN_OF_DOCUMENTS.effects, "topic": Effect("topic")}},
-        "effect topic is declared but in no formula",
+        {"effects": OWN_OF_DOCUMENTS.effects | {"topic": Effect("topic")}},
+        "topic is declared but in no formula",
     ),
     (
         OWN_OF_DOCUMENTS,
@@ -245,16 +190,6 @@ NO_MODELS: tuple[tuple[ModelSpec, dict[str, Any], str], ...] = (
 def test_what_makes_no_model_is_refused(spec: ModelSpec, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         dataclasses.replace(spec, **changes)
-
-
-def test_priors_may_be_texts() -> None:
-    of_texts = dataclasses.replace(
-        OWN_OF_DOCUMENTS,
-        coefficients={"level": "Normal(-2, 1.5)", "slope": "Normal(mu=0, sigma=1)"},
-        effects={"organization": Effect("organization", "HalfNormal(0.7)")},  # type: ignore[arg-type]
-    )
-    assert of_texts == OWN_OF_DOCUMENTS
-    assert str(of_texts.effects["organization"].scale) == "HalfNormal(0.7)"
 
 
 def test_a_scale_that_may_be_negative_is_refused_by_either_engine() -> None:

@@ -20,7 +20,7 @@ FAULTS = (
         "collection/objects.py",
         '"label", "rank", "run_id") for name in NAMES[ours]}',
         '"label", "run_id") for name in NAMES[ours]}',
-        "collection/test_objects.py",
+        "collection/test_frames.py",
         "a JSON or Parquet run cannot be ordered by its ranks",
     ),
     Fault(
@@ -36,7 +36,7 @@ FAULTS = (
         "collection/joining.py",
         'in enumerate(read_text(path).split(b"\\n"), start=1)',
         'in enumerate(read_text(path).split(b"\\n"))',
-        "collection/test_joining.py",
+        "collection/test_readers.py",
         "two files that contradict each other are named with the wrong lines",
     ),
     Fault(
@@ -44,7 +44,7 @@ FAULTS = (
         "collection/ties.py",
         "    tied[:-1] |= same\n",
         "",
-        "collection/test_ties.py",
+        "collection/test_build.py",
         "the note on ties counts a rank less of each tie",
     ),
     Fault(
@@ -52,7 +52,7 @@ FAULTS = (
         "collection/samples.py",
         "np.where(relevance <= _NOT_SAMPLED, -1, relevance)",
         "np.where(relevance < _NOT_SAMPLED, -1, relevance)",
-        "collection/test_samples.py",
+        "collection/test_scope.py",
         "documents that nobody judged count as judged nonrelevant",
     ),
     Fault(
@@ -164,7 +164,7 @@ FAULTS = (
         "names.py",
         "if keyword.arg in fixed or (known is not None and keyword.arg not in known):",
         "if known is not None and keyword.arg not in known:",
-        "test_texts.py",
+        "test_names.py",
         "a name that stands for a setting is given another value of it",
     ),
     Fault(
@@ -196,7 +196,7 @@ FAULTS = (
         "experiments/grading.py",
         "    graded = rows[open_]\n",
         "    graded = rows\n",
-        "experiments/test_intervals.py",
+        "experiments/test_grading.py",
         "intervals look narrower, and better, for runs that need none",
     ),
     Fault(

@@ -100,7 +100,7 @@ FAULTS = (
         "corrections/horvitz_thompson.py",
         "1 / inclusion - 1), 0.0)",
         "1 / inclusion), 0.0)",
-        "corrections/test_horvitz_thompson.py",
+        "corrections/test_of_samples.py",
         "the estimate from a sample is too high by all that is judged",
     ),
     Fault(
@@ -108,7 +108,7 @@ FAULTS = (
         "corrections/angelopoulos.py",
         "float(left.var(ddof=1))",
         "float(left.var())",
-        "corrections/test_angelopoulos.py",
+        "corrections/test_predictions_put_right.py",
         "the interval of prediction-powered inference is too narrow",
     ),
     Fault(
@@ -116,7 +116,7 @@ FAULTS = (
         "corrections/oosterhuis.py",
         "np.ceil(share * n_sets - 1e-9).astype(np.int64) - 1",
         "np.ceil(share * n_sets - 1e-9).astype(np.int64)",
-        "corrections/test_oosterhuis.py",
+        "corrections/test_predictions_put_right.py",
         "the interval of conformal risk control is too narrow",
     ),
     Fault(
@@ -140,7 +140,7 @@ FAULTS = (
         "corrections/aslam_pavlu.py",
         "np.maximum(size * (n_chosen - 1), 1)",
         "np.maximum(size * n_chosen, 1)",
-        "corrections/test_aslam_pavlu.py",
+        "corrections/test_of_samples.py",
         "statAP of a stratified sample is biased",
     ),
     Fault(
@@ -148,7 +148,7 @@ FAULTS = (
         "models/priors.py",
         "log_scale=lambda theta, s: theta - 0.5 * (np.exp(theta) / s) ** 2",
         "log_scale=lambda theta, s: -0.5 * (np.exp(theta) / s) ** 2",
-        "models/test_families.py",
+        "models/test_priors.py",
         "the Laplace engine fits another prior than NUTS",
     ),
     Fault(
@@ -180,7 +180,7 @@ FAULTS = (
         "inference/kernels.py",
         "second[1, 1, i] = share * s[0] * d[1] * (1 - 2 * s[1]) * scale",
         "second[1, 1, i] = share * s[0] * d[1] * (1 - s[1]) * scale",
-        "inference/test_kernels.py inference/test_density.py",
+        "inference/test_arrow.py inference/test_density.py",
         "intervals of the product model have the wrong width",
     ),
     Fault(
@@ -188,7 +188,7 @@ FAULTS = (
         "inference/modes.py",
         "left - np.log(2 * _LEFT_MEAN_DISTANCE),",
         "left - np.log(_LEFT_MEAN_DISTANCE),",
-        "inference/test_points.py",
+        "inference/test_modes.py",
         "small scales are drawn twice or half as often as they should be",
     ),
     Fault(
@@ -220,7 +220,7 @@ FAULTS = (
         "posterior/mixtures.py",
         "    if not problem.asked.given:\n        effect = effect + shift\n",
         "    effect = effect + shift\n",
-        "posterior/test_components.py",
+        "posterior/test_effects.py",
         "a sensitivity check shifts levels that it should leave alone",
     ),
     Fault(
@@ -276,7 +276,7 @@ FAULTS = (
         "experiments/simulation.py",
         'key_of(random_seed, "share")',
         'key_of(random_seed, "label")',
-        "experiments/test_simulated_judges.py",
+        "experiments/test_simulation.py",
         "a simulated judge leaves out the documents that it likes",
     ),
     Fault(
@@ -324,7 +324,7 @@ FAULTS = (
         "scoring/judging_influence.py",
         "self.covariance -= share[:, None] * row",
         "self.covariance += share[:, None] * row",
-        "scoring/test_judging_belief.py",
+        "scoring/test_judging_influence.py",
         "documents are chosen that say what is known already",
     ),
     Fault(
@@ -332,7 +332,7 @@ FAULTS = (
         "scoring/judging_influence.py",
         "at_first, later = np.sqrt(before), np.sqrt(left)",
         "at_first, later = before, left",
-        "scoring/test_judging_goals.py",
+        "scoring/test_judging_influence.py",
         "judging is said to be done long before it is",
     ),
     Fault(
@@ -340,7 +340,7 @@ FAULTS = (
         "experiments/grading.py",
         "below, equal = (draws < observed).mean(axis=0),",
         "below, equal = (draws <= observed).mean(axis=0),",
-        "experiments/test_uniformity.py",
+        "experiments/test_grading.py",
         "PIT values go beyond 1, and calibrated models look wrong",
     ),
     Fault(
@@ -348,7 +348,7 @@ FAULTS = (
         "experiments/grading.py",
         'method="holm"',
         'method="fdr_bh"',
-        "experiments/test_uniformity.py",
+        "experiments/test_grading.py",
         "models that are right are called wrong more often than is said",
     ),
     Fault(
@@ -364,7 +364,7 @@ FAULTS = (
         "experiments/predictions.py",
         "np.flatnonzero(np.isfinite(densities).all(axis=1) & ~mine)",
         "np.flatnonzero(np.isfinite(densities).all(axis=1))",
-        "experiments/test_predictions.py",
+        "experiments/test_predictions.py experiments/test_checks.py",
         "the combined model is graded on what its weights were chosen by",
     ),
     Fault(

@@ -60,7 +60,7 @@ FAULTS = (
         "comparisons/significance.py",
         "passed = ordered * (n - k + 1) <= level",
         "passed = ordered * (n - k) <= level",
-        "comparisons/test_repeated_tests.py",
+        "comparisons/test_significance.py",
         "too many pairs are significant in a draw",
     ),
     Fault(
@@ -100,7 +100,7 @@ FAULTS = (
         "experiments/grading.py",
         "distance / n_draws - spread / n_draws**2",
         "distance / n_draws - spread / (n_draws * max(n_draws - 1, 1))",
-        "experiments/test_calibration.py",
+        "experiments/test_grading.py",
         "the CRPS is another one than is documented",
     ),
     Fault(
@@ -108,7 +108,7 @@ FAULTS = (
         "experiments/storage.py",
         "if not is_whole or digest != _digest(metadata, rows):",
         "if not is_whole:",
-        "experiments/test_resampling.py experiments/test_storage.py",
+        "experiments/test_storage.py experiments/test_running.py",
         "a file that was changed counts as a finished fold",
     ),
     Fault(
@@ -140,7 +140,7 @@ FAULTS = (
         "experiments/grading.py",
         "estimates.std * n_all / n_topics",
         "estimates.std",
-        "experiments/test_intervals.py",
+        "experiments/test_grading.py",
         "standard errors have another denominator than the scores",
     ),
     Fault(
@@ -164,7 +164,7 @@ FAULTS = (
         "tables/formatting.py",
         'return "< 0.0001" if p < 0.00005',
         'return "< 0.0001" if p < 0.0005',
-        "tables/test_numbers.py",
+        "tables/test_formatting.py",
         "a p-value of 0.0003 is printed as below 0.0001",
     ),
     Fault(

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from audits import answers, planned
 from drawn import cut_off, line, overlapping
 
 from bayespool.plots import plot_audit
 
 
-@pytest.mark.usefixtures("fits_of_all_tests")
 def test_lines_and_band_are_the_steps() -> None:
     found = planned().go_on(answers(planned()))
     steps = found.to_frame("steps").head(found.n_judged)
@@ -19,9 +17,8 @@ def test_lines_and_band_are_the_steps() -> None:
     np.testing.assert_array_equal(line(axes, "posterior's interval"), steps[["step", "posterior_lower"]])
     (band,) = axes.collections
     corners = {tuple(corner) for corner in band.get_paths()[0].vertices.tolist()}
-    assert {(0, found.urn.least), (0, found.urn.most)} <= corners
-    assert set(steps[["step", "lower"]].itertuples(index=False, name=None)) <= corners
-    assert set(steps[["step", "upper"]].itertuples(index=False, name=None)) <= corners
+    ends = [steps[["step", end]].itertuples(index=False, name=None) for end in ("lower", "upper")]
+    assert {(0, found.urn.least), (0, found.urn.most), *ends[0], *ends[1]} <= corners
     assert axes.get_ylabel() == "P@10 of new-b"
     assert not overlapping(axes.figure)
     assert not cut_off(axes.figure)

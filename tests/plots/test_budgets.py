@@ -6,36 +6,28 @@ import numpy as np
 import pytest
 from drawn import cut_off, overlapping
 
-from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.experiments import budgets, load_example
 from bayespool.plots import draw_budgets, plot_budgets, plot_ranking
 
 
-@pytest.fixture(scope="module")
-def example() -> Collection:
-    return load_example()
-
-
 @pytest.mark.slow
-def test_figures_of_budgets_show_the_summary(example: Collection) -> None:
-    asked = {"strategies": ["take", "dcg"], "budgets": [200, 600]}
-    result = budgets(example, ["P@10", "AP@10"], **asked)  # type: ignore[arg-type]
+def test_figures_of_budgets_show_the_summary() -> None:
+    result = budgets(load_example(), ["P@10", "AP@10"], strategies=["take", "dcg"], budgets=[200, 600])
     summary, ranking = result.to_frame("summary"), result.to_frame("ranking")
-    for name in ("mae", "sre", "sre_star"):
-        axes = plot_budgets(result, "AP@10", name)
-        drawn = {line.get_label(): line for line in axes.get_lines()}
-        for label, rows in summary[summary["measure"] == "AP@10"].groupby("strategy"):
-            assert np.asarray(drawn[str(label)].get_ydata()).tolist() == rows[name].tolist()
-            assert np.asarray(drawn[str(label)].get_xdata()).tolist() == [0.2, 0.6]
+    shown = summary[summary["measure"] == "AP@10"]
+    for axes, rows_of, name in (
+        (plot_budgets(result, "AP@10", "mae"), shown, "mae"),
+        (plot_budgets(result, "AP@10", "sre_star"), shown, "sre_star"),
+        (plot_ranking(result), ranking, "rank"),
+    ):
+        for label, rows in rows_of.groupby("strategy"):
+            (drawn,) = (one for one in axes.get_lines() if one.get_label() == label)
+            assert np.asarray(drawn.get_ydata()).tolist() == rows[name].tolist()
     assert len(draw_budgets(result).axes) == 6
-    axes = plot_ranking(result)
     for figure in (draw_budgets(result), axes.figure):
         assert not overlapping(figure)
         assert not cut_off(figure)
-    drawn = {line.get_label(): line for line in axes.get_lines()}
-    for label, rows in ranking.groupby("strategy"):
-        assert np.asarray(drawn[str(label)].get_ydata()).tolist() == rows["rank"].tolist()
     with pytest.raises(InputError, match="the result has no P@5"):
         plot_budgets(result, "P@5")
     with pytest.raises(InputError, match="no bias measure 'rmse'; known: mae, sre, sre_star"):

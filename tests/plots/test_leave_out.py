@@ -9,7 +9,7 @@ from small import small
 
 from bayespool.errors import InputError
 from bayespool.experiments import LeaveOutResult, leave_out
-from bayespool.plots import draw_indicators, plot_gain, plot_indicator, plot_mae, plot_pit, plot_truth, render
+from bayespool.plots import draw_indicators, plot_gain, plot_indicator, plot_mae, plot_pit, plot_truth
 
 
 @pytest.fixture(scope="module")
@@ -23,8 +23,7 @@ def test_points_of_the_figures(result: LeaveOutResult) -> None:
     rows = frame[(frame["measure"] == "P@10") & (frame["estimator"] == "posterior-background")]
     axes = plot_truth(result, "P@10", "posterior-background")
     diagonal, as_it_stands, estimates = axes.lines
-    np.testing.assert_array_equal(estimates.get_xdata(), rows["truth"])
-    np.testing.assert_array_equal(estimates.get_ydata(), rows["value"])
+    np.testing.assert_array_equal(estimates.get_xydata(), rows[["truth", "value"]])
     np.testing.assert_array_equal(as_it_stands.get_ydata(), rows["as_judged"])
     np.testing.assert_array_equal(diagonal.get_xdata(), diagonal.get_ydata())
     segments = np.array(axes.collections[0].get_segments())
@@ -40,75 +39,29 @@ def test_points_of_the_figures(result: LeaveOutResult) -> None:
         group = summary[summary["estimator"] == line.get_label()]
         np.testing.assert_array_equal(line.get_ydata(), group["mae"])
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["P@5", "P@10"]
-    assert plot_mae(result, "P").get_xticklabels()[0].get_text() == "P@5"
-    with pytest.raises(InputError, match="the result has no nDCG; it has P"):
-        plot_mae(result, "nDCG")
     axes = plot_gain({"example": result, "again": result}, "P@10", "background")
-    point = axes.lines[1]
-    assert point.get_xdata() == [result.reliability("P@10").generalizability]
+    ((x, y),) = axes.lines[1].get_xydata()
     mae = summary[summary["measure"] == "P@10"].set_index("estimator")["mae"]
-    assert point.get_ydata() == [pytest.approx(100 * (mae["background"] / mae["as-judged"] - 1))]
-    axes = plot_gain({"example": result}, "P@10", "background", reference="smoothed")
-    other = [pytest.approx(100 * (mae["background"] / mae["smoothed"] - 1))]
-    assert axes.lines[1].get_ydata() == other
-    with pytest.raises(InputError, match="the experiment has no 'oracle'"):
-        result.mae_change("P@10", "oracle")
-    images = [render(plot_mae(result).figure, "svg") for _ in range(2)]  # type: ignore[arg-type]
-    assert images[0] == images[1]
-    with pytest.raises(InputError, match="the result has no 'oracle'"):
-        plot_truth(result, "P@10", "oracle")
-    with pytest.raises(InputError, match="the result has no P@7"):
-        plot_truth(result, "P@7", "smoothed")
-
-
-def test_names_of_collections_with_one_point_do_not_collide(result: LeaveOutResult) -> None:
-    """They did, as "20 topics" over "40 topics", while they stood at the points."""
-    names = ["20 topics", "40 topics", "a $\\frac$ of them"]
-    axes = plot_gain(dict.fromkeys(names, result), "P@10", "background")
-    legend = axes.get_legend()
-    assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == [*names[:2], r"a \$\frac\$ of them"]
-    marks = {(line.get_marker(), line.get_color()) for line in axes.lines[1:]}
-    assert len(marks) == len(names)
+    assert x == result.reliability("P@10").generalizability
+    assert y == pytest.approx(100 * (mae["background"] / mae["as-judged"] - 1))
+    other = plot_gain({"example": result}, "P@10", "background", reference="smoothed").lines[1].get_ydata()
+    assert other == [pytest.approx(100 * (mae["background"] / mae["smoothed"] - 1))]
+    for refuse, said in (
+        (lambda: plot_mae(result, "nDCG"), "the result has no nDCG; it has P"),
+        (lambda: result.mae_change("P@10", "oracle"), "the experiment has no 'oracle'"),
+        (lambda: plot_truth(result, "P@10", "oracle"), "the result has no 'oracle'"),
+        (lambda: plot_truth(result, "P@7", "smoothed"), "the result has no P@7"),
+    ):
+        with pytest.raises(InputError, match=said):
+            refuse()
+    # of many estimators and collections
+    names = [f"collection {i}" for i in range(14)]
+    axes = plot_gain(dict.fromkeys(names, result), "P@10", ["background", "smoothed"])
+    points = [line for line in axes.lines[1:] if len(line.get_xdata())]
+    assert len({line.get_color() for line in points}) == 2
+    assert len({(line.get_marker(), line.get_markerfacecolor() == "none") for line in points}) == 14
     assert not overlapping(axes.figure)
     assert not cut_off(axes.figure)
-    looks = {
-        (line.get_color(), line.get_marker(), line.get_markerfacecolor()) for line in plot_mae(result).lines
-    }
-    assert len(looks) == len(result.settings.labels), "estimators have lines of their own"
-
-
-def test_several_estimators_have_colors_and_collections_marks() -> None:
-    labels = ["as-judged", "background", "smoothed"]
-    one = leave_out(small(), measures="P@10", estimators=labels)
-    names = [f"collection {i}" for i in range(14)]
-    texts = {"background": "background: ρ = 0.5"}
-    axes = plot_gain(dict.fromkeys(names, one), "P@10", labels[1:], coefficient="dependability", texts=texts)
-    legend = axes.get_legend()
-    assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == ["background: ρ = 0.5", "smoothed", *names]
-    points = [line for line in axes.lines[1:] if len(line.get_xdata())]  # type: ignore[arg-type]
-    assert len(points) == 2 * len(names)
-    assert [line.get_ydata()[0] for line in points[:2]] == [
-        one.mae_change("P@10", name) for name in labels[1:]
-    ]  # type: ignore[index]
-    assert {line.get_xdata()[0] for line in points} == {one.reliability("P@10").dependability}  # type: ignore[index]
-    assert len({line.get_color() for line in points}) == 2
-    looks = {(line.get_marker(), line.get_markerfacecolor() == "none") for line in points}
-    assert len(looks) == len(names)
-    assert axes.get_title() == "P@10"
-    assert not cut_off(axes.figure)
-    # errors under one measure have a row each
-    axes = plot_mae(one)
-    summary = one.to_frame("summary").set_index("estimator")["mae"]
-    assert [tick.get_text() for tick in axes.get_yticklabels()] == labels
-    drawn = {line.get_label(): (line.get_xdata()[0], line.get_ydata()[0]) for line in axes.lines}  # type: ignore[index]
-    assert drawn == {label: (summary[label], i) for i, label in enumerate(labels)}
-    assert axes.get_xlabel() == "mean absolute error, P@10"
-    assert "lambda" not in one.to_frame()
-    assert "indicators" not in [figure.name for figure in one.figures()]
-    with pytest.raises(InputError, match="no indicators of anti-precision"):
-        plot_indicator(one)
 
 
 def test_indicators_stand_against_what_runs_lack() -> None:
@@ -125,14 +78,10 @@ def test_indicators_stand_against_what_runs_lack() -> None:
     # only runs whose trigger fired may be corrected, those with Δk̄ > 0 by k̄·Δk̄
     added = np.where(fired, rows["k_bar"] * np.maximum(rows["delta_k_bar"], 0), 0)
     np.testing.assert_allclose(rows["value"] - rows["as_judged"], added, atol=1e-12)
-    panels = draw_indicators(left_out).axes
     barred = [r"Δ$\overline{\mathrm{P}}$", r"Δ$\overline{\mathrm{k}}$"]
-    assert [panel.get_xlabel() for panel in panels] == ["ΔP", *barred, "λ"]
-    assert "indicators" in [figure.name for figure in left_out.figures()]
+    assert [panel.get_xlabel() for panel in draw_indicators(left_out).axes] == ["ΔP", *barred, "λ"]
     with pytest.raises(InputError, match="no indicator 'odd'"):
         plot_indicator(left_out, "odd")
-    lines = plot_mae(left_out, error="sre").lines
-    summary = left_out.to_frame("summary")
-    for line in lines:
-        sre = summary.loc[summary["estimator"] == line.get_label(), "sre"]
-        np.testing.assert_array_equal(line.get_ydata(), sre)
+    summary = left_out.to_frame("summary").set_index("estimator")["sre"]
+    for line in plot_mae(left_out, error="sre").lines:
+        np.testing.assert_array_equal(line.get_ydata(), summary[line.get_label()])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from io import BytesIO
 from itertools import combinations
 from typing import get_args
 
@@ -12,20 +11,13 @@ import numpy.typing as npt
 import pytest
 from drawn import cut_off, overlapping
 from matplotlib.colors import to_rgb
-from PIL import Image
-from small import small
 
-from bayespool import compare, leave_out, score
 from bayespool.errors import InputError
 from bayespool.names import PAIRS
 from bayespool.plots import (
     PALETTE,
     ImageFormat,
     figure_grid,
-    plot_differences,
-    plot_forest,
-    plot_mae,
-    plot_truth,
     render,
 )
 from bayespool.plots.style import (
@@ -87,37 +79,6 @@ def test_every_estimator_has_a_look_of_its_own() -> None:
     assert len(set(lines)) == 30, "lines of what is no method"
 
 
-def test_a_method_looks_alike_in_every_figure() -> None:
-    scores = score(small(), measures="P@10", estimators=["as-judged", "condensed-list"])
-    left_out = leave_out(small(), "P@10", estimators=["as-judged", "smoothed", "condensed-list"])
-    differences = compare(small(), ["new-a", "new-b"], "P@10", estimators=["as-judged"])
-    marks = [
-        next(line for line in axes.lines if line.get_label() == name)
-        for axes, name in (
-            (plot_forest(scores), "condensed-list"),
-            (plot_mae(left_out), "condensed-list"),
-            (plot_forest(score(small(), measures="nDCG@5", estimators="smoothed")), "as judged"),
-            (plot_differences(differences), "as judged"),
-            (plot_truth(left_out, "P@10", "smoothed"), "as judged"),
-        )
-    ]
-    seen = [(one.get_color(), one.get_marker(), one.get_markerfacecolor()) for one in marks]
-    assert seen[0] == seen[1]
-    assert seen[2] == seen[3] == seen[4] == (LOOKS["as-judged"].color, "o", "white")
-
-
-def test_panels_leave_no_place_empty_and_their_ticks_room() -> None:
-    for n_panels, shape in ((1, (1, 1)), (2, (1, 2)), (3, (1, 3)), (4, (2, 2)), (6, (2, 3)), (9, (3, 3))):
-        figure, panels = figure_grid(n_panels, width=3)
-        assert len(panels) == len(figure.axes) == n_panels
-        grid = panels[0].get_subplotspec()
-        assert grid is not None
-        assert (grid.get_gridspec().nrows, grid.get_gridspec().ncols) == shape
-    figure, (panel,) = figure_grid(1, width=2.2)
-    panel.plot([0.0, 0.0051], [0, 1])
-    assert overlapping(figure) == []
-
-
 @pytest.mark.slow
 def test_names_of_rows_shrink_and_then_are_left_out() -> None:
     names = [f"run-{i}" for i in range(60)]
@@ -126,18 +87,10 @@ def test_names_of_rows_shrink_and_then_are_left_out() -> None:
         row_axis(axes, names[:n_rows])
         texts = [label.get_text() for label in axes.get_yticklabels()]
         assert texts == names[: n_rows : n_rows // shown]
-        assert axes.get_ylim() == (n_rows - 0.5, -0.5)
         assert not overlapping(figure)
         assert not cut_off(figure)
     height = axes.get_window_extent().height / figure.dpi
     assert inches_per_row(axes, 60) == pytest.approx(height / 60)
-
-
-def test_a_name_is_no_formula() -> None:
-    figure, (axes,) = figure_grid(1)
-    row_axis(axes, [r"$\frac$", "b\x1b[31m"])
-    assert [label.get_text() for label in axes.get_yticklabels()] == [r"\$\frac\$", r"b\x1b[31m"]
-    figure.draw_without_rendering()
 
 
 def test_ticks_at_counts_that_would_collide_have_no_label() -> None:
@@ -179,12 +132,8 @@ def test_the_same_figure_gives_the_same_bytes() -> None:
         assert images[0].startswith(start)
 
 
-def test_titles_and_labels_of_equal_axes_are_inside_the_image() -> None:
-    for n_panels in (1, 4):
-        figure, panels = figure_grid(n_panels)
-        for panel in panels:
-            panel.set(xlabel="true P@10", ylabel="estimate", title="background", aspect="equal")
-        pixels = np.asarray(Image.open(BytesIO(render(figure, "png"))).convert("L"))
-        edges = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
-        assert edges.min() == 255  # white all around
-        assert pixels.min() < 100
+def test_a_name_is_no_formula() -> None:
+    figure, (axes,) = figure_grid(1)
+    row_axis(axes, [r"$\frac$", "b\x1b[31m"])
+    assert [label.get_text() for label in axes.get_yticklabels()] == [r"\$\frac\$", r"b\x1b[31m"]
+    figure.draw_without_rendering()

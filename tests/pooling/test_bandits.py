@@ -1,4 +1,4 @@
-"""Bandits on runs worked out by hand, and against the same rules written plainly."""
+"""Bandits, move-to-front and hedge on runs worked out by hand, and against the same rules written plainly."""
 
 from __future__ import annotations
 
@@ -10,15 +10,25 @@ import pytest
 import toys
 from each import cases
 from hypothesis import given, strategies as st
+from trec_files import refused
 
 from bayespool.collection import Collection
-from bayespool.errors import InputError
-from bayespool.pooling import EpsilonGreedy, MaxMean, Thompson, Ucb1Tuned, parse_strategy
+from bayespool.pooling import (
+    EpsilonGreedy,
+    Hedge,
+    MaxMean,
+    MoveToFront,
+    Strategy,
+    Thompson,
+    TopicRankings,
+    Ucb1Tuned,
+    parse_strategy,
+)
 from bayespool.pooling.bandits import Bandit
 from bayespool.pooling.strategy import retrieved_by
 
 
-def orders(strategy: Bandit, rankings: dict[str, str], relevant: str) -> set[str]:
+def orders(strategy: Strategy, rankings: dict[str, str], relevant: str) -> set[str]:
     """Every order that ties and chance lead to."""
     every = sorted(set("".join(rankings.values())))
     collection = toys.from_rankings(
@@ -108,40 +118,6 @@ def test_orders_are_those_of_the_plain_rule(
         assert order.tolist() == expected
 
 
-def test_a_long_run_of_misses_is_tried_less() -> None:
-    """Two runs of 200: by the plain rule again, where the variance decides and not the quarter."""
-    rng = np.random.default_rng(5)
-    runs = [list(range(200)), list(range(200, 400))]
-    relevant = [d % 3 == 0 if d < 200 else d % 50 == 0 for d in range(400)]
-    document = np.array(runs, dtype=np.int32)
-    collection = toys.toy_collection()
-    topic = next(iter(retrieved_by(collection, np.arange(2))))
-    topic = type(topic)("1", np.arange(400, dtype=np.int32), document, None, rng.random(400))
-    expected = plain_order(runs, relevant, 300, np.random.default_rng(1), upper_bound, False)
-    found = Ucb1Tuned().order(topic, np.array(relevant), 300, np.random.default_rng(1)).tolist()
-    assert found == expected
-    assert sum(d < 200 for d in found) == 200
-
-
-def test_falling_epsilon() -> None:
-    """It is min(1, c K / (d² n)): with c beyond all bounds 1, with c near 0 nothing."""
-    collection = toys.toy_collection()
-    for topic in retrieved_by(collection, np.arange(5)):
-        relevant = collection.relevance[topic.pair] > 0
-        for seed in range(5):
-            found = [
-                strategy.order(topic, relevant, len(topic), np.random.default_rng(seed)).tolist()
-                for strategy in (
-                    EpsilonGreedy(c=1e9),
-                    EpsilonGreedy(epsilon=1),
-                    EpsilonGreedy(c=1e-12),
-                    EpsilonGreedy(epsilon=0),
-                )
-            ]
-            assert found[0] == found[1]
-            assert found[2] == found[3]
-
-
 def test_falling_epsilon_is_that_of_the_plain_rule() -> None:
     """How often the second draw of two runs leaves the better one: half of ε, which is c · 2 / (d² · 2)."""
     collection = toys.from_rankings({"r1": {"1": "ab"}, "r2": {"1": "xy"}}, {"1": dict.fromkeys("abxy", 1)})
@@ -153,10 +129,72 @@ def test_falling_epsilon_is_that_of_the_plain_rule() -> None:
     assert left / n_seeds == pytest.approx(0.15, abs=4 * math.sqrt(0.15 * 0.85 / n_seeds))
 
 
-@cases(
-    "text",
-    ["epsilon-greedy(epsilon=1.5)", "epsilon-greedy(c=0.0)", "epsilon-greedy(d=0.0)", "max-mean(counts='x')"],
-)
-def test_settings_that_are_none_are_refused(text: str) -> None:
-    with pytest.raises(InputError):
-        parse_strategy(text)
+def test_settings_that_are_none_are_refused() -> None:
+    for text in ("epsilon-greedy(epsilon=1.5)", "epsilon-greedy(c=0.0)", "max-mean(counts='x')"):
+        refused(parse_strategy, text)
+    for beta in ("0.0", "1.0"):
+        refused(parse_strategy, f"hedge(beta={beta})")
+
+
+def test_a_run_is_read_until_it_misses_then_the_one_with_fewest_misses() -> None:
+    # a and y are relevant. From r1: a, stay, b misses; r2 has missed less: x; both missed once.
+    found = orders(MoveToFront(), {"r1": "abc", "r2": "xyz"}, "ay")
+    assert found == {"abxcyz", "abxyzc", "xabcyz", "xabyzc"}
+
+
+def test_a_known_document_counts_as_a_miss_of_the_run_it_is_read_from() -> None:
+    # p misses in r1 and is then read in r2, so that r3 and r4, where a relevant one leads, go before r2's q.
+    # r1 "p", r2 "pq", r3 "ax": after the first p any run without a miss goes next; q is never before a.
+    found = orders(MoveToFront(), {"r1": "p", "r2": "pq", "r3": "axy"}, "a")
+    assert {order.index("a") < order.index("q") for order in found} == {True}
+    assert {order[0] for order in found} == {"p", "a"}
+
+
+RNG = np.random.default_rng(0)
+
+
+def test_the_run_that_is_right_is_followed() -> None:
+    # At first a and e are worth the same, and the lot decides. All of r2 is relevant: it is read to its end.
+    collection = toys.from_rankings(
+        {"r1": {"1": "abcd"}, "r2": {"1": "efgh"}},
+        {"1": {document: int(document in "efgh") for document in "abcdefgh"}},
+    )
+    firsts = set()
+    for seed in range(20):
+        (topic,) = retrieved_by(collection, np.arange(2), random_seed=seed)
+        order = Hedge().order(topic, collection.relevance[topic.pair] > 0, 8, RNG)
+        first = "a" if topic.lot[0] < topic.lot[4] else "e"
+        firsts.add(first)
+        expected = "aefghbcd" if first == "a" else "efghabcd"
+        assert "".join("abcdefgh"[d] for d in order) == expected
+    assert firsts == {"a", "e"}
+
+
+def gains(topic: TopicRankings) -> np.ndarray:
+    """Gain of each run from each document, shape (run, document)."""
+    n = len(topic)
+    gain = np.zeros((len(topic.document), n))
+    for r, run in enumerate(topic.document):
+        length = int((run >= 0).sum())
+        left = [math.log(i) for i in range(length + 1, n + 1)]
+        for d in range(n):
+            rank = int(topic.rank[r, d])
+            gain[r, d] = math.log(n) - (math.log(rank) if rank else sum(left) / len(left))
+    return gain
+
+
+@given(collection=toys.pooled_collections(), beta=st.sampled_from([0.1, 0.5, 0.9]), seed=st.integers(0, 9))
+def test_each_step_takes_the_largest_weighted_gain(collection: Collection, beta: float, seed: int) -> None:
+    for topic in retrieved_by(collection, np.arange(len(collection.run_ids)), random_seed=seed):
+        relevant = collection.relevance[topic.pair] > 0
+        order = Hedge(beta=beta).order(topic, relevant, len(topic), RNG).tolist()
+        gain = gains(topic)
+        loss = np.zeros(len(gain))
+        left = list(range(len(topic)))
+        for document in order:
+            weight = beta**loss / (beta**loss).sum()
+            value = weight @ gain
+            equal = [d for d in left if value[d] > max(value[left]) - 1e-9]
+            assert document == min(equal, key=lambda d: (topic.best_rank[d], topic.lot[d]))
+            loss += 0.5 * gain[:, document] * (-1 if relevant[document] else 1)
+            left.remove(document)

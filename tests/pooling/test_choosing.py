@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 import toys
-from hypothesis import given, strategies as st
-from retrievals import documents_of, some_rankings, topic_of
+from each import cases
+from hypothesis import given, settings, strategies as st
+from retrievals import documents_of, order_of, some_rankings, topic_of, with_lots
+from toys import toy_collection
 
+from bayespool import budgets, load_example
+from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.pooling import Chosen, choose, equal_shares, parse_strategy
+from bayespool.pooling import (
+    STRATEGIES,
+    Chosen,
+    FixedOrder,
+    TopicRankings,
+    choose,
+    contributions_to,
+    equal_shares,
+    estimated_recall,
+    parse_stopping_rule,
+    parse_strategy,
+    qrels_of_choice,
+    stops_at,
+)
 from bayespool.pooling.strategy import retrieved_by
+from bayespool.scoring import DocumentsToJudge
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=8), st.integers(0, 200))
@@ -23,32 +43,10 @@ def test_shares_add_up_and_are_as_even_as_topics_allow(sizes: list[int], budget:
     assert not short.any() or shares.max() <= shares[short].min() + 1
 
 
-def test_take_chooses_the_best_ranks() -> None:
-    # topic 1: rank 1 a b h, rank 2 b a h k; topic 2: q p, then r v; topic 3: a b c
-    chosen = choose(toys.toy_collection(), "take", 9)
-    ids = [toys.toy_collection().doc_id(pair) for pair in chosen.pair]
-    assert set(ids[:3]) == set("abh")
-    assert set(ids[3:5]) == set("qp")
-    assert ids[5] in "rv"
-    assert set(ids[6:]) == set("abc")
-    assert chosen.start.tolist() == [0, 3, 6, 9]
-
-
 def chosen_ids(chosen: Chosen) -> list[str]:
     """Documents chosen for each topic of the toy, as one text per topic."""
     ids = [toys.toy_collection().doc_id(pair) for pair in chosen.pair]
     return ["".join(sorted(ids[i:j])) for i, j in zip(chosen.start, chosen.start[1:], strict=False)]
-
-
-# Strategies with a size of their own
-
-
-def test_a_depth_needs_no_budget() -> None:
-    collection = toys.toy_collection()
-    chosen = choose(collection, "depth(k=3)")
-    assert chosen.budget is None
-    assert sorted(chosen.pair) == np.flatnonzero(collection.in_pool()).tolist()
-    assert chosen_ids(choose(collection, "depth(k=1)")) == ["abh", "pq", "abc"]
 
 
 def test_of_a_size_and_a_budget_the_smaller_rules() -> None:
@@ -76,9 +74,6 @@ def test_what_nothing_can_be_chosen_by_is_refused() -> None:
     assert len(choose(toys.toy_collection(scores=True), "combsum", 5)) == 5
 
 
-# Shares by value
-
-
 def test_global_shares_go_to_the_largest_values() -> None:
     collection = toys.toy_collection()
     chosen = choose(collection, "take", 8, shares="global")
@@ -95,28 +90,6 @@ def test_global_shares_by_a_sum_of_weights() -> None:
     assert chosen_ids(choose(toys.toy_collection(), "rbp-a(p=0.5)", 6, shares="global")) == ["ab", "pq", "ac"]
 
 
-def test_a_global_budget_is_the_beginning_of_a_larger_one() -> None:
-    collection = toys.toy_collection(scores=True)
-    for name in ("take", "rrf", "combsum", "rbp-b"):
-        before: set[int] = set()
-        for budget in (1, 2, 3, 5, 8, 9, 13, 20, 24, 25, 26):
-            chosen = choose(collection, name, budget, shares="global")
-            assert len(chosen) == len(set(chosen.pair)) == min(budget, 25), (name, budget)
-            assert before < set(chosen.pair.tolist()) or budget > 25, (name, budget)
-            before = set(chosen.pair.tolist())
-
-
-# What a strategy knows
-
-
-def test_scores_are_handed_on_and_cut() -> None:
-    collection = toys.toy_collection(scores=True)
-    first, second, _ = retrieved_by(collection, collection.run_index(["s2", "n2"]), depth=3)
-    assert np.array_equal(first.scores(), [[2, 1, np.nan], [3, 3, 2.5]], equal_nan=True)
-    assert np.array_equal(second.scores(), [[np.nan] * 3, [4, 3, 2]], equal_nan=True)
-    assert second.length.tolist() == [0, 3]
-
-
 @given(some_rankings())
 def test_best_ranks_and_totals_are_those_of_the_rankings(rankings: dict[str, str]) -> None:
     topic = topic_of(rankings)
@@ -127,3 +100,202 @@ def test_best_ranks_and_totals_are_those_of_the_rankings(rankings: dict[str, str
     assert sorted(topic.by_best_rank, key=lambda d: (topic.best_rank[d], topic.lot[d])) == list(
         topic.by_best_rank
     )
+
+
+def pairs_of(documents: str, topic: int) -> list[int]:
+    collection = toy_collection()
+    on_topic = np.flatnonzero(collection.pair_topic == topic)
+    return [int(p) for p in on_topic if collection.doc_id(int(p)) in documents]
+
+
+def test_contributions_by_hand() -> None:
+    # of a b f on topic 1 and q v on topic 2, down to rank 3: n1 has a b q, n2 a b f q, s1 a q v, s2 none
+    collection = toy_collection()
+    pooled = np.zeros(len(collection.relevance), dtype=bool)
+    pooled[pairs_of("abf", 0) + pairs_of("qv", 1)] = True
+    index = collection.run_index(["n1", "n2", "s1", "s2"])
+    runs = contributions_to(collection, pooled, index, ["n1", "n2", "s1", "s2"], depth=3)
+    assert runs.n_documents.tolist() == [3, 4, 3, 0]
+    assert runs.n_alone.tolist() == [0, 1, 1, 0]  # f and v
+    assert runs.n_of_topic.tolist() == [3, 2, 0]
+    of_two = contributions_to(collection, pooled, index, ["north", "north", "south", "south"], depth=3)
+    assert of_two.names == ("north", "south")
+    assert of_two.n_runs.tolist() == [2, 2]
+    assert of_two.n_documents.tolist() == [4, 3]
+    assert of_two.n_alone.tolist() == [2, 1]  # b f and v
+
+
+def test_the_list_says_what_is_judged() -> None:
+    collection = toy_collection()
+    listed = qrels_of_choice(collection, choose(collection, "take", 100))
+    found = {
+        (q, d): r
+        for q, d, r in zip(
+            listed.query_id.to_pylist(), listed.doc_id.to_pylist(), listed.relevance.tolist(), strict=True
+        )
+    }
+    assert found["1", "c"] == 2
+    assert found["2", "q"] == 0
+    assert found["1", "d"] == -1  # retrieved below the depth, and judged by nobody
+    assert listed.query_id.to_pylist() == sorted(listed.query_id.to_pylist())
+
+
+every_strategy = cases("name", sorted(STRATEGIES))
+
+
+@every_strategy
+def test_a_smaller_budget_is_the_beginning_of_a_larger_one(name: str) -> None:
+    collection = toys.toy_collection(scores=True)
+    strategy = parse_strategy(name)
+    for topic in retrieved_by(collection, np.flatnonzero(collection.pooled)):
+        relevant = collection.relevance[topic.pair] > 0
+        orders = [strategy.order(topic, relevant, n, np.random.default_rng(3)) for n in range(len(topic) + 1)]
+        assert sorted(orders[-1].tolist()) == list(range(len(topic)))
+        for n, order in enumerate(orders):
+            assert order.tolist() == orders[-1][:n].tolist()
+
+
+@every_strategy
+def test_a_topic_without_documents_has_an_empty_order(name: str) -> None:
+    nothing = TopicRankings(
+        "1", np.empty(0, np.int32), np.full((2, 3), -1, np.int32), np.full((2, 3), np.nan), np.empty(0)
+    )
+    order = parse_strategy(name).order(nothing, np.empty(0, bool), 0, np.random.default_rng(1))
+    assert order.tolist() == []
+
+
+def test_a_ranking_with_a_gap_is_refused() -> None:
+    document = np.array([[0, -1, 1], [1, 0, -1]], np.int32)
+    with pytest.raises(InputError, match="topic 1: a ranking goes on after it has ended"):
+        TopicRankings("1", np.array([3, 4], np.int32), document, None, np.array([0.1, 0.2]))
+
+
+FIXED = sorted(name for name, entry in STRATEGIES.items() if issubclass(entry.make, FixedOrder))
+
+
+@settings(max_examples=20)
+@given(rankings=some_rankings(), data=st.data())
+def test_the_order_of_runs_never_matters(rankings: dict[str, str], data: st.DataObject) -> None:
+    topic = topic_of(rankings)
+    runs = data.draw(st.permutations(range(len(rankings))))
+    assert topic.score is not None
+    shuffled = dataclasses.replace(topic, document=topic.document[runs], score=topic.score[runs])
+    relevant, rng = np.zeros(len(topic), dtype=bool), np.random.default_rng(1)
+    for name in FIXED:
+        strategy = parse_strategy(f"{name}(p=0.5)" if name.startswith("rbp") else name)
+        expected = strategy.order(topic, relevant, len(topic), rng).tolist()
+        assert strategy.order(shuffled, relevant, len(topic), rng).tolist() == expected, name
+
+
+def test_take_and_depth_go_by_best_rank_then_lot() -> None:
+    topic = topic_of({"r1": "abc", "r2": "bda", "r3": "ec"})
+    assert order_of("take", topic, "abcde") == "abecd"
+    assert order_of("take", with_lots(topic, "edcba"), "abcde") == "ebadc"
+    assert order_of("depth(k=1)", topic, "abcde") == "abecd"
+    assert [parse_strategy(f"depth(k={k})").size(topic) for k in (1, 2, 9)] == [3, 5, 5]
+    assert parse_strategy("take").size(topic) is None
+    with pytest.raises(InputError, match="a depth of 0"):
+        parse_strategy("depth(k=0)")
+
+
+LEARNING = sorted(name for name, entry in STRATEGIES.items() if entry.make.is_adaptive)
+
+
+@given(collection=toys.pooled_collections(), data=st.data())
+def test_no_judgment_is_looked_at_but_of_what_is_judged(collection: Collection, data: st.DataObject) -> None:
+    for topic in retrieved_by(collection, np.arange(len(collection.run_ids))):
+        relevant = collection.relevance[topic.pair] > 0
+        n = data.draw(st.integers(0, len(topic)))
+        for name in LEARNING:
+            strategy = parse_strategy(name)
+            order = strategy.order(topic, relevant, n, np.random.default_rng(3))
+            others = relevant.copy()
+            others[np.setdiff1d(np.arange(len(topic)), order)] ^= True
+            again = strategy.order(topic, others, n, np.random.default_rng(3))
+            assert again.tolist() == order.tolist(), name
+
+
+RELEVANCE = np.array([1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 1], dtype=np.int16)
+
+
+def test_a_rule_stops_where_it_says() -> None:
+    for text, expected in (
+        ("nonrelevant(n=2)", 6),
+        ("nonrelevant(n=4)", 11),
+        ("nonrelevant(n=5)", 12),  # never: all are judged
+        ("yield(share=0.5, window=4)", 8),  # of the last four 3 2 2 2, then 1
+        ("yield(share=0.5, window=3)", 6),  # 2 2 2 1
+        ("yield(share=0.1, window=13)", 12),
+        # found 1 2 3 3 3 4 4 4 …, and of the last two 1 1 2 1 0: 3 + 0 expected at the sixth
+        ("recall(target=0.9, window=2)", 6),
+        # of the last four, with 8 to 4 left: 3/9, 3/6.5, 3/6, 4/6.5, 4/5
+        ("recall(target=0.6, window=4)", 7),
+        ("recall(target=0.8, window=4)", 8),
+    ):
+        assert stops_at(parse_stopping_rule(text), RELEVANCE, 12) == expected, text
+
+
+def test_a_rule_knows_what_is_judged_and_what_counts_as_relevant() -> None:
+    rule = parse_stopping_rule("nonrelevant(n=2)")
+    for levels, most, rel, expected in (
+        ([1, 0, -1, 0, 0], 9, 1, 5),
+        ([1, 0, 0, -1, 0], 9, 1, 3),
+        ([], 9, 1, 0),
+        ([2, 1, 1, 2], 4, 1, 4),
+        ([2, 1, 1, 2], 4, 2, 3),
+    ):
+        assert stops_at(rule, np.array(levels, dtype=np.int16), most, rel=rel) == expected, levels
+
+
+def test_estimated_recall_is_what_is_found_of_that_and_what_is_expected() -> None:
+    found = estimated_recall(RELEVANCE > 0, 20, window=4)
+    assert np.isnan(found[:3]).all()
+    assert found[3:5].tolist() == pytest.approx([3 / (3 + 16 * 3 / 4), 3 / (3 + 15 / 2)])
+    assert found[10] == 1  # nothing relevant among the last four
+    assert np.isnan(estimated_recall(RELEVANCE < 0, 20, window=4)).all()
+    assert estimated_recall(RELEVANCE > 0, 12, window=4)[-1] == 1  # nothing is left
+
+
+def test_what_is_no_rule_is_refused() -> None:
+    for text, message in (
+        ("knee", "no stopping rule 'knee'; known: nonrelevant, recall, yield"),
+        ("nonrelevant(n=0)", "n = 0; give 1 or more"),
+        ("recall(target=1.5)", "target = 1.5; give a share above 0, up to 1"),
+        ("yield(share=0)", "share = 0"),
+    ):
+        with pytest.raises(InputError, match=message):
+            parse_stopping_rule(text)
+
+
+def test_a_list_says_where_topics_ended() -> None:
+    example = load_example()
+    chosen = choose(example, "take", 900, depth=10, stop="recall(target=0.5)")
+    documents = DocumentsToJudge(example, chosen, {"depth": 10})
+    assert documents.notes() == ("topics end by recall(target=0.5, window=50); the budget was 900",)
+    topics = documents.to_frame("topics").set_index("query_id")
+    pair = chosen.pair[: chosen.start[1]]
+    assert topics.loc["701", "n_documents"] == len(pair)
+    assert topics.loc["701", "n_relevant"] == (example.relevance[pair] > 0).sum()
+    assert topics["n_documents"].sum() == len(chosen)
+    plain = DocumentsToJudge(example, choose(example, "take", 100), {})
+    assert "topics" not in [table.name for table in plain.tables()]
+
+
+def test_a_sample_has_no_stopping_rule() -> None:
+    with pytest.raises(InputError, match="draws a sample, which a stopping rule would spoil"):
+        choose(load_example(), "uniform", 100, stop="nonrelevant")
+    with pytest.raises(InputError, match="estimators need to know the pool"):
+        budgets(load_example(), "P@10", strategies="take", stop="nonrelevant", estimators="background")
+
+
+def test_budgets_are_what_is_judged_at_most() -> None:
+    example = load_example()
+    asked = {"strategies": "take", "budgets": [200, 600]}
+    plain, ended = (
+        budgets(example, "P@10", **asked, **more).to_frame("pools")["n_documents"].tolist()
+        for more in ({}, {"stop": "nonrelevant(n=5)"})
+    )
+    assert plain == [200, 600]
+    chosen = choose(example, "take", 600, depth=10, stop="nonrelevant(n=5)")
+    assert ended[1] == len(chosen) < 600
+    assert ended[0] <= 200

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import gzip
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 import toys
-from each import cases
 from toys import toy_collection, toy_qrels, toy_runs
 
 from bayespool.collection import Collection, run_from_frame, write_organizations, write_qrels, write_run
@@ -19,14 +17,13 @@ from bayespool.collection.build import USER_ORGANIZATION
 from bayespool.errors import (
     InputError,
     InputWarning,
-    NoPoolWarning,
     OrganizationWarning,
-    PartialListWarning,
     PoolWarning,
     StatedPoolWarning,
 )
 from bayespool.experiments import simulate_example
-from bayespool.pooling import describe_pool, read_collection, read_contributors
+from bayespool.options import ReadingSettings
+from bayespool.pooling import describe_pool, read_collection, read_collections, read_contributors
 
 POOLED_ORGANIZATIONS = {run_id: toys.ORGANIZATIONS[run_id] for run_id in toys.POOLED}
 
@@ -48,68 +45,18 @@ def read(folder: Path, *runs: Any, **settings: Any) -> Collection:
     return read_collection(folder / "qrels.txt", *runs, **files | settings)
 
 
-def same(collection: Collection, expected: Collection) -> bool:
-    """Equal but for the name of the new run's organization."""
-    return (
-        collection.run_ids == expected.run_ids
-        and collection.pooled_run_ids == expected.pooled_run_ids
-        and collection.pool_depth == expected.pool_depth
-        and toys.judgments(collection) == toys.judgments(expected)
-        and all(
-            toys.ranking(collection, run_id, query_id) == toys.ranking(expected, run_id, query_id)
-            for run_id in expected.run_ids
-            for query_id in expected.query_ids
-        )
-    )
-
-
 def organization_of(collection: Collection) -> dict[str, str]:
     names = [collection.organizations[o] for o in collection.organization]
     return dict(zip(collection.run_ids, names, strict=True))
 
 
-def test_toy_is_read(folder: Path) -> None:
-    collection = read(folder, folder / "input.u.gz", organizations=folder / "organizations.csv")
-    assert collection.run_ids == ("n1", "n2", "s1", "s2", "u")
-    assert collection.given_run_ids == ("u",)
-    assert same(collection, toy_collection())
-    assert organization_of(collection) == {**POOLED_ORGANIZATIONS, "u": USER_ORGANIZATION}
-
-
-def test_paths_may_be_text_globs_and_lists_and_a_pool_is_enough(folder: Path) -> None:
-    pool = [folder / "pool" / "input.n*", folder / "pool" / "input.s1.gz", str(folder / "pool/input.s2.gz")]
-    files = {"pool": pool, "organizations": POOLED_ORGANIZATIONS}
-    collection = read_collection(str(folder / "qrels.txt"), [str(folder / "input.u.gz")], **files)
-    assert same(collection, toy_collection())
-    assert read(folder).run_ids == toys.POOLED
-
-
 def test_run_that_lies_in_the_pool_too_is_read_once(folder: Path) -> None:
-    """Also where a link to the folder names it. One that lies elsewhere is never pooled."""
-    seen: list[tuple[int, int]] = []
-    twice = folder / "pool" / ".." / "pool" / "input.s1.gz"
-    collection = read(folder, twice, progress=lambda *step: seen.append(step))
-    assert collection.run_ids == toys.POOLED
+    """One that lies elsewhere is never pooled."""
+    collection = read(folder, folder / "pool" / ".." / "pool" / "input.s1.gz")
     assert collection.given_run_ids == ("s1",)
-    assert collection.pooled_run_ids == toys.POOLED  # it looks so
-    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
-    (folder / "link").symlink_to(folder / "pool")
-    assert read(folder, folder / "link" / "input.n1.gz").run_ids == ("n1", "n2", "s1", "s2")
+    assert collection.run_ids == collection.pooled_run_ids == toys.POOLED  # it looks so
     (folder / "pool" / "input.s1.gz").rename(folder / "input.s1.gz")
     assert read(folder, folder / "input.s1.gz").pooled_run_ids == ("n1", "n2", "s2")
-
-
-def test_link_and_on_request_the_tag_name_a_run(folder: Path) -> None:
-    """And not the file that a link points to. Two runs of one name are refused."""
-    store = folder / "store"
-    store.mkdir()
-    (folder / "input.u.gz").rename(store / "SHA256E-s99--0a1b.gz")
-    (folder / "mine.run").symlink_to(store / "SHA256E-s99--0a1b.gz")
-    assert read(folder, folder / "mine.run").given_run_ids == ("mine",)
-    assert read(folder, folder / "mine.run", run_id="tag").given_run_ids == ("u",)
-    write_run(toy_runs()[0], folder / "n1.run")
-    with pytest.raises(InputError, match="holds a run named 'n1', as does"):
-        read(folder, folder / "n1.run")
 
 
 def test_pool_settings_are_passed_on(folder: Path) -> None:
@@ -122,53 +69,27 @@ def test_pool_settings_are_passed_on(folder: Path) -> None:
 
 def test_the_strategy_of_the_pool_is_stated(folder: Path) -> None:
     """Nothing is discovered: the runs named contributed, and what the strategy chooses is the pool."""
-    by_depth = read(folder, folder / "input.u.gz")
-    stated = read(folder, folder / "input.u.gz", pool_strategy="depth(k=3)")
-    assert stated.pooled_run_ids == by_depth.pooled_run_ids == toys.POOLED
-    assert np.array_equal(stated.in_pool(), by_depth.in_pool())
-    assert toys.judgments(stated) == toys.judgments(by_depth)
-    assert str(describe_pool(stated)) == (
-        "4 of 5 runs pooled by depth(k=3) (2 organizations), 0 holes; "
-        + str(describe_pool(by_depth)).split("; ")[1]
-    )
+
+    def stated(strategy: str, budget: int | None = None, **more: Any) -> Collection:
+        return read(folder, folder / "input.u.gz", pool_strategy=strategy, pool_budget=budget, **more)
+
+    by_depth, same = read(folder, folder / "input.u.gz"), stated("depth(k=3)")
+    assert same.pooled_run_ids == by_depth.pooled_run_ids == toys.POOLED
+    assert np.array_equal(same.in_pool(), by_depth.in_pool())
+    assert toys.judgments(same) == toys.judgments(by_depth)
     with pytest.warns(PoolWarning, match="13 not explained by these runs"):
-        named = read(
-            folder,
-            folder / "input.u.gz",
-            pool_strategy="take",
-            pool_budget=4,
-            pool_run_depth=1,
-            pooled_run_ids=["n1", "s1"],
-        )
-    assert named.pooled_run_ids == ("n1", "s1")
-    # of the first documents of n1 and s1 on three topics
-    assert named.in_pool().sum() == 4
-    assert set(np.flatnonzero(named.in_pool())) <= set(
-        named.document[named.run_index(["n1", "s1"]), :, 0].flat
-    )
+        named = stated("take", 4, pool_run_depth=1, pooled_run_ids=["n1", "s1"])
+    firsts = named.document[named.run_index(["n1", "s1"]), :, 0]
+    assert (named.pooled_run_ids, named.in_pool().sum()) == (("n1", "s1"), 4)
+    assert set(np.flatnonzero(named.in_pool())) <= set(firsts.flat)
     assert str(describe_pool(named)).startswith(
         "2 of 5 runs pooled by take, budget 4, runs to rank 1 (2 organizations), 0 holes; "
     )
     with pytest.warns(StatedPoolWarning, match="corrections for samples give no value"):
-        samples = [
-            read(
-                folder, folder / "input.u.gz", pool_strategy="uniform", pool_budget=8, pool_seed=seed
-            ).in_pool()
-            for seed in (1, 1, 2)
-        ]
-    assert np.array_equal(samples[0], samples[1])
-    assert not np.array_equal(samples[0], samples[2])
-    assert read(folder, folder / "input.u.gz", pool_strategy="depth(k=3)").score is None
+        one, again, other = (stated("uniform", 8, pool_seed=seed).in_pool().tolist() for seed in (1, 1, 2))
+    assert one == again != other
     with pytest.warns(StatedPoolWarning, match="combmnz, budget 9, global shares, relevance from 2"):
-        voted = read(
-            folder,
-            folder / "input.u.gz",
-            pool_strategy="combmnz",
-            pool_budget=9,
-            pool_shares="global",
-            pool_rel=2,
-        )
-    assert voted.score is not None
+        assert stated("combmnz", 9, pool_shares="global", pool_rel=2).score is not None
 
 
 def test_what_a_strategy_does_not_explain_is_told(folder: Path) -> None:
@@ -197,31 +118,6 @@ def test_settings_that_do_not_go_together(folder: Path) -> None:
             read(folder, folder / "input.u.gz", **settings)
 
 
-def test_file_ranks_are_read_for_rank_order(folder: Path) -> None:
-    """Ranks of n1 that disagree with its scores."""
-    run = next(run for run in toy_runs() if run.run_id == "n1")
-    lines = np.arange(1, len(run.doc_id) + 1, dtype=np.int32)  # e a c b d on topic 1
-    write_run(dataclasses.replace(run, rank=lines), folder / "pool" / "input.n1.gz")
-
-    campaign: Any = {"known_depth": 3, "pooled_run_ids": toys.POOLED}
-    by_rank = read(folder, order="rank", **campaign)
-    assert toys.ranking(by_rank, "n1", "1") == list("eacbd")
-    with pytest.warns(InputWarning, match="ranks and scores disagree, beyond ties, in 1 of 4 runs, n1 "):
-        by_score = read(folder, **campaign)
-    assert toys.ranking(by_score, "n1", "1") == list("abcde")
-    assert by_score.rank_note in describe_pool(by_score).notes
-
-
-# Organizations
-
-
-def test_pool_without_organizations_warns(folder: Path) -> None:
-    with pytest.warns(OrganizationWarning, match="no organizations given: each run of the pool counts as an"):
-        collection = read(folder, folder / "input.u.gz", organizations=None)
-    own = {run_id: run_id for run_id in toys.POOLED}
-    assert organization_of(collection) == {**own, "u": USER_ORGANIZATION}
-
-
 def test_pooled_run_without_an_organization_is_an_error_unless_lenient(folder: Path) -> None:
     listed = folder / "organizations.csv"
     write_organizations({"n1": "north", "n2": "north"}, listed)
@@ -232,76 +128,35 @@ def test_pooled_run_without_an_organization_is_an_error_unless_lenient(folder: P
     assert organization_of(collection) == {"n1": "north", "n2": "north", "s1": "s1", "s2": "s2"}
 
 
-def test_runs_that_are_listed_and_not_there_are_a_short_warning(folder: Path) -> None:
-    for strict, n, said in (
-        (True, 1, "1 listed run was not read: 'z0'$"),
-        (False, 2, "2 listed runs were not read: 'z0', 'z1'$"),
-        (True, 9, "9 listed runs were .*: 'z0', 'z1', 'z2' …$"),
-    ):
-        write_organizations(
-            {**POOLED_ORGANIZATIONS, **{f"z{i}": "west" for i in range(n)}}, folder / "organizations.csv"
-        )
-        with pytest.warns(PartialListWarning, match=f"organizations.csv: {said}") as warned:
-            collection = read(folder, organizations=folder / "organizations.csv", strict=strict)
-        assert len(warned) == 1
-        assert "west" not in collection.organizations
-
-
-def user_runs(folder: Path) -> list[str]:
-    """Two runs more to score, in files whose names do not sort as they are given."""
-    for run_id in ("zeta", "alpha"):
-        write_run(run_from_frame(toys.RUNS["u"], run_id), folder / f"{run_id}.run")
-    return [str(folder / "zeta.run"), str(folder / "alpha.run"), str(folder / "input.u.gz")]
-
-
 @pytest.mark.filterwarnings("ignore::bayespool.errors.OrganizationWarning")
 def test_runs_to_score_are_of_one_organization_unless_listed(folder: Path) -> None:
-    files = user_runs(folder)
-
-    def listing(listed: dict[str, str] | None, **settings: Any) -> Collection:
-        return read(folder, [*files, folder / "pool" / "input.s1.gz"], organizations=listed, **settings)
-
-    yours = dict.fromkeys(("zeta", "alpha", "u"), USER_ORGANIZATION)
-    collection = listing(POOLED_ORGANIZATIONS)
-    assert organization_of(collection) == {**POOLED_ORGANIZATIONS, **yours}
+    """In files whose names do not sort as they are given."""
+    for run_id in ("zeta", "alpha"):
+        write_run(run_from_frame(toys.RUNS["u"], run_id), folder / f"{run_id}.run")
+    files = [folder / name for name in ("zeta.run", "alpha.run", "input.u.gz", "pool/input.s1.gz")]
+    listed, yours = POOLED_ORGANIZATIONS, dict.fromkeys(("zeta", "alpha", "u"), USER_ORGANIZATION)
+    collection = read(folder, files)
+    assert organization_of(collection) == {**listed, **yours}
     assert collection.organizations[collection.user_organization] == USER_ORGANIZATION
     assert collection.given_run_ids == ("zeta", "alpha", "u", "s1")
     assert collection.run_ids == ("alpha", "n1", "n2", "s1", "s2", "u", "zeta")
     # one that the list names stays where it is
-    some = listing({**POOLED_ORGANIZATIONS, "u": "north"})
-    assert organization_of(some) == {**POOLED_ORGANIZATIONS, **yours, "u": "north"}
+    some = read(folder, files, organizations={**listed, "u": "north"})
+    assert organization_of(some) == {**listed, **yours, "u": "north"}
     # without a list s1, a run of the pool, is an organization of its own as the others there
-    own = {run_id: run_id for run_id in toys.POOLED}
-    assert organization_of(listing(None)) == {**own, **yours}
+    assert organization_of(read(folder, files, organizations=None)) == {r: r for r in toys.POOLED} | yours
     # as they were asked to be
-    each = listing(POOLED_ORGANIZATIONS, each_its_own=True)
-    assert organization_of(each) == {**POOLED_ORGANIZATIONS, "zeta": "zeta", "alpha": "alpha", "u": "u"}
+    each = read(folder, files, each_its_own=True)
+    assert organization_of(each) == {**listed, "zeta": "zeta", "alpha": "alpha", "u": "u"}
     assert each.user_organization == -1
     # a list that has the name
-    taken = listing({**POOLED_ORGANIZATIONS, "s2": USER_ORGANIZATION})
+    taken = read(folder, files, organizations={**listed, "s2": USER_ORGANIZATION})
     assert taken.organizations[taken.user_organization] == f"{USER_ORGANIZATION}'"
-    assert organization_of(taken)["s2"] == USER_ORGANIZATION
-    assert organization_of(taken)["u"] == f"{USER_ORGANIZATION}'"
+    assert [organization_of(taken)[run] for run in ("s2", "u")] == [
+        USER_ORGANIZATION,
+        f"{USER_ORGANIZATION}'",
+    ]
 
-
-def test_order_of_files_changes_the_names_to_score_alone(folder: Path) -> None:
-    files = user_runs(folder)
-    one = read(folder, files)
-    other = read(folder, files[::-1])
-    assert one.fingerprint == other.fingerprint
-    assert one.given_run_ids == other.given_run_ids[::-1] == ("zeta", "alpha", "u")
-
-
-def test_scores_and_the_meaning_of_negative_relevance_are_passed_on(folder: Path) -> None:
-    for meaning, judged in (("listed", "abcfhijk"), ("unjudged", "abcfhijk"), ("nonrelevant", "abcfhijkm")):
-        assert toys.judged(read(folder, negative=meaning))[0] == judged
-    collection = read(folder, scores=True)
-    assert collection.score is not None
-    assert collection.score[collection.run_ids.index("s2"), 0, :2].tolist() == [2, 1]
-    assert read(folder).score is None
-
-
-# Second judges
 
 LABELS = {"1": {"a": 2.5, "l": 0}, "2": {"z": 1}}
 
@@ -330,32 +185,22 @@ def labeled(folder: Path) -> Path:
 SECOND = {"3": {"e": 1.0, "f": 0.0}}
 FORMS: dict[str, tuple[Callable[[Path], Any], dict[str, Any]]] = {
     "none": (lambda folder: None, {}),
-    "no files": (lambda folder: [], {}),
-    "path": (lambda folder: folder / "llm.txt", {"llm": LABELS}),
     "text": (lambda folder: str(folder / "llm.txt"), {"llm": LABELS}),
     "list": (
         lambda folder: [folder / "input.gpt-4.qrels.gz", str(folder / "llm.txt")],
         {"gpt-4.qrels": SECOND, "llm": LABELS},
     ),
-    "tuple": (lambda folder: (folder / "llm.txt",), {"llm": LABELS}),
     "mapping": (
-        lambda folder: {"one": folder / "llm.txt", "other": str(folder / "input.gpt-4.qrels.gz")},
-        {"one": LABELS, "other": SECOND},
-    ),
-    "one file twice": (
         lambda folder: dict.fromkeys(("one", "other"), folder / "llm.txt"),
         {"one": LABELS, "other": LABELS},
     ),
 }
 
 
-@cases(("judges", "expected"), FORMS.values())
-def test_judges_are_called_like_their_files_or_as_one_says(
-    labeled: Path, judges: Callable[[Path], Any], expected: dict[str, Any]
-) -> None:
-    found = read_with_judges(labeled, judges(labeled))
-    assert found == expected
-    assert list(found) == list(expected)
+def test_judges_are_called_like_their_files_or_as_one_says(labeled: Path) -> None:
+    for judges, expected in FORMS.values():
+        found = read_with_judges(labeled, judges(labeled))
+        assert (found, list(found)) == (expected, list(expected))
 
 
 def test_labels_that_cannot_be_used_are_told_by_file(labeled: Path) -> None:
@@ -365,66 +210,37 @@ def test_labels_that_cannot_be_used_are_told_by_file(labeled: Path) -> None:
         found = read_with_judges(labeled, labeled / "bad.txt", strict=False)
     assert found == {"bad": {"1": {"a": 1.0}, "2": {"z": 0.0}}}
     (labeled / "others.txt").write_text("99 0 a 1\n")
-    (labeled / "more").mkdir()
-    (labeled / "more" / "llm.txt").write_text("1 0 a 1\n1 0 b 0\n")
-    for names, message in (
-        (["bad.txt"], r"bad\.txt, line 2: label 'yes'"),
-        (["others.txt"], r"others\.txt: none of the labels of judge 'others' is of"),
-        (["nowhere.txt"], r"nowhere\.txt"),
-        (["llm.txt", "more/llm.txt"], "two judges are called 'llm'"),
+    for name, message in (
+        ("bad.txt", r"bad\.txt, line 2: label 'yes'"),
+        ("others.txt", r"others\.txt: none of the labels of judge 'others' is of"),
+        ("nowhere.txt", r"nowhere\.txt"),
     ):
         with pytest.raises(InputError, match=message):
-            read_with_judges(labeled, [labeled / name for name in names])
-
-
-def test_labels_and_own_judgments_are_two_things(labeled: Path) -> None:
-    (labeled / "mine.txt").write_text("1 0 l 1\n")
-    collection = read(
-        labeled, labeled / "input.u.gz", own_judgments=labeled / "mine.txt", judges=labeled / "llm.txt"
-    )
-    assert toys.judged(collection) == ["abcfhijkl", "pqrvw", "abcd"]  # l, and not z
-    (judge,) = collection.judges
-    assert judge.is_labeled.sum() == 3
-
-
-# Files in each other's place
+            read_with_judges(labeled, [labeled / name])
 
 
 @pytest.fixture(scope="module")
 def example_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example, with labels of a judge on all documents that are judged, or at the top of a new run."""
-    folder = tmp_path_factory.mktemp("example")
-    example = simulate_example()
+    folder, example = tmp_path_factory.mktemp("example"), simulate_example()
     example.write(folder)
-    collection = example.collection
-    known = dict(
-        zip(
-            zip(example.truth.query_id.to_pylist(), example.truth.doc_id.to_pylist(), strict=True),
-            example.truth.relevance.tolist(),
-            strict=True,
-        )
-    )
+    collection, truth = example.collection, example.truth
+    keys = zip(truth.query_id.to_pylist(), truth.doc_id.to_pylist(), strict=True)
+    known = dict(zip(keys, truth.relevance.tolist(), strict=True))
     asked = np.zeros(len(collection.relevance) + 1, dtype=bool)
     asked[collection.document[collection.run_index(["new-a", "new-b"]), :, :10]] = True
     for name, of in (("all", collection.judged | asked[:-1]), ("new", ~collection.judged & asked[:-1])):
-        lines = []
+        lines = ""
         for i, pair in enumerate(np.flatnonzero(of)):
             key = collection.query_ids[collection.pair_topic[pair]], collection.doc_id(int(pair))
-            label = known[key] if i % 5 else 1 - min(known[key], 1)  # the judge errs
-            lines.append(f"{key[0]} 0 {key[1]} {label}\n")
-        (folder / f"{name}.txt").write_text("".join(lines))
+            lines += f"{key[0]} 0 {key[1]} {known[key] if i % 5 else 1 - min(known[key], 1)}\n"  # it errs
+        (folder / f"{name}.txt").write_text(lines)
     return folder
 
 
 def read_example(folder: Path, qrels: str, judge: str, **more: Any) -> Collection:
-    return read_collection(
-        folder / qrels,
-        folder / "new",
-        pool=folder / "pool",
-        organizations=folder / "organizations.csv",
-        judges={"llm": folder / judge},
-        **more,
-    )
+    files = {"pool": folder / "pool", "organizations": folder / "organizations.csv"}
+    return read_collection(folder / qrels, folder / "new", **files, judges={"llm": folder / judge}, **more)
 
 
 def test_labels_and_judgments_that_are_swapped_are_refused(example_files: Path) -> None:
@@ -451,56 +267,104 @@ def test_a_run_is_neither_judgments_nor_labels_nor_judgments_a_run(example_files
             read_collection(example_files / "qrels.txt", example_files / "qrels.txt", strict=strict)
 
 
-# No pool, no runs
-
-
-def test_no_pool_warns(folder: Path) -> None:
-    with pytest.warns(NoPoolWarning, match="no pooled runs given") as caught:
-        collection = read_collection(folder / "qrels.txt", folder / "input.u.gz")
-    assert len(caught) == 1
-    assert (collection.run_ids, collection.pooled_run_ids, collection.pool_depth) == (("u",), (), 0)
-    assert toys.judged(collection) == ["abcfhijk", "pqrvw", "abcd"]
-    (folder / "mine.txt").write_text("1 0 l 1\n")
-    with pytest.warns(NoPoolWarning, match="the judgments of your own"):
-        own = read_collection(folder / "qrels.txt", folder / "input.u.gz", own_judgments=folder / "mine.txt")
-    assert toys.judged(own) == ["abcfhijkl", "pqrvw", "abcd"]
-    with pytest.warns(NoPoolWarning, match="no run looks pooled") as caught:
-        unpooled = read(folder, pool=folder / "input.u.gz", organizations={"u": "new"})
-    assert len(caught) == 1
-    assert unpooled.pooled_run_ids == ()
-
-
-def test_runs_that_cannot_be_used_are_refused_by_file(folder: Path) -> None:
-    for runs in ((), []):
-        with pytest.raises(InputError, match="no runs given"):
-            read_collection(folder / "qrels.txt", runs)
-    (folder / "other.run").write_text("99 Q0 a 1 1.0 other\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"other\.run: none of its topics is in the qrels: it has '99'"):
-        read(folder, folder / "other.run")
-    more = "".join(f"1 Q0 d{i} 1 1 t\n" for i in range(9))
-    (folder / "bad.run").write_text("1 Q0 a 1 2 t\n1 Q0 b 2\n" + more)
-    with pytest.raises(InputError, match=r"bad\.run, line 2: "):
-        read(folder, folder / "bad.run")
-    with pytest.warns(InputWarning, match=r"bad\.run: 1 line skipped"):
-        collection = read(folder, folder / "bad.run", strict=False)
-    assert toys.ranking(collection, "bad", "1")[0] == "a"
-
-
 def test_contributors_without_judgments(folder: Path) -> None:
     collection = read_contributors(folder / "pool", organizations=POOLED_ORGANIZATIONS)
-    assert collection.pooled_run_ids == toys.POOLED
-    assert collection.query_ids == ("1", "2", "3")
+    assert (collection.pooled_run_ids, collection.query_ids) == (toys.POOLED, ("1", "2", "3"))
     assert not collection.judged.any()
     assert toys.ranking(collection, "n2", "1") == list(toys.RANKINGS["n2", "1"])
-    assert collection.organizations == ("north", "south")
-    assert collection.score is None
 
 
-def test_contributors_with_judgments_all_contribute(folder: Path) -> None:
-    collection = read_contributors(
-        [folder / "pool", folder / "input.u.gz"], folder / "qrels.txt", scores=True
-    )
-    assert collection.pooled.all()
-    assert toys.judgments(collection) == toys.judgments(toy_collection())
-    assert collection.organizations == collection.run_ids  # no list: each its own, and nothing is said
-    assert collection.score is not None
+LINES = ['qrels = "qrels.txt"', 'pool = "pool"', 'organizations = "organizations.csv"']
+
+
+@pytest.fixture
+def toml(example_files: Path) -> Callable[..., Path]:
+    """A file of lines below those that are always needed."""
+
+    def write(*lines: str, name: str = "example.toml", first: list[str] = LINES) -> Path:
+        (example_files / name).write_text("\n".join([*first, *lines]))
+        return example_files / name
+
+    return write
+
+
+def test_a_file_has_the_arguments_of_read_collection(
+    toml: Callable[..., Path], example_files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir("/")  # paths are those of the file
+    plain = toml()
+    other = toml('name = "to depth 5"', "known_depth = 5", 'order = "rank"', name="other.toml")
+    read = read_collections([plain, other])
+    assert list(read) == ["example", "to depth 5"]
+    files = {"pool": example_files / "pool", "organizations": example_files / "organizations.csv"}
+    assert read["example"].fingerprint == read_collection(example_files / "qrels.txt", **files).fingerprint  # type: ignore[arg-type]
+    assert read["to depth 5"].pool_depth == 5
+    assert read_collections(plain).keys() == {"example"}
+
+
+@pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
+def test_several_runs_and_judges_may_be_named(toml: Callable[..., Path], example_files: Path) -> None:
+    lines = [LINES[0], 'pool = ["pool/north-*.run", "pool/west-1.run", "pool/east-1.run"]']
+    lines_of_qrels = (example_files / "qrels.txt").read_text().splitlines(keepends=True)
+    (example_files / "labels.txt").write_text("".join(lines_of_qrels[:40]).replace(" 0\n", " 5\n"))
+    path = toml("[judges]", 'llm = "labels.txt"', name="few.toml", first=lines)
+    collection = read_collections(path)["few"]
+    assert set(collection.run_ids) == {"north-1", "north-2", "west-1", "east-1"}
+    assert [judge.name for judge in collection.judges] == ["llm"]
+
+
+@pytest.mark.filterwarnings("ignore::bayespool.errors.PoolWarning")
+def test_options_hold_for_files_that_say_nothing(toml: Callable[..., Path]) -> None:
+    plain, other = toml(), toml("known_depth = 7", name="other.toml")
+    read = read_collections([plain, other], settings=ReadingSettings(known_depth=4))
+    assert [collection.pool_depth for collection in read.values()] == [4, 7]
+
+
+def test_what_a_file_cannot_say_is_told_with_its_line(toml: Callable[..., Path]) -> None:
+    for line, message in (
+        (
+            'orders = "rank"',
+            r"example\.toml, line 4: unknown key 'orders'; did you mean 'order'\? known: name, ",
+        ),
+        ('runs = "pool"', r"line 4: unknown key 'runs'; known: name, qrels, pool, "),
+        ('order = "date"', r"line 4: order cannot be 'date'; known: score, single-precision, rank"),
+        ("known_depth = 0", r"line 4: known_depth cannot be 0; at least 1"),
+        ('strict = "no"', r"line 4: strict cannot be 'no'; true or false"),
+        ("pool_strategy = 3", r"line 4: pool_strategy cannot be 3; a text in quotes"),
+        ("pooled_run_ids = [1]", r"line 4: pooled_run_ids cannot be 1; a text in quotes"),
+        ('name = "a/b"', r"line 4: a collection cannot be called 'a/b'; take letters"),
+        (
+            'judges = "no.txt"',
+            r"line 4: judges cannot be 'no\.txt': .*no\.txt: no such file or example_files; paths",
+        ),
+        ("[judges]\nllm = 3", r"line 4: judges cannot be 3; a text in quotes"),
+        ("known_depth 10", r"example\.toml, line 4: is no TOML: .*; write lines such as key"),
+        ('max_holes = "few"', "max_holes cannot be 'few'; a number"),
+    ):
+        with pytest.raises(InputError, match=message):
+            read_collections(toml(line))
+
+
+def test_files_that_are_not_there_are_told_before_any_is_read(
+    toml: Callable[..., Path], example_files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bayespool.pooling.collection_files.read_collection", None)
+    wrong = toml(first=['qrels = "no.txt"', *LINES[1:]], name="wrong.toml")
+    with pytest.raises(InputError, match=r"wrong\.toml, line 1: qrels cannot be 'no\.txt': .*no such file"):
+        read_collections([toml(), wrong])
+    with pytest.raises(InputError, match=r'wrong\.toml: pool is missing; add a line pool = "runs"'):
+        read_collections(toml(first=LINES[:1], name="wrong.toml"))
+    with pytest.raises(InputError, match=r"nothing\.toml: no such file"):
+        read_collections(example_files / "nothing.toml")
+    again = toml('name = "Example"', name="again.toml")
+    with pytest.raises(InputError, match="two collections are called 'Example'; give one another name"):
+        read_collections([toml(), again])
+    with pytest.raises(InputError, match="two collections are called 'example'"):
+        read_collections([toml(), toml()])
+
+
+def test_an_unusable_collection_is_told_with_its_file(toml: Callable[..., Path], example_files: Path) -> None:
+    path = toml(first=['qrels = "pool/west-1.run"', *LINES[1:]])
+    with pytest.raises(InputError, match="looks like a run") as caught:
+        read_collections(path)
+    assert caught.value.__notes__ == [f"in the collection that {path} describes"]

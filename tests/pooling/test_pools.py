@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
+import warnings
 
 import numpy as np
 import pytest
-from left_out import tables
-from toys import from_rankings, in_pool, judged, judgments, toy_collection
+import toys
+from each import cases
+from toys import from_rankings, judged, judgments, toy_collection
 
-from bayespool.collection import LISTED, UNJUDGED, Collection
+from bayespool import load_example
+from bayespool.collection import UNJUDGED, Collection
 from bayespool.collection.pools import sole_contributor
-from bayespool.errors import InputError
-from bayespool.experiments import leave_out, simulate_example
-from bayespool.pooling import StrategyPool, choose
-from bayespool.pooling.pools import with_strategy_pool
+from bayespool.errors import InputError, StatedPoolWarning
+from bayespool.experiments import simulate_example
+from bayespool.pooling import PoolPlan, pool_of_strategy
+from bayespool.pooling.discovery import misfit_of, warn_of_misfit
+from bayespool.pooling.pools import PlanOptions, with_strategy_pool
 from bayespool.scoring import score
 
 RANKED = {"r1": {"1": "abcd"}, "r2": {"1": "bxyz"}, "r3": {"1": "abpq"}}
@@ -31,16 +35,6 @@ def whole() -> Collection:
 def three() -> Collection:
     """The first three documents by best rank."""
     return with_strategy_pool(whole(), "take", 3)
-
-
-def test_a_pool_of_three_documents() -> None:
-    assert judgments(three()) == {"1": {"a": 1, "b": 0, "x": 2}}
-    assert in_pool(three()) == ["abx"]
-    assert isinstance(three().pool, StrategyPool)
-    assert three().pool_depth == 2  # to depth 1 there are a and b, to depth 2 x as well
-    assert with_strategy_pool(whole(), "take", 2).pool_depth == 1
-    assert not three().pool.is_union
-    assert three().pooled_run_ids == ("r1", "r2", "r3")
 
 
 def test_others_take_the_place_of_what_leaves_with_their_labels() -> None:
@@ -61,11 +55,9 @@ def test_unpooled_twice_is_unpooled_together() -> None:
     for first, second in (("r1", "r3"), ("r3", "r1")):
         assert three().unpool(first).unpool(second).fingerprint == together.fingerprint
     example = with_strategy_pool(simulate_example().collection, "move-to-front", 300)
-    north, south = example.organizations.index("north"), example.organizations.index("south")
-    runs = [r for r, o in zip(example.run_ids, example.organization, strict=True) if o in (north, south)]
     twice = example.unpool(organization="north").unpool(organization="south")
-    assert twice.fingerprint == example.unpool(runs).fingerprint != example.fingerprint
     assert int(twice.judged.sum()) == int(example.judged.sum()) == 300
+    assert twice.fingerprint != example.fingerprint
 
 
 def test_who_is_needed_for_a_document() -> None:
@@ -103,37 +95,10 @@ def test_judgments_of_other_origin_stay() -> None:
     assert judgments(pool.unpool(organization="south"))["1"].items() >= {"j": 0, "m": 1}.items()
 
 
-def test_a_document_that_is_listed_is_listed_again_when_it_comes_back() -> None:
-    """b is in the pool and nobody judged it; with a smaller budget it is not in the pool, and unjudged."""
-    relevance = {"1": {**GRADES["1"], "x": -1}}
-    listed = from_rankings(RANKED, relevance, ORGANIZATIONS, pooled_run_ids=tuple(RANKED), pool_depth=4)
-    x = listed.doc_ids.to_pylist().index("x")
-    assert listed.relevance[x] == LISTED
-    assert with_strategy_pool(listed, "take", 3).relevance[x] == LISTED
-    small = with_strategy_pool(listed, "take", 2)
-    assert small.relevance[x] == UNJUDGED
-    assert small.unpool(["r1", "r3"]).relevance[x] == LISTED
-
-
-def test_labels_from_elsewhere_come_in() -> None:
-    """A pool of documents that nobody had judged so far has the judgments that labels tell of."""
-    shallow = from_rankings(
-        RANKED, {"1": {"a": 1, "b": 0}}, ORGANIZATIONS, pooled_run_ids=tuple(RANKED), pool_depth=1
-    )
-    known = whole().relevance.copy()
-    deeper = with_strategy_pool(shallow, "take", 3, run_depth=4, labels=known)
-    assert judgments(deeper) == {"1": {"a": 1, "b": 0, "x": 2}}
-    known[shallow.doc_ids.to_pylist().index("x")] = -1
-    assert judged(with_strategy_pool(shallow, "take", 3, run_depth=4, labels=known)) == ["ab"]
-    assert judged(with_strategy_pool(shallow, "take", 3)) == ["ab"]  # no deeper than the pool so far
-
-
 def test_equal_pools_are_told_by_their_text() -> None:
     one, other = three(), three()
     assert one.pool is not other.pool
-    assert repr(one.pool) == repr(other.pool)
-    assert one.fingerprint == other.fingerprint
-    assert repr(one.pool).startswith("StrategyPool(take, budget=3, run_depth=4, shares='equal', rel=1, ")
+    assert (repr(one.pool), one.fingerprint) == (repr(other.pool), other.fingerprint)
     others = [
         with_strategy_pool(whole(), "take", 3, random_seed=2),
         with_strategy_pool(whole(), "rrf", 3),
@@ -143,8 +108,7 @@ def test_equal_pools_are_told_by_their_text() -> None:
         with_strategy_pool(whole(), "take", 3, shares="global"),
         with_strategy_pool(whole(), "take", 3, labels=np.maximum(whole().relevance, 1)),
     ]
-    texts = {repr(c.pool) for c in (one, *others)}
-    assert len(texts) == len({c.fingerprint for c in (one, *others)}) == 8
+    assert len({repr(c.pool) for c in (one, *others)}) == len({c.fingerprint for c in (one, *others)}) == 8
 
 
 def test_it_is_pickled_with_the_collection() -> None:
@@ -154,15 +118,6 @@ def test_it_is_pickled_with_the_collection() -> None:
     fewer, expected = again.unpool(organization="east"), small.unpool(organization="east")
     assert fewer.fingerprint == expected.fingerprint
     assert not again.pool.judged(again, [0]).flags.writeable
-
-
-def test_the_order_of_runs_is_of_no_account() -> None:
-    example = with_strategy_pool(simulate_example().collection, "move-to-front", 200)
-    runs = np.flatnonzero(example.pooled)
-    assert np.array_equal(example.in_pool(runs[::-1]), example.in_pool(runs))
-    assert int(example.in_pool(runs).sum()) == len(
-        choose(simulate_example().collection, "move-to-front", 200)
-    )
 
 
 def test_it_is_a_frozen_value_that_no_depth_cuts() -> None:
@@ -179,24 +134,6 @@ def test_it_is_a_frozen_value_that_no_depth_cuts() -> None:
 
 
 @pytest.mark.slow
-def test_experiments_ask_it_again_in_as_many_processes() -> None:
-    """Without an organization there are as many judgments, others among them."""
-    example = with_strategy_pool(simulate_example().collection, "move-to-front", 400)
-    settings = {"measures": "P@10", "estimators": ["as-judged", "posterior-background"], "draws": 50}
-    one = leave_out(example, **settings)
-    assert tables(one) == tables(leave_out(example, n_jobs=2, **settings))
-    frame = one.to_frame()
-    frame = frame[frame["estimator"] == "as-judged"].set_index("run_id")
-    for run in ("north-1", "east-1"):
-        organization = run.split("-")[0]
-        smaller = example.unpool(organization=organization)
-        index = example.run_index(run)[0]
-        top = smaller.relevance[example.document[index, :, :10]]
-        assert frame.loc[run, "bound_lower"] == pytest.approx((top > 0).sum() / 200)
-        assert int((smaller.judged & ~example.judged).sum()) > 0
-
-
-@pytest.mark.slow
 def test_a_posterior_learns_from_it() -> None:
     """Half of the judgments of the example: the truth is within the intervals, and above what is judged."""
     simulation = simulate_example()
@@ -209,3 +146,61 @@ def test_a_posterior_learns_from_it() -> None:
     judged_only = scores["as-judged", "P@10"].value
     assert (truth - judged_only > 0.015).all()
     assert np.abs(found.value - truth).sum() < 0.7 * (truth - judged_only).sum()
+
+
+def test_options_are_the_fields_with_a_default() -> None:
+    fields = {f.name for f in dataclasses.fields(PoolPlan)} - {"strategy", "budget"}
+    assert set(PlanOptions.__annotations__) == fields
+
+
+@cases(
+    ("options", "message"),
+    [
+        ({"shares": "even"}, "no shares 'even'; known: equal, global"),
+        ({"run_depth": 0}, "rank 0"),
+        ({"rel": 0}, "smallest relevance of 0"),
+    ],
+)
+def test_values_that_cannot_be(options: PlanOptions, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        PoolPlan.of("take", 5, **options)
+
+
+def stated(collection: Collection, strategy: str, budget: int, **options: object) -> Collection:
+    return pool_of_strategy(
+        collection,
+        strategy,
+        budget,
+        pooled_run_ids=collection.pooled_run_ids,
+        **{"run_depth": 10} | options,  # type: ignore[arg-type]
+    )
+
+
+def test_counts_of_a_toy() -> None:
+    """Two runs of four documents; Take@4 chooses c d e f. z and y are of a run that did not contribute."""
+    rankings = {"a": {"1": "cegi"}, "b": {"1": "dfhj"}, "u": {"1": "zy"}}
+    judged = {"c": 1, "d": 0, "e": 1, "g": 0, "z": 1, "y": 0}
+    bare = toys.from_rankings(rankings, {"1": judged}, pooled_run_ids=("a", "b"), pool_depth=4)
+    assert misfit_of(bare) is None
+    for budget, depth, counts in (
+        (4, 4, (1, 1, False)),
+        (4, 2, (1, 0, False)),  # g at rank 3 of a run that may be judged to rank 2 could not have been chosen
+        (2, 4, (0, 2, True)),
+    ):
+        found = misfit_of(stated(bare, "take", budget, run_depth=depth))
+        assert found is not None
+        assert (found.n_unjudged, found.n_others, found.is_large) == counts
+
+
+def test_a_warning_where_it_is_large() -> None:
+    made = with_strategy_pool(load_example(), "uniform", 400)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not warn_of_misfit(made)
+        assert not warn_of_misfit(load_example())
+    with pytest.warns(StatedPoolWarning, match=r"uniform, budget 300.*not of the sample: 100; .*no value"):
+        assert warn_of_misfit(stated(made, "uniform", 300))
+    unjudged = made.without_judgments(made.in_pool() & (np.arange(len(made.relevance)) % 3 == 0))
+    with pytest.warns(StatedPoolWarning, match=r"documents of the sample without a judgment: \d+ of 400"):
+        assert warn_of_misfit(unjudged)
+    assert (unjudged.relevance[unjudged.in_pool()] == UNJUDGED).sum() > 100

@@ -1,13 +1,15 @@
-"""Votes of runs, counted by hand, and circles among majorities."""
+"""Votes of runs and sums of weights of ranks, by hand, step by step, and circles among majorities."""
 
 from __future__ import annotations
 
+import dataclasses
+from fractions import Fraction
 from itertools import pairwise
 
 import pytest
 from each import cases
-from hypothesis import given
-from retrievals import documents_of, order_of, some_rankings, topic_of, values, with_lots
+from hypothesis import given, strategies as st
+from retrievals import documents_of, order_of, some_rankings, topic_of, topic_of_scores, values, with_lots
 
 from bayespool.errors import InputError
 from bayespool.pooling import parse_strategy
@@ -16,38 +18,27 @@ RUNS = {"r1": "abc", "r2": "bad", "r3": "be"}
 CIRCLE = {"r1": "abc", "r2": "bca", "r3": "cab"}  # a before b before c before a, two to one each
 
 
-# Borda
-
-
-@cases(
-    ("strategy", "expected"),
-    [
+def test_sums_of_ranks_and_of_weights_of_ranks_by_hand() -> None:
+    for strategy, *expected in (
         # five documents: places left have the mean 4.5 in r1 and r2, 4 in r3
-        ("borda", {"a": 1 + 2 + 4, "b": 4, "c": 3 + 4.5 + 4, "d": 4.5 + 3 + 4, "e": 4.5 + 4.5 + 2}),
-        ("borda(n_candidates=3)", {"a": 7, "b": 4, "c": 11.5, "d": 11.5, "e": 11}),  # there are more
-        # seven documents: 5.5 and 5
-        ("borda(n_candidates=7)", {"a": 8, "b": 4, "c": 13.5, "d": 13.5, "e": 13}),
-        ("borda(missing='next')", {"a": 1 + 2 + 3, "b": 4, "c": 3 + 4 + 3, "d": 4 + 3 + 3, "e": 4 + 4 + 2}),
-        ("borda(missing='nothing')", {"a": 3, "b": 4, "c": 3, "d": 3, "e": 2}),
-    ],
-)
-def test_borda_adds_ranks(strategy: str, expected: dict[str, float]) -> None:
-    assert values(strategy, topic_of(RUNS), "abcde") == {d: -total for d, total in expected.items()}
-
-
-def test_equal_sums_of_ranks_go_by_best_rank_then_lot() -> None:
-    assert order_of("borda", topic_of(RUNS), "abcde") == "baecd"
-    assert order_of("borda", with_lots(topic_of(RUNS), "dcbae"), "abcde") == "baedc"
-    # c, d and e have 10: e is second in r3, c and d are third elsewhere
-    assert order_of("borda(missing='next')", topic_of(RUNS), "abcde") == "baecd"
-
-
-def test_a_negative_number_of_candidates_is_refused() -> None:
-    with pytest.raises(InputError, match="-1 candidates"):
-        parse_strategy("borda(n_candidates=-1)")
-
-
-# Condorcet
+        ("borda", -7, -4, -11.5, -11.5, -11),
+        ("borda(n_candidates=3)", -7, -4, -11.5, -11.5, -11),  # there are more
+        ("borda(n_candidates=7)", -8, -4, -13.5, -13.5, -13),  # 5.5 and 5
+        ("borda(missing='next')", -6, -4, -10, -10, -10),
+        ("borda(missing='nothing')", -3, -4, -3, -3, -2),
+        # 1, 1 / log₂ 3 = .63093 and 1/2 at the first three ranks
+        ("dcg", 1.63093, 2.63093, 0.5, 0.5, 0.63093),
+        ("rrf", 1 / 61 + 1 / 62, 2 / 61 + 1 / 62, 1 / 63, 1 / 63, 1 / 62),
+        ("rbp-a(p=0.5)", 0.75, 1.25, 0.125, 0.125, 0.25),
+        ("rbp-a", 0.36, 0.56, 0.128, 0.128, 0.16),
+    ):
+        found = values(str(strategy), topic_of(RUNS), "abcde")
+        assert found == pytest.approx(dict(zip("abcde", expected, strict=True)), abs=1e-5), strategy
+    assert order_of("dcg", topic_of(RUNS), "abcde") == "baecd"
+    # one first rank or two third ones: 1/61 is less than 2/63, and 1 is more than 2/3
+    topic = topic_of({"r1": "a", "r2": "bcx", "r3": "dex"})
+    assert order_of("rrf", topic, "abcdex") == "xabdce"
+    assert order_of("rrf(k=0)", topic, "abcdex") == "abdxce"
 
 
 def test_condorcet_goes_by_majorities() -> None:
@@ -58,45 +49,13 @@ def test_condorcet_goes_by_majorities() -> None:
     assert order_of("condorcet", with_lots(topic, "zxya"), "axyz") == "azxy"
 
 
-def test_runs_that_have_neither_document_do_not_vote() -> None:
-    # b before a by one vote to none, though five runs have neither
-    rankings = {"r0": "cba"} | {f"r{i}": "c" for i in range(1, 6)}
-    assert order_of("condorcet", topic_of(rankings), "abc") == "cba"
-
-
-def test_a_run_that_has_one_document_of_two_may_not_vote() -> None:
-    topic = topic_of({"r1": "xa", "r2": "ya", "r3": "za"})
-    # a stands behind another wherever it is; x, y and z never meet
-    assert order_of("condorcet(missing='nothing')", topic, "axyz") == "xyza"
-    assert order_of("condorcet(missing='nothing')", with_lots(topic, "azyx"), "axyz") == "zyxa"
-
-
-@cases(("ties", "expected"), [("best rank", "cadb"), ("lot", "cdab")])
-def test_the_sort_starts_from_best_ranks_or_lots(ties: str, expected: str) -> None:
-    # nobody compares a or b with c or d; from d b c a: c before d, which stays before a, which goes before b
-    topic = with_lots(topic_of({"r1": "ab", "r2": "cd"}), "dbca")
-    assert order_of(f"condorcet(missing='nothing', ties={ties!r})", topic, "abcd") == expected
-
-
-@cases(
-    ("lots", "expected"),
-    [
+def test_a_circle_of_majorities_is_cut_by_the_lots() -> None:
+    for lots, expected in (
         ("abc", "cab"),  # a stays before b; then c goes before a
-        ("bac", "cab"),
         ("acb", "bca"),  # c goes before a; then b before c
-        ("cab", "bca"),
         ("bca", "abc"),
-    ],
-)
-def test_a_circle_of_majorities_is_cut_by_the_lots(lots: str, expected: str) -> None:
-    topic = with_lots(topic_of(CIRCLE), lots)
-    assert order_of("condorcet", topic, "abc") == expected
-    assert order_of("condorcet", topic, "abc") == expected
-
-
-def test_a_circle_goes_before_whom_all_its_members_beat() -> None:
-    rankings = {run: f"{docs}d" for run, docs in CIRCLE.items()} | {"r4": "d"}
-    assert order_of("condorcet", topic_of(rankings), "abcd") == "cabd"
+    ):
+        assert order_of("condorcet", with_lots(topic_of(CIRCLE), lots), "abc") == expected
 
 
 def votes(rankings: dict[str, str], x: str, y: str) -> int:
@@ -115,3 +74,136 @@ def test_no_document_stands_directly_below_one_that_loses_to_it(rankings: dict[s
     for x in documents:
         if all(votes(rankings, x, y) > 0 for y in documents if y != x):
             assert order[0] == x
+
+
+def test_method_b_turns_to_runs_of_which_less_is_judged() -> None:
+    topic = topic_of({"r1": "ab", "r2": "ab", "r3": "ab", "r4": "c"})
+    assert order_of("rbp-a(p=0.5)", topic, "abc") == "abc"
+    # a takes half of what three runs have: then b has 3/4 × 1/2 and c 1/2
+    assert order_of("rbp-b(p=0.5)", topic, "abc") == "acb"
+    assert values("rbp-b(p=0.5)", topic, "abc") == {"a": 1.5, "b": 0.375, "c": 0.5}
+
+
+def one_by_one(rankings: dict[str, str], relevant: str, by_effectiveness: bool) -> tuple[str, list[Fraction]]:
+    """Methods B and C with p = 1/2 as they are written, everything computed at each step."""
+    documents, chosen, gains = documents_of(rankings), "", []
+    best = {d: min(docs.find(d) % 99 for docs in rankings.values()) for d in documents}
+    while len(chosen) < len(documents):
+        gain = dict.fromkeys(documents, Fraction(0))
+        for docs in rankings.values():
+            weight = {d: Fraction(1, 2 ** (rank + 1)) for rank, d in enumerate(docs)}
+            left = 1 - sum(weight[d] for d in docs if d in chosen)
+            base = sum(weight[d] for d in docs if d in chosen and d in relevant)
+            for d in docs:
+                gain[d] += weight[d] * left * ((base + left / 2) ** 3 if by_effectiveness else 1)
+        x = min((d for d in documents if d not in chosen), key=lambda d: (-gain[d], best[d], d))
+        chosen += x
+        gains.append(gain[x])
+    return chosen, gains
+
+
+# Ranks down to 4 with p = 1/2: all sums have few binary digits, so that ties are ties in floating point, too.
+
+
+@given(some_rankings(most=4), st.sets(st.sampled_from("abcdef")))
+def test_method_b_is_the_one_step_by_step(rankings: dict[str, str], relevant: set[str]) -> None:
+    topic, documents = topic_of(rankings), documents_of(rankings)
+    order, gains = one_by_one(rankings, "", by_effectiveness=False)
+    assert order_of("rbp-b(p=0.5)", topic, documents, relevant="".join(relevant)) == order
+    found = values("rbp-b(p=0.5)", topic, documents)
+    assert [found[d] for d in order] == gains
+    # the order is by these values, so that they give a budget to topics
+    by_value = parse_strategy("rbp-b(p=0.5)").values_in_order(topic)[1]  # type: ignore[attr-defined]
+    assert "".join(documents[i] for i in by_value) == order
+
+
+@given(some_rankings(most=4), st.sets(st.sampled_from("abcdef")))
+def test_method_c_is_the_one_step_by_step(rankings: dict[str, str], relevant: set[str]) -> None:
+    topic, documents, judged = topic_of(rankings), documents_of(rankings), "".join(relevant)
+    order, _ = one_by_one(rankings, judged, by_effectiveness=True)
+    assert order_of("rbp-c(p=0.5)", topic, documents, relevant=judged) == order
+
+
+def test_what_no_setting_can_be_is_refused() -> None:
+    for text, said in (
+        ("borda(n_candidates=-1)", "-1 candidates"),
+        ("rrf(k=-1)", "k = -1; give 0 or more"),
+        ("rbp-a(p=0)", "p = 0; give a number between 0 and 1"),
+        ("rbp-b(p=1)", "p = 1; give a number between 0 and 1"),
+        ("rbp-c(p=1.5)", "p = 1.5; give a number between 0 and 1"),
+    ):
+        with pytest.raises(InputError, match=said):
+            parse_strategy(text)
+
+
+SCORES = {
+    "r0": {"a": 10, "b": 8, "c": 7, "d": 4, "e": 2},
+    "r1": {"c": 0.9, "a": 0.5, "f": 0.4, "b": 0.1},
+    "r2": {"f": 300, "g": 140, "a": 60, "h": 20},
+    "r3": {"b": -1, "c": -2, "e": -5},
+}
+ALL = "abcdefgh"
+# ranx 0.3.21, in an environment of its own:
+#   runs = [Run({"1": run}, name=name) for name, run in SCORES.items()]
+#   fuse(runs, norm="min-max", method=method)  # max, min, med, sum, anz, mnz
+# ranx takes the mean of CombANZ over all runs that retrieve a document.
+RANX = {
+    "combmax": (1, 1, 1, 0.25, 0, 1, 0.428571428571, 0),
+    "combmin": (0.142857142857, 0, 0.625, 0.25, 0, 0.375, 0.428571428571, 0),
+    "combmed": (0.5, 0.75, 0.75, 0.25, 0, 0.6875, 0.428571428571, 0),
+    "combsum": (1.642857142857, 1.75, 2.375, 0.25, 0, 1.375, 0.428571428571, 0),
+    "combanz(count='retrieved')": (
+        0.547619047619, 0.583333333333, 0.791666666667, 0.25, 0, 0.6875, 0.428571428571, 0,
+    ),
+    "combmnz": (4.928571428571, 5.25, 7.125, 0.25, 0, 2.75, 0.428571428571, 0),
+}  # fmt: skip
+
+
+@cases("strategy", RANX)
+def test_values_are_those_of_ranx(strategy: str) -> None:
+    expected = dict(zip(ALL, RANX[strategy], strict=True))
+    assert values(strategy, topic_of_scores(SCORES), ALL) == pytest.approx(expected, abs=2e-7)
+
+
+@cases(
+    ("strategy", "expected"),
+    [
+        # of the scores of b, .75, 0 and 1, two are above 0; all of e and h are 0
+        ("combanz", (0.547619, 1.75 / 2, 2.375 / 3, 0.25, 0, 0.6875, 0.428571, 0)),
+        ("combmnz(count='positive')", (4.928571, 3.5, 7.125, 0.25, 0, 2.75, 0.428571, 0)),
+        # four runs: 0 .142857 .5 1 for a, 0 0 .75 1 for b, 0 .625 .75 1 for c, 0 0 .375 1 for f
+        ("combmed(missing='zero')", (0.642857 / 2, 0.375, 0.6875, 0, 0, 0.1875, 0, 0)),
+        ("combmin(missing='zero')", (0,) * 8),  # no document is everywhere
+    ],
+)
+def test_what_counts_can_be_changed(strategy: str, expected: tuple[float, ...]) -> None:
+    found = values(strategy, topic_of_scores(SCORES), ALL)
+    assert found == pytest.approx(dict(zip(ALL, expected, strict=True)), abs=1e-6)
+
+
+def test_sums_of_scores_can_be_one() -> None:
+    # r1: 2 1 0, of 3; r2: equal scores of two documents
+    topic = topic_of_scores({"r1": {"a": 12, "b": 11, "c": 10}, "r2": {"c": 7, "d": 7}})
+    found = values("combsum(normalization='sum')", topic, "abcd")
+    assert found == pytest.approx({"a": 2 / 3, "b": 1 / 3, "c": 1 / 2, "d": 1 / 2})
+    found = values("combsum(normalization='sum', constant=0)", topic, "abcd")
+    assert found == pytest.approx({"a": 2 / 3, "b": 1 / 3, "c": 0, "d": 0})
+
+
+def test_infinite_scores_are_the_highest_and_the_lowest() -> None:
+    inf = float("inf")
+    topic = topic_of_scores({"r1": {"a": inf, "b": 3, "c": -inf}, "r2": {"b": inf, "c": inf}})
+    assert values("combmax", topic, "abc") == {"a": 1, "b": 1, "c": 1}
+    assert values("combmin", topic, "abc") == {"a": 1, "b": 0.5, "c": 0}
+
+
+def test_ranks_need_no_scores_and_others_ask_for_them() -> None:
+    topic = dataclasses.replace(topic_of({"r1": "abcd", "r2": "ca"}), score=None)
+    strategy = "combsum(normalization='rank')"
+    assert not parse_strategy(strategy).needs_scores
+    assert values(strategy, topic, "abcd") == {"a": 1.5, "b": 0.75, "c": 1.5, "d": 0.25}
+    assert order_of(strategy, topic, "abcd") == "acbd"
+    with pytest.raises(InputError, match="needs the scores of the runs"):
+        values("combsum", topic, "abcd")
+    with pytest.raises(InputError, match="equal scores that count 2"):
+        parse_strategy("combsum(constant=2)")

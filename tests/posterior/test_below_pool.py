@@ -15,14 +15,14 @@ from bayespool.experiments.simulation import simulate_example
 from bayespool.measures import parse_measure
 from bayespool.models.spec import BELOW_POOL_PRIORS
 from bayespool.pooling.pools import with_strategy_pool
-from bayespool.posterior import Completion, PosteriorEstimator, ScoringProblem
-from bayespool.posterior.below_pool import BelowPool, slope_within_rankings
+from bayespool.posterior import Completion, ScoringProblem
+from bayespool.posterior.below_pool import slope_within_rankings
 
 CERTAIN = dict.fromkeys(BELOW_POOL_PRIORS, "Uniform(0, 0)")
 
 
-def completion(priors: dict[str, str], *, model: str = "rankings", measure: str = "P@100") -> Completion:
-    return complete(load_example(), "new-a", measure, model=model, draws=50, priors=priors)
+def completion(priors: dict[str, str]) -> Completion:
+    return complete(load_example(), "new-a", "nDCG@30", model="ratio", draws=50, priors=priors)
 
 
 def log_odds(found: Completion, topic: int) -> list[np.ndarray]:
@@ -31,11 +31,10 @@ def log_odds(found: Completion, topic: int) -> list[np.ndarray]:
     return [p.components[0].log_odds(np.arange(200), topic, documents) for p in found.posteriors]
 
 
-@pytest.mark.parametrize("model", ["ratio", "background"])
-def test_log_odds_fall_with_log_rank_below_the_pool(model: str) -> None:
+def test_log_odds_fall_with_log_rank_below_the_pool() -> None:
     """By hand: 1 per log(rank / 10) on the first rung, nothing down to rank 10, nothing above that rung."""
     steep = CERTAIN | {"below_pool": "Uniform(-1, -1)"}
-    flat, falling = (completion(priors, model=model, measure="nDCG@30") for priors in (CERTAIN, steep))
+    flat, falling = (completion(priors) for priors in (CERTAIN, steep))
     rank = flat.unknowns.rank
     assert rank.min() <= 10 < rank.max()
     for t in range(20):
@@ -43,37 +42,6 @@ def test_log_odds_fall_with_log_rank_below_the_pool(model: str) -> None:
         expected = np.log(np.maximum(rank[flat.unknowns.on_topic(t)], 10) / 10)
         np.testing.assert_allclose(first - fallen, np.tile(expected, (200, 1)), atol=1e-12)
         np.testing.assert_array_equal(above, same)
-
-
-def flat_log_odds(found: Completion, topic: int) -> list[np.ndarray]:
-    """The same as they go on within the pool."""
-    documents = found.unknowns.on_topic(topic)
-    of_components = [p.components[0].log_odds for p in found.posteriors]
-    assert all(isinstance(of_component, BelowPool) for of_component in of_components)
-    return [each.log_odds(np.arange(200), topic, documents) for each in of_components]
-
-
-def slopes(found: Completion, *, model: str = "rankings") -> np.ndarray:
-    """Slope of each draw and topic, the same of all documents below the pool, shape (draw, topic)."""
-    flat, columns = completion(CERTAIN, model=model), []
-    for t in range(20):
-        (usual,), (other,) = flat_log_odds(flat, t), log_odds(found, t)
-        log_rank = np.log(np.maximum(flat.unknowns.rank[flat.unknowns.on_topic(t)], 10) / 10)
-        below = log_rank > 0
-        each = (other - usual)[:, below] / log_rank[below]
-        np.testing.assert_allclose(each, np.tile(each[:, :1], each.shape[1]), atol=1e-8)
-        columns.append(each[:, 0])
-    return np.column_stack(columns)
-
-
-def test_topics_share_a_slope_and_differ_about_it() -> None:
-    same = slopes(completion({"sigma_below_pool": "Uniform(0, 0)"}))
-    np.testing.assert_allclose(same, np.tile(same[:, :1], 20), atol=1e-8)
-    assert same[:, 0].mean() == pytest.approx(-0.05, abs=0.03)
-    assert same[:, 0].std() == pytest.approx(0.2, rel=0.15)
-    apart = slopes(completion({"below_pool": "Uniform(0, 0)", "sigma_below_pool": "Uniform(2, 2)"}))
-    assert apart.std() == pytest.approx(2, rel=0.05)
-    assert abs(np.corrcoef(apart.T)[np.triu_indices(20, 1)]).max() < 0.3
 
 
 @pytest.mark.filterwarnings("ignore:Dropped .* groups")
@@ -87,34 +55,14 @@ def test_the_slope_within_rankings_is_that_of_conditional_logistic_regression() 
     rank = rng.integers(1, 11, len(run))
     apart = rng.normal(-1, 2, size=(30, 10))[run, topic]
     relevant = rng.random(len(run)) < 1 / (1 + np.exp(-apart + 0.4 * np.log(rank)))
-    both = ConditionalLogit(relevant.astype(int), np.log(rank)[:, None], groups=run * 10 + topic).fit(
-        disp=False
-    )
+    model = ConditionalLogit(relevant.astype(int), np.log(rank)[:, None], groups=run * 10 + topic)
+    both = model.fit(disp=False)
     mean, deviation = slope_within_rankings((run, topic, rank, np.zeros(len(run), np.int32), relevant))
     precision = both.bse[0] ** -2 + 0.3**-2
     assert mean == pytest.approx((both.params[0] * both.bse[0] ** -2 - 0.3 * 0.3**-2) / precision, abs=0.01)
     assert deviation == pytest.approx(precision**-0.5, rel=0.02)
     alone = slope_within_rankings(tuple(a[:1] for a in (run, topic, rank, run.astype(np.int32), relevant)))
     assert alone == pytest.approx((-0.3, 0.3))
-
-
-def test_models_without_ranks_take_the_slope_within_rankings() -> None:
-    """That of hidden documents, beside the prior's; rankings has its own."""
-    steep = {
-        name: slopes(completion({}, model=name), model=name).mean(axis=1) for name in ("ratio", "rankings")
-    }
-    mean, deviation = slope_within_rankings(held_out_documents(load_example(), cutoff=100))
-    assert steep["ratio"].mean() == pytest.approx(mean - 0.2, abs=0.06)
-    assert steep["ratio"].std() == pytest.approx(np.hypot(deviation, 0.25), rel=0.15)
-    assert steep["rankings"].mean() == pytest.approx(-0.05, abs=0.04)
-
-
-def test_a_measure_within_the_pool_does_not_depend_on_them() -> None:
-    first, second = (
-        PosteriorEstimator(model="rankings", draws=50, priors=priors).estimate(load_example(), ["new-a"])[0]
-        for priors in ({}, {"below_pool": "Normal(3, 1)"})
-    )
-    np.testing.assert_array_equal(first.draws.means(), second.draws.means())
 
 
 def test_documents_that_a_strategy_judged_deeper_are_evidence_of_their_ranks() -> None:
@@ -127,17 +75,3 @@ def test_documents_that_a_strategy_judged_deeper_are_evidence_of_their_ranks() -
     assert (deep.pool_depth, end) == (6, 18)
     rank = problem.places(100).rank
     np.testing.assert_allclose(problem.below_pool, np.log(np.maximum(rank, end) / end))
-
-
-def test_own_judgments_of_a_run_leave_the_depth_of_the_pool() -> None:
-    """45 documents below rank 10 of new-a, judged by the user, are 7 % of the hidden ones."""
-    example = load_example()
-    (run,) = example.run_index(["new-a"])
-    deep = example.document[run, :, 10:30]
-    pairs = np.unique(deep[deep >= 0])
-    pairs = pairs[example.relevance[pairs] < 0][:45]
-    with_own = example.with_added(pairs, np.zeros(len(pairs), dtype=np.int16))
-    assert np.quantile(held_out_documents(with_own, cutoff=100)[2], 0.95) > 10
-    problem = ScoringProblem(with_own, ("new-b",), parse_measure("P@100"), "complete")
-    rank = problem.places(100).rank
-    np.testing.assert_allclose(problem.below_pool, np.log(np.maximum(rank, 10) / 10))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from functools import cache
 from typing import Any
 
@@ -11,13 +10,12 @@ import arviz_stats
 import numpy as np
 import pytest
 from checked import with_the_first_arviz_stats
-from fits import TARGETS, compile_once
+from fits import TARGETS
 from scipy import stats
 
 from bayespool import fit_container, score
 from bayespool.errors import InputError, NoPoolWarning
 from bayespool.experiments import load_example
-from bayespool.inference import NUTS
 from bayespool.inference.cells import draw_effects
 from bayespool.measures import Estimates
 from bayespool.models.structure import draw_priors
@@ -100,24 +98,6 @@ def test_container_is_complete(estimator: str, model: str) -> None:
     assert read.identical(fit_container(estimates, model)), "the same each time it is asked for"
 
 
-def test_a_mixture_has_a_container_for_each_model_and_none_of_its_own() -> None:
-    with pytest.raises(InputError, match="draws of several models") as refused:
-        fit_container(of("combined"))
-    assert "ratio (weight " in refused.value.hint
-    assert "rankings (weight " in refused.value.hint
-    with pytest.raises(InputError, match="no model 'background'"):
-        fit_container(of("combined"), "background")
-    trees = {name: fit_container(of("combined"), name) for name in of("combined").fits}
-    assert sum(tree.attrs["weight"] for tree in trees.values()) == pytest.approx(1)
-    for name, tree in trees.items():
-        assert tree.attrs["model"] == name
-        assert tree.attrs["weight"] == of("combined").weights[name]
-        assert json.loads(tree.attrs["weights"]) == of("combined").weights
-    alone = fit_container(of("ratio"))
-    assert (alone.attrs["model"], alone.attrs["weight"]) == ("ratio", 1.0)
-    assert alone.attrs["collection_fingerprint"] == load_example().fingerprint
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The inplace keyword", "ignore:Estimated shape parameter")
 @with_the_first_arviz_stats
@@ -125,38 +105,11 @@ def test_arviz_compares_the_models_of_a_mixture() -> None:
     trees = {name: fit_container(of("combined"), name) for name in ("ratio", "rankings")}
     for tree in trees.values():
         loo = arviz_stats.loo(tree)
-        in_sample = np.log(
-            np.exp(tree["log_likelihood"]["hidden_relevant"].values[0].astype(float)).mean(axis=0)
-        )
+        likelihood = tree["log_likelihood"]["hidden_relevant"].values[0].astype(float)
+        in_sample = np.log(np.exp(likelihood).mean(axis=0))
         assert loo.n_data_points == len(in_sample)
         assert 0 < in_sample.sum() - loo.elpd < 40
     assert set(arviz_stats.compare(trees).index) == set(trees)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")
-def test_fit_of_the_sampler_keeps_its_chains_and_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(NUTS, "compile", compile_once)
-    (estimates,) = score(
-        load_example(),
-        TARGETS[:1],
-        "P@10",
-        estimators="posterior-background",
-        engine="nuts",
-        draws=50,
-        chains=2,
-        tune=200,
-    ).estimates
-    tree = fit_container(estimates)
-    assert_chains(tree)
-
-
-def assert_chains(tree: Any) -> None:
-    """Two chains of fifty draws in each group."""
-    assert tree.attrs["engine"] == "nuts"
-    assert "diverging" in tree["sample_stats"].data_vars
-    for group in ("posterior", "prior", "log_likelihood", "sample_stats"):
-        assert (tree[group].sizes["chain"], tree[group].sizes["draw"]) == (2, 50)
 
 
 def test_fit_of_several_chains_keeps_them() -> None:
@@ -170,7 +123,10 @@ def test_fit_of_several_chains_keeps_them() -> None:
         diagnostics=dataclasses.replace(fit.diagnostics, engine="nuts"),
     )
     tree = fit_container(dataclasses.replace(estimates, fits={"background": two}))
-    assert_chains(tree)
+    assert tree.attrs["engine"] == "nuts"
+    assert "diverging" in tree["sample_stats"].data_vars
+    for group in ("posterior", "prior", "log_likelihood", "sample_stats"):
+        assert (tree[group].sizes["chain"], tree[group].sizes["draw"]) == (2, 50)
     for name, draws in two.variables.items():
         np.testing.assert_array_equal(tree["posterior"][name].values, draws)
 
@@ -183,17 +139,6 @@ def test_without_a_pool_there_are_parameters_and_priors_alone() -> None:
     for name in estimates.fits:
         tree = fit_container(estimates, name)
         assert {"posterior", "prior"} <= set(tree.children) <= {"posterior", "prior", "sample_stats"}
-
-
-def test_a_rung_has_a_container_of_its_own() -> None:
-    (estimates,) = score(
-        load_example(), TARGETS, "P(rel=2)@10", estimators="posterior-ratio", draws=50
-    ).estimates
-    assert list(estimates.fits) == ["ratio", "ratio, 2 of 1"]
-    first, above = (fit_container(estimates, name) for name in estimates.fits)
-    # what is relevant on the first rung is what is asked about on the second
-    n_relevant = first["observed_data"]["hidden_relevant"].values.sum()
-    assert above["constant_data"]["cell_n_hidden"].values.sum() == n_relevant
 
 
 def test_estimates_that_have_no_fit() -> None:

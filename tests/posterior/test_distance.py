@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 from scipy import stats
 from toys import from_rankings
 
-from bayespool import load_example
 from bayespool.collection import Collection
 from bayespool.experiments import SimulationSettings, simulate
+from bayespool.measures import parse_measure
 from bayespool.posterior import distance_from_pool
-
-TOPICS = tuple("12345678")
+from bayespool.posterior.distance import sensitivity
 
 
 def features(n_relevant: int, n_judged: int, n_ranks: int) -> list[float]:
@@ -66,17 +63,6 @@ def test_without_a_pool_nothing_is_said_and_one_organization_is_enough() -> None
     assert ((found.new_kind > 0) & (found.new_kind < 1)).all()
 
 
-def test_runs_of_the_pool_are_near_and_the_farther_the_likelier_a_new_kind() -> None:
-    example = load_example()
-    found = distance_from_pool(example, example.pooled_run_ids)
-    assert np.median(found.distance) < 1.2
-    assert not found.new_kind.any()
-    assert not found.is_far.any()
-    half = example.unpool([run for run in example.pooled_run_ids if run.endswith(("2", "3"))])
-    found = distance_from_pool(half, half.unpooled_run_ids)
-    assert (np.diff(found.new_kind[np.argsort(found.distance)]) > 0).all()
-
-
 def test_small_pools_are_expected_to_lack_kinds() -> None:
     """At the same, small distance; nobody is called unlike the pool for that."""
     for n_organizations, likely in ((2, True), (20, False)):
@@ -89,24 +75,11 @@ def test_small_pools_are_expected_to_lack_kinds() -> None:
         assert not found.is_far[near].any()
 
 
-def test_a_run_of_nothing_that_is_judged_is_far() -> None:
-    rankings = {run: {q: f"{run[0]}bcd" for q in TOPICS} for run in ("a", "e", "f", "g", "h", "i")}
-    rankings["new"] = dict.fromkeys(TOPICS, "wxyz")
-    judged = {q: dict.fromkeys("abcdefghi", 1) for q in TOPICS}
-    pooled = tuple(run for run in rankings if run != "new")
-    collection = from_rankings(rankings, judged, pooled_run_ids=pooled, pool_depth=4)
-    found = distance_from_pool(collection, ["new"])
-    assert found.distance[0] > 3
-    assert found.new_kind[0] > 0.9
-
-
-def test_only_judgments_that_count_take_part() -> None:
-    """Documents of less relevance than ``given`` are neither relevant nor nonrelevant, but judged."""
-    example = load_example()
-    relevance = np.where(example.relevance >= 1, 3, example.relevance)
-    relevance[::2] = np.where(relevance[::2] == 0, 1, relevance[::2])
-    higher = dataclasses.replace(example, relevance=relevance.astype(np.int16))
-    runs = example.unpooled_run_ids
-    binary = distance_from_pool(example, runs).distance
-    assert distance_from_pool(higher, runs, rel=3).distance == pytest.approx(binary)
-    assert np.abs(distance_from_pool(higher, runs, rel=3, given=1).distance - binary).max() > 0.1
+def test_as_hidden_documents_and_as_judged_ones() -> None:
+    # a alone has c (relevant), b alone d and e (not): a third of hidden documents is relevant
+    rankings = {"a": {"1": "pqc"}, "b": {"1": "pdeq"}, "new": {"1": "pqxy"}}
+    judged = {"1": {"p": 1, "q": 0, "c": 1, "d": 0, "e": 0}}
+    collection = from_rankings(rankings, judged, pooled_run_ids=("a", "b"), pool_depth=4)
+    as_pool, as_run = sensitivity(collection, ["new"], parse_measure("P@4"))
+    assert as_pool == pytest.approx([(1 + 2 / 3) / 4])
+    assert as_run == pytest.approx([(1 + 2 * 0.5) / 4])  # one of two judged documents is relevant

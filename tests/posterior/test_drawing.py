@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from completed import RUNS, completed, toy
+from completed import completed, toy
 from scipy.special import expit, logit
-from toys import from_rankings
 
 from bayespool.posterior.drawing import climb, count_levels
 
@@ -31,15 +30,6 @@ def test_each_document_is_drawn_with_its_chance() -> None:
     assert np.abs(lagged).max() < 5 / np.sqrt(n)
 
 
-def test_log_odds_beyond_the_table_are_chances_all_the_same() -> None:
-    for log_odds, relevant in ((1e3, 1), (-1e3, 0), (np.inf, 1), (-np.inf, 0)):
-        assert (completed(log_odds, 500).block(0) == relevant).all(), log_odds
-    n = 400_000
-    for x in (-9.0, 9.0):
-        share = completed(x, n).block(0).mean()
-        assert share == pytest.approx(expit(x), abs=5 * np.sqrt(expit(-abs(x)) / (5 * n)))
-
-
 def test_shared_document_has_one_relevance_in_a_draw() -> None:
     """``one`` and ``two`` share q, s and t: their totals differ by r, u, v and w only."""
     (values,) = completed(0.0, 20_000).evaluate("P@5")
@@ -52,34 +42,6 @@ def test_shared_document_has_one_relevance_in_a_draw() -> None:
     assert set(difference.tolist()) == {-1, 0, 1, 2}  # v + w − r
     assert difference.var() == pytest.approx(0.75, rel=0.05)
     assert np.cov(added[:, :, 0], rowvar=False)[0, 1] == pytest.approx(0.5, abs=0.03)  # q and s
-
-
-def test_runs_with_the_same_documents_have_the_same_draws_whatever_their_organizations() -> None:
-    runs = RUNS | {"twin": RUNS["one"]}
-    twins = from_rankings(
-        runs,
-        {"1": {"a": 1, "b": 0, "c": 1}, "2": {"i": 0, "j": 1, "k": 1}},
-        {"x": "x", "one": "north", "two": "south", "twin": "west"},
-        pooled_run_ids=("x",),
-        pool_depth=3,
-    )
-    (values,) = completed(0.3, 500, ("one", "twin"), twins, effect=1.5, scale=0.7).evaluate("P@5")
-    assert np.array_equal(values.amount[:, 0], values.amount[:, 1])
-    assert values.amount[:, 0].var() > 0
-
-
-def test_sharing_does_not_narrow() -> None:
-    """A document of twenty organizations has one effect, as wide as that of a document of one."""
-    runs = {"x": RUNS["x"]} | {f"copy{i:02}": RUNS["one"] for i in range(20)}
-    of = {run: run for run in runs}
-    judged = {"1": {"a": 1, "b": 0, "c": 1}, "2": {"i": 0, "j": 1, "k": 1}}
-    many = from_rankings(runs, judged, of, pooled_run_ids=("x",), pool_depth=3)
-    names = tuple(f"copy{i:02}" for i in range(20))
-    together = completed(0.0, 20_000, names, many, effect=2.0).evaluate("P@5")[0].totals()[:, 0]
-    alone = completed(0.0, 20_000, ("copy00",), many, effect=2.0).evaluate("P@5")[0].totals()[:, 0]
-    assert np.array_equal(together, alone)
-    without = completed(0.0, 20_000, ("copy00",), many).evaluate("P@5")[0].totals()[:, 0]
-    assert alone.var() > 1.8 * without.var()
 
 
 @pytest.mark.parametrize("scale", [0.0, 2.0])

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-
-import numpy as np
 import pytest
 from toys import from_rankings
 
-from bayespool import load_example
-from bayespool.collection import Collection, add_judges, qrels_from_frame
+from bayespool.collection import Collection, add_judges
 from bayespool.errors import InputError
 from bayespool.evidence import favored_organizations
 from bayespool.evidence.held_out import held_out_documents
@@ -22,13 +18,11 @@ RUNS = {"a": "abcdx", "b": "abcey", "p": "pqrst", "q": "pqrsu", "r": "pqklm", "r
 ORGANIZATIONS = {"a": "A", "b": "B", "p": "P", "q": "Q", "r": "R", "r2": "R", "new": "new"}
 
 
-def toy(names: dict[str, str] | None = None) -> Collection:
-    called = names or {run: run for run in RUNS}
-    rankings = {called[run]: {"1": documents} for run, documents in RUNS.items()}
-    judged = {"1": dict.fromkeys("".join(d for run, d in RUNS.items() if run != "new"), 1)}
-    organizations = {called[run]: organization for run, organization in ORGANIZATIONS.items()}
-    pooled = tuple(called[run] for run in RUNS if run != "new")
-    return from_rankings(rankings, judged, organizations, pooled_run_ids=pooled, pool_depth=5)
+def toy() -> Collection:
+    rankings = {run: {"1": documents} for run, documents in RUNS.items()}
+    pooled = tuple(run for run in RUNS if run != "new")
+    judged = {"1": dict.fromkeys("".join(RUNS[run] for run in pooled), 1)}
+    return from_rankings(rankings, judged, ORGANIZATIONS, pooled_run_ids=pooled, pool_depth=5)
 
 
 def test_kinds_are_organizations_that_retrieve_alike() -> None:
@@ -53,13 +47,6 @@ def test_the_number_of_an_organizations_runs_decides_nothing() -> None:
         assert find_kinds(collection, 3) == (("A", "B"), ("C",), ("P", "Q", "R")), often
 
 
-def test_names_of_runs_decide_nothing() -> None:
-    names = {run: name for run, name in zip(RUNS, ["t7", "t6", "t5", "t4", "t3", "t2", "t1"], strict=True)}
-    assert {frozenset(kind) for kind in find_kinds(toy(names), 3)} == {
-        frozenset(kind) for kind in find_kinds(toy(), 3)
-    }
-
-
 def test_what_a_kind_alone_contributed_is_hidden_together() -> None:
     """abc is of both A and B, and hidden only where they are held out together; pq is of three."""
 
@@ -69,41 +56,6 @@ def test_what_a_kind_alone_contributed_is_hidden_together() -> None:
 
     assert hidden(toy()) == set("dxeytuklmn")
     assert hidden(with_kinds(toy(), 2)) == set("abcdxeypqrstuklmn")
-
-
-def test_runs_outside_the_pool_are_of_one_new_kind() -> None:
-    """But a run with judgments of its own keeps its organization."""
-    collection, found = toy(), with_kinds(toy(), 2)
-    (new,) = collection.run_index(["new"])
-    assert found.organizations[found.organization[new]] == "new kind"
-    names = {found.organizations[o] for o in found.organization[found.pooled]}
-    assert names == {"kind 1: A, B", "kind 2: P, Q, R"}
-    assert np.array_equal(found.document, collection.document)
-    own = with_kinds(toy().add_judgments(qrels_from_frame({"1": {"z": 1}})), 2)
-    assert own.organizations[own.organization[new]] == "new"
-
-
-def test_whom_nothing_tells_apart_stays_together() -> None:
-    """b and c retrieve the same; a shares seven of ten documents with them, d three."""
-    runs = {"a": "abcdefghij", "b": "abcdefgxyz", "c": "abcdefgxyz", "d": "pqrstuvxyz"}
-    for names in ("abcd", "dcba", "badc"):
-        rankings = {name: {"1": runs[run]} for name, run in zip(names, "abcd", strict=True)}
-        judged = {"1": dict.fromkeys("".join(runs.values()), 1)}
-        found = find_kinds(from_rankings(rankings, judged, pooled_run_ids=tuple(names), pool_depth=10), 2)
-        (together,) = [kind for kind in found if names[1] in kind]
-        assert names[2] in together
-
-
-def test_kinds_are_of_about_one_size_whatever_is_judged() -> None:
-    example = load_example()
-    pooled = sorted(example.organizations[o] for o in np.unique(example.organization[example.pooled]))
-    for n_kinds in (1, 2, 4, 5):
-        kinds = find_kinds(example, n_kinds)
-        assert sorted(name for kind in kinds for name in kind) == pooled
-        assert len(kinds) == n_kinds
-        assert max(map(len, kinds)) <= 2 * min(map(len, kinds)) + 2, n_kinds
-    turned = np.where(example.relevance < 0, -1, 1 - example.relevance.clip(0, 1)).astype(np.int16)
-    assert find_kinds(dataclasses.replace(example, relevance=turned)) == find_kinds(example)
 
 
 def test_judges_favor_organizations_and_not_kinds() -> None:

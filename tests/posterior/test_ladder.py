@@ -16,19 +16,9 @@ from bayespool.collection import qrels_from_frame
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
 from bayespool.measures import parse_measure
-from bayespool.posterior import (
-    Completion,
-    FittedModel,
-    PosteriorEstimator,
-    Rung,
-    RungPosterior,
-    ScoringProblem,
-    complete,
-)
+from bayespool.posterior import Completion, FittedModel, Rung, RungPosterior, ScoringProblem
 from bayespool.posterior.steps import levels_of, rungs_of
-from bayespool.scoring import Scores, score
-
-# --- rungs --------------------------------------------------------------------------------------------------
+from bayespool.scoring import score
 
 
 def test_rungs_are_the_levels_that_a_measure_tells_apart() -> None:
@@ -80,9 +70,6 @@ def test_too_many_levels_are_refused() -> None:
     assert [rung.rel for rung in rungs_of(many, parse_measure("SDCG(max_rel=3)@10"))] == [1, 2, 3]
 
 
-# --- evidence of a rung -------------------------------------------------------------------------------------
-
-
 def test_a_rung_learns_from_documents_that_reached_the_one_below() -> None:
     collection = graded_example()
     measure = parse_measure("nDCG@10")
@@ -99,9 +86,6 @@ def test_a_rung_learns_from_documents_that_reached_the_one_below() -> None:
     binary = ScoringProblem(load_example(), TARGETS, parse_measure("P@10"), "complete").hidden
     assert first.predictors.tobytes() == binary.predictors.tobytes()
     assert first.relevant.tobytes() == binary.relevant.tobytes()
-
-
-# --- draws that climb ---------------------------------------------------------------------------------------
 
 
 def climbing(log_odds: tuple[float, ...], n_draws: int = 4000) -> Completion:
@@ -135,16 +119,6 @@ def test_shares_of_levels_are_products_of_chances() -> None:
         assert stats.binomtest(k, n, chance).pvalue > 1e-3, level
 
 
-def test_what_is_told_is_its_level_and_is_learnt_from() -> None:
-    found = climbing((0.4, -0.6, 1.2), 2000)
-    told = found.observe(qrels_from_frame({"1": {"q": 3, "r": 0, "s": 1}}))
-    ids = told.unknowns.doc_ids(0)
-    block = told.block(0)
-    for doc_id, level in (("q", 3), ("r", 0), ("s", 1)):
-        assert (block[:, ids.index(doc_id)] == level).all()
-    assert found.qrels(0).relevance.max() <= 3
-
-
 def test_learning_weighs_draws_by_all_rungs_that_were_asked() -> None:
     """Draws with high log odds at the second rung explain a document of level 2, and not one of level 1."""
     one = climbing((0.0, 0.0))
@@ -166,28 +140,16 @@ def test_learning_weighs_draws_by_all_rungs_that_were_asked() -> None:
 # --- estimates ----------------------------------------------------------------------------------------------
 
 
-def graded_scores(*measures: str, model: str = "combined") -> Scores:
-    return score(graded_example(), TARGETS, measures, estimators=f"posterior-{model}", draws=100)
-
-
 def test_thresholds_come_from_one_fit_and_never_contradict_each_other() -> None:
-    scores = graded_scores("P@10", "P(rel=2)@10", "P(rel=3)@10", "nDCG@10")
-    one, two, three = (scores["posterior-combined", f"P{rel}@10"].draws for rel in ("", "(rel=2)", "(rel=3)"))
+    measures = ["P@10", "P(rel=2)@10", "P(rel=3)@10"]
+    scores = score(graded_example(), TARGETS, measures, estimators="posterior-ratio", draws=100)
+    one, two, three = (scores["posterior-ratio", measure].draws for measure in measures)
     assert (three.amount <= two.amount).all()
     assert (two.amount <= one.amount).all()
     assert (two.amount < one.amount).any()
-    assert scores["posterior-combined", "nDCG@10"].fits.keys() == {
-        f"{model}{kind}{above}"
-        for model in ("ratio", "rankings")
-        for kind in ("", ", new kind")
-        for above in ("", ", 2 of 1", ", 3 of 2")
-    }
-    alone = graded_scores("P(rel=2)@10")
-    found = alone["posterior-combined", "P(rel=2)@10"].draws
-    assert found.amount.tobytes() == two.amount.tobytes()
-    binary = score(load_example(), TARGETS, "P@10", estimators="posterior-combined", draws=100)
-    today = binary["posterior-combined", "P@10"].draws
-    assert today.amount.tobytes() == one.amount.tobytes()
+    assert scores["posterior-ratio", measures[2]].fits.keys() == {"ratio", "ratio, 2 of 1", "ratio, 3 of 2"}
+    binary = score(load_example(), TARGETS, "P@10", estimators="posterior-ratio", draws=100)
+    assert binary["posterior-ratio", "P@10"].draws.amount.tobytes() == one.amount.tobytes()
 
 
 @pytest.mark.slow
@@ -198,23 +160,3 @@ def test_a_graded_gain_is_the_sum_over_thresholds() -> None:
     )
     discounts = (1 / np.log2(np.arange(2, 12))).sum()
     np.testing.assert_allclose(graded.amount, sum(b.amount for b in binary) * discounts, atol=1e-9)
-
-
-def test_ideals_do_not_depend_on_what_is_asked_beside() -> None:
-    alone, beside = (
-        graded_scores(*names, model="ratio")["posterior-ratio", "nDCG@10"].draws
-        for names in (["nDCG@10"], ["nDCG@10", "P@30", "nDCG@5"])
-    )
-    assert alone.amount.tobytes() == beside.amount.tobytes()
-    completion = complete(graded_example(), TARGETS, "P@10", model="ratio", draws=100)
-    with pytest.raises(InputError, match="nDCG@10 asks for a relevance of 3"):
-        completion.evaluate("nDCG@10")
-
-
-@pytest.mark.slow
-def test_one_completion_for_measures_of_any_depth() -> None:
-    estimator = PosteriorEstimator(draws=50, joint=True)
-    ten, deep = estimator.estimate(load_example(), TARGETS, ["P@10", "P@50"])
-    assert (ten.draws.amount <= deep.draws.amount).all()
-    with pytest.raises(InputError, match="learn from evidence of other depths"):
-        PosteriorEstimator(draws=50).complete(load_example(), TARGETS, ["P@10", "P@50"])

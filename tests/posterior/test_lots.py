@@ -34,22 +34,6 @@ def sampled(share_relevant: float, *, known: bool = True, n_more: int = 0, seed:
     return read_collection(qrels, {"r": run}, negative="sampled" if known else "listed")
 
 
-def test_unjudged_documents_are_relevant_as_often_as_judged_ones() -> None:
-    """By the prior of pools they would be much less often."""
-    collection = sampled(0.8)
-    top = collection.relevance[collection.relevance >= 0]
-    (found,), (unknown,) = (
-        POSTERIOR.estimate(c, "r", "P@20") for c in (collection, sampled(0.8, known=False))
-    )
-    assert found.value[0] == pytest.approx(top.mean(), abs=0.04)
-    low, high = (float(end[0]) for end in found.interval(0.95))
-    assert low < top.mean() < high
-    assert high - low < 0.7 * float(np.subtract(*unknown.interval(0.95)[::-1])[0])
-    n = int((collection.relevance < 0).sum())
-    assert f"{n} of {n} unjudged documents were left out by lot" in found.notes[0]
-    assert "priors" not in found.notes[0]
-
-
 def test_relevant_documents_that_no_run_finds_count_for_ideal_rankings() -> None:
     """Half of 40 documents on each topic are relevant, of which the run finds half: recall is a half, too."""
     collection = sampled(0.5, n_more=DEPTH)

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from fits import TARGETS
-from labeled import favoring_labels, labeled_toy, right_labels, true_levels, with_judge
+from labeled import favoring_labels, right_labels, true_levels, with_judge
 from toys import no_pool
 
-from bayespool import impute, judge_next, leave_out, score
+from bayespool import impute, judge_next, score
 from bayespool.collection import Collection
 from bayespool.errors import BayespoolWarning, JudgeWarning
-from bayespool.evidence import favored_organizations, grade_counts, judgment_counts
+from bayespool.evidence import favored_organizations, judgment_counts
 from bayespool.experiments import load_example
 from bayespool.measures import parse_measures
 from bayespool.models import MODELS, Effect, Linear, ModelSpec, Prior
@@ -65,22 +65,11 @@ def said_by(function: Any, *arguments: Any, **settings: Any) -> list[str]:
     return [str(one.message) for one in ours]
 
 
-# --- what is wrong ------------------------------------------------------------------------------------------
-
-
 def test_without_a_judge_or_with_one_that_labels_all_nothing_is_wrong() -> None:
     assert problems(load_example()) == ()
     good = with_judge(load_example(), right_labels())
     assert problems(good) == ()
     assert notes(good) == ("", "")
-
-
-def test_a_judge_of_too_few_judged_documents_is_not_used() -> None:
-    """Of the toy's judged documents that no organization alone contributed it labels a, and j a c."""
-    (said,) = problems(labeled_toy(), ["u"], "P@3")
-    assert said == (
-        "judge llm is not used: too few judged documents have its labels to know it by (1 relevant, 3 not)"
-    )
 
 
 def test_a_judge_may_be_known_on_some_levels_only() -> None:
@@ -96,30 +85,6 @@ def test_a_judge_may_be_known_on_some_levels_only() -> None:
     assert first == (
         "labels of judge llm not used for relevance 2 or more: too few judged documents have its labels"
     )
-
-
-def test_an_organization_that_a_judge_favors_is_named_with_by_how_much() -> None:
-    collection = with_judge(load_example(), favoring_labels())
-    lift = favored_organizations(collection, collection.judges[0])
-    assert list(lift) == ["north"]
-    (said,) = problems(collection)
-    assert said == (
-        "judge llm favors north: a document in the top 10 of its runs is labeled higher than one of others "
-        f"that is as relevant in {50 + 100 * lift['north']:.0f} of 100 pairs; labels of llm are not used for "
-        "runs of north"
-    )
-
-
-def test_labels_that_are_absent_on_the_documents_in_question_are_missed() -> None:
-    example = load_example()
-    n_judged = int(example.judged.sum())
-    (said,) = problems(with_judge(example, some_labeled(10)))
-    n = len(np.unique(_unjudged(TARGETS)))
-    assert said == (
-        f"judge llm labels {n_judged:,} of {n_judged:,} judged documents, but 10 of {n} unjudged ones within "
-        "rank 10 of the runs to score; have it label these, too"
-    )
-    assert problems(with_judge(example, some_labeled(10)), ()) == (), "no runs, no documents in question"
 
 
 def test_a_copy_of_the_judgments_is_no_judge() -> None:
@@ -156,9 +121,6 @@ def _unjudged(run_ids: Sequence[str]) -> npt.NDArray[np.int32]:
     return top[~np.append(example.judged, True)[top]]
 
 
-# --- warnings -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_each_call_warns_once_of_each_problem() -> None:
     favoring = with_judge(load_example(), some_labeled(3, favoring_labels()))
@@ -168,16 +130,6 @@ def test_each_call_warns_once_of_each_problem() -> None:
     assert said_by(score, favoring, TARGETS, ["P@5", "P@10"], estimators=estimators, **QUICK) == list(both)
     assert said_by(impute, favoring, TARGETS, "P@10", draws=2) == list(both)
     assert said_by(judge_next, favoring, "new-a", "P@10", budget=2) == list(problems(favoring, ["new-a"]))
-
-
-@pytest.mark.slow
-def test_an_experiment_warns_once_and_not_fold_by_fold() -> None:
-    favoring = with_judge(load_example(), favoring_labels())
-    said = said_by(leave_out, favoring, "P@10", estimators="posterior-ratio", draws=50)
-    assert said == list(problems(favoring))
-
-
-# --- notes --------------------------------------------------------------------------------------------------
 
 
 def test_a_note_counts_the_unjudged_documents_of_a_run_with_a_label() -> None:
@@ -226,14 +178,3 @@ def test_a_model_without_predictors_says_that_it_uses_no_labels(monkeypatch: pyt
     estimator = PosteriorEstimator(model="bare", **QUICK)
     (one,), (other,) = (estimator.estimate(c, TARGETS, "P@10") for c in (judged, load_example()))
     assert one.value.tolist() == other.value.tolist()
-
-
-@pytest.mark.slow
-def test_without_a_pool_a_note_says_what_the_judge_is_known_by() -> None:
-    example = with_judge(load_example(), right_labels())
-    nobody = example.with_pool(np.zeros(len(example.run_ids), dtype=bool), 0)
-    counted = grade_counts(nobody, nobody.judges[0])
-    found = PosteriorEstimator(draws=50).estimate(nobody, ["new-a"], "P@10")[0].notes[0]
-    assert f"what labels of judge llm are worth rests on {counted.n.sum():,} judged documents alone" in found
-    pooled = PosteriorEstimator(draws=50).estimate(example, ["new-a"], "P@10")[0].notes[0]
-    assert "rests on" not in pooled

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,10 +97,3 @@ def test_settings_of_any_content_are_harmless(
     except OutputError as error:
         assert "holds the results of" in str(error)  # noqa: PT017 (either way)
     assert (folder / "notes.txt").read_text() == "mine"
-
-
-@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
-def test_settings_that_are_a_pipe(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "settings.json")
-    save_folder(OfFiles(FILES), tmp_path)
-    assert json.loads((tmp_path / "settings.json").read_text())["files"] == sorted(FILES)

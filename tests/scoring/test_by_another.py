@@ -50,24 +50,6 @@ def test_the_frame_has_both_intervals(scores: Scores) -> None:
     assert "another_value" not in scores.to_frame(per_topic=True)
 
 
-def test_tables_sentences_and_notes_say_what_it_is(scores: Scores) -> None:
-    first = scores.read()[0]
-    assert tuple(first.headings()[-4:]) == (
-        "another's",
-        "by another assessor",
-        "due to unjudged",
-        "due to assessor",
-    )
-    row = scores.to_frame().query("run_id == 'new-a' and estimator == 'posterior-ratio'").iloc[0]
-    sentence = next(text for text in scores.summary() if text.startswith("The P@10 of new-a"))
-    assert f"Another assessor of the same kind would have given it {row['another_value']:.3f}" in sentence
-    share = float(row["unjudged_variance"])
-    assert f"would make that {100 * (1 - np.sqrt(1 - share)):.1f} % narrower" in sentence
-    assert f"the assessor accounts for {100 * (1 - share):.1f} % of the variance." in sentence
-    assert sum(scores.table("judged_twice").frame["n"]) == scores.metadata["assessors"]["n_twice"]
-    assert any(note.startswith("judged twice: ") and "with another level" in note for note in scores.notes())
-
-
 def test_a_sentence_says_what_is_missing() -> None:
     """By share of the unjudged documents."""
     row = {"another_value": 0.5, "another_lower": 0.4, "another_upper": 0.6}
@@ -79,13 +61,6 @@ def test_a_sentence_says_what_is_missing() -> None:
     )
     for share, end in said:
         assert _in_wider_scope(row | {"unjudged_variance": share}).endswith(end)
-
-
-def test_these_topics_do_not_know_of_it(both: Collection, scores: Scores) -> None:
-    plain = score(both, None, "P@10", **FEW)
-    assert plain["posterior-ratio", "P@10"].by_another is None
-    assert plain.metadata["fingerprint"] == load_example().fingerprint
-    assert np.array_equal(plain["posterior-ratio", "P@10"].value, scores["posterior-ratio", "P@10"].value)
 
 
 def test_what_is_stored_says_the_same(scores: Scores, tmp_path: Path) -> None:

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
-import subprocess
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
-from compared import printed
-from small import small
 from wide import wide
 
 from bayespool.comparisons import compare, reversals
 from bayespool.corrections import CondensedList
 from bayespool.corrections.base import Corrected, PointCorrection
 from bayespool.errors import InputError
+from bayespool.evidence import judgment_counts
 from bayespool.experiments import leave_out, load_example
 from bayespool.measures import Estimates, parse_measures
-from bayespool.options import describe_estimator
-from bayespool.report.terminal import print_result
 from bayespool.scoring import (
     ALL_ESTIMATORS,
     DEFAULT_ESTIMATORS,
@@ -34,21 +26,13 @@ from bayespool.scoring import (
     register_estimator,
     score,
 )
-from bayespool.scoring.estimators import refuse_too_many_draws, with_common_topics
-from bayespool.tables.markup import Arrangement
+from bayespool.scoring.estimators import with_common_topics
 
 BY_LABELS = ("judge-filled", "judge-rates", "prediction-powered", "precise", "conformal-risk-control")
 POSTERIORS = (
-    "combined",
-    "background",
-    "interpolated",
-    "smoothed",
-    "odds-ratio",
-    "ratio",
-    "anti-precision",
-    "evidence",
+    "combined", "background", "interpolated", "smoothed", "odds-ratio", "ratio", "anti-precision", "evidence",
     "rankings",
-)
+)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -85,23 +69,12 @@ def define_bound():
         name = "upper-bound"
 
         def estimate(self, collection, run_ids=None, measures="P@10"):
-            from bayespool.evidence import judgment_counts
-
             found = []
             for measure in parse_measures(measures):
                 counts = judgment_counts(collection, run_ids, cutoffs=measure.cutoff, rel=measure.rel)
                 upper = counts.upper[:, :, 0]
-                found.append(
-                    Estimates(
-                        self.name,
-                        measure,
-                        counts.run_ids,
-                        counts.query_ids,
-                        upper,
-                        upper.mean(axis=1),
-                        collection.fingerprint,
-                    )
-                )
+                of, values = (counts.run_ids, counts.query_ids), (upper, upper.mean(axis=1))
+                found.append(Estimates(self.name, measure, *of, *values, collection.fingerprint))
             return tuple(found)
 
     return UpperBound
@@ -109,20 +82,9 @@ def define_bound():
 
 def test_names_are_in_the_order_of_tables() -> None:
     assert (
-        "as-judged",
-        "background",
-        "interpolated",
-        "smoothed",
-        "systems-adjustment",
-        "topics-adjustment",
-        "anti-precision",
-        "condensed-list",
-        "froebe-bootstrap",
-        "lu-moffat-culpepper",
-        "horvitz-thompson",
-        "inferred-ap",
-        "inferred-ndcg",
-        "stat-ap",
+        *("as-judged", "background", "interpolated", "smoothed", "systems-adjustment", "topics-adjustment"),
+        *("anti-precision", "condensed-list", "froebe-bootstrap", "lu-moffat-culpepper", "horvitz-thompson"),
+        *("inferred-ap", "inferred-ndcg", "stat-ap"),
         *BY_LABELS,
         *(f"posterior-{model}" for model in POSTERIORS),
     ) == ESTIMATOR_NAMES
@@ -136,34 +98,9 @@ def test_names_are_in_the_order_of_tables() -> None:
     assert list(ALL_ESTIMATORS) != ALL_ESTIMATORS
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("first", ["bayespool.posterior", "bayespool.corrections.lipani"])
-def test_the_order_does_not_depend_on_what_is_imported_first(first: str) -> None:
-    code = (
-        f"import {first}; from bayespool.scoring.estimators import ESTIMATOR_NAMES; print(*ESTIMATOR_NAMES)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == list(ESTIMATOR_NAMES)
-
-
-def test_every_entry_says_what_it_is() -> None:
-    for name, entry in ESTIMATORS.items():
-        assert entry.name == name
-        assert 0 < len(entry.description) < 80
-        assert entry.label.count("\n") == 1
-        own = ("judge-rates", "posterior-evidence", "posterior-rankings")
-        assert entry.source or name in (*own, "posterior-combined")
-        assert bool(entry.citations) == (name not in own)
-        assert entry.needs_settings == (name == "topics-adjustment")
-        assert entry.needs_sample == (name in ("horvitz-thompson", "inferred-ap", "inferred-ndcg", "stat-ap"))
-        assert entry.needs_judge == (name in BY_LABELS)
-        assert (entry.kind == "posterior") == name.startswith("posterior-")
-
-
 def test_a_new_correction_is_scored_compared_and_left_out_by_name() -> None:
     half = define_half()
-    before_posteriors = ESTIMATOR_NAMES.index("posterior-combined") - 1
-    assert (ESTIMATOR_NAMES[before_posteriors], ALL_ESTIMATORS[-2]) == ("half", "half")
+    assert ALL_ESTIMATORS[-2] == "half"
     assert "half" not in DEFAULT_ESTIMATORS
     collection = load_example()
     scores = score(collection, ["new-a", "new-b"], "P@10", estimators=["half", "as-judged"])
@@ -220,26 +157,6 @@ def test_pairs_are_each_correction_and_its_posterior() -> None:
     assert adjustment.name == "topics-adjustment"
 
 
-def test_a_correction_stands_beside_its_posterior() -> None:
-    asked = ["interpolated", "posterior-interpolated", "background", "posterior-background"]
-    scores = score(load_example(), measures="P@10", estimators=asked, draws=50)
-    pairs, wide_ = scores.to_frame("pairs"), wide(scores)
-    assert list(pairs["run_id"]) == ["new-a", "new-a", "new-b", "new-b"]
-    assert list(pairs["correction"]) == ["interpolated", "background"] * 2
-    assert list(pairs["estimator"]) == ["posterior-interpolated", "posterior-background"] * 2
-    assert pairs["corrected"].tolist() == wide_[["interpolated", "background"]].to_numpy().ravel().tolist()
-    of_one = scores["posterior-background", "P@10"].to_frame()
-    assert pairs["value"].tolist()[1::2] == of_one["value"].tolist()
-    assert pairs["upper"].tolist()[1::2] == of_one["upper"].tolist()
-    (shown,) = scores.read()
-    assert shown.header[:3] == ("run", "correction", "lower")
-    assert [row[1] for row in shown.rows] == ["interpolated", "background"] * 2
-    (best, *_) = scores.read(Arrangement(top=1))
-    assert {row[0] for row in best.rows} == {"new-a"}
-    (chosen,) = scores.read(Arrangement(columns=["background", "posterior-background"]))
-    assert chosen.header[1:] == ("back\xad\nground", "posterior\nbackground", "95 %\ninterval")
-
-
 def test_estimators_without_a_pair_keep_their_table() -> None:
     asked = ["background", "posterior-background", "smoothed"]
     scores = score(load_example(), measures="P@10", estimators=asked, draws=50)
@@ -247,26 +164,6 @@ def test_estimators_without_a_pair_keep_their_table() -> None:
     assert "smooth\xad\ned" in all_of_them.header
     assert [row[1] for row in pairs.rows] == ["background"] * 2
     assert "pairs" not in [table.name for table in score(load_example(), estimators="background").tables()]
-
-
-def test_the_table_of_the_documentation_has_it(monkeypatch) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "docs"))
-    from reference_tables import estimators
-
-    define_half()
-    table = estimators().splitlines()
-    assert len(table) == 2 + len(ESTIMATOR_NAMES)
-    assert "| `half` | the middle of the bounds | Toy 2026 | all |" in table
-    assert table[2].endswith("| Ravana & Moffat 2010, §3 | all |")
-    assert table[3].endswith("| Ravana & Moffat 2010, §3 | default, all, pairs |")
-
-
-def test_the_label_heads_the_column() -> None:
-    define_half()
-    found = score(load_example(), "new-a", "P@10", estimators=["half", "smoothed"])
-    lines = printed(lambda console: print_result(found, console), width=200).splitlines()
-    assert lines[2].split() == ["resid-", "un-", "half", "smooth-"]
-    assert lines[3].split()[-3:] == ["judged", "way", "ed"]
 
 
 def test_a_class_defined_again_replaces_itself_and_no_other() -> None:
@@ -277,50 +174,3 @@ def test_a_class_defined_again_replaces_itself_and_no_other() -> None:
         register_estimator("half", description="another")(CondensedList)
     with pytest.raises(InputError, match="already"):
         register_estimator("background", description="another")(again)
-
-
-def test_rivals_are_asked_for_with_their_settings_and_left_out() -> None:
-    asked = [
-        "froebe-bootstrap(distribution='pool',n_bootstraps=20,quantile=60)",
-        "lu-moffat-culpepper(shape='zipf',loss='b')",
-    ]
-    bootstrap, fitted = (describe_estimator(parse_estimator(text)) for text in asked)
-    assert (
-        bootstrap.items()
-        >= {"distribution": "pool", "n_bootstraps": 20, "quantile": 60, "loss": "rmse"}.items()
-    )
-    assert fitted.items() >= {"shape": "zipf", "loss": "b", "persistence": 0.95}.items()
-    left = leave_out(small(), ["P@10", "nDCG@10"], estimators=asked).to_frame()
-    assert set(left["estimator"]) == {"froebe-bootstrap", "lu-moffat-culpepper"}
-    assert left["value"].notna().all()
-    assert left["lower"].isna().all()
-    with pytest.raises(InputError, match="'run', 'pool', 'run-and-pool'"):
-        parse_estimator("froebe-bootstrap(distribution='poisson')")
-
-
-def test_an_estimator_is_described_by_what_it_is_compared_by() -> None:
-    text = "posterior-smoothed(priors={'c': 'Beta(1, 1)'}, progress=True)"
-    described = describe_estimator(parse_estimator(text))
-    of_text = {"name": "posterior-smoothed", "model": "smoothed", "priors": {"c": "Beta(1, 1)"}}
-    defaults = {"engine": "laplace", "draws": 1000, "tune": 1000, "chains": 4, "target_accept": 0.95}
-    others = {"estimand": "complete", "joint": False, "together": False, "shift": None, "random_seed": 1}
-    assert described == of_text | defaults | others
-    assert json.loads(json.dumps(described)) == described
-    half = dataclasses.replace(define_half()(share=0.25), estimand="pooled")
-    assert describe_estimator(half) == {"name": "half", "estimand": "pooled", "share": 0.25}
-    assert describe_estimator(define_bound()()) == {"name": "upper-bound"}
-
-
-def test_draws_that_take_too_much_memory_are_refused() -> None:
-    many = {"n_measures": 10, "n_runs": 1000, "n_topics": 10_000}
-    for estimator in ("prediction-powered(n_draws=1000000)", "posterior-ratio(draws=1000000)"):
-        with pytest.raises(InputError, match="ask for fewer draws"):
-            refuse_too_many_draws([parse_estimator(estimator)], **many)
-    refuse_too_many_draws([parse_estimator("judge-rates")], **many)
-
-
-def test_a_text_may_have_several_estimators() -> None:
-    """As on the command line."""
-    found = score(load_example(), "new-b", "P@10", estimators="background(e=0.05), as-judged").to_frame()
-    assert found["estimator"].tolist() == ["background", "as-judged"]
-    assert found["value"].tolist() == pytest.approx([0.35 + 0.05 * 0.22, 0.35])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +13,6 @@ from rich.console import Console
 from toys import toy_collection
 from wide import wide
 
-from bayespool.errors import InputError
 from bayespool.experiments import load_example
 from bayespool.measures import Values
 from bayespool.report.terminal import print_result
@@ -23,8 +22,8 @@ from bayespool.tables.markup import Arrangement
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 
 
-def toy_scores(*measures: str) -> Scores:
-    return score(toy_collection(), ["u", "s2"], measures or ("P@3",), estimators=["as-judged", *POINT])
+def toy_scores() -> Scores:
+    return score(toy_collection(), ["u", "s2"], "P@3", estimators=["as-judged", *POINT])
 
 
 def printed(
@@ -113,24 +112,6 @@ def test_one_row_per_run_and_the_columns_that_fit(monkeypatch: pytest.MonkeyPatc
     assert NOTE in below(WIDE, printed(scores, width=120))
 
 
-def test_posterior_stands_with_its_interval() -> None:
-    wide = printed(
-        with_posterior(score(toy_collection(), "u", "P@3", estimators=["background"]))
-    ).splitlines()
-    assert wide[2:4] == [
-        "                      resid-     un-   back-  posterior           90 %",
-        " run   lower   upper     ual  judged  ground      known       interval",
-    ]
-    assert wide[5] == " u    0.3333  0.8889  0.5556  55.6 %  0.3500     0.6111  0.3333–0.8889"
-    narrow = printed(with_posterior(toy_scores(), ci_prob=0.5), width=50, terminal=True).splitlines()
-    assert narrow[2:6] == [
-        "                 un-  posterior           50 %",
-        " run   lower  judged      known       interval",
-        " ─────────────────────────────────────────────",
-        " u    0.3333  55.6 %     0.6111  0.3333–0.8889",
-    ]
-
-
 def test_many_runs_fit_148_lines_of_80_columns() -> None:
     """129 runs, each with a note of its own: the longest lists of runs and of notes are shortened."""
     one = score(toy_collection(), ["u"], ["P@3"], estimators=POINT)
@@ -149,14 +130,10 @@ def test_many_runs_fit_148_lines_of_80_columns() -> None:
         **{name: np.repeat(getattr(found, name), 129, axis=0) for name in counts},
     )
     noted = tuple(f"this run is number {i} of a campaign with many runs and more to say" for i in range(129))
+    many: dict[str, Any] = {"run_ids": ids, "notes": noted, "std": None}
     estimates = tuple(
         dataclasses.replace(
-            e,
-            run_ids=ids,
-            value=np.repeat(e.value, 129),
-            per_topic=np.repeat(e.per_topic, 129, axis=0),
-            notes=noted,
-            std=None,
+            e, value=np.repeat(e.value, 129), per_topic=np.repeat(e.per_topic, 129, axis=0), **many
         )
         for e in one.estimates
     )
@@ -169,84 +146,6 @@ def test_many_runs_fit_148_lines_of_80_columns() -> None:
     (counted,) = [line for line in lines if "more to note" in line]
     assert counted.endswith("and the result's notes()")
     assert sum(line.startswith(" run-with") for line in lines) == 129
-
-
-NDCG = "nDCG(ideal='shared')@10"
-
-
-def test_over_an_ideal_ranking_the_score_as_judged_stands_before_the_bounds() -> None:
-    scores = score(load_example(), None, ["P@10", NDCG, "R(ideal='judged')@10"], estimators=["as-judged"])
-    text = printed(scores)
-    row = (
-        wide(scores).set_index(["run_id", "measure"]).loc[("new-a", NDCG)]
-    )  # the other run may have what it lacks
-    assert row["bound_lower"] < row["as_judged"] == row["as-judged"] < row["bound_upper"]
-    names = ["as_judged", "bound_lower", "bound_upper", "residual"]
-    cells = [line.split() for line in text.splitlines() if line.startswith(" new-a")]
-    assert cells[1] == ["new-a", *(f"{row[name]:.4f}" for name in names), f"{100 * row['unjudged']:.1f}", "%"]
-    assert [len(line) for line in cells] == [7, 7, 7]
-    assert len(re.findall(r"judged +lower", text)) == 1
-    notes = [line for line in text.splitlines() if line.startswith("note: ")]
-    assert [note.partition(": ideal")[0] for note in notes[:2]] == [
-        f"note: {NDCG}",
-        "note: R(ideal='judged')@10",
-    ]
-    assert scores.metadata["ideals"] == {NDCG: "shared", "R(ideal='judged')@10": "judged"}
-
-
-def test_the_legend_is_of_columns_that_are_shown() -> None:
-    scores = score(load_example(), ["new-a", "new-b"], NDCG, estimators=["background", "anti-precision"])
-    with pytest.raises(InputError, match="no column 'posterior-none'") as refused:
-        printed(scores, arrangement=Arrangement(["posterior-none"]))
-    assert "anti-precision" in refused.value.hint
-    undefined = "note: all runs: anti-precision: defined for P@n alone"
-    assert undefined in printed(scores)
-    assert "As judged: " in printed(scores)
-    few = printed(scores, arrangement=Arrangement(columns=("lower", "background")))
-    assert "As judged: " not in few
-    assert undefined in few
-    assert f"note: {NDCG}: ideal ranking" in few
-    assert "As judged: " in printed(scores, arrangement=Arrangement(columns=("as-judged", "lower")))
-
-
-def test_each_measure_has_its_table_and_a_note_the_measures_it_is_of() -> None:
-    """The estimand is said where it is not the usual one."""
-    for estimand, end in (
-        ("complete", ""),
-        ("pooled", ", unjudged documents below the pool depth nonrelevant"),
-    ):
-        asked = ["P@10", "P@20", "P@5"]
-        scores = score(load_example(), "north-1", asked, estimators=["background"], estimand=estimand)
-        lines = printed(scores).splitlines()
-        titles = [line for line in lines if line.startswith("P@")]
-        assert titles == [f"{m}, mean over 20 topics{end}" for m in asked]
-        notes = [line for line in lines if line.startswith("note: ")]
-        if estimand == "complete":
-            assert "nothing unjudged (P@10, P@5)" in notes[0]
-            assert notes[1].endswith("are extrapolated (P@20)")
-
-
-def test_missing_value_is_a_dash_and_a_column_of_them_is_left_out() -> None:
-    nobody = load_example().with_pool(np.zeros(23, dtype=bool), 0)
-    asked = ["systems-adjustment", "background"]
-    scores = score(nobody, ["new-a", "new-b"], "P@10", estimators=asked)
-    row = printed(scores).splitlines()[5]
-    assert row.split() == ["new-a", "0.5950", "0.6850", "0.0900", "9.0", "%", "0.5977"]
-    adjustment, background = scores.estimates
-    known = dataclasses.replace(adjustment, value=np.array([np.nan, 0.5]))
-    lines = printed(dataclasses.replace(scores, estimates=(known, background))).splitlines()
-    assert [line.split()[6:] for line in lines[5:7]] == [["–", "0.5977"], ["0.5000", "0.3566"]]
-
-
-def test_names_are_printed_as_they_are() -> None:
-    """Brackets are markup in rich, and a word such as 3.14 is colored."""
-    scores = dataclasses.replace(toy_scores(), run_ids=("[bold]u[/bold]", "3.14"))
-    scores = dataclasses.replace(
-        scores, estimates=tuple(dataclasses.replace(e, run_ids=scores.run_ids) for e in scores.estimates)
-    )
-    text = printed(scores)
-    assert " [bold]u[/bold]  0.3333" in text
-    assert "note: 3.14: 1 of 3 topics" in text
 
 
 def numbers_in(text: str) -> list[str]:
@@ -262,23 +161,9 @@ def test_no_number_is_cut_short_however_narrow_the_terminal(per_topic: bool) -> 
     values = frame[["bound_lower", "bound_upper", "residual", *POINT]].to_numpy().ravel()
     expected = sorted([*(f"{value:.4f}" for value in values), *(f"{100 * s:.1f}" for s in frame["unjudged"])])
     for width in (20, 40, 132):
-        text = printed(
-            scores, width=width, terminal=True, per_topic=per_topic, arrangement=Arrangement(["all"])
-        )
+        shown = {"per_topic": per_topic, "arrangement": Arrangement(["all"])}
+        text = printed(scores, width=width, terminal=True, **shown)
         assert "…" not in text, width
         if width >= 40:
             assert max(map(len, text.splitlines())) <= width
         assert sorted(numbers_in(text.partition("Lower: ")[0])) == expected, width
-
-
-def test_per_topic_table_has_a_row_per_topic() -> None:
-    lines = printed(toy_scores(), per_topic=True).splitlines()
-    rows = [line.split()[:5] for line in lines[5:11]]
-    assert rows == [
-        ["u", "1", "0.3333", "1.0000", "0.6667"],
-        ["u", "2", "0.6667", "1.0000", "0.3333"],
-        ["u", "3", "0.0000", "0.6667", "0.6667"],
-        ["s2", "1", "0.3333", "0.3333", "0.0000"],
-        ["s2", "2", "0.0000", "0.0000", "0.0000"],
-        ["s2", "3", "0.0000", "0.0000", "0.0000"],
-    ]

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
+from compared import compared
 from known_scores import with_posterior
 from toys import toy_collection
 
+from bayespool import load_example
 from bayespool.errors import InputError
 from bayespool.scoring import Scores, score
-from bayespool.scoring.score_tables import estimators_in, note_lines, paper_columns
-from bayespool.tables.markup import Arrangement
+from bayespool.scoring.score_tables import note_lines
+from bayespool.tables.markup import Arrangement, TextTable, broken_heading
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 
@@ -26,33 +29,6 @@ def rows(scores: Scores, **asked: Any) -> list[str]:
     """First cells of the rows of the only table."""
     (table,) = scores.read(Arrangement(**asked))
     return [row[0] for row in table.rows]
-
-
-def test_a_paper_has_run_lower_bound_estimates_mean_and_interval() -> None:
-    scores = scores_of("P@3")
-    known = {"background": False, "smoothed": False, "posterior-known": True}  # with an interval or without
-    assert estimators_in(scores.to_frame()) == known
-    (table,) = scores.read(Arrangement(paper_columns(scores.to_frame())))
-    assert table.headings() == [
-        *("run", "lower", "unjudged", "background", "smoothed", "posterior known", "90 % interval")
-    ]
-    assert table.rows[1] == ("u", "0.3333", "55.6 %", "0.3500", "0.4848", "0.6111", "0.3333–0.8889")
-    assert (table.caption, table.label, table.groups) == ("P@3, mean over 3 topics", "scores P@3", ())
-    assert table.notes[0].startswith("Lower: unjudged documents are nonrelevant. Unjudged: share of")
-    latex = scores.to_latex()
-    assert "u & 0.3333 & 55.6 \\% & 0.3500 & 0.4848 & 0.6111 & 0.3333--0.8889" in latex
-    assert "% note: s2: 1 of 3 topics missing from the run; nothing unjudged" in latex
-
-
-def test_measures_stand_side_by_side_where_there_is_room() -> None:
-    scores = scores_of("P@3", "P@2")
-    (together,) = scores.read(Arrangement(["lower", "mean"], sort="mean", top=1))
-    assert together.groups == (("P@3", 2), ("P@2", 2))
-    assert [row[0] for row in together.rows] == ["u"]
-    assert together.caption == "P@3 and P@2, mean over 3 topics, 1 of 2 runs"
-    frame = scores.to_frame().query("run_id == 'u' and measure == 'P@2'")
-    assert together.rows[0][3] == f"{frame['bound_lower'].iloc[0]:.4f}"
-    assert [table.label for table in scores.read()] == ["scores P@3", "scores P@2"]
 
 
 def test_rows_are_sorted_by_any_column() -> None:
@@ -104,3 +80,50 @@ def test_notes_say_once_of_which_runs_they_are() -> None:
         "all runs: of all; both (P@5)",
         "r2, r3, r4, r5, r6 and 3 more: of some (P@10)",
     ]
+
+
+@cache
+def scored() -> Scores:
+    """Corrections and a posterior, of few draws."""
+    estimators = ["as-judged", "background", "posterior-ratio"]
+    return score(load_example(), measures=["P@10", "nDCG@10"], estimators=estimators, draws=50)
+
+
+def width_in_inches(table: TextTable) -> float:
+    """Width of a table in 8 point Times, with 2.5 points beside each column."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath
+
+    font = FontProperties(family="STIXGeneral", size=8)
+
+    def of(text: str) -> float:
+        lines = broken_heading(text).split("\n")
+        return max(
+            float(TextPath((0, 0), line, prop=font).get_extents().width) if line else 0 for line in lines
+        )
+
+    cells = [table.header, *table.rows]
+    columns = [max(of(row[i]) for row in cells) for i in range(len(table.header))]
+    return (sum(columns) + 5 * (len(columns) - 1)) / 72
+
+
+def test_tables_fit_in_one_column_of_a_paper() -> None:
+    """The columns of acmart are 3.33 inches wide."""
+    column = Arrangement(width="column")
+    two = scored()
+    (text,) = two.read(dataclasses.replace(column, columns=["as-judged", "mean", "interval"]))
+    scores = dataclasses.replace(text, rows=tuple(("bm25-rm3-monoT5", *row[1:]) for row in text.rows))
+    assert [name for name, _ in scores.groups] == ["P@10", "nDCG@10"]
+    assert scores.rows[0][1] == ".595"
+    compared_runs = [
+        text for text in compared("new-a", "new-b", "north-1").read(column) if text.medium == "paper"
+    ]
+    assert [text.label.partition(" ")[0] for text in compared_runs] == ["pairs", "runs"]
+    for text in (scores, *compared_runs):
+        assert 1 < width_in_inches(text) <= 3.33
+        assert text.is_compact
+    latex = two.to_latex(width="column")
+    assert latex.count(r"\begin{table}") == latex.count(r"\footnotesize") == 1
+    assert "as\\\\judged" in latex
+    with pytest.raises(InputError, match="width cannot be 'wide'"):
+        Arrangement(width="wide")

@@ -12,7 +12,6 @@ from bayespool import load_example, read_collection, score
 from bayespool.errors import InputError
 from bayespool.measures.populations import population_of
 from bayespool.scoring import Scores
-from bayespool.tables.markup import Arrangement
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 
@@ -38,26 +37,6 @@ def test_the_frame_has_both_intervals_and_says_what_the_second_is_over(scores: S
     assert "population_lower" not in here.to_frame()
 
 
-def test_tables_have_the_two_intervals_side_by_side(scores: Scores) -> None:
-    first, second, corrections, _ = scores.read()
-    assert tuple(first.headings()[-4:]) == (
-        "posterior known",
-        "90 % interval",
-        "on topics like these",
-        "due to unjudged",
-    )
-    assert (second.caption, corrections.caption) == (
-        "P@5, mean over 20 topics",
-        "P@10 on topics like these: corrections",
-    )
-    assert "Topics like these: the topics are a sample, too" in second.notes[0]
-    latex = scores.to_latex()
-    assert latex.count("like these\\end{tabular}") == 2
-    assert latex.count(r"\begin{table}") == 4
-    (short,) = scores.read(Arrangement(columns=["lower", "mean"]))
-    assert "on topics like these" not in short.headings()
-
-
 def test_a_sentence_says_whether_judgments_or_topics_are_missing(scores: Scores) -> None:
     there = population_of(scores["posterior-known", "P@10"], 0.9)
     share = there.unjudged_share[1]
@@ -66,17 +45,6 @@ def test_a_sentence_says_whether_judgments_or_topics_are_missing(scores: Scores)
     assert f"{100 * (1 - np.sqrt(1 - share)):.1f} % narrower" in sentence
     assert sentence.endswith("judge more documents.") == (share > 1 / 3)
     assert "topics like these" not in dataclasses.replace(scores, scope="these-topics").summary()[0]
-
-
-def test_the_forest_has_room_for_topics_like_these(scores: Scores) -> None:
-    figure = scores.figures()[0]
-    (axes,) = figure.draw().axes
-    low, high = axes.get_xlim()
-    frame = scores.to_frame().query("measure == 'P@10' and population_by == 'draws'")
-    assert low < frame["population_lower"].min()
-    assert high > frame["population_upper"].max()
-    assert "topics like these, 90 %" in [text.get_text() for text in axes.get_legend().get_texts()]
-    assert figure.caption.endswith("the light one that of topics like these.")
 
 
 def test_one_topic_is_refused_before_anything_is_estimated() -> None:

@@ -12,7 +12,6 @@ import pytest
 import yaml
 from own_models import OWN_OF_DOCUMENTS
 
-from bayespool import __version__
 from bayespool.errors import InputError
 from bayespool.inference import ENGINES, Laplace, register_engine
 from bayespool.measures import MEASURES, Precision, register_measure
@@ -26,11 +25,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_citations_are_sorted_by_author_each_once() -> None:
     in_order = ["aslam-pavlu-savell-2003", "aslam-pavlu-yilmaz-2006", "bayespool", "sakai-2007"]
-    in_order += ["webber-park-2009"]
     assert [paper.key for paper in cite([*in_order[::-1], "sakai-2007"])] == in_order
     accented = cite(["sakai-2007", "sailynoja-burkner-vehtari-2022", "rubin-1987"])
     assert [paper.year for paper in accented] == [1987, 2022, 2007]
-    assert cite([]) == ()
     with pytest.raises(InputError, match="no citation 'webber-park-2010'") as caught:
         cite(["sakai-2007", "webber-park-2010"])
     assert "webber-park-2009" in str(caught.value.hint)
@@ -38,48 +35,24 @@ def test_citations_are_sorted_by_author_each_once() -> None:
 
 def test_a_short_name_has_up_to_three_authors() -> None:
     names = {
-        "sakai-2007": "Sakai 2007",
         "webber-park-2009": "Webber & Park 2009",
         "lipani-lupu-hanbury-2015": "Lipani, Lupu & Hanbury 2015",
         "froebe-etal-2023": "Fröbe et al. 2023",
         "sparck-jones-van-rijsbergen-1975": "Spärck Jones & van Rijsbergen 1975",
         "bayespool": "bayespool developers 2026",
     }
-    assert {key: CITATIONS[key].name for key in names} == names
     assert {key: citation_names([key]) for key in names} == names
 
 
-def test_text_is_one_line() -> None:
-    texts = {
-        "rue-martino-chopin-2009": "H. Rue, S. Martino and N. Chopin (2009). Approximate Bayesian inference "
-        "for latent Gaussian models by using integrated nested Laplace approximations. Journal of the Royal "
-        "Statistical Society B 71(2), 319–392.",
-        "oosterhuis-etal-2024": "H. Oosterhuis, R. Jagerman, Z. Qin, X. Wang and M. Bendersky (2024). "
-        "Reliable confidence intervals for information retrieval evaluation using generative A.I. KDD 2024. "
-        "arXiv:2407.02464.",
-        "brennan-2001": "R. L. Brennan (2001). Generalizability Theory. Springer.",
-        "bayespool": "the bayespool developers (2026). bayespool: pool-bias correction of retrieval scores "
-        f"with honest intervals. Version {__version__}. https://bayespool.github.io/bayespool.",
-    }
-    assert {key: CITATIONS[key].text for key in texts} == texts
-
-
 def test_bibtex_of_a_paper_a_book_and_a_journal() -> None:
-    assert CITATIONS["webber-park-2009"].bibtex == (
-        "@inproceedings{webber-park-2009,\n"
-        "  author = {Webber, W. and Park, L. A. F.},\n"
-        "  title = {{Score adjustment for correction of pooling bias}},\n"
-        "  booktitle = {SIGIR 2009},\n"
-        "  year = {2009},\n"
-        "  pages = {444--451},\n"
-        "  doi = {10.1145/1571941.1572018},\n"
-        "}"
-    )
+    paper = CITATIONS["webber-park-2009"].bibtex.splitlines()
+    assert paper[:2] == ["@inproceedings{webber-park-2009,", "  author = {Webber, W. and Park, L. A. F.},"]
+    assert paper[2] == "  title = {{Score adjustment for correction of pooling bias}},"
+    assert paper[5:] == ["  pages = {444--451},", "  doi = {10.1145/1571941.1572018},", "}"]
     book = CITATIONS["thompson-2002"].bibtex.splitlines()
     assert book[3:] == ["  publisher = {Wiley},", "  edition = {2nd},", "  year = {2002},", "}"]
     for key, lines in (
         ("losada-parapar-barreiro-2017", r"  journal = {Information Processing \& Management},"),
-        ("losada-parapar-barreiro-2017", "  volume = {53},"),
         ("kendall-1945", "  volume = {33},\n  number = {3},\n  pages = {239--251},"),
         ("talts-etal-2018", "  eprint = {1804.06788},\n  archiveprefix = {arXiv},"),
         ("bayespool", "  author = {{the bayespool developers}},"),
@@ -127,26 +100,6 @@ def test_bayespool_and_its_papers_are_those_of_the_citation_file() -> None:
         assert (paper.year, paper.doi) == (reference["year"], reference.get("doi", ""))
 
 
-def test_measures_and_engines_say_what_they_cite() -> None:
-    of_measures = {name: measure.citations for name, measure in MEASURES.items() if measure.citations}
-    assert of_measures == {
-        "AntiP": ("lipani-lupu-hanbury-2015",),
-        "DCG": ("jarvelin-kekalainen-2002",),
-        "ERR": ("chapelle-etal-2009",),
-        "INST": ("moffat-etal-2015",),
-        "RBP": ("moffat-zobel-2008",),
-        "SDCG": ("ravana-moffat-2010",),
-        "nDCG": ("jarvelin-kekalainen-2002",),
-    }
-    of_engines = {name: engine.citations for name, engine in ENGINES.items()}
-    assert of_engines == {
-        "laplace": ("rue-martino-chopin-2009", "tierney-kadane-1986"),
-        "nuts": ("hoffman-gelman-2014", "abril-pla-etal-2023"),
-    }
-    keys = {key for keys in (*of_measures.values(), *of_engines.values()) for key in keys}
-    assert len(cite(keys)) == 10
-
-
 def test_own_methods_cite_and_unknown_papers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     own = Citation("toy-2026", ("A. Toy",), 2026, "What is a toy?", "Toys", kind="article", volume="1")
     with monkeypatch.context() as patched:
@@ -154,22 +107,19 @@ def test_own_methods_cite_and_unknown_papers_are_refused(monkeypatch: pytest.Mon
         assert [paper.text for paper in cite(["toy-2026"])] == ["A. Toy (2026). What is a toy? Toys 1."]
     citing = replace(OWN_OF_DOCUMENTS, name="citing", source="", citations=("kendall-1945",))
     register_model(citing)
-    try:
-        entry = ESTIMATORS["posterior-citing"]
-        assert (entry.source, entry.citations) == ("Kendall 1945", ("kendall-1945",))
-        assert repr(citing) == repr(replace(citing, citations=()))  # what is stored of a model stays
-    finally:
-        del MODELS["citing"], ESTIMATORS["posterior-citing"]
-    unknown = ("toy-2026",)
-    engine = type("Toy", (Laplace,), {"name": "toy", "citations": unknown})
-    measure = type("Toy", (Precision,), {"name": "Toy", "citations": unknown})
-    for register in (
-        lambda: register_model(replace(citing, citations=unknown)),
-        lambda: register_engine(engine),
-        lambda: register_measure(measure),
+    entry = ESTIMATORS["posterior-citing"]
+    del MODELS["citing"], ESTIMATORS["posterior-citing"]
+    assert (entry.source, entry.citations) == ("Kendall 1945", ("kendall-1945",))
+    assert repr(citing) == repr(replace(citing, citations=()))  # what is stored of a model stays
+    engine = type("Toy", (Laplace,), {"name": "toy", "citations": ("toy-2026",)})
+    measure = type("Toy", (Precision,), {"name": "Toy", "citations": ("toy-2026",)})
+    for register, cited in (
+        (register_model, replace(citing, citations=("toy-2026",))),
+        (register_engine, engine),
+        (register_measure, measure),
     ):
         with pytest.raises(InputError, match="no citation 'toy-2026'"):
-            register()
+            register(cited)  # type: ignore[operator]
     assert not {"citing", "posterior-citing", "toy", "Toy"} & {*MODELS, *ESTIMATORS, *ENGINES, *MEASURES}
 
 
@@ -177,17 +127,9 @@ def test_citations_are_there_without_docstrings() -> None:
     """``python -OO`` drops docstrings and assertions."""
     code = """
 from bayespool.corrections import SystemsAdjustment
-from bayespool.scoring import DEFAULT_ESTIMATORS, ESTIMATORS
-from bayespool.tables import cite
-print(SystemsAdjustment.correct_all.__doc__)
-for paper in cite(key for name in DEFAULT_ESTIMATORS for key in ESTIMATORS[name].citations):
-    print(paper.key)
-print(ESTIMATORS["condensed-list"].source)
+from bayespool.scoring import ESTIMATORS
+print(SystemsAdjustment.correct_all.__doc__, ESTIMATORS["condensed-list"].source)
 """
-    done = subprocess.run(
-        [sys.executable, "-OO", "-X", "utf8", "-c", code], capture_output=True, encoding="utf-8", cwd=ROOT,
-        check=False, timeout=120,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    keys = ["lipani-lupu-hanbury-2015", "ravana-moffat-2010", "sakai-2007", "webber-park-2009"]
-    assert done.stdout.splitlines() == ["None", *keys, "Sakai 2007; Webber & Park 2009, §2"]
+    command = [sys.executable, "-OO", "-X", "utf8", "-c", code]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, timeout=120)
+    assert done.stdout == "None Sakai 2007; Webber & Park 2009, §2\n"

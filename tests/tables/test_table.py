@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
-import re
 from typing import Any
 
 import pandas as pd
 import pytest
-from rich.console import Console
 
 from bayespool.errors import InputError
-from bayespool.report.terminal import print_text_table
 from bayespool.tables.columns import COLUMNS, KINDS, Column
-from bayespool.tables.markup import Arrangement, TextTable, html_table, latex_tables, markdown_tables
+from bayespool.tables.markup import Arrangement, TextTable
 from bayespool.tables.table import Ends, Spread, Table, View, table_of
 
 FRAME = pd.DataFrame(
@@ -53,26 +49,16 @@ def test_the_wide_table_comes_from_the_long_one() -> None:
     assert text.rows == (("a", "1,200", "0.2500", "0.5000", "0.4000–0.6000"), ("b", "3", "0.1250", "–", "–"))
     assert text.values[0] == (None, 1200, 0.25, 0.5, 0.4)
     assert (text.n_names, text.notes, text.spare) == (1, ("A legend.",), (1,))
-    # read back from what a file keeps of it
-    described = json.loads(json.dumps(table(WIDE).described()))
-    again = table_of("scores", FRAME, described)
-    assert again.read() == table(WIDE).read()
-    assert again.column("n") == OWN["n"]
-
-
-def of(*columns: Any, **more: Any) -> View:
-    return View(title="", names=("run_id",), columns=columns, **more)
-
-
-def test_groups_stand_above_their_columns_and_columns_may_be_those_of_some_values() -> None:
-    points = of("value", Ends(), where={"estimator": "point"})
-    assert read(points).header == ("run", "estimate"), "an interval that no row has"
+    assert [text.is_text(i) for i in range(3)] == [True, False, False]
+    described = json.loads(json.dumps(table(WIDE).described()))  # what a file keeps of it
+    assert table_of("scores", FRAME, described).read() == table(WIDE).read()
     text = read(of(Spread(("value", Ends()), "estimator", grouped=True)))
     assert text.groups == (("point", 1), ("drawn", 2))
     assert text.headings() == ["run", "point estimate", "drawn estimate", "drawn 90 % interval"]
-    text = read(of(Spread(("value",), "estimator", label="by\n{}", values=("drawn",))))
-    assert (text.header, text.rows) == (("run", "by\ndrawn"), (("a", "0.5000"), ("b", "–")))
-    assert table(of("value", where={"estimator": "none"})).read() == ()
+
+
+def of(*columns: Any, **more: Any) -> View:
+    return View(**{"title": "", "names": ("run_id",), "columns": columns} | more)
 
 
 def test_an_arrangement_chooses_columns_sorts_and_cuts() -> None:
@@ -102,18 +88,8 @@ def test_a_view_has_its_rows_in_its_own_order() -> None:
 
 def test_a_column_of_a_paper_has_no_zero_before_the_point() -> None:
     frame = pd.DataFrame({"run_id": ["a", "b"], "value": [0.5, 10.5]})
-    view = View(title="", names=("run_id",), columns=("value",))
-    (text,) = Table("scores", "Scores", frame, views=(view,)).read(Arrangement(width="column"))
+    (text,) = Table("scores", "Scores", frame, views=(of("value"),)).read(Arrangement(width="column"))
     assert text.rows == (("a", ".500"), ("b", "10.500"))
-
-
-def test_a_long_table_without_views_is_left_to_its_file() -> None:
-    many = Table("runs", "Runs", pd.DataFrame({"run_id": list(map(str, range(700))), "value": 0.5}))
-    assert many.whole().rows == ()
-    assert many.whole().notes == (
-        "The table has 700 rows, too many for a page; the result's own file has them.",
-    )
-    assert table().whole().rows[0] == ("a", "point", "0.2500", "–", "–", "90 %", "1,200")
 
 
 def test_the_kind_of_a_column_decides_how_it_is_printed() -> None:
@@ -126,30 +102,27 @@ def test_the_kind_of_a_column_decides_how_it_is_printed() -> None:
         ("difference", 0.5, "+0.5000"),
         ("chance", 0.1234, "0.123"),
         ("share", 0.5, "50.0 %"),
-        ("level", 0.95, "95 %"),
         ("threshold", 0.25, "0.25"),
         ("p-value", 0.00001, "< 0.0001"),
-        ("coefficient", None, "–"),
         ("score", float("nan"), "–"),
     ):
         assert Column("", kind, "").text(value) == text, kind
     for name, column in COLUMNS.items():
-        assert column.kind in KINDS, name
-        assert column.help.endswith("."), name
-        assert column.label, name
+        assert (column.kind in KINDS, column.help[-1:], bool(column.label)) == (True, ".", True), name
 
 
-def test_the_kind_of_a_column_decides_how_it_is_aligned() -> None:
-    """Text after a number is aligned left, in every format."""
-    view = View(title="Mixed", names=("run_id",), columns=("n", "estimator", "value"))
-    text = read(view)
-    assert [text.is_text(i) for i in range(4)] == [True, False, True, False]
-    assert text.without([1]).texts == (1,)
-    assert "{@{}lrlr@{}}" in latex_tables([text])
-    assert markdown_tables([text]).splitlines()[3] == "| :-- | --------: | :-------- | -------: |"
-    sides = re.findall(r'<th scope="col" style="text-align:(\w+);', html_table(text))
-    assert sides == ["left", "right", "left", "right"]
-    console = Console(file=io.StringIO(), width=80)
-    print_text_table(console, text)
-    shown = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
-    assert " a     1,200  point        0.2500 " in shown
+def test_what_nobody_can_want_is_refused() -> None:
+    wrong: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"top": 0}, "top cannot be 0"),
+        ({"columns": []}, "of one at least"),
+        ({"columns": "lower"}, "a list of names"),
+        ({"columns": ["lower", "upper", "lower"]}, "'lower' is named twice"),
+    )
+    for asked, said in wrong:
+        with pytest.raises(InputError, match=said):
+            Arrangement(**asked)
+    Arrangement(["a"], sort="b", top=1).check(["a"], ["b"])
+    with pytest.raises(InputError, match="no column 'a'"):
+        Arrangement(["a"]).check(["b"], [])
+    with pytest.raises(InputError, match="cannot sort by 'a'"):
+        Arrangement(sort="a").check([], ["b"])

@@ -85,13 +85,6 @@ def test_far_newcomers_by_hand() -> None:
     assert len({len(cells(line)) for line in lines}) == 1
 
 
-def test_a_correction_without_an_error_is_no_divisor() -> None:
-    exact = rows({"condensed-list": [0.5, 0.5], "posterior-combined": [0.5, 0.6]}, [0.5, 0.5])
-    lines = benchmark.far([("exact", exact)], "posterior-combined").splitlines()
-    assert [cells(line)[5] for line in lines[2:]] == ["", "", ""]
-    assert cells(lines[3])[3:5] == ["0.0000", "0.0500"]
-
-
 def results(folder: Path) -> list[Path]:
     """The example left out by organizations, by clusters and by types of runs, as the commands write them."""
     example = load_example()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import types
-import warnings
 from collections import namedtuple
 from collections.abc import Callable
 from functools import cache
@@ -29,7 +28,7 @@ from bayespool import (
     score,
 )
 from bayespool.collection import Qrels, Run, read_qrels, read_runs
-from bayespool.errors import InputError, NoPoolWarning, OrganizationWarning, PartialListWarning
+from bayespool.errors import InputError, PartialListWarning
 from bayespool.experiments import simulate_example
 from bayespool.scoring import Scores
 
@@ -176,14 +175,6 @@ def test_objects_of_ranx_itself(folder: Path) -> None:
     assert bytes_of(scored(*of_ranx, folder)) == bytes_of(from_files(folder))
 
 
-def test_objects_that_were_read(folder: Path) -> None:
-    run, qrels = read_run(folder / "run"), read_qrels(folder / "qrels.txt")
-    assert bytes_of(scored(run, qrels, folder)) == bytes_of(from_files(folder))
-    with pytest.warns(OrganizationWarning):
-        collection = read_collection(qrels, run, pool=folder / "pool")
-    assert score(collection, estimators="background").run_ids == collection.given_run_ids
-
-
 def test_a_list_of_organizations_may_name_the_files_of_runs(tmp_path: Path) -> None:
     ranking = {"q": {"d": 1.0}}
     (tmp_path / "final.qruir.f.txt").write_text("q Q0 d 1 1.0 tag\n", encoding="utf-8")
@@ -215,19 +206,6 @@ def test_pool_and_organizations_in_memory_are_those_of_the_files(folder: Path) -
     organizations = dict(zip(listed["run_id"], listed["organization"], strict=True))
     again = scored(folder / "run", folder / "qrels.txt", folder, pool=by_name, organizations=organizations)
     assert bytes_of(again) == bytes_of(from_files(folder))
-
-
-def test_several_runs_in_the_order_given(folder: Path) -> None:
-    frame = frame_of(read_run(folder / "run"))
-    worse = frame.assign(score=-frame["score"])
-    reading = {"pool": folder / "pool", "organizations": folder / "organizations.csv"}
-    by_name = read_collection(folder / "qrels.txt", {"b": worse, "a": frame}, **reading)
-    named = score(by_name, estimators="background")
-    assert named.run_ids == ("b", "a")
-    listed = score(read_collection(folder / "qrels.txt", [worse, frame], **reading), estimators="background")
-    assert listed.run_ids == ("run-1", "run-2")
-    values = [s["background", "P@10"].value.tolist() for s in (named, listed)]
-    assert values[0] == values[1]
 
 
 def test_a_run_that_is_in_the_pool_too_is_read_once(folder: Path) -> None:
@@ -262,26 +240,6 @@ def test_collections_built_in_memory_are_taken_everywhere(folder: Path) -> None:
     old = collection.pooled_run_ids[0]
     assert compare(collection, [NEW], estimators="background", unpool=old).scores.run_ids == (NEW, old)
     assert leave_out(collection, estimators="as-judged").to_frame("summary")["n_runs"].item() == len(pool)
-
-
-def test_without_a_pool_the_warning_of_the_docs_comes(folder: Path) -> None:
-    run, qrels = frame_of(read_run(folder / "run")), folder / "qrels.txt"
-    settings: dict[str, Any] = {"estimators": "posterior-interpolated", "draws": 50}
-    with pytest.warns(NoPoolWarning, match="no pooled runs given") as caught:
-        score(read_collection(qrels, run), **settings)
-    assert [w.filename for w in caught] == [__file__]  # once, and here
-    built = build_collection(run, qrels)
-    with pytest.warns(NoPoolWarning, match="the collection has no pooled run") as caught:
-        score(built, "run", **settings)
-    assert [w.filename for w in caught] == [__file__]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        score(built, "run", estimators="background")  # which rests on no prior
-    with pytest.warns(NoPoolWarning):
-        read = read_collection(qrels, run)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        score(read, "run", **settings)  # it was said when the collection was read
 
 
 def test_objects_like_those_of_ranx_in_each_others_place() -> None:

@@ -39,16 +39,6 @@ def north() -> benchmark.Fold:
     return next(fold for fold in folds if fold.organization == "north")
 
 
-def test_each_organization_is_left_out_once() -> None:
-    example = load_example()
-    folds = list(benchmark.folds_of(example, ("take",), "P@10", {}, None))
-    assert sorted(run for fold in folds for run in fold.runs) == sorted(example.pooled_run_ids)
-    assert all(fold.removed == fold.runs for fold in folds)
-    types = dict.fromkeys(example.pooled_run_ids[:3], "automatic")
-    of_type = list(benchmark.folds_of(example, ("take",), "P@10", types, "automatic"))
-    assert {fold.removed for fold in of_type} == {example.pooled_run_ids[:3]}
-
-
 @pytest.mark.slow
 def test_every_rule_spends_its_judgments(capsys: pytest.CaptureFixture[str]) -> None:
     fold = north()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,21 +13,16 @@ from small import small
 from toys import judgments, ranking
 
 from bayespool.collection import Collection
-from bayespool.comparisons import compare, paired_t, reversals
-from bayespool.errors import InputError
-from bayespool.evidence import score_bounds
 from bayespool.experiments import (
     CommonTopicsResult,
     LeaveOutResult,
     PoolWidthResult,
-    RunTypesResult,
     leave_out,
-    leave_types_out,
     load_example,
     vary_common_topics,
     vary_pool_width,
 )
-from bayespool.measures import mean_absolute_error, parse_measure
+from bayespool.measures import mean_absolute_error
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 
@@ -41,7 +35,6 @@ AS_TREC_EVAL = {
     "AP@15": "map_cut_15",
     "nDCG@10": "ndcg_cut_10",
 }
-OVER_AN_IDEAL = ("R@", "AP@", "nDCG")
 
 
 def trec_eval(collection: Collection, run: str, name: str) -> float:
@@ -61,18 +54,6 @@ def back_alone(run: str, example: Collection) -> Collection:
 
 
 @cache
-def left_out(truth: Any = "repooled") -> LeaveOutResult:
-    measures = [*FAMILIES, *BELOW_THE_POOL]
-    return leave_out(small(), measures, estimators="as-judged", truth=truth)
-
-
-@cache
-def left_out_and_drawn() -> LeaveOutResult:
-    measures = [*FAMILIES, *BELOW_THE_POOL]
-    return leave_out(small(), measures, estimators="posterior-ratio", draws=10, chains=2)
-
-
-@cache
 def widths() -> PoolWidthResult:
     return vary_pool_width(load_example(), FAMILIES, estimators="as-judged", widths=[3], n_samples=4)
 
@@ -84,36 +65,10 @@ def common_topics() -> CommonTopicsResult:
     )
 
 
-@cache
-def types() -> RunTypesResult:
-    example = small()
-    kinds = {run: "odd" if run.startswith("north") else "usual" for run in example.pooled_run_ids}
-    return leave_types_out(example, FAMILIES, run_types=kinds, types=["odd"], estimators="as-judged")
-
-
 def of(frame: pd.DataFrame, measure: str, estimator: str = "as-judged") -> pd.DataFrame:
     found = frame[(frame["measure"] == measure) & (frame["estimator"] == estimator)]
     assert len(found)
     return found
-
-
-def test_truth_and_estimates_of_leave_out_are_within_the_bounds() -> None:
-    for measure in (*FAMILIES, *BELOW_THE_POOL):
-        for truth in ("full", "repooled"):
-            rows = of(left_out(truth).to_frame(), measure)
-            assert (rows["value"] == rows["as_judged"]).all(), measure
-            assert rows["truth"].between(rows["bound_lower"] - 1e-12, rows["bound_upper"] + 1e-12).all(), (
-                measure
-            )
-            # somebody else found a first highly relevant document in the top five of each run
-            assert (rows["truth"] != rows["value"]).any() != measure.startswith("Success"), measure
-        drawn = of(left_out_and_drawn().to_frame(), measure, "posterior-ratio")
-        assert (drawn["lower"] >= drawn["bound_lower"] - 1e-12).all(), measure
-        assert (drawn["upper"] <= drawn["bound_upper"] + 1e-12).all(), measure
-        assert (drawn["lower"] < drawn["upper"]).any(), measure
-        assert drawn["pit"].between(0, 1).all(), measure
-        summary = of(left_out().to_frame("summary"), measure)
-        assert summary["mae"].iloc[0] == mean_absolute_error(rows["truth"], rows["value"]), measure
 
 
 @cache
@@ -140,20 +95,6 @@ def test_truth_of_leave_out_is_trec_evals_with_the_run_back_in_the_pool(measure:
     assert mean_absolute_error(rows["truth"], rows["value"]) == pytest.approx(error)
 
 
-def test_truth_of_random_pools_is_of_the_whole_pool() -> None:
-    for measure in FAMILIES:
-        example, parsed, rows = load_example(), parse_measure(measure), of(widths().to_frame(), measure)
-        true = score_bounds(example, None, parsed).low.means()[example.run_index(rows["run_id"])]
-        if measure.startswith(OVER_AN_IDEAL):  # of fewer relevant documents
-            assert (rows["truth"] > true).all(), measure
-        else:
-            assert rows["truth"].tolist() == true.tolist(), measure
-            assert (rows["error"] <= 0).all(), measure
-        assert (rows["error"] == rows["value"] - rows["truth"]).all(), measure
-        summary = of(widths().to_frame("summary"), measure)
-        assert summary["mae"].iloc[0] == pytest.approx(rows["error"].abs().mean()), measure
-
-
 def test_a_run_that_is_judged_on_all_topics_is_adjusted_to_its_truth() -> None:
     for measure in FAMILIES:
         summary = of(common_topics().to_frame("summary"), measure).set_index(["score", "n_common"])["mae"]
@@ -162,38 +103,3 @@ def test_a_run_that_is_judged_on_all_topics_is_adjusted_to_its_truth() -> None:
         rows = of(common_topics().to_frame(), measure)
         lost = (rows["truth"] - rows["value"]).abs()[rows["score"] == "unadjusted"].mean()
         assert summary["unadjusted", 3] == pytest.approx(lost), measure
-
-
-def test_truth_of_a_type_is_that_of_its_runs_on_the_whole_pool() -> None:
-    for measure in FAMILIES:
-        rows = of(types().to_frame(), measure)
-        true = [types().true_scores[measure][run] for run in rows["run_id"]]
-        if measure.startswith(OVER_AN_IDEAL) and measure in AS_TREC_EVAL:  # of the run alone back in the pool
-            true = [trec_eval(back_alone(run, small()), run, AS_TREC_EVAL[measure]) for run in rows["run_id"]]
-        if measure in AS_TREC_EVAL or not measure.startswith(OVER_AN_IDEAL):
-            np.testing.assert_allclose(rows["truth"], true, atol=1e-9, err_msg=measure)
-        summary = of(types().to_frame("summary"), measure)
-        assert summary["mae"].iloc[0] == pytest.approx((rows["value"] - rows["truth"]).abs().mean()), measure
-
-
-def test_reversals_and_comparisons_are_of_the_values() -> None:
-    collection, runs = small(), ["new-a", "new-b", "west-1"]
-    for measure in ("P@10", "AP@10", "AntiP@10"):
-        found = reversals(
-            collection, measures=measure, judgments=[100], estimators=["as-judged"], fitted=False
-        )
-        rates = found.rates().query("group == 'contributing' and against == 'same method'").iloc[0]
-        p = paired_t(score_bounds(collection, found.groups["contributing"], parse_measure(measure)).lower)
-        separable = (p[np.triu_indices(len(p), 1)] <= 0.01).mean()
-        assert rates["separability_all"] == pytest.approx(separable), measure
-    for measure in FAMILIES[::3]:
-        compared = compare(collection, runs, measure, estimators=["as-judged"]).differences()
-        value = score_bounds(collection, runs, parse_measure(measure)).low.means()
-        expected = [value[0] - value[1], value[0] - value[2], value[1] - value[2]]
-        assert compared["difference"].tolist() == expected, measure
-
-
-def test_a_measure_of_the_judgments_is_refused() -> None:
-    for work in (leave_out, vary_pool_width, vary_common_topics, reversals):
-        with pytest.raises(InputError, match="Judged@10 describes the judgments"):
-            work(small(), measures="Judged@10")  # type: ignore[operator]

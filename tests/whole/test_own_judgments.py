@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import warnings
 from functools import cache
@@ -12,15 +11,10 @@ import pandas as pd
 import pytest
 from wide import wide
 
-from bayespool import impute, judge_next, read_collection, score
+from bayespool import impute, judge_next, score
 from bayespool.collection import qrels_from_frame
-from bayespool.collection.own import own_on_topics
-from bayespool.collection.pools import sole_contributor
 from bayespool.errors import InputError, InputWarning
-from bayespool.evidence import hidden_document_table, judgment_counts
 from bayespool.evidence.bounds import unjudged_documents
-from bayespool.evidence.predictor_table import unjudged_document_table
-from bayespool.evidence.predictors import evidence_predictors
 from bayespool.experiments import load_example, simulate_example
 from bayespool.posterior import PosteriorEstimator
 
@@ -45,63 +39,6 @@ def truth():
     told = simulate_example().truth
     keys = zip(told.query_id.to_pylist(), told.doc_id.to_pylist(), strict=True)
     return dict(zip(keys, told.relevance.tolist(), strict=True))
-
-
-def test_they_count_as_judged():
-    example = load_example()
-    qrels = judged(example, "new-b", 1)
-    richer = example.add_judgments(qrels)
-    before = judgment_counts(example, "new-b", cutoffs=10)
-    after = judgment_counts(richer, "new-b", cutoffs=10)
-    gained = (after.n_relevant - before.n_relevant)[0, :, 0]
-    assert gained[:5].tolist() == before.n_unjudged[0, :5, 0].tolist()
-    assert gained[5:].sum() == 0
-    assert (richer.added_for >= 0).sum() == len(qrels.relevance) == gained.sum()
-    assert richer.fingerprint != example.fingerprint
-    assert (example.added_for < 0).all()
-
-
-def test_they_are_evidence_of_the_run_and_leave_its_predictors():
-    example = load_example()
-    richer = example.add_judgments(judged(example, "new-b", 1))
-    new_b = int(example.run_index("new-b")[0])
-    table = hidden_document_table(richer, cutoff=10)
-    own = table.run == new_b
-    assert own.sum() == (sole_contributor(richer) == example.organization[new_b]).sum() > 0
-    assert table.relevant[own].all()
-    before = unjudged_document_table(example, ("new-b",), cutoff=10)
-    after = unjudged_document_table(richer, ("new-b",), cutoff=10)
-    still = np.isin(before.pair, after.pair)
-    np.testing.assert_array_equal(after.predictors, before.predictors[still])
-    others = hidden_document_table(example, cutoff=10)
-    # local precision knows of others' more
-    unchanged = tuple(name for name in evidence_predictors() if name != "local_precision")
-    np.testing.assert_array_equal(table.columns(unchanged)[~own], others.columns(unchanged))
-
-
-@pytest.mark.parametrize(
-    ("model", "pool"),
-    [
-        ("ratio", True),
-        ("evidence", True),
-        ("interpolated", True),
-        pytest.param("combined", True, marks=pytest.mark.slow),
-        ("combined", False),
-    ],
-)
-def test_the_rest_of_the_run_follows_them(model, pool):
-    example = load_example()
-    if not pool:
-        example = example.with_pool(np.zeros_like(example.pooled), 0)
-    rest = {}
-    for value in (0, 1):
-        richer = example.add_judgments(judged(example, "new-b", value, n_topics=8))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            (result,) = PosteriorEstimator(model=model, draws=500).estimate(richer, "new-b")
-        rest[value] = result.draws.amount[:, 0, 8:].sum(axis=1)
-        assert len(np.unique(result.draws.amount[:, 0, :8].sum(axis=1))) == 1  # judged there
-    assert rest[1].mean() > rest[0].mean() + 0.5 * rest[0].std()
 
 
 @pytest.mark.slow
@@ -144,38 +81,6 @@ def test_errors():
         score(known, "new-b", estimators="as-judged")
     with pytest.raises(InputError, match=f"{doc} .* in other judgments of your"):
         known.add_judgments(qrels_from_frame({topic: {doc: 0}}))
-
-
-def test_topics_and_documents_that_no_run_has_are_told():
-    example = load_example()
-    good = judged(example, "new-b", 1, n_topics=1)
-    rows = {"999": {"D1": 1, "D2": 0, "D3": -1}, example.query_ids[1]: {"no such document": 0}}
-    for query_id, doc_id in zip(good.query_id.to_pylist(), good.doc_id.to_pylist(), strict=True):
-        rows.setdefault(query_id, {})[doc_id] = 1
-    said = (
-        r"passed over are 2 of topics .* \(document D1 .* and 1 of documents that no run .* no such document"
-    )
-    with pytest.warns(InputWarning, match=said):
-        richer = example.add_judgments(qrels_from_frame(rows))
-    assert (richer.added_for >= 0).sum() == len(good.relevance)
-
-
-def test_from_files(tmp_path):
-    example = load_example()
-    simulate_example().write(tmp_path)
-    qrels = judged(example, "new-b", 1)
-    lines = [
-        f"{q} 0 {d} 1" for q, d in zip(qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), strict=True)
-    ]
-    (tmp_path / "mine.txt").write_text("\n".join(lines) + "\n")
-    files = {"qrels": tmp_path / "qrels.txt", "runs": tmp_path / "new", "pool": tmp_path / "pool"}
-    own = read_collection(
-        **files, organizations=tmp_path / "organizations.csv", own_judgments=tmp_path / "mine.txt"
-    )
-    plain = read_collection(**files, organizations=tmp_path / "organizations.csv")
-    assert int((own.added_for >= 0).sum()) == len(lines)
-    lower = [wide(score(c, "new-b", estimators=["as-judged"]))["bound_lower"][0] for c in (plain, own)]
-    assert lower[1] == pytest.approx(lower[0] + len(lines) / 200)
 
 
 LAKE_AND_NORTH = ["lake-1", "north-1"]
@@ -283,24 +188,3 @@ def test_those_that_the_qrels_judge_already_are_counted_and_named():
     assert scores.metadata["passed_over"] == [said]
     alone = example.add_judgments(qrels_from_frame({"701": {new: 1}}))
     assert scores.metadata["fingerprint"] == alone.fingerprint
-
-
-def test_judgments_of_the_qrels_on_common_topics_are_taken_for_own():
-    """Posteriors learn from them what they learn from judgments that are given as one's own."""
-    example = load_example()
-    given = example.add_judgments(judged(example, "new-b", None))
-    in_qrels = dataclasses.replace(given, added_for=np.full_like(given.added_for, -1), own=None)
-    common = example.query_ids[:5]
-    taken = own_on_topics(in_qrels, ["new-b"], common)
-    np.testing.assert_array_equal(taken.added_for, given.added_for)
-    np.testing.assert_array_equal(taken.relevance, given.relevance)
-    none = own_on_topics(in_qrels, ["new-b"], example.query_ids[5:])
-    assert (none.added_for == -1).all()
-
-    asked = {"estimators": "posterior-ratio", "draws": 100}
-    own, with_common, without = (
-        wide(score(collection, "new-b", **asked, **more))["posterior-ratio"].item()
-        for collection, more in ((given, {}), (in_qrels, {"common_topics": common}), (in_qrels, {}))
-    )
-    assert with_common == own
-    assert without != own

@@ -6,20 +6,18 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 
 import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
 from fits import TARGETS
-from hypothesis import given, strategies as st
 from small import small
 from wide import wide
 
-from bayespool import compare, complete, leave_out, load_example, read_collection, reversals, score
+from bayespool import load_example, read_collection, reversals, score
 from bayespool.collection import Collection
-from bayespool.errors import BayespoolWarning, ExperimentChangedWarning, InputError, NoPoolWarning
+from bayespool.errors import BayespoolWarning, InputError, NoPoolWarning
 from bayespool.evidence import score_bounds
 from bayespool.experiments import simulate_example
 from bayespool.measures import (
@@ -33,7 +31,6 @@ from bayespool.measures import (
     parse_measure,
     register_measure,
 )
-from bayespool.measures.base import MISSING_RANK
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
@@ -79,14 +76,6 @@ def true_hit(cutoff: int) -> dict[str, float]:
         (value,) = ir_measures.calc_aggregate([ir_measures.Success @ cutoff], judged, ranked).values()
         found[run.run_id] = value
     return found
-
-
-def test_its_text_is_read() -> None:
-    assert parse_measure("Hit(rel=2)@3") == Hit(3, rel=2)
-    assert parse_measure("Hit@5") == Hit(5) == parse_measure(Hit(5))
-    assert str(Hit(3, 2)) == "Hit(rel=2)@3"
-    with pytest.raises(InputError, match="unknown measure 'Hit@x'"):
-        parse_measure("Hit@x")
 
 
 def test_two_families_of_one_name_are_refused() -> None:
@@ -241,50 +230,6 @@ OURS = {name for name, family in MEASURES.items() if family.__module__.startswit
 TEXTS += tuple(
     f"{name}@4" for name in sorted(OURS - {parse_measure(t).name for t in TEXTS if "Hit" not in t})
 )
-RANKINGS = st.lists(st.integers(MISSING_RANK, 3), min_size=1, max_size=7)
-
-
-def amount(measure: Measure, ranking: list[int]) -> float:
-    return float(measure.amounts(measure.read(np.array([ranking], dtype=np.int16)))[0])
-
-
-def test_texts_are_of_all_families() -> None:
-    assert {parse_measure(text).name for text in TEXTS} == {*OURS, "Hit"}
-
-
-@given(ranking=RANKINGS, place=st.integers(0, 6), level=st.integers(0, 3))
-def test_amounts_do_not_fall_when_a_level_rises(ranking: list[int], place: int, level: int) -> None:
-    place %= len(ranking)
-    risen = [max(old, level) if rank == place else old for rank, old in enumerate(ranking)]
-    for measure in map(parse_measure, TEXTS):
-        before, after = (amount(measure, one) for one in (ranking, risen))
-        if measure.rises:
-            assert before <= after + 1e-12, measure
-        elif measure.falls and ranking[place] >= 0:
-            assert before >= after, measure
-
-
-@given(ranking=RANKINGS, others=st.lists(st.integers(0, 3), max_size=3))
-def test_a_ranking_is_evaluated_on_its_own_down_to_the_cutoff(ranking: list[int], others: list[int]) -> None:
-    for measure in map(parse_measure, TEXTS):
-        alone = amount(measure, ranking)
-        low, high = measure.range
-        if not isinstance(measure, Normalized):
-            assert low <= alone / measure.unit <= high, measure
-        together = np.array([[ranking, ranking[::-1], [0] * len(ranking)]])
-        assert measure.amounts(measure.read(together))[0, 0] == alone, measure
-        full = (ranking + [MISSING_RANK] * measure.cutoff)[: measure.cutoff]
-        assert amount(measure, full + others) == pytest.approx(alone, abs=1e-12), measure
-
-
-@given(ranking=RANKINGS)
-def test_values_lie_in_the_range(ranking: list[int]) -> None:
-    n = np.array([[ranking.count(level) for level in (1, 2, 3)]])
-    for measure in map(parse_measure, TEXTS):
-        low, high = measure.range
-        levels = measure.read(np.array([[ranking]]))
-        (value,) = measure.values(levels, Tally(n, (1, 2, 3))).means()
-        assert low <= value <= high + 1e-12, measure
 
 
 @pytest.mark.slow
@@ -337,62 +282,6 @@ def test_corrections_that_are_chances_are_none_of_a_measure_beyond_1() -> None:
     assert frame["note"].str.contains("background: defined for measures from 0 to 1").all()
     assert (frame["posterior-ratio"] <= 2 * frame["bound_upper"]).all()
     assert (frame["posterior-ratio"] > 1).any()
-
-
-def test_the_commands_threshold_is_its_own() -> None:
-    """It was P@3 that `--relevance-threshold 2` made of it."""
-    from bayespool.cli.parameters import _with_threshold
-
-    assert _with_threshold("Hit@3", 2) == ["Hit(rel=2)@3"]
-    assert _with_threshold("Hit(rel=1)@3", 2) == ["Hit@3"]
-    assert _with_threshold("P@3", 2) == ["P(rel=2)@3"]
-    assert _with_threshold("P@3", None) == ["P@3"]
-
-
-def test_compare_takes_it() -> None:
-    found = compare(load_example(), TARGETS, ["Hit@3", "P@3"], estimators="posterior-ratio", draws=250)
-    frame = found.differences().set_index(["measure", "method", "scope"])
-    row = frame.loc[("Hit@3", "posterior-ratio", "these-topics")]
-    (values,) = complete(load_example(), TARGETS, "Hit@3", model="ratio", draws=250).evaluate("Hit@3")
-    difference = values.means()[:, 0] - values.means()[:, 1]
-    assert row["difference"] == pytest.approx(difference.mean(), abs=1e-9)
-    assert row["prob_greater"] == pytest.approx((np.round(difference, 9) > 0).mean())
-    assert row["prob_equal"] == pytest.approx((np.round(difference, 9) == 0).mean())
-    assert set(found.significance()["measure"]) == {"Hit@3", "P@3"}
-    assert found.reliability()["value"].notna().all()
-
-
-@pytest.mark.slow
-def test_leave_out_takes_it_in_processes_and_from_disk(tmp_path: Path) -> None:
-    example = load_example()
-    settings = {"estimators": ["as-judged", "posterior-ratio"], "draws": 50}
-    one = leave_out(example, ["Hit@3", "P@3"], **settings)  # type: ignore[arg-type]
-    two = leave_out(example, ["Hit@3", "P@3"], n_jobs=2, folder=tmp_path, **settings)  # type: ignore[arg-type]
-    again = leave_out(example, ["Hit@3", "P@3"], folder=tmp_path, **settings)  # type: ignore[arg-type]
-    for other in (two, again):
-        pd.testing.assert_frame_equal(one.to_frame(), other.to_frame())
-    frame = one.to_frame().query("measure == 'Hit@3'")
-    assert (frame["bound_lower"] <= frame["truth"] + 1e-12).all()
-    assert (frame["truth"] <= frame["bound_upper"] + 1e-12).all()
-    drawn = frame[frame["estimator"] == "posterior-ratio"]
-    assert drawn.loc[drawn["n_unjudged"] > 0, "covered_95"].mean() > 0.8
-
-
-def test_stored_folds_of_another_measure_of_the_name_are_not_taken(tmp_path: Path) -> None:
-    example = load_example()
-    for _ in range(2):  # its own are
-        leave_out(example, "Hit@3", estimators="as-judged", folder=tmp_path)
-
-    @dataclass(frozen=True, order=True)
-    class Other(Measure):
-        name = "Hit"
-        version = "2"
-
-        def evaluate(self, levels: np.ndarray) -> np.ndarray:
-            return (levels[..., : self.cutoff] >= self.rel).all(axis=-1).astype(float)
-
-    with pytest.warns(ExperimentChangedWarning, match="differs in own measures;"):
-        leave_out(example, [Other(3)], estimators="as-judged", folder=tmp_path)
 
 
 def test_reversals_take_it() -> None:

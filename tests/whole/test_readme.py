@@ -16,7 +16,6 @@ import bayespool
 from bayespool import load_example, score
 from bayespool.cli import app
 from bayespool.experiments import simulate_example
-from bayespool.scoring import estimators
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -56,15 +55,6 @@ def test_demo_table_is_what_its_command_prints() -> None:
         assert float(posterior) == pytest.approx(float(printed[key][-2]), abs=0.002)
         ends = [float(end) for end in interval.split("–")]
         assert ends == pytest.approx([float(end) for end in printed[key][-1].split("–")], abs=0.0101)
-
-
-def test_column_is_explained_for_every_default_estimator() -> None:
-    explained = re.findall(
-        r"^\| ([^|]+) \|", QUICKSTART.split("These are the columns:")[1], flags=re.MULTILINE
-    )
-    words = " ".join(explained)
-    for name in estimators.DEFAULT_ESTIMATORS:
-        assert name.split("-")[0][:4] in words, name
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")

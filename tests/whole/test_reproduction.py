@@ -11,7 +11,6 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from bayespool import load_example
-from bayespool.comparisons import paired_t
 from bayespool.corrections import AntiPrecision, SystemsAdjustment
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
@@ -28,10 +27,9 @@ from published_experiments import (
     read,
     run,
     same,
-    with_twins,
 )
 from published_methods import ToolAntiPrecision, ToolSystemsAdjustment, composed, rounded
-from published_stars import SUMMED, one_way_lsd, one_way_tukey, pair_p_values, star, two_way_lsd
+from published_stars import SUMMED, one_way_lsd, one_way_tukey, star, two_way_lsd
 
 # Lipani, Lupu & Hanbury (2015), table 2, by cutoff: MAE and SRE of the reduced pool, of Webber & Park's
 # systems adjustment, and of anti-precision.
@@ -176,15 +174,6 @@ def test_rounding_is_half_up() -> None:
     assert rounded([0.12345], None).tolist() == [0.12345]
 
 
-def test_errors_with_twins() -> None:
-    """b and c carry one tag: the true score of both is that of c, .2; neither stands among the others."""
-    truth, value = np.array([0.3, 0.4, 0.2]), np.array([0.3, 0.35, 0.25])
-    found = with_twins(["a", "b", "c"], truth, value, np.ones((3, 3), dtype=bool), {"b": "t", "c": "t"})
-    assert found.mae == pytest.approx((0 + 0.15 + 0.05) / 3)
-    # a: rank 2 both times; b and c: rank 3 in truth, 1 and 2 by their estimates among a alone
-    assert found.sre == 0 + 2 + 1
-
-
 # --- readings of SRE* --------------------------------------------------------------------------------------
 
 
@@ -204,12 +193,3 @@ def test_tests_of_sre_star() -> None:
     pair = scores[:2]
     assert one_way_lsd(pair)[0, 1] == pytest.approx(stats.ttest_ind(*pair).pvalue)
     assert two_way_lsd(pair)[0, 1] == pytest.approx(stats.ttest_rel(*pair).pvalue)
-
-
-def test_pairs_on_the_topics_of_both() -> None:
-    scores = np.random.default_rng(1).normal(size=(3, 8))
-    scores[1, 2] = np.nan
-    p = pair_p_values(paired_t, scores)
-    kept = np.arange(8) != 2
-    assert p[0, 1] == p[1, 0] == pytest.approx(stats.ttest_rel(scores[0, kept], scores[1, kept]).pvalue)
-    assert p[0, 2] == pytest.approx(stats.ttest_rel(scores[0], scores[2]).pvalue)

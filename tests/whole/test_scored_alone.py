@@ -7,14 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from graded_example import graded
-from labeled import right_labels, with_judge
 from left_out import POINTS
 from small import small
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
-from bayespool.measures import MEASURES, Estimates, Measure, Normalized, parse_measure
+from bayespool.measures import MEASURES, Measure, Normalized, parse_measure
 from bayespool.measures.normalized import with_ideal
 from bayespool.models import MODELS
 from bayespool.scoring import Scores, score
@@ -109,38 +108,6 @@ def test_so_it_is_under_every_model(model: str) -> None:
     assert alone.draws is not None
     assert beside.draws is not None
     assert alone.draws.amount[:, 0].tobytes() == beside.draws.amount[:, 1].tobytes()
-
-
-@pytest.mark.slow
-def test_so_it_is_with_the_labels_of_a_judge() -> None:
-    """Labels are absent on some documents, on another share of each run's."""
-    labels = right_labels()
-    labels[::3] = np.nan
-    collection = with_judge(load_example(), labels)
-    alone, beside = (
-        score(collection, runs, "P@10", estimators="posterior-combined", draws=200).estimates[0]
-        for runs in (ALONE, BESIDE[:2])
-    )
-    assert alone.draws is not None
-    assert beside.draws is not None
-    assert alone.draws.amount[:, 0].tobytes() == beside.draws.amount[:, 0].tobytes()
-
-
-def drawn(collection: Collection, runs: Sequence[str], measure: str, **settings: object) -> Estimates:
-    name = "posterior-ratio"
-    scores = score(collection, runs, measure, estimators=name, draws=200, **settings)  # type: ignore[arg-type]
-    return scores[name, str(scores.measures[0])]
-
-
-@pytest.mark.usefixtures("fits_of_all_tests")
-def test_runs_that_share_an_ideal_ranking_are_completed_together() -> None:
-    """new-b brings relevant documents that new-a lacks, which lower its value."""
-    example = load_example()
-    own, shared = (drawn(example, BESIDE[:2], "nDCG@10", ideal=ideal) for ideal in ("own", "shared"))
-    assert own.apart
-    assert not shared.apart
-    assert str(shared.measure) == "nDCG(ideal='shared')@10"
-    assert (shared.value < own.value).all()
 
 
 @pytest.mark.usefixtures("fits_of_all_tests")

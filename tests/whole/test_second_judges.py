@@ -153,11 +153,6 @@ def test_a_judge_that_judged_documents_do_not_know_changes_no_draw(estimator: st
     assert draws(labeled(0, quality=GOOD), estimator) != plain
 
 
-def test_point_corrections_know_of_no_judge() -> None:
-    for estimator in ("background", "interpolated", "condensed-list", "anti-precision"):
-        assert draws(labeled(0, quality=GOOD), estimator) == draws(simulated(0).collection, estimator)
-
-
 @pytest.mark.slow
 def test_the_order_of_grades_alone_counts() -> None:
     """Labels 0, 1, 2, 3 or −5, 0, 0.5, 100; and what the judge is called does not."""

@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayespool import compare, parse_measure, read_collection, score
+from bayespool import compare, read_collection, score
 from bayespool.collection import Collection
-from bayespool.errors import BayespoolWarning, InputError, NoPoolWarning, SparseJudgmentsWarning
-from bayespool.posterior import PosteriorEstimator
+from bayespool.errors import BayespoolWarning, NoPoolWarning, SparseJudgmentsWarning
 
 SPARSE = {"q1": {"d1": 1}, "q2": {"d2": 1}}
 """A relevant document for each topic, and nothing else."""
@@ -43,14 +42,6 @@ def test_posteriors_have_no_value_where_relevant_documents_alone_are_judged() ->
     assert scores.summary()[0].startswith(
         "The RR@1 of a lies between 0.500 and 1.000 over 2 topics, whatever"
     )
-
-
-def test_a_run_with_nothing_unjudged_has_its_value_there() -> None:
-    with pytest.warns(SparseJudgmentsWarning):
-        collection = read_collection(SPARSE, {"a": {"q1": {"d1": 1.0}, "q2": {"d2": 1.0}}})
-    (estimate,) = PosteriorEstimator().estimate(collection, "a", "RR@1")
-    assert estimate.value.tolist() == [1.0]
-    assert estimate.notes == ("",)
 
 
 def test_a_few_judgments_of_ones_own_give_posteriors_a_value() -> None:
@@ -110,19 +101,6 @@ def graded(lowest: int, *, pool: bool) -> Collection:
     return collection
 
 
-@pytest.mark.parametrize("pool", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_the_lowest_level_is_no_other_where_it_is_1(pool: bool) -> None:
-    estimators = ["interpolated", "posterior-combined"]
-    columns = ["value", "lower", "upper", "distance", "new_kind", "bound_upper"]
-    found = []
-    for lowest, measures in ((0, ["P(rel=1)@5", "AP(rel=2)@10"]), (1, ["P(rel=2)@5", "AP(rel=3)@10"])):
-        frame = score(graded(lowest, pool=pool), "new", measures, estimators=estimators, draws=50).to_frame()
-        found.append(frame[columns].to_numpy())
-    np.testing.assert_array_equal(*found)
-    assert np.isfinite(found[0][1::2, :3]).all()
-    assert np.isfinite(found[0][1::2, 3]).all() == pool
-
-
 def test_judgments_are_sparse_for_measures_to_which_all_are_relevant() -> None:
     collection = graded(1, pool=False)
     assert not collection.is_sparse
@@ -131,15 +109,3 @@ def test_judgments_are_sparse_for_measures_to_which_all_are_relevant() -> None:
         scores = score(collection, "new", ["P@5", "P(rel=3)@5"], estimators="posterior-combined", draws=50)
     assert np.isnan(scores.to_frame()["value"]).tolist() == [True, False]
     assert [note for note in scores.notes() if note.startswith("P@5: only relevant documents are judged")]
-
-
-@pytest.mark.slow
-def test_one_completion_serves_measures_that_ask_for_the_lowest_level_and_for_more() -> None:
-    collection = graded(1, pool=True)
-    alone = PosteriorEstimator(draws=20).complete(collection, "new", "P(rel=3)@5")
-    assert alone.levels == (0, 2, 3)
-    with pytest.raises(InputError, match="complete the judgments for this measure"):
-        alone.evaluate(parse_measure("P@5"))
-    both = PosteriorEstimator(draws=20, joint=True).complete(collection, "new", ["P(rel=3)@5", "P@5"])
-    assert both.levels == (0, 1, 2, 3)
-    assert len(both.evaluate(parse_measure("P@5"), parse_measure("P(rel=3)@5"))) == 2

@@ -8,14 +8,12 @@ import toys
 from depths import DEEP, collection_of
 from toys import toy_collection
 
-from bayespool.collection import Collection, build_collection
+from bayespool.collection import Collection
 from bayespool.collection.pools import DepthPool
-from bayespool.comparisons.shallow import judgment_subset, unpooled_copies
 from bayespool.errors import InputError
 from bayespool.evidence import judgment_counts
 from bayespool.evidence.bounds import unjudged_documents
 from bayespool.experiments import leave_out
-from bayespool.experiments.parallel import _pack, _unpack
 from bayespool.experiments.resampling import whole_pool
 from bayespool.pooling import discover_pool
 
@@ -40,18 +38,6 @@ def test_pooled_estimand_goes_to_each_runs_own_depth() -> None:
     assert told == [(1, 0, 2, "l"), (1, 2, 1, "e"), (1, 2, 2, "f")]
 
 
-def test_few_judgments_of_an_uneven_pool() -> None:
-    depths = {"n1": 1, "n2": 2, "s1": 3, "s2": 3}
-    uneven = build_collection(
-        toys.toy_runs(), toys.toy_qrels(), pooled_run_ids=toys.POOLED, pool_depth=depths
-    )
-    # 6 documents are at rank 1 of a pooled run (a b h, q p, a b c: 8), so that ten reach rank 2
-    assert judgment_subset(uneven, 8).depth_of(np.arange(5)).tolist() == [1, 1, 1, 1, 1]
-    assert judgment_subset(uneven, 10).depth_of(np.arange(5)).tolist() == [1, 2, 2, 2, 2]
-    copied, names = unpooled_copies(uneven, ["u", "n2", "n1"])
-    assert copied.depth_of(copied.run_index(names)).tolist() == [3, 2, 1]
-
-
 def test_random_pools_go_down_to_the_shallowest_run() -> None:
     uneven = collection_of({**DEEP, "x": 4, "y": 4})
     uneven = discover_pool(uneven)
@@ -63,13 +49,6 @@ def test_random_pools_go_down_to_the_shallowest_run() -> None:
     everyone = whole_pool(uneven, "all", None)
     assert everyone.depth_of(np.arange(5)).tolist() == [10] * 5
     assert (everyone.relevance >= 0).sum() == 5 * 10 * 10
-
-
-def test_workers_get_the_pool() -> None:
-    header, arrays = _pack(uneven_toy())
-    again = _unpack(header, arrays)
-    assert again.pool == uneven_toy().pool
-    assert again.fingerprint == uneven_toy().fingerprint
 
 
 def test_truth_of_runs_of_several_depths() -> None:

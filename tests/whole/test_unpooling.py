@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from commands import Outcome
@@ -15,8 +13,8 @@ from real import read_real
 from toys import from_rankings
 from wide import note_of, wide
 
-from bayespool import Collection, compare, judgment_counts, load_example, score
-from bayespool.errors import InputError, PooledRunWarning
+from bayespool import Collection, judgment_counts, load_example, score
+from bayespool.errors import InputError
 from bayespool.experiments import simulate_example
 from bayespool.pooling.discovery import take_out
 
@@ -61,17 +59,6 @@ def test_a_run_leaves_alone(example: Collection) -> None:
     assert found.metadata["pool"]["n_pooled_runs"] == 20
 
 
-def test_all_runs_of_a_named_organization_are_scored(example: Collection) -> None:
-    smaller, taken = take_out(example, ["north", "south-1"])
-    assert list(taken) == ["north-1", "north-2", "south-1"]
-    assert set(taken.values()) == {"organization north", "organization south"}
-    expected = example.unpool(organization="north").unpool(organization="south")
-    np.testing.assert_array_equal(smaller.relevance, expected.relevance)
-    assert smaller.pooled_run_ids == expected.pooled_run_ids
-    beside = score(example, "new-a", unpool="north", estimators="as-judged")
-    assert beside.run_ids == ("new-a", "north-1", "north-2")
-
-
 def test_names_that_cannot_be_taken_out(example: Collection) -> None:
     for names, by, message in (
         ("nobody", "organization", "'nobody' is neither a run nor an organization; runs: 'coast-1'"),
@@ -95,16 +82,6 @@ def test_a_run_with_the_name_of_another_organization(example: Collection) -> Non
     assert (taken, smaller.pooled_run_ids) == ({"a": "organization a"}, ("b",))
 
 
-def test_a_pooled_run_that_is_judged_in_full_is_warned_of(example: Collection) -> None:
-    with pytest.warns(
-        PooledRunWarning, match="north-1: in the pool .* --unpool north-1, or unpool='north-1'"
-    ):
-        score(example, "north-1", estimators="as-judged")
-    with pytest.warns(PooledRunWarning, match="north-1 and 1 more: in the pool"):
-        compare(example, ["north-1", "north-2"], estimators="as-judged", scopes=["these-topics"])
-    score(example, "north-1", "P@30", estimators="as-judged")  # unjudged below the pool depth
-
-
 def test_pool_depth_re_pools(example: Collection) -> None:
     found = score(example, "new-a", pool_depth=5, estimators="as-judged")
     shallow = judgment_counts(example.truncate_pool(5), "new-a", cutoffs=10)
@@ -112,36 +89,6 @@ def test_pool_depth_re_pools(example: Collection) -> None:
     assert wide(found)["residual"][0] > wide(score(example, "new-a", estimators="as-judged"))["residual"][0]
     with pytest.raises(InputError, match="pool depth 11"):
         score(example, "new-a", pool_depth=11)
-
-
-def test_compare_takes_runs_out(example: Collection) -> None:
-    found = compare(example, unpool="north", estimators="posterior-background", draws=50)
-    assert found.scores.run_ids == ("north-1", "north-2")
-    assert found.scores.metadata["pool"]["n_pooled_runs"] == 19
-
-
-def test_command_scores_a_run_of_the_pool(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
-    asked = ("--estimators", "interpolated", "--unpool", "north-1", "-o", tmp_path / "r.json")
-    done = run("score", *files(written), *asked)
-    assert done.status == 0, done.err
-    assert "taken out of the pool: organization north (north-1, north-2), and " in done.err
-    assert "pool then: 19 of 21 runs pooled" in done.err
-    assert "organization north taken out of the pool" in " ".join(done.out.split())
-    row = json.loads((tmp_path / "r.json").read_text())["scores"][0]
-    expected = wide(score(load_example(), unpool="north-1", estimators="interpolated"))
-    assert row["run_id"] == "north-1"
-    assert (row["estimator"], row["value"]) == ("interpolated", expected["interpolated"][0])
-    alone = run("score", *files(written), *asked, "--unpool-by", "run")
-    assert "taken out of the pool: run north-1 (north-1), and " in alone.err
-
-
-@pytest.mark.slow
-def test_command_compares_runs_of_the_pool(run: Callable[..., Outcome], written: Path) -> None:
-    done = run("compare", written / "new" / "new-a.run", *files(written), "--unpool", "north", "--draws", 50)
-    assert done.status == 0, done.err
-    assert "taken out of the pool: organization north" in done.err
-    assert "north-1" in done.out
-    assert "new-a" in done.out
 
 
 def test_command_says_what_is_wrong(run: Callable[..., Outcome], written: Path) -> None:
