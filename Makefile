@@ -23,12 +23,13 @@ STAMP := $(VENV)/.bayespool
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow fuzz planted test-lowest lint types audit docs notebooks dist clean
+.PHONY: help demo test slow research fuzz planted test-lowest lint types audit docs notebooks dist clean
 
 help:
 	@echo "make demo         score the embedded example"
 	@echo "make test         the fast tests (TESTS='tests/cli tests/report' for some of them, also of make slow)"
 	@echo "make slow         the slow tests, and properties with more examples (BAYESPOOL_SLOW_SCALE=1 for full size)"
+	@echo "make research     the tests of research/, whose scripts are not in the wheel (BAYESPOOL_SLOW_SCALE)"
 	@echo "make fuzz         50,000 mutated inputs, and 100 kills and other faults of experiments (BAYESPOOL_FUZZ_SEED, _INPUTS, _SECONDS)"
 	@echo "make planted      planted faults, and which tests find each (PLANTED='--rooms measures,counts --jobs 2')"
 	@echo "make test-lowest  a part of the fast tests with the lowest versions of pyproject.toml, on LOWEST_PYTHON (python3.11)"
@@ -49,6 +50,9 @@ test: $(STAMP)-test
 
 slow: $(STAMP)-test
 	@BAYESPOOL_EXAMPLES="$${BAYESPOOL_EXAMPLES:-slow}" $(PYTEST) -m "slow or hypothesis" $(TESTS)
+
+research: $(STAMP)-test
+	@$(PYTEST) research
 
 fuzz: $(STAMP)-test
 	@PYTHONPATH="tests:$$PYTHONPATH" "$(RUN)" -m fuzz

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parents[1]
 # What the tests read beside the package and themselves.
-NEEDED = ("tests", "docs", "notebooks", "benchmarks", ".ci", ".github", "bayespool")
+NEEDED = ("tests", "docs", "notebooks", "benchmarks", "research", ".ci", ".github", "bayespool")
 FILES = (
     "pyproject.toml",
     "README.md",

@@ -4,23 +4,21 @@
     python benchmarks/audit_validity.py --runs 5 [--audits 2000] [--spread 1.8]
 
 A run has 30 % of its ranks unjudged on each of 25 topics. The chance of a document falls with its rank, and
-varies by topic and document (a standard deviation of --spread in log odds); it is relevant with that chance.
-The audit's model has these chances (right), the same ones dealt out at random (useless), or one less the
-chance (adverse). Each audit judges up to 200 documents.
+varies by topic and document (a standard deviation of --spread in log odds). The audit's model has these
+chances (right), the same ones dealt out at random (useless), or one less the chance (adverse). Each audit
+judges up to 200 documents.
 
 Prints, by measure and model, the share of audits whose 95 % interval *ever* missed the value (at most .05),
-that of audits with evidence of 20 against the model, mean widths after 10, 20, 50, 100 and 200 judgments,
-and the judgments until a width of .05 and .02. Below it the same with documents drawn uniformly: by the
-same betting, and with the normal interval of Horvitz & Thompson, which promises to hold at one time only;
-its share of audits that ever missed is from the tenth judgment on. The shares that miss after 10 and 20
-judgments stand beside it. A row *at one time* has the judgments until four standard errors of the
-design-based estimate, over the audits, are .05 and .02: about the least for any interval of these draws, even
-one that holds at one time only.
+that of audits with evidence of 20 against the model, the shares that miss after 10 and 20 judgments, mean
+widths after 10, 20, 50, 100 and 200, and the judgments until a width of .05 and .02. Below it the same with
+documents drawn uniformly: by the same betting, and with the normal interval of Horvitz & Thompson, which
+holds at one time only (*ever* is from the tenth judgment on). A row *at one time* has the judgments until
+four standard errors of the design-based estimate are .05 and .02: about the least for any interval.
 
 ``--runs`` audits instead whether the leader of so many runs is the best by P@10: each of 150 documents is in
 the top of a run with a chance of .4. Prints, by model, the share of audits in which the interval of *any*
-difference ever missed (at most .05), of those that called a leader the best that is not, the share whose
-leader is the best, the share of these that were told, and the mean number of judgments until then.
+difference ever missed (at most .05), that called a leader the best that is not, whose leader is the best, and
+of these that were told, and the mean number of judgments until then.
 """
 
 from __future__ import annotations
@@ -69,14 +67,8 @@ def simulate(measure: Measure, model: str, spread: float, rng: np.random.Generat
         shallow = document < measure.cutoff
         tally = Tally(np.array([[judged.sum() + others[t]]]), (1,))
         ideal = np.arange(len(document)) if isinstance(measure, Normalized) else np.zeros(0, dtype=np.intp)
-        topic = TopicOfRun(
-            judged[: measure.cutoff],
-            np.flatnonzero(shallow),
-            document[shallow],
-            ideal,
-            tally,
-            believed[t, document],
-        )
+        tops = np.flatnonzero(shallow), document[shallow]
+        topic = TopicOfRun(judged[: measure.cutoff], *tops, ideal, tally, believed[t, document])
         parts.append(envelope(measure, topic))
         full = relevant[t].astype(np.int16)
         whole = Tally(np.array([[full.sum() + others[t]]]), (1,))
@@ -88,22 +80,15 @@ def simulate(measure: Measure, model: str, spread: float, rng: np.random.Generat
     )
     low, high, m = low[used], high[used], believed[is_open][used]
     names = tuple(map(str, range(len(low))))
-    urn = Urn(
-        names,
-        names,
-        low,
-        high,
-        m,
-        np.sqrt(m * (1 - m)),
-        np.zeros(len(low)),
-        base_low,
-        base_high,
+    limits = (
         base_low + np.minimum(low, 0).sum(),
         base_high + np.maximum(high, 0).sum(),
         0.0,
         1.0,
         (0.0, 1.0),
     )
+    chances = (m, np.sqrt(m * (1 - m)), np.zeros(len(low)))
+    urn = Urn(names, names, low, high, *chances, base_low, base_high, *limits)
     return urn, relevant[is_open][used].astype(float), truth / N_TOPICS
 
 
@@ -119,16 +104,8 @@ def uniformly(urn: Urn, worth: FloatArray, order: npt.NDArray[np.intp]) -> Walk:
         ends[f"{name}_end"] = before + n_open * (min(c.min(), 0.0) if name == "low" else max(c.max(), 0.0))
         extreme = np.minimum(c, 0.0) if name == "low" else np.maximum(c, 0.0)
         ends[f"{name}_rest"] = judged + extreme.sum() - np.cumsum(extreme[order])
-    return Walk(
-        order,
-        1 / (n_all - np.arange(n)),
-        ends["low"],
-        ends["low_end"],
-        ends["high"],
-        ends["high_end"],
-        ends["low_rest"],
-        ends["high_rest"],
-    )
+    names = ("low", "low_end", "high", "high_end", "low_rest", "high_rest")
+    return Walk(order, 1 / (n_all - np.arange(n)), *(ends[name] for name in names))
 
 
 def normal_interval(
@@ -205,11 +182,8 @@ def main() -> None:
     if asked.runs > 2:
         leaders(asked.runs, asked.audits, asked.spread)
         return
-    print(
-        "measure model draws_by documents ever_missed refuted miss10 miss20 "
-        + " ".join(f"w{s}" for s in STAGES)
-        + " to_05 to_02"
-    )
+    heads = " ".join(f"w{s}" for s in STAGES)
+    print(f"measure model draws_by documents ever_missed refuted miss10 miss20 {heads} to_05 to_02")
     for text in asked.measures:
         measure = parse_measure(text)
         for model in MODELS:
@@ -233,29 +207,20 @@ def main() -> None:
                 for name, (low, high) in ends.items():
                     missed = (low > truth + EPS) | (high < truth - EPS)
                     width = np.pad(high - low, (0, 200 - n), mode="edge")
-                    rows[name].append(
-                        [
-                            len(urn),
-                            missed[9 if name == "normal" else 0 :].any(),
-                            evidence >= EVIDENCE if name == "audit" else np.nan,
-                            missed[min(9, n - 1)],
-                            missed[min(19, n - 1)],
-                            *(width[s - 1] for s in STAGES),
-                            *(first(high - low, goal) for goal in GOALS),
-                        ]
-                    )
+                    ever = missed[9 if name == "normal" else 0 :].any()
+                    refuted = evidence >= EVIDENCE if name == "audit" else np.nan
+                    row = [len(urn), ever, refuted, missed[min(9, n - 1)], missed[min(19, n - 1)]]
+                    row += [width[s - 1] for s in STAGES]
+                    rows[name].append([*row, *(first(high - low, goal) for goal in GOALS)])
             for name, found in rows.items():
                 if found:
                     mean = np.mean(found, axis=0)
-                    print(
-                        measure,
-                        model,
-                        name,
+                    cells = [
                         f"{mean[0]:.0f}",
                         *(f"{x:.3f}" for x in mean[1:-2]),
                         *(f"{x:.0f}" for x in mean[-2:]),
-                        flush=True,
-                    )
+                    ]
+                    print(measure, model, name, *cells, flush=True)
             for name, found_errors in errors.items():
                 if found_errors:
                     width = 4 * np.sqrt(np.mean(np.square(found_errors), axis=0))

@@ -2,26 +2,17 @@
 
     python benchmarks/calibration.py RESULT RESULT … [--estimator posterior-combined]
 
-RESULT is the folder that ``bayespool leave-out --output`` or ``bayespool run-types --output`` wrote. Tables
-in Markdown: two of near newcomers, one of far ones. Near are runs of organizations (or runs) that were left
-out, far those of clusters and types of runs, which are unlike the pool; no figure is over both.
+RESULT is a folder that ``bayespool leave-out --output`` or ``bayespool run-types --output`` wrote. Near
+newcomers are runs of organizations (or runs) that were left out, far ones those of clusters and types.
 
-Near: calibration, over
-all pooled runs with anything unjudged: the share of randomized PIT values inside the central 95 %, 80 % and
-50 %, expected over their random part, by folder and measure and over all. Errors, over the runs reported: MAE
-and SRE of the uncorrected run, of the better of the two corrections of table 2 of "Splitting Water", of the
-best of all point corrections in the result (each best chosen in hindsight, for MAE and for SRE apart), and of
-the estimator; and how much it is below the best of all, with a standard error over organizations.
-
-Far: over all runs left out, whatever was reported, MAE and bias of each method by folder (type of runs) and
-measure; how many times the MAE of the best point correction the estimator's is; over those with anything
-unjudged, the share of its 95 % intervals that hold the truth, and the shares of PIT values. Below, the
-geometric mean of the MAE over the rows, of methods that are in all of them, and the figures over all runs.
-
-By distance: over near and far runs with anything unjudged together, by how unlike the pool the estimator
-takes them to be: how many, their mean chance of a new kind, mean absolute error and width, and the share of
-95 % intervals that hold the truth. Below, the rank correlation of distance and absolute error over all, and
-the mean over results of that within each.
+Near: the share of randomized PIT values inside the central 95 %, 80 % and 50 %, over all pooled runs with
+anything unjudged. Over the runs reported, MAE and SRE of the uncorrected run, of the better of the two
+corrections of table 2 of "Splitting Water", of the best of all point corrections in hindsight, and of the
+estimator; and how much it is below the best of all, with a standard error over organizations. Far: over all
+runs left out, MAE and bias of each method; how many times the MAE of the best point correction the
+estimator's is; coverage and PIT; geometric means over the rows, and the figures over all runs. By distance:
+over all runs with anything unjudged, by how unlike the pool the estimator takes them to be, their mean chance
+of a new kind, error, width and coverage, and the rank correlation of distance and error.
 """
 
 from __future__ import annotations

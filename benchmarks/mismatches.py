@@ -2,23 +2,18 @@
 
     BAYESPOOL_COLLECTIONS=folder python benchmarks/mismatches.py [COLLECTION …] [--kinds KIND …]
 
-Each collection is made into one whose known runs are not the runs that were judged:
+Each collection is made into one whose known runs are not the runs that were judged: ``whole``, as it is;
+``half``, ``fifth``, ``twentieth``: all organizations were judged, and the runs of this share are known;
+``deep``: the known runs end at rank 10, or at a third of a shallower pool; ``rounds``: one half of the
+organizations was judged in a first round, the other half in a second one, without what was judged before; the
+known runs are of the second; ``cumulated``: three quarters were judged in earlier rounds, and of the known
+last quarter's runs the first two ranks; ``another year``: half of the organizations was judged, and runs of
+the other half are known.
 
-- ``whole``: as it is;
-- ``half``, ``fifth``, ``twentieth``: all organizations were judged, and the runs of this share of them are
-  known, of three at least;
-- ``deep``: the known runs end at rank 10, or at a third of a shallower pool;
-- ``rounds``: one half of the organizations was judged in a first round, the other half in a second one,
-  without what was judged before; the judgments are of both, the known runs of the second;
-- ``cumulated``: three quarters were judged in earlier rounds, and of the last quarter's runs, which are
-  known, the first two ranks;
-- ``another year``: half of the organizations was judged, and runs of the other half are known.
-
-In each, organizations (near) and clusters of runs (far) are left out, so that what only they brought becomes
-unjudged, the pool is discovered, and each run is scored by the default posterior. The truth has their
-judgments back. A row has the pool found with the share of judgments that it explains (medians), and for each
-measure the mean absolute error as judged and of the estimate, its bias, and the share of 95 % intervals that
-contain the truth. ``--runs FILE`` writes all runs as CSV.
+In each, organizations (near) and clusters of runs (far) are left out, the pool is discovered, and each run is
+scored by the default posterior. The truth has their judgments back. A row has the pool found with the share
+of judgments that it explains (medians), and for each measure the mean absolute error as judged and of the
+estimate, its bias, and the share of 95 % intervals that contain the truth. --runs FILE has all runs as CSV.
 """
 
 from __future__ import annotations
@@ -47,23 +42,17 @@ Mask = npt.NDArray[np.bool_]
 
 def main() -> None:
     """Print the table."""
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser()
     parser.add_argument("collections", nargs="*", metavar="COLLECTION", help="default: all")
     parser.add_argument("--kinds", nargs="*", default=KINDS)
-    parser.add_argument(
-        "--folds", type=int, default=8, help="organizations left out; a third as many clusters"
-    )
+    parser.add_argument("--folds", type=int, default=8, help="organizations left out, and 1/3 clusters")
     parser.add_argument("--draws", type=int, default=75, help="per chain, of four")
     parser.add_argument("--measures", nargs="*", default=["P@10", "nDCG@10"])
     parser.add_argument("--runs", help="CSV file of all runs")
     asked = parser.parse_args()
     folder = collections_folder(parser)
     warnings.simplefilter("ignore")
-    print(
-        "| collection | kind | left out | pool found | explained | measure | as judged | MAE | bias "
-        "| in 95 % |"
-    )
+    print("| collection | kind | left out | pool | explained | measure | as judged | MAE | bias | in 95 % |")
     print("| --- | --- | --- | --- | ---: | --- | ---: | ---: | ---: | ---: |")
     frames = []
     for name in asked.collections or NAMES:

@@ -2,9 +2,8 @@
 
     BAYESPOOL_COLLECTIONS=folder python benchmarks/read_and_count.py
 
-Each job runs in a process of its own, which reports its seconds without the imports and the peak of its
-resident memory with them. The jobs take turns; the fastest of several turns counts. All results must agree to
-1e-12.
+Each job runs in a process of its own, whose seconds are without the imports; the fastest of several turns
+counts. All results must agree to 1e-12.
 """
 
 from __future__ import annotations
@@ -84,8 +83,7 @@ def spawn(job: str, collection: str, values: Path) -> dict[str, Any]:
     """Report of a job that ran in a fresh interpreter."""
     command = [sys.executable, __file__, "--collection", collection, "--job", job, "--values", values]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
-    report: dict[str, Any] = json.loads(done.stdout)
-    return report
+    return dict(json.loads(done.stdout))
 
 
 def measure(prepare: Callable[[Path], Callable[[], Any]], folder: Path, values: Path) -> dict[str, Any]:
@@ -103,11 +101,8 @@ def measure(prepare: Callable[[Path], Callable[[], Any]], folder: Path, values: 
 
 def largest_difference(paths: list[Path]) -> float:
     """Largest absolute difference from the first result; found by a child, which may use numpy."""
-    code = """
-import sys, numpy as np
-first, *others = map(np.load, sys.argv[1:])
-print(max(np.abs(other - first).max() for other in others))
-"""
+    code = "import sys, numpy as np\nfirst, *others = map(np.load, sys.argv[1:])\n"
+    code += "print(max(np.abs(other - first).max() for other in others))"
     done = subprocess.run([sys.executable, "-c", code, *paths], stdout=subprocess.PIPE, check=True)
     return float(done.stdout)
 

@@ -93,14 +93,8 @@ def run(job: str, folder: Path) -> dict[str, float]:
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
     }
-    done = subprocess.run(
-        [sys.executable, "-c", WORK, job],
-        cwd=folder,
-        env=environment,
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    command = [sys.executable, "-c", WORK, job]
+    done = subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.PIPE, text=True)
     taken: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     if not str(taken.pop("file")).startswith(str(folder)):
         raise SystemExit(f"{folder}: bayespool came from elsewhere")

@@ -4,7 +4,8 @@
 
 FOLDER is that of a package, by default bayespool/ of this checkout; give the folder of another checkout to
 compare. A line of code has a token that is neither a comment nor part of a docstring. A room offers the names
-of ``__all__`` in its ``__init__``, or those that its ``__init__.pyi`` imports. No module is imported.
+of ``__all__`` in its ``__init__``, or those that its ``__init__.pyi`` imports. No module is imported. Below
+stand files, lines and code of tests, research and benchmarks, and words of pages.
 """
 
 from __future__ import annotations
@@ -68,6 +69,25 @@ def size(package: Path) -> pd.DataFrame:
     return frame
 
 
+def print_beside(checkout: Path) -> None:
+    """Files, lines and lines of code of what is not the package, and words of pages."""
+    for name in ("tests", "research", "benchmarks"):
+        paths = sorted((checkout / name).rglob("*.py"))
+        trees = [(path, ast.parse(path.read_text(encoding="utf-8"))) for path in paths]
+        code = sum(len(code_lines(path) - docstring_lines(tree)) for path, tree in trees)
+        lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)
+        print(f"{name}: {len(paths)} files, {lines} lines, {code} of code")
+    for name, paths in (
+        ("docs", sorted((checkout / "docs").rglob("*.md"))),
+        ("research", sorted((checkout / "research").rglob("*.md"))),
+        ("README, CHANGELOG, CONTRIBUTING", sorted(checkout.glob("*.md"))),
+    ):
+        pages = [path for path in paths if not any(part.startswith("_") for part in path.parts)]
+        words = sum(len(path.read_text(encoding="utf-8").split()) for path in pages)
+        print(f"{name}: {len(pages)} pages, {words} words")
+
+
 if __name__ == "__main__":
-    here = Path(__file__).parents[1] / "bayespool"
-    print(size(Path(sys.argv[1]) if len(sys.argv) > 1 else here).to_string())
+    here = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "bayespool"
+    print(size(here).to_string())
+    print_beside(here.resolve().parent)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from hypothesis import strategies as st
 
 from bayespool.collection import Labels, Qrels, Run
@@ -34,12 +33,6 @@ def labels_of(labels: Labels) -> list[tuple[str, str, float]]:
     return list(
         zip(labels.query_id.to_pylist(), labels.doc_id.to_pylist(), labels.label.tolist(), strict=True)
     )
-
-
-def error_of(call: Callable[[], object]) -> InputError:
-    with pytest.raises(InputError) as caught:
-        call()
-    return caught.value
 
 
 def refused(call: Callable[..., object], *arguments: object, **options: object) -> InputError:

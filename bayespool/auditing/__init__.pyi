@@ -1,5 +1,6 @@
 from .auditing import Audit as Audit
 from .certificates import read_audit as read_audit
+from .foretold import foretell as foretell
 from .leaders import LeaderAudit as LeaderAudit
 from .sequences import (
     Walk as Walk,

@@ -4,6 +4,7 @@ from bayespool.evidence.bounds import Bounds, JudgmentCounts, condensed_counts, 
 from bayespool.evidence.composition import composition_effects
 from bayespool.evidence.context import DocumentContext
 from bayespool.evidence.held_out import HeldOutCounts, held_out_counts
+from bayespool.evidence.ideals import values_on_fuller
 from bayespool.evidence.labels import (
     GradeCounts,
     LabelConfusion,
@@ -56,4 +57,5 @@ __all__ = [
     "run_overlap",
     "score_bounds",
     "unjudged_document_table",
+    "values_on_fuller",
 ]

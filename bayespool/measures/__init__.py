@@ -18,6 +18,7 @@ from bayespool.measures.inst import INST
 from bayespool.measures.judged import Judged
 from bayespool.measures.normalized import Ideal, Normalized
 from bayespool.measures.parsing import parse_measure, parse_measures
+from bayespool.measures.populations import population_draws, population_of
 from bayespool.measures.precision import Precision
 from bayespool.measures.rank_biased import RBP
 from bayespool.measures.recall import Recall
@@ -56,6 +57,8 @@ __all__ = [
     "parse_measure",
     "parse_measures",
     "passed_over",
+    "population_draws",
+    "population_of",
     "register_measure",
     "root_mean_squared_error",
     "side_by_side",

@@ -38,7 +38,7 @@ class _EvidenceSlopes(Mapping[str, tuple[float, float]]):
         return len(evidence_predictors())
 
 
-# those of the package's predictors are from benchmarks/priors.py
+# those of the package's predictors are from research/decisions/priors.py
 EVIDENCE_SLOPES: Mapping[str, tuple[float, float]] = _EvidenceSlopes()
 """Prior mean and standard deviation of the evidence model's slopes, per unit of the predictor's own scale."""
 

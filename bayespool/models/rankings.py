@@ -26,7 +26,7 @@ RANKINGS: ModelSpec = dataclasses.replace(
     description=POSTERIOR_ESTIMATORS["posterior-rankings"],
     source="",
     citations=(),
-    predictors={  # from benchmarks/priors.py
+    predictors={  # from research/decisions/priors.py
         "learned_fusion": (0.9, 0.2),
         "run_skill": (2.0, 0.6),
         "run_slope": (1.2, 0.4),

@@ -84,14 +84,6 @@ def test_damaged_compressed_file(write: Write) -> None:
             assert error.reason.startswith(f"the {kind} data are truncated or damaged ("), kind
 
 
-def test_no_usable_line_is_an_error_even_when_lenient(write: Write) -> None:
-    error = refused(trec.read_run, write(b"this is\nno run\n1 Q0 a 1 x t\n"), strict=False)
-    reason = "no line can be used (skipped, fewer than six columns; skipped, score is not a number)"
-    assert error.reason == reason
-    assert "six columns" in str(error.hint)
-    assert "four columns" in str(refused(trec.read_qrels, write(b"1 0 a x\n"), strict=False).hint)
-
-
 @pytest.mark.skipif(os.name != "posix", reason="named pipes, sockets and devices are of POSIX")
 def test_what_is_no_file(tmp_path: Path) -> None:
     """A reader of /dev/zero would fill the memory, one of a pipe that nobody writes into wait for ever."""

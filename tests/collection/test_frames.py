@@ -69,22 +69,6 @@ def test_run_with_ranks_from_a_frame() -> None:
 
 QREL_ROWS = [("101", "d1", 1), ("101", "d2", -1), ("102", "d1", 0)]
 QRELS_FRAME = pd.DataFrame(QREL_ROWS, columns=["query_id", "doc_id", "relevance"])
-QRELS_OBJECTS: dict[str, Any] = {
-    "frame": QRELS_FRAME,
-    "floats and PyTerrier's names": QRELS_FRAME.astype({"relevance": float}).set_axis(
-        ["qid", "docno", "label"], axis=1
-    ),
-    "BEIR's names": QRELS_FRAME.set_axis(["query-id", "corpus-id", "score"], axis=1),
-    "dictionary": {"101": {"d1": 1, "d2": -1}, "102": {"d1": 0}},
-    "named tuples": [Qrel(*row, "0") for row in QREL_ROWS],
-}
-
-
-def test_qrels_from_an_object() -> None:
-    for name, frame in QRELS_OBJECTS.items():
-        qrels = trec.qrels_from_frame(frame)
-        assert judgments_of(qrels) == QREL_ROWS, name
-        assert (qrels.relevance.dtype, qrels.path) == (np.int16, None), name
 
 
 BAD_OBJECTS: dict[str, list[Any]] = {

@@ -77,18 +77,6 @@ def test_oddity_is_read_without_a_word(write: Write) -> None:
         assert rows_of(fast) == rows_of(slow) == PLAIN_ROWS, name
 
 
-def test_ids_and_scores_of_any_text(write: Write) -> None:
-    data = b"1 Q0 a 1 inf t\n1 Q0 b 2 1e400 t\n1 Q0 c 3 1e300 t\nNA Q0 null 4 -Infinity nan\n"
-    run = trec.read_run(write(data))
-    assert (run.score.tolist(), run.doc_id.to_pylist()) == (
-        [np.inf, np.inf, 1e300, -np.inf],
-        [*"abc", "null"],
-    )
-    for text, encoding in (("Müller\xa0x", "latin-1"), ("文書\u2028\x85", "utf-8"), ('"a,\\', "utf-8")):
-        run = trec.read_run(write(f"1 Q0 {text} 1 1 é\n1 Q0 #b' 2 0 é\n".encode(encoding)), id_from="tag")
-        assert (run.doc_id.to_pylist(), run.run_id) == ([text, "#b'"], "é")
-
-
 LENIENT = "fix the file, or pass strict=False (--lenient) to "
 SKIP = LENIENT + "skip such lines"
 BEST = LENIENT + "keep the best score of each document"
@@ -222,7 +210,8 @@ ends = st.sampled_from(["\n", " \n", "\n\n", "\n \n", "\n  ", "\t\n\t"])
 @st.composite
 def lines_of(draw: st.DrawFn, *, columns: int) -> str:
     text = draw(st.sampled_from(["", " ", "\n", "\t\n "]))
-    keys = draw(st.lists(st.tuples(ids, ids), min_size=1, max_size=12, unique=True))
+    topics = ids.filter(lambda text: text[0] != "#")  # which begins a comment
+    keys = draw(st.lists(st.tuples(topics, ids), min_size=1, max_size=12, unique=True))
     for query_id, doc_id in keys:
         fields = [query_id, draw(ids), doc_id, draw(ranks)]
         if columns == 6:
@@ -329,7 +318,8 @@ def columns(pairs: list[tuple[int, str]]) -> tuple[pa.DictionaryArray, pa.String
 @given(st.lists(st.tuples(st.integers(0, 3), IDS), min_size=1, max_size=40))
 @example([(0, f"D{i}") for i in range(1 << 13)] + [(0, "D0")])  # across blocks of lines
 def test_repeats_are_the_entries_seen_before(pairs: list[tuple[int, str]]) -> None:
-    seen_before = [i for i, pair in enumerate(pairs) if pair in pairs[:i]]
+    first = {pair: i for i, pair in reversed([*enumerate(pairs)])}
+    seen_before = [i for i, pair in enumerate(pairs) if first[pair] < i]
     assert repeats(*columns(pairs)).tolist() == seen_before
     assert has_repeats(*columns(pairs)) == bool(seen_before)
     assert len(set(pair_codes(*columns(pairs)).tolist())) == len(set(pairs))

@@ -22,7 +22,7 @@ from bayespool.collection import (
     rows,
     run_from_frame,
 )
-from bayespool.collection.rankings import Rankings, blocks, is_ragged, lengths, longest, ranked, within
+from bayespool.collection.rankings import Rankings, blocks, lengths, longest, ranked, within
 from bayespool.comparisons.shallow import judgment_ranks, unpooled_copies
 from bayespool.errors import InputError
 from bayespool.evidence import condensed_counts, score_bounds
@@ -141,16 +141,6 @@ def test_a_dense_array_that_is_too_large_is_refused(
     monkeypatch.setattr(memory, "free_memory", lambda: 6 * 4 * 12 * 4 - 1)
     with pytest.raises(InputError, match="24 rankings in full, 12 ranks each as the longest has"):
         few[:]
-
-
-def test_when_rankings_are_ragged() -> None:
-    length = np.full((22, 50), 100)
-    for deepest in (100, 15_000, 16_000):  # to 15,000 they take 63 MiB, however empty
-        length[21, 24] = deepest
-        assert is_ragged(length) == (deepest == 16_000)
-    for n_full in (24, 26):  # of 50 topics: less than half is ragged
-        full = np.where(np.arange(50) < n_full, 16_000, 0) * np.ones((22, 1), dtype=int)
-        assert is_ragged(full) == (n_full < 25)
 
 
 def test_collections_are_built_alike(monkeypatch: pytest.MonkeyPatch) -> None:

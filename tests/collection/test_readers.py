@@ -10,12 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from trec_files import PLAIN, PLAIN_ROWS, Write, judgments_of, refused, rows_of
+from trec_files import PLAIN, Write, judgments_of, refused
 
 from bayespool import collection as trec, read_collection, read_runs
 from bayespool.collection import qrels_of, read_qrels
 from bayespool.collection.encoding import Encoding
-from bayespool.collection.files import find_files
 from bayespool.collection.joining import join_organizations, join_qrels
 from bayespool.errors import InputError, InputWarning
 from bayespool.experiments import simulate_example
@@ -47,14 +46,6 @@ def test_run_id_of_a_tag(write: Write) -> None:
         assert trec.read_run(path, id_from="tag", run_id="x", strict=strict).run_id == "x"
     with pytest.raises(ValueError, match="not 'tags'"):
         trec.read_run(write(PLAIN), id_from="tags")  # type: ignore[arg-type]
-
-
-def test_runs_come_in_the_order_of_their_names_with_progress(folder: Path) -> None:
-    seen: list[tuple[int, int]] = []
-    runs = trec.read_runs(folder, progress=lambda done, total: seen.append((done, total)))
-    assert [(run.run_id, rows_of(run)) for run in runs] == [(name, PLAIN_ROWS) for name in "cab"]
-    assert [run.path for run in runs] == list(find_files(folder))
-    assert seen == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_the_first_bad_file_is_the_error(folder: Path) -> None:

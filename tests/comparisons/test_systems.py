@@ -46,7 +46,7 @@ def test_single_runs_say_nothing_of_replicates() -> None:
 def test_intervals_hold_the_mean_over_topics_and_runs() -> None:
     rng, held = np.random.default_rng(2), []
     systems = dict(zip("abcd", np.arange(12).reshape(4, 3).tolist(), strict=True))
-    for seed in range(100):
+    for seed in range(200):
         truth = rng.normal(0.5, 0.05, size=4)
         runs = np.repeat(truth, 3) + rng.normal(scale=0.03, size=12)
         hard = rng.normal(scale=0.1, size=30) + np.repeat(rng.normal(scale=0.1, size=(4, 30)), 3, axis=0)
@@ -55,7 +55,7 @@ def test_intervals_hold_the_mean_over_topics_and_runs() -> None:
         found = system_scores(values, systems, random_seed=seed)
         low, high = found.interval(0.95, like_these=True)
         held.append((low <= truth) & (truth <= high))
-    assert 0.92 <= np.mean(held) <= 0.99
+    assert 0.93 <= np.mean(held) <= 0.985
 
 
 def test_a_comparison_has_systems_by_another_assessor(tmp_path: Path) -> None:

@@ -22,13 +22,8 @@ from bayespool.errors import InputError, PoolWarning
 from bayespool.evidence import score_bounds
 from bayespool.measures import MEASURES, Estimates, parse_measure
 
-by_correction = cases(
-    "correction",
-    [
-        *(JudgeFilled(), JudgeRates()),
-        *(PredictionPowered(sample=sample, n_draws=50) for sample in ("hidden", "judged")),
-    ],
-)
+POWERED = (PredictionPowered(n_draws=50), PredictionPowered(sample="judged", n_draws=50))
+by_correction = cases("correction", [JudgeFilled(), JudgeRates(), *POWERED])
 
 
 def two_judges() -> Collection:

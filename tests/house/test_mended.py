@@ -35,7 +35,7 @@ MENDED = {
     "test_folder_of_another_process",
     "a rewrite that failed: former results lost": "tables/test_files.py::"
     "test_rewrite_that_fails_leaves_what_was_there",
-    "a forged settings.json: files of others removed": "report/test_folder.py::"
+    "a forged settings.json: files of others removed": "report/test_files.py::"
     "test_forged_settings_remove_nothing test_settings_of_any_content_are_harmless",
     "a topic id of 5,000 digits: ValueError": "collection/test_build.py::"
     "test_topics_in_the_order_of_numbers_of_any_length",

@@ -132,14 +132,13 @@ def test_lacking_documents_are_inserted_the_most_relevant_first() -> None:
     assert inserted(levels, tally).tolist() == [[[0, 2, 2, 2, 1, 0, 0], [0, 0, 0, 1, 0, 0, 0]]]
 
 
-def test_sharp_bounds_of_the_example() -> None:
-    """Of Ravana & Moffat (2010, §3), with R = 5. Documents at 3 and 8 that turn out relevant are beside the
-    five: at most .51, not .71. One of them elsewhere makes the mean one over six.
-    """
-    example = np.array([[[1, 0, -1, 0, 1, 1, 0, -1, 0, 0]]])
-    least, most = AveragePrecision(10).extremes(example, Tally(np.array([[5]]), (1,)), np.array([[1]]))
-    assert least[0, 0] == pytest.approx((1 / 1 + 2 / 5 + 3 / 6) / 6)
-    assert most[0, 0] == pytest.approx((1 / 1 + 2 / 3 + 3 / 5 + 4 / 6 + 5 / 8) / 7)
+def test_a_relevant_document_may_lower_the_value() -> None:
+    """(1 + 2/10)/2 is less than 1, and (1 + 2/10)/3 still less, where one more may be relevant elsewhere."""
+    levels, one = np.array([[[1, 0, 0, 0, 0, 0, 0, 0, 0, -1]]]), Tally(np.array([[1]]), (1,))
+    for elsewhere in (0, 1):
+        least, most = AveragePrecision(10).extremes(levels, one, np.array([[elsewhere]]))
+        assert least[0, 0] == pytest.approx((1 + 2 / 10) / (2 + elsewhere))
+        assert most[0, 0] == 1
 
 
 def test_a_topic_without_relevant_documents_scores_nothing() -> None:

@@ -26,12 +26,9 @@ from bayespool.models.priors import (
 @cases(
     ("text", "distribution", "args"),
     [
-        ("Normal(-2.2, 1.5)", "Normal", (-2.2, 1.5)),
-        ("  Beta( 2,2.5 )\n", "Beta", (2.0, 2.5)),
-        ("HalfNormal(1)", "HalfNormal", (1.0,)),
+        *(("Normal(-2.2, 1.5)", "Normal", (-2.2, 1.5)), ("  Beta( 2,2.5 )\n", "Beta", (2.0, 2.5))),
         ("StudentT(3, 0, 1e-3)", "StudentT", (3.0, 0.0, 0.001)),
-        ("Normal()", "Normal", ()),
-        ("Normal(+1, 2)", "Normal", (1.0, 2.0)),
+        *(("Normal()", "Normal", ()), ("Normal(+1, 2)", "Normal", (1.0, 2.0))),
         ("Normal(0, sigma=1)", "Normal", (0.0, 1.0)),
         ("Normal(sigma=1.5, mu=-2)", "Normal", (-2.0, 1.5)),
         ("StudentT(sigma=3, mu=2, nu=1)", "StudentT", (1.0, 2.0, 3.0)),

@@ -60,7 +60,7 @@ FAULTS = (
         "report/provenance.py",
         '_command.set(shlex.join(["bayespool", *arguments]))',
         '_command.set(" ".join(["bayespool", *arguments]))',
-        "report/test_provenance.py",
+        "report/test_page.py",
         "the command that made a result cannot be run again",
     ),
     Fault(

@@ -124,7 +124,7 @@ FAULTS = (
         "report/saving.py",
         "if held is not None and digest(held) == former:",
         "if held is not None:",
-        "report/test_folder.py",
+        "report/test_files.py",
         "a table that the user edited is removed with those of the earlier result",
     ),
     Fault(

@@ -180,7 +180,7 @@ FAULTS = (
         "plots/style.py",
         "axes.axhline(len(pit) / n_bins,",
         "axes.axhline(len(pit),",
-        "plots/test_leave_out.py",
+        "plots/test_experiments.py",
         "every model looks uncalibrated",
     ),
     Fault(

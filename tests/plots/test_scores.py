@@ -161,7 +161,7 @@ def test_distance_from_the_pool() -> None:
         scores["posterior-combined", "P@10"], distance=np.array([1.2, 2.0]), new_kind=np.array([0.4, 0.9])
     )
     axes = plot_distance(dataclasses.replace(scores, estimates=(found,)))
-    assert row_names(axes) == found.run_ids[::-1]
+    assert row_names(axes) == ["new-b", "new-a"]
     assert line(axes, "like the pool")[:, 0].tolist() == [1.2]
     assert line(axes, "unlike the pool")[:, 0].tolist() == [2.0]
     assert line(axes, "unlike the pool from here on")[:, 0].tolist() == [1.5, 1.5]

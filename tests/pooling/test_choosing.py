@@ -26,7 +26,6 @@ from bayespool.pooling import (
     estimated_recall,
     parse_stopping_rule,
     parse_strategy,
-    qrels_of_choice,
     stops_at,
 )
 from bayespool.pooling.strategy import retrieved_by
@@ -123,21 +122,6 @@ def test_contributions_by_hand() -> None:
     assert of_two.n_runs.tolist() == [2, 2]
     assert of_two.n_documents.tolist() == [4, 3]
     assert of_two.n_alone.tolist() == [2, 1]  # b f and v
-
-
-def test_the_list_says_what_is_judged() -> None:
-    collection = toy_collection()
-    listed = qrels_of_choice(collection, choose(collection, "take", 100))
-    found = {
-        (q, d): r
-        for q, d, r in zip(
-            listed.query_id.to_pylist(), listed.doc_id.to_pylist(), listed.relevance.tolist(), strict=True
-        )
-    }
-    assert found["1", "c"] == 2
-    assert found["2", "q"] == 0
-    assert found["1", "d"] == -1  # retrieved below the depth, and judged by nobody
-    assert listed.query_id.to_pylist() == sorted(listed.query_id.to_pylist())
 
 
 every_strategy = cases("name", sorted(STRATEGIES))

@@ -9,8 +9,7 @@ import warnings
 import numpy as np
 import pytest
 import toys
-from each import cases
-from toys import from_rankings, judged, judgments, toy_collection
+from toys import from_rankings, judged, judgments
 
 from bayespool import load_example
 from bayespool.collection import UNJUDGED, Collection
@@ -83,18 +82,6 @@ def test_of_several_that_are_needed_the_one_that_ranks_it_best() -> None:
         assert [int(sole[pair]) for pair in np.flatnonzero(pool.judged)] == [owner]
 
 
-def test_judgments_of_other_origin_stay() -> None:
-    """Of the toy j of topic 1 is judged and in no pool; added ones stay, too."""
-    toy = toy_collection()
-    added = toy.with_added(np.flatnonzero([d == "m" for d in toy.doc_ids.to_pylist()])[:1], np.array([1]))
-    pool = with_strategy_pool(added, "take", 3)
-    kept = judgments(pool)["1"]
-    assert (kept["j"], kept["m"]) == (0, 1)
-    assert (pool.added_for >= 0).sum() == 1
-    assert len(kept) == 3
-    assert judgments(pool.unpool(organization="south"))["1"].items() >= {"j": 0, "m": 1}.items()
-
-
 def test_equal_pools_are_told_by_their_text() -> None:
     one, other = three(), three()
     assert one.pool is not other.pool
@@ -153,17 +140,14 @@ def test_options_are_the_fields_with_a_default() -> None:
     assert set(PlanOptions.__annotations__) == fields
 
 
-@cases(
-    ("options", "message"),
-    [
+def test_values_that_cannot_be() -> None:
+    for options, message in (
         ({"shares": "even"}, "no shares 'even'; known: equal, global"),
         ({"run_depth": 0}, "rank 0"),
         ({"rel": 0}, "smallest relevance of 0"),
-    ],
-)
-def test_values_that_cannot_be(options: PlanOptions, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        PoolPlan.of("take", 5, **options)
+    ):
+        with pytest.raises(InputError, match=message):
+            PoolPlan.of("take", 5, **options)  # type: ignore[arg-type]
 
 
 def stated(collection: Collection, strategy: str, budget: int, **options: object) -> Collection:

@@ -208,7 +208,7 @@ def test_parts_of_the_variance_by_hand(spread: float, twice: bool) -> None:
 
 @pytest.mark.slow
 def test_intervals_hold_what_the_other_assessor_gives() -> None:
-    """As in benchmarks/assessors.py, with fewer collections."""
+    """As in research/decisions/assessors.py, with fewer collections."""
     small = SimulationSettings(n_topics=20, n_organizations=5, max_runs=2, n_new=2, n_candidates=150)
     chances = np.array([[0.93, 0.05, 0.02], [0.3, 0.55, 0.15], [0.1, 0.3, 0.6]])
     held = []

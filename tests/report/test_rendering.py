@@ -13,6 +13,7 @@ from hostile import IMAGE, QUOTES, SCRIPT
 
 from bayespool.plots import figure_grid
 from bayespool.report import page as pages
+from bayespool.report.drawing import Styles, page_svg
 from bayespool.report.page import page_html
 from bayespool.report.result import Figure, Result
 from bayespool.tables.columns import Column
@@ -132,3 +133,23 @@ def test_a_page_sorts_columns_by_their_kind() -> None:
         '<tr><th scope="row" data-order="10.0">10</th><td class="number" data-order="0.5">0.5000</td>' in page
     )
     assert '<td class="number" data-order="">–</td><td>a</td>' in page
+
+
+SVG = """<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" onload="alert(1)"
+ width="10pt" viewBox="0 0 10 10"><script>alert(2)</script><style>*{color:red}</style>
+<a href="http://example.org"><path d="M0 0"/></a><image href="http://example.org/x.png"/>
+<foreignObject><p>text</p></foreignObject><text>secret</text>
+<g id="here" style="fill: #0072b2; stroke: #123456"><path d="M 1 1" onclick="alert(3)" clip-path="url(#cut)"/>
+<path clip-path="url(http://example.org/#cut)"/><use xlink:href="#here"/><use href="http://example.org#x"/></g></svg>"""
+GONE = ("alert", "script", "example.org", "secret", "foreignObject", "style=", "onload", "<a", "xmlns")
+
+
+def test_only_shapes_stay_with_ids_of_their_figure() -> None:
+    styles = Styles()
+    one, two = page_svg(SVG.encode(), styles), page_svg(SVG.encode(), styles)
+    assert not [gone for gone in GONE if gone in one]
+    assert 'clip-path="url(#f1-cut)"' in one
+    assert 'href="#f1-here"' in one
+    assert 'id="f1-here"' in one
+    assert 'id="f2-here"' in two
+    assert styles.sheet() == ".s0 {fill: var(--blue); stroke: #123456}", "shared by both"

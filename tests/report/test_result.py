@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import json
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -15,6 +17,7 @@ from bayespool.errors import InputError, OutputError
 from bayespool.report.reading import StoredResult, read_result
 from bayespool.report.result import Result
 from bayespool.report.terminal import print_result
+from bayespool.tables.columns import COLUMNS, KINDS
 from bayespool.tables.table import Table
 
 TOY = Toy({"a": (0.5, 0.4, 0.6), "b<i>": (0.25, 0.125, 0.375)})
@@ -91,3 +94,23 @@ def test_a_notebook_and_a_report_show_it(tmp_path: Path) -> None:
     assert {citation.key for citation in TOY.citations()} == {"bayespool", "ravana-moffat-2010"}
     with pytest.raises(OutputError, match=r"a report is an \.html file"):
         TOY.write_report(tmp_path / "page.pdf")
+
+
+SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "_static" / "result.schema.json"
+
+
+def properties(of: str) -> dict[str, Any]:
+    """Properties of what a part of the document has."""
+    part = json.loads(SCHEMA.read_text("utf-8"))["properties"][of]["additionalProperties"]
+    found: dict[str, Any] = part.get("items", part.get("additionalProperties"))["properties"]
+    return found
+
+
+def test_the_schema_has_the_columns_of_results() -> None:
+    columns = {
+        name: {"type": [KINDS[column.kind].json_type, "null"], "description": column.help}
+        for name, column in COLUMNS.items()
+    }
+    assert properties("tables") == columns
+    assert columns["ci_prob"]["type"] == ["number", "null"]
+    assert properties("columns")["kind"] == {"enum": list(KINDS)}

@@ -98,6 +98,20 @@ def test_names_are_in_the_order_of_tables() -> None:
     assert list(ALL_ESTIMATORS) != ALL_ESTIMATORS
 
 
+def test_every_entry_says_what_it_is() -> None:
+    for name, entry in ESTIMATORS.items():
+        assert entry.name == name
+        assert 0 < len(entry.description) < 80
+        assert entry.label.count("\n") == 1
+        own = ("judge-rates", "posterior-evidence", "posterior-rankings")
+        assert entry.source or name in (*own, "posterior-combined")
+        assert bool(entry.citations) == (name not in own)
+        assert entry.needs_settings == (name == "topics-adjustment")
+        assert entry.needs_sample == (name in ("horvitz-thompson", "inferred-ap", "inferred-ndcg", "stat-ap"))
+        assert entry.needs_judge == (name in BY_LABELS)
+        assert (entry.kind == "posterior") == name.startswith("posterior-")
+
+
 def test_a_new_correction_is_scored_compared_and_left_out_by_name() -> None:
     half = define_half()
     assert ALL_ESTIMATORS[-2] == "half"

@@ -14,6 +14,7 @@ from bayespool import load_example
 from bayespool.corrections import AntiPrecision, SystemsAdjustment
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "research" / "papers"))
 
 from published_experiments import (
     EXPERIMENTS,

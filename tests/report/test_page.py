@@ -1,0 +1,122 @@
+"""How a result was made: what is needed to repeat it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import platform
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small import small
+
+import bayespool
+from bayespool import __version__, score
+from bayespool.errors import InputError, OutputError
+from bayespool.options import describe_estimator
+from bayespool.report import versions, write_report
+from bayespool.report.page import Section, _making, _methods
+from bayespool.report.provenance import MADE_BY, command_line, made_by, with_provenance
+from bayespool.report.result import Result
+from bayespool.scoring import DEFAULT_ESTIMATORS, ESTIMATORS
+from bayespool.tables import CITATIONS
+from bayespool.tables.table import Table
+
+
+def test_command_versions_seed_and_fingerprint_are_there() -> None:
+    made_by = {"command": "bayespool score a.run", "versions": {"bayespool": "1", "numpy": "2"}}
+    estimators = [{"name": "x", "random_seed": 7, "draws": 250}]
+    settings = {"estimators": estimators, "measures": [f"P@{i}" for i in range(20)]}
+    section = _making(
+        {"fingerprint": "ab", "settings": settings, "estimators": estimators, "made_by": made_by}
+    )
+    assert section.command == "bayespool score a.run"
+    for said in ("bayespool 1, numpy 2", "ab", "Random seed: 7."):
+        assert said in " ".join(section.sentences)
+    rows = dict(section.tables[0].rows)
+    assert rows.pop("settings: measures").endswith("P@11 and 8 more")
+    assert rows == {"fingerprint": "ab", "estimators: x: random_seed": "7", "estimators: x: draws": "250"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Bare(Result):
+    """A result that is its metadata."""
+
+    metadata: Mapping[str, Any]
+
+    def tables(self) -> tuple[Table, ...]:
+        return ()
+
+
+def methods(metadata: Mapping[str, Any]) -> Section:
+    section = _methods(Bare(metadata))
+    assert section is not None
+    return section
+
+
+def to_cite(section: Section) -> list[str]:
+    """Keys of the citations of a section's last sentence, which has nothing else."""
+    word, *texts = re.split(r"To cite: | · ", section.sentences[-1])
+    by_text = {citation.text: key for key, citation in CITATIONS.items()}
+    assert word == ""
+    return [by_text[text] for text in texts]
+
+
+def test_a_posterior_says_how_it_was_approximated_and_its_engine_is_cited() -> None:
+    described = describe_estimator(ESTIMATORS["posterior-combined"](draws=250))
+    said = " ".join(methods({"estimators": {"label": described}}).sentences)
+    assert "1,000 independent draws" in said
+    assert "not of other topics" in said
+    section = methods({"estimators": [described | {"engine": "nuts"}]})
+    assert "4 chains of 250 draws after 1000" in " ".join(section.sentences)
+    assert to_cite(section) == ["abril-pla-etal-2023", "bayespool", "hoffman-gelman-2014", "webber-park-2009"]
+    by_default = [describe_estimator(ESTIMATORS[name]()) for name in DEFAULT_ESTIMATORS]
+    assert to_cite(methods({"estimators": by_default})) == [
+        *("bayespool", "lipani-lupu-hanbury-2015", "ravana-moffat-2010", "rue-martino-chopin-2009"),
+        *("sakai-2007", "tierney-kadane-1986", "webber-park-2009"),
+    ]
+
+
+def test_a_result_that_is_read_back_knows_the_posteriors() -> None:
+    """A page made in a new process took them for estimators of the user's own."""
+    settings = {"experiment": "leave-out", "title": "", "estimators": ["posterior-combined"], "tables": {}}
+    document = json.dumps({"metadata": settings | {"notes": [], "summary": [], "citations": []}})
+    code = f"""
+from bayespool.report.reading import result_of_json
+from bayespool.report.page import page_html
+print("posterior-combined: ratio and rankings" in page_html(result_of_json({document!r})))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert done.stdout == "True\n"
+
+
+def test_what_cannot_be_written_is_told_before_the_work(tmp_path: Path) -> None:
+    assert bayespool.write_report is write_report
+    scores = score(small(), "new-a", "P@10", estimators="background")
+    with pytest.raises(OutputError, match=r"an \.html file"):
+        write_report(scores, tmp_path / "report.pdf")
+    with pytest.raises(OutputError, match="no folder"):
+        write_report(scores, tmp_path / "nowhere" / "report.html")
+    with pytest.raises(InputError, match="no report can be made of a int"):
+        write_report(3, tmp_path / "report.html")  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_is_as_it_was_typed() -> None:
+    with command_line(["score", "../my runs/a.run", "-m", "P(rel=2)@10", "--qrels", "q.txt"]):
+        made = with_provenance({"fingerprint": "ab"})
+    assert made["fingerprint"] == "ab"
+    assert made[MADE_BY]["command"] == "bayespool score '../my runs/a.run' -m 'P(rel=2)@10' --qrels q.txt"
+    assert with_provenance({"a": 1}) == {"a": 1}, "without a command"
+    assert "command" not in made_by()
+    found = versions()
+    assert (found["bayespool"], found["numpy"]) == (__version__, np.__version__)
+    assert found["python"] == platform.python_version()
