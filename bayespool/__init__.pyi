@@ -37,21 +37,17 @@ from .evidence import (
 )
 from .experiments import (
     Budgets as Budgets,
-    EngineComparison as EngineComparison,
     JudgeCheck as JudgeCheck,
     LeaveOutResult as LeaveOutResult,
     LeaveOutSeveralResult as LeaveOutSeveralResult,
     ModelChecks as ModelChecks,
-    SelfCalibrations as SelfCalibrations,
     SimulationSettings as SimulationSettings,
     budgets as budgets,
     check_judges as check_judges,
     check_models as check_models,
-    compare_engines as compare_engines,
     leave_out as leave_out,
     leave_out_several as leave_out_several,
     load_example as load_example,
-    self_calibrate as self_calibrate,
     simulate as simulate,
 )
 from .measures import (

@@ -22,7 +22,7 @@ GROUPS = {
     ),
     "Study estimators": (
         "leave_out LeaveOutResult leave_out_several LeaveOutSeveralResult check_models ModelChecks "
-        "compare_engines EngineComparison self_calibrate SelfCalibrations fit_container load_example "
+        "fit_container load_example "
         "simulate SimulationSettings"
     ),
     "Measures, estimators and predictors of your own": (

@@ -1,4 +1,4 @@
-"""Warnings point at the line of the call, whichever public function it is and however deep they come up."""
+"""Warnings point at the line of the call, and errors on unknown names ask which one was meant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that are written out are those that are registered."""
+"""Names that are written out are those that are registered; names and settings in texts."""
 
 from __future__ import annotations
 

@@ -24,16 +24,11 @@ from bayespool.experiments import (
     BudgetSettings,
     CheckingSettings,
     CommonTopicsSettings,
-    EngineCheckSettings,
     JudgesSettings,
     LeaveOutSettings,
     PoolWidthSettings,
-    RegressionCheckSettings,
     RunTypesSettings,
-    SelfCalibrationSettings,
-    UnexplainedSettings,
 )
-from bayespool.experiments.settings import JudgingRoundsSettings
 from bayespool.options import (
     Option,
     PosteriorSettings,
@@ -63,20 +58,15 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
     ComparingSettings: bayespool.compare,
     ReversalSettings: bayespool.reversals,
     CheckingSettings: bayespool.check_models,
-    EngineCheckSettings: bayespool.compare_engines,
-    RegressionCheckSettings: experiments.compare_regression,
-    SelfCalibrationSettings: bayespool.self_calibrate,
-    UnexplainedSettings: experiments.check_unexplained_judgments,
     JudgesSettings: bayespool.check_judges,
-    JudgingRoundsSettings: experiments.judge_in_rounds,
     CompletionSettings: posterior.complete,
     PyTerrierSettings: scoring.pyterrier_measure,
     ReadingRunsSettings: bayespool.read_collection,
 }
 NOT_OPTIONS = {
-    *("collection", "run_ids", "n_jobs", "folder", "progress", "report", "settings", "containers", "rung"),
+    *("collection", "run_ids", "n_jobs", "folder", "progress", "report", "settings", "containers"),
     *("qrels", "runs", "pool", "own_judgments", "second_assessors"),
-    *("scores", "answers", "reading"),  # arguments of a command
+    *("scores", "reading"),  # arguments of a command
 }
 
 

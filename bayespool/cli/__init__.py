@@ -11,11 +11,7 @@ import click
 
 from bayespool import __version__
 from bayespool.cli.check import (
-    check_engines,
     check_predictions,
-    check_regression,
-    check_simulation,
-    check_unexplained,
 )
 from bayespool.cli.compare import compare, plan, reversals
 from bayespool.cli.completion import install_completion, show_completion
@@ -63,10 +59,6 @@ COMMANDS: dict[str, dict[Command, str]] = {
     },
     "Check": {
         check_predictions: "Check the models on a pool: organizations held out",
-        check_simulation: "Check the models and the engine on simulated judgments",
-        check_engines: "Compare the fast engine with the reference",
-        check_regression: "Compare the models with a clustered regression",
-        check_unexplained: "Predict the judgments that no pooled run explains",
     },
     "Installation": {doctor: "Say what is installed, whether it works, and how fast it is"},
 }
@@ -131,7 +123,7 @@ app = _made_app()
 
 
 def commands() -> dict[str, click.Command]:
-    """Commands by name, such as ``check engines``."""
+    """Commands by name, such as ``check predictions``."""
     return dict(app.all_commands())
 
 

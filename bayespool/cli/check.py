@@ -1,10 +1,6 @@
-"""The commands ``check predictions``, ``simulation``, ``engines``, ``regression`` and ``unexplained``."""
+"""The command ``check predictions``."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 from bayespool import experiments
 from bayespool.cli.experiments import jobs_option
@@ -13,25 +9,12 @@ from bayespool.cli.options import (
     campaign_files,
     check_jobs,
     count_progress,
-    pool_runs,
     report_interruption,
     stage_progress,
 )
-from bayespool.cli.parameters import gathered, own_option, settings_option
+from bayespool.cli.parameters import settings_option
 from bayespool.cli.results import Outputs, output_folder
-from bayespool.errors import InputError
-from bayespool.experiments.settings import (
-    CheckingSettings,
-    EngineCheckSettings,
-    RegressionCheckSettings,
-    SelfCalibrationSettings,
-    UnexplainedSettings,
-)
-from bayespool.options import ReadingSettings
-
-_folder = output_folder(
-    "Folder for tables and figures. Finished work is kept there: a command that was interrupted goes on."
-)
+from bayespool.experiments.settings import CheckingSettings
 
 
 @campaign_files
@@ -43,90 +26,16 @@ def check_predictions(*, settings: CheckingSettings, files: Files, jobs: int, ou
 
     Nothing but the pool's own judgments takes part.
     """
-    containers = outputs.folder is not None
-    _check(experiments.check_models, "fits", files, outputs, jobs, settings=settings, containers=containers)
-
-
-@gathered(
-    Files,
-    "files",
-    own_option(
-        "--qrels",
-        type=Path,
-        multiple=True,
-        group="Input",
-        help="Relevance judgments; with --pool, for the design of a pool; may be repeated.",
-    ),
-    pool_runs,
-    settings_option(ReadingSettings, "reading"),
-)
-@settings_option(SelfCalibrationSettings)
-@own_option(
-    "--new-kind",
-    type=bool,
-    group="Design",
-    help="Of a run that may be of a kind that the pool does not have, as posterior-combined scores it.",
-)
-@jobs_option
-@_folder
-def check_simulation(
-    *, settings: SelfCalibrationSettings, files: Files, new_kind: bool, jobs: int, outputs: Outputs
-) -> None:
-    """Simulation-based calibration of the models and the engine: do fits to simulated judgments know what
-    they were simulated from?
-
-    On the design of the pool if one is given, else on a small one.
-    """
-    if files.pool and not files.qrels:
-        raise InputError("--pool without judgments", hint="give --qrels, or neither for a small design")
-    calibrate = experiments.self_calibrate_kinds if new_kind else experiments.self_calibrate
-    _check(calibrate, "simulations", files, outputs, jobs, folder=outputs.folder, settings=settings)
-
-
-@campaign_files
-@settings_option(EngineCheckSettings)
-@jobs_option
-@_folder
-def check_engines(*, settings: EngineCheckSettings, files: Files, jobs: int, outputs: Outputs) -> None:
-    """Compare the fast engine with the reference, NUTS, on organizations that are held out."""
-    _check(
-        experiments.compare_engines, "engines", files, outputs, jobs, folder=outputs.folder, settings=settings
-    )
-
-
-@campaign_files
-@settings_option(RegressionCheckSettings)
-@jobs_option
-@_folder
-def check_regression(*, settings: RegressionCheckSettings, files: Files, jobs: int, outputs: Outputs) -> None:
-    """Compare the models with a regression whose errors allow for clusters of organizations (GEE)."""
-    check, folder = experiments.compare_regression, outputs.folder
-    _check(check, "regression", files, outputs, jobs, folder=folder, settings=settings)
-
-
-@campaign_files
-@settings_option(UnexplainedSettings)
-@jobs_option
-@_folder
-def check_unexplained(*, settings: UnexplainedSettings, files: Files, jobs: int, outputs: Outputs) -> None:
-    """Predict the judgments that no pooled run explains: were relevant documents looked for?
-
-    Down to the cutoff of each measure.
-    """
-    check, folder = experiments.check_unexplained_judgments, outputs.folder
-    _check(check, "unexplained", files, outputs, jobs, folder=folder, settings=settings)
-
-
-def _check(
-    check: Callable[..., Any], parts: str, files: Files, outputs: Outputs, jobs: int, **keywords: Any
-) -> None:
-    """Read the files if there are any, check, and write the result; `parts` is the folder of finished work,
-    if a folder is among the keywords.
-    """
     check_jobs(jobs, None)
     outputs.check()
     with stage_progress() as say:
-        collection = files.read(say)[0] if files.qrels else None
-    with report_interruption(keywords.get("folder"), parts), count_progress("parts", n_lines=10) as show:
-        result = check(collection=collection, n_jobs=jobs, progress=show, **keywords)
+        collection = files.read(say)[0]
+    with report_interruption(None, "fits"), count_progress("parts", n_lines=10) as show:
+        result = experiments.check_models(
+            collection,
+            settings=settings,
+            containers=outputs.folder is not None,
+            n_jobs=jobs,
+            progress=show,
+        )
     outputs.write(result)

@@ -105,7 +105,7 @@ class GroupedCommands(_InGroups, click.Group):
         self.headings.setdefault(heading, []).append((name, command))
 
     def all_commands(self) -> list[tuple[str, click.Command]]:
-        """Commands with their names, such as ``check engines``."""
+        """Commands with their names, such as ``check predictions``."""
         return [member for members in self.headings.values() for member in members]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

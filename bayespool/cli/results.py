@@ -221,7 +221,7 @@ def with_output_options(command: click.Command, *, tables: bool) -> click.Comman
 
 
 def _command() -> str:
-    """Name of the current command, such as ``check engines``."""
+    """Name of the current command, such as ``check predictions``."""
     return click.get_current_context().command_path.partition(" ")[2]
 
 

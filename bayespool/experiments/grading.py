@@ -1,4 +1,4 @@
-"""Grading of estimates against a known truth: errors over runs, calibration of draws, tests of uniformity.
+"""Grading of estimates against a known truth: errors over runs, calibration of draws.
 
 References
 ----------
@@ -9,12 +9,10 @@ the American Statistical Association 102, 359–378.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import bdtr, bdtrc, gammaln
 
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Values, equal_tailed_interval
@@ -78,128 +76,6 @@ def randomized_pit(
     below, equal = (draws < observed).mean(axis=0), (draws == observed).mean(axis=0)
     pit: FloatArray = below + rng.random(observed.shape) * equal
     return pit
-
-
-def randomized_rank(draws: FloatArray, true: float, rng: np.random.Generator) -> int:
-    """Rank of a true value among draws, from 0 to their number, uniform among ties."""
-    return int((draws < true).sum() + rng.integers((draws == true).sum() + 1))
-
-
-def uniformity_p_value(ranks: IndexArray, n_values: int) -> float:
-    """P-value of a test that integers are uniform on 0, …, n_values − 1 (Säilynoja, Bürkner & Vehtari 2022).
-
-    The number of ranks up to each value is binomial. The statistic is the smallest two-sided probability of
-    these counts over all values, with an exact distribution. It is sensitive to shifts and to spread.
-
-    Parameters
-    ----------
-    ranks : ndarray of int, shape (simulation,)
-    n_values : int
-        At least 2.
-
-    Returns
-    -------
-    float
-        Probability of a statistic at most as large in uniform samples of this size.
-
-    References
-    ----------
-    T. Säilynoja, P.-C. Bürkner and A. Vehtari (2022). Graphical test for discrete uniformity and its
-    applications in goodness-of-fit evaluation and multiple sample comparison. Statistics and Computing 32,
-    32.
-
-    Examples
-    --------
-    >>> uniformity_p_value(np.arange(200) % 20, 20)
-    1.0
-    >>> uniformity_p_value(np.zeros(200, dtype=int), 20) < 1e-10
-    True
-    """
-    n = len(ranks)
-    counts = np.cumsum(np.bincount(ranks, minlength=n_values))[:-1]
-    grid = np.arange(1, n_values) / n_values
-    statistic = float(_two_sided(counts, n, grid).min())
-    if statistic >= 1:
-        return 1.0
-    # the factor makes statistics that differ by rounding count as equal
-    lower, upper = _limits(n, n_values, statistic * (1 + 1e-9))
-    return min(1.0, max(0.0, 1.0 - _inside(n, n_values, lower, upper)))
-
-
-@cache
-def ecdf_band(n: int, n_values: int, prob: float = 0.95) -> tuple[FloatArray, FloatArray]:
-    """Simultaneous band of the empirical distribution function of n uniform ranks.
-
-    Parameters
-    ----------
-    n : int
-        Number of ranks.
-    n_values : int
-        Ranks are uniform on 0, …, n_values − 1.
-    prob : float in (0, 1)
-        Least probability of staying inside everywhere.
-
-    Returns
-    -------
-    lower, upper : ndarray of float, shape (n_values − 1,)
-        At the shares 1/n_values, …, (n_values − 1)/n_values.
-    """
-    low, high = 0.0, 1.0  # of the probability that each point may exclude
-    for _ in range(40):
-        middle = (low + high) / 2
-        if _inside(n, n_values, *_limits(n, n_values, middle)) >= prob:
-            low = middle
-        else:
-            high = middle
-    lower, upper = _limits(n, n_values, low)
-    return lower / n, upper / n
-
-
-def holm(p_values: FloatArray) -> FloatArray:
-    """P-values adjusted for their number by Holm's step-down procedure.
-
-    Examples
-    --------
-    >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    from statsmodels.stats.multitest import multipletests
-
-    return np.asarray(multipletests(p_values, method="holm")[1])
-
-
-def _two_sided(counts: npt.NDArray[np.integer], n: int, grid: FloatArray) -> FloatArray:
-    """Twice the smaller tail of Binomial(n, grid) at counts."""
-    below = bdtr(counts.astype(float), n, grid)
-    above = np.where(counts > 0, bdtrc(np.maximum(counts - 1, 0).astype(float), n, grid), 1.0)
-    smaller: FloatArray = 2 * np.minimum(below, above)
-    return smaller
-
-
-def _limits(n: int, n_values: int, excluded: float) -> tuple[IndexArray, IndexArray]:
-    """Smallest and largest count at each value that is not as rare as ``excluded``, two-sided."""
-    grid = np.arange(1, n_values) / n_values
-    common = _two_sided(np.arange(n + 1)[:, None], n, grid[None, :]) > excluded
-    return common.argmax(axis=0), n - common[::-1].argmax(axis=0)
-
-
-def _inside(n: int, n_values: int, lower: IndexArray, upper: IndexArray) -> float:
-    """Probability that the cumulative counts of n uniform ranks stay within limits at every value.
-
-    Counts of the values are independent Poisson numbers given their sum, so that a convolution leads from
-    value to value.
-    """
-    mean = n / n_values
-    reach = np.arange(min(n, int(mean + 40 * np.sqrt(mean) + 40)) + 1)
-    kernel = np.exp(reach * np.log(mean) - mean - gammaln(reach + 1))
-    counts = np.arange(n + 1)
-    state = np.zeros(n + 1)
-    state[0] = 1.0
-    for low, high in zip(lower, upper, strict=True):
-        state = np.convolve(state, kernel)[: n + 1]
-        state[(counts < low) | (counts > high)] = 0.0
-    total = np.convolve(state, kernel)[n]
-    return float(total / np.exp(n * np.log(n) - n - gammaln(n + 1)))
 
 
 def covered(draws: IntDraws, truth: IntDraws, ci_prob: float) -> npt.NDArray[np.bool_]:

@@ -38,7 +38,7 @@ from bayespool.posterior.steps import levels_of, rungs_of
 from bayespool.scoring.settings import refuse_of_judgments
 
 if TYPE_CHECKING:
-    from bayespool.experiments.settings import ModelSettings
+    from bayespool.experiments.settings import CheckingSettings
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
@@ -66,10 +66,10 @@ class Fitting:
                 raise InputError(f"{name} must be at least 1 and is {getattr(self, name)}")
 
     @classmethod
-    def of(cls, settings: ModelSettings, **other: Any) -> Fitting:
-        """That of the settings of a check, but for some `other` ones."""
+    def of(cls, settings: CheckingSettings) -> Fitting:
+        """Take the settings of a check."""
         names = ("engine", "draws", "tune", "chains")
-        return cls(**{name: getattr(settings, name) for name in names} | other)
+        return cls(**{name: getattr(settings, name) for name in names})
 
     def fit(
         self,

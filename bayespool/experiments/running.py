@@ -77,12 +77,7 @@ class Work:
         """Settings whose change invalidates finished parts, in the types of JSON, with the versions of the
         user's own measures, models and so on.
         """
-        named = getattr(settings, "estimator", settings)
-        models = getattr(settings, "models", ()) or (getattr(named, "model", ""),)
-        measures = getattr(settings, "measures", None) or settings.measure
-        own = versions_of_own(
-            (), measures if isinstance(measures, tuple) else (measures,), models=models, engine=named.engine
-        )
+        own = versions_of_own((), settings.measures, models=(settings.model,), engine=settings.engine)
         return dict(settings.describe()) | own
 
     def accepts(self, result: PartResult) -> bool:
@@ -149,7 +144,7 @@ _WARNINGS = """ExperimentChangedWarning
 
 
 def in_parts(
-    cls: type[Settings], work: type[Work], **positional: str
+    cls: type[Settings], work: type[Work]
 ) -> Callable[[Callable[..., Returned]], Callable[..., Returned]]:
     """Decorator of a function whose ``settings`` and ``running`` are made of its keywords, as of `takes`.
 
@@ -178,7 +173,7 @@ def in_parts(
             for place, template in (("running", _RUNNING), ("errors", _ERRORS), ("warnings", _WARNINGS)):
                 text = text.replace(f"{{{place}}}", template.format(**names))
             with_running.__doc__ = text
-        return takes(cls, **positional)(with_running)
+        return takes(cls)(with_running)
 
     return decorate
 

@@ -6,7 +6,7 @@ from bayespool.models.formulas import Chances, Effect, Linear, document_log_odds
 from bayespool.models.priors import Prior, draw_prior, parse_prior
 from bayespool.models.registry import MODEL_NAMES, MODELS, model_named, own_models
 from bayespool.models.spec import Evidence, ModelSpec
-from bayespool.models.structure import Structure
+from bayespool.models.structure import Structure, draw_priors
 
 __all__ = [
     "EVIDENCE_SLOPES",
@@ -22,6 +22,7 @@ __all__ = [
     "Structure",
     "document_log_odds",
     "draw_prior",
+    "draw_priors",
     "gather_documents",
     "gather_evidence",
     "model_named",

@@ -2,13 +2,10 @@ from .checks import (
     draw_judges as draw_judges,
     plot_audit as plot_audit,
     plot_elpd as plot_elpd,
-    plot_engines as plot_engines,
     plot_held_out_pit as plot_held_out_pit,
     plot_judged_runs as plot_judged_runs,
-    plot_judging as plot_judging,
     plot_labels as plot_labels,
     plot_predictive as plot_predictive,
-    plot_ranks as plot_ranks,
 )
 from .comparisons import (
     draw_comparison as draw_comparison,

@@ -1,18 +1,16 @@
-"""Figures of checks of models and of second judges, of judging in rounds and of audits."""
+"""Figures of checks of models and of second judges, and of audits."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import bdtrik
 
-from bayespool.errors import InputError, known_names
 from bayespool.measures import parse_measure
 from bayespool.plots.style import (
     AS_JUDGED,
-    MARKS,
     PALETTE,
     POSTERIOR,
     axes_of,
@@ -163,83 +161,6 @@ def _under(checks: Any, measure: object) -> list[Any]:
     return [p for p in checks.predictions if str(p.measure) == str(measure)]
 
 
-def plot_ranks(calibration: Any, quantity: str, *, prob: float = 0.95, ax: Axes | None = None) -> Axes:
-    """Simulation-based calibration of one quantity: the distribution of ranks minus the uniform one.
-
-    Above zero on the left: true values are low among the draws too often.
-
-    Parameters
-    ----------
-    calibration : bayespool.experiments.SelfCalibration
-    quantity : str
-        One of its quantities.
-    prob : float in (0, 1)
-        Probability that the band holds the whole line of a calibrated model.
-    ax : matplotlib.axes.Axes, optional
-    """
-    frame, axes = calibration.rank_frame(quantity, prob=prob), axes_of(ax)
-    axes.fill_between(frame["expected"], frame["band_lower"], frame["band_upper"], color="0.88", lw=0)
-    axes.axhline(0, color="0.6", lw=0.8)
-    axes.plot(frame["expected"], frame["excess"], color=POSTERIOR, lw=1.5)
-    axes.set_xlim(0, 1)
-    axes.tick_params(labelsize="small")
-    axes.set_title(quantity, fontsize="small")
-    return axes
-
-
-def draw_ranks(calibration: Any) -> Figure:
-    """Figure with `plot_ranks` of every quantity of a `bayespool.experiments.SelfCalibration`."""
-    c = calibration
-    height = 1.9 if len(c.quantities) > 3 else 3.4  # a single row needs space for the axis label
-    figure = draw_panels([partial(plot_ranks, c, each) for each in c.quantities], width=2.9, height=height)
-    title = f"{c.model}, {c.engine}, {len(c.ranks)} simulations\ngray: {level(0.95)} of calibrated lines"
-    figure.suptitle(title, fontsize="medium")
-    figure.supxlabel("rank of the true value", fontsize="small")
-    figure.supylabel("share of ranks up to it, less the uniform one", fontsize="small")
-    return figure
-
-
-def plot_engines(comparison: Any, what: Literal["mean", "lower", "upper"], *, ax: Axes | None = None) -> Axes:
-    """Difference of an engine from NUTS in shares of the interval's width, a mark per run.
-
-    Bars are two Monte-Carlo errors; the band is what is tolerated, 2 % for means and 5 % for ends.
-
-    Parameters
-    ----------
-    comparison : bayespool.EngineComparison
-    what : {"mean", "lower", "upper"}
-        Posterior means, or an end of the intervals.
-    ax : matplotlib.axes.Axes, optional
-    """
-    frame, metadata = comparison.to_frame("engines"), comparison.metadata
-    axes, models = axes_of(ax), list(dict.fromkeys(frame["model"]))
-    within = metadata["mean_within" if what == "mean" else "ends_within"]
-    axes.axvspan(-within, within, color="0.88", lw=0)
-    axes.axvline(0, color="0.6", lw=0.8)
-    for row, model in enumerate(models):
-        table = frame[frame["model"] == model]
-        places = -row + 0.6 * (np.arange(len(table)) + 0.5) / len(table) - 0.3
-        errors = 2 * table[f"{what}_off_se"]
-        axes.errorbar(table[f"{what}_off"], places, xerr=errors, fmt=".", color=POSTERIOR, ms=4, lw=0.8)
-    axes.set_yticks(-np.arange(len(models)), [literal(model) for model in models])
-    axes.set_ylim(0.5 - len(models), 0.5)
-    axes.locator_params(axis="x", nbins=4)  # more ticks would overlap
-    axes.set_xlabel(f"{metadata['engine'].capitalize()} − NUTS, share of width")
-    axes.set_title({"mean": "means", "lower": "lower ends", "upper": "upper ends"}[what], fontsize="medium")
-    return axes
-
-
-def draw_engines(comparison: Any) -> Figure:
-    """Figure with `plot_engines` of means and both ends."""
-    n_models = comparison.to_frame("engines")["model"].nunique()
-    statistics: tuple[Literal["mean", "lower", "upper"], ...] = ("mean", "lower", "upper")
-    plots = [partial(plot_engines, comparison, statistic) for statistic in statistics]
-    figure = draw_panels(plots, height=0.5 * n_models + 1.2)
-    for panel in figure.axes[1:]:
-        panel.set_yticks(panel.get_yticks(), [])
-    return figure
-
-
 _KINDS = (("other", "s", PALETTE[1]), ("hidden", "o", POSTERIOR))
 
 
@@ -356,52 +277,6 @@ def draw_judges(check: Any) -> Figure:
     shown = dict.fromkeys(zip(rows["judge"], rows["relevant_from"], strict=True))
     plots = [partial(plot_labels, check, judge=judge, relevant_from=rel) for judge, rel in shown]
     return draw_panels(plots, width=4.8, height=3.6)
-
-
-_COLORS = {"judge-next": POSTERIOR, "random": AS_JUDGED}
-_LABELS = {"judge-next": "chosen by judge-next", "random": "chosen by chance"}
-_AXES = {"width": "mean width of the intervals", "widest": "width of the widest interval"}
-
-
-def plot_judging(
-    rounds: Any, *, column: Literal["width", "widest"] = "width", ax: Axes | None = None
-) -> Axes:
-    """Width of the runs' intervals by the number of judgments, a line for each order of judging.
-
-    Crosses are the mean widths expected when a round's documents were chosen; the widest interval has none.
-
-    Parameters
-    ----------
-    rounds : bayespool.experiments.JudgingRounds
-    column : {"width", "widest"}
-        The mean over the runs, or the widest interval.
-    ax : matplotlib.axes.Axes, optional
-
-    Raises
-    ------
-    InputError
-        Unknown column.
-    """
-    if column not in _AXES:
-        raise InputError(f"no column {column!r}", hint=known_names(column, tuple(_AXES)))
-    table = rounds.to_frame("rounds")
-    axes = axes_of(ax, width=5.6, height=3.6)
-    for order in dict.fromkeys(table["order"]):
-        rows = table[table["order"] == order]
-        mark, color = MARKS[list(_COLORS).index(order)], _COLORS[order]
-        axes.plot(rows["n_judgments"], rows[column], f"{mark}-", color=color, ms=5, label=_LABELS[order])
-    foreseen = table[table["expected"].notna()]
-    if column == "width" and len(foreseen):
-        axes.plot(
-            foreseen["n_judgments"], foreseen["expected"], "x", color="black", label="expected a round before"
-        )
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel("judgments")
-    axes.set_ylabel(f"{_AXES[column]}, {rounds.measure}")
-    axes.locator_params(axis="x", integer=True)
-    grid_behind(axes)
-    legend_above(axes, n_columns=2)
-    return axes
 
 
 def plot_audit(audit: Any, *, ax: Axes | None = None) -> Axes:

@@ -2,11 +2,12 @@
 
 from bayespool.models import MODEL_NAMES
 from bayespool.posterior.completion import Completion
-from bayespool.posterior.containers import fit_container
-from bayespool.posterior.distance import PoolDistance, distance_from_pool, find_kinds
+from bayespool.posterior.containers import block_log_odds, fit_container
+from bayespool.posterior.distance import PoolDistance, distance_from_pool, find_kinds, with_kinds
 from bayespool.posterior.estimator import CompletionSettings, PosteriorEstimator, complete
-from bayespool.posterior.mixtures import held_out_totals, stacking_weights
+from bayespool.posterior.mixtures import fit_prepared, held_out_totals, stacking_weights
 from bayespool.posterior.preparation import PreparedModel, ScoringProblem
+from bayespool.posterior.selection import find_selection
 from bayespool.posterior.steps import (
     FittedModel,
     Mixture,
@@ -35,11 +36,14 @@ __all__ = [
     "RungPosterior",
     "ScoringProblem",
     "Unknowns",
+    "block_log_odds",
     "complete",
     "distance_from_pool",
     "find_kinds",
+    "find_selection",
     "find_unknowns",
     "fit_container",
+    "fit_prepared",
     "held_out_totals",
     "new_interaction",
     "new_organization_effect",
@@ -47,4 +51,5 @@ __all__ = [
     "new_slopes",
     "slope_effect",
     "stacking_weights",
+    "with_kinds",
 ]

@@ -95,11 +95,9 @@ class PosteriorEstimator:
         whatever is scored beside it. Runs that share an ideal ranking (``nDCG(ideal='shared')@10``) are
         completed together in any case.
     shift : float, optional
-        Added to the log odds of every unjudged document: the estimate of
-        `bayespool.check_unexplained_judgments` from additional judgments, or a value for a sensitivity
-        analysis. By default one is drawn, for all runs without judgments of their own, from the prior that
-        ``priors`` has of ``shift``, or from `LOOKED_AT` where the strategy of the pool looked at judgments;
-        elsewhere it is 0.
+        Added to the log odds of every unjudged document, for a sensitivity analysis. By default one is drawn,
+        for all runs without judgments of their own, from the prior that ``priors`` has of ``shift``, or from
+        `LOOKED_AT` where the strategy of the pool looked at judgments; elsewhere it is 0.
     random_seed : int
         The same seed, collection and settings give the same bytes.
     progress : bool

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
@@ -32,14 +31,14 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def check(files: Path) -> Check:
     """A command on the files, two quick models of the six unless others are named."""
 
-    def run(*arguments: str, of: str = "predictions", pool: bool = True) -> Result:
+    def run(*arguments: str) -> Result:
         given = ["--qrels", str(files / "qrels.txt"), "--pool", str(files / "pool")]
         given += ["--organizations", str(files / "organizations.csv")]
         if "--models" not in arguments:
             arguments = (*arguments, "--models", "ratio,rankings")
-        if "--draws" not in arguments and of != "simulation":
+        if "--draws" not in arguments:
             arguments = (*arguments, "--draws", "60")
-        return CliRunner().invoke(app, ["check", of, *(given if pool else []), *arguments])
+        return CliRunner().invoke(app, ["check", "predictions", *given, *arguments])
 
     return run
 
@@ -93,62 +92,21 @@ def test_same_command_writes_the_same_bytes(check: Check, tmp_path: Path) -> Non
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
 
 
-@pytest.mark.slow
-def test_self_calibration_needs_no_files(check: Check, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    done = check(
-        *("--simulations", "5", "--models", "ratio,background", "-o", str(out)), of="simulation", pool=False
-    )
-    assert done.exit_code == 0, done.output
-    shown = table(done.stdout, "simulation-based calibration")
-    assert {name: cells[:3] for name, cells in shown.items()} == {
-        "ratio": ["laplace", "5", "13"],
-        "background": ["laplace", "5", "7"],
-    }
-    assert "note: 5 simulations show shifts of 1.6 standard deviations or more" in done.stdout
-    frame = pd.read_csv(out / "self-calibration.csv")
-    assert frame.groupby("model")["quantity"].size().to_dict() == {"background": 7, "ratio": 13}
-    assert (out / "self-calibration-ratio-laplace.png").stat().st_size > 5000
-
-
-def test_engines_are_compared(check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """NUTS is played by Laplace: its draws are compared in tests/experiments/test_engine_checks.py."""
-    import dataclasses
-
-    from bayespool.experiments.hidden import Fitting
-
-    fit = Fitting.fit
-    monkeypatch.setattr(Fitting, "fit", lambda self, *a: fit(dataclasses.replace(self, engine="laplace"), *a))
-    out = tmp_path / "out"
-    done = check("--models", "ratio", "-o", str(out), "--draws", "200", of="engines")
-    assert done.exit_code == 0, done.output
-    frame = pd.read_csv(out / "engines.csv")
-    cells = table(done.stdout, "Laplace − NUTS")["ratio"]
-    assert cells == ["P@10", str(len(frame)), "0.000", "1.00", "0.000", "1.00"]
-    assert np.allclose(frame["mean_off"], 0)
-    assert (out / "engines.png").stat().st_size > 5000
-
-
 @pytest.mark.filterwarnings("ignore::bayespool.errors.PoolWarning")
 def test_wrong_input_is_said(check: Check) -> None:
-    for of, arguments, message in [
+    for arguments, message in [
         (
-            "predictions",
             ["--models", "rato"],
             "no model 'rato' to check; did you mean 'ratio'? known: background, interpolated",
         ),
-        ("simulation", ["--new-kind", "--models", "background"], "background is no model of documents"),
-        ("simulation", ["-m", "P@5", "-m", "P@10"], "2 measures; choose one"),
-        ("predictions", ["--prior", "gamma=Normal(0,1)"], "no prior 'gamma'"),
-        ("simulation", ["--prior", "gamma=Normal(0,1)"], "no prior 'gamma'"),
-        ("predictions", ["-o", "/nowhere/out"], "there is no folder"),
+        (["--prior", "gamma=Normal(0,1)"], "no prior 'gamma'"),
+        (["-o", "/nowhere/out"], "there is no folder"),
         (
-            "predictions",
             ["--pooled-runs", "north-1"],
             "has 1 organization, and holding some out needs three",
         ),
     ]:
-        done = check(*arguments, of=of, pool=of != "simulation")
-        assert done.exit_code == 1, (of, arguments)
-        assert isinstance(done.exception, BayespoolError), (of, arguments)
-        assert message in str(done.exception), (of, arguments)
+        done = check(*arguments)
+        assert done.exit_code == 1, arguments
+        assert isinstance(done.exception, BayespoolError), arguments
+        assert message in str(done.exception), arguments

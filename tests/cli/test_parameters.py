@@ -9,7 +9,6 @@ from bayespool.cli.parameters import _judges as named_files, _with_threshold as 
 from bayespool.errors import InputError
 
 COMMANDS = commands()
-CHECKS = {f"check {name}" for name in ("predictions", "simulation", "engines", "regression", "unexplained")}
 
 
 def test_an_option_says_the_same_in_every_command() -> None:
@@ -39,7 +38,7 @@ def test_depths_mean_one_thing() -> None:
     found = {n for n, c in COMMANDS.items() if any("--pool-depth" in p.opts for p in c.params)}
     assert found == with_pools
     reading = {n for n, c in COMMANDS.items() if any("--known-depth" in p.opts for p in c.params)}
-    assert reading == with_pools | {"reversals", *CHECKS}
+    assert reading == with_pools | {"reversals", "check predictions"}
 
 
 # --- labels of second judges --------------------------------------------------------------------------------
@@ -47,7 +46,7 @@ def test_depths_mean_one_thing() -> None:
 
 def test_every_command_that_estimates_takes_judges() -> None:
     found = {n for n, c in COMMANDS.items() if any("--judge" in p.opts for p in c.params)}
-    assert {"score", "compare", "impute", "judge-next", "leave-out", *CHECKS} <= found
+    assert {"score", "compare", "impute", "judge-next", "leave-out", "check predictions"} <= found
 
 
 def test_two_judges_of_one_name_are_refused() -> None:

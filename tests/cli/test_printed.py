@@ -6,7 +6,6 @@ numbers with a point to one unit of their last digit.
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import re
 from collections.abc import Callable
@@ -19,7 +18,6 @@ from small import small_simulation
 from bayespool.cli import commands, installation
 from bayespool.cli.installation import Installation, Package, Timing
 from bayespool.experiments import simulate_judge
-from bayespool.experiments.hidden import Fitting
 
 PRINTED = Path(__file__).parent / "printed"
 NUMBER = re.compile(r"(?<![\w.])[+−-]?\d+\.\d+")
@@ -45,10 +43,6 @@ TYPED: dict[str, str] = {
     "run-types": f"{CAMPAIGN} --run-types types.csv --leave-out manual --estimators as-judged --jobs 1",
     "judges": f"{FILES} --judge llm=labels.txt --jobs 1",
     "check predictions": f"{CAMPAIGN} --models background {FAST} --jobs 1",
-    "check simulation": "--simulations 2 --models background --jobs 1",
-    "check engines": f"{CAMPAIGN} --models background {FAST} --jobs 1",
-    "check regression": f"{CAMPAIGN} --models background {FAST} --jobs 1",
-    "check unexplained": f"{CAMPAIGN} --pooled-runs east-1,north-1,south-1 {FAST} --jobs 1",
     "doctor": "",
 }
 INSTALLED = Installation(
@@ -106,11 +100,6 @@ def test_what_a_command_prints(
         assert run(*f"score {TYPED['score']} -o scores.json".split()).status == 0
     if command == "judges":
         write_labels(small_example / "labels.txt")
-    if command == "check engines":  # NUTS is played by Laplace
-        fit = Fitting.fit
-        monkeypatch.setattr(
-            Fitting, "fit", lambda self, *a: fit(dataclasses.replace(self, engine="laplace"), *a)
-        )
     if command == "doctor":
         monkeypatch.setattr(installation, "examine", lambda **_: INSTALLED)
     done = run(*command.split(), *TYPED[command].split())

@@ -1,4 +1,4 @@
-"""Runs and judgments become a collection: the order of documents, and what is refused."""
+"""Runs and judgments become a collection: the order of documents, ties, topics, and what is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a collection holds: its pool with and without runs, and its fingerprint."""
+"""What a collection holds: its pool, its fingerprint, negative relevance, and runs of a system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of runs and judgments: found, opened, decompressed, and refused where they cannot be read."""
+"""Files: found, opened, decompressed piece by piece, and refused where they cannot be read."""
 
 from __future__ import annotations
 

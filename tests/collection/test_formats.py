@@ -123,6 +123,3 @@ def test_failed_labels_are_none(write: Write) -> None:
             assert labels_of(trec.read_labels(write(text))) == [("1", "a", 3.0), ("1", "d", 0.0)]
     for text in (b"1 0 a 1\n1 0 b -1\n", b"1 0 a 0\n1 0 b -1\n1 0 c -2\n", b"1 0 a 0\n1 0 b -1\n1 0 c 0.5\n"):
         assert -1 in trec.read_labels(write(text)).label  # where it is a label like others
-
-
-# --- a run, judgments or labels given for one another -----------------------------------------------------

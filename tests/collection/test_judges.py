@@ -1,4 +1,4 @@
-"""Labels of second judges: their grades, and that they stay with a collection and are no judgments."""
+"""Labels of judges: grades, no judgments among them, what stays; judgments of second assessors."""
 
 from __future__ import annotations
 
@@ -123,9 +123,6 @@ def test_fingerprint_of_a_collection_changes_with_its_labels() -> None:
     assert len(set(found)) == len(found)
     assert pickle.loads(pickle.dumps(labeled)).fingerprint == labeled.fingerprint
     assert load_example().fingerprint == "7608b52019a399b0"
-
-
-# --- documents by name -------------------------------------------------------------------------------------
 
 
 def judgments_of(collection: Collection, n: int | None = None) -> dict[str, dict[str, float]]:

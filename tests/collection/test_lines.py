@@ -1,4 +1,4 @@
-"""Lines of runs and judgments: what is read silently, what is an error, two paths that agree."""
+"""Lines of runs and judgments: what is read silently, what is an error, what is written and read back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pool with a depth for each run."""
+"""A pool with a depth for each run, and who alone contributed a document to it."""
 
 from __future__ import annotations
 

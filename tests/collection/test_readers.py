@@ -1,4 +1,4 @@
-"""Readers: names of runs, many files at once, lists of organizations, the real collections."""
+"""Readers: names of runs, many files at once and in batches, organizations, the real collections."""
 
 from __future__ import annotations
 
@@ -71,9 +71,6 @@ def test_reading_can_be_interrupted(tmp_path: Path) -> None:
     assert threading.active_count() == before, "reader threads are left"
 
 
-# --- labels -----------------------------------------------------------------------------------------------
-
-
 XML = b"""<?xml version="1.0"?>
 <set>
   <runs><tag>b</tag><organization>Univ. of X &amp; Y</organization></runs>
@@ -135,9 +132,6 @@ def test_bad_organizations(write: Write) -> None:
         error = refused(trec.read_organizations, path)
         assert (error.path, error.line) == (path, line), name
         assert error.reason.startswith(reason), name
-
-
-# --- types of runs ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Documents taken out, and topics that count: values by hand."""
+"""Documents taken out, topics that count, and published samples: values by hand."""
 
 from __future__ import annotations
 
@@ -132,7 +132,6 @@ def read(tmp_path: Path) -> Read:
 
 
 def swapped(text: str) -> str:
-    """The text with its last two columns in the other order."""
     rows = [line.split() for line in text.splitlines()]
     return "".join(f"{a} {b} {c} {e} {d}\n" for a, b, c, d, e in rows)
 

@@ -15,19 +15,13 @@ import pyarrow.parquet as pq
 import pytest
 from labeled import right_labels, with_judge
 from pairs import Pairs
-from unexplained import with_found
 
 from bayespool import budgets, check_judges, leave_out
 from bayespool.errors import ExperimentChangedWarning
 from bayespool.experiments import (
-    check_unexplained_judgments,
-    compare_engines,
-    judge_in_rounds,
     leave_types_out,
     load_example,
     run_design,
-    self_calibrate,
-    simulate_example,
     vary_common_topics,
     vary_pool_width,
 )
@@ -64,31 +58,13 @@ def of_pairs(**more: Any) -> Result:
     return run_design(load_example(), Pairs(), "P@10", **DRAWN | more)
 
 
-def simulations(**more: Any) -> Result:
-    return self_calibrate("background", n_simulations=50, n_draws=9, **more)
-
-
-def engines(**more: Any) -> Result:
-    return compare_engines(load_example(), models=["background", "smoothed"], tune=50, **FEW | more)
-
-
-def unexplained(**more: Any) -> Result:
-    return check_unexplained_judgments(with_found(0.5, 0.2), ["P@5", "P@10"], model="ratio", **FEW | more)
-
-
 def with_labels(**more: Any) -> Result:
     judged = with_judge(load_example(), right_labels(), "good")
     return check_judges(judged, run_ids=(), intervals=True, model="ratio", **FEW | more)
 
 
-def rounds(**more: Any) -> Result:
-    example, asked = simulate_example(), {"estimator": "posterior-ratio", "n_rounds": 1, **FEW}
-    return judge_in_rounds(example.collection, "new-a", answers=example.truth, **asked | more)
-
-
 QUICK = [of_widths, of_common_topics]
-SLOW = [left_out, of_types, of_pairs, of_budgets, unexplained, rounds]
-LONG = pytest.param(engines, marks=[pytest.mark.slow, pytest.mark.at_a_desk])  # NUTS
+SLOW = [left_out, of_types, of_pairs, of_budgets, with_labels]
 
 
 class _Stopped(Exception):
@@ -114,7 +90,7 @@ def kept_in(folder: Path) -> dict[Path, int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("run", [left_out, simulations, with_labels, LONG], ids=lambda run: run.__name__)
+@pytest.mark.parametrize("run", [left_out, with_labels], ids=lambda run: run.__name__)
 def test_processes_change_nothing(run: Callable[..., Result]) -> None:
     assert_same(run(n_jobs=2), run())
 
@@ -133,8 +109,8 @@ def test_experiments_keep_their_work_apart(tmp_path: Path) -> None:
 
 def test_a_model_of_ones_own_is_part_of_what_a_check_stores() -> None:
     """A changed declaration under the same name must not go on from parts of the former."""
-    from bayespool.experiments import SelfCalibrationSettings
-    from bayespool.experiments.self_calibration import Simulations
+    from bayespool.experiments import JudgesSettings
+    from bayespool.experiments.judge_checks import IntervalsWithLabels
     from bayespool.models import MODELS, model_named
     from bayespool.scoring import ESTIMATORS, register_model
 
@@ -143,8 +119,7 @@ def test_a_model_of_ones_own_is_part_of_what_a_check_stores() -> None:
     try:
         for scale in (1.0, 2.0):
             register_model(dataclasses.replace(spec, source=f"version {scale}"))
-            settings = SelfCalibrationSettings.of(models="mine")
-            described.append(Simulations().describe(settings))
+            described.append(IntervalsWithLabels().describe(JudgesSettings.of(model="mine")))
     finally:
         MODELS.pop("mine", None)
         ESTIMATORS.pop("posterior-mine", None)

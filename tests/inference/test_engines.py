@@ -17,7 +17,6 @@ from own_models import OWN_OF_COUNTS, WITH_CELLS
 
 from bayespool import load_example, parse_measure, score
 from bayespool.errors import DiagnosticsWarning, InputError
-from bayespool.experiments import compare_engines
 from bayespool.experiments.hidden import Fitting
 from bayespool.inference import ENGINES, NUTS, Fit, Laplace, register_engine
 from bayespool.inference.engines import make_engine
@@ -176,21 +175,6 @@ def test_an_own_engine_scores_and_is_compared_by_name(sure: None) -> None:
     assert own.notes[0] == "an interval of 120 draws, should be over 400"  # its draws are independent
     assert own.fits["background"].source.spec.name == "background"
     assert {"laplace": Laplace, "nuts": NUTS, "sure": Sure} == ENGINES
-
-
-def test_an_own_engine_is_held_against_the_reference(sure: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The reference is played by Laplace."""
-    fit = Fitting.fit
-
-    def play(self: Fitting, *arguments: Any) -> Fit:
-        return fit(dataclasses.replace(self, engine="laplace") if self.engine == "nuts" else self, *arguments)
-
-    monkeypatch.setattr(Fitting, "fit", play)
-    few: dict[str, Any] = {"models": "background", "draws": 60, "tune": 60, "chains": 2}
-    frame = compare_engines(load_example(), engine="sure", **few).to_frame()
-    assert (frame["mean_sure"] > frame["mean_nuts"]).all()
-    with pytest.raises(InputError, match="nuts is what engines are compared with"):
-        compare_engines(load_example(), engine="nuts")
 
 
 def test_a_name_is_one_engines(sure: None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,9 @@ from fits import compile_once, sample_quietly
 from own_models import BARE, OWN, OWN_OF_COUNTS, OWN_OF_DOCUMENTS
 from small import small
 
-from bayespool import complete, register_model, score, self_calibrate
+from bayespool import complete, register_model, score
 from bayespool.errors import InputError
-from bayespool.experiments import load_example, self_calibration_frame
+from bayespool.experiments import load_example
 from bayespool.inference import NUTS, Laplace
 from bayespool.measures import parse_measure
 from bayespool.models import MODEL_NAMES, MODELS, Effect, Linear, ModelSpec, model_named
@@ -59,8 +59,6 @@ def test_own_model_completes_and_is_an_estimator() -> None:
         other = parse_estimator("posterior-mine(priors={'sigma_organization': 'HalfNormal(9)'}, draws=100)")
         (wider,) = other.estimate(small(), "new-b", "P@10")
         assert wider.std[0] > estimates.std[0], own
-        (found,) = self_calibrate("mine", n_simulations=2, n_draws=9)
-        assert {"sigma_organization", "new_run", "log_likelihood"} < set(found.quantities)
 
 
 # A model with effects of organizations on topics has what the others have.
@@ -83,15 +81,6 @@ def test_both_engines_agree_on_an_own_model() -> None:
     ratio = one.std(axis=0) / spread
     assert np.mean(ratio) == pytest.approx(1, abs=0.05)
     assert ratio == pytest.approx(1, abs=0.15)  # of a hundred, with the sampler's error of 2 % each
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("engine", ["laplace", pytest.param("nuts", marks=pytest.mark.at_a_desk)])
-def test_own_model_is_calibrated(engine: Any, repetitions: Callable[[int, int], int]) -> None:
-    register_model(OWN["interaction"])
-    (found,) = self_calibrate("mine", engine=engine, n_simulations=repetitions(200, 40))
-    frame = self_calibration_frame([found])
-    assert frame["uniform"].all(), frame.to_string()
 
 
 def test_an_estimator_travels_without_its_model() -> None:

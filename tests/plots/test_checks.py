@@ -1,18 +1,17 @@
-"""Figures of checks show what was predicted, what was observed, and how far engines are apart."""
+"""Figures of checks show what was predicted and what was observed."""
 
 from __future__ import annotations
 
 from functools import cache
 
 import numpy as np
-import pandas as pd
-from drawn import cut_off, line, overlapping, row_names, segments
+from drawn import cut_off, line, row_names, segments
 from small import small
 
 from bayespool import check_models
-from bayespool.experiments import EngineComparison, ModelChecks
-from bayespool.plots import figure_grid, plot_elpd, plot_engines, plot_held_out_pit, plot_predictive
-from bayespool.plots.checks import bar_limits, draw_engines
+from bayespool.experiments import ModelChecks
+from bayespool.plots import plot_elpd, plot_held_out_pit, plot_predictive
+from bayespool.plots.checks import bar_limits
 
 
 @cache
@@ -37,32 +36,6 @@ def test_predictions_beside_what_was_observed() -> None:
     axes = plot_elpd(frame, "P@10")
     assert row_names(axes) == frame["model"].tolist()
     np.testing.assert_array_equal(axes.lines[1].get_xdata(), -frame["elpd_diff"])
-
-
-def engine_comparison(models: list[str]) -> EngineComparison:
-    rng = np.random.default_rng(1)
-    names = [f"{what}_off{end}" for what in ("mean", "lower", "upper") for end in ("", "_se")]
-    numbers = pd.DataFrame(rng.normal(0, 0.02, (2 * len(models), len(names))), columns=names)
-    numbers[names[1::2]] = numbers[names[1::2]].abs()
-    frame = numbers.assign(model=np.repeat(models, 2), measure="P@10", problems="")
-    metadata = {"engine": "laplace", "models": models, "mean_within": 0.02, "ends_within": 0.05}
-    return EngineComparison(frame, metadata)
-
-
-def test_engines_side_by_side_have_ticks_that_do_not_collide() -> None:
-    """Those of the third panel did."""
-    for models in (["background"], ["background", "interpolated", "ratio", "anti_precision", "evidence"]):
-        compared = engine_comparison(models)
-        frame = compared.to_frame()
-        figure = draw_engines(compared)
-        assert not overlapping(figure)
-        assert not cut_off(figure)
-        for panel, what in zip(figure_grid(3)[1], ("mean", "lower", "upper"), strict=True):
-            plot_engines(compared, what, ax=panel)  # type: ignore[arg-type]
-            assert row_names(panel) == models
-            assert panel.get_ylim() == (0.5 - len(models), 0.5)
-            off = frame.loc[frame["model"] == models[-1], f"{what}_off"]
-            np.testing.assert_array_equal(panel.lines[-1].get_xdata(), off)
 
 
 def test_a_result_has_a_panel_for_each_model() -> None:

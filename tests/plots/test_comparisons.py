@@ -1,4 +1,4 @@
-"""Figures of comparisons show the tables of differences and of ranks."""
+"""Figures of comparisons and reversals show the tables of differences, ranks, rates and chances."""
 
 from __future__ import annotations
 

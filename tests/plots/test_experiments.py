@@ -1,4 +1,4 @@
-"""Figures show the numbers of their results."""
+"""Figures of experiments and audits show the numbers of their results."""
 
 from __future__ import annotations
 

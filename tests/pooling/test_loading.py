@@ -1,4 +1,4 @@
-"""From files to a collection in one call: what overlaps, what is missing, what is said."""
+"""From files to a collection: what overlaps, what is missing, what is said, and files that describe one."""
 
 from __future__ import annotations
 

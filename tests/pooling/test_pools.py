@@ -1,4 +1,4 @@
-"""Pools that strategies make: asked again without some runs, other documents come in."""
+"""Pools that strategies make: asked again without some runs, planned, and unlike the judgments."""
 
 from __future__ import annotations
 

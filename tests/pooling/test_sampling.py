@@ -1,4 +1,4 @@
-"""Samples: how many of which stratum, and the probabilities that they come with."""
+"""Samples, the probabilities that they come with, and measures inferred from them."""
 
 from __future__ import annotations
 

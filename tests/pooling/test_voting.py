@@ -1,4 +1,4 @@
-"""Votes of runs and sums of weights of ranks, by hand, step by step, and circles among majorities."""
+"""Votes of runs, sums of weights of ranks and of scores: by hand, step by step, as others compute them."""
 
 from __future__ import annotations
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from scipy.optimize import brentq
 from unexplained import with_found
 
+from bayespool.collection.own import OwnJudgments
 from bayespool.experiments import load_example
 from bayespool.posterior import PosteriorEstimator
-from bayespool.posterior.selection import Selection, find_selection, judged_and_relevant
+from bayespool.posterior.selection import Selection, find_selection, find_unexplained, judged_and_relevant
 
 inside = st.floats(0.01, 0.99)
 
@@ -92,3 +95,23 @@ def test_a_shift_is_learned_from_the_judged_documents_of_the_run_itself() -> Non
         off.append(learned.value[0] - plain.value[0])
     assert -0.003 < off[0] < 0 < off[1] < 0.003
     assert off[2] == 0
+
+
+def test_judgments_of_ones_own_are_none_of_unknown_runs() -> None:
+    collection = with_found(0.4, 0.4)
+    outside = collection.judged & ~collection.in_pool()
+    assert (find_unexplained(collection) == outside).all()
+    own = OwnJudgments(np.where(outside, collection.relevance, np.int16(-1)), outside)
+    assert not find_unexplained(dataclasses.replace(collection, own=own)).any()
+
+
+@pytest.mark.slow
+def test_a_shift_moves_the_estimate() -> None:
+    lower, same, higher, plain = (
+        PosteriorEstimator(shift=shift).estimate(load_example(), "new-b")[0].draws
+        for shift in (-0.5, 0.0, 0.5, None)
+    )
+    assert np.array_equal(same.amount, plain.amount)
+    assert (lower.amount <= same.amount).all()  # the same random numbers, another chance
+    assert (same.amount <= higher.amount).all()
+    assert lower.expected() < same.expected() < higher.expected()

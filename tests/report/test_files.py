@@ -1,4 +1,4 @@
-"""Scores saved as CSV, JSON and Parquet."""
+"""Scores and figures in files, and the folder of a result, from which nothing goes that is not ours."""
 
 from __future__ import annotations
 

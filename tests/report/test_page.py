@@ -1,4 +1,4 @@
-"""How a result was made: what is needed to repeat it."""
+"""What a page says of how a result was made, what was used and what to cite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page as HTML: every text is escaped, and its policy allows what stands in it and no more."""
+"""A page as HTML: texts are escaped, figures are shapes, its policy allows what stands in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing whole files or none, and reading back what was written."""
+"""Writing whole files or none, and reading back what was written, containers among them."""
 
 from __future__ import annotations
 

@@ -16,23 +16,15 @@ import pytest
 from compared import compared
 from labeled import labeled_toy
 from pairs import Pairs
-from small import small, small_simulation
+from small import small
 
 import bayespool
 from bayespool import audit, plan, score
 from bayespool.comparisons import Reversals, reversals
 from bayespool.experiments import (
-    EngineComparison,
-    JudgingRounds,
-    SelfCalibration,
-    SelfCalibrations,
-    UnexplainedBand,
-    UnexplainedJudgments,
     budgets,
     check_judges,
     check_models,
-    compare_regression,
-    judge_in_rounds,
     leave_out,
     leave_out_several,
     leave_types_out,
@@ -40,7 +32,7 @@ from bayespool.experiments import (
     vary_common_topics,
     vary_pool_width,
 )
-from bayespool.measures import Precision, Values
+from bayespool.measures import Values
 from bayespool.pooling import choose
 from bayespool.posterior import complete
 from bayespool.report import StoredResult, read_result
@@ -90,40 +82,9 @@ def scores() -> Scores:
     return score(small(), None, ("P@5", "P@10"), estimators=["background", "posterior-ratio"], draws=20)
 
 
-def rounds_of_judging() -> JudgingRounds:
-    example = small_simulation()
-    return judge_in_rounds(
-        example.collection, "new-a", "P@5", answers=example.truth, n_rounds=1, orders="random", **FEW
-    )
-
-
 @cache
 def fewer_judgments() -> Reversals:
     return reversals(small(), measures="P@5", judgments=(150, 10**6), estimators=["background"])
-
-
-def compared_engines() -> EngineComparison:
-    """An engine that agrees with NUTS."""
-    off = {f"{name}_off": 0.0 for name in ("mean", "lower", "upper")}
-    errors = {f"{name}_off_se": 0.1 for name in ("mean", "lower", "upper")}
-    run = {"measure": "P@5", "model": "ratio", "run_id": "new-a", **off, **errors, "problems": ""}
-    return EngineComparison(
-        pd.DataFrame([run]), {"engine": "laplace", "models": ["ratio"], "measures": ["P@5"]}
-    )
-
-
-def unexplained_judgments() -> UnexplainedJudgments:
-    """Judgments of which as many are relevant as expected."""
-    counts = {"n_documents": 40, "n_unexplained": 30, "n_relevant": 12}
-    expected = {"expected": 12.0, "lower": 8.0, "upper": 17.0, "expected_rest": 3.0}
-    shift = {"shift": 0.0, "shift_lower": -0.5, "shift_upper": 0.5}
-    band = UnexplainedBand(Precision(10), "pooled", 1, 10, **counts, **expected, **shift)
-    return UnexplainedJudgments((band,), {"ci_prob": 0.95})
-
-
-def calibrations() -> SelfCalibrations:
-    one = SelfCalibration("ratio", "laplace", ("mu",), np.zeros((3, 1), dtype=np.int64), 20, 0, 10.0)
-    return SelfCalibrations((one,), {})
 
 
 MADE: dict[str, Callable[[], Any]] = {
@@ -149,17 +110,12 @@ MADE: dict[str, Callable[[], Any]] = {
     "ModelChecks": lambda: check_models(small(), "P@5", models=["evidence"], draws=20),
     "JudgeCheck": lambda: check_judges(labeled_toy(), "P@3"),
     "Imputations": lambda: impute(small(), "new-a", "P@5", draws=2, estimator="posterior-ratio"),
-    "JudgingRounds": rounds_of_judging,
     "CandidatePools": lambda: CandidatePools(small()),
     "Plan": lambda: plan(small(), ["new-a", "new-b"], "P@5", judgments=(), more_topics=(30,), **FEW),
     "LeaderAudit": lambda: audit(small(), (), "P@5", unpool=small().pooled_run_ids[::2], budget=2, **FEW),
     "Audit": lambda: audit(small(), "new-a", "P@5", budget=2, **FEW),
     "NextJudgments": lambda: judge_next(small(), "new-a", "P@5", budget=2, **FEW),
     "Completion": lambda: complete(small(), "new-a", "P@5", model="ratio", draws=20),
-    "SelfCalibrations": calibrations,
-    "EngineComparison": compared_engines,
-    "RegressionComparison": lambda: compare_regression(small(), "P@5", models=["ratio"], draws=20),
-    "UnexplainedJudgments": unexplained_judgments,
     "DocumentsToJudge": lambda: DocumentsToJudge(small(), choose(small(), "take", 60), {}),
 }
 

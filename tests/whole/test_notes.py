@@ -18,7 +18,6 @@ from labeled import labeled_toy
 from small import small
 
 from bayespool import (
-    Precision,
     audit,
     budgets as vary_budgets,
     check_models,
@@ -35,14 +34,9 @@ from bayespool.comparisons import reversals
 from bayespool.comparisons.comparing import compare_scores
 from bayespool.errors import InputError, PoolWarning
 from bayespool.experiments import (
-    UnexplainedBand,
-    UnexplainedJudgments,
     check_judges,
-    compare_engines,
-    compare_regression,
     leave_types_out,
     load_example,
-    self_calibrate,
     vary_pool_width,
 )
 from bayespool.pooling import choose, describe_pool, discover_pool
@@ -71,12 +65,7 @@ OF_SCORES = ("csv", "nc", "read_scores")
 MISSING = {"pool": FOLDER, "judge-next": FOLDER, "audit": FOLDER, "impute": TABLES}
 """Lists of documents are written where a folder would be, and qrels have no table that people read."""
 
-SAMPLES = "check engines"
-
-COUNTED = {
-    "pool": "there are no more; the budget was 100000",
-    "check simulation": "3 simulations show shifts of",
-}
+COUNTED = {"pool": "there are no more; the budget was 100000"}
 """Notes of results in which none can be planted."""
 
 
@@ -113,20 +102,6 @@ def checked() -> Any:
     return dataclasses.replace(found, predictions=failed)
 
 
-def unexplained_judgments() -> Any:
-    """Judgments of which fewer are relevant than expected."""
-    counts = {"n_documents": 40, "n_unexplained": 30, "n_relevant": 5}
-    expected = {"expected": 12.0, "lower": 8.0, "upper": 17.0, "expected_rest": 3.0}
-    shift = {"shift": 1.0, "shift_lower": 0.5, "shift_upper": 1.5}
-    band = UnexplainedBand(Precision(10), NOTE, 1, 10, **counts, **expected, **shift)
-    return UnexplainedJudgments((band,), {"ci_prob": 0.95})
-
-
-def engines() -> Any:
-    found = compare_engines(small(), "P@5", models="background", draws=60, tune=60)
-    return dataclasses.replace(found, _runs=found._runs.assign(problems=NOTE))
-
-
 RESULTS: dict[str, Callable[[], Result]] = {
     "score": scored,
     "compare": lambda: compare_scores(scored()),
@@ -139,10 +114,6 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "pool-width": lambda: planted(vary_pool_width(small(), "P@5", widths=[3], n_samples=2, **POINT)),
     "budgets": lambda: planted(vary_budgets(small(), "P@5", strategies=["take"], budgets=[100])),
     "check predictions": checked,
-    "check unexplained": unexplained_judgments,
-    "check engines": engines,
-    "check regression": lambda: planted(compare_regression(small(), "P@5", models="background", draws=20)),
-    "check simulation": lambda: self_calibrate("background", n_simulations=3),
     "judges": lambda: dataclasses.replace(check_judges(labeled_toy(), "P@3"), problems=(NOTE,)),
     "impute": lambda: with_completion(impute(small(), "new-b", "P@5", draws=2, **RATIO)),
 }
@@ -205,9 +176,7 @@ def output_of(command: str, output: str, folder: Path, capfd: pytest.CaptureFixt
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
-@pytest.mark.parametrize(
-    "command", [pytest.param(name, marks=pytest.mark.slow if name == SAMPLES else ()) for name in RESULTS]
-)
+@pytest.mark.parametrize("command", RESULTS)
 def test_every_output_of_a_result_has_the_whole_note(
     command: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
