@@ -300,7 +300,7 @@ class Mixture:
 
     Attributes
     ----------
-    components : tuple of Component
+    components : tuple of FittedModel
     component : ndarray of int, shape (draw,)
         Model of each draw.
     source : ndarray of int, shape (draw,)
