@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import betaln, expit
 
+from bayespool.arrays import FloatArray
 from bayespool.errors import InputError, did_you_mean, known_names
 
 PARAMETERS = MappingProxyType(
@@ -162,7 +162,6 @@ CORRELATION = Prior("Uniform", (0.0, 1.0))
 """Correlation of an organization's effect with that on the rung of relevance below."""
 
 
-FloatArray = npt.NDArray[np.float64]
 Derivatives = tuple[FloatArray, FloatArray, FloatArray]
 
 

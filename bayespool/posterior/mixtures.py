@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp, ndtr
 
+from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.compiled import one_thread
 from bayespool.inference import Density, Engine, Fit, Rows
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from bayespool.inference import Fit
     from bayespool.models import LinearEvidence
 
-
-FloatArray = npt.NDArray[np.float64]
 
 _N_FOLDS = 5
 _NODES, _SHARES = normal_nodes(15)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.evidence import (
     DocumentTable,
@@ -39,7 +40,6 @@ from bayespool.posterior.unknowns import DocumentPlaces, Unknowns, find_places, 
 if TYPE_CHECKING:
     from bayespool.models import Evidence, Structure
 
-FloatArray = npt.NDArray[np.float64]
 LogOdds = Callable[[Mapping[str, FloatArray], npt.NDArray[np.intp], int, slice], FloatArray]
 
 
