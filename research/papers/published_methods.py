@@ -16,9 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.corrections.base import Corrected, PointCorrection
-from bayespool.evidence import Bounds, held_out_counts
-from bayespool.evidence.states import MISSING, NONRELEVANT, RELEVANT, count_within, states
+from bayespool.corrections import Corrected, PointCorrection
+from bayespool.evidence import MISSING, NONRELEVANT, RELEVANT, Bounds, count_within, held_out_counts, states
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]

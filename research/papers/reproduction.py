@@ -1,6 +1,6 @@
 """Our figures beside the published ones of two papers: writes research/papers/reproduction/*.csv.
 
-    python benchmarks/reproduction.py COLLECTIONS --published FOLDER
+    python research/papers/reproduction.py COLLECTIONS --published FOLDER
 
 COLLECTIONS holds trec2-adhoc, trec8-adhoc, trec2011-medical, dl21-passage and covid-round4, each with runs/,
 qrels.txt and organizations.csv; the folder of published figures has lipani-2015-table2.csv,
@@ -43,7 +43,7 @@ from published_experiments import (
 
 from bayespool.collection import Collection
 
-OUTPUT = Path(__file__).parents[1] / "research" / "papers" / "reproduction"
+OUTPUT = Path(__file__).parent / "reproduction"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -369,7 +369,6 @@ def left_over(findings: Sequence[Finding], printed: Printed) -> str:
 
 def main() -> int:
     """Compute everything and write the tables."""
-    sys.path.append(str(Path(__file__).parents[1] / "research" / "papers"))
     import published_stars
 
     assert __doc__ is not None
