@@ -88,7 +88,9 @@ def printed_keys(finding: Finding, printed: Printed) -> list[tuple[int, str]]:
 
 def figures(findings: Sequence[Finding], printed: Printed) -> Iterator[list[str]]:
     """Rows of printed figures, ours, and those computed as then."""
-    columns = [f"{what}_{whose}" for what in Cell._fields for whose in ("printed", "ours", "as_then")]
+    columns = [
+        f"{what}_{whose}" for what in ("mae", "sre", "sre_star") for whose in ("printed", "ours", "as_then")
+    ]
     yield ["experiment", "cutoff", "method", *columns]
     for finding in findings:
         for n, method in printed_keys(finding, printed):
@@ -99,7 +101,7 @@ def figures(findings: Sequence[Finding], printed: Printed) -> Iterator[list[str]
             )
             numbers = [
                 f"{getattr(cell, what):.4f}" if what == "mae" else f"{getattr(cell, what):.0f}"
-                for what in Cell._fields
+                for what in ("mae", "sre", "sre_star")
                 for cell in cells
             ]
             yield [finding.experiment.title, str(n), method, *numbers]
