@@ -101,7 +101,7 @@ def figures(findings: Sequence[Finding], printed: Printed) -> Iterator[list[str]
             )
             numbers = [
                 f"{getattr(cell, what):.4f}" if what == "mae" else f"{getattr(cell, what):.0f}"
-                for what in ("mae", "sre", "sre_star")
+                for what in errors
                 for cell in cells
             ]
             yield [finding.experiment.title, str(n), method, *numbers]
