@@ -88,9 +88,8 @@ def printed_keys(finding: Finding, printed: Printed) -> list[tuple[int, str]]:
 
 def figures(findings: Sequence[Finding], printed: Printed) -> Iterator[list[str]]:
     """Rows of printed figures, ours, and those computed as then."""
-    columns = [
-        f"{what}_{whose}" for what in ("mae", "sre", "sre_star") for whose in ("printed", "ours", "as_then")
-    ]
+    errors = ("mae", "sre", "sre_star")
+    columns = [f"{what}_{whose}" for what in errors for whose in ("printed", "ours", "as_then")]
     yield ["experiment", "cutoff", "method", *columns]
     for finding in findings:
         for n, method in printed_keys(finding, printed):
