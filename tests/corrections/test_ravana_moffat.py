@@ -221,3 +221,5 @@ def test_constants_that_are_fitted_or_cannot_be_are_told() -> None:
     assert fitted.notes == ("no organization is left to fit constants to: those given",)
     with pytest.raises(InputError, match="no constants to fit for 'ratio'"):
         fit_constants_to_pool("ratio", load_example())  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="counts of the same runs, topics and cutoffs"):
+        fit_constants("background", [], counts_of([200], [500]))

@@ -216,3 +216,7 @@ def test_condensed_lists_are_an_estimator() -> None:
         assert "judged_only" in said, name
         assert "condensed-list" in said, name
         assert parse_measure(f"{name}(judged_only=False)@10") == parse_measure(f"{name}@10")
+
+
+def test_no_ranking_is_as_long() -> None:
+    assert "no ranking is as long" in str(refused(parse_measure, "P@99999999999"))

@@ -171,3 +171,9 @@ def test_single_group_has_no_effect_and_keeps_its_scale(n_groups: int) -> None:
     assert effect.eval(mode="FAST_COMPILE").tolist() == [0.0] * n_groups
     assert [v.name for v in graph.free_RVs] == ["sigma_group"]
     assert graph.named_vars_to_dims["group_effect"] == ("group",)
+
+
+def test_scale_without_a_symmetric_prior_is_sampled_itself() -> None:
+    with pm.Model(coords={"group": list("abc")}) as graph:
+        group_effect("group", Prior("Exponential", (2.0,)), "group", centered=False)
+    assert [v.name for v in graph.free_RVs] == ["sigma_group", "standard_group"]

@@ -115,3 +115,12 @@ def test_a_shift_moves_the_estimate() -> None:
     assert (lower.amount <= same.amount).all()  # the same random numbers, another chance
     assert (same.amount <= higher.amount).all()
     assert lower.expected() < same.expected() < higher.expected()
+
+
+def test_little_or_nothing_to_learn_from() -> None:
+    """One judged document of 200, whatever the prior; and nothing left unjudged."""
+    document, rng = np.arange(200), np.random.default_rng(1)
+    found = find_selection(np.zeros((4000, 200)), document < 1, document < 0, rng)
+    assert abs(found.shift.mean()) < 0.02
+    found = find_selection(np.zeros((3, 20)), np.ones(20, dtype=bool), np.arange(20) < 15, rng)
+    assert np.isnan(found.shift).all()

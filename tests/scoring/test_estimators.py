@@ -26,7 +26,7 @@ from bayespool.scoring import (
     register_estimator,
     score,
 )
-from bayespool.scoring.estimators import with_common_topics
+from bayespool.scoring.estimators import refuse_large_priors, with_common_topics
 
 BY_LABELS = ("judge-filled", "judge-rates", "prediction-powered", "precise", "conformal-risk-control")
 POSTERIORS = (
@@ -188,3 +188,8 @@ def test_a_class_defined_again_replaces_itself_and_no_other() -> None:
         register_estimator("half", description="another")(CondensedList)
     with pytest.raises(InputError, match="already"):
         register_estimator("background", description="another")(again)
+
+
+def test_a_prior_of_hundreds_of_digits_is_refused() -> None:
+    with pytest.raises(InputError, match=r"is too large; its numbers are at most 1e\+100"):
+        refuse_large_priors({"mu": f"Normal({10**400}, 1)"})

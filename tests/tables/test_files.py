@@ -99,6 +99,7 @@ def test_read_back_gives_text_or_nothing(tmp_path: Path) -> None:
 def test_text_of_csv() -> None:
     frame = pd.DataFrame({"run_id": ["a", "b,c"], "n": [1, 2]}, index=[7, 8])
     assert csv_text(frame) == 'run_id,n\na,1\n"b,c",2\n', "no index and the ends of lines of Unix"
+    assert csv_text(pd.DataFrame({"a": ["1\r2"], "n": [1]})) == '"a","n"\n"1\r2",1\n'
 
 
 def test_parquet_keeps_columns_and_metadata(tmp_path: Path) -> None:

@@ -263,6 +263,8 @@ def test_second_judges_and_own_judgments_in_memory(folder: Path) -> None:
     assert "north" in collection.organizations
     assert int(collection.judged.sum()) == 3
     judges: Any = [labels]
+    with pytest.raises(InputError, match="two judges are called 'llm'"):
+        read_collection({"q": {"d": 1}}, run, judges=["llm.txt", "more/llm.txt"])
     with pytest.raises(InputError, match="a judge of a DataFrame has no name"):
         read_collection({"q": {"d": 1}}, run, pool=pool, organizations={"a": "x"}, judges=judges)
     with pytest.raises(InputError, match="run 'a' belongs to 'y' and to 'x'"):
