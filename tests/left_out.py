@@ -28,11 +28,8 @@ def column(result: LeaveOutResult, name: str, estimator: str = "as-judged") -> d
 
 
 QUICK: dict[str, Any] = {
-    "measures": ["P@5", "P@10"],
-    "estimators": [*POINTS, "posterior-background"],
-    "draws": 100,
-    "top": 75,
-}
+    "measures": ["P@5", "P@10"], "estimators": [*POINTS, "posterior-background"], "draws": 100, "top": 75,
+}  # fmt: skip
 
 
 FEW: dict[str, Any] = QUICK | {"measures": "P@10", "estimators": ["as-judged", "posterior-background"]}

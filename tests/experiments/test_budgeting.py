@@ -74,42 +74,17 @@ def stored(folder: Path) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in (folder / "budgets").glob("*.parquet")}
 
 
-ASKED: dict[str, Any] = {"measures": ["P@10", "nDCG@10"], "budgets": [200, 500]}
-
-
-def test_an_experiment_that_was_interrupted_goes_on(example: Collection, tmp_path: Path) -> None:
-    def stop(done: int, total: int) -> None:
-        if done == 4:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        budgets(example, strategies="take", folder=tmp_path, progress=stop, **ASKED)
-    before = stored(tmp_path)
-    assert len(before) == 4
-    seen: list[tuple[int, int]] = []
-    result = budgets(example, strategies="take", folder=tmp_path, progress=lambda *x: seen.append(x), **ASKED)
-    assert seen[0] == (4, 9)  # everybody, and eight organizations
-    assert seen[-1] == (9, 9)
-    assert before.items() <= stored(tmp_path).items()
-    assert told(result) == told(budgets(example, strategies="take", **ASKED))
-
-
 def test_what_cannot_be_asked_is_refused(example: Collection) -> None:
     refused: list[tuple[dict[str, Any], str]] = [
-        ({"strategies": "best"}, "no strategy 'best'"),
-        ({"strategies": []}, "strategies cannot be empty"),
-        ({"budgets": []}, "budgets cannot be empty"),
-        ({"budgets": [0]}, "budgets cannot be 0"),
-        ({"measures": "P@11"}, "P@11 looks deeper"),
-        ({"measures": "P@5", "pool_depth": 11}, "pool depth 11"),
-        ({"truth": "some"}, "truth cannot be 'some'"),
-        ({"measures": "Judged@10"}, "Judged@10"),
+        ({"strategies": "best"}, "no strategy 'best'"), ({"strategies": []}, "strategies cannot be empty"),
+        ({"budgets": []}, "budgets cannot be empty"), ({"budgets": [0]}, "budgets cannot be 0"),
+        ({"measures": "P@11"}, "P@11 looks deeper"), ({"measures": "P@5", "pool_depth": 11}, "pool depth 11"),
+        ({"truth": "some"}, "truth cannot be 'some'"), ({"measures": "Judged@10"}, "Judged@10"),
         ({"strategies": "combmnz"}, "reads the scores"),
-        ({"strategies": "rbp-c", "shares": "global"}, "across topics"),
-        ({"top": 1}, "no run at all"),
+        ({"strategies": "rbp-c", "shares": "global"}, "across topics"), ({"top": 1}, "no run at all"),
         ({"estimators": "as-judged", "drawz": 3}, "drawz"),
         ({"estimators": "topics-adjustment"}, "needs topics"),
-    ]
+    ]  # fmt: skip
     asked = {"measures": "P@10", "strategies": "take", "budgets": [100]}
     for wrong, message in refused:
         with pytest.raises(InputError, match=message):

@@ -113,8 +113,6 @@ def test_what_is_read_back_says_the_same(pools: LeaveOutSeveralResult, tmp_path:
         assert again.read() == pools.read()
         assert (again.notes(), again.summary(), again.title) == (pools.notes(), pools.summary(), pools.title)
         assert again.metadata["collections"] == json.loads(json.dumps(pools.metadata["collections"]))
-    for ending in ("csv", "parquet", "tex", "md", "html"):
-        pools.save(tmp_path / f"file.{ending}")
     again.write_report(tmp_path / "report.html")
     assert "number of collections where an estimator is best" in (tmp_path / "report.html").read_text("utf-8")
 

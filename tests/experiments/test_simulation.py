@@ -200,13 +200,10 @@ def test_favored_documents_are_those_in_the_top_20() -> None:
 
 def test_senseless_judges_are_refused() -> None:
     refused: list[tuple[dict[str, Any], str]] = [
-        ({"grades": 1}, "not 1"),
-        ({"share": 0.0}, "not 0.0"),
-        ({"share": 1.1}, "not 1.1"),
-        ({"share": float("nan")}, "not nan"),
-        ({"quality": float("inf")}, "not inf"),
+        ({"grades": 1}, "not 1"), ({"share": 0.0}, "not 0.0"), ({"share": 1.1}, "not 1.1"),
+        ({"share": float("nan")}, "not nan"), ({"quality": float("inf")}, "not inf"),
         ({"favors": "nobody"}, "no organization 'nobody'"),
-    ]
+    ]  # fmt: skip
     for asked, reason in refused:
         with pytest.raises(InputError, match=reason):
             judged(**{"quality": 1.0, **asked})

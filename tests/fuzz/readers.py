@@ -22,8 +22,6 @@ from fuzz.engine import Target, mutated, refused
 from bayespool import collection as trec
 from bayespool.errors import InputError
 
-__all__ = ["READERS"]
-
 MIB = 1 << 20
 NAMES = ["a", "b", "doc-7", "d1", "d2", "é", "ü-3", "1", "01", "nan", "NULL", "x" * 40, "日本", "a\u2028b"]
 XML_TEXTS = ["north", "&amp;", "<!-- c -->s", "<b>x</b>", "&b;", ""]

@@ -74,33 +74,24 @@ def test_settings_are_defaults_for_what_the_text_does_not_say() -> None:
 
 
 REFUSED = {
-    "": "no estimator ''; known: as-judged, background",
-    "posterior-foreground": "'posterior-foreground'",
-    "background(": r"estimator 'background\(': ",
-    "background(0.5)": "name=value",
-    "background(e=0.5)(1)": "name=value",
-    "background(e=0.5) + 1": "name=value",
+    "": "no estimator ''; known: as-judged, background", "posterior-foreground": "'posterior-foreground'",
+    "background(": r"estimator 'background\(': ", "background(0.5)": "name=value",
+    "background(e=0.5)(1)": "name=value", "background(e=0.5) + 1": "name=value",
     "background(**{'e': 0.5})": "name=value",
     "background(f=0.5)": "no setting 'f'; background has estimand, fit, e",
     "background(e=x)": r"estimator 'background\(e=x\)': ",
-    "background(e=__import__('os'))": "e cannot be __import__",
-    "background(e='much')": "e must be a number",
-    "background(e=True)": "e must be a number",
-    "background(e=None)": "e must be a number",
-    "background(e=2)": "e = 2 is not between 0 and 1",
-    "background(estimand='half')": "'complete', 'pooled'",
+    "background(e=__import__('os'))": "e cannot be __import__", "background(e='much')": "e must be a number",
+    "background(e=True)": "e must be a number", "background(e=None)": "e must be a number",
+    "background(e=2)": "e = 2 is not between 0 and 1", "background(estimand='half')": "'complete', 'pooled'",
     "systems-adjustment(substitute=1)": "True or False",
     "anti-precision(trigger='always')": "'lambda', 'precision', 'anti-precision'",
     "topics-adjustment": "needs common_query_ids",
     "topics-adjustment(common_query_ids=701)": "701 are no names",
-    "systems-adjustment(base='condense')": "'condensed-list'",
-    "systems-adjustment(base=2)": "base 2",
-    "posterior-background(draws=2.5)": "whole number",
-    "posterior-background(draws=0)": "at least 1 and is 0",
-    "posterior-background(random_seed=-1)": "-1 is negative",
-    "posterior-background(priors=3)": "priors=3",
+    "systems-adjustment(base='condense')": "'condensed-list'", "systems-adjustment(base=2)": "base 2",
+    "posterior-background(draws=2.5)": "whole number", "posterior-background(draws=0)": "at least 1 and is 0",
+    "posterior-background(random_seed=-1)": "-1 is negative", "posterior-background(priors=3)": "priors=3",
     "posterior-background(model='smoothed')": "no setting 'model'",
-}
+}  # fmt: skip
 
 
 def test_text_that_is_no_estimator_is_refused() -> None:
