@@ -79,13 +79,9 @@ def toy(seed: int, cutoff: int, n_levels: int = 1) -> TopicOfRun:
     elsewhere = rng.integers(0, 3, n_levels)
     tally = np.array([[(levels == level).sum() for level in positive]]) + elsewhere
     return TopicOfRun(
-        levels[:cutoff],
-        np.arange(len(rank)),
-        rank,
-        np.arange(n),
-        Tally(tally, positive),
+        levels[:cutoff], np.arange(len(rank)), rank, np.arange(n), Tally(tally, positive),
         rng.uniform(0.05, 0.6, n),
-    )
+    )  # fmt: skip
 
 
 COMPLETED = {
@@ -128,13 +124,9 @@ def assert_between(text: str, n_levels: int) -> None:
 def test_contributions_of_recall_by_hand() -> None:
     """2 of 4 relevant found, one unjudged in the top 3 of chance .5, one elsewhere of chance .25."""
     topic = TopicOfRun(
-        np.array([1, 1, 0], dtype=np.int16),
-        np.array([0]),
-        np.array([2]),
-        np.array([0, 1]),
-        Tally(np.array([[4]]), (1,)),
-        np.array([0.5, 0.25]),
-    )
+        np.array([1, 1, 0], dtype=np.int16), np.array([0]), np.array([2]), np.array([0, 1]),
+        Tally(np.array([[4]]), (1,)), np.array([0.5, 0.25]),
+    )  # fmt: skip
     found = envelope(parse_measure("R@3"), topic)
     slope = 2 / 4.75**2  # of 2/(4 + k) at the k that is expected, .75
     assert found.base_low == pytest.approx(2 / 4.75 + 0.75 * slope)

@@ -109,15 +109,9 @@ def of_draws(totals: list[list[int]] | None) -> Estimates:
     """Draws of the relevant documents of each run on the one topic, shape (draw, run)."""
     values = np.zeros((3, 1)) if totals is None else np.array(totals).mean(axis=0)[:, None] / 10
     return Estimates(
-        method="known",
-        measure=MEASURE,
-        run_ids=RUNS,
-        query_ids=("1",),
-        per_topic=values,
-        value=values[:, 0],
-        fingerprint="0",
-        draws=None if totals is None else Values(np.array(totals)[:, :, None], 10),
-    )
+        method="known", measure=MEASURE, run_ids=RUNS, query_ids=("1",), per_topic=values, value=values[:, 0],
+        fingerprint="0", draws=None if totals is None else Values(np.array(totals)[:, :, None], 10),
+    )  # fmt: skip
 
 
 def columns(totals: list[list[int]] | None, truth: list[int], open_: list[bool]) -> pd.DataFrame:
@@ -435,18 +429,11 @@ def elpd_data(values: list[float]) -> Any:
     """ArviZ's own object for log densities of observations."""
     n = len(values)
     return arviz_stats.utils.ELPDData(
-        kind="loo_kfold",
-        elpd=sum(values),
-        se=np.sqrt(n * np.var(values)),
-        p=0.0,
-        n_samples=100,
-        n_data_points=n,
-        scale="log",
-        warning=False,
-        good_k=0.7,
+        kind="loo_kfold", elpd=sum(values), se=np.sqrt(n * np.var(values)), p=0.0, n_samples=100,
+        n_data_points=n, scale="log", warning=False, good_k=0.7,
         elpd_i=xr.DataArray(values, dims="organization"),
         pareto_k=xr.DataArray(np.zeros(n), dims="organization"),
-    )
+    )  # fmt: skip
 
 
 def test_mixture_of_a_fold_has_weights_of_the_other_folds() -> None:

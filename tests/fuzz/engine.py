@@ -30,14 +30,9 @@ _DEADLINE = 180.0  # seconds, of so many inputs
 
 @dataclass(frozen=True)
 class Target:
-    """What inputs are given to.
+    """What makes an input of random numbers, gives it to the package and says whether that took it.
 
-    Attributes
-    ----------
-    name : str
-    check : callable
-        Makes an input of random numbers, gives it to the package and says whether the package took it. Raises
-        AssertionError where something is wrong; any other exception is foreign, and wrong, too.
+    AssertionError is raised where something is wrong; any other exception is foreign, and wrong, too.
     """
 
     name: str

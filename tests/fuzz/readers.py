@@ -208,11 +208,8 @@ def _check_values(rng: random.Random, folder: Path, *, kind: str, reader: str, v
 def _check_organizations(rng: random.Random, folder: Path) -> bool:
     made = _xml(rng) if rng.random() < 0.4 else _csv(rng, "organization")
     path, data = _written(rng, folder, made)
-    return _agree(
-        lambda: list(trec.read_organizations(path, max_file_size=1).items()),
-        lambda: list(reference.organizations(data).items()),
-        data,
-    )
+    read = partial(trec.read_organizations, path, max_file_size=1)
+    return _agree(lambda: [*read().items()], lambda: [*reference.organizations(data).items()], data)
 
 
 def _check_run_types(rng: random.Random, folder: Path) -> bool:

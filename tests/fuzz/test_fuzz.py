@@ -15,7 +15,7 @@ from commands import Outcome
 from fuzz import readers, reference
 from fuzz.__main__ import SHARES, TARGETS
 from fuzz.engine import MOST_MIB, Target, budget, fuzz, mutated, peak_mib, refused
-from fuzz.faults import EXPERIMENTS, KINDS
+from fuzz.faults import EXPERIMENTS
 from small import small_simulation
 
 from bayespool.collection import Qrels, read_qrels
@@ -129,13 +129,6 @@ def faults(number: int, kinds: str, experiments: str = ",".join(EXPERIMENTS)) ->
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-6000:]
     return done.stdout.splitlines()[-1]
-
-
-@pytest.mark.slow
-@pytest.mark.at_a_desk
-def test_one_fault_of_each_kind() -> None:
-    told = faults(len(KINDS), ",".join(KINDS), "leave-out")
-    assert told == "4 faults (kill, interrupt, full, permission) over leave-out: the same bytes after each"
 
 
 @pytest.mark.slow

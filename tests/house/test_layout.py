@@ -19,8 +19,8 @@ TESTED_IN = {
     "__main__": "cli/test_process",
     "cli/experiments": "cli/test_leave_out cli/test_random_pools",
     "auditing/settings": "test_options",
-    "auditing/starting": "auditing/test_auditing auditing/test_leaders",
-    "auditing/tables": "auditing/test_auditing auditing/test_leaders",
+    "auditing/starting": "auditing/test_auditing",
+    "auditing/tables": "auditing/test_auditing",
     "cli/judging": "cli/test_judges cli/test_impute cli/test_judge_next cli/test_audit",
     "cli/options": "cli/test_refusals",
     "collection/copied_labels": "collection/test_judges",
@@ -130,6 +130,7 @@ TESTED_IN = {
     "posterior/mixtures": "posterior/test_selection",
     "scoring/stored": "scoring/test_scores",
     "scoring/documents": "scoring/test_judging",
+    "auditing/leaders": "auditing/test_auditing",
     "tables/columns": "tables/test_table",
     "tables/containers": "tables/test_files",
 }

@@ -28,7 +28,7 @@ FAULTS = (
         "auditing/leaders.py",
         "ci_prob=1 - (1 - self.ci_prob) / len(self.urns),",
         "ci_prob=self.ci_prob,",
-        "auditing/test_leaders.py",
+        "auditing/test_auditing.py",
         "intervals of the leader's differences hold one by one, not together",
     ),
     Fault(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from completed import NO_FIT, completed, toy
 from fits import TARGETS
-from graded_example import graded_completion, graded_example
+from graded_example import graded_example
 from scipy import stats
 from scipy.special import expit, logit
 
@@ -21,7 +21,6 @@ from bayespool.measures import MEASURES, parse_measure
 from bayespool.posterior import (
     Completion,
     FittedModel,
-    PosteriorEstimator,
     Rung,
     RungPosterior,
     ScoringProblem,
@@ -225,23 +224,6 @@ def test_observed_answers_teach_what_the_organization_is_worth() -> None:
     assert both == pytest.approx(float((weight * expit(x) ** 2).sum() / weight.sum()), abs=0.01)
 
 
-@pytest.mark.slow
-def test_observing_agrees_with_a_new_fit() -> None:
-    """The unjudged documents of ``new-b`` on two topics judged relevant: its mean moves the same way, and
-    further, since a new organization has heavier tails than one that is evidence.
-    """
-    example, estimator = load_example(), PosteriorEstimator(draws=8000)
-    found = estimator.complete(example, "new-b", "P@10")
-    answers = {example.query_ids[t]: dict.fromkeys(found.unknowns.doc_ids(t), 1) for t in range(2)}
-    qrels = qrels_from_frame({q: docs for q, docs in answers.items() if docs})
-    (anew,) = estimator.complete(example.add_judgments(qrels), "new-b", "P@10").evaluate("P@10")
-    (told,) = found.observe(qrels).evaluate("P@10")
-    (before,) = found.evaluate("P@10")
-    moved = anew.expected()[0] - before.expected()[0]
-    assert moved > 0.01
-    assert told.expected()[0] - before.expected()[0] == pytest.approx(moved, rel=0.45)
-
-
 NAMES = (
     "P(rel=2)@10", "Success(rel=3)@5", "RR@30", "R@30", "AP@30", "AP(rel=2)@30", "nDCG@10", "DCG@10",
     "nDCG(dcg='exp-log2')@30", "nDCG(ideal='judged')@10", "nDCG(ideal='shared')@10", "SDCG(max_rel=3)@10",
@@ -405,13 +387,3 @@ def test_thresholds_come_from_one_fit_and_never_contradict_each_other() -> None:
     assert scores["posterior-ratio", measures[2]].fits.keys() == {"ratio", "ratio, 2 of 1", "ratio, 3 of 2"}
     binary = score(load_example(), TARGETS, "P@10", estimators="posterior-ratio", draws=100)
     assert binary["posterior-ratio", "P@10"].draws.amount.tobytes() == one.amount.tobytes()
-
-
-@pytest.mark.slow
-def test_a_graded_gain_is_the_sum_over_thresholds() -> None:
-    """With gains 1, 2, 3 DCG is the sum of the binary DCGs of the thresholds, draw by draw."""
-    graded, *binary = graded_completion().evaluate(
-        "DCG@10", *(f"SDCG(min_rel={r - 1},max_rel={r})@10" for r in (1, 2, 3))
-    )
-    discounts = (1 / np.log2(np.arange(2, 12))).sum()
-    np.testing.assert_allclose(graded.amount, sum(b.amount for b in binary) * discounts, atol=1e-9)

@@ -303,15 +303,3 @@ def test_judgments_of_ones_own_are_none_of_unknown_runs() -> None:
     assert (find_unexplained(collection) == outside).all()
     own = OwnJudgments(np.where(outside, collection.relevance, np.int16(-1)), outside)
     assert not find_unexplained(dataclasses.replace(collection, own=own)).any()
-
-
-@pytest.mark.slow
-def test_a_shift_moves_the_estimate() -> None:
-    lower, same, higher, plain = (
-        PosteriorEstimator(shift=shift).estimate(load_example(), "new-b")[0].draws
-        for shift in (-0.5, 0.0, 0.5, None)
-    )
-    assert np.array_equal(same.amount, plain.amount)
-    assert (lower.amount <= same.amount).all()  # the same random numbers, another chance
-    assert (same.amount <= higher.amount).all()
-    assert lower.expected() < same.expected() < higher.expected()

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from compared import compared
+from corrected import write_sample
 from known_scores import POINT, with_posterior
-from published_sample import write_sample
 from rich.console import Console
 from toys import toy_collection
 from wide import wide
