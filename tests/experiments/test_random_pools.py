@@ -1,32 +1,88 @@
-"""Random pools of few organizations, common topics and types of runs: the bias of each, by hand."""
+"""Pools of few organizations, drawn at random or bought by budgets: what runs lose, by hand."""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from drawn_pools import LOST, Spy, kinds_of, toy
 from hypothesis import given, settings, strategies as st
 from real import read_real
+from toys import from_rankings
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.experiments import (
+    Budgets,
+    BudgetSettings,
     PoolWidthResult,
+    budgets,
     leave_out,
     load_example,
     vary_common_topics,
     vary_pool_width,
 )
+from bayespool.experiments.budgeting import (
+    PAPER_BUDGETS,
+    PAPER_STRATEGIES,
+    PoolsOfBudgets,
+    _fitting_budgets,
+    strategies_of,
+)
 from bayespool.experiments.random_pools import PoolsOfWidths, TopicsInCommon, common_topics_errors
 from bayespool.experiments.resampling import whole_pool
-from bayespool.measures import parse_measure
+from bayespool.measures import Estimates, parse_measure
+from bayespool.pooling import FixedOrder, StrategyPool, TopicRankings, choose
+from bayespool.scoring import parse_estimator
+
+# Two topics judged to depth 2. True P@2: a ½ and 1, b ½ and ½, c 1 and ½.
+RANKINGS = {"a": {"1": "xy", "2": "pq"}, "b": {"1": "yz", "2": "qr"}, "c": {"1": "wx", "2": "ps"}}
+RELEVANCE = {"1": {"x": 1, "y": 0, "z": 1, "w": 1}, "2": {"p": 1, "q": 1, "r": 0, "s": 0}}
+
+# What the score of the run loses on topics 1 and 2 when only the runs before the arrow are judged.
+LOST = {
+    ("b", "a"): (0.5, 0.5),  # x and p are unjudged
+    ("c", "a"): (0.0, 0.5),  # y and q
+    ("a", "b"): (0.5, 0.0),  # z and r
+    ("c", "b"): (0.5, 0.5),  # all
+    ("a", "c"): (0.5, 0.0),  # w and s
+    ("b", "c"): (1.0, 0.5),  # all
+    ("bc", "a"): (0.0, 0.0),  # nothing
+    ("ac", "b"): (0.5, 0.0),
+    ("ab", "c"): (0.5, 0.0),
+}
+
+
+def toy() -> Collection:
+    organizations = {"a": "one", "b": "two", "c": "three"}
+    return from_rankings(RANKINGS, RELEVANCE, organizations, pooled_run_ids=("a", "b", "c"), pool_depth=2)
+
+
+def kinds_of(collection: Collection) -> dict[str, str]:
+    """Two types: every third run is manual."""
+    return {run: "manual" if i % 3 == 0 else "automatic" for i, run in enumerate(collection.run_ids)}
+
+
+@dataclass(frozen=True)
+class Spy:
+    """P@n as it stands, and what it was given."""
+
+    seen: list[Collection]
+    name: str = "spy"
+
+    def estimate(
+        self, collection: Collection, run_ids: str | Iterable[str] | None, measures: object
+    ) -> tuple[Estimates, ...]:
+        self.seen.append(collection)
+        return parse_estimator("as-judged").estimate(collection, run_ids, measures)
+
 
 TRUTH = {"a": 0.75, "b": 0.5, "c": 0.75}
 
@@ -286,3 +342,179 @@ def test_what_cannot_be_drawn_is_refused(example: Collection) -> None:
             vary(example, **asked)
     with pytest.raises(InputError, match="no pooled run to draw"):
         vary_pool_width(dataclasses.replace(example, pooled=np.zeros_like(example.pooled)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alphabet(FixedOrder):
+    """Documents in the order of their ids, so that nothing is decided by lot."""
+
+    name = "alphabet"
+    version = "1"
+
+    def value(self, topic: TopicRankings) -> np.ndarray[Any, np.dtype[np.float64]]:
+        return -np.arange(len(topic), dtype=float)
+
+
+# The toy's runs are a: xy pq, b: yz qr, c: wx ps, and w x z, p q are relevant. On all judgments P@2 is .75,
+# .5 and .75. Of budget 4 everybody's pool is wx pq, the same without a (yzwx qrps) and without b (xyw pqs),
+# without c (xyz pqr) xy pq. Of budget 6 it is wxy pqr, so without a, without b wxy pqs, without c xyz pqr.
+POOLED = {4: {"a": 0.75, "b": 0.25, "c": 0.75}, 6: {"a": 0.75, "b": 0.25, "c": 0.75}}
+LEFT_OUT = {4: {"a": 0.75, "b": 0.25, "c": 0.5}, 6: {"a": 0.75, "b": 0.25, "c": 0.5}}
+FULL = {"a": 0.75, "b": 0.5, "c": 0.75}
+
+
+def budgets_of_toy(**more: Any) -> Budgets:
+    return budgets(toy(), "P@2", **{"strategies": Alphabet(), "budgets": [6, 4], "top": 100} | more)
+
+
+def test_pools_and_contributors_by_hand() -> None:
+    result = budgets_of_toy()
+    assert (result.n_documents, result.n_relevant) == (8, 5)
+    pools = result.to_frame("pools").set_index("budget")
+    assert pools.loc[4, ["n_documents", "n_judged", "n_relevant"]].tolist() == [4, 4, 4]
+    assert pools.loc[4, "recall"] == 4 / 5
+    assert pools.loc[4, ["topic_least", "topic_most"]].tolist() == [2, 2]
+    assert pools.loc[4, ["run_least", "run_mean", "run_most"]].tolist() == [1, 7 / 3, 3]  # xpq q wxp
+    assert pools.loc[6, ["run_least", "run_mean", "run_most"]].tolist() == [3, 10 / 3, 4]  # xypq yqr wxp
+    by_name = result.to_frame("by_organization").set_index(["budget", "contributor"])
+    columns = ["n_pooled_runs", "n_documents", "share", "n_alone", "n_runs", "bias"]
+    assert by_name.loc[(4, "one"), columns].tolist() == [1, 3, 0.75, 0, 1, 0]
+    assert by_name.loc[(4, "three"), columns].tolist() == [1, 3, 0.75, 1, 1, -0.25]  # w is its own
+    assert by_name.loc[(6, "two"), columns].tolist() == [1, 3, 0.5, 1, 1, -0.25]  # r
+
+
+def told(result: Budgets) -> str:
+    frames = (result.to_frame(), result.to_frame("pools"), result.to_frame("by_organization"))
+    return "".join(
+        frame.to_csv() for frame in (*frames, result.to_frame("summary"), result.to_frame("ranking"))
+    )
+
+
+def stored(folder: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_mtime_ns for path in (folder / "budgets").glob("*.parquet")}
+
+
+def test_what_cannot_be_asked_is_refused(example: Collection) -> None:
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"strategies": "best"}, "no strategy 'best'"), ({"strategies": []}, "strategies cannot be empty"),
+        ({"budgets": []}, "budgets cannot be empty"), ({"budgets": [0]}, "budgets cannot be 0"),
+        ({"measures": "P@11"}, "P@11 looks deeper"), ({"measures": "P@5", "pool_depth": 11}, "pool depth 11"),
+        ({"truth": "some"}, "truth cannot be 'some'"), ({"measures": "Judged@10"}, "Judged@10"),
+        ({"strategies": "combmnz"}, "reads the scores"),
+        ({"strategies": "rbp-c", "shares": "global"}, "across topics"), ({"top": 1}, "no run at all"),
+        ({"estimators": "as-judged", "drawz": 3}, "drawz"),
+        ({"estimators": "topics-adjustment"}, "needs topics"),
+    ]  # fmt: skip
+    asked = {"measures": "P@10", "strategies": "take", "budgets": [100]}
+    for wrong, message in refused:
+        with pytest.raises(InputError, match=message):
+            budgets(example, **asked | wrong)
+    alone = dataclasses.replace(example, organization=np.zeros_like(example.organization))
+    with pytest.raises(InputError, match="only one organization"):
+        budgets(alone, **asked)
+    with pytest.raises(InputError, match="no table 'estimates'"):
+        budgets_of_toy().to_frame("estimates")
+
+
+def judged_by(whole: Collection, strategy: str, budget: int, without: str) -> Collection:
+    """The judgments that a budget buys without an organization, one step after the other."""
+    pooled = np.flatnonzero(whole.pooled)
+    left = pooled[whole.organization[pooled] != whole.organizations.index(without)]
+    chosen = choose(whole, strategy, budget, run_index=left, depth=10)
+    gone = np.ones(len(whole.relevance), dtype=bool)
+    gone[chosen.pair] = False
+    return whole.without_judgments(gone)
+
+
+@pytest.mark.parametrize("strategy", ["take", "move-to-front"])
+def test_an_estimator_sees_what_the_budget_bought_and_nothing_else(
+    example: Collection, strategy: str
+) -> None:
+    expected = judged_by(example, strategy, 300, "west")
+    west = tuple(r for r in example.pooled_run_ids if r.startswith("west"))
+    settings = BudgetSettings.of(
+        measures="P@10", strategies=strategy, budgets=[300], pool_depth=10, estimators="as-judged"
+    )
+    design = PoolsOfBudgets()
+    (part,) = (p for p in design.parts(example, settings) if p.left_out == "west" and p.budget)
+    assert part.run_ids == west
+    seen = design.conceal(example, part, settings)
+    assert seen.relevance.tolist() == expected.relevance.tolist()
+    assert set(seen.pooled_run_ids) == set(example.pooled_run_ids) - set(west)
+    assert isinstance(seen.pool, StrategyPool)
+    assert seen.pool.labels.tolist() == expected.relevance.tolist()  # no other is to be had from the pool
+    assert seen.in_pool().tolist() == seen.judged.tolist()
+    # without a further organization others are let in, of which nobody knows a thing
+    fewer = seen.unpool(organization="north")
+    assert (fewer.in_pool() & ~seen.judged).any()
+    assert not (fewer.judged & ~seen.judged).any()
+
+
+def test_a_budget_for_everything_is_a_leave_out_experiment(example: Collection) -> None:
+    """With all of the depth pool judged, runs left out and their truths are those of `leave_out`."""
+    depth_pool = example.without_judgments(~example.in_pool())
+    measures, estimators = ["P@10", "nDCG@10"], ["background(e=0.05)", "condensed-list"]
+    one = budgets(example, measures, strategies="take", budgets=[10_000], top=100, estimators=estimators)
+    two = leave_out(depth_pool, measures, estimators=estimators, truth="full")
+    keys = ["measure", "estimator", "run_id"]
+    merged = one.to_frame("estimates", reported_only=True).merge(
+        two.to_frame(reported_only=True), on=keys, suffixes=("", "_then"), validate="one_to_one"
+    )
+    assert len(merged) == 2 * 2 * 21
+    for name in ("truth", "value", "as_judged"):
+        assert merged[name].tolist() == pytest.approx(merged[f"{name}_then"].tolist(), abs=1e-12)
+
+
+def test_scores_of_every_pool_and_their_summary_by_hand() -> None:
+    result = budgets_of_toy()
+    frame = result.to_frame(reported_only=True)
+    assert frame["budget"].tolist() == [4, 4, 4, 6, 6, 6]
+    assert frame["run_id"].tolist() == ["a", "b", "c"] * 2
+    assert frame["left_out"].tolist() == ["one", "two", "three"] * 2
+    for _, row in frame.iterrows():
+        assert row["full"] == row["truth"] == FULL[row["run_id"]]
+        assert row["pooled"] == POOLED[row["budget"]][row["run_id"]]
+        assert row["value"] == LEFT_OUT[row["budget"]][row["run_id"]]
+        assert row["error"] == row["value"] - row["truth"]
+    full = result.to_frame("summary").iloc[0]
+    assert full["mae"] == pytest.approx(1 / 6)
+    assert full["bias"] == pytest.approx(-1 / 6)
+    assert full["sre"] == 1  # c falls from .75 to .5, below a; b stays the last
+    assert full["sre_star"] == 0  # on two topics nobody differs
+    assert full["kendall_tau_b"] == pytest.approx(1)
+    assert np.isnan(full["preserved"])
+    # shares .75 .25 .75 and biases 0 −.25 −.25: ranks 2.5 1 2.5 and 3 1.5 1.5
+    assert full["fairness"] == pytest.approx(0.5)
+    pooled = budgets_of_toy(truth="pooled").to_frame("summary").iloc[0]
+    assert pooled["mae"] == pytest.approx(1 / 12)
+    assert pooled["sre"] == 1
+    best = budgets_of_toy(top=67)  # alone are reported, and all contribute
+    assert set(best.to_frame()["run_id"]) == {"a", "b", "c"}
+    assert best.to_frame(reported_only=True)["pooled"].tolist() == [0.75] * 4
+    assert "; with 6 that of alphabet (0.1667)" in result.summary()[1]
+    total, of_measure = budgets_of_toy(budgets=[4], stop="nonrelevant(n=2)").summary()
+    assert "topics end by nonrelevant(n=2)" in total
+    assert "; with" not in of_measure  # a single budget is named once
+
+
+def test_ranking_is_by_means_over_budgets_and_signs_are_against_the_first_strategy() -> None:
+    for strategies in (["take", Alphabet()], [Alphabet(), "take"]):
+        result = budgets_of_toy(strategies=strategies)
+        ranking, summary = result.to_frame("ranking"), result.to_frame("summary")
+        of_mae = ranking[ranking["bias_measure"] == "mae"].set_index("strategy")
+        means = summary.groupby("strategy")["mae"].mean()
+        first = round(means["take" if strategies[0] == "take" else "alphabet"], 12)
+        assert of_mae["mean"].to_dict() == pytest.approx(means.to_dict())
+        assert of_mae["rank"].to_dict() == means.round(12).rank(method="min").astype(int).to_dict()
+        assert of_mae["beats_first"].to_dict() == (means.round(12) < first).to_dict()
+        assert set(ranking["bias_measure"]) == {"mae", "sre", "sre_star"}
+
+
+def test_budgets_and_strategies_by_default() -> None:
+    assert _fitting_budgets((), 81_000) == PAPER_BUDGETS
+    assert _fitting_budgets((), 21_000) == (5_000, 10_000, 15_000, 20_000)
+    assert _fitting_budgets((), 95) == (10, 19, 29, 38, 48, 57, 67, 76, 86, 95)
+    assert _fitting_budgets((7,), 95) == (7,)
+    assert [s.name for s in strategies_of("paper")] == list(PAPER_STRATEGIES)
+    assert strategies_of(["take", "paper"]) == strategies_of("paper")
+    assert {"take", "rbp-c"} < {s.name for s in strategies_of("all")}

@@ -207,15 +207,8 @@ def _check(rng: random.Random, folder: Path) -> bool:
     if found is None:
         assert expected is None, f"refused, and it should be read: {shown}"
         return False
-    numbers = {"score": "score", "relevance": "relevance", "label": "label"}[value]
-    rows = list(
-        zip(
-            found.query_id.to_pylist(),
-            found.doc_id.to_pylist(),
-            getattr(found, numbers).tolist(),
-            strict=True,
-        )
-    )
+    read = found.query_id.to_pylist(), found.doc_id.to_pylist(), getattr(found, value).tolist()
+    rows = list(zip(*read, strict=True))
     assert expected is not None, f"taken, and it should be refused: {shown}"
     assert rows == expected, f"{rows} is not {expected}: {shown}"
     return True

@@ -212,7 +212,7 @@ FAULTS = (
         "experiments/budget_results.py",
         'frame["mean"] < frame.join',
         'frame["mean"] <= frame.join',
-        "experiments/test_budgeting.py",
+        "experiments/test_random_pools.py",
         "a strategy that ties with the first one is said to be better",
     ),
     Fault(

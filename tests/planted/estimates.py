@@ -292,7 +292,7 @@ FAULTS = (
         "scoring/settings.py",
         'return {"estimand": self.estimand, "random_seed": self.random_seed}',
         'return {"estimand": self.estimand}',
-        "scoring/test_scoring.py",
+        "scoring/test_estimators.py",
         "random_seed changes nothing",
     ),
     Fault(

@@ -148,7 +148,7 @@ FAULTS = (
         "experiments/settings.py",
         "if pool_depth is not None and deepest.cutoff > pool_depth:",
         "if pool_depth is not None and deepest.cutoff >= pool_depth:",
-        "experiments/test_settings.py",
+        "experiments/test_own_estimators.py",
         "P@10 is refused on pools of depth 10",
     ),
     Fault(
