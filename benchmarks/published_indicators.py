@@ -1,8 +1,8 @@
-"""What "Splitting Water" says of its indicators (§3 to §5.2), measured: tables for docs/reproduction.md.
+"""What "Splitting Water" says of its indicators (§3 to §5.2): tables of research/papers/reproduction.
 
     python benchmarks/published_indicators.py COLLECTIONS
 
-prints them alone, in some minutes. `reproduction.py` puts them into the page.
+prints them alone, in some minutes. `reproduction.py` writes them as CSV.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def header(*cells: str) -> str:
 
 
 def parts(collections: Path) -> dict[str, str]:
-    """Tables by their names on the page."""
+    """Tables by the names of their files."""
     of_alpha = {f"α = {a:g}": f"anti-precision(alpha={a})" for a in ALPHAS if a < 1}
     found = of_paper(collections, TRIGGERS | of_alpha)
     of_all = of_paper(collections, METHODS, 100)

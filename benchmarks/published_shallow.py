@@ -1,8 +1,8 @@
-"""Ravana & Moffat (2010) on TREC-8 beside what they print of TREC-9: tables for docs/reproduction.md.
+"""Ravana & Moffat (2010) on TREC-8 beside what they print of TREC-9: tables of research/papers/reproduction.
 
     python benchmarks/published_shallow.py COLLECTIONS/trec8-adhoc --published FOLDER [--seeds 1]
 
-prints them alone. `reproduction.py` puts them into the page. FOLDER has ravana-moffat-2010-table1.csv
+prints them alone. `reproduction.py` writes them as CSV. FOLDER has ravana-moffat-2010-table1.csv
 (`quantity,judgments,measure,value`) and ravana-moffat-2010-table2.csv (`measure,predictor,collection,
 separability_1000_pct,separability_69100_pct,reversals_pct`), what the paper prints.
 """
@@ -186,7 +186,7 @@ def row(*cells: str) -> str:
 
 
 def parts(place: Path, published: Path, seeds: int = 1) -> dict[str, str]:
-    """Tables by their names on the page."""
+    """Tables by the names of their files."""
     warnings.simplefilter("ignore")
     collection = pool(place)
     found = results(collection, list(MEASURES.values()), ["background", "interpolated", "smoothed"], seeds)
