@@ -1,4 +1,4 @@
-"""The example's checks, worked out once."""
+"""What checks of the example's models are made of, and measures of every family."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import arviz_stats.utils
 import pytest
 
 from bayespool.collection import Collection
-from bayespool.experiments import ModelChecks, check_models, load_example
+from bayespool.experiments import load_example
 from bayespool.experiments.hidden import HiddenDocuments
 from bayespool.measures import parse_measure
 from bayespool.models import MODEL_NAMES
@@ -49,7 +49,12 @@ def tasks_of(collection: Collection, measure: str) -> list[ScoringProblem]:
     ]
 
 
-@cache
-def checks() -> ModelChecks:
-    """Three models of the example, few draws."""
-    return check_models(load_example(), models=("background", "ratio", "rankings"), draws=150, chains=2)
+FAMILIES = (
+    "P@10", "P(rel=2)@10", "Success(rel=2)@5", "RR@10", "R@10", "AP@10", "nDCG@10",
+    "nDCG(ideal='judged')@10", "nDCG(dcg='exp-log2')@5", "DCG@10", "SDCG@10", "RBP(p=0.8)@10", "ERR@10",
+    "INST@10", "AntiP@10",
+)  # fmt: skip
+"""Every family but that of Judged, and some of another threshold, ideal or gain."""
+
+BELOW_THE_POOL = ("R@20", "AP@15", "P@20")
+"""Measures that look deeper than the example's pool."""

@@ -10,7 +10,6 @@ import numpy as np
 
 from bayespool.collection import Collection
 from bayespool.experiments import load_example
-from bayespool.posterior import Completion, complete
 
 
 @cache
@@ -29,9 +28,3 @@ def graded(collection: Collection, levels: tuple[int, ...] = (1, 2, 3)) -> Colle
             reached += 1
         relevance[pair] = levels[reached]
     return dataclasses.replace(collection, relevance=relevance)
-
-
-@cache
-def graded_completion() -> Completion:
-    """Of its two new runs, on all levels."""
-    return complete(graded_example(), ["new-a", "new-b"], "nDCG@30", draws=500)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from toys import from_rankings
 
 from bayespool.collection import Collection
-from bayespool.experiments import LeaveOutResult, leave_out, load_example
+from bayespool.experiments import Design, LeaveOutResult, Part
 from bayespool.scoring import ALL_ESTIMATORS
 
 POINTS = [name for name in ALL_ESTIMATORS if not name.startswith("posterior")]
@@ -27,28 +27,10 @@ def column(result: LeaveOutResult, name: str, estimator: str = "as-judged") -> d
     return dict(zip(frame["run_id"], frame[name], strict=True))
 
 
-QUICK: dict[str, Any] = {
-    "measures": ["P@5", "P@10"],
-    "estimators": [*POINTS, "posterior-background"],
-    "draws": 100,
-    "top": 75,
-}
-
-
-FEW: dict[str, Any] = QUICK | {"measures": "P@10", "estimators": ["as-judged", "posterior-background"]}
+FEW: dict[str, Any] = {
+    "measures": "P@10", "estimators": ["as-judged", "posterior-background"], "draws": 100, "top": 75
+}  # fmt: skip
 """Where numbers have to be the same: one that is computed, and one that is drawn."""
-
-
-@cache
-def few_result() -> LeaveOutResult:
-    """The example with two estimators."""
-    return leave_out(load_example(), **FEW)
-
-
-@cache
-def quick_result() -> LeaveOutResult:
-    """The example with all point corrections, and the posterior that is quickest."""
-    return leave_out(load_example(), **QUICK)
 
 
 RANKINGS = {run: {"1": order} for run, order in {"a": "pq", "b": "pr", "c": "st", "d": "uv"}.items()}
@@ -70,3 +52,17 @@ def shapes() -> Collection:
 def stored(folder: Path) -> dict[str, int]:
     """Stored folds and when they were written."""
     return {path.name: path.stat().st_mtime_ns for path in (folder / "folds").glob("*.parquet")}
+
+
+class Pairs(Design):
+    """Two of three organizations left out at a time."""
+
+    name, version = "pairs", "1"
+
+    def parts(self, collection: Collection, settings: Any) -> tuple[Part, ...]:
+        runs = collection.pooled_run_ids
+        pairs = [tuple(run for run in runs if run.startswith(two)) for two in combinations("elr", 2)]
+        return tuple(
+            Part(name=str(i), run_ids=pair, pool_run_ids=tuple(run for run in runs if run not in pair))
+            for i, pair in enumerate(pairs)
+        )

@@ -42,8 +42,5 @@ WITH_CELLS = dataclasses.replace(
 so that a graph of it is compiled in a third of the time."""
 
 OWN = {
-    "documents": OWN_OF_DOCUMENTS,
-    "counts": OWN_OF_COUNTS,
-    "no predictors": BARE,
-    "interaction": WITH_CELLS,
-}
+    "documents": OWN_OF_DOCUMENTS, "counts": OWN_OF_COUNTS, "no predictors": BARE, "interaction": WITH_CELLS,
+}  # fmt: skip

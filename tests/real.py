@@ -12,12 +12,9 @@ from bayespool.errors import InputWarning, PoolWarning
 from bayespool.pooling import read_collection
 
 POOLS: dict[str, dict[str, Any]] = {
-    "covid-round4": {"known_depth": 8, "max_holes": 0.01},
-    "dl21-passage": {"max_holes": 0},
-    "trec2-adhoc": {"max_holes": 5},
-    "trec2011-medical": {"max_holes": 0},
-    "trec8-adhoc": {"max_holes": 5},
-}
+    "covid-round4": {"known_depth": 8, "max_holes": 0.01}, "dl21-passage": {"max_holes": 0},
+    "trec2-adhoc": {"max_holes": 5}, "trec2011-medical": {"max_holes": 0}, "trec8-adhoc": {"max_holes": 5},
+}  # fmt: skip
 """The pools that figures of tests and pages are of; what is found without them is tested with the pool."""
 
 

@@ -33,17 +33,13 @@ DEPTH = 1000  # where cwl_eval ends
 
 # Ours → as ir_measures writes it, where that differs; nothing where pytrec_eval is asked itself.
 AS_IR_MEASURES = {
-    "INST@1000": "INST(max_rel=1)",
-    "INST(T=2.5)@1000": "INST(T=2.5,max_rel=1)",
+    "INST@1000": "INST(max_rel=1)", "INST(T=2.5)@1000": "INST(T=2.5,max_rel=1)",
     "INST(max_rel=3,T=3.0)@1000": "INST(T=3.0,max_rel=3)",
-    "INST(min_rel=1,max_rel=2)@1000": "INST(min_rel=1,max_rel=2)",
-    "R(rel=2)@10": "",
-    "RBP(p=0.8)": "RBP(p=0.8,rel=1)",
-    "RBP(p=0.95)": "RBP(p=0.95,rel=1)",
-    "RBP(rel=2,p=0.5)": "RBP(p=0.5,rel=2)",
-    "SDCG@10": "SDCG(max_rel=1)@10",
+    "INST(min_rel=1,max_rel=2)@1000": "INST(min_rel=1,max_rel=2)", "R(rel=2)@10": "",
+    "RBP(p=0.8)": "RBP(p=0.8,rel=1)", "RBP(p=0.95)": "RBP(p=0.95,rel=1)",
+    "RBP(rel=2,p=0.5)": "RBP(p=0.5,rel=2)", "SDCG@10": "SDCG(max_rel=1)@10",
     "SDCG@100": "SDCG(max_rel=1)@100",
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

@@ -104,13 +104,9 @@ def _toy(
     scores: bool,
 ) -> Collection:
     return build_collection(
-        toy_runs(),
-        toy_qrels({q: dict(judged) for q, judged in more}),
-        organizations=ORGANIZATIONS,
-        pooled_run_ids=pooled_run_ids,
-        pool_depth=pool_depth,
-        scores=scores,
-    )
+        toy_runs(), toy_qrels({q: dict(judged) for q, judged in more}), organizations=ORGANIZATIONS,
+        pooled_run_ids=pooled_run_ids, pool_depth=pool_depth, scores=scores,
+    )  # fmt: skip
 
 
 def ranking(collection: Collection, run_id: str, query_id: str) -> list[str]:
@@ -218,33 +214,6 @@ def _with(
     return collection, "target"
 
 
-def nothing_judged() -> tuple[Collection, str]:
-    return _with({"1": "qrstuvwxyz", "2": "qrstuvwxyz"})
-
-
-def everything_judged() -> tuple[Collection, str]:
-    judged = {"1": dict.fromkeys("eghuvwxyz", 0), "2": dict.fromkeys("mopuvwxyz", 1)}
-    return _with({"1": "eabcduvwxyz", "2": "lmoijuvwxyz"}, more=judged)
-
-
-def everything_judged_in_the_pool() -> tuple[Collection, str]:
-    """A pooled run that is short enough to be judged to its end."""
-    pool = {**_POOL, "short": {"1": "ab", "2": "ijl"}}
-    collection = from_rankings(
-        pool, _POOL_RELEVANCE, {**_POOL_ORGANIZATIONS, "short": "z"}, pooled_run_ids=tuple(pool), pool_depth=3
-    )
-    return collection, "short"
-
-
-def run_too_short() -> tuple[Collection, str]:
-    """Two documents a topic, one of them unjudged."""
-    return _with({"1": "az", "2": "zl"})
-
-
-def one_document() -> tuple[Collection, str]:
-    return _with({"1": "z", "2": "i"})
-
-
 def ties() -> tuple[Collection, str]:
     """All scores of all runs equal, so that document ids decide."""
     runs = [
@@ -252,38 +221,9 @@ def ties() -> tuple[Collection, str]:
         for run_id, topics in {**_POOL, "target": {"1": "abcdyz", "2": "ijklyz"}}.items()
     ]
     # within depth 3 then: h g f and p o n in the pool; z y d and z y l in the target
-    relevance = {"1": {"h": 1, "g": 0, "f": 2, "d": 1}, "2": {"p": 0, "o": 1, "n": 0}}
-    collection = build_collection(
-        runs,
-        qrels_from_frame(relevance),
-        organizations=_POOL_ORGANIZATIONS,
-        pooled_run_ids=tuple(_POOL),
-        pool_depth=3,
-    )
-    return collection, "target"
-
-
-def no_relevant_document_on_a_topic() -> tuple[Collection, str]:
-    relevance = {"1": dict.fromkeys("abcdf", 0), "2": _POOL_RELEVANCE["2"]}
-    return _with({"1": "ayzbw", "2": "jyzlw"}, relevance=relevance)
-
-
-def missing_topic() -> tuple[Collection, str]:
-    return _with({"1": "ayczb"})
-
-
-def cutoff_deeper_than_the_run() -> tuple[Collection, str]:
-    return _with({"1": "aybz", "2": "jiyz"})
-
-
-def cutoff_deeper_than_the_pool() -> tuple[Collection, str]:
-    """All is judged down to the pool depth, nothing below it."""
-    return _with({"1": "abcqrstuvwxyz", "2": "ijkqrstuvwxyz"})
-
-
-def shared_with_an_organization() -> tuple[Collection, str]:
-    """A pooled target: its organization's other runs are in the pool, too."""
-    return _with({"1": "z", "2": "z"})[0], "x1"
+    qrels = qrels_from_frame({"1": {"h": 1, "g": 0, "f": 2, "d": 1}, "2": {"p": 0, "o": 1, "n": 0}})
+    pool = {"organizations": _POOL_ORGANIZATIONS, "pooled_run_ids": tuple(_POOL), "pool_depth": 3}
+    return build_collection(runs, qrels, **pool), "target"
 
 
 def no_pool() -> tuple[Collection, str]:
@@ -291,39 +231,52 @@ def no_pool() -> tuple[Collection, str]:
     return _with({"1": "ayczb", "2": "jyzlw"}, pool={})
 
 
-def only_pooled_run() -> tuple[Collection, str]:
-    """The pool is the target itself; below its depth it is unjudged."""
-    collection = from_rankings(
-        {"target": {"1": "acbde", "2": "jikmn"}},
-        {"1": {"a": 1, "b": 0, "c": 2}, "2": {"i": 0, "j": 1, "k": 0}},
-        pooled_run_ids=("target",),
-        pool_depth=3,
-    )
-    return collection, "target"
-
-
 EDGE_CASES: dict[str, Callable[[], tuple[Collection, str]]] = {
     name: cache(case)
     for name, case in {
-        "nothing judged": nothing_judged,
-        "everything judged": everything_judged,
-        "everything judged in the pool": everything_judged_in_the_pool,
-        "run too short": run_too_short,
-        "one document": one_document,
+        "nothing judged": lambda: _with({"1": "qrstuvwxyz", "2": "qrstuvwxyz"}),
+        "everything judged": lambda: _with(
+            {"1": "eabcduvwxyz", "2": "lmoijuvwxyz"},
+            more={"1": dict.fromkeys("eghuvwxyz", 0), "2": dict.fromkeys("mopuvwxyz", 1)},
+        ),
+        # a pooled run that is short enough to be judged to its end
+        "everything judged in the pool": lambda: (
+            from_rankings(
+                _POOL | {"short": {"1": "ab", "2": "ijl"}},
+                _POOL_RELEVANCE,
+                {**_POOL_ORGANIZATIONS, "short": "z"},
+                pooled_run_ids=(*_POOL, "short"),
+                pool_depth=3,
+            ),
+            "short",
+        ),
+        "run too short": lambda: _with({"1": "az", "2": "zl"}),
+        "one document": lambda: _with({"1": "z", "2": "i"}),
         "ties": ties,
-        "no relevant document on a topic": no_relevant_document_on_a_topic,
-        "missing topic": missing_topic,
-        "cutoff deeper than the run": cutoff_deeper_than_the_run,
-        "cutoff deeper than the pool": cutoff_deeper_than_the_pool,
-        "shared with an organization": shared_with_an_organization,
+        "no relevant document on a topic": lambda: _with(
+            {"1": "ayzbw", "2": "jyzlw"},
+            relevance={"1": dict.fromkeys("abcdf", 0), "2": _POOL_RELEVANCE["2"]},
+        ),
+        "missing topic": lambda: _with({"1": "ayczb"}),
+        "cutoff deeper than the run": lambda: _with({"1": "aybz", "2": "jiyz"}),
+        "cutoff deeper than the pool": lambda: _with({"1": "abcqrstuvwxyz", "2": "ijkqrstuvwxyz"}),
+        # a pooled target: its organization's other runs are in the pool, too
+        "shared with an organization": lambda: (_with({"1": "z", "2": "z"})[0], "x1"),
         "no pool": no_pool,
-        "only pooled run": only_pooled_run,
+        # the pool is the target itself; below its depth it is unjudged
+        "only pooled run": lambda: (
+            from_rankings(
+                {"target": {"1": "acbde", "2": "jikmn"}},
+                {"1": {"a": 1, "b": 0, "c": 2}, "2": {"i": 0, "j": 1, "k": 0}},
+                pooled_run_ids=("target",),
+                pool_depth=3,
+            ),
+            "target",
+        ),
     }.items()
 }
 # Cases in which something is unjudged and no other run was pooled.
 WITHOUT_A_POOL = ("no pool", "only pooled run")
-# Cases whose run has nothing unjudged at any cutoff of the grid.
-FULLY_JUDGED = ("everything judged", "everything judged in the pool")
 EDGE_MEASURES = ("P@1", "P@3", "P@5", "P@10", "P(rel=2)@5")
 
 

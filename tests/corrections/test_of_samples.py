@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 import pytrec_eval
 import toys
-from corrected import close, estimate
+from corrected import INF_AP, INF_NDCG, STAT_AP, close, estimate, write_sample
 from each import cases
-from published_sample import INF_AP, INF_NDCG, STAT_AP, write_sample
 from real import read_real
 from wide import wide
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from left_out import quick_result
 
 from bayespool.collection import Collection
-from bayespool.experiments import LeaveOutResult, load_example
+from bayespool.experiments import load_example
 
 
 @pytest.fixture(autouse=True)
@@ -17,8 +16,3 @@ def _fits(fits_of_all_tests: None) -> None:
 @pytest.fixture(scope="module")
 def example() -> Collection:
     return load_example()
-
-
-@pytest.fixture(scope="module")
-def result() -> LeaveOutResult:
-    return quick_result()

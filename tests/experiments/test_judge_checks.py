@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from toys import no_pool
 
 from bayespool import check_judges
 from bayespool.collection import Collection
-from bayespool.errors import DiagnosticsWarning, InputError, OutputError
+from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.evidence.labels import grade_names
 from bayespool.experiments import JudgeCheck, load_example
 from bayespool.experiments.judge_checks import ALL_JUDGES
@@ -189,12 +188,6 @@ def test_tables_of_the_toy() -> None:
     shown = text_of(check_judges(labeled_toy(), "nDCG@3", run_ids=(), ci_prob=0.8))
     for said in ("relevance 1 or more by label", "relevance 2 or more by label", "80 %", "no run to score"):
         assert said in shown
-
-
-def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "settings.json").write_text('{"bayespool": "0", "experiment": "leave-out"}')
-    with pytest.raises(OutputError, match="holds the results of leave-out"):
-        check_judges(labeled_toy(), "P@3").save(tmp_path)
 
 
 def test_labels_of_many_values_and_of_one() -> None:

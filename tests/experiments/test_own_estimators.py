@@ -1,9 +1,11 @@
-"""Estimators of one's own in experiments and their stored folds."""
+"""Settings that experiments take, estimators of one's own among them, and their stored folds."""
 
 from __future__ import annotations
 
 import dataclasses
+import pickle
 import runpy
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,81 +13,76 @@ from typing import Any
 import numpy as np
 import pytest
 from left_out import shapes, stored
+from toys import toy_collection
 
 from bayespool.collection import Collection
-from bayespool.corrections import AsJudged, Background
+from bayespool.corrections import AsJudged, Background, Interpolated, SystemsAdjustment, TopicsAdjustment
 from bayespool.corrections.base import Corrected
 from bayespool.errors import ExperimentChangedWarning, InputError
-from bayespool.experiments import leave_out, load_example, vary_pool_width
-from bayespool.measures import Values
+from bayespool.experiments import (
+    LeaveOutSettings,
+    PoolWidthSettings,
+    leave_out,
+    load_example,
+    vary_pool_width,
+)
+from bayespool.experiments.preparing import versions_of_own
+from bayespool.measures import Estimates, Values
+
+
+def first_with(change: Callable[[Estimates], dict[str, Any]]) -> Callable[..., Any]:
+    return lambda found, _: (dataclasses.replace(found[0], **change(found[0])), *found[1:])
+
+
+def drawn(value: float, *unit: int) -> Callable[..., Any]:
+    return first_with(lambda e: {"draws": Values(np.full((5, *e.per_topic.shape), value), *unit)})
+
+
+# What an estimator makes of estimates that are as they ought to be, and what is said of it.
+ANSWERS: dict[str, tuple[Callable[..., Any], str]] = {
+    "other order": (lambda found, _: found[::-1], "'own' does not answer for P@1, P@2 in this order"),
+    "one measure": (lambda found, _: found[:1], "'own' does not answer for P@1, P@2"),
+    "a list": (lambda found, _: list(found), "'own' does not return a tuple"),
+    "shape": (first_with(lambda e: {"value": e.value[:1]}), r"value has the shape \(1,\), not \(2,\)"),
+    "no array": (first_with(lambda e: {"value": e.value.tolist()}), "value is no array"),
+    "bare draws": (
+        first_with(lambda e: {"draws": np.full((5, *e.per_topic.shape), 1)}),
+        "draws are no Values",
+    ),
+    "scores for draws": (drawn(0.5), "draws are not amounts of P@1"),
+    "another unit": (drawn(1, 7), "draws are not amounts of P@1"),
+    "too many": (drawn(6), "draws are not amounts of P@1"),
+    "one run": (
+        first_with(lambda e: {n: getattr(e, n)[:1] for n in ("run_ids", "value", "per_topic", "notes")}),
+        "'own' does not speak of the runs",
+    ),
+}
+BUGS: dict[str, tuple[Callable[..., Any], str]] = {
+    "an exception": (lambda found, _: 1 // 0, ""),
+    "writes": (lambda found, collection: collection.relevance.fill(1), ""),
+}
 
 
 @dataclass(frozen=True)
 class Own(AsJudged):
     """Answers like the lower bound, changed by ``how``."""
 
-    how: str = "as it stands"
-
-    @property
-    def name(self) -> str:
-        return "own"
+    how: str
+    name = "own"
 
     def estimate(self, collection: Collection, run_ids: Any = None, measures: Any = "P@10") -> Any:
-        found = super().estimate(collection, run_ids, measures)
-        first = found[0]
-        shape = (5, *first.per_topic.shape)
-
-        def changed(**fields: Any) -> Any:
-            return (dataclasses.replace(first, **fields), *found[1:])
-
-        match self.how:
-            case "other order of measures":
-                return found[::-1]
-            case "one measure":
-                return found[:1]
-            case "a list":
-                return list(found)
-            case "one run":
-                return super().estimate(collection, first.run_ids[:1], measures)
-            case "shape":
-                return changed(value=first.value[:1])
-            case "no array":
-                return changed(value=first.value.tolist())
-            case "scores for draws":
-                return changed(draws=Values(np.full(shape, 0.5)))
-            case "bare draws":
-                return changed(draws=np.full(shape, 1))
-            case "another unit":
-                return changed(draws=Values(np.full(shape, 1), 7))
-            case "too many":
-                return changed(draws=Values(np.full(shape, 6)))
-            case "an exception":
-                raise ZeroDivisionError("a bug")
-            case "writes":
-                collection.relevance[:] = 1
-        return found
+        return (ANSWERS | BUGS)[self.how][0](super().estimate(collection, run_ids, measures), collection)
 
 
 def test_an_answer_to_another_question_is_refused() -> None:
-    for how, message in {
-        "other order of measures": "'own' does not answer for P@1, P@2 in this order",
-        "one measure": "'own' does not answer for P@1, P@2",
-        "a list": "'own' does not return a tuple",
-        "one run": "'own' does not speak of the runs",
-        "shape": r"value has the shape \(1,\), not \(2,\)",
-        "scores for draws": "draws are not amounts of P@1",
-        "bare draws": "draws are no Values",
-        "another unit": "draws are not amounts of P@1",
-        "too many": "draws are not amounts of P@1",
-        "no array": "value is no array",
-    }.items():
+    for how, (_, message) in ANSWERS.items():
         with pytest.raises(InputError, match=message) as caught:
             leave_out(shapes(), ["P@1", "P@2"], estimators=[Own(how=how)])
         assert caught.value.__notes__ == ["by estimator 'own', leave-out of 'one'"]
 
 
 def test_an_estimator_s_own_error_says_where() -> None:
-    with pytest.raises(ZeroDivisionError, match="a bug") as caught:
+    with pytest.raises(ZeroDivisionError) as caught:
         leave_out(shapes(), "P@1", estimators=[Own(how="an exception")])
     assert caught.value.__notes__ == ["by estimator 'own', leave-out of 'one'"]
     with pytest.raises(ValueError, match="read-only"):
@@ -95,11 +92,16 @@ def test_an_estimator_s_own_error_says_where() -> None:
     assert caught.value.__notes__ == ["by estimator 'own', pool-width of 'width-2-sample-0'"]
 
 
-def test_the_estimator_of_the_documentation(tmp_path: Path) -> None:
+def run_page(heading: str, fence: str, folder: Path) -> dict[str, Any]:
     page = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
-    code = page.split("## Estimators of your own")[1].split("```python\n")[1].split("```")[0]
-    (tmp_path / "page.py").write_text(code)
-    made = runpy.run_path(str(tmp_path / "page.py"))
+    code = page.split(heading)[1].split(fence)[1].split("```")[0]
+    assert len(code.splitlines()) <= 50
+    (folder / "page.py").write_text(code)
+    return runpy.run_path(str(folder / "page.py"))
+
+
+def test_the_estimator_of_the_documentation(tmp_path: Path) -> None:
+    made = run_page("## Estimators of your own", "```python\n", tmp_path)
     found = made["result"].to_frame().set_index(["estimator", "run_id"])
     stands, corrected = found.loc["as-judged"], found.loc["share-of-residual"]
     residual = stands["bound_upper"] - stands["bound_lower"]
@@ -108,11 +110,7 @@ def test_the_estimator_of_the_documentation(tmp_path: Path) -> None:
 
 def test_the_design_of_the_documentation(tmp_path: Path) -> None:
     """Judged to half the depth newcomers lose more; the posterior sees it, and its intervals hold."""
-    page = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
-    code = page.split("## An experiment of your own")[1].split("```{code-cell} ipython3\n")[1].split("```")[0]
-    assert len(code.splitlines()) <= 50
-    (tmp_path / "page.py").write_text(code)
-    made = runpy.run_path(str(tmp_path / "page.py"))
+    made = run_page("## An experiment of your own", "```{code-cell} ipython3\n", tmp_path)
     errors = made["result"].to_frame("summary").set_index("estimator")
     whole = leave_out(load_example(), "P@10", estimators="as-judged").to_frame("summary")["bias"][0]
     assert errors.loc["as-judged", "n_runs"] == 21
@@ -182,3 +180,91 @@ def test_the_same_version_goes_on_and_another_or_none_starts_afresh(tmp_path: Pa
         mae_of(shift("1"), tmp_path / f"{i}")
         with pytest.warns(ExperimentChangedWarning, match=f"differs in {what};"):
             mae_of(other, tmp_path / f"{i}")
+
+
+def test_what_cannot_be_is_refused() -> None:
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"by": "topic"}, "by cannot be 'topic'"), ({"top": 0}, "top cannot be 0"),
+        ({"top": None}, "top cannot be None"), ({"top": float("nan")}, "top cannot be nan"),
+        ({"truth": "false"}, "truth cannot be"), ({"top_pool": "some"}, "top_pool cannot be"),
+        ({"denominator": "pool"}, "denominator cannot be"), ({"test": "sign"}, "test cannot be"),
+        ({"unseen": "all"}, "unseen cannot be"), ({"ci_prob": 1.0}, "ci_prob cannot be 1.0"),
+        ({"random_seed": -1}, "random_seed cannot be -1"), ({"estimators": []}, "no estimator given"),
+        ({"pool_depth": 0}, "pool_depth cannot be 0"), ({"n_clusters": 3}, "organizations are left out"),
+        ({"by": "cluster", "n_clusters": 1}, "n_clusters cannot be 1"),
+        ({"by": "run", "n_clusters": 3}, "runs are left out"), ({"by": "type"}, "which type is each run of"),
+        ({"by": "cluster", "top_pool": "kept"}, "top_pool 'kept'"), ({"measures": "MAP"}, "needs a cutoff"),
+        ({"run_types": {"a": "x"}}, "run_types is for types, and organizations are left out"),
+        ({"by": "type", "run_types": {"a": "x"}, "top_pool": "kept"}, "top_pool 'kept'"),
+        ({"estimators": "oracle"}, "no estimator 'oracle'"),
+        ({"estimators": "posterior-ratio", "priors": {"zzz": "Normal(0, 1)"}}, "prior 'zzz'"),
+        ({"estimators": "topics-adjustment"}, "common-topics"),
+        ({"estimators": [TopicsAdjustment(common_query_ids=("1",))]}, "common-topics"),
+        ({"depth": 5}, r"\['depth'\]; leave_out has .*top_pool.*estimators have .*draws"),
+        *(({"estimators": [x]}, "neither the name of an estimator") for x in (3, Background, object())),
+    ]  # fmt: skip
+    for options, message in refused:
+        with pytest.raises(InputError, match=message):
+            leave_out(toy_collection(), **{"measures": "P@3"} | options)
+    with pytest.raises(InputError, match=r"\['truth'\]; vary_pool_width has .*runs"):
+        vary_pool_width(load_example(), truth="full")
+
+
+def test_a_measure_may_look_as_deep_as_the_pools_and_no_deeper() -> None:
+    asked = PoolWidthSettings.of(measures="P@10", estimators="as-judged", pool_depth=10)
+    assert asked.pool_depth == 10
+    with pytest.raises(InputError, match=r"P@10 looks deeper than the pools, .* depth 9; take P@9"):
+        PoolWidthSettings.of(measures=["P@5", "P@10"], estimators="as-judged", pool_depth=9)
+
+
+def test_five_clusters_where_nothing_is_said() -> None:
+    asked = LeaveOutSettings.of(measures="P@10", estimators="as-judged", by="cluster")
+    assert asked.n_clusters == asked.describe()["n_clusters"] == 5
+    assert LeaveOutSettings.of(measures="P@10", estimators="as-judged").n_clusters is None
+
+
+def test_what_parts_depend_on() -> None:
+    asked = LeaveOutSettings.of(measures="P@10", estimators="as-judged", top=50)
+    assert "top" in asked.describe()
+    assert set(asked.describe()) - set(asked.describe_parts()) == {"top", "test", "n_clusters"}
+    kept = LeaveOutSettings.of(measures="P@10", estimators="as-judged", top=50, top_pool="kept")
+    assert kept.describe_parts()["top"] == 50
+    pools = PoolWidthSettings.of(measures=["P@5"], estimators="as-judged", widths=[2], run_types={"a": "x"})
+    assert set(pools.describe()) - set(pools.describe_parts()) == {"widths", "n_samples"}
+    assert pools.describe()["run_types"] == {"a": "x"}
+    assert pickle.loads(pickle.dumps(pools)) == pools
+
+
+def test_estimators_under_labels() -> None:
+    found = leave_out(
+        load_example(), "P@10", estimators={"paper": "background(e=0.05)", "mine": Interpolated(c=0.5)}
+    )
+    assert found.to_frame("summary")["estimator"].tolist() == ["paper", "mine"]
+    twins = ["background(e=0.05)", "background(e=0.01)", "as-judged"]
+    found = leave_out(load_example(), "P@10", estimators=twins)
+    assert found.to_frame("summary")["estimator"].tolist() == twins
+    assert found.settings.describe()["estimators"]["background(e=0.05)"]["e"] == 0.05
+    # the estimand is that of the truth
+    assert {e.estimand for _, e in found.settings.estimators} == {"pooled"}
+    with pytest.raises(InputError, match="two estimators are called 'background'"):
+        leave_out(load_example(), "P@10", estimators=[Background(e=0.1), Background(e=0.2)])
+
+
+def test_pools_that_leave_nothing() -> None:
+    no_pool = toy_collection(pooled_run_ids=(), pool_depth=0)
+    with pytest.raises(InputError, match="no pooled run to leave out"):
+        leave_out(no_pool, "P@3")
+    one = toy_collection(pooled_run_ids=("n1", "n2"))
+    with pytest.raises(InputError, match="only one organization was pooled"):
+        leave_out(one, "P@3")
+    assert len(leave_out(one, "P@3", by="run", estimators="as-judged").to_frame()) == 2
+
+
+def test_the_base_of_an_adjustment_has_a_version() -> None:
+    class Mine(Background):
+        version = "3"
+
+    base = dataclasses.dataclass(frozen=True, kw_only=True)(Mine)()
+    versions = versions_of_own([("mine", SystemsAdjustment(base=base)), ("plain", SystemsAdjustment())])
+    assert list(versions["own estimators"]) == ["base of mine"]
+    assert versions["own estimators"]["base of mine"].endswith("3")

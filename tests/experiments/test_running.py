@@ -1,28 +1,56 @@
-"""Every experiment and check on the one runner: cut off and gone on, in processes, with other settings."""
+"""Every experiment on the one runner: stored, cut off and gone on, in processes or on a cluster."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
+import mmap
+import os
+import signal
+import subprocess
+import sys
+import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import interrupted
+import numpy as np
 import pandas as pd
+import psutil
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from labeled import right_labels, with_judge
-from pairs import Pairs
+from left_out import FEW, Pairs, stored, tables
+from small import small
+from toys import toy_collection
 
-from bayespool import budgets, check_judges, leave_out
-from bayespool.errors import ExperimentChangedWarning
-from bayespool.experiments import load_example, run_design, vary_common_topics, vary_pool_width
+from bayespool import budgets, check_judges
+from bayespool.collection import Collection, add_judges
+from bayespool.corrections import Background
+from bayespool.errors import ExperimentChangedWarning, InputError, InputWarning, OutputError, WorkerError
+from bayespool.experiments import (
+    SimulationSettings,
+    leave_out,
+    load_example,
+    parallel as module,
+    run_design,
+    simulate,
+    simulate_judge,
+    storage,
+    vary_common_topics,
+    vary_pool_width,
+)
+from bayespool.experiments.parallel import check_address, completed, on_cluster
 from bayespool.report import Result
+from bayespool.tables import read_parquet
+from bayespool.tables.files import parquet_bytes
 
 DRAWN: dict[str, Any] = {"estimators": ["as-judged", "posterior-background"], "draws": 20}
-FEW: dict[str, Any] = {"draws": 20, "chains": 2}
 
 
 def left_out(**more: Any) -> Result:
@@ -54,7 +82,9 @@ def of_pairs(**more: Any) -> Result:
 
 def with_labels(**more: Any) -> Result:
     judged = with_judge(load_example(), right_labels(), "good")
-    return check_judges(judged, run_ids=(), intervals=True, model="ratio", **FEW | more)
+    return check_judges(
+        judged, run_ids=(), intervals=True, model="ratio", **{"draws": 20, "chains": 2} | more
+    )
 
 
 QUICK = [of_widths, of_common_topics]
@@ -158,3 +188,261 @@ def test_work_goes_on_after_a_cut_or_damage_and_starts_over_with_another_seed(
         found = run(folder=tmp_path, random_seed=2)
     assert not before.items() & kept_in(tmp_path).items()
     assert_same(found, run(random_seed=2))
+
+
+HERE = Path(__file__).parents[1]
+
+
+def test_setting_that_cannot_be_stored_is_named_before_any_work(tmp_path: Path) -> None:
+    def arguments(constant: Any) -> dict[str, Any]:
+        return FEW | {"estimators": {"mine": Background(e=constant)}, "folder": tmp_path / "new"}
+
+    with pytest.raises(InputError, match=r"Fraction\(1, 2\).*leave the folder out"):
+        leave_out(small(), **arguments(Fraction(1, 2)))
+    assert not (tmp_path / "new").exists()
+    leave_out(small(), **arguments(np.float32(0.5)))
+    before = stored(tmp_path / "new")
+    leave_out(small(), **arguments(0.5))  # the same number
+    assert stored(tmp_path / "new") == before
+
+
+def test_another_experiment_starts_afresh(tmp_path: Path) -> None:
+    changes: list[tuple[dict[str, Any], str]] = [
+        ({"measures": "P@2"}, "measures"), ({"estimators": "background(e=0.2)"}, "estimators"),
+        ({"truth": "full"}, "estimators, truth"), ({"random_seed": 2}, "random_seed"),
+        ({"top": 75, "top_pool": "kept"}, "top, top_pool"), ({}, "collection"),
+    ]  # fmt: skip
+    for i, (change, what) in enumerate(changes):
+        folder = tmp_path / f"{i}"
+        arguments: dict[str, Any] = {"measures": "P@3", "estimators": "background", "folder": folder}
+        leave_out(toy_collection(), **arguments)
+        before = stored(folder)
+        (folder / "folds" / "mine.parquet").write_bytes(b"not a fold")
+        other = toy_collection() if change else toy_collection(more={"1": {"l": 1}})
+        with pytest.warns(ExperimentChangedWarning, match=f"differs in {what}") as caught:
+            found = leave_out(other, **arguments | change)
+        assert len(caught) == 1
+        expected = leave_out(other, **arguments | change | {"folder": None})
+        assert tables(found) == tables(expected)
+        left = stored(folder)
+        assert left.pop("mine.parquet")  # only folds are removed
+        assert all(before.get(name) != written for name, written in left.items())
+
+
+def start(folder: Path, n_jobs: int, shared: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, str(HERE / "interrupted.py"), str(folder), str(n_jobs)],
+        env=os.environ | {"SLOW_FOLDER": str(shared)},
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+    )
+
+
+def wait_for_folds(folder: Path, process: subprocess.Popen[bytes], least: int) -> None:
+    deadline = time.monotonic() + 120
+    while not (folder / "folds").is_dir() or len(stored(folder)) < least:
+        assert process.poll() is None, "the experiment ended before it was interrupted"
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="processes are killed the POSIX way")
+def test_an_experiment_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its workers end with it. While it is at work another one in its folder is told, and changes nothing."""
+    nowhere, folder = tmp_path / "nowhere", tmp_path / "out"
+    folder.mkdir()
+    process = start(folder, 2, nowhere)
+    wait_for_folds(folder, process, 1)
+    children = psutil.Process(process.pid).children(recursive=True)
+    workers = [child for child in children if "LokyProcess" in " ".join(child.cmdline())]
+    assert len(workers) == 2
+    before = stored(folder)
+    with pytest.raises(
+        OutputError, match=f"{folder}: another process is at work there; wait until it is done"
+    ):
+        leave_out(load_example(), "P@3", estimators="background", folder=folder)
+    assert before.items() <= stored(folder).items()
+    process.kill()  # it alone
+    process.communicate()
+    _, alive = psutil.wait_procs(workers, timeout=10)
+    assert not alive
+
+    before = stored(folder)
+    assert 1 <= len(before) < 8
+    again = start(folder, 1, nowhere)
+    said = again.communicate(timeout=120)[1]
+    assert again.returncode == 0, said
+    assert len(stored(folder)) == 8
+    assert before.items() <= stored(folder).items(), "a stored fold was worked out again"
+    monkeypatch.setenv("SLOW_FOLDER", str(nowhere))
+    undisturbed = interrupted.experiment(None, 1)
+    assert (folder / "runs.csv").read_text() == undisturbed.to_frame().to_csv()
+
+
+def test_forged_folds_of_another_form_are_worked_out_again(tmp_path: Path) -> None:
+    """Their digests are right. A column that is missing, or of another fold, ended in an error of pandas."""
+    arguments: dict[str, Any] = FEW | {"estimators": "background", "folder": tmp_path}
+    expected = tables(leave_out(small(), **arguments))
+    path, other = sorted((tmp_path / "folds").iterdir())[:2]
+    of_other = read_parquet(other)
+    rows, more = read_parquet(path) or ({}, {})
+    assert of_other is not None
+    forged: list[tuple[Any, Any]] = [
+        ({name: values for name, values in rows.items() if name != "value"}, more["rest"]),
+        (rows | {"value": ["x"] * len(rows["value"])}, more["rest"]),
+        (of_other[0], more["rest"]),
+        (rows, {name: value for name, value in more["rest"].items() if name != "true_scores"}),
+        (rows, more["rest"] | {"warnings": [None]}),
+        (rows, more["rest"] | {"seconds": {"a": "b"}}),
+        (rows, []),
+    ]
+    for columns, rest in forged:
+        made = {"description": more["description"], "identity": more["identity"], "rest": rest}
+        made["digest"] = storage._digest(made, columns)
+        path.write_bytes(parquet_bytes(columns, made))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ExperimentChangedWarning)
+            assert tables(leave_out(small(), **arguments)) == expected
+        again, _ = read_parquet(path) or ({}, {})
+        assert str(again) == str(rows), "the fold was not stored anew"
+
+
+def test_a_relevance_that_nobody_gave_and_a_folder_that_cannot_be_made_are_told(tmp_path: Path) -> None:
+    with pytest.warns(InputWarning, match="relevance 7 or more"):
+        leave_out(toy_collection(), "P(rel=7)@3", estimators="background")
+    (tmp_path / "folds").write_text("a file")
+    with pytest.raises(OutputError, match="cannot be made"):
+        leave_out(toy_collection(), "P@3", estimators="background", folder=tmp_path)
+
+
+of_dask = pytest.mark.filterwarnings("default")
+Start = Callable[..., subprocess.Popen[bytes]]
+
+
+def hash_of(collection: Collection, task: str) -> tuple[str, str, int, bool]:
+    memory: object = collection.document
+    while isinstance(memory, np.ndarray):
+        memory = memory.base
+    return task, collection.fingerprint, os.getpid(), isinstance(memory, mmap.mmap)
+
+
+@pytest.mark.slow
+def test_the_collection_arrives_whole_and_once() -> None:
+    settings = SimulationSettings(n_topics=40, n_organizations=14, n_candidates=400, run_depth=300)
+    simulation = simulate(settings, random_seed=1)
+    labels = simulate_judge(simulation, quality=1.0, random_seed=1)
+    collection = add_judges(simulation.collection, {"llm": labels})
+    assert collection.fingerprint != simulation.collection.fingerprint
+    assert collection.document.nbytes > 1e6
+    found = list(completed(hash_of, collection, ["x", "y", "z"], n_jobs=2))
+    assert sorted(task for task, *_ in found) == ["x", "y", "z"]
+    assert {fingerprint for _, fingerprint, *_ in found} == {collection.fingerprint}
+    assert os.getpid() not in {pid for *_, pid, _ in found}
+    assert all(mapped for *_, mapped in found), "a large array was sent with every task"
+    assert list(completed(hash_of, collection, [], n_jobs=2)) == []
+
+
+def test_no_more_processes_than_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forty were started for eight folds."""
+    import joblib
+
+    asked: list[int] = []
+
+    class Parallel(joblib.Parallel):  # type: ignore[misc]
+        def __init__(self, **settings: Any) -> None:
+            asked.append(settings["n_jobs"])
+            super().__init__(**settings | {"n_jobs": 1})
+
+    monkeypatch.setattr(joblib, "Parallel", Parallel)
+    for n_jobs, n_tasks in ((40, 3), (2, 3), (40, 1), (1, 3), (None, 3)):
+        assert len(list(completed(hash_of, toy_collection(), ["x"] * n_tasks, n_jobs=n_jobs))) == n_tasks
+    assert asked == [3, 2, 1, 1, 1]
+    with joblib.parallel_config(n_jobs=40):
+        list(completed(hash_of, toy_collection(), ["x", "y"]))
+    assert asked[-1] == 2
+
+
+def test_a_dead_worker_has_an_error_of_its_own() -> None:
+    with pytest.raises(WorkerError, match="a worker process died"):
+        list(completed(die, toy_collection(), [1, 2], n_jobs=2))
+
+
+def die(collection: Collection, task: int) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.fixture
+def dask(tmp_path: Path) -> Iterator[Start]:
+    """Starts ``dask scheduler`` and ``dask worker``."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def command(what: str, *options: object) -> subprocess.Popen[bytes]:
+        asked = [sys.executable, "-m", "dask", what, *map(str, options)]
+        silent = subprocess.DEVNULL
+        started.append(subprocess.Popen(asked, stdout=silent, stderr=silent, cwd=tmp_path))
+        return started[-1]
+
+    yield command
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def scheduler(dask: Start, folder: Path) -> tuple[subprocess.Popen[bytes], str]:
+    """A scheduler and its address."""
+    file = folder / "scheduler.json"
+    process = dask(
+        "scheduler", "--port", 0, "--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", file
+    )
+    while not (file.exists() and file.read_text().rstrip().endswith("}")):
+        assert process.poll() is None, "no scheduler"
+        time.sleep(0.1)
+    address: str = json.loads(file.read_text())["address"]
+    return process, address
+
+
+def workers(dask: Start, address: str, n: int = 2, *, n_threads: int = 1) -> list[subprocess.Popen[bytes]]:
+    """Workers that have joined."""
+    from distributed import Client
+
+    options = ("--no-nanny", "--no-dashboard", "--nthreads", n_threads)
+    found = [dask("worker", address, *options) for _ in range(n)]
+    with Client(address) as client:  # type: ignore[no-untyped-call]
+        client.wait_for_workers(n, timeout=60)  # type: ignore[no-untyped-call]
+    return found
+
+
+@of_dask
+@pytest.mark.slow
+def test_a_killed_worker_costs_no_finished_fold(dask: Start, tmp_path: Path) -> None:
+    _, address = scheduler(dask, tmp_path)
+    first, _ = workers(dask, address)
+    done: list[int] = []
+
+    def kill(n: int, total: int) -> None:
+        done.append(n)
+        if n == 1:
+            os.kill(first.pid, signal.SIGKILL)
+
+    with on_cluster(address):
+        found = leave_out(load_example(), progress=kill, **FEW)
+    assert tables(found) == tables(leave_out(load_example(), **FEW))
+    assert done == list(range(9))
+    assert first.wait() == -signal.SIGKILL
+
+
+def test_what_is_no_address_is_refused() -> None:
+    for address in ("", "here", "10.0.0.7", "http://a:80", "a:b", "a:123456", "a b:1"):
+        with pytest.raises(InputError, match="is no address of a scheduler"):
+            check_address(address)
+
+
+@of_dask
+def test_nothing_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_TIMEOUT_SECONDS", 0.5)
+    with (
+        pytest.raises(InputError, match=r"no Dask scheduler answers at 127\.0\.0\.1:9 "),
+        on_cluster("127.0.0.1:9"),
+    ):
+        pass

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from left_out import stored
-from real import POOLS, read_real
 from small import small
 from toys import from_rankings
 
@@ -21,7 +20,6 @@ from bayespool.errors import InputError
 from bayespool.experiments import LeaveOutSeveralResult, leave_out, leave_out_several
 from bayespool.experiments.several import over_collections
 from bayespool.measures import Estimates
-from bayespool.pooling import read_collections
 from bayespool.report.reading import read_result
 
 NAN = float("nan")
@@ -113,8 +111,6 @@ def test_what_is_read_back_says_the_same(pools: LeaveOutSeveralResult, tmp_path:
         assert again.read() == pools.read()
         assert (again.notes(), again.summary(), again.title) == (pools.notes(), pools.summary(), pools.title)
         assert again.metadata["collections"] == json.loads(json.dumps(pools.metadata["collections"]))
-    for ending in ("csv", "parquet", "tex", "md", "html"):
-        pools.save(tmp_path / f"file.{ending}")
     again.write_report(tmp_path / "report.html")
     assert "number of collections where an estimator is best" in (tmp_path / "report.html").read_text("utf-8")
 
@@ -167,28 +163,3 @@ def test_what_cannot_be_left_out_is_told_with_its_collection(tmp_path: Path) -> 
     ):
         with pytest.raises(InputError, match=message):
             leave_out_several(collections)
-
-
-@pytest.mark.slow
-def test_two_real_collections(collections: Path, tmp_path: Path) -> None:
-    names = {"medical": "trec2011-medical", "trec-2": "trec2-adhoc"}
-    for name, folder in names.items():
-        lines = [f'{key} = "{collections / folder / file}"' for key, file in FILES.items()]
-        lines += [f"{key} = {value}" for key, value in {**POOLS[folder], "strict": "false"}.items()]
-        lines.append('order = "single-precision"')
-        (tmp_path / f"{name}.toml").write_text("\n".join(lines))
-    with pytest.warns():  # of lines that are skipped
-        read = read_collections([tmp_path / f"{name}.toml" for name in names])
-    asked = {"estimators": ["as-judged", "anti-precision"], "top": 75}
-    result = leave_out_several(read, "P@10", **asked)  # type: ignore[arg-type]
-    summary = result.to_frame().set_index(["collection", "estimator"])
-    for name, folder in names.items():
-        one = leave_out(read_real(collections / folder), "P@10", **asked)  # type: ignore[arg-type]
-        assert result.results[name].fingerprint == one.fingerprint
-        expected = one.to_frame("summary").set_index("estimator")["mae"]
-        assert summary.loc[name, "mae"].to_dict() == expected.to_dict()
-    rows = result.to_frame("overall").set_index("estimator")
-    assert rows.loc["anti-precision", ["n_best", "n_worst"]].tolist() == [2, 0]
-
-
-FILES = {"qrels": "qrels.txt", "pool": "runs", "organizations": "organizations.csv"}

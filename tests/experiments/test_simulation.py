@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from toys import ranking
 from bayespool.collection import Labels, Qrels
 from bayespool.errors import InputError
 from bayespool.evidence import judgment_counts, run_overlap
-from bayespool.experiments import Simulation, SimulationSettings, simulate, simulate_example, simulate_judge
+from bayespool.experiments import SimulationSettings, simulate, simulate_example, simulate_judge
 from bayespool.pooling import describe_pool, read_collection
 
 SMALL = SimulationSettings(
@@ -144,25 +143,15 @@ def test_organizations_of_a_kind_retrieve_alike_and_new_kinds_do_not() -> None:
 Labeled = dict[tuple[str, str], float]
 
 
-def by_document(labels: Labels) -> Labeled:
+def judged(**asked: Any) -> Labeled:
+    labels: Labels = simulate_judge(simulate_example(), **{"random_seed": 1, **asked})
     pairs = zip(labels.query_id.to_pylist(), labels.doc_id.to_pylist(), strict=True)
     return dict(zip(pairs, labels.label.tolist(), strict=True))
 
 
-@cache
-def truth(simulation: Simulation) -> dict[tuple[str, str], int]:
-    qrels: Qrels = simulation.truth
-    pairs = zip(qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), strict=True)
-    return dict(zip(pairs, qrels.relevance.tolist(), strict=True))
-
-
-def judged(**asked: Any) -> Labeled:
-    return by_document(simulate_judge(simulate_example(), **{"random_seed": 1, **asked}))
-
-
 @pytest.mark.parametrize("quality", [1.0, -1.5])
 def test_labels_are_as_likely_as_the_formula_says(quality: float) -> None:
-    known = truth(simulate_example())
+    known = as_dict(simulate_example().truth)
     mean = np.mean(list(known.values()))
     for grades in (2, 4):
         labels = judged(quality=quality, grades=grades)
@@ -200,13 +189,10 @@ def test_favored_documents_are_those_in_the_top_20() -> None:
 
 def test_senseless_judges_are_refused() -> None:
     refused: list[tuple[dict[str, Any], str]] = [
-        ({"grades": 1}, "not 1"),
-        ({"share": 0.0}, "not 0.0"),
-        ({"share": 1.1}, "not 1.1"),
-        ({"share": float("nan")}, "not nan"),
-        ({"quality": float("inf")}, "not inf"),
+        ({"grades": 1}, "not 1"), ({"share": 0.0}, "not 0.0"), ({"share": 1.1}, "not 1.1"),
+        ({"share": float("nan")}, "not nan"), ({"quality": float("inf")}, "not inf"),
         ({"favors": "nobody"}, "no organization 'nobody'"),
-    ]
+    ]  # fmt: skip
     for asked, reason in refused:
         with pytest.raises(InputError, match=reason):
             judged(**{"quality": 1.0, **asked})

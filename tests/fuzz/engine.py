@@ -22,8 +22,6 @@ from types import FrameType
 
 from bayespool.errors import BayespoolError
 
-__all__ = ["Outcome", "Target", "budget", "fuzz", "mutated", "peak_mib", "refused", "seed"]
-
 SECONDS_OF_AN_INPUT = 60.0  # many times what any takes, also beside other work
 MOST_MIB = 1024
 _WATCHED_TOGETHER = 20
@@ -32,14 +30,9 @@ _DEADLINE = 180.0  # seconds, of so many inputs
 
 @dataclass(frozen=True)
 class Target:
-    """What inputs are given to.
+    """What makes an input of random numbers, gives it to the package and says whether that took it.
 
-    Attributes
-    ----------
-    name : str
-    check : callable
-        Makes an input of random numbers, gives it to the package and says whether the package took it. Raises
-        AssertionError where something is wrong; any other exception is foreign, and wrong, too.
+    AssertionError is raised where something is wrong; any other exception is foreign, and wrong, too.
     """
 
     name: str
@@ -145,68 +138,15 @@ def peak_mib() -> float:
 
 
 TOKENS = [
-    *(b"", b" ", b"\t", b"\n", b"\r", b"\r\n", b"\v", b"\f", b"\0", b"\x1b[31m", b"\x85", b"\xff", b"\xe9"),
-    *(b"\xef\xbb\xbf", b"\xc2\xa0", b"\xe2\x80\x87", b"\xe2\x80\xaf", b"\xed\xa0\x80", b"\xf0\x9f\x98\x80"),
-    *(
-        b"0",
-        b"-0",
-        b"+1",
-        b"-1",
-        b"1e-3",
-        b"1e400",
-        b"-1e400",
-        b"1e-400",
-        b"0x10",
-        b"1_0",
-        b"1.",
-        b".5",
-        b".",
-    ),
-    *(
-        b"nan",
-        b"NaN",
-        b"-nan",
-        b"inf",
-        b"-Infinity",
-        b"INF",
-        b"null",
-        b"NA",
-        b"None",
-        b"true",
-        b"1,5",
-        b"1d3",
-    ),
-    *(b"32767", b"32768", b"-32768", b"-32769", b"2147483647", b"2147483648", b"9" * 30, b"1" + b"0" * 400),
-    *(
-        b'"',
-        b"''",
-        b'""',
-        b",",
-        b";",
-        b"\\",
-        b"#",
-        b"<",
-        b">",
-        b"&amp;",
-        b"<!--",
-        b"<![CDATA[",
-        b"]]>",
-        b"%s",
-    ),
-    *(
-        b"Q0",
-        b"tag",
-        b"run_id",
-        b"organization",
-        b"type",
-        b"=1+1",
-        b"@x",
-        b"../..",
-        "٣".encode(),
-        "é".encode(),
-    ),
-    *(b"\x1c", b"\x1d", b"\x1f", b"\x7f", b"\xc2\x85", b"\xe2\x80\xa8", b"0.30000000000000004", b"1e", b"e5"),
-]
+    b"", b" ", b"\t", b"\n", b"\r", b"\r\n", b"\v", b"\f", b"\0", b"\x1b[31m", b"\x85", b"\xff", b"\xe9",
+    b"\xef\xbb\xbf", b"\xc2\xa0", b"\xe2\x80\x87", b"\xe2\x80\xaf", b"\xed\xa0\x80", b"\xf0\x9f\x98\x80",
+    b"0", b"-0", b"+1", b"-1", b"1e-3", b"1e400", b"-1e400", b"1e-400", b"0x10", b"1_0", b"1.", b".5", b".",
+    b"nan", b"NaN", b"-nan", b"inf", b"-Infinity", b"INF", b"null", b"NA", b"None", b"true", b"1,5", b"1d3",
+    b"32767", b"32768", b"-32768", b"-32769", b"2147483647", b"2147483648", b"9" * 30, b"1" + b"0" * 400,
+    b'"', b"''", b'""', b",", b";", b"\\", b"#", b"<", b">", b"&amp;", b"<!--", b"<![CDATA[", b"]]>", b"%s",
+    b"Q0", b"tag", b"run_id", b"organization", b"type", b"=1+1", b"@x", b"../..", "٣".encode(), "é".encode(),
+    b"\x1c", b"\x1d", b"\x1f", b"\x7f", b"\xc2\x85", b"\xe2\x80\xa8", b"0.30000000000000004", b"1e", b"e5",
+]  # fmt: skip
 
 
 def mutated(rng: random.Random, data: bytes, *, most: int = 4) -> bytes:

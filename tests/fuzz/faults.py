@@ -31,37 +31,20 @@ from bayespool import cli
 
 NOBODY = 65534
 KINDS = ("kill", "interrupt", "full", "permission")
-_INPUT = ["--qrels", "../in/qrels.txt", "--pool", "../in/pool", "--organizations", "../in/organizations.csv"]
-_POINTS = [*_INPUT, "-m", "P@5", "--estimators", "background,interpolated"]
+_INPUT = "--qrels ../in/qrels.txt --pool ../in/pool --organizations ../in/organizations.csv"
 EXPERIMENTS = {
-    "leave-out": [*_POINTS, "--jobs", "1", "--figures", "none"],
-    "pool-width": [*_INPUT, "-m", "P@5", "--samples", "3", "--jobs", "1", "--figures", "none"],
-    "common-topics": [*_INPUT, "-m", "P@5", "--samples", "3", "--jobs", "1", "--figures", "none"],
-    "budgets": [
-        *_INPUT,
-        "-m",
-        "P@5",
-        "--strategies",
-        "take,borda",
-        "--budgets",
-        "40,80",
-        "--jobs",
-        "1",
-        "--figures",
-        "none",
-    ],
-    "impute": ["../in/new", *_INPUT, "--each-its-own", "--draws", "5"],
+    "leave-out": f"{_INPUT} -m P@5 --estimators background,interpolated --jobs 1 --figures none",
+    "pool-width": f"{_INPUT} -m P@5 --samples 3 --jobs 1 --figures none",
+    "common-topics": f"{_INPUT} -m P@5 --samples 3 --jobs 1 --figures none",
+    "budgets": f"{_INPUT} -m P@5 --strategies take,borda --budgets 40,80 --jobs 1 --figures none",
+    "impute": f"../in/new {_INPUT} --each-its-own --draws 5",
 }
-
-
-def _arguments(name: str) -> list[str]:
-    return ["bayespool", name, *EXPERIMENTS[name], "--output", "out"]
 
 
 def _run(name: str, folder: Path) -> int:
     """An experiment in this process, in a folder; its exit status."""
     os.chdir(folder)
-    sys.argv = _arguments(name)
+    sys.argv = ["bayespool", name, *EXPERIMENTS[name].split(), "--output", "out"]
     try:
         cli.main()
     except SystemExit as end:

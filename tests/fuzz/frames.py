@@ -17,71 +17,24 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 from fuzz.engine import Target, refused
-from fuzz.reference_formats import has_failures
+from fuzz.reference import has_failures
 
 from bayespool.collection import labels_from_frame, qrels_from_frame, run_from_frame
 
-__all__ = ["FRAMES"]
-
 IDS: list[Any] = [
-    "d1",
-    "d2",
-    "1",
-    "01",
-    "é",
-    " ",
-    "a b",
-    "",
-    "\ud800",
-    "\0",
-    "x" * 300,
-    1,
-    2,
-    -7,
-    10**30,
-    1.0,
-    1.5,
-]
-IDS += [
-    None,
-    True,
-    float("nan"),
-    b"d1",
-    ("a",),
-    [1],
-    np.int64(5),
-    np.float32(2),
-    np.str_("s"),
-    "\ufeffd",
-    "nan",
-]
-NUMBERS: list[Any] = [0, 1, 2, -1, 0.5, 2.0, 32767, 32768, -32768, -32769, 1e39, 1e308, 10**400, 2**63, 2**31]
-NUMBERS += [
-    math.inf,
-    -math.inf,
-    math.nan,
-    None,
-    "1",
-    "x",
-    "",
-    True,
-    b"2",
-    Fraction(1, 3),
-    [1],
-    {},
-    np.int8(3),
-    1j,
-]
+    "d1", "d2", "1", "01", "é", " ", "a b", "", "\ud800", "\0", "x" * 300, 1, 2, -7, 10**30, 1.0, 1.5, None,
+    True, float("nan"), b"d1", ("a",), [1], np.int64(5), np.float32(2), np.str_("s"), "\ufeffd", "nan",
+]  # fmt: skip
+NUMBERS: list[Any] = [
+    0, 1, 2, -1, 0.5, 2.0, 32767, 32768, -32768, -32769, 1e39, 1e308, 10**400, 2**63, 2**31, math.inf,
+    -math.inf, math.nan, None, "1", "x", "", True, b"2", Fraction(1, 3), [1], {}, np.int8(3), 1j,
+]  # fmt: skip
 FORMS = ("rows", "tuples", "nested", "pandas", "polars", "arrow", "lists")
 NAMES = {
-    "query_id": ["query_id", "qid", "q_id", "topic"],
-    "doc_id": ["doc_id", "docno", "docid", "did"],
-    "score": ["score", "sim"],
-    "relevance": ["relevance", "label", "rel", "score"],
-    "label": ["label", "relevance", "rel", "score"],
-    "rank": ["rank"],
-    "run_id": ["run_id", "run", "tag"],
-}
+    "query_id": ["query_id", "qid", "q_id", "topic"], "doc_id": ["doc_id", "docno", "docid", "did"],
+    "score": ["score", "sim"], "relevance": ["relevance", "label", "rel", "score"],
+    "label": ["label", "relevance", "rel", "score"], "rank": ["rank"], "run_id": ["run_id", "run", "tag"],
+}  # fmt: skip
 READ = {
     "score": lambda frame: run_from_frame(frame, "r"),
     "relevance": qrels_from_frame,
@@ -254,15 +207,8 @@ def _check(rng: random.Random, folder: Path) -> bool:
     if found is None:
         assert expected is None, f"refused, and it should be read: {shown}"
         return False
-    numbers = {"score": "score", "relevance": "relevance", "label": "label"}[value]
-    rows = list(
-        zip(
-            found.query_id.to_pylist(),
-            found.doc_id.to_pylist(),
-            getattr(found, numbers).tolist(),
-            strict=True,
-        )
-    )
+    read = found.query_id.to_pylist(), found.doc_id.to_pylist(), getattr(found, value).tolist()
+    rows = list(zip(*read, strict=True))
     assert expected is not None, f"taken, and it should be refused: {shown}"
     assert rows == expected, f"{rows} is not {expected}: {shown}"
     return True

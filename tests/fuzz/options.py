@@ -16,8 +16,6 @@ from fuzz.engine import Target
 from bayespool import cli
 from bayespool.cli.options import is_interruption
 
-__all__ = ["OPTIONS"]
-
 COMMANDS = {
     "score": ["{new}", "--qrels", "{qrels}", "--pool", "{pool}", "--estimators", "background"],
     "leave-out": ["--qrels", "{qrels}", "--pool", "{pool}", "--estimators", "background"],
@@ -26,140 +24,25 @@ COMMANDS = {
     "budgets": ["--qrels", "{qrels}", "--pool", "{pool}", "--budgets", "4,8", "-m", "P@3"],
 }
 # Options of several commands; one that a command lacks has to be refused like any other slip of the pen.
-NAMES = ["--measures", "-m", "--estimators", "--known-depth", "--max-holes", "--pooled-runs", "--negative"]
-NAMES += [
-    "--pool-strategy",
-    "--pool-budget",
-    "--pool-depth",
-    "--pool-shares",
-    "--pool-rel",
-    "--order",
-    "--run-id",
-    "--top",
-]
-NAMES += [
-    "--max-file-size",
-    "--seed",
-    "--random-seed",
-    "--ci-prob",
-    "--columns",
-    "--sort",
-    "--output",
-    "-o",
-    "--prior",
-]
-NAMES += [
-    "--organizations",
-    "--unpool",
-    "--unpool-by",
-    "--judge",
-    "--own-judgments",
-    "--figure",
-    "--by",
-    "--truth",
-]
-NAMES += [
-    "--strategies",
-    "--budget",
-    "--budgets",
-    "--type",
-    "--test",
-    "--jobs",
-    "--engine",
-    "--estimand",
-    "--draws",
-]
-NAMES += ["--lenient", "--per-topic", "--json", "--quiet", "--each-its-own", "--nonsense", "-z", "--", "-"]
+NAMES = [
+    "--measures", "-m", "--estimators", "--known-depth", "--max-holes", "--pooled-runs", "--negative",
+    "--pool-strategy", "--pool-budget", "--pool-depth", "--pool-shares", "--pool-rel", "--order", "--run-id",
+    "--top", "--max-file-size", "--seed", "--random-seed", "--ci-prob", "--columns", "--sort", "--output",
+    "-o", "--prior", "--organizations", "--unpool", "--unpool-by", "--judge", "--own-judgments", "--figure",
+    "--by", "--truth", "--strategies", "--budget", "--budgets", "--type", "--test", "--jobs", "--engine",
+    "--estimand", "--draws", "--lenient", "--per-topic", "--json", "--quiet", "--each-its-own", "--nonsense",
+    "-z", "--", "-",
+]  # fmt: skip
 VALUES = [
-    "",
-    "0",
-    "1",
-    "-1",
-    "2",
-    "10",
-    "3.5",
-    "nan",
-    "inf",
-    "1e9",
-    "99999999999999999999",
-    "x",
-    "P@5",
-    "P@0",
-    "nDCG@3",
-]
-VALUES += [
-    "P@99999999999",
-    "P@٣",
-    "P@-1",
-    "P(rel=)@5",
-    "P(rel=2)@3",
-    "RBP(p=1.5)@3",
-    "RBP(p=0.8)@3",
-    "AP",
-    "P@5,nDCG@5",
-]
-VALUES += [
-    "background(e=0.3)",
-    "background(e=nan)",
-    "background(e=)",
-    "background(",
-    "as-judged,upper-bound",
-    "no-such",
-]
-VALUES += [
-    "systems-adjustment",
-    "rrf(k=60)",
-    "take",
-    "take(",
-    "depth",
-    "global",
-    "equal",
-    "organization",
-    "run",
-    "tag",
-]
-VALUES += [
-    "a",
-    "a,b",
-    "a,,b",
-    "auto",
-    "manual",
-    "../..",
-    "/dev/null",
-    "/nowhere/x",
-    "~nobody/x",
-    "*",
-    "[",
-    "irds:x",
-    "a\x1b[31m",
-]
-VALUES += [
-    "\udcff",
-    "é",
-    "日本",
-    " ",
-    "\n",
-    "a=b",
-    "=",
-    "{pool}",
-    "{qrels}",
-    "{new}",
-    "{types}",
-    "{list}",
-    "score",
-    "rank",
-    "all",
-]
-VALUES += [
-    "lower,mean",
-    "listed",
-    "skipping",
-    "Normal(0,1)",
-    "mu=Normal(0,1e308)",
-    "(" * 500,
-    "9" * 5000,
-    "x" * 70000,
-]
+    "", "0", "1", "-1", "2", "10", "3.5", "nan", "inf", "1e9", "99999999999999999999", "x", "P@5", "P@0",
+    "nDCG@3", "P@99999999999", "P@٣", "P@-1", "P(rel=)@5", "P(rel=2)@3", "RBP(p=1.5)@3", "RBP(p=0.8)@3", "AP",
+    "P@5,nDCG@5", "background(e=0.3)", "background(e=nan)", "background(e=)", "background(",
+    "as-judged,upper-bound", "no-such", "systems-adjustment", "rrf(k=60)", "take", "take(", "depth", "global",
+    "equal", "organization", "run", "tag", "a", "a,b", "a,,b", "auto", "manual", "../..", "/dev/null",
+    "/nowhere/x", "~nobody/x", "*", "[", "irds:x", "a\x1b[31m", "\udcff", "é", "日本", " ", "\n", "a=b", "=",
+    "{pool}", "{qrels}", "{new}", "{types}", "{list}", "score", "rank", "all", "lower,mean", "listed",
+    "skipping", "Normal(0,1)", "mu=Normal(0,1e308)", "(" * 500, "9" * 5000, "x" * 70000,
+]  # fmt: skip
 OUTPUTS = ["out", "out.csv", "out.json", "out.parquet", "out.pdf", "out.xyz", "a/b"]
 NEVER = {"--draws", "--engine", "--jobs", "--judge"}  # where most values are fine and take long
 

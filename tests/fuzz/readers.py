@@ -22,8 +22,6 @@ from fuzz.engine import Target, mutated, refused
 from bayespool import collection as trec
 from bayespool.errors import InputError
 
-__all__ = ["READERS"]
-
 MIB = 1 << 20
 NAMES = ["a", "b", "doc-7", "d1", "d2", "é", "ü-3", "1", "01", "nan", "NULL", "x" * 40, "日本", "a\u2028b"]
 XML_TEXTS = ["north", "&amp;", "<!-- c -->s", "<b>x</b>", "&b;", ""]
@@ -54,11 +52,8 @@ def _lines(rng: random.Random, kind: str) -> bytes:
 def _of_other_tools(rng: random.Random, kind: str) -> bytes:
     """A file of named columns, of two to five columns, with comments, or with levels of NTCIR."""
     value = {"run": "score", "qrels": "rel", "labels": "label"}[kind]
-    names = [
-        rng.choice(["query-id", "qid", "Topic", "query"]),
-        rng.choice(["corpus-id", "docno", "doc"]),
-        value,
-    ]
+    topics, documents = ["query-id", "qid", "Topic", "query"], ["corpus-id", "docno", "doc"]
+    names = [rng.choice(topics), rng.choice(documents), value]
     style = rng.choice(["named", "named", "three", "three", "two", "four", "five", "trec"])
     delimiter = rng.choice(["\t", ",", ";", " "])
     levels = kind == "qrels" and rng.random() < 0.2
@@ -90,10 +85,8 @@ def _of_other_tools(rng: random.Random, kind: str) -> bytes:
 
 
 def _csv(rng: random.Random, value: str) -> bytes:
-    header = [
-        rng.choice(["run_id", "run_id", "run", "tag", "Run_ID"]),
-        rng.choice([value, value, value.upper()]),
-    ]
+    run = rng.choice(["run_id", "run_id", "run", "tag", "Run_ID"])
+    header = [run, rng.choice([value, value, value.upper()])]
     rows = [header] + [
         [f"r{i}", rng.choice(["north", "Univ. of X, Y", 'a "b"', "é"])] for i in range(rng.randint(1, 6))
     ]
@@ -125,14 +118,10 @@ def _compressed(rng: random.Random, data: bytes) -> bytes:
         return data
     if which < 0.0005:
         data = data + b"\n" * (2 * MIB)  # over the limit that is set
-    compress: Callable[[bytes], bytes] = rng.choice(
-        [
-            lambda d: gzip.compress(d, 1),
-            lambda d: lzma.compress(d, preset=0),
-            bz2.compress,
-            zstandard.ZstdCompressor().compress,
-        ]
-    )
+    compress: Callable[[bytes], bytes] = rng.choice([
+        lambda d: gzip.compress(d, 1), lambda d: lzma.compress(d, preset=0), bz2.compress,
+        zstandard.ZstdCompressor().compress,
+    ])  # fmt: skip
     half = rng.randint(0, len(data)) if rng.random() < 0.3 else len(data)
     made = compress(data[:half]) + (compress(data[half:]) if half < len(data) else b"")
     if rng.random() < 0.3:
@@ -210,11 +199,8 @@ def _check_values(rng: random.Random, folder: Path, *, kind: str, reader: str, v
 def _check_organizations(rng: random.Random, folder: Path) -> bool:
     made = _xml(rng) if rng.random() < 0.4 else _csv(rng, "organization")
     path, data = _written(rng, folder, made)
-    return _agree(
-        lambda: list(trec.read_organizations(path, max_file_size=1).items()),
-        lambda: list(reference.organizations(data).items()),
-        data,
-    )
+    read = partial(trec.read_organizations, path, max_file_size=1)
+    return _agree(lambda: [*read().items()], lambda: [*reference.organizations(data).items()], data)
 
 
 def _check_run_types(rng: random.Random, folder: Path) -> bool:

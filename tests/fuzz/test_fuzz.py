@@ -1,15 +1,22 @@
-"""Mutated inputs end in a result or in an error of ours; `make fuzz` takes fifty thousand of them."""
+"""Mutated inputs and faults end in a result or in an error of ours; `make fuzz` takes many more."""
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from commands import Outcome
 from fuzz import readers, reference
 from fuzz.__main__ import SHARES, TARGETS
 from fuzz.engine import MOST_MIB, Target, budget, fuzz, mutated, peak_mib, refused
+from fuzz.faults import EXPERIMENTS
+from small import small_simulation
 
 from bayespool.collection import Qrels, read_qrels
 from bayespool.errors import InputError
@@ -34,9 +41,6 @@ def test_shares_of_all_targets_are_the_whole() -> None:
     assert sum(SHARES.values()) == pytest.approx(1)
     assert MOST_MIB == 1024
     assert peak_mib() > 10
-
-
-# --- the fuzzer finds what there is to find -----------------------------------------------------------------
 
 
 def test_foreign_errors_hangs_and_failed_assertions_are_found(
@@ -85,9 +89,6 @@ def test_a_reader_that_reads_wrong_is_found(tmp_path: Path, monkeypatch: pytest.
     assert all(": AssertionError: " in line for line in outcome.found)
 
 
-# --- the second reading -------------------------------------------------------------------------------------
-
-
 def test_second_reading_imports_nothing_of_the_package() -> None:
     text = Path(reference.__file__).read_text(encoding="utf-8")
     assert "import bayespool" not in text
@@ -105,3 +106,62 @@ def test_second_reading_by_hand() -> None:
     assert reference.organizations(b'Tag,note,organization\na,,"X, ""Y"""\n') == {"a": 'X, "Y"'}
     with pytest.raises(reference.Refused):
         reference.run_types(b"run,type\na,x\na,y\n")
+
+
+TESTS = Path(__file__).parents[1]
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes are killed, and limited, the POSIX way")
+
+
+def faults(number: int, kinds: str, experiments: str = ",".join(EXPERIMENTS)) -> str:
+    """What `fuzz.faults` prints at the end, in a process that starts no thread before it forks."""
+    more = os.pathsep.join(filter(None, (str(TESTS), str(TESTS.parent), os.environ.get("PYTHONPATH"))))
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "fuzz.faults", "--faults", str(number)),
+            *("--kinds", kinds, "--experiments", experiments),
+        ],
+        env=os.environ | {"PYTHONPATH": more},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=1200,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-6000:]
+    return done.stdout.splitlines()[-1]
+
+
+@pytest.mark.slow
+@pytest.mark.at_a_desk
+@pytest.mark.parametrize(
+    ("kind", "full"), [("kill", 50), ("interrupt", 20), ("full", 20), ("permission", 20)]
+)
+def test_many_faults_over_all_experiments(
+    kind: str, full: int, repetitions: Callable[[int, int], int]
+) -> None:
+    n = repetitions(full, len(EXPERIMENTS))
+    assert faults(n, kind).startswith(f"{n} faults ({kind}) over leave-out, pool-width, ")
+
+
+def test_disk_that_is_really_full(run: Callable[..., Outcome], tmp_path: Path) -> None:
+    """A file system of some pages, where a superuser may make one."""
+    if sys.platform != "linux" or os.getuid() != 0:
+        pytest.skip("only the superuser of a Linux makes a file system")
+    place = tmp_path / "small"
+    place.mkdir()
+    small_simulation().write(tmp_path / "in")
+    files = ("--qrels", tmp_path / "in" / "qrels.txt", "--pool", tmp_path / "in" / "pool")
+    asked = ("-m", "P@5", "--estimators", "background", "--jobs", 1, "--figures", "none")
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(place)], capture_output=True, check=False
+    )
+    if mounted.returncode != 0:
+        pytest.skip("this superuser may not make a file system")
+    try:
+        done = run("leave-out", *files, *asked, "--output", place / "out")
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+    assert done.status == 1, done.err
+    assert done.err.splitlines()[-1].startswith("error: "), done.err
+    assert "No space left on device" in done.err.splitlines()[-1]
+    assert "Traceback" not in done.err

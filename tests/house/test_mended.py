@@ -15,7 +15,7 @@ MENDED = {
     "test_what_is_no_file",
     "a million documents in one topic of one run: 45 s, 4.4 GB": "collection/test_rankings.py::"
     "test_one_long_topic_takes_the_memory_of_its_documents test_a_dense_array_that_is_too_large_is_refused",
-    "--jobs 40 for eight folds: forty processes": "experiments/test_parallel.py::"
+    "--jobs 40 for eight folds: forty processes": "experiments/test_running.py::"
     "test_no_more_processes_than_tasks",
     "more jobs than cores: no word": "cli/test_leave_out.py::test_more_jobs_than_cores_are_told",
     "a file name that is not UTF-8: UnicodeEncodeError; escapes: raw on the terminal; > /dev/full: a "

@@ -100,7 +100,7 @@ FAULTS = (
         "options.py",
         '("above", self.above, operator.gt)',
         '("above", self.above, operator.ge)',
-        "test_options.py experiments/test_settings.py",
+        "test_options.py experiments/test_own_estimators.py",
         "an interval of probability 0 is taken",
     ),
     Fault(

@@ -196,7 +196,7 @@ FAULTS = (
         "experiments/grading.py",
         "    graded = rows[open_]\n",
         "    graded = rows\n",
-        "experiments/test_grading.py",
+        "experiments/test_checks.py",
         "intervals look narrower, and better, for runs that need none",
     ),
     Fault(
@@ -212,7 +212,7 @@ FAULTS = (
         "experiments/budget_results.py",
         'frame["mean"] < frame.join',
         'frame["mean"] <= frame.join',
-        "experiments/test_budgeting.py",
+        "experiments/test_random_pools.py",
         "a strategy that ties with the first one is said to be better",
     ),
     Fault(
@@ -220,7 +220,7 @@ FAULTS = (
         "experiments/storage.py",
         "if _NAME.fullmatch(p.name) and p.is_file()}",
         "if p.is_file()}",
-        "experiments/test_storage.py",
+        "experiments/test_running.py",
         "an experiment removes the user's files from its folder",
     ),
     Fault(
@@ -244,7 +244,7 @@ FAULTS = (
         "experiments/leaving_out.py",
         "{c.name: c.run_ids for c in self.clusters if not c.stays}",
         "{c.name: c.run_ids for c in self.clusters}",
-        "experiments/test_clusters.py",
+        "experiments/test_leaving_out.py",
         "clusters that are too small or too large to be left out are left out and reported",
     ),
 )

@@ -204,7 +204,7 @@ FAULTS = (
         "posterior/steps.py",
         "sigma * np.sqrt(1 + (1 / n_organizations if n_organizations else 0))",
         "sigma * 1.0",
-        "posterior/test_effects.py",
+        "posterior/test_distance.py",
         "intervals of new runs are too narrow",
     ),
     Fault(
@@ -212,7 +212,7 @@ FAULTS = (
         "posterior/drawing.py",
         "                    rest[i, j] /= p\n",
         "                    rest[i, j] *= p\n",
-        "posterior/test_drawing.py",
+        "posterior/test_completion.py",
         "too many documents are highly relevant",
     ),
     Fault(
@@ -220,7 +220,7 @@ FAULTS = (
         "posterior/mixtures.py",
         "    if not problem.asked.given:\n        effect = effect + shift\n",
         "    effect = effect + shift\n",
-        "posterior/test_effects.py",
+        "posterior/test_distance.py",
         "a sensitivity check shifts levels that it should leave alone",
     ),
     Fault(
@@ -236,7 +236,7 @@ FAULTS = (
         "posterior/mixtures.py",
         "(weight[:, None] * share).sum(axis=0)",
         "share.sum(axis=0)",
-        "experiments/test_predictions.py",
+        "experiments/test_checks.py",
         "an organization of many runs decides which model counts",
     ),
     Fault(
@@ -244,7 +244,7 @@ FAULTS = (
         "posterior/mixtures.py",
         "np.random.SeedSequence([random_seed, depth, rung.above_floor])",
         "np.random.SeedSequence([depth, rung.above_floor])",
-        "posterior/test_mixtures.py",
+        "posterior/test_selection.py",
         "another seed gives the same fit, and Monte-Carlo error is not seen",
     ),
     Fault(
@@ -252,7 +252,7 @@ FAULTS = (
         "posterior/unknowns.py",
         "keys = by_name[run], rank, pooled[run], rank > credit, pair",
         "keys = rank, by_name[run], pooled[run], rank > credit, pair",
-        "posterior/test_unknowns.py",
+        "posterior/test_completion.py",
         "an unjudged document has the effect of the wrong run",
     ),
     Fault(
@@ -260,7 +260,7 @@ FAULTS = (
         "posterior/distance.py",
         "share[np.arange(len(index)), own] = 1 / np.bincount(own)[own]",
         "share[np.arange(len(index)), own] = 1",
-        "posterior/test_kinds.py",
+        "posterior/test_distance.py",
         "kinds hang on how many runs an organization submitted",
     ),
     Fault(
@@ -292,7 +292,7 @@ FAULTS = (
         "scoring/settings.py",
         'return {"estimand": self.estimand, "random_seed": self.random_seed}',
         'return {"estimand": self.estimand}',
-        "scoring/test_scoring.py",
+        "scoring/test_estimators.py",
         "random_seed changes nothing",
     ),
     Fault(
@@ -316,7 +316,7 @@ FAULTS = (
         "scoring/judging_influence.py",
         "self.covariance -= share[:, None] * row",
         "self.covariance += share[:, None] * row",
-        "scoring/test_judging_influence.py",
+        "scoring/test_judging.py",
         "documents are chosen that say what is known already",
     ),
     Fault(
@@ -324,7 +324,7 @@ FAULTS = (
         "scoring/judging_influence.py",
         "at_first, later = np.sqrt(before), np.sqrt(left)",
         "at_first, later = before, left",
-        "scoring/test_judging_influence.py",
+        "scoring/test_judging.py",
         "judging is said to be done long before it is",
     ),
     Fault(
@@ -332,7 +332,7 @@ FAULTS = (
         "experiments/grading.py",
         "below, equal = (draws < observed).mean(axis=0),",
         "below, equal = (draws <= observed).mean(axis=0),",
-        "experiments/test_grading.py",
+        "experiments/test_checks.py",
         "PIT values go beyond 1, and calibrated models look wrong",
     ),
     Fault(
@@ -340,7 +340,7 @@ FAULTS = (
         "experiments/predictions.py",
         "deal_folds(len(hidden.organizations), n_folds) != f)",
         "deal_folds(len(hidden.organizations), n_folds) != -1)",
-        "experiments/test_predictions.py",
+        "experiments/test_checks.py",
         "models are graded on judgments that they were fitted to",
     ),
     Fault(
@@ -348,7 +348,7 @@ FAULTS = (
         "experiments/predictions.py",
         "np.flatnonzero(np.isfinite(densities).all(axis=1) & ~mine)",
         "np.flatnonzero(np.isfinite(densities).all(axis=1))",
-        "experiments/test_predictions.py experiments/test_checks.py",
+        "experiments/test_checks.py",
         "the combined model is graded on what its weights were chosen by",
     ),
     Fault(
@@ -372,7 +372,7 @@ FAULTS = (
         "posterior/another_assessor.py",
         "        alone = organization >= 0\n",
         "        alone = np.zeros(len(organization), dtype=bool)\n",
-        "posterior/test_another_assessor.py",
+        "posterior/test_second_judges.py",
         "a new run with bad documents is scored too high by another assessor",
     ),
     Fault(
@@ -388,7 +388,7 @@ FAULTS = (
         "posterior/another_assessor.py",
         "                block[:, np.flatnonzero(decided >= 0)] = decided[decided >= 0]\n",
         "                _ = decided\n",
-        "posterior/test_another_assessor.py",
+        "posterior/test_second_judges.py",
         "documents that both assessors judged get a level by chance",
     ),
 )

@@ -12,7 +12,7 @@ FAULTS = (
         "auditing/sequences.py",
         "l0, l1, total = level[known[t]], slope[known[t]], 0.0",
         "l0, l1, total = level[t], slope[t], 0.0",
-        "auditing/test_sequences.py",
+        "auditing/test_urns.py",
         "documents of a batch are drawn with what their own batch's judgments say",
     ),
     Fault(
@@ -20,7 +20,7 @@ FAULTS = (
         "auditing/certificates.py",
         'for name, what in (("urn_digest", "what is drawn from"), ("digest", "the judgments and settings")):',
         'for name, what in (("urn_digest", "what is drawn from"),):',
-        "auditing/test_certificates.py",
+        "auditing/test_auditing.py",
         "a changed relevance of the same worth is verified",
     ),
     Fault(
@@ -28,7 +28,7 @@ FAULTS = (
         "auditing/leaders.py",
         "ci_prob=1 - (1 - self.ci_prob) / len(self.urns),",
         "ci_prob=self.ci_prob,",
-        "auditing/test_leaders.py",
+        "auditing/test_auditing.py",
         "intervals of the leader's differences hold one by one, not together",
     ),
     Fault(
@@ -92,7 +92,7 @@ FAULTS = (
         "experiments/leaving_out.py",
         "n_kept = int(top / 100 * n_runs + 0.5)",
         "n_kept = int(top / 100 * n_runs)",
-        "experiments/test_folds.py",
+        "experiments/test_leaving_out.py",
         "a run fewer is reported than the paper reports",
     ),
     Fault(
@@ -100,7 +100,7 @@ FAULTS = (
         "experiments/grading.py",
         "distance / n_draws - spread / n_draws**2",
         "distance / n_draws - spread / (n_draws * max(n_draws - 1, 1))",
-        "experiments/test_grading.py",
+        "experiments/test_checks.py",
         "the CRPS is another one than is documented",
     ),
     Fault(
@@ -108,7 +108,7 @@ FAULTS = (
         "experiments/storage.py",
         "if not is_whole or digest != _digest(metadata, rows):",
         "if not is_whole:",
-        "experiments/test_storage.py experiments/test_running.py",
+        "experiments/test_running.py",
         "a file that was changed counts as a finished fold",
     ),
     Fault(
@@ -116,7 +116,7 @@ FAULTS = (
         "experiments/storage.py",
         '        "collection": collection.fingerprint,\n',
         "",
-        "experiments/test_storage.py",
+        "experiments/test_running.py",
         "results of one collection are reported as another's",
     ),
     Fault(
@@ -132,7 +132,7 @@ FAULTS = (
         "experiments/resampling.py",
         "others = [unit for unit in drawn_from if unit != unit_of[first]]",
         "others = list(drawn_from)",
-        "experiments/test_pool_width.py",
+        "experiments/test_random_pools.py",
         "runs are scored as new on pools that they made",
     ),
     Fault(
@@ -140,7 +140,7 @@ FAULTS = (
         "experiments/grading.py",
         "estimates.std * n_all / n_topics",
         "estimates.std",
-        "experiments/test_grading.py",
+        "experiments/test_checks.py",
         "standard errors have another denominator than the scores",
     ),
     Fault(
@@ -148,7 +148,7 @@ FAULTS = (
         "experiments/settings.py",
         "if pool_depth is not None and deepest.cutoff > pool_depth:",
         "if pool_depth is not None and deepest.cutoff >= pool_depth:",
-        "experiments/test_settings.py experiments/test_preparing.py",
+        "experiments/test_own_estimators.py",
         "P@10 is refused on pools of depth 10",
     ),
     Fault(
@@ -172,7 +172,7 @@ FAULTS = (
         "report/reading.py",
         "table = read_frame(content) if digest(content) == written else None",
         "table = read_frame(content)",
-        "scoring/test_stored.py",
+        "scoring/test_scores.py",
         "a table that somebody changed is read as the result",
     ),
     Fault(

@@ -1,23 +1,147 @@
-"""Completions: one relevance per document and draw, whoever asks, and everything computed from it."""
+"""Completions: what is unknown, drawn level by level, and how far that is what was found."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
-from completed import completed
+from completed import NO_FIT, completed, toy
 from fits import TARGETS
 from graded_example import graded_example
 from scipy import stats
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from bayespool.collection import qrels_from_frame
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import ranked_levels, tally_of
 from bayespool.experiments import load_example
 from bayespool.measures import MEASURES, parse_measure
-from bayespool.posterior import PosteriorEstimator, complete, completion
+from bayespool.posterior import (
+    Completion,
+    FittedModel,
+    Rung,
+    RungPosterior,
+    ScoringProblem,
+    complete,
+    completion,
+    find_unknowns,
+)
+from bayespool.posterior.drawing import climb, count_levels
+from bayespool.posterior.steps import levels_of, rungs_of
+from bayespool.posterior.unknowns import find_places
+from bayespool.scoring import score
+
+
+def test_unknowns_are_each_once_and_credited_to_the_best_rank() -> None:
+    unknowns = find_unknowns(toy(), ("one", "two"), 5)
+    found = [
+        (unknowns.collection.doc_id(pair), unknowns.run_ids[run], int(rank))
+        for pair, run, rank in zip(unknowns.pair, unknowns.run, unknowns.rank, strict=True)
+    ]
+    # q stands second in both: the run that comes first by name has it
+    assert found == [
+        *[("q", "one", 2), ("r", "one", 3), ("s", "two", 1), ("v", "two", 4), ("w", "two", 5)],
+        *[("t", "one", 2), ("u", "one", 3)],
+    ]
+    assert unknowns.start.tolist() == [0, 5, 7]
+    assert unknowns.doc_ids(1) == ["t", "u"]
+
+
+def test_reach_ends_at_the_depth_and_for_the_pooled_estimand_at_the_pool() -> None:
+    assert len(find_unknowns(toy(), ("one",), 2)) == 2  # q and t
+    assert len(find_unknowns(toy(), ("one",), 5)) == 5
+    assert len(find_unknowns(toy(), ("two",), 5, "pooled")) == 3  # s, q and t
+    assert len(find_unknowns(toy(), ("x",), 3)) == 0
+    assert len(find_unknowns(toy(), ("x",), 5)) == 4  # d e and l m
+
+
+def test_places_are_in_the_order_of_documents_ranks_and_runs() -> None:
+    places = find_places(find_unknowns(toy(), ("two", "one"), 3), 5)
+    found = [
+        (int(d), ("two", "one")[r], int(k))
+        for d, r, k in zip(places.document, places.run, places.rank, strict=True)
+    ]
+    # q r s of topic 1, t u of topic 2; v and w lie beyond rank 3
+    assert found == [
+        *[(0, "one", 2), (0, "two", 2), (1, "one", 3), (2, "two", 1), (2, "one", 4)],
+        *[(3, "one", 2), (3, "two", 2), (4, "one", 3)],
+    ]
+    assert places.start.tolist() == [0, 2, 3, 5, 7, 8]
+    second = places.of(slice(1, 3))
+    assert second.document.tolist() == [0, 1, 1]
+    assert second.start.tolist() == [0, 1, 3]
+
+
+def test_each_document_is_drawn_with_its_chance() -> None:
+    chances = {"q": 0.3, "r": 0.9, "s": 0.05, "v": 0.5, "w": 0.999, "t": 0.001, "u": 0.7}
+    n, of_pair = 40_000, toy()
+
+    def log_odds(_: np.ndarray, __: int, pairs: np.ndarray) -> np.ndarray:
+        p = np.array([chances[of_pair.doc_id(pair)] for pair in pairs])
+        return np.log(p / (1 - p))
+
+    found = completed(log_odds, n)
+    drawn = np.hstack([found.block(0), found.block(1)]).astype(float)
+    p = np.array([chances[d] for t in (0, 1) for d in found.unknowns.doc_ids(t)])
+    assert (np.abs(drawn.mean(axis=0) - p) < 5 * np.sqrt(p * (1 - p) / n) + 1e-9).all()
+    some = (p > 0.01) & (p < 0.99)
+    correlation = np.corrcoef(drawn[:, some], rowvar=False)
+    assert np.abs(correlation - np.eye(some.sum())).max() < 5 / np.sqrt(n)
+    # nor does a draw tell the next one
+    lagged = [np.corrcoef(drawn[1:, j], drawn[:-1, j])[0, 1] for j in np.flatnonzero(some)]
+    assert np.abs(lagged).max() < 5 / np.sqrt(n)
+
+
+def test_shared_document_has_one_relevance_in_a_draw() -> None:
+    """``one`` and ``two`` share q, s and t: their totals differ by r, u, v and w only."""
+    (values,) = completed(0.0, 20_000).evaluate("P@5")
+    known = np.array([[1, 0], [1, 2]])
+    added = values.amount - known
+    assert values.unit == 5
+    assert added.min(axis=(0, 2)).tolist() == [0, 0]
+    assert added.max(axis=0).tolist() == [[3, 2], [4, 1]]
+    difference = added[:, 1, 0] - added[:, 0, 0]
+    assert set(difference.tolist()) == {-1, 0, 1, 2}  # v + w − r
+    assert difference.var() == pytest.approx(0.75, rel=0.05)
+    assert np.cov(added[:, :, 0], rowvar=False)[0, 1] == pytest.approx(0.5, abs=0.03)  # q and s
+
+
+@pytest.mark.parametrize("scale", [0.0, 2.0])
+def test_effect_of_organization_and_topic_is_shared_by_its_documents(scale: float) -> None:
+    """q, r and s of ``one`` on topic 1, t and u on topic 2: moments by Gauss and Hermite. Chances are the
+    means over the effect, nearer to a half than expit(η).
+    """
+    n = 40_000
+    node, share = np.polynomial.hermite_e.hermegauss(61)
+    share = share / share.sum()
+    p = expit(-1.0 + scale * node)
+    mean = share @ p
+    spread = share @ p**2 - mean**2
+    assert (mean > expit(-1.0) + 0.01) == (scale > 0)
+    drawn = completed(-1.0, n, ("one",), scale=scale).evaluate("P@5")[0].amount[:, 0]
+    for topic, (known, m) in enumerate(((1, 3), (0, 2))):
+        variance = m * mean * (1 - mean) + m * (m - 1) * spread
+        amount = drawn[:, topic]
+        assert amount.mean() == pytest.approx(known + m * mean, abs=4.5 * np.sqrt(variance / n))
+        assert amount.var() == pytest.approx(variance, rel=0.04)
+    assert abs(np.corrcoef(drawn, rowvar=False)[0, 1]) < 4.5 / np.sqrt(n)
+
+
+def test_a_document_climbs_by_what_is_left_of_its_number() -> None:
+    """Chances of ¼ and then ½: below 1/4 at the next level, below 1/8 at the one after it."""
+    rest = np.array([[0.05, 0.2, 0.3, 0.05]])
+    level = np.array([[1, 1, 1, 0]], dtype=np.uint8)
+    climb(np.full((1, 4), logit(0.25)), 1, rest, level)
+    assert level.tolist() == [[2, 2, 1, 0]]
+    assert rest[0] == pytest.approx([0.2, 0.8, 0.3, 0.05])
+    climb(np.zeros((1, 4)), 2, rest, level)
+    assert level.tolist() == [[3, 2, 1, 0]]
+    assert rest[0] == pytest.approx([0.4, 0.8, 0.3, 0.05])
+    tally = np.zeros((1, 3), dtype=np.int64)
+    count_levels(level, np.array([True, True, False, True]), tally)
+    assert tally.tolist() == [[0, 1, 1]]
 
 
 def test_other_runs_chunks_and_measures_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,9 +156,6 @@ def test_other_runs_chunks_and_measures_change_nothing(monkeypatch: pytest.Monke
     assert np.array_equal(whole, np.vstack(pieces))
     monkeypatch.setattr(completion, "CELLS", 17)
     assert np.array_equal(five.amount, both.evaluate("P@5")[0].amount)
-
-
-# --- measures ----------------------------------------------------------------------------------------------
 
 
 def test_what_is_beyond_the_completion_is_refused() -> None:
@@ -103,23 +224,6 @@ def test_observed_answers_teach_what_the_organization_is_worth() -> None:
     assert both == pytest.approx(float((weight * expit(x) ** 2).sum() / weight.sum()), abs=0.01)
 
 
-@pytest.mark.slow
-def test_observing_agrees_with_a_new_fit() -> None:
-    """The unjudged documents of ``new-b`` on two topics judged relevant: its mean moves the same way, and
-    further, since a new organization has heavier tails than one that is evidence.
-    """
-    example, estimator = load_example(), PosteriorEstimator(draws=8000)
-    found = estimator.complete(example, "new-b", "P@10")
-    answers = {example.query_ids[t]: dict.fromkeys(found.unknowns.doc_ids(t), 1) for t in range(2)}
-    qrels = qrels_from_frame({q: docs for q, docs in answers.items() if docs})
-    (anew,) = estimator.complete(example.add_judgments(qrels), "new-b", "P@10").evaluate("P@10")
-    (told,) = found.observe(qrels).evaluate("P@10")
-    (before,) = found.evaluate("P@10")
-    moved = anew.expected()[0] - before.expected()[0]
-    assert moved > 0.01
-    assert told.expected()[0] - before.expected()[0] == pytest.approx(moved, rel=0.45)
-
-
 NAMES = (
     "P(rel=2)@10", "Success(rel=3)@5", "RR@30", "R@30", "AP@30", "AP(rel=2)@30", "nDCG@10", "DCG@10",
     "nDCG(dcg='exp-log2')@30", "nDCG(ideal='judged')@10", "nDCG(ideal='shared')@10", "SDCG(max_rel=3)@10",
@@ -155,3 +259,131 @@ def test_amounts_are_those_of_completed_rankings() -> None:
                 tally = tally_of(collection, levels, relevance=made_of)
                 expected = measure.values(measure.read(ranked[[row]]), tally).amount[0]
                 assert values.amount[draw, row] == pytest.approx(expected, rel=1e-12, abs=1e-12), str(measure)
+
+
+def test_rungs_are_the_levels_that_a_measure_tells_apart() -> None:
+    for levels, measure, rungs, reached in (
+        ((1,), "nDCG@10", [(0, 1)], (0, 1)),
+        ((1, 2, 3), "P@10", [(0, 1)], (0, 1)),
+        ((1, 2, 3), "P(rel=2)@10", [(0, 1), (1, 2)], (0, 1, 2)),
+        ((1, 2, 3), "nDCG@10", [(0, 1), (1, 2), (2, 3)], (0, 1, 2, 3)),
+        ((1, 2, 3), "P(rel=5)@10", [(0, 1), (1, 2), (2, 3), (3, 5)], (0, 1, 2, 3, 5)),
+        # levels that are not there ask nothing: 1 and 2 are the same question, 3 and 4, too
+        ((2, 4), "P(rel=2)@10", [(0, 1)], (0, 2)),
+        ((2, 4), "P(rel=3)@10", [(0, 1), (1, 4)], (0, 2, 4)),
+        ((2, 4), "nDCG@10", [(0, 1), (1, 4)], (0, 2, 4)),
+    ):
+        collection = graded_example(levels)
+        found = rungs_of(collection, parse_measure(measure))
+        assert list(found) == [Rung(*rung) for rung in rungs], (levels, measure)
+        assert levels_of(collection, found) == reached, (levels, measure)
+    example = load_example()
+    nothing = dataclasses.replace(example, relevance=np.minimum(example.relevance, np.int16(0)))
+    assert rungs_of(nothing, parse_measure("P(rel=2)@10")) == (Rung(0, 2),)
+    assert rungs_of(nothing, parse_measure("nDCG@10")) == (Rung(0, 1),)
+
+
+def test_the_lowest_level_is_the_floor_where_nothing_is_below() -> None:
+    graded = graded_example((1, 2))
+    higher = np.where(graded.judged, graded.relevance + 1, -1).astype(np.int16)
+    above = dataclasses.replace(graded, relevance=higher)
+    for measure, rungs in (
+        ("P@10", [(0, 1)]),
+        ("nDCG@10", [(0, 1), (1, 2), (2, 3)]),
+        ("P(rel=2)@10", [(0, 2, 1)]),
+        ("P(rel=3)@10", [(0, 2, 1), (2, 3, 1)]),
+        ("nDCG(rel=2)@10", [(0, 2, 1), (2, 3, 1)]),
+    ):
+        assert list(rungs_of(above, parse_measure(measure))) == [Rung(*rung) for rung in rungs], measure
+    assert [rung.above_floor for rung in rungs_of(above, parse_measure("P(rel=3)@10"))] == [1, 2]
+
+
+def test_too_many_levels_are_refused() -> None:
+    relevance = load_example().relevance.copy()
+    relevant = np.flatnonzero(relevance > 0)
+    relevance[relevant] = 1 + np.arange(len(relevant)) % 11
+    many = dataclasses.replace(load_example(), relevance=relevance)
+    assert len(rungs_of(many, parse_measure("P(rel=10)@10"))) == 10
+    with pytest.raises(InputError, match="tells 11 levels of relevance apart"):
+        rungs_of(many, parse_measure("nDCG@10"))
+    assert [rung.rel for rung in rungs_of(many, parse_measure("ERR@10"))] == [1, 2, 3, 4]
+    assert [rung.rel for rung in rungs_of(many, parse_measure("SDCG(max_rel=3)@10"))] == [1, 2, 3]
+
+
+def test_a_rung_learns_from_documents_that_reached_the_one_below() -> None:
+    collection = graded_example()
+    measure = parse_measure("nDCG@10")
+    first, second, third = (
+        ScoringProblem(collection, TARGETS, measure, "complete", 1, rung).hidden
+        for rung in rungs_of(collection, measure)
+    )
+    relevance = collection.relevance
+    assert len(second.pair) == first.relevant.sum() > 0
+    assert set(second.pair) == set(first.pair[first.relevant == 1])
+    assert set(third.pair) == set(second.pair[second.relevant == 1])
+    assert np.array_equal(second.relevant, relevance[second.pair] >= 2)
+    assert np.array_equal(third.relevant, relevance[third.pair] >= 3)
+    binary = ScoringProblem(load_example(), TARGETS, parse_measure("P@10"), "complete").hidden
+    assert first.predictors.tobytes() == binary.predictors.tobytes()
+    assert first.relevant.tobytes() == binary.relevant.tobytes()
+
+
+def climbing(log_odds: tuple[float, ...], n_draws: int = 4000) -> Completion:
+    """A completion with rungs 1, 2, … of made-up log odds."""
+    one = completed(log_odds[0], n_draws)
+    (first,) = one.posteriors
+    posteriors = [first]
+    for rel, value in enumerate(log_odds[1:], start=2):
+
+        def of(source: np.ndarray, topic: int, documents: slice, value: float = value) -> np.ndarray:
+            return np.full((len(source), documents.stop - documents.start), value)
+
+        effect = np.zeros_like(first.components[0].effect)
+        component = FittedModel("made up", NO_FIT, of, effect)
+        posteriors.append(
+            RungPosterior(Rung(rel - 1, rel), dataclasses.replace(first.mixture, components=(component,)))
+        )
+    rungs = tuple(posterior.rung for posterior in posteriors)
+    return dataclasses.replace(one, posteriors=tuple(posteriors), rungs=rungs)
+
+
+def test_shares_of_levels_are_products_of_chances() -> None:
+    """And the first rung is the binary draw."""
+    found, binary = climbing((0.4, -0.6, 1.2)), completed(0.4, 4000)
+    p = expit([0.4, -0.6, 1.2])
+    block = np.hstack([found.block(0), found.block(1)])
+    assert np.array_equal(block > 0, np.hstack([binary.block(0), binary.block(1)]))
+    assert np.array_equal(found.evaluate("P@5")[0].amount, binary.evaluate("P@5")[0].amount)
+    for level, chance in enumerate(np.cumprod(p), start=1):
+        n, k = block.size, int((block >= level).sum())
+        assert stats.binomtest(k, n, chance).pvalue > 1e-3, level
+
+
+def test_learning_weighs_draws_by_all_rungs_that_were_asked() -> None:
+    """Draws with high log odds at the second rung explain a document of level 2, and not one of level 1."""
+    one = climbing((0.0, 0.0))
+    first, second = one.posteriors
+    odds = np.where(np.arange(4000) < 2000, 2.0, -2.0)
+
+    def of(source: np.ndarray, topic: int, documents: slice) -> np.ndarray:
+        return np.repeat(odds[source][:, None], documents.stop - documents.start, axis=1)
+
+    component = dataclasses.replace(second.components[0], log_odds=of)
+    second = RungPosterior(second.rung, dataclasses.replace(second.mixture, components=(component,)))
+    spread = dataclasses.replace(one, posteriors=(first, second))
+    for level, share in ((2, expit(2.0)), (1, expit(-2.0)), (0, 0.5)):
+        told = spread.observe(qrels_from_frame({"1": {"q": level}}))
+        assert (told.posteriors[1].mixture.source < 2000).mean() == pytest.approx(share, abs=0.01)
+        assert np.array_equal(told.posteriors[0].mixture.source, told.posteriors[1].mixture.source)
+
+
+def test_thresholds_come_from_one_fit_and_never_contradict_each_other() -> None:
+    measures = ["P@10", "P(rel=2)@10", "P(rel=3)@10"]
+    scores = score(graded_example(), TARGETS, measures, estimators="posterior-ratio", draws=100)
+    one, two, three = (scores["posterior-ratio", measure].draws for measure in measures)
+    assert (three.amount <= two.amount).all()
+    assert (two.amount <= one.amount).all()
+    assert (two.amount < one.amount).any()
+    assert scores["posterior-ratio", measures[2]].fits.keys() == {"ratio", "ratio, 2 of 1", "ratio, 3 of 2"}
+    binary = score(load_example(), TARGETS, "P@10", estimators="posterior-ratio", draws=100)
+    assert binary["posterior-ratio", "P@10"].draws.amount.tobytes() == one.amount.tobytes()

@@ -1,24 +1,41 @@
-"""Posterior estimators: effects, intervals, and a case that has an exact answer."""
+"""Posterior estimators: what they give, below the pool, too, and what containers hold."""
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
+import arviz_stats
 import numpy as np
 import pytest
+from checked import with_the_first_arviz_stats
 from fits import TARGETS, compile_once
 from scipy import stats
 from scipy.special import expit
 from toys import EDGE_CASES, from_rankings
 
+from bayespool import complete, fit_container, score
 from bayespool.collection import Collection
-from bayespool.errors import DiagnosticsWarning, InputError
+from bayespool.collection.pools import DepthPool
+from bayespool.errors import DiagnosticsWarning, InputError, NoPoolWarning
 from bayespool.evidence import judgment_counts
+from bayespool.evidence.held_out import held_out_documents
 from bayespool.experiments import load_example
+from bayespool.experiments.simulation import simulate_example
 from bayespool.inference import NUTS
+from bayespool.inference.cells import draw_effects
 from bayespool.measures import Estimates, parse_measure
-from bayespool.posterior import PosteriorEstimator
+from bayespool.models.spec import BELOW_POOL_PRIORS
+from bayespool.models.structure import draw_priors
+from bayespool.pooling.pools import with_strategy_pool
+from bayespool.posterior import Completion, PosteriorEstimator, ScoringProblem
+from bayespool.posterior.below_pool import slope_within_rankings
+from bayespool.scoring import Scores
+from bayespool.tables import container_bytes
+from bayespool.tables.containers import container_of_bytes
 
 every_engine = pytest.mark.parametrize("engine", ["laplace", pytest.param("nuts", marks=pytest.mark.slow)])
 
@@ -203,3 +220,189 @@ def test_priors_that_cannot_be_are_refused() -> None:
     estimator = quick(priors={"sigma_organization": "Gamma(2, 1)"})
     with pytest.raises(InputError, match="the laplace engine takes HalfNormal or Exponential"):
         estimator.estimate(one_topic_one_organization(4), "new", "P@10")
+
+
+CERTAIN = dict.fromkeys(BELOW_POOL_PRIORS, "Uniform(0, 0)")
+
+
+def completion(priors: dict[str, str]) -> Completion:
+    return complete(load_example(), "new-a", "nDCG@30", model="ratio", draws=50, priors=priors)
+
+
+def log_odds(found: Completion, topic: int) -> list[np.ndarray]:
+    """Of a topic's documents by rung, without effects of organizations, shape (draw, document) each."""
+    documents = found.unknowns.on_topic(topic)
+    return [p.components[0].log_odds(np.arange(200), topic, documents) for p in found.posteriors]
+
+
+def test_log_odds_fall_with_log_rank_below_the_pool() -> None:
+    """By hand: 1 per log(rank / 10) on the first rung, nothing down to rank 10, nothing above that rung."""
+    steep = CERTAIN | {"below_pool": "Uniform(-1, -1)"}
+    flat, falling = (completion(priors) for priors in (CERTAIN, steep))
+    rank = flat.unknowns.rank
+    assert rank.min() <= 10 < rank.max()
+    for t in range(20):
+        (first, above), (fallen, same) = log_odds(flat, t), log_odds(falling, t)
+        expected = np.log(np.maximum(rank[flat.unknowns.on_topic(t)], 10) / 10)
+        np.testing.assert_allclose(first - fallen, np.tile(expected, (200, 1)), atol=1e-12)
+        np.testing.assert_array_equal(above, same)
+
+
+@pytest.mark.filterwarnings("ignore:Dropped .* groups")
+def test_the_slope_within_rankings_is_that_of_conditional_logistic_regression() -> None:
+    """By statsmodels; whatever rankings have apart cancels, and one document alone says nothing."""
+    from statsmodels.discrete.conditional_models import ConditionalLogit
+
+    rng = np.random.default_rng(1)
+    run, topic = (a.ravel() for a in np.mgrid[:30, :10])
+    run, topic = np.repeat(run, 5), np.repeat(topic, 5)
+    rank = rng.integers(1, 11, len(run))
+    apart = rng.normal(-1, 2, size=(30, 10))[run, topic]
+    relevant = rng.random(len(run)) < 1 / (1 + np.exp(-apart + 0.4 * np.log(rank)))
+    model = ConditionalLogit(relevant.astype(int), np.log(rank)[:, None], groups=run * 10 + topic)
+    both = model.fit(disp=False)
+    mean, deviation = slope_within_rankings((run, topic, rank, np.zeros(len(run), np.int32), relevant))
+    precision = both.bse[0] ** -2 + 0.3**-2
+    assert mean == pytest.approx((both.params[0] * both.bse[0] ** -2 - 0.3 * 0.3**-2) / precision, abs=0.01)
+    assert deviation == pytest.approx(precision**-0.5, rel=0.02)
+    alone = slope_within_rankings(tuple(a[:1] for a in (run, topic, rank, run.astype(np.int32), relevant)))
+    assert alone == pytest.approx((-0.3, 0.3))
+
+
+def test_documents_that_a_strategy_judged_deeper_are_evidence_of_their_ranks() -> None:
+    """Its pool is as large as one to depth 6; a twentieth of its hidden documents are below rank 18."""
+    simulation = simulate_example()
+    full = replace(simulation.complete(), pool=DepthPool.even(100, 23))
+    deep = with_strategy_pool(full, "max-mean", 800)
+    problem = ScoringProblem(deep, ("new-a",), parse_measure("P@100"), "complete")
+    end = np.quantile(held_out_documents(deep, cutoff=100)[2], 0.95)
+    assert (deep.pool_depth, end) == (6, 18)
+    rank = problem.places(100).rank
+    np.testing.assert_allclose(problem.below_pool, np.log(np.maximum(rank, end) / end))
+
+
+GROUPS = {"posterior", "sample_stats", "prior", "log_likelihood", "observed_data", "constant_data"}
+MODELS = ["background", "interpolated", "ratio", "combined"]
+
+
+@cache
+def scores() -> Scores:
+    return score(load_example(), TARGETS, "P@10", estimators=[f"posterior-{m}" for m in MODELS], draws=100)
+
+
+def of(model: str) -> Estimates:
+    return scores()[f"posterior-{model}", "P@10"]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "model"),
+    [("background", "background"), ("interpolated", "interpolated"), ("combined", "ratio")],
+)
+def test_container_is_complete(estimator: str, model: str) -> None:
+    estimates = of(estimator)
+    fit = estimates.fits[model]
+    tree = fit_container(estimates, model)
+    assert set(tree.children) == GROUPS
+    for name, values in fit.variables.items():
+        np.testing.assert_array_equal(tree["posterior"][name].values, values)
+    assert set(tree["prior"].data_vars) == set(tree["posterior"].data_vars)
+    kept = fit.source.spec.structure(fit.source.evidence, fit.source.known)
+    prior = draw_priors(kept, 400, np.random.default_rng([1, 3]))
+    for name in fit.variables:
+        drawn = tree["prior"][name].values[0]
+        np.testing.assert_array_equal(drawn, prior[name])
+    # the likelihood another way: by scipy, document by document, with log odds of the rows of the evidence
+    evidence = fit.source.evidence
+    counts = model in ("background", "interpolated")
+    run, topic, organization = (
+        (evidence.hidden_run, evidence.hidden_topic, evidence.hidden_organization)
+        if counts
+        else (evidence.run, evidence.topic, evidence.organization)
+    )
+    draws = fit.draws()
+    log_odds = (
+        fit.source.spec.log_odds_of_rows(evidence, draws) + draws["organization_effect"][:, organization]
+    )
+    k, n = evidence.n_hidden_relevant, evidence.n_hidden
+    if not counts:  # effects of organizations on topics are drawn given the documents
+        slopes = draws["slope_effect"].reshape(len(log_odds), -1, evidence.predictors.shape[1])
+        log_odds = log_odds + np.einsum("dik,ik->di", slopes[:, organization], evidence.predictors)
+        assert fit.source.known == ()
+        assert "interaction_effect" not in draws
+        which, effects = draw_effects(
+            log_odds, k, n, evidence.cell, draws["sigma_interaction"], np.random.default_rng([1, 4])
+        )
+        assert effects.std() > 0.1
+        of_cell = dict(zip(which.tolist(), effects.T, strict=True))
+        log_odds = log_odds + np.column_stack([of_cell[c] for c in evidence.cell.tolist()])
+    chance = 1 / (1 + np.exp(-log_odds))
+    likely = stats.bernoulli.logpmf(1, chance) * k + stats.bernoulli.logpmf(0, chance) * (n - k)
+    cells = sorted({(r, t) for r, t in zip(run.tolist(), topic.tolist(), strict=True)})
+    found, constant = tree["log_likelihood"]["hidden_relevant"].values[0], tree["constant_data"]
+    assert found.shape == (400, len(cells))
+    for c, (r, t) in list(enumerate(cells))[::25]:
+        there = (run == r) & (topic == t)
+        np.testing.assert_allclose(found[:, c], likely[:, there].sum(axis=1), rtol=1e-5)
+        assert tree["observed_data"]["hidden_relevant"].values[c] == k[there].sum()
+        assert constant["cell_n_hidden"].values[c] == n[there].sum()
+        assert constant["cell_run"].values[c] == fit.source.run_ids[r]
+        assert constant["cell_topic"].values[c] == load_example().query_ids[t]
+    assert set(constant["cell_run"].values) <= set(load_example().pooled_run_ids)
+    assert ("judged_relevant" in tree["observed_data"]) == (model == "interpolated")
+    if model == "interpolated":
+        assert tree["observed_data"]["judged_relevant"].values.sum() == evidence.n_relevant.sum()
+        assert constant["ranking_n_judged"].values.sum() == evidence.n_judged.sum()
+    read = container_of_bytes(container_bytes(tree))
+    assert read.identical(fit_container(estimates, model)), "the same each time it is asked for"
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The inplace keyword", "ignore:Estimated shape parameter")
+@with_the_first_arviz_stats
+def test_arviz_compares_the_models_of_a_mixture() -> None:
+    trees = {name: fit_container(of("combined"), name) for name in ("ratio", "rankings")}
+    for tree in trees.values():
+        loo = arviz_stats.loo(tree)
+        likelihood = tree["log_likelihood"]["hidden_relevant"].values[0].astype(float)
+        in_sample = np.log(np.exp(likelihood).mean(axis=0))
+        assert loo.n_data_points == len(in_sample)
+        assert 0 < in_sample.sum() - loo.elpd < 40
+    assert set(arviz_stats.compare(trees).index) == set(trees)
+
+
+def test_fit_of_several_chains_keeps_them() -> None:
+    """As a sampler's: the draws of the fast engine, in two chains."""
+    estimates = of("background")
+    fit = estimates.fits["background"]
+    two = dataclasses.replace(
+        fit,
+        variables={v: draws[:, :100].reshape(2, 50, *draws.shape[2:]) for v, draws in fit.variables.items()},
+        sample_stats={"diverging": np.zeros((2, 50), dtype=bool)},
+        diagnostics=dataclasses.replace(fit.diagnostics, engine="nuts"),
+    )
+    tree = fit_container(dataclasses.replace(estimates, fits={"background": two}))
+    assert tree.attrs["engine"] == "nuts"
+    assert "diverging" in tree["sample_stats"].data_vars
+    for group in ("posterior", "prior", "log_likelihood", "sample_stats"):
+        assert (tree[group].sizes["chain"], tree[group].sizes["draw"]) == (2, 50)
+    for name, draws in two.variables.items():
+        np.testing.assert_array_equal(tree["posterior"][name].values, draws)
+
+
+def test_without_a_pool_there_are_parameters_and_priors_alone() -> None:
+    nobody = load_example().with_pool(np.zeros(23, dtype=bool), 0)
+    with pytest.warns(NoPoolWarning, match="the collection has no pooled run"):
+        (estimates,) = score(nobody, TARGETS, "P@10", estimators="posterior-background", draws=50).estimates
+    assert list(estimates.fits) == ["background", "background, new-b"]  # of each run its own
+    for name in estimates.fits:
+        tree = fit_container(estimates, name)
+        assert {"posterior", "prior"} <= set(tree.children) <= {"posterior", "prior", "sample_stats"}
+
+
+def test_estimates_that_have_no_fit() -> None:
+    (judged,) = score(load_example(), TARGETS, "P@10", estimators="background").estimates
+    with pytest.raises(InputError, match="nothing was sampled"):
+        fit_container(judged)
+    everything: Any = score(load_example(), TARGETS, "P@10", estimators="background")
+    with pytest.raises(InputError, match="a fit is of estimates, not of Scores; take them from"):
+        fit_container(everything, "ratio")

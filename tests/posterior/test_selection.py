@@ -1,19 +1,219 @@
-"""Whether judging depended on relevance: by hand, and where it is known."""
+"""How documents came to be judged: by lot, or by what they are; and runs of a new kind."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
+from completed import completed
 from hypothesis import given, strategies as st
 from scipy.optimize import brentq
-from unexplained import with_found
+from scipy.special import expit
 
+from bayespool import parse_measure, read_collection, score
+from bayespool.collection import Collection, qrels_from_frame
 from bayespool.collection.own import OwnJudgments
-from bayespool.experiments import load_example
-from bayespool.posterior import PosteriorEstimator
+from bayespool.evidence import PREDICTORS
+from bayespool.experiments import SimulationSettings, load_example, simulate, simulate_example
+from bayespool.models.lots import LOTS
+from bayespool.posterior import Completion, NewKind, PosteriorEstimator, RungPosterior
+from bayespool.posterior.lots import chances_of_topics, left_out_by_lot, with_sample_as_evidence
+from bayespool.posterior.mixtures import HeldOutTotals
 from bayespool.posterior.selection import Selection, find_selection, find_unexplained, judged_and_relevant
+from bayespool.posterior.steps import HeldOut
+
+
+def with_found(chance_relevant: float, chance_other: float, by_rank: float = 0) -> Collection:
+    """The example with judgments of documents outside the pool, by their relevance, or by their best rank in
+    any run: the chance is halved every so many ranks.
+    """
+    example = simulate_example()
+    collection, truth = example.collection, example.truth
+    columns = truth.query_id.to_pylist(), truth.doc_id.to_pylist(), truth.relevance.tolist()
+    known = {(query_id, doc_id): level for query_id, doc_id, level in zip(*columns, strict=True)}
+    topics, ids = (collection.query_ids[t] for t in collection.pair_topic), collection.doc_ids.to_pylist()
+    level = np.array([known[pair] for pair in zip(topics, ids, strict=True)], dtype=np.int16)
+    chance = np.where(level > 0, chance_relevant, chance_other)
+    if by_rank:
+        best = np.full(len(chance) + 1, collection.document.shape[2])
+        ranks = np.broadcast_to(np.arange(collection.document.shape[2]), collection.document.shape)
+        np.minimum.at(best, collection.document, ranks)
+        chance = chance * 0.5 ** (best[:-1] / by_rank)
+    judged = ~collection.in_pool() & (np.random.default_rng(5).random(len(chance)) < chance)
+    relevance: npt.NDArray[np.int16] = np.where(judged, level, collection.relevance)
+    return dataclasses.replace(collection, relevance=relevance)
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.NoPoolWarning")
+
+N_TOPICS, DEPTH = 12, 20
+POSTERIOR = PosteriorEstimator(draws=500, chains=2)
+
+
+def sampled(share_relevant: float, *, known: bool = True, n_more: int = 0, seed: int = 1) -> Collection:
+    """Runs of ``DEPTH`` documents per topic, half of which are judged, and listed ones that no run has."""
+    rng, run, judged = np.random.default_rng(seed), dict[str, Any](), dict[str, Any]()
+    for t in range(N_TOPICS):
+        documents = [f"d{i:02d}" for i in range(DEPTH + n_more)]
+        relevance = (rng.random(len(documents)) < share_relevant).astype(int)
+        lot = rng.permutation(len(documents)) % 2 == 0
+        run[f"q{t:02d}"] = {d: float(-i) for i, d in enumerate(documents[:DEPTH])}
+        judged[f"q{t:02d}"] = dict(zip(documents, np.where(lot, relevance, -1).tolist(), strict=True))
+    judged["q00"]["d00"] = 1  # so that there is a relevant document
+    qrels = qrels_from_frame(judged)
+    return read_collection(qrels, {"r": run}, negative="sampled" if known else "listed")
+
+
+def test_relevant_documents_that_no_run_finds_count_for_ideal_rankings() -> None:
+    """Half of 40 documents on each topic are relevant, of which the run finds half: recall is a half, too."""
+    collection = sampled(0.5, n_more=DEPTH)
+    (found,), (unknown,) = (
+        POSTERIOR.estimate(c, "r", "R@20") for c in (collection, sampled(0.5, known=False, n_more=DEPTH))
+    )
+    assert found.value[0] == pytest.approx(0.5, abs=0.06)
+    assert unknown.value[0] > found.value[0] + 0.04
+    completion = POSTERIOR.complete(collection, "r", "R@20")
+    assert completion.lots.n_elsewhere.sum(axis=(0, 2)).mean() == pytest.approx(N_TOPICS * DEPTH / 4, rel=0.2)
+
+
+def test_what_could_not_be_sampled_is_not_completed_by_the_sample() -> None:
+    collection = sampled(0.5)
+    by_lot = left_out_by_lot(collection)
+    assert by_lot.tolist() == (collection.relevance < 0).tolist()
+    gone = np.arange(len(by_lot)) % 3 == 0
+    less = left_out_by_lot(collection.without_judgments(gone))
+    assert less.tolist() == (by_lot & ~gone).tolist()
+    evidence = with_sample_as_evidence(collection, ("r",))
+    assert (evidence.added_for >= 0).tolist() == collection.judged.tolist()
+    assert not left_out_by_lot(sampled(0.5, known=False)).any()
+
+
+@pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")
+def test_observed_judgments_and_levels_go_through() -> None:
+    collection = sampled(0.5)
+    completion = POSTERIOR.complete(collection, "r", "P@20")
+    documents = completion.unknowns.doc_ids(0)
+    seen = completion.observe(qrels_from_frame({"q00": dict.fromkeys(documents, 1)}))
+    assert (seen.block(0) == 1).all()
+    assert len(seen.lots.posteriors[0].mixture.source) == completion.n_draws
+    assert set(completion.fits) >= {"lots"}
+    one, again = (score(collection, "r", ["AP@20", "nDCG@10"], draws=50, chains=2) for _ in range(2))
+    assert one.to_frame().equals(again.to_frame())
+
+
+def test_chances_of_topics() -> None:
+    """With many documents they are shares; with few they are drawn to those of other topics."""
+    assert set(LOTS.predictors) <= set(PREDICTORS)
+    n = np.array([1000, 1000, 1000, 1000, 0])
+    chances = chances_of_topics(np.array([200, 210, 190, 200, 0]), n, 4000, np.random.default_rng(1))
+    assert chances.shape == (5, 4000)
+    assert chances.mean(axis=1) == pytest.approx([0.2] * 5, abs=0.03)
+    assert chances[0].std() < chances[4].std()
+
+
+def of_kinds(usual: float, new: float, chance: tuple[float, float], n_draws: int = 4000) -> Completion:
+    """Runs ``one`` and ``two`` with made-up log odds, and others where they are of a new kind."""
+    one, other = completed(usual, n_draws), completed(new, n_draws)
+    (posterior,), (of_new,) = one.posteriors, other.posteriors
+    order = (np.random.default_rng(1).permutation(n_draws) + 0.5) / n_draws
+    posteriors = (
+        RungPosterior(posterior.rung, posterior.mixture, NewKind(of_new.mixture, np.array(chance), order)),
+    )
+    return dataclasses.replace(one, posteriors=posteriors)
+
+
+def test_another_seed_is_another_fit() -> None:
+    """Else nobody would see how far draws of parameters are off by chance."""
+
+    def means(random_seed: int) -> bytes:
+        posterior = PosteriorEstimator(model="background", draws=50, random_seed=random_seed)
+        (component,) = posterior.complete(load_example(), "new-a").posteriors[0].components
+        return component.fit.draws()["mu"].tobytes()
+
+    assert means(1) == means(1) != means(2)
+
+
+def test_all_documents_of_a_run_are_of_one_kind_in_a_draw() -> None:
+    """With certain documents a run has all of them or none, and the likelier of a new kind is one first."""
+    found = of_kinds(-30.0, 30.0, (0.2, 0.6))
+    alone = {run: found.unknowns.run == r for r, run in enumerate(found.unknowns.run_ids)}
+    block = np.hstack([found.block(0), found.block(1)])
+    for run, share in (("one", 0.2), ("two", 0.6)):
+        drawn = block[:, alone[run]]
+        assert (drawn.all(axis=1) | ~drawn.any(axis=1)).all()
+        assert drawn[:, 0].mean() == pytest.approx(share, abs=1e-3)
+    assert (block[:, alone["two"]][:, 0] >= block[:, alone["one"]][:, 0]).all()
+
+
+def test_expected_relevance_is_that_of_the_kind() -> None:
+    """Chances of 0 and 1 are one mixture."""
+    usual, new = completed(-0.4), completed(0.9)
+    for chance, same in (((0.0, 0.0), usual), ((1.0, 1.0), new)):
+        assert np.array_equal(of_kinds(-0.4, 0.9, chance, 2000).block(0), same.block(0))
+    found = of_kinds(-1.0, 1.5, (0.3, 0.3))
+    mean, variance = found.expected(0, np.array([0.0, 1.0]))
+    is_new = found.posteriors[0].new_kind.is_new(np.arange(4000))[:, 0]
+    assert mean[is_new] == pytest.approx(expit(1.5))
+    assert mean[~is_new] == pytest.approx(expit(-1.0))
+    assert variance[is_new] == pytest.approx(expit(1.5) * (1 - expit(1.5)))
+
+
+def test_judgments_tell_of_which_kind_a_run_is() -> None:
+    """By Bayes' rule: relevant documents are likelier of a new kind here."""
+    found = of_kinds(-1.0, 1.5, (0.3, 0.3))
+    told = found.observe(qrels_from_frame({"1": {"q": 1, "r": 1}}))
+    new, usual = 0.3 * expit(1.5) ** 2, 0.7 * expit(-1.0) ** 2
+    kind = told.posteriors[0].new_kind
+    assert kind.is_new(np.arange(4000))[:, 0].mean() == pytest.approx(new / (new + usual), abs=0.01)
+
+
+@pytest.mark.slow
+def test_intervals_hold_for_runs_of_the_pools_kinds_and_of_new_ones(
+    repetitions: Callable[[int, int], int],
+) -> None:
+    """Simulated collections of three kinds; new runs of one of them, or all of a fourth."""
+    for new_kind in (False, True):
+        held, widths = [], []
+        for seed in range(repetitions(16, 6)):
+            kinds = {"n_kinds": 3, "kind_taste": 1.0, "kind_strength": 0.5, "new_kind": new_kind}
+            made = simulate(
+                SimulationSettings(n_organizations=12, max_runs=2, n_new=3, **kinds), random_seed=seed
+            )
+            truth = np.array(list(made.true_values("P@10").values()))
+            (found,) = PosteriorEstimator(draws=500).estimate(made.collection, made.new_run_ids, "P@10")
+            lower, upper = found.interval()
+            held += ((lower <= truth) & (truth <= upper)).tolist()
+            widths.append(float((upper - lower).mean()))
+        assert np.mean(held) >= 0.9
+        assert np.mean(widths) < 0.15
+
+
+# Organizations held out. By hand: of three runs, the last two of one organization, models give these chances
+# of as few and of as many relevant documents; with shares 3/4 and 1/4 they are .5, .02, .9 and .6, .99, .01.
+AT_MOST = np.array([[0.6, 0.2], [0.02, 0.02], [0.95, 0.75]])
+AT_LEAST = np.array([[0.5, 0.9], [0.99, 0.99], [0.01, 0.01]])
+
+
+def test_organizations_are_held_where_neither_tail_is_short() -> None:
+    totals = HeldOutTotals(np.zeros((3, 2)), AT_MOST, AT_LEAST, np.array([1, 0.5, 0.5]))
+    assert totals.held((0.75, 0.25)) == HeldOut(0.5, 2)
+    assert totals.held((0.75, 0.25), prob=0.98).share == 0.75  # P(as few) is .02, more than .01
+    assert HeldOutTotals(*np.empty((3, 0, 2)), np.empty(0)).held((0.5, 0.5)).n_organizations == 0
+    # P(at most 11 of 15) is .0006 and P(at most 12 of 15) .036 for a chance of .95
+    assert HeldOut(11 / 15, 15).is_bad
+    assert not HeldOut(12 / 15, 15).is_bad
+    assert not HeldOut().is_bad
+
+
+def test_a_pool_whose_organizations_are_not_held_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(HeldOutTotals, "held", lambda *given: HeldOut(0.5, 8))
+    (found,) = PosteriorEstimator(draws=25).estimate(load_example(), ["new-b"], parse_measure("P@10"))
+    assert "95 % intervals hold only 4 of the pool's 8 organizations" in found.notes[0]
+
 
 inside = st.floats(0.01, 0.99)
 
@@ -103,18 +303,6 @@ def test_judgments_of_ones_own_are_none_of_unknown_runs() -> None:
     assert (find_unexplained(collection) == outside).all()
     own = OwnJudgments(np.where(outside, collection.relevance, np.int16(-1)), outside)
     assert not find_unexplained(dataclasses.replace(collection, own=own)).any()
-
-
-@pytest.mark.slow
-def test_a_shift_moves_the_estimate() -> None:
-    lower, same, higher, plain = (
-        PosteriorEstimator(shift=shift).estimate(load_example(), "new-b")[0].draws
-        for shift in (-0.5, 0.0, 0.5, None)
-    )
-    assert np.array_equal(same.amount, plain.amount)
-    assert (lower.amount <= same.amount).all()  # the same random numbers, another chance
-    assert (same.amount <= higher.amount).all()
-    assert lower.expected() < same.expected() < higher.expected()
 
 
 def test_little_or_nothing_to_learn_from() -> None:

@@ -1,24 +1,39 @@
-"""Scores as a paper and a terminal have them."""
+"""Scores as tables, printed and summed up in sentences."""
 
 from __future__ import annotations
 
 import dataclasses
+import io
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from compared import compared
-from known_scores import with_posterior
+from corrected import write_sample
+from known_scores import POINT, with_posterior
+from rich.console import Console
 from toys import toy_collection
+from wide import wide
 
-from bayespool import load_example
-from bayespool.errors import InputError
+from bayespool import load_example, read_scores
+from bayespool.collection import Collection, qrels_from_frame
+from bayespool.errors import InputError, NoPoolWarning
+from bayespool.measures import Values
+from bayespool.measures.populations import population_of
+from bayespool.plots import draw_forest
+from bayespool.pooling import describe_pool, read_collection
+from bayespool.report.terminal import print_result
 from bayespool.scoring import Scores, score
+from bayespool.scoring.readable import pool_condition
 from bayespool.scoring.score_tables import note_lines
 from bayespool.tables.markup import Arrangement, TextTable, broken_heading
 
-pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
+pytestmark = [
+    pytest.mark.usefixtures("fits_of_all_tests"),
+    pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning"),
+]
 
 
 def scores_of(*measures: str, estimators: tuple[str, ...] = ("background", "smoothed")) -> Scores:
@@ -127,3 +142,277 @@ def test_tables_fit_in_one_column_of_a_paper() -> None:
     assert "as\\\\judged" in latex
     with pytest.raises(InputError, match="width cannot be 'wide'"):
         Arrangement(width="wide")
+
+
+def toy_scores() -> Scores:
+    return score(toy_collection(), ["u", "s2"], "P@3", estimators=["as-judged", *POINT])
+
+
+def printed(
+    scores: Scores,
+    *,
+    width: int = 80,
+    terminal: bool = False,
+    per_topic: bool = False,
+    arrangement: Arrangement | None = None,
+) -> str:
+    file = io.StringIO()
+    console = Console(
+        file=file, width=width, force_terminal=terminal, color_system=None, legacy_windows=False
+    )
+    print_result(scores.per_topic() if per_topic else scores, console, arrangement=arrangement)
+    return "".join(f"{line.rstrip()}\n" for line in file.getvalue().splitlines())
+
+
+WIDE = """\
+P@3, mean over 3 topics
+
+                      resid-     un-      as   back-   inter-  smooth-  systems   anti-    con-
+ run   lower   upper     ual  judged  judged  ground  polated       ed  adjust.   prec.  densed
+ ──────────────────────────────────────────────────────────────────────────────────────────────
+ u    0.3333  0.8889  0.5556  55.6 %  0.3333  0.3500   0.4733   0.4848   0.3889  0.3488  0.4444
+ s2   0.1111  0.1111  0.0000   0.0 %  0.1111  0.1111   0.1111   0.1111   0.1111  0.1111  0.1111
+
+"""
+
+
+NARROW = """\
+P@3, mean over 3 topics
+
+                 un-      as   back-   inter-  smooth-  systems   anti-    con-
+ run   lower  judged  judged  ground  polated       ed  adjust.   prec.  densed
+ ──────────────────────────────────────────────────────────────────────────────
+ u    0.3333  55.6 %  0.3333  0.3500   0.4733   0.4848   0.3889  0.3488  0.4444
+ s2   0.1111   0.0 %  0.1111  0.1111   0.1111   0.1111   0.1111  0.1111  0.1111
+
+"""
+LEGEND = (
+    "As judged: unjudged documents are nonrelevant, as trec_eval has it. Lower: unjudged documents are "
+    "nonrelevant. Unjudged: share of the ranks that the measure looks at."
+)
+TIES = "note: ranks of equal scores, which document ids order, descending: top 3: u 2 of 8"
+NOTE = "note: s2: 1 of 3 topics missing from the run; nothing unjudged"
+
+
+def below(table: str, text: str) -> str:
+    """What is printed below a table, in one line."""
+    assert text.startswith(table)
+    return " ".join(text.removeprefix(table).split())
+
+
+def test_numbers_of_the_snapshots_are_those_of_the_toy() -> None:
+    """Topic 1: a1 l? d?; topic 2: v1 p1 z?; topic 3: e? f? and no third document."""
+    lower, residual = np.array([1, 2, 0]) / 3, np.array([2, 1, 2]) / 3
+    judged = 1 - residual
+    expected = {
+        "bound_lower": lower.mean(),
+        "bound_upper": (lower + residual).mean(),
+        "residual": residual.mean(),
+        "as-judged": lower.mean(),
+        # held out alone with u in their place, n1 loses c and n2 loses f, the others nothing of relevance
+        "systems-adjustment": lower.mean() + 2 / 9 / 4,
+        "background": (lower + 0.03 * residual).mean(),
+        "interpolated": (lower + 0.42 * residual * lower / judged).mean(),
+        "smoothed": (lower + 0.91 * residual * lower + 0.05 * residual**2).mean(),
+        "condensed-list": (2 / 3 + 2 / 3 + 0) / 3,  # a h, v p, nothing
+    }
+    row = wide(toy_scores()).iloc[0]
+    assert {name: row[name] for name in expected} == pytest.approx(expected)
+    for name, value in expected.items():
+        assert f" {value:.4f}" in WIDE.split("\n u ")[1].split("\n")[0], name
+
+
+def test_one_row_per_run_and_the_columns_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipe is as wide as it has to be, or as the variable says; a terminal as wide as it is."""
+    scores = toy_scores()
+    assert below(WIDE, printed(scores)) == f"{LEGEND} {TIES} {NOTE} {' '.join(scores.summary())}"
+    assert NOTE in below(WIDE, printed(scores, width=120, terminal=True))
+    narrow = f"{LEGEND} note: too narrow for residual, upper; the result's files have them {TIES} {NOTE}"
+    assert below(NARROW, printed(scores, width=80, terminal=True)).startswith(narrow)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert NOTE in below(NARROW, printed(scores))
+    assert NOTE in below(WIDE, printed(scores, width=120))
+
+
+def test_many_runs_fit_148_lines_of_80_columns() -> None:
+    """129 runs, each with a note of its own: the longest lists of runs and of notes are shortened."""
+    one = score(toy_collection(), ["u"], ["P@3"], estimators=POINT)
+    ids = tuple(f"run-with-a-name-{i}" for i in range(129))
+
+    def often(values: Values) -> Values:
+        return Values(np.repeat(values.amount, 129, axis=0), values.unit)
+
+    (found,) = one.bounds
+    names = ("low", "high", "least", "most")
+    counts = ("n_judged", "n_unjudged", "n_missing")
+    found = dataclasses.replace(
+        found,
+        run_ids=ids,
+        **{name: often(getattr(found, name)) for name in names},
+        **{name: np.repeat(getattr(found, name), 129, axis=0) for name in counts},
+    )
+    noted = tuple(f"this run is number {i} of a campaign with many runs and more to say" for i in range(129))
+    many: dict[str, Any] = {"run_ids": ids, "notes": noted, "std": None}
+    estimates = tuple(
+        dataclasses.replace(
+            e, value=np.repeat(e.value, 129), per_topic=np.repeat(e.per_topic, 129, axis=0), **many
+        )
+        for e in one.estimates
+    )
+    scores = with_posterior(dataclasses.replace(one, run_ids=ids, bounds=(found,), estimates=estimates))
+    *points, posterior = scores.estimates  # notes of points have no column here
+    scores = dataclasses.replace(scores, estimates=(*points, dataclasses.replace(posterior, notes=noted)))
+    lines = printed(scores, terminal=True).splitlines()
+    assert len(lines) <= 148
+    assert max(map(len, lines)) <= 80
+    (counted,) = [line for line in lines if "more to note" in line]
+    assert counted.endswith("and the result's notes()")
+    assert sum(line.startswith(" run-with") for line in lines) == 129
+
+
+def numbers_in(text: str) -> list[str]:
+    return [word for word in text.split() if word.replace(".", "").isdigit() and "." in word]
+
+
+@pytest.mark.parametrize("per_topic", [False, True])
+def test_no_number_is_cut_short_however_narrow_the_terminal(per_topic: bool) -> None:
+    """All 23 runs of the example, or two runs on 20 topics: more columns than fit side by side."""
+    example = load_example()
+    scores = score(example, None if per_topic else example.run_ids, "P@15", estimators=POINT)
+    frame = wide(scores, per_topic=per_topic)
+    values = frame[["bound_lower", "bound_upper", "residual", *POINT]].to_numpy().ravel()
+    expected = sorted([*(f"{value:.4f}" for value in values), *(f"{100 * s:.1f}" for s in frame["unjudged"])])
+    for width in (20, 40, 132):
+        shown = {"per_topic": per_topic, "arrangement": Arrangement(["all"])}
+        text = printed(scores, width=width, terminal=True, **shown)
+        assert "…" not in text, width
+        if width >= 40:
+            assert max(map(len, text.splitlines())) <= width
+        assert sorted(numbers_in(text.partition("Lower: ")[0])) == expected, width
+
+
+@pytest.fixture(scope="module")
+def scores() -> Scores:
+    return with_posterior(score(load_example(), None, ["P@10"], estimators=["background"]))
+
+
+def texts(scores: Any, name: str) -> tuple[TextTable, ...]:
+    table = scores.table(name)
+    return table.read() or (table.whole(),)
+
+
+def test_the_summary_is_in_plain_words(scores: Scores) -> None:
+    assert scores.title == "Scores of new-a, new-b: P@10"
+    assert scores.summary()[0] == (
+        "The P@10 of new-a is 0.640 (90 % interval 0.595–0.685, posterior-known), mean over 20 "
+        "topics. As judged, with unjudged documents counted as nonrelevant, it is "
+        "0.595; 9.0 % of its top 10 is unjudged."
+    )
+    assert scores.notes() == ()
+
+
+def test_other_posteriors_are_said_beside_the_first(scores: Scores) -> None:
+    """The posterior of known draws, and two of other names that are .01 and .02 higher."""
+    more = [
+        dataclasses.replace(e, method=f"posterior-{k}", value=e.value + k / 100)
+        for e in scores.estimates
+        if e.method == "posterior-known"
+        for k in (1, 2)
+    ]
+    one, two = (dataclasses.replace(scores, estimates=(*scores.estimates, *more[:n])) for n in (1, 2))
+    assert "mean over 20 topics; the other posterior gives 0.650. As judged," in one.summary()[0]
+    assert "mean over 20 topics; the other 2 posteriors give 0.650 to 0.660. As judged," in two.summary()[0]
+
+
+def test_live_scores_and_those_of_a_file_say_the_same(scores: Scores, tmp_path: Path) -> None:
+    for name in ("scores.json", "scores.parquet", "scores.nc"):
+        scores.save(tmp_path / name)
+        stored = read_scores(tmp_path / name)
+        assert (stored.title, stored.summary()) == (scores.title, scores.summary())
+        assert stored.notes() == scores.notes()
+        assert texts(stored, "scores") == texts(scores, "scores")
+        assert stored.read() == scores.read()
+        whole = [figure.name for figure in scores.figures()]
+        assert [figure.name for figure in stored.figures()] == (
+            ["forest-P_10"] if name.endswith("parquet") else whole  # which has one table
+        )
+
+
+def test_a_posterior_is_said_and_drawn_before_a_correction_with_an_interval() -> None:
+    adjustment = "topics-adjustment(common_query_ids=('701', '702', '703'))"
+    found = with_posterior(score(load_example(), "new-a", "P@10", estimators=adjustment))
+    assert found.to_frame()["estimator"].tolist() == ["topics-adjustment", "posterior-known"]
+    assert "posterior-known), mean over 20 topics" in found.summary()[0]
+    assert "Means and intervals (posterior-known) are over what" in found.read()[0].notes[0]
+    assert "Intervals of corrections (topics-adjustment) are over" in found.read()[0].notes[0]
+    labels = [text.get_text() for text in draw_forest(found).legends[0].get_texts()]
+    assert "posterior-known, 90 %" in labels
+
+
+def test_distance_and_checks_have_tables_and_figures_where_they_are_known() -> None:
+    made = score(load_example(), None, "P@10", estimators="posterior-combined", draws=100)
+    assert [table.name for table in made.tables()] == ["scores", "topics", "unjudged", "checks", "statements"]
+    names = ["forest-P_10", "topics-P_10", "unjudged-10", "distance"]
+    assert [figure.name for figure in made.figures()] == names
+    (_, distances) = texts(made, "scores")
+    assert [row[1] for row in distances.values] == made.to_frame()["distance"].tolist()
+
+
+def condition(collection: Collection) -> str:
+    return pool_condition({"pool": dataclasses.asdict(describe_pool(collection))})
+
+
+def test_conditions_say_what_posteriors_rest_on(tmp_path: Path) -> None:
+    toy = toy_collection()
+    assert condition(toy) == ""
+    alone = dataclasses.replace(toy, pooled=np.zeros_like(toy.pooled))
+    assert condition(alone) == "no pool, posteriors on priors alone"
+    own = alone.add_judgments(qrels_from_frame({"1": {"l": 1, "d": 0}}))
+    assert condition(own) == "no pool, posteriors on priors and judgments of your own"
+    assert condition(toy.unpool(["s1", "s2"])) == "a pool of one organization, posteriors on priors alone"
+    sample, _, run = write_sample(tmp_path)
+    with pytest.warns(NoPoolWarning):
+        read = read_collection(sample, run)
+    assert condition(read) == "no pool, posteriors on the published sample"
+
+
+@pytest.fixture(scope="module")
+def over_topics() -> Scores:
+    made = score(load_example(), None, ["P@10", "P@5"], estimators=["background"], scope="population")
+    return with_posterior(made)
+
+
+def test_the_frame_has_both_intervals_and_says_what_the_second_is_over(over_topics: Scores) -> None:
+    frame = over_topics.to_frame().query("run_id == 'new-b' and measure == 'P@10'").set_index("estimator")
+    there = population_of(over_topics["posterior-known", "P@10"], 0.9)
+    row = frame.loc["posterior-known"]
+    assert (row["lower"], row["population_lower"]) == (pytest.approx(0.35), there.lower[1])
+    assert (row["population_by"], row["unjudged_variance"]) == ("draws", there.unjudged_share[1])
+    corrected = frame.loc["background"]
+    assert corrected["population_by"] == "bootstrap"
+    assert np.isnan(corrected["unjudged_variance"])
+    assert corrected["population_lower"] < corrected["value"] < corrected["population_upper"]
+    assert "population_lower" not in over_topics.to_frame(per_topic=True)
+    here = score(load_example(), "new-a", "P@10", estimators="background")
+    assert "population_lower" not in here.to_frame()
+
+
+def test_a_sentence_says_whether_judgments_or_topics_are_missing(over_topics: Scores) -> None:
+    there = population_of(over_topics["posterior-known", "P@10"], 0.9)
+    share = there.unjudged_share[1]
+    sentence = next(text for text in over_topics.summary() if text.startswith("The P@10 of new-b"))
+    assert f"interval is {there.lower[1]:.3f}–{there.upper[1]:.3f}. Judging everything" in sentence
+    assert f"{100 * (1 - np.sqrt(1 - share)):.1f} % narrower" in sentence
+    assert sentence.endswith("judge more documents.") == (share > 1 / 3)
+    assert "topics like these" not in dataclasses.replace(over_topics, scope="these-topics").summary()[0]
+
+
+def test_one_topic_is_refused_before_anything_is_estimated() -> None:
+    one = read_collection(
+        {"q": {"d": 1}},
+        {"mine": {"q": {"e": 2.0}}},
+        pool={"theirs": {"q": {"d": 2.0}}},
+        organizations={"theirs": "them"},
+    )
+    with pytest.raises(InputError, match="one topic says nothing"):
+        score(one, measures="P@1", estimators="background", scope="population")

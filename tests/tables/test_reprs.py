@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from compared import compared
 from labeled import labeled_toy
-from pairs import Pairs
+from left_out import Pairs
 from small import small
 
 import bayespool

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import pytrec_eval
-from families import BELOW_THE_POOL, FAMILIES
+from checked import BELOW_THE_POOL, FAMILIES
 from small import small
 from toys import judgments, ranking
 
