@@ -10,9 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import ir_measures
 import pandas as pd
 import pyarrow as pa
 import pytest
+from small import small_simulation
 from wide import wide
 
 from bayespool import (
@@ -29,7 +31,6 @@ from bayespool import (
 )
 from bayespool.collection import Qrels, Run, read_qrels, read_runs
 from bayespool.errors import InputError, PartialListWarning
-from bayespool.experiments import simulate_example
 from bayespool.scoring import Scores
 
 ScoredDoc = namedtuple("ScoredDoc", ["query_id", "doc_id", "score"])
@@ -39,9 +40,9 @@ NEW = "new-b"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The embedded example as files; the run to score once more under the name of what has none."""
+    """A small collection as files; the run to score once more under the name of what has none."""
     folder = tmp_path_factory.mktemp("example")
-    simulate_example().write(folder)
+    small_simulation().write(folder)
     (found,) = (path for path in (folder / "new").iterdir() if NEW in path.name)
     (folder / "run").write_bytes(found.read_bytes())
     return folder
@@ -67,12 +68,6 @@ def nested(frame: pd.DataFrame, value: str) -> dict[str, dict[str, Any]]:
 def polars_of(frame: pd.DataFrame) -> Any:
     polars = pytest.importorskip("polars")
     return polars.DataFrame({name: frame[name].tolist() for name in frame.columns})
-
-
-def ir_measures_of(frame: pd.DataFrame, kind: str) -> Any:
-    ir_measures = pytest.importorskip("ir_measures")
-    rows = frame.itertuples(index=False)
-    return (getattr(ir_measures, kind)(*row) for row in rows)  # consumed once
 
 
 class RanxLike:
@@ -122,8 +117,8 @@ WAYS: dict[str, Callable[[pd.DataFrame, pd.DataFrame], tuple[Any, Any]]] = {
     ),
     "rows of dictionaries": lambda run, qrels: (run.to_dict("records"), qrels.to_dict("records")),
     "iterators of ir_measures": lambda run, qrels: (
-        ir_measures_of(run, "ScoredDoc"),
-        ir_measures_of(qrels.assign(iteration="0"), "Qrel"),
+        (ir_measures.ScoredDoc(*row) for row in run.itertuples(index=False)),  # consumed once
+        (ir_measures.Qrel(*row, "0") for row in qrels.itertuples(index=False)),
     ),
     "objects like those of ranx": lambda run, qrels: (
         RanxLike(run, "score", None),
@@ -150,27 +145,23 @@ def from_files(folder: Path) -> Scores:
     return scored(folder / "run", folder / "qrels.txt", folder)
 
 
+def frames_of(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    return frame_of(read_run(folder / "run")), qrels_frame(read_qrels(folder / "qrels.txt"))
+
+
 def test_every_way_gives_the_same_bytes(folder: Path) -> None:
     expected = from_files(folder)
     assert expected.run_ids == ("run",)
-    frames = frame_of(read_run(folder / "run")), qrels_frame(read_qrels(folder / "qrels.txt"))
     for name, way in WAYS.items():
-        found = scored(*way(*frames), folder)
+        found = scored(*way(*frames_of(folder)), folder)
         assert found.metadata["fingerprint"] == expected.metadata["fingerprint"], name
         assert bytes_of(found) == bytes_of(expected), name
-
-
-def test_posterior_of_what_is_in_memory_is_that_of_the_files(folder: Path) -> None:
-    more: dict[str, Any] = {"estimators": "posterior-ratio", "draws": 50}
-    run, qrels = frame_of(read_run(folder / "run")), qrels_frame(read_qrels(folder / "qrels.txt"))
-    in_memory = scored(nested(run, "score"), qrels, folder, **more)
-    assert bytes_of(in_memory) == bytes_of(scored(folder / "run", folder / "qrels.txt", folder, **more))
 
 
 @pytest.mark.slow  # numba compiles ranx for most of a minute
 def test_objects_of_ranx_itself(folder: Path) -> None:
     ranx = pytest.importorskip("ranx")
-    run, qrels = frame_of(read_run(folder / "run")), qrels_frame(read_qrels(folder / "qrels.txt"))
+    run, qrels = frames_of(folder)
     of_ranx = ranx.Run(nested(run, "score"), name="run"), ranx.Qrels(nested(qrels, "relevance"))
     assert bytes_of(scored(*of_ranx, folder)) == bytes_of(from_files(folder))
 
@@ -291,7 +282,7 @@ def test_names_of_ir_datasets(monkeypatch: pytest.MonkeyPatch) -> None:
     built = build_collection("irds:toy/judged", "irds:toy/judged")
     assert built.run_ids == ("toy/judged",)
     assert int(built.judged.sum()) == 2
-    assert build_collection(ir_path(), Path("irds:toy/judged")).run_ids == ("toy/judged",)
+    assert build_collection(*[Path("irds:toy/judged")] * 2).run_ids == ("toy/judged",)
     with pytest.raises(InputError, match="irds:toy has no judgments"):
         build_collection("irds:toy/judged", "irds:toy")
     with pytest.raises(InputError, match="ir_datasets has no data set 'toys'"):
@@ -299,10 +290,6 @@ def test_names_of_ir_datasets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
     with pytest.raises(InputError, match=r"pip install .bayespool.irds"):
         build_collection("irds:toy/judged", "irds:toy/judged")
-
-
-def ir_path() -> Path:
-    return Path("irds:toy/judged")
 
 
 def test_what_cannot_be_meant_is_refused(folder: Path) -> None:
