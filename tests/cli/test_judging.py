@@ -128,12 +128,19 @@ def test_an_order_that_is_settled_in_the_draws(run: Run, small_files: Path, tmp_
     ]
 
 
-def test_where_judging_may_stop(run: Run, small_files: Path, tmp_path: Path) -> None:
+def test_where_judging_may_stop(
+    run: Run, small_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     n = judge_next(small(), budget=2, estimator=BACKGROUND, until=0.03).n_needed
     assert n is not None
     assert n > 2
     done = run(*next_call(small_files, "--budget", 2, "--until", 0.03))
     assert f"widest interval of at most 0.03: expected after {n} judgments" in done.out.splitlines()
+    with monkeypatch.context() as patched:
+        patched.setattr("bayespool.scoring.judging._MAX_STEPS", 3)
+        done = run(*next_call(small_files, "--budget", 2, "--until", 0.001))
+    said = "widest interval of at most 0.001: not reached within the planned judgments"
+    assert said in done.out.splitlines()
 
     small_simulation().write(tmp_path)
     (tmp_path / "qrels.txt").write_text("".join(f"{q} 0 {d} {r}\n" for (q, d), r in truth().items()))

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from commands import FAST, MAIN, Outcome, arguments, campaign, everything_in
 
+from bayespool.cli.messages import quietly, tell
 from bayespool.scoring import DEFAULT_ESTIMATORS
 from bayespool.tables import read_parquet
 
@@ -33,6 +34,15 @@ def process(*words: object, code: str = MAIN, out: object = subprocess.PIPE, **e
         check=False,
         timeout=300,
     )
+
+
+def test_quiet_lets_results_and_what_ends_a_command_through(capsys: pytest.CaptureFixture[str]) -> None:
+    with quietly(), quietly(False):  # a command's own flag takes nothing back
+        tell("a stage")
+        tell("a result", err=False)
+        tell("error: an end", always=True)
+    tell("a stage")
+    assert tuple(capsys.readouterr()) == ("a result\n", "error: an end\na stage\n")
 
 
 def test_quiet_leaves_results_and_errors(run: Callable[..., Outcome], small_example: Path) -> None:

@@ -90,11 +90,15 @@ def test_table_of_a_paper_on_standard_output(
     run: Callable[..., Outcome], small_example: Path, tmp_path: Path
 ) -> None:
     for asked, start in [("md", "| run "), ("tex", "% "), ("html", "<!doctype html>")]:
-        path, scored = tmp_path / f"table.{asked}", [*arguments(small_example), *FAST]
+        path, rows = tmp_path / f"table.{asked}", ("--columns", "lower", "--sort", "run", "--top", 1)
+        scored = [*arguments(small_example), *FAST, *rows]
         done = run(*scored, "-o", "-", "--format", asked)
         assert run(*scored, "-o", path).status == 0, asked
         assert (done.status, done.out) == (0, path.read_text(encoding="utf-8")), asked
         assert start in done.out.lower(), asked
+        assert "new-b" not in done.out.split("</title>")[-1], asked
+    refused = run(*arguments(small_example), "--columns", "lower,nothing")
+    assert (refused.status, "no column 'nothing'" in refused.err) == (1, True)
 
 
 def test_what_cannot_be_answered_is_refused(run: Callable[..., Outcome], small_example: Path) -> None:

@@ -11,11 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from commands import FAST, Outcome, arguments, campaign
+from fits import compile_once
 from small import small, small_simulation
 from wide import wide, widened
 
 from bayespool.collection import add_judges
 from bayespool.experiments import load_example, simulate_example, simulate_judge
+from bayespool.inference import NUTS
 from bayespool.plots import draw_forest, render
 from bayespool.pooling.pools import with_strategy_pool
 from bayespool.report.provenance import versions
@@ -115,6 +117,17 @@ def test_prior_is_passed_on(run: Callable[..., Outcome], small_files: Path) -> N
         return float(row[6])
 
     assert value(shifted) > value(default) + 0.05
+
+
+@pytest.mark.slow
+def test_failed_diagnostics_are_shown(
+    run: Callable[..., Outcome], small_files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(NUTS, "compile", compile_once)
+    settings = ["--engine", "nuts", "--draws", "20", "--tune", "20", "--chains", "2"]
+    done = run(*arguments(small_files), "--estimators", "posterior-background", *settings)
+    assert (done.status, "effective sample size is" in done.err) == (0, True)
+    assert "note: all runs: posterior-background: diagnostics failed: " in done.out
 
 
 def test_demo_writes_an_example_that_can_be_scored(run: Callable[..., Outcome], tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from bayespool.collection import Collection
 from bayespool.errors import BayespoolWarning, InputError
 from bayespool.experiments import load_example, simulate_example
 from bayespool.measures import MEASURES, Measure, parse_measure
+from bayespool.measures.normalized import with_ideal
 from bayespool.models import MODELS
 from bayespool.scoring import Scores, score
 
@@ -239,3 +240,11 @@ def test_scores_of_runs_that_were_scored_apart_are_not_compared() -> None:
         compare_scores(apart)
     together = score(small(), BESIDE[:2], "P@10", estimators=asked, draws=50, together=True)
     assert len(compare_scores(together).differences())
+
+
+def test_only_an_ideal_of_a_run_s_own_is_changed() -> None:
+    asked = [parse_measure(text) for text in ("P@10", "nDCG@10", "AP(ideal='judged')@10")]
+    changed = ["P@10", "nDCG(ideal='shared')@10", "AP(ideal='judged')@10"]
+    assert [str(measure) for measure in with_ideal(asked, "shared")] == changed
+    with pytest.raises(InputError, match="no ideal 'mine'"):
+        with_ideal(asked, "mine")  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from small import small
 from wide import wide
 
 from bayespool import impute, judge_next, score
@@ -20,9 +21,9 @@ from bayespool.experiments import load_example, simulate_example
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
 
-def judged(collection, run, value, n_topics=5):
+def judged(collection, run, value, n_topics=5, cutoff=10):
     """Judgments, all of one value, of a run's unjudged documents on the first topics."""
-    _, topic, _, pair = unjudged_documents(collection, run, cutoff=10)
+    _, topic, _, pair = unjudged_documents(collection, run, cutoff=cutoff)
     table = {}
     for t, p in zip(topic, pair, strict=True):
         if t < n_topics:
@@ -43,6 +44,14 @@ def test_they_stay_where_runs_leave_the_pool():
     richer = example.add_judgments(judged(example, "new-b", 1))
     for smaller in (richer.unpool(organization="north"), richer.truncate_pool(1)):
         assert (smaller.relevance[richer.relevance != example.relevance] == 1).all()
+
+
+def test_of_documents_far_down():
+    """Of a pooled run, deeper than any evidence reaches."""
+    richer = small().add_judgments(judged(small(), "north-1", 1, n_topics=3, cutoff=20))
+    assert np.isfinite(
+        score(richer, "new-b", estimators="posterior-ratio", draws=20).to_frame()["value"]
+    ).all()
 
 
 def test_errors():

@@ -46,13 +46,6 @@ class Hit(Measure):
         return (levels[..., : self.cutoff] >= self.rel).any(axis=-1).astype(float)
 
 
-@pytest.fixture(autouse=True)
-def _hit_is_registered() -> Iterator[None]:
-    register_measure(Hit)  # the one line
-    yield
-    del MEASURES["Hit"]
-
-
 def true_hit(cutoff: int) -> dict[str, float]:
     """By ir_measures, of the simulation with everything judged."""
     example = simulate_example()
@@ -119,12 +112,13 @@ class EvenUnbounded(Even):
     extremes = Measure.extremes  # type: ignore[assignment]
 
 
-@pytest.fixture
-def _even_is_registered() -> Iterator[None]:
-    register_measure(Even)  # the one line
-    register_measure(EvenUnbounded)
+@pytest.fixture(autouse=True)
+def _all_are_registered() -> Iterator[None]:
+    for family in (Hit, Even, EvenUnbounded):
+        register_measure(family)  # the one line
     yield
-    del MEASURES["Even"], MEASURES["EvenUnbounded"]
+    for family in (Hit, Even, EvenUnbounded):
+        del MEASURES[family.name]
 
 
 EIGHT = np.array([[1, -1, 0, -1, 2, -1, 0, 1], [0, -1, -1, -1, -1, -1, -1, -1], [1, 0, 2, 0, 1, 1, 0, 0]])
@@ -132,17 +126,11 @@ EIGHT = np.array([[1, -1, 0, -1, 2, -1, 0, 1], [0, -1, -1, -1, -1, -1, -1, -1], 
 
 def toy(levels: np.ndarray) -> Collection:
     """A run with eight documents on each topic, of these levels."""
-    places = [(f"q{topic}", f"d{rank}", rank) for topic, rank in np.ndindex(levels.shape)]
-    run = pd.DataFrame(
-        [("run", query, doc, 9.0 - rank) for query, doc, rank in places],
-        columns=["run_id", "query_id", "doc_id", "score"],
-    )
-    qrels = pd.DataFrame(
-        [(query, doc, int(level)) for (query, doc, _), level in zip(places, levels.ravel(), strict=True)],
-        columns=["query_id", "doc_id", "relevance"],
-    )
+    rows = [(f"q{t}", {f"d{rank}": int(level) for rank, level in enumerate(r)}) for t, r in enumerate(levels)]
+    run = {query_id: {d: -float(rank) for rank, d in enumerate(row)} for query_id, row in rows}
+    qrels = {query_id: {d: level for d, level in row.items() if level >= 0} for query_id, row in rows}
     with pytest.warns(NoPoolWarning):
-        return read_collection(qrels[qrels["relevance"] >= 0], run)
+        return read_collection(qrels, run)
 
 
 def completions(levels: np.ndarray) -> Iterator[np.ndarray]:
@@ -154,7 +142,6 @@ def completions(levels: np.ndarray) -> Iterator[np.ndarray]:
         yield completed
 
 
-@pytest.mark.usefixtures("_even_is_registered")
 def test_own_bounds_are_the_least_and_the_greatest_value_of_all_completions() -> None:
     completed = [np.array(list(completions(levels))) for levels in EIGHT]
     for measure in map(parse_measure, ("Even@8", "Even@5", "Even(rel=2)@6")):
@@ -167,7 +154,6 @@ def test_own_bounds_are_the_least_and_the_greatest_value_of_all_completions() ->
             assert bounds.lower[0, topic] == measure.evaluate(np.maximum(levels, 0)), measure
 
 
-@pytest.mark.usefixtures("_even_is_registered")
 def test_without_own_bounds_they_are_the_range_where_anything_is_unjudged() -> None:
     bounds = score_bounds(toy(EIGHT), None, parse_measure("EvenUnbounded@8"))
     judged = Even(8).evaluate(EIGHT[2])
@@ -175,7 +161,6 @@ def test_without_own_bounds_they_are_the_range_where_anything_is_unjudged() -> N
     assert bounds.most.scores().tolist() == [[1.0, 1.0, judged]]
 
 
-@pytest.mark.usefixtures("_even_is_registered")
 def test_a_measure_that_may_fall_is_scored_within_its_bounds() -> None:
     asked = ["as-judged", "posterior-ratio", "background", "condensed-list"]
     scores = score(small(), None, ["Even@10", "EvenUnbounded@10"], estimators=asked, draws=60)
