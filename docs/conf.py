@@ -10,11 +10,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 from execution import TIMEOUT, cache_folder
 from inventories import type_names, write_inventories
 from names import write_names
+from options import write_options
 from reference_tables import write_tables
 
 HERE = Path(__file__).parent
 write_tables(HERE / "_generated")
 write_names(HERE / "_generated")
+write_options(HERE / "_generated")
 for page in (HERE / "_api").glob("*.rst"):  # of rooms that an earlier build knew
     if importlib.util.find_spec(page.stem) is None:
         page.unlink()

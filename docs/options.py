@@ -1,4 +1,4 @@
-"""Write the tables of options in the pages: ``python docs/options.py``. A test holds the pages to it."""
+"""Tables of commands and options; `conf.py` writes them into ``_generated`` for the pages."""
 
 import re
 from pathlib import Path
@@ -6,13 +6,9 @@ from typing import Any
 
 from bayespool import auditing, cli, experiments, options, scoring
 from bayespool.cli.help import group_of
-from bayespool.cli.parameters import Argument
+from bayespool.cli.parameters import GROUPS, Argument
 from bayespool.comparisons.settings import PlanSettings
 
-PAGES = [
-    Path(__file__).with_name(name)
-    for name in ("experiments.md", "pooling.md", "judge-next.md", "plan.md", "audit.md", "command-line.md")
-]
 TABLES = {
     "leave-out": experiments.LeaveOutSettings,
     "pool-width": experiments.PoolWidthSettings,
@@ -84,32 +80,18 @@ def _who(names: list[str], commands: list[str]) -> str:
     )
 
 
-def with_tables(page: str) -> str:
-    """The page with its tables made anew."""
-    page = re.sub(
-        r"(<!-- commands -->)\n.*?<!-- end -->",
-        lambda m: f"{m[1]}\n\n{commands()}\n\n<!-- end -->",
-        page,
-        flags=re.DOTALL,
-    )
-    page = re.sub(
-        r"(<!-- options in (\w+) -->)\n.*?<!-- end -->",
-        lambda m: f"{m[1]}\n\n{options_in(m[2])}\n\n<!-- end -->",
-        page,
-        flags=re.DOTALL,
-    )
-
-    def made(found: re.Match[str]) -> str:
-        return f"{found[1]}\n\n{table(TABLES[found[2]])}\n\n<!-- end -->"
-
-    return re.sub(r"(<!-- options of ([\w-]+) -->)\n.*?<!-- end -->", made, page, flags=re.DOTALL)
+def write_options(folder: Path) -> None:
+    """Write every table that a page includes; a file that is as it should be is left alone."""
+    tables = {"commands": commands()}
+    tables |= {f"options_of_{name}": table(cls) for name, cls in TABLES.items()}
+    tables |= {f"options_in_{group}": options_in(group) for group in GROUPS}
+    folder.mkdir(exist_ok=True)
+    for name, text in tables.items():
+        file = folder / f"{name}.md"
+        if not file.is_file() or file.read_text(encoding="utf-8") != f"{text}\n":
+            file.write_text(f"{text}\n", encoding="utf-8")
 
 
 def _text(default: object) -> str:
     listed = default if isinstance(default, tuple) else (default,)
     return ", ".join(f"`{one}`" for one in listed)
-
-
-if __name__ == "__main__":
-    for page in PAGES:
-        page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from bayespool import __version__
+from bayespool.arrays import FloatArray, IndexArray
 from bayespool.auditing.foretold import REFUTING, Foretold, foretell
 from bayespool.auditing.sequences import Walk, capital, confidence_sequence, uniforms, walk
 from bayespool.auditing.tables import DOCUMENTS, STEPS
@@ -31,9 +31,6 @@ from bayespool.tables.files import digest
 from bayespool.tables.formatting import counted, interval, level, number, p_value
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Ends, Table, View
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 URN_NUMBERS = ("base_low", "base_high", "least", "most", "mean", "std")
 """Numbers of an urn that its table does not have."""
@@ -73,8 +70,8 @@ class Audit(ListForAssessors):
     urn: Urn
     run_ids: tuple[str, ...]
     measure: str
-    relevance: IntArray
-    known: IntArray
+    relevance: IndexArray
+    known: IndexArray
     random_seed: int
     ci_prob: float
     until: float | None
@@ -214,7 +211,7 @@ class Audit(ListForAssessors):
         budget, until = next_round(self.known, self.until, budget, until)
         return dataclasses.replace(self, relevance=self.with_judgments(qrels), until=until).drawn(budget)
 
-    def with_judgments(self, qrels: Qrels) -> IntArray:
+    def with_judgments(self, qrels: Qrels) -> IndexArray:
         """Relevance of each document, −1 without a judgment, with those of a list; shape (document,)."""
         drawn = {(self.urn.query_ids[i], self.urn.doc_ids[i]): int(i) for i in self.walked.chosen.tolist()}
         relevance = self.relevance.copy()
@@ -524,7 +521,7 @@ def informed(
 
 
 def next_round(
-    known: IntArray, last_until: float | None, budget: int | None, until: float | None
+    known: IndexArray, last_until: float | None, budget: int | None, until: float | None
 ) -> tuple[int, float | None]:
     """Documents that are to wait in the next round, and the width that ends it, by default as before.
 

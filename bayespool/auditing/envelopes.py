@@ -7,13 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray, OrderArray
 from bayespool.errors import InputError
 from bayespool.measures import Additive, Measure, Normalized, Tally
 from bayespool.measures.average_precision import AveragePrecision
 from bayespool.measures.reciprocal_rank import ReciprocalRank
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
 
 
 class TopicOfRun(NamedTuple):
@@ -26,9 +24,9 @@ class TopicOfRun(NamedTuple):
     """
 
     levels: npt.NDArray[np.int16]
-    document: IntArray
-    rank: IntArray
-    within: IntArray
+    document: OrderArray
+    rank: OrderArray
+    within: OrderArray
     tally: Tally
     chance: FloatArray
 

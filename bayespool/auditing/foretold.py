@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.auditing.urns import Urn
-
-FloatArray = npt.NDArray[np.float64]
 
 REFUTING = 100.0
 """Evidence at which the posterior is called refuted; one that is right reaches it in one of 40 audits."""

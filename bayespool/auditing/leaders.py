@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayespool import __version__
+from bayespool.arrays import IndexArray
 from bayespool.auditing.auditing import ROUNDING, URN_NUMBERS, Audit, informed, next_round
 from bayespool.auditing.foretold import REFUTING
 from bayespool.auditing.tables import DIFFERENCES, DOCUMENTS, STEPS
@@ -25,9 +25,6 @@ from bayespool.tables.files import digest
 from bayespool.tables.formatting import counted, level
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Ends, Table, View
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 _N_SHOWN = 20  # documents
 
@@ -63,8 +60,8 @@ class LeaderAudit(ListForAssessors):
     urns: tuple[Urn, ...]
     run_ids: tuple[str, ...]
     measure: str
-    relevance: IntArray
-    known: IntArray
+    relevance: IndexArray
+    known: IndexArray
     random_seed: int
     ci_prob: float
     until: float | None

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from bayespool.arrays import FloatArray, IndexArray
 from bayespool.compiled import compiled
 from bayespool.randomness import key_of
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 BETS = (0.25, 0.5, 0.75, 1.0)
 """Shares of the capital that are bet, each with a quarter of the money."""
@@ -38,7 +35,7 @@ class Walk(NamedTuple):
     ``floor``, ``ceiling``: the two sums with no document that is still open worth anything in favor.
     """
 
-    chosen: IntArray
+    chosen: IndexArray
     probability: FloatArray
     low: FloatArray
     least: FloatArray
@@ -58,7 +55,7 @@ def walk(
     high: FloatArray,
     chance: FloatArray,
     worth: FloatArray,
-    known: IntArray,
+    known: IndexArray,
     uniform: FloatArray,
     size: FloatArray | None = None,
 ) -> Walk:
@@ -115,8 +112,8 @@ def _walk(
     chance: FloatArray,
     worth: FloatArray,
     uniform: FloatArray,
-    known: IntArray,
-    chosen: IntArray,
+    known: IndexArray,
+    chosen: IndexArray,
     payoffs: FloatArray,
 ) -> int:
     n, n_steps = len(low), len(chosen)

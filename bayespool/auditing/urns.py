@@ -7,14 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.auditing.envelopes import Envelope, TopicOfRun, check_auditable, envelope
 from bayespool.evidence.bounds import score_bounds
 from bayespool.evidence.ideals import ranked_levels, reach_of_ideal, tally_of
 from bayespool.measures import Measure, Normalized, Tally
 from bayespool.posterior import Completion
 from bayespool.scoring.judging_influence import worth_of_levels
-
-FloatArray = npt.NDArray[np.float64]
 
 _MAX_DRAWS = 1000  # of the posterior, for chances
 

@@ -52,13 +52,14 @@ error            error                                 damaged, binary or missin
 ===============  ====================================  =======================================================
 """
 
+from bayespool.arrays import IntArray
 from bayespool.collection.build import (
     build_collection,
     collection_of,
     encoding_of,
     unjudged_collection,
 )
-from bayespool.collection.contents import Collection, IntArray
+from bayespool.collection.contents import Collection
 from bayespool.collection.frames import labels_from_frame, qrels_from_frame, run_from_frame
 from bayespool.collection.judges import Judge, add_judges, judged_where_labeled
 from bayespool.collection.pools import Pool

@@ -10,7 +10,8 @@ from typing import Any, TypedDict, Unpack, get_args
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection.contents import Collection, IntArray
+from bayespool.arrays import IntArray
+from bayespool.collection.contents import Collection
 from bayespool.collection.encoding import EncodedRun, Encoding, Pairs
 from bayespool.collection.frames import qrels_from_frame
 from bayespool.collection.memory import N_THREADS, check_memory

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from bayespool.arrays import IntArray
 from bayespool.collection.judges import Judge
 from bayespool.collection.own import (
     OwnJudgments,
@@ -44,9 +45,6 @@ from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
     from typing import Self
-
-
-IntArray = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

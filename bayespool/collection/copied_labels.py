@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
+
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
     from bayespool.collection.judges import Judge
 
-FloatArray = npt.NDArray[np.float64]
 
 _DEPTH = 30  # of documents that are compared: nonrelevant ones further down are easier to tell
 _MIN_DOCUMENTS = 50  # judged ones with labels

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import IntArray
 from bayespool.collection.rankings import ranked, within
 from bayespool.errors import InputError
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
 
 
-IntArray = npt.NDArray[np.int32]
 Runs = npt.NDArray[np.integer] | Sequence[int]
 
 

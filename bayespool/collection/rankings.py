@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import IntArray
 from bayespool.collection.memory import check_memory
 from bayespool.collection.records import ReadOnlyArrays
 from bayespool.tables.formatting import counted
 
-IntArray = npt.NDArray[np.int32]
 _MAX_BYTES_ALWAYS_DENSE = 2**26
 _MIN_RANKS_PER_DOCUMENT = 2  # of ragged rankings; a fuller array stays dense
 

@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from bayespool.arrays import FloatArray
 from bayespool.collection.lines import has_repeats
 from bayespool.collection.records import Qrels, ReadOnlyArrays, Skipped
 from bayespool.errors import InputError
 from bayespool.tables.formatting import counted
 
-FloatArray = npt.NDArray[np.float64]
 _Columns = Sequence[Sequence[bytes]]
 
 _N_COLUMNS = 5

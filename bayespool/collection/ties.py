@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import IntArray
 from bayespool.tables.formatting import counted, some_of
 
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
 
-IntArray = npt.NDArray[np.int32]
 _TOP_RANKS = 10  # of the warning of equal ranks
 _MOST_RUNS = 3  # that a note names
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-import numpy as np
-import numpy.typing as npt
-
+from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.collection.systems import with_systems
 from bayespool.comparisons.comparison import Comparison, TestKey
@@ -29,8 +27,6 @@ from bayespool.randomness import key_of
 from bayespool.scoring import Scores, score
 from bayespool.scoring.scoring import expect_collection
 from bayespool.scoring.settings import Scope
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @takes(ComparingSettings)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.collection.systems import Systems
 from bayespool.comparisons.draws import (
     DrawComparison,
@@ -45,7 +46,6 @@ from bayespool.tables.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-FloatArray = npt.NDArray[np.float64]
 TestKey = tuple[Measure, str, SignificanceTest]
 
 _RELIABILITY_CITED = ("brennan-2001", "bodoff-li-2007", "urbano-marrero-martin-2013")

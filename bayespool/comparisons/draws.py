@@ -9,15 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import BoolArray, FloatArray, IndexArray, OrderArray
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
 from bayespool.measures.populations import population_draws
 from bayespool.scoring.settings import Scope
-
-FloatArray = npt.NDArray[np.float64]
-CountArray = npt.NDArray[np.int64]
-IndexArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
 
 _DECIMALS = 12
 _NO_DIFFERENCE = 10.0**-_DECIMALS
@@ -52,9 +48,9 @@ class DrawComparison:
     difference: FloatArray
     lower: FloatArray
     upper: FloatArray
-    n_greater: CountArray
-    n_equal: CountArray
-    n_equivalent: CountArray
+    n_greater: IndexArray
+    n_equal: IndexArray
+    n_equivalent: IndexArray
     prob_rank: FloatArray
     separated: BoolArray
 
@@ -79,14 +75,14 @@ class DrawComparison:
         return self.prob_rank @ np.arange(1, len(self.prob_rank) + 1)
 
     @property
-    def rank_interval(self) -> tuple[CountArray, CountArray]:
+    def rank_interval(self) -> tuple[IndexArray, IndexArray]:
         """First and last rank that each run may have, shape (run,) each: for all runs at once, ties with
         all the ranks that they cover.
         """
         return 1 + self.separated.sum(axis=0), len(self.separated) - self.separated.sum(axis=1)
 
     @property
-    def tier(self) -> CountArray:
+    def tier(self) -> IndexArray:
         """Tier of each run, 1 the best, shape (run,): from the highest mean down, the first run that is shown
         to be lower than the first of a tier begins the next one.
         """
@@ -202,7 +198,7 @@ def separate_runs(values: npt.NDArray[Any], *, ci_prob: float) -> BoolArray:
 
 def _differences(
     values: Sequence[npt.NDArray[Any]], max_cells: int
-) -> Iterator[tuple[IndexArray, IndexArray, Iterator[npt.NDArray[Any]]]]:
+) -> Iterator[tuple[OrderArray, OrderArray, Iterator[npt.NDArray[Any]]]]:
     """Some pairs of runs at a time, and their differences in values of shape (draw, run), one by one."""
     n_draws, n_runs = values[0].shape
     first, second = np.triu_indices(n_runs, 1)
@@ -264,8 +260,8 @@ class Agreement:
     """
 
     n_draws: int
-    n_greater: CountArray
-    n_disagree: CountArray
+    n_greater: IndexArray
+    n_disagree: IndexArray
 
     @property
     def prob_all_greater(self) -> FloatArray:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import BoolArray
 from bayespool.comparisons.reversal_tables import reversal_tables
 from bayespool.comparisons.significance import Control, SignificanceTest, SignificantDraws
 from bayespool.comparisons.tables import AS_JUDGED, cited_with_tests, count_pairs, pair_frame
@@ -99,7 +100,6 @@ def _checked(
 MAX_SHARE_OF_HOLES = 0.01
 """Largest share of ranks that all judgments leave unjudged in runs by which probabilities are graded."""
 
-BoolArray = npt.NDArray[np.bool_]
 Value = TypeVar("Value")
 Key = tuple[str, str, int, str]  # measure, group, number of judgments, method
 

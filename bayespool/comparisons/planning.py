@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayespool import __version__
+from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.comparisons.settings import PlanSettings
 from bayespool.errors import InputError
@@ -29,7 +29,6 @@ from bayespool.tables.table import Table, View
 if TYPE_CHECKING:
     import pandas as pd
 
-FloatArray = npt.NDArray[np.float64]
 
 _MAX_PAIRS = 100  # of all, evenly over their standard errors
 _MOST_TOPICS = 100  # times those at hand

@@ -9,13 +9,12 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import BoolArray, FloatArray
 from bayespool.errors import InputError, known_names
 
 SignificanceTest = Literal["paired-t", "wilcoxon", "randomization", "tukey-hsd"]
 Control = Literal["none", "holm", "benjamini-hochberg"]
 
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 SIGNIFICANCE_LEVEL = 0.05
 _DECIMALS = 12

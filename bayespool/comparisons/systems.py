@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.measures import Estimates, Measure, Values, equal_tailed_interval
 from bayespool.measures.assessor_variance import unjudged_share
 from bayespool.measures.populations import population_draws, variance_of_topics
@@ -17,7 +18,6 @@ from bayespool.randomness import key_of
 if TYPE_CHECKING:
     import pandas as pd
 
-FloatArray = npt.NDArray[np.float64]
 
 _SHARES_BY_ANOTHER = ("unjudged_variance", "assessor_variance")
 

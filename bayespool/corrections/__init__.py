@@ -1,6 +1,9 @@
 """Published point corrections, one file per paper."""
 
 # the order of registration is that of tables
+from bayespool.corrections.base import Corrected, PointCorrection
+
+# isort: split
 from bayespool.corrections.ravana_moffat import (
     AsJudged,
     Background,
@@ -64,6 +67,7 @@ __all__ = [
     "CondensedList",
     "ConformalRiskControl",
     "Constants",
+    "Corrected",
     "EstimatorEntry",
     "FroebeBootstrap",
     "HorvitzThompson",
@@ -74,6 +78,7 @@ __all__ = [
     "JudgeRates",
     "Kind",
     "LuMoffatCulpepper",
+    "PointCorrection",
     "Precise",
     "PredictionPowered",
     "Smoothed",

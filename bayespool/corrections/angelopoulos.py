@@ -9,10 +9,10 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray, Judge
+from bayespool.arrays import FloatArray, IntArray
+from bayespool.collection import Collection, Judge
 from bayespool.corrections.base import (
     Corrected,
-    FloatArray,
     as_amounts,
     check_choice,
     check_count,

@@ -11,7 +11,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray
+from bayespool.arrays import FloatArray, IndexArray, IntArray
+from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.collection.samples import Sample
 from bayespool.errors import InputError
@@ -22,8 +23,6 @@ from bayespool.measures import NDCG, AveragePrecision, Estimates, Measure, Value
 from bayespool.pooling import StrategyPool
 from bayespool.pooling.discovery import misfit_of
 
-Counts = npt.NDArray[np.int64]
-
 
 def hidden_at_levels(
     collection: Collection,
@@ -31,7 +30,7 @@ def hidden_at_levels(
     *,
     by: Literal["organization", "run"] = "organization",
     substitute: str | None = None,
-) -> Counts:
+) -> IndexArray:
     """Judged documents that the run, or its organization, alone contributed to the pool, at levels that
     ascend from 0; shape (run, topic, level).
     """
@@ -49,8 +48,6 @@ def hidden_at_levels(
     np.add.at(n, (sole[pairs], collection.pair_topic[pairs], at), 1)
     return n[unit]
 
-
-FloatArray = npt.NDArray[np.float64]
 
 NO_SAMPLE = "needs judgments that are a random sample (a published one, or --pool-strategy)"
 """Note of a correction for samples without a value."""

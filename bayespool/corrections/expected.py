@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.evidence import Bounds
 from bayespool.evidence.ideals import relevance_levels, tally_of
 from bayespool.measures import ERR, Additive, AveragePrecision, Measure, Normalized, ReciprocalRank, Success
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def gains_of_levels(measure: Measure, levels: npt.NDArray[Any]) -> FloatArray | None:

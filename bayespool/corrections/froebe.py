@@ -10,11 +10,11 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray, LevelArray
 from bayespool.collection import Collection
 from bayespool.compiled import compiled
 from bayespool.corrections.base import (
     Corrected,
-    FloatArray,
     SharedCorrection,
     check_choice,
     check_count,
@@ -31,7 +31,6 @@ from bayespool.randomness import key_of
 
 Distribution = Literal["run", "pool", "run-and-pool"]
 Loss = Literal["rmse", "asymmetric"]
-LevelArray = npt.NDArray[np.int16]
 
 _MIN_GRADE_SHARE = 1e-6  # of a grade, in the authors' program
 _MAX_BOOTSTRAPS = 1_000_000

@@ -6,8 +6,8 @@ import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from bayespool.arrays import LevelArray
 from bayespool.collection import Collection, Judge
 from bayespool.corrections.base import Corrected, joined
 from bayespool.corrections.labels import LabelCorrection
@@ -15,8 +15,6 @@ from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import Bounds
 from bayespool.evidence.ideals import tally_within_reach
 from bayespool.evidence.labels import TOP_OF_LABELS, in_top
-
-LevelArray = npt.NDArray[np.int16]
 
 
 @register_estimator(

@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray, Judge
-from bayespool.corrections.base import Corrected, FloatArray, PointCorrection, not_defined
+from bayespool.arrays import FloatArray, IntArray
+from bayespool.collection import Collection, Judge
+from bayespool.corrections.base import Corrected, PointCorrection, not_defined
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.evidence.held_out import held_out_documents, held_out_levels

@@ -10,10 +10,10 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.corrections.base import (
     Corrected,
-    FloatArray,
     SharedCorrection,
     check_choice,
     has_open_ranks,

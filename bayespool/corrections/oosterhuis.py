@@ -8,11 +8,11 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.collection import Collection, Judge
 from bayespool.corrections.angelopoulos import MAX_DRAWS
 from bayespool.corrections.base import (
     Corrected,
-    FloatArray,
     as_amounts,
     check_choice,
     check_count,

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.corrections.base import (
     Corrected,
@@ -33,8 +33,6 @@ from bayespool.errors import InputError
 from bayespool.evidence import Bounds, Estimand, JudgmentCounts, score_bounds
 from bayespool.evidence.ideals import relevance_levels, values_on_fuller
 from bayespool.measures import Additive, Measure, Normalized, parse_measure
-
-FloatArray = npt.NDArray[np.float64]
 
 _MIN_JUDGED_SHARE = 1e-12  # of the weights; less is rounding
 

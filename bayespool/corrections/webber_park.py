@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from bayespool.arrays import BoolArray, FloatArray
 from bayespool.collection import Collection
 from bayespool.corrections.base import (
     Corrected,
-    FloatArray,
     SharedCorrection,
     as_amounts,
     check_count,
@@ -38,7 +37,6 @@ from bayespool.tables.formatting import some_of
 if TYPE_CHECKING:
     import pandas as pd
 
-BoolArray = npt.NDArray[np.bool_]
 
 FEW_TOPICS = 30
 """With fewer common topics the interval is that of a bootstrap, else a normal one."""

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayespool.collection import Collection, IntArray
+from bayespool.arrays import FloatArray, IntArray
+from bayespool.collection import Collection
 from bayespool.collection.samples import Sample
-from bayespool.corrections.base import FloatArray, SampledCorrection
+from bayespool.corrections.base import SampledCorrection
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import RELEVANT, Bounds
 from bayespool.evidence.states import states

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray
+from bayespool.arrays import FloatArray, IntArray
+from bayespool.collection import Collection
 from bayespool.collection.samples import Sample
-from bayespool.corrections.base import FloatArray, SampledCorrection
+from bayespool.corrections.base import SampledCorrection
 from bayespool.corrections.registry import register_estimator
 from bayespool.corrections.yilmaz_aslam import NO_STRATA, strata_with_others
 from bayespool.evidence import Bounds

@@ -22,10 +22,11 @@ from bayespool.evidence.predictor_table import (
     hidden_document_table,
 )
 from bayespool.evidence.predictors import COMPOSITION_PREDICTORS, PREDICTORS, Predictor, register_predictor
-from bayespool.evidence.states import NONRELEVANT, RELEVANT, Estimand
+from bayespool.evidence.states import MISSING, NONRELEVANT, RELEVANT, Estimand, count_within, states
 
 __all__ = [
     "COMPOSITION_PREDICTORS",
+    "MISSING",
     "NONRELEVANT",
     "PREDICTORS",
     "RELEVANT",
@@ -44,6 +45,7 @@ __all__ = [
     "cluster_runs",
     "composition_effects",
     "condensed_counts",
+    "count_within",
     "document_table",
     "favored_organizations",
     "grade_counts",
@@ -55,5 +57,6 @@ __all__ = [
     "register_predictor",
     "run_overlap",
     "score_bounds",
+    "states",
     "values_on_fuller",
 ]

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import NEVER_JUDGED, Collection, IntArray
+from bayespool.arrays import FloatArray, IntArray
+from bayespool.collection import NEVER_JUDGED, Collection
 from bayespool.collection.rankings import blocks
 from bayespool.evidence.ideals import n_in_reach, ranked_levels, relevance_levels, relevance_table, tally_of
 from bayespool.evidence.states import (
@@ -30,8 +31,6 @@ from bayespool.measures.base import MISSING_RANK, UNREACHED
 from bayespool.measures.normalized import inserted
 from bayespool.tables.formatting import counted, some_of
 from bayespool.tables.markup import Shown, one_line
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray, rows
+from bayespool.arrays import IntArray
+from bayespool.collection import Collection, rows
 from bayespool.collection.rankings import blocks, ranked
 from bayespool.compiled import compiled
 from bayespool.errors import InputError

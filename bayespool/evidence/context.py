@@ -9,15 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray
+from bayespool.arrays import FloatArray, IndexArray, IntArray
+from bayespool.collection import Collection
 from bayespool.collection.rankings import ranked
 from bayespool.evidence.composition import composition_effects
 from bayespool.evidence.held_out import states_without_own
 from bayespool.evidence.learned_fusion import LearnedFusion, learned_fusion
 from bayespool.evidence.states import BELOW, MISSING, NONRELEVANT, RELEVANT, UNJUDGED_STATE
-
-FloatArray = npt.NDArray[np.float64]
-CountArray = npt.NDArray[np.int64]
 
 _ABSENT_RANK_FACTOR = 2  # times the longest pooled ranking: rank of a document that no other run retrieves
 _NEIGHBOR_DEPTH = 100  # ranks
@@ -108,22 +106,22 @@ class DocumentContext:
         return int(np.clip(self.collection.pool_depth, *_TOP_DEPTH_RANGE))
 
     @cached_property
-    def top_relevant(self) -> CountArray:
+    def top_relevant(self) -> IndexArray:
         """Relevant documents in the ``top`` of each run, shape (run, topic)."""
         return _count(self.relevant[:, :, : self.top])
 
     @cached_property
-    def top_nonrelevant(self) -> CountArray:
+    def top_nonrelevant(self) -> IndexArray:
         """Nonrelevant documents in the ``top`` of each run, shape (run, topic)."""
         return _count(self.nonrelevant[:, :, : self.top])
 
     @cached_property
-    def top_unjudged(self) -> CountArray:
+    def top_unjudged(self) -> IndexArray:
         """Unjudged documents in the ``top`` of each run, shape (run, topic)."""
         return _count(self.state[:, :, : self.top] == UNJUDGED_STATE)
 
     @cached_property
-    def top_judged(self) -> CountArray:
+    def top_judged(self) -> IndexArray:
         """Judged documents of any relevance in the ``top`` of each run, shape (run, topic)."""
         top = self.state[:, :, : self.top]
         return _count((top == RELEVANT) | (top == NONRELEVANT) | (top == BELOW))
@@ -194,6 +192,6 @@ class DocumentContext:
         return delta_precision, delta_antiprecision
 
 
-def _count(mask: npt.NDArray[np.bool_]) -> CountArray:
+def _count(mask: npt.NDArray[np.bool_]) -> IndexArray:
     """Number of true values along the last axis."""
     return np.asarray(mask.sum(axis=-1))

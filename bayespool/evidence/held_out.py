@@ -9,7 +9,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray
+from bayespool.arrays import IntArray
+from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.evidence.ideals import ranked_levels
 from bayespool.evidence.states import (

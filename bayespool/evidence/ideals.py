@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray
+from bayespool.arrays import IntArray
+from bayespool.collection import Collection
 from bayespool.evidence.states import Estimand, reach_of
 from bayespool.measures import Measure, Normalized, Tally, Values
 from bayespool.measures.base import MISSING_RANK

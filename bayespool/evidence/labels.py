@@ -11,7 +11,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray, Judge
+from bayespool.arrays import IntArray
+from bayespool.collection import Collection, Judge
 from bayespool.collection.judges import MOST_GRADES
 from bayespool.collection.pools import sole_contributor
 from bayespool.collection.rankings import within

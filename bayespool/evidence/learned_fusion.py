@@ -25,14 +25,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray
+from bayespool.arrays import BoolArray, FloatArray, IntArray, OrderArray
+from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.collection.rankings import ranked, within
 from bayespool.compiled import compiled, one_thread
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
-IndexArray = npt.NDArray[np.intp]
 
 TOP_OF_RUNS = 30
 """Deepest rank, in some pooled run, of the judged documents that teach."""
@@ -61,10 +58,10 @@ _SHIFT_SD, _SLOPE_SD = 1.0, 0.3  # of a run's own line
 class Teachers:
     """Judged documents in the top of pooled runs, by topics and pair codes."""
 
-    pair: IndexArray  # shape (document,)
+    pair: OrderArray  # shape (document,)
     relevant: FloatArray  # 1 or 0, shape (document,)
-    topic: IndexArray  # shape (document,)
-    start: IndexArray  # of topics, shape (topic + 1,)
+    topic: OrderArray  # shape (document,)
+    start: OrderArray  # of topics, shape (topic + 1,)
     gain: FloatArray  # 1/log₂(1 + rank) in pooled runs, 0 where a run lacks it, shape (document, run)
     organization: IntArray  # of the pooled runs, shape (run,)
     sole: IntArray  # organization that alone contributed the document, or −1, shape (document,)
@@ -130,12 +127,12 @@ class LearnedFusion:
 
     collection: Collection
     teachers: Teachers
-    pooled: IndexArray
+    pooled: OrderArray
     lessons: dict[int, Lesson]
     rel: int
     given: int
 
-    def log_odds(self, run: IndexArray, topic: IndexArray, pair: npt.NDArray[np.integer]) -> FloatArray:
+    def log_odds(self, run: OrderArray, topic: OrderArray, pair: npt.NDArray[np.integer]) -> FloatArray:
         """Log odds of relevance of documents, without the organizations of their runs, shape (document,)."""
         own = self.collection.organization[run]
         held_out = np.array(sorted(self.lessons))
@@ -162,7 +159,7 @@ class LearnedFusion:
             log_odds[rows] = _weighted(signs, lesson.coefficients)
         return np.round(log_odds, _DIGITS)
 
-    def own_lines(self, runs: IndexArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def own_lines(self, runs: OrderArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """What each run knows beyond the others, from its own judged documents: three arrays of shape (run,).
 
         Of its documents' log odds the shift at their mean, the slope, and their mean.
@@ -198,14 +195,14 @@ def learned_fusion(collection: Collection, *, rel: int = 1, given: int = 0) -> L
     return of_rungs[rel, given]
 
 
-def gains(collection: Collection, runs: IndexArray, pair: npt.NDArray[np.integer]) -> FloatArray:
+def gains(collection: Collection, runs: OrderArray, pair: npt.NDArray[np.integer]) -> FloatArray:
     """1/log₂(1 + rank) of documents in runs, 0 where a run lacks it, shape (document, run)."""
     of_rank = np.append(0.0, 1 / np.log2(np.arange(2, collection.document.shape[2] + 2)))
     return worth_of_ranks(collection, runs, pair, of_rank)
 
 
 def worth_of_ranks(
-    collection: Collection, runs: IndexArray, pair: npt.NDArray[np.integer], worth: FloatArray
+    collection: Collection, runs: OrderArray, pair: npt.NDArray[np.integer], worth: FloatArray
 ) -> FloatArray:
     """Worth of documents' ranks in runs, by rank from 1, the first where a run lacks it, (document, run)."""
     rank_of = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
@@ -219,7 +216,7 @@ def worth_of_ranks(
     return of_runs
 
 
-def _teachers(collection: Collection, pooled: IndexArray, rel: int, given: int) -> Teachers:
+def _teachers(collection: Collection, pooled: OrderArray, rel: int, given: int) -> Teachers:
     """Judged documents in the top of pooled runs."""
     for depth in _DEPTHS:
         teaches = np.zeros(len(collection.relevance) + 1, dtype=bool)
@@ -240,7 +237,7 @@ def _teachers(collection: Collection, pooled: IndexArray, rel: int, given: int) 
     )
 
 
-def _longest(collection: Collection, pooled: IndexArray) -> int:
+def _longest(collection: Collection, pooled: OrderArray) -> int:
     return max(1, int(collection.length[pooled].max(initial=0)))
 
 
@@ -392,7 +389,7 @@ class _Process:
         return cls(features, inverse, (solved * features).sum(axis=1), solved)
 
     def without(
-        self, columns: IndexArray, kept: BoolArray, centered: FloatArray, change: FloatArray
+        self, columns: OrderArray, kept: BoolArray, centered: FloatArray, change: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Weights of features without some columns and rows, and what others predict of each row.
 
@@ -473,7 +470,7 @@ def _logistic(signs: FloatArray, relevant: FloatArray) -> FloatArray:
 
 
 def _own_lines(
-    log_odds: FloatArray, relevant: FloatArray, row: IndexArray, n_rows: int
+    log_odds: FloatArray, relevant: FloatArray, row: OrderArray, n_rows: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Lines in log odds, a shift at their mean and a slope, that are added to fit each row's documents."""
     n = np.bincount(row, minlength=n_rows)

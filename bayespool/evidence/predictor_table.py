@@ -10,16 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from bayespool.collection import Collection, IntArray
+from bayespool.arrays import FloatArray, IntArray, OrderArray
+from bayespool.collection import Collection
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.context import DocumentContext
 from bayespool.evidence.held_out import held_out_documents
 from bayespool.evidence.predictors import PREDICTORS, evidence_predictors
 from bayespool.evidence.predictors_of_labels import label_columns, label_predictors
 from bayespool.randomness import document_keys
-
-FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +36,9 @@ class DocumentTable:
         Names of the predictors.
     """
 
-    run: IndexArray
-    topic: IndexArray
-    rank: IndexArray
+    run: OrderArray
+    topic: OrderArray
+    rank: OrderArray
     pair: IntArray
     relevant: npt.NDArray[np.int64]
     predictors: FloatArray
@@ -53,9 +51,9 @@ class DocumentTable:
 
 def document_table(
     collection: Collection,
-    run: IndexArray,
-    topic: IndexArray,
-    rank: IndexArray,
+    run: OrderArray,
+    topic: OrderArray,
+    rank: OrderArray,
     pair: IntArray,
     *,
     depth: int,

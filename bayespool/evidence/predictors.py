@@ -9,10 +9,9 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.context import DocumentContext
-
-FloatArray = npt.NDArray[np.float64]
 
 Per = Literal["ranking", "label", "document"]
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logit
 
+from bayespool.arrays import FloatArray
 from bayespool.collection import Collection, Judge
 from bayespool.evidence.context import DocumentContext
 from bayespool.evidence.labels import (
@@ -24,8 +25,6 @@ from bayespool.evidence.labels import (
 from bayespool.evidence.predictors import Predictor
 from bayespool.evidence.states import UNJUDGED_STATE
 from bayespool.randomness import key_of, normals
-
-FloatArray = npt.NDArray[np.float64]
 
 _TRANSFER_SD = 0.5  # of a grade's log odds ratio between hidden and other judged documents
 _MISSING_LABEL_SD = 0.5  # prior standard deviation of the slope of a missing label

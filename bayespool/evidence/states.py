@@ -8,7 +8,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray
+from bayespool.arrays import IntArray
+from bayespool.collection import Collection
 from bayespool.collection.rankings import Rankings
 from bayespool.errors import InputError, known_names
 

@@ -12,7 +12,7 @@ from .grading import (
     randomized_pit as randomized_pit,
 )
 from .judge_checks import JudgeCheck as JudgeCheck, check_judges as check_judges
-from .leaving_out import LeaveOutResult as LeaveOutResult, leave_out as leave_out
+from .leaving_out import LeaveOutResult as LeaveOutResult, best_runs as best_runs, leave_out as leave_out
 from .predictions import (
     HeldOutPrediction as HeldOutPrediction,
     calibration_frame as calibration_frame,

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray
+from bayespool.arrays import BoolArray, IntArray
+from bayespool.collection import Collection
 from bayespool.comparisons.significance import significant_pairs
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import n_relevant_documents, ranked_levels, relevance_levels, tally_of
@@ -62,7 +63,6 @@ PAPER_STRATEGIES = (
 PAPER_BUDGETS = tuple(range(5_000, 80_001, 5_000))
 """Budgets of Lipani et al. (2017)."""
 
-BoolArray = npt.NDArray[np.bool_]
 Strategies = str | Strategy | Iterable[str | Strategy]
 
 _SMALL_POOL_DOCUMENTS = 20_000  # below it too few of the paper's budgets fit

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
+from bayespool.arrays import FloatArray
 from bayespool.experiments.hidden import Fitting, HiddenDocuments, HiddenRows, Question
 from bayespool.experiments.predictions import HeldOutPrediction
 from bayespool.inference.cells import draw_effects_of_rows
@@ -21,8 +22,6 @@ from bayespool.posterior.containers import groups_of_fit
 
 if TYPE_CHECKING:
     from bayespool.inference import Fit
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def gather_container(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Values, equal_tailed_interval
 from bayespool.measures.errors import (
@@ -27,8 +28,6 @@ from bayespool.measures.errors import (
 if TYPE_CHECKING:
     import pandas as pd
 
-FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.int64]
 IntDraws = npt.NDArray[Any]
 
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray
+from bayespool.arrays import FloatArray, IndexArray, IntArray, Levels
+from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.evidence import DocumentTable, HeldOutCounts, document_table, held_out_counts
@@ -40,9 +41,6 @@ from bayespool.scoring.settings import refuse_of_judgments
 if TYPE_CHECKING:
     from bayespool.experiments.settings import CheckingSettings
 
-FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.int64]
-Levels = npt.NDArray[np.uint8]
 
 _MAX_RANDOM_NUMBERS = 2**23  # held at a time
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logsumexp
 
+from bayespool.arrays import FloatArray, IndexArray, IntArray
 from bayespool.errors import InputError
 from bayespool.experiments.grading import randomized_pit
 from bayespool.experiments.hidden import (
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
 
     from bayespool.inference import Fit
 
-FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.int64]
-CountArray = npt.NDArray[np.int32]
 
 CI_PROBS: tuple[float, ...] = (0.5, 0.8, 0.95)
 
@@ -90,8 +88,8 @@ class HeldOutPrediction:
     organizations: tuple[str, ...]
     per_mean: int
     known: npt.NDArray[Any]
-    n_hidden: CountArray
-    n_hidden_relevant: CountArray
+    n_hidden: IntArray
+    n_hidden_relevant: IntArray
     observed: npt.NDArray[Any]
     fold: IndexArray
     draws: npt.NDArray[Any]

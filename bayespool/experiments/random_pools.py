@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.corrections.webber_park import topics_for_error
 from bayespool.errors import InputError
@@ -38,7 +39,6 @@ from bayespool.tables.table import Spread, Table, View
 if TYPE_CHECKING:
     import pandas as pd
 
-FloatArray = npt.NDArray[np.float64]
 
 COMMON_SIZES = (5, 10, 20, 30, 40, 50, 100, 150, 200)
 """Default numbers of common topics, as far as below the number of topics."""

@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 
+from bayespool.arrays import FloatArray, IndexArray
 from bayespool.models.structure import Structure
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +183,6 @@ class Factor:
             )
         return total
 
-
-IndexArray = npt.NDArray[np.int64]
 
 _PLATES = ("topic", "organization")  # their groups are independent given all other parameters
 

@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray, IndexArray
 from bayespool.compiled import compiled
-
-FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.int64]
 
 
 @compiled

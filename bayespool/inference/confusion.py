@@ -17,12 +17,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logit
 
+from bayespool.arrays import FloatArray, IndexArray
 from bayespool.inference.arrow import Arrow, Factor, Layout
 from bayespool.inference.cells import normal_nodes
 from bayespool.models.confusion import INTERCEPT_SD, SCALES_SD, SLOPE_SD
-
-FloatArray = npt.NDArray[np.float64]
-Index = npt.NDArray[np.int64]
 
 _SCALES = ((0.2, 0.6, 1.2, 2.2), (0.1, 0.4, 1.0), (0.05, 0.2, 0.4), (0.2, 0.6, 1.2))  # of SCALES_SD
 _LOWEST = 6.0  # log weight of a point below the best one, from which on its neighbors are left out
@@ -74,9 +72,9 @@ class JudgedTwice:
         Topics, and levels of the first assessor.
     """
 
-    topic: Index
-    first: Index
-    second: Index
+    topic: IndexArray
+    first: IndexArray
+    second: IndexArray
     features: Features
     n_topics: int
     n_levels: int
@@ -102,7 +100,7 @@ class ConfusionDraws:
         self,
         rung: int,
         topic: int,
-        level: Index,
+        level: IndexArray,
         features: FloatArray,
         draws: npt.NDArray[np.intp],
         drawn: FloatArray | None = None,

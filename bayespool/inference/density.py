@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logit
 
+from bayespool.arrays import FloatArray, IndexArray
 from bayespool.errors import InputError
 from bayespool.inference.arrow import Arrow, Factor, Layout, ParameterPositions
 from bayespool.inference.cells import NODES, SHARES, IntegratedLikelihood, add_cells, draw_effects, integrate
@@ -27,9 +28,6 @@ from bayespool.inference.kernels import (
 )
 from bayespool.models.priors import log_density_of_coefficient, log_density_of_scale
 from bayespool.models.structure import Block, LinearPredictor, Structure
-
-FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.int64]
 
 _MAX_LOG_ODDS = 2**22  # held at a time for draws of cells
 

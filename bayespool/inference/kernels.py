@@ -6,12 +6,9 @@ from math import exp, log, log1p
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from bayespool.arrays import FloatArray, IndexArray
 from bayespool.compiled import compiled
-
-FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.int64]
 
 
 class Design(NamedTuple):

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from scipy.linalg import LinAlgError
 from scipy.special import expit, ndtri
 
+from bayespool.arrays import FloatArray
 from bayespool.compiled import one_thread
 from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
 from bayespool.inference.arrow import Arrow, Factor
@@ -46,7 +47,6 @@ from bayespool.models.priors import draw_prior
 if TYPE_CHECKING:
     from bayespool.models import Evidence, ModelSpec
 
-FloatArray = npt.NDArray[np.float64]
 
 _N_SCALE_POINTS = 4096  # points that scales are drawn from
 _N_NODES_PER_SCALE = 8  # modes computed

@@ -9,10 +9,9 @@ import numpy.typing as npt
 from scipy.linalg import LinAlgError
 from scipy.special import ndtri
 
+from bayespool.arrays import FloatArray
 from bayespool.inference.arrow import Arrow, Factor
 from bayespool.inference.density import Density
-
-FloatArray = npt.NDArray[np.float64]
 
 _LEFT_MEAN_DISTANCE = 2.2  # of points left of θ's mode, where any scale near zero may be as likely
 _RIGHT_SD = 1.3  # of points right of θ's mode

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.compiled import compiled
 from bayespool.measures.base import DrawnRankings, Tally, register_measure
 from bayespool.measures.extremes import average_precision_extremes
-from bayespool.measures.normalized import FloatArray, Normalized, n_relevant
+from bayespool.measures.normalized import Normalized, n_relevant
 
 
 @register_measure

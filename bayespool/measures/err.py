@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.errors import InputError
 from bayespool.measures.base import MAX_RELEVANCE, Measure, register_measure, whole_number
-from bayespool.measures.normalized import FloatArray
 
 
 @register_measure

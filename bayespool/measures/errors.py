@@ -14,10 +14,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import BoolArray, FloatArray
 from bayespool.errors import InputError
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 
 def mean_absolute_error(truth: npt.ArrayLike, value: npt.ArrayLike) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
+from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.measures.base import Measure
@@ -24,8 +25,6 @@ from bayespool.tables.markup import Shown, one_line
 
 if TYPE_CHECKING:
     import pandas as pd
-
-FloatArray = npt.NDArray[np.float64]
 
 
 NOTE_BREAK = "\n"

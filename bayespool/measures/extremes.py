@@ -7,11 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import BoolArray, FloatArray, IndexArray
 from bayespool.compiled import compiled
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 
 def average_precision_extremes(
@@ -105,8 +102,8 @@ def _gain(
     discount: FloatArray,
     best: FloatArray,
     steps: FloatArray,
-    at_least: IntArray,
-    elsewhere: IntArray,
+    at_least: IndexArray,
+    elsewhere: IndexArray,
     upward: int,
     bound: FloatArray,
 ) -> None:

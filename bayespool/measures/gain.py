@@ -10,10 +10,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.errors import InputError
 from bayespool.measures.base import MAX_RELEVANCE, Additive, Measure, Tally, register_measure, whole_number
 from bayespool.measures.extremes import gain_extremes
-from bayespool.measures.normalized import FloatArray, Normalized
+from bayespool.measures.normalized import Normalized
 
 Formula = Literal["log2", "exp-log2"]
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.errors import InputError
 from bayespool.measures.base import register_measure
 from bayespool.measures.gain import ScaledGain
-from bayespool.measures.normalized import FloatArray
 
 
 @register_measure

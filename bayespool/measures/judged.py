@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.measures.base import MISSING_RANK, Measure, register_measure
-from bayespool.measures.normalized import FloatArray, over
+from bayespool.measures.normalized import over
 
 
 @register_measure

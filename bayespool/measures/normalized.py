@@ -11,11 +11,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.errors import InputError
 from bayespool.measures.base import Measure, Tally
 from bayespool.measures.values import Values
-
-FloatArray = npt.NDArray[np.float64]
 
 Ideal = Literal["own", "shared", "judged"]
 

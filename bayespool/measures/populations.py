@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.errors import InputError
 from bayespool.measures.estimates import Estimates
 from bayespool.measures.values import DEFAULT_CI_PROB, equal_tailed_interval
 from bayespool.randomness import key_of
-
-FloatArray = npt.NDArray[np.float64]
 
 _MAX_CELLS_HELD = 1 << 23  # numbers
 _N_RESAMPLED = 4000  # bootstrap samples of topics for a method without draws

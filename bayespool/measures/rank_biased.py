@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.errors import InputError
 from bayespool.measures.base import Additive, Measure, register_measure
-from bayespool.measures.normalized import FloatArray
 
 _MAX_WEIGHT_LEFT = 1e-10  # beyond the cutoff of endless rankings
 

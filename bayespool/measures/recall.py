@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.measures.base import Additive, Tally, register_measure
-from bayespool.measures.normalized import FloatArray, Normalized, n_relevant, over
+from bayespool.measures.normalized import Normalized, n_relevant, over
 
 
 @register_measure

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.errors import InputError
 from bayespool.tables.formatting import counted
 from bayespool.tables.markup import Shown, one_line
 
 DEFAULT_CI_PROB = 0.95
 
-FloatArray = npt.NDArray[np.float64]
 
 _DECIMALS = 12  # of sums of floats, so that equal judgments give equal numbers
 _GRID = 2**20  # steps per 1 for float amounts whose squares have to be exact

@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray, IndexArray
 from bayespool.collection import Collection
 from bayespool.evidence import PREDICTORS, DocumentTable, HeldOutCounts, JudgmentCounts
 from bayespool.evidence.predictors_of_labels import label_predictors
-
-IndexArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

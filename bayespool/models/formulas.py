@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.compiled import compiled
 from bayespool.models.priors import CORRELATION, FREEDOM, SCALE, Prior, parse_prior
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import betaln, expit
 
+from bayespool.arrays import FloatArray
 from bayespool.errors import InputError, did_you_mean, known_names
 
 PARAMETERS = MappingProxyType(
@@ -151,7 +151,7 @@ SCALE = Prior("HalfNormal", (1.0,))
 VARYING = Prior("HalfNormal", (0.5,))
 """The same of an organization's slopes, in standard deviations of slopes over collections."""
 SLOPE_BELOW_POOL = Prior("Normal", (-0.05, 0.2))
-"""Slope on log(rank / pool depth) below the pool, beside that of a predictor of ranks (docs/diary.md)."""
+"""Slope on log(rank / pool depth) below the pool, beside a predictor of ranks (research/decisions)."""
 STEEPER_BELOW_POOL = Prior("Normal", (-0.2, 0.25))
 """The same of models without such a predictor, beside the slope of hidden documents within rankings."""
 TOPICS_BELOW_POOL = Prior("HalfNormal", (0.4,))
@@ -162,7 +162,6 @@ CORRELATION = Prior("Uniform", (0.0, 1.0))
 """Correlation of an organization's effect with that on the rung of relevance below."""
 
 
-FloatArray = npt.NDArray[np.float64]
 Derivatives = tuple[FloatArray, FloatArray, FloatArray]
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.errors import InputError
 from bayespool.models.evidence import LinearEvidence, ModelEvidence
 from bayespool.models.formulas import Chances, Effect, Formula, Linear, evaluate
@@ -30,7 +31,6 @@ from bayespool.models.structure import Block, Coefficient, Group, LinearPredicto
 if TYPE_CHECKING:
     import pymc as pm
 
-FloatArray = npt.NDArray[np.float64]
 Evidence: TypeAlias = LinearEvidence | ModelEvidence
 EvidenceKind = Literal["documents", "counts"]
 

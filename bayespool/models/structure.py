@@ -6,13 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit, logit
 
+from bayespool.arrays import FloatArray, IndexArray
 from bayespool.models.priors import Prior, draw_prior
-
-FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import IntArray
+from bayespool.arrays import BoolArray, FloatArray, IntArray
 from bayespool.compiled import compiled
 from bayespool.errors import InputError
 from bayespool.pooling.registry import register_strategy
 from bayespool.pooling.sampling import Sampling
-from bayespool.pooling.strategy import BoolArray, FloatArray, TopicRankings
+from bayespool.pooling.strategy import TopicRankings
 
 
 @register_strategy(

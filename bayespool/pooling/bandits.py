@@ -9,11 +9,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import IntArray
+from bayespool.arrays import BoolArray, IntArray
 from bayespool.compiled import compiled
 from bayespool.errors import InputError
 from bayespool.pooling.registry import register_strategy
-from bayespool.pooling.strategy import Adaptive, BoolArray, TopicRankings
+from bayespool.pooling.strategy import Adaptive, TopicRankings
 
 _MAX_MEAN, _THOMPSON, _EPSILON_GREEDY, _UCB1_TUNED = range(4)
 

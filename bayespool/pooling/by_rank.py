@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bayespool.arrays import FloatArray
 from bayespool.errors import InputError
 from bayespool.pooling.registry import register_strategy
-from bayespool.pooling.strategy import FixedOrder, FloatArray, TopicRankings
+from bayespool.pooling.strategy import FixedOrder, TopicRankings
 
 
 @register_strategy("take", citations=("lipani-etal-2017",))

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from bayespool.collection import Collection, IntArray, Qrels
+from bayespool.arrays import BoolArray, IndexArray, IntArray
+from bayespool.collection import Collection, Qrels
 from bayespool.collection.rankings import within
 from bayespool.errors import InputError
 from bayespool.pooling.registry import parse_strategy
@@ -50,16 +51,16 @@ class Chosen:
     strategy: Strategy
     budget: int | None
     pair: IntArray
-    start: CountArray
+    start: IndexArray
     inclusion: npt.NDArray[np.float64]
     stop: StoppingRule | None
-    n_documents: CountArray
+    n_documents: IndexArray
 
     def __len__(self) -> int:
         return len(self.pair)
 
 
-def equal_shares(n_documents: npt.NDArray[np.integer], budget: int) -> CountArray:
+def equal_shares(n_documents: npt.NDArray[np.integer], budget: int) -> IndexArray:
     """Share a budget among topics, as equally as their documents allow.
 
     Parameters
@@ -86,7 +87,7 @@ def equal_shares(n_documents: npt.NDArray[np.integer], budget: int) -> CountArra
     while low < high:  # the largest even share that the budget pays for
         middle = (low + high + 1) // 2
         low, high = (middle, high) if np.minimum(n, middle).sum() <= budget else (low, middle - 1)
-    shares: CountArray = np.minimum(n, low)
+    shares: IndexArray = np.minimum(n, low)
     shares[np.flatnonzero(n > low)[: budget - int(shares.sum())]] += 1
     return shares
 
@@ -107,7 +108,7 @@ def check_budget(strategy: Strategy, budget: int | None, stop: StoppingRule | No
 
 def _global_shares(
     strategy: Strategy, topics: list[TopicRankings], n_documents: npt.NDArray[np.integer], budget: int
-) -> CountArray:
+) -> IndexArray:
     """Documents of each topic, of those with the largest values over all topics, shape (topic,)."""
     if not (isinstance(strategy, FixedOrder) and strategy.topics_compare):
         raise InputError(
@@ -125,7 +126,7 @@ def _global_shares(
 
 def shares_of(
     strategy: Strategy, topics: list[TopicRankings], budget: int | None, shares: Shares = "equal"
-) -> CountArray:
+) -> IndexArray:
     """Number of documents of each topic that a strategy judges, shape (topic,)."""
     sizes = [(strategy.size(topic), len(topic)) for topic in topics]
     n = np.array([n_there if size is None else min(size, n_there) for size, n_there in sizes])
@@ -299,10 +300,6 @@ def choose(
     return Chosen(chosen, budget, np.concatenate(pairs), start, np.concatenate(inclusion), rule, n_documents)
 
 
-BoolArray = npt.NDArray[np.bool_]
-CountArray = npt.NDArray[np.int64]
-
-
 @dataclass(frozen=True, eq=False)
 class Contributions:
     """Contributions to a pool; a document of several contributors counts for each.
@@ -319,10 +316,10 @@ class Contributions:
     """
 
     names: tuple[str, ...]
-    n_runs: CountArray
-    n_documents: CountArray
-    n_alone: CountArray
-    n_of_topic: CountArray
+    n_runs: IndexArray
+    n_documents: IndexArray
+    n_alone: IndexArray
+    n_of_topic: IndexArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -338,7 +335,7 @@ class Membership:
     """
 
     names: tuple[str, ...]
-    n_runs: CountArray
+    n_runs: IndexArray
     pair: npt.NDArray[np.int32]
     has: BoolArray
 

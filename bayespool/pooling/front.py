@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import IntArray
+from bayespool.arrays import BoolArray, IntArray
 from bayespool.compiled import compiled
 from bayespool.pooling.registry import register_strategy
-from bayespool.pooling.strategy import Adaptive, BoolArray, TopicRankings
+from bayespool.pooling.strategy import Adaptive, TopicRankings
 
 
 @register_strategy(

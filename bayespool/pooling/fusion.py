@@ -8,10 +8,10 @@ from typing import Literal
 
 import numpy as np
 
-from bayespool.collection import IntArray
+from bayespool.arrays import FloatArray, IntArray
 from bayespool.errors import InputError
 from bayespool.pooling.registry import register_strategy
-from bayespool.pooling.strategy import FixedOrder, FloatArray, TopicRankings
+from bayespool.pooling.strategy import FixedOrder, TopicRankings
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,14 +11,15 @@ from typing import Any, TypedDict, Unpack, get_args
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray
+from bayespool.arrays import BoolArray, FloatArray, IntArray
+from bayespool.collection import Collection
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.samples import Sample
 from bayespool.errors import InputError, known_names
 from bayespool.pooling.choosing import Chosen, Shares, check_budget, choose
 from bayespool.pooling.registry import parse_strategy, strategy_text
 from bayespool.pooling.sampling import Sampling
-from bayespool.pooling.strategy import BoolArray, FloatArray, Strategy, retrieved_by
+from bayespool.pooling.strategy import Strategy, retrieved_by
 
 
 class PlanOptions(TypedDict, total=False):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import IntArray
-from bayespool.pooling.strategy import BoolArray, FloatArray
+from bayespool.arrays import BoolArray, FloatArray, IntArray
 
 StateArray = npt.NDArray[np.int8]
 

@@ -9,10 +9,10 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import IntArray
+from bayespool.arrays import BoolArray, FloatArray, IntArray
 from bayespool.errors import InputError
 from bayespool.pooling.registry import register_strategy
-from bayespool.pooling.strategy import BoolArray, FloatArray, Strategy, TopicRankings
+from bayespool.pooling.strategy import Strategy, TopicRankings
 
 
 class Sampling(Strategy):

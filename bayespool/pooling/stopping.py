@@ -11,10 +11,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import BoolArray
 from bayespool.errors import InputError, known_names
 from bayespool.names import name_in, settings_in
-
-BoolArray = npt.NDArray[np.bool_]
 
 WINDOW = 50
 """Documents judged last whose share of relevant ones stands for those still to come."""

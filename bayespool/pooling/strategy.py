@@ -11,12 +11,11 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray
+from bayespool.arrays import BoolArray, FloatArray, IntArray
+from bayespool.collection import Collection
 from bayespool.collection.rankings import longest
 from bayespool.errors import InputError
 from bayespool.randomness import document_keys
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,9 +130,6 @@ def retrieved_by(
             score=None if collection.score is None else collection.score[run_index, t, top],
             lot=(keys >> np.uint64(11)).astype(np.float64) * 2.0**-53,
         )
-
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 class Strategy(ABC):

@@ -8,11 +8,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import IntArray
+from bayespool.arrays import FloatArray, IntArray
 from bayespool.compiled import compiled
 from bayespool.errors import InputError
 from bayespool.pooling.registry import register_strategy
-from bayespool.pooling.strategy import FixedOrder, FloatArray, TopicRankings
+from bayespool.pooling.strategy import FixedOrder, TopicRankings
 
 _ABSENT = np.iinfo(np.int32).max  # rank in a run that lacks a document
 

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from bayespool.collection import Collection, IntArray
+from bayespool.arrays import FloatArray, IndexArray, IntArray, Levels
+from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.compiled import one_thread
 from bayespool.evidence.ideals import place_of_level, ranked_levels, reach_of_ideal
@@ -24,7 +25,6 @@ from bayespool.models.confusion import Confusion, prior_counts
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.drawing import (
     CELLS,
-    Levels,
     Where,
     climb,
     completing,
@@ -37,8 +37,6 @@ from bayespool.posterior.drawing import (
 from bayespool.posterior.steps import Rung, levels_of, rungs_of
 from bayespool.randomness import document_keys, key_of, scrambled
 
-FloatArray = npt.NDArray[np.float64]
-Index = npt.NDArray[np.int64]
 Keys = npt.NDArray[np.uint64]
 
 _NAME = "another assessor"
@@ -80,25 +78,25 @@ class AnotherAssessor:
         return self.collection.second.confusion
 
     @cached_property
-    def used(self) -> Index:
+    def used(self) -> IndexArray:
         """Positions of the levels that the second assessor uses, from 0; of all where none are known."""
         if self._confusion or not (self.second >= 0).any():
             return np.arange(len(self.levels))
         return np.union1d(np.arange(min(2, len(self.levels))), self.second[self.second >= 0])
 
     @cached_property
-    def first(self) -> Index:
+    def first(self) -> IndexArray:
         """Level of each document by the first assessor, −1 for none, shape (pair,)."""
         return place_of_level(np.maximum(self.collection.relevance, np.int16(-1)), self.levels)
 
     @cached_property
-    def second(self) -> Index:
+    def second(self) -> IndexArray:
         """Level of each document by the second assessor, −1 for none, shape (pair,)."""
         assert self.collection.second is not None
         return place_of_level(np.maximum(self.collection.second.relevance, np.int16(-1)), self.levels)
 
     @cached_property
-    def counts(self) -> Index:
+    def counts(self) -> IndexArray:
         """Documents judged twice by topic, level of the first assessor and of the second."""
         twice = np.flatnonzero((self.first >= 0) & (self.second >= 0))
         n = np.zeros((len(self.collection.query_ids), len(self.levels), len(self.levels)), dtype=np.int64)
@@ -110,7 +108,7 @@ class AnotherAssessor:
         """Organization that alone contributed each judged document, −1 for all others, shape (pair,)."""
         return np.where(self.first >= 0, sole_contributor(self.collection), np.int32(-1))
 
-    def features(self, pairs: Index, organization: IntArray) -> Features:
+    def features(self, pairs: IndexArray, organization: IntArray) -> Features:
         """What the chances of documents depend on, beside level and topic.
 
         ``organization`` is the one that alone has a document, or −1. The log odds of relevance, the first
@@ -127,7 +125,7 @@ class AnotherAssessor:
             of_organization=one_hot[organization],
         )
 
-    def _worth(self, pairs: Index) -> FloatArray:
+    def _worth(self, pairs: IndexArray) -> FloatArray:
         """1/(1 + rank/10) of documents in all runs, 0 where a run lacks it, shape (document, run)."""
         of_rank = 1 / (1 + np.arange(self.collection.document.shape[2] + 1) / _HALF_RANK)
         of_rank[0] = 0
@@ -194,7 +192,7 @@ class AnotherAssessor:
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     @cached_property
-    def _n_judged(self) -> Index:
+    def _n_judged(self) -> IndexArray:
         """Number of documents at each level of the first assessor, shape (level,)."""
         return np.bincount(self.first[self.first >= 0], minlength=len(self.levels))
 
@@ -204,7 +202,7 @@ class AnotherAssessor:
         levels: Sequence[int],
         keys: Keys,
         draws: npt.NDArray[np.intp],
-    ) -> Index:
+    ) -> IndexArray:
         """Draw levels of documents that reach one of ``levels`` and not the next, shape (draw, document)."""
         level = np.empty(of_class.shape, dtype=np.uint8)
         chance = np.cumsum(self.shares(levels), axis=1)
@@ -214,7 +212,7 @@ class AnotherAssessor:
     def judge(
         self,
         topic: int,
-        level: Index,
+        level: IndexArray,
         features: FloatArray,
         log_odds: FloatArray,
         keys: Keys,
@@ -274,8 +272,8 @@ def values_by_another(
     completion: Completion,
     another: AnotherAssessor,
     measures: Sequence[Measure],
-    completed: Index | None = None,
-    by: Index | None = None,
+    completed: IndexArray | None = None,
+    by: IndexArray | None = None,
     *,
     joint: bool = False,
 ) -> tuple[Values, ...]:
@@ -393,7 +391,7 @@ def values_and_exchanged(
     )
 
 
-def _places(placed: npt.NDArray[np.int32], pairs: Index) -> Where:
+def _places(placed: npt.NDArray[np.int32], pairs: IndexArray) -> Where:
     """Run, rank from 0 and position among ``pairs`` of each place of one, from rankings (run, rank)."""
     order = np.argsort(pairs, kind="stable")
     at = np.searchsorted(pairs[order], placed)

@@ -23,12 +23,12 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.evidence.held_out import HeldOutDocuments
 from bayespool.evidence.predictors import LOG_RANK
 from bayespool.models import ModelSpec, draw_prior
 from bayespool.randomness import key_of, normals
 
-FloatArray = npt.NDArray[np.float64]
 LogOdds: TypeAlias = Callable[[npt.NDArray[np.intp], int, slice], FloatArray]
 
 _STREAM = "below pool"  # of random numbers

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray, Levels
 from bayespool.collection import Negative, Qrels, qrels_from_frame
 from bayespool.collection.records import relevance_codes
 from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
@@ -37,8 +38,6 @@ from bayespool.tables.markup import Shown, one_line
 if TYPE_CHECKING:
     from bayespool.inference import Fit
 
-FloatArray = npt.NDArray[np.float64]
-Levels = npt.NDArray[np.uint8]
 
 _MIN_EFFECTIVE_DRAWS = 400  # for an interval
 

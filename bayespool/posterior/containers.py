@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
+from bayespool.arrays import FloatArray, IndexArray
 from bayespool.errors import InputError
 from bayespool.inference.cells import draw_effects_of_rows
 from bayespool.measures import Estimates
@@ -22,8 +23,6 @@ from bayespool.posterior.steps import slope_effect
 if TYPE_CHECKING:
     from bayespool.inference import Fit, Source
 
-FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.int64]
 
 _MAX_LOG_ODDS_PER_BLOCK = 2**23
 

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.corrections import Background, Interpolated
 from bayespool.errors import InputError
 from bayespool.evidence import Estimand, document_table, held_out_counts, run_overlap, score_bounds
 from bayespool.measures import Measure
-
-FloatArray = npt.NDArray[np.float64]
 
 FAR = 1.5
 """Smallest distance of runs called unlike the pool, if they are more likely of a new kind than not."""

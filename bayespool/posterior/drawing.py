@@ -13,12 +13,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from bayespool.collection import IntArray
+from bayespool.arrays import FloatArray, IntArray, Levels
 from bayespool.compiled import compiled
 from bayespool.measures import Additive, Measure
 from bayespool.measures.base import DrawnRankings
-
-FloatArray = npt.NDArray[np.float64]
 
 _TABLE_END, _TABLE_STEPS_PER_LOGIT = 40.0, 16.0  # logits: the table is of chances from −40 to 40
 _NO_REST: FloatArray = np.zeros((0, 0))
@@ -170,7 +168,6 @@ CELLS = 2**21
 MAX_THREADS = 8
 """Each thread holds some 50 MB."""
 
-Levels = npt.NDArray[np.uint8]
 Where = tuple[IntArray, IntArray, IntArray]
 
 

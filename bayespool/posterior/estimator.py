@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.errors import InputError, known_names
 from bayespool.evidence import Estimand, score_bounds
@@ -50,8 +51,6 @@ from bayespool.posterior.second_judges import judge_notes
 from bayespool.posterior.selection import learn_shift
 from bayespool.posterior.steps import Rung, RungPosterior, ladder_of, rungs_of, too_many_levels
 from bayespool.randomness import key_of
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

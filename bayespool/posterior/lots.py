@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betaln, expit
 
-from bayespool.collection import Collection, IntArray
+from bayespool.arrays import BoolArray, FloatArray, IntArray
+from bayespool.collection import Collection
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import ranked, within
 from bayespool.evidence import NONRELEVANT, RELEVANT
@@ -28,9 +29,6 @@ from bayespool.posterior.preparation import ScoringProblem, SharedWork
 from bayespool.posterior.steps import Rung, RungPosterior
 from bayespool.posterior.unknowns import Unknowns
 from bayespool.randomness import key_of
-
-FloatArray = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +47,7 @@ class Lots:
     """
 
     unknowns: Unknowns
-    by_lot: Mask
+    by_lot: BoolArray
     posteriors: tuple[RungPosterior, ...]
     n_elsewhere: IntArray
 
@@ -95,7 +93,7 @@ def fit_lots(problems: list[ScoringProblem], engine: Engine, n_draws: int, rando
     return Lots(of_sample[0].unknowns, by_lot, tuple(posteriors), n_elsewhere)
 
 
-def left_out_by_lot(collection: Collection) -> Mask:
+def left_out_by_lot(collection: Collection) -> BoolArray:
     """Unjudged documents that a published sample could have had, shape (pair,)."""
     sample = collection.sample
     if sample is None:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp, ndtr
 
+from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.compiled import one_thread
 from bayespool.inference import Density, Engine, Fit, Rows
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from bayespool.inference import Fit
     from bayespool.models import LinearEvidence
 
-
-FloatArray = npt.NDArray[np.float64]
 
 _N_FOLDS = 5
 _NODES, _SHARES = normal_nodes(15)
@@ -310,7 +309,7 @@ def _slopes(
     return slopes, np.array([distinct.index(key) for key in keys], dtype=np.int64)
 
 
-# C runs from 0.05 to 0.65 over collections, and to 0.8 for runs unlike the pool (docs/diary.md);
+# C runs from 0.05 to 0.65 over collections, to 0.8 for runs unlike the pool (research/decisions/diary.md);
 # published constants are 0.42 and 0.91. 95 % of Beta(1.2, 2.5) is between 0.02 and 0.79.
 WITHOUT_POOL: Mapping[str, str] = MappingProxyType({"c": "Beta(1.2, 2.5)"})
 """Prior of the interpolated model where the pool hides no document."""

@@ -20,14 +20,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import chdtri, gammaln, logsumexp, ndtr
 
+from bayespool.arrays import FloatArray
 from bayespool.models import Effect
 from bayespool.models.priors import Prior, draw_prior
 from bayespool.randomness import key_of, normals
-
-FloatArray = npt.NDArray[np.float64]
 
 _N_VALUES = 128  # draws of ν and ρ from their priors
 _MOST_SQUARE = 2.0  # mean of squared effects over their variance

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.evidence import (
     DocumentTable,
@@ -39,7 +40,6 @@ from bayespool.posterior.unknowns import DocumentPlaces, Unknowns, find_places, 
 if TYPE_CHECKING:
     from bayespool.models import Evidence, Structure
 
-FloatArray = npt.NDArray[np.float64]
 LogOdds = Callable[[Mapping[str, FloatArray], npt.NDArray[np.intp], int, slice], FloatArray]
 
 
@@ -49,7 +49,7 @@ WITHOUT_EVIDENCE = "odds_ratio"
 """Model of the combined estimator without hidden documents."""
 
 # Measures with cutoffs up to it share one fit and one completion. 30 ranks of hidden documents predict P@5 to
-# P@20 as well as their own (docs/calibration.md). Models of counts are of a top n as a whole, which deeper
+# P@20 as well as their own (docs/decisions.md). Models of counts are of a top n as a whole, which deeper
 # ranks would change.
 DEPTHS: Mapping[str, int] = MappingProxyType({"documents": 30, "counts": 10})
 """Smallest depth of the evidence of models of documents, and of models of counts."""
@@ -435,7 +435,7 @@ SHIFT = "shift"
 """Name of the prior of what is added to the log odds of unjudged documents."""
 
 LOOKED_AT = "Normal(-0.25, 0.25)"
-"""Prior of this shift where judgments decided what was judged (docs/diary.md)."""
+"""Prior of this shift where judgments decided what was judged (research/decisions/diary.md)."""
 
 
 def prior_names(model: str) -> tuple[str, ...]:

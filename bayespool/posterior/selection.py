@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.inference import Engine
 from bayespool.measures import Precision
@@ -14,8 +15,6 @@ from bayespool.posterior.completion import Completion
 from bayespool.posterior.mixtures import fit_rung
 from bayespool.posterior.preparation import ScoringProblem, SharedWork
 from bayespool.randomness import key_of
-
-FloatArray = npt.NDArray[np.float64]
 
 EVEN_PRIOR = (0.0, 2.0)
 """Mean and standard deviation of a log odds ratio of either sign: 95 % of it within a factor of 50."""

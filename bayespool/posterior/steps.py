@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.compiled import compiled
 from bayespool.errors import InputError
@@ -20,8 +21,6 @@ from bayespool.posterior.new_organizations import NewOrganizations
 if TYPE_CHECKING:
     from bayespool.inference import Fit
 
-
-FloatArray = npt.NDArray[np.float64]
 
 MAX_RUNGS = 10
 """Largest number of levels that a measure may tell apart: each is a model of its own."""
@@ -300,7 +299,7 @@ class Mixture:
 
     Attributes
     ----------
-    components : tuple of Component
+    components : tuple of FittedModel
     component : ndarray of int, shape (draw,)
         Model of each draw.
     source : ndarray of int, shape (draw,)

@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray
+from bayespool.arrays import IntArray
+from bayespool.collection import Collection
 from bayespool.evidence import Estimand
 from bayespool.evidence.bounds import unjudged_documents
 

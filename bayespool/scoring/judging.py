@@ -13,7 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bayespool import __version__
-from bayespool.collection import Collection, IntArray, Qrels
+from bayespool.arrays import FloatArray, IntArray
+from bayespool.collection import Collection, Qrels
 from bayespool.collection.contents import warn_of_no_pool
 from bayespool.measures import Measure
 from bayespool.measures.normalized import with_ideal
@@ -36,7 +37,6 @@ from bayespool.tables.formatting import counted, number
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Table, View
 
-FloatArray = npt.NDArray[np.float64]
 _MAX_STEPS = 1000  # judgments that a plan looks ahead
 
 

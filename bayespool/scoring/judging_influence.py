@@ -10,6 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.errors import InputError, known_names
 from bayespool.measures import Additive, Measure, Normalized, Values
 from bayespool.posterior import Completion
@@ -18,8 +19,6 @@ from bayespool.posterior.drawing import CELLS
 MAX_DOCUMENTS = 5000
 """Documents that are considered, those with the largest share in the variance."""
 _MAX_DOCUMENTS_ON_TOPIC = 300  # for a measure that is no sum
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,6 @@ figures. The reading that the package implements must give its SRE* in every cel
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
@@ -21,17 +20,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
-
-from bayespool import parse_measure
-from bayespool.collection import Collection
-from bayespool.comparisons import paired_t, wilcoxon
-from bayespool.evidence import score_bounds
-from bayespool.experiments import LeaveOutResult
-from bayespool.measures import passed_over
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
 from published_experiments import (
     CUTOFFS,
     EXPERIMENTS,
@@ -43,6 +31,14 @@ from published_experiments import (
     read,
     rounded,
 )
+from scipy import stats
+
+from bayespool import parse_measure
+from bayespool.collection import Collection
+from bayespool.comparisons import paired_t, wilcoxon
+from bayespool.evidence import score_bounds
+from bayespool.experiments import LeaveOutResult
+from bayespool.measures import passed_over
 
 Matrix = npt.NDArray[np.bool_]
 Scores = npt.NDArray[np.float64]

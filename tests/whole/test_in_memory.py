@@ -35,6 +35,7 @@ from bayespool.scoring import Scores
 ScoredDoc = namedtuple("ScoredDoc", ["query_id", "doc_id", "score"])
 Qrel = namedtuple("Qrel", ["query_id", "doc_id", "relevance", "iteration"])
 NEW = "new-b"
+ONE = {"q": {"d": 1}}
 RUN = {"q": {"d": 2.0, "e": 1.0, "f": 0.5}}
 POOL = {"a": {"q": {"d": 1.0, "g": 0.5}}}
 
@@ -279,6 +280,8 @@ def test_what_cannot_be_meant_is_refused(folder: Path) -> None:
     of_ranx = pd.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1], "relevance": [1]})
     twice = pd.DataFrame({"run": ["a", "a"], "organization": ["x", "y"]})
     read: Any = read_collection
+    in_pool = partial(read, pool=POOL)
+    labeled = partial(in_pool, organizations={"a": "x"}, judges=[of_ranx])
     for call, arguments, message in (
         (compare, (frame, qrels), expected),
         (impute, (frame, qrels), expected),
@@ -290,9 +293,9 @@ def test_what_cannot_be_meant_is_refused(folder: Path) -> None:
         (read, (qrels, [("q1", "d1", 0.5)]), "run run: tuple objects where named tuples are expected"),
         (read, (qrels, {"a": [run, {"q": {"d": 1.0}}]}), "run a: 2 runs where one is expected"),
         (read, (RanxLike(of_ranx, "score", "mine"), RUN), "qrels: looks like a run (column score)"),
-        (read, (qrels, RanxLike(of_ranx, "relevance", None)), "looks like judgments or labels (column sc"),
-        (partial(read, pool=POOL, judges=[of_ranx]), (qrels, RUN), "a judge of a DataFrame has no name"),
-        (partial(read, pool=POOL, organizations=twice), (qrels, RUN), "run 'a' belongs to 'y' and to 'x'"),
+        (read, (qrels, RanxLike(of_ranx, "relevance", None)), "looks like judgments or labels"),
+        (labeled, (ONE, RUN), "a judge of a DataFrame has no name"),
+        (partial(in_pool, organizations=twice), (ONE, RUN), "run 'a' belongs to 'y' and to 'x'"),
         (score, (run,), "a Run where a Collection is expected"),
         (partial(score, pool=[run]), (small(),), "unknown settings ['pool']"),
     ):

@@ -17,8 +17,7 @@ from published_methods import PaperSystemsAdjustment, ToolAntiPrecision, ToolSys
 from bayespool import leave_out, read_collection
 from bayespool.collection import Collection
 from bayespool.errors import BayespoolWarning
-from bayespool.experiments import LeaveOutResult, LeaveOutSettings
-from bayespool.experiments.leaving_out import best_runs
+from bayespool.experiments import LeaveOutResult, LeaveOutSettings, best_runs
 from bayespool.measures import Estimator, mean_absolute_error, passed_over
 
 CUTOFFS = (5, 10, 20, 30, 100)

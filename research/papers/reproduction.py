@@ -1,23 +1,24 @@
-"""Our figures beside the published ones of two papers: writes docs/reproduction.md.
+"""Our figures beside the published ones of two papers: writes research/papers/reproduction/*.csv.
 
-    python benchmarks/reproduction.py COLLECTIONS --published FOLDER --output docs/reproduction.md
+    python research/papers/reproduction.py COLLECTIONS --published FOLDER
 
 COLLECTIONS holds trec2-adhoc, trec8-adhoc, trec2011-medical, dl21-passage and covid-round4, each with runs/,
 qrels.txt and organizations.csv; the folder of published figures has lipani-2015-table2.csv,
-tool-2020-results.csv and ravana-moffat-2010-table1.csv and -table2.csv. Every number in the tables of the
-page is computed here, which takes about twenty minutes on two cores; its text is in reproduction-page.md.
+tool-2020-results.csv and ravana-moffat-2010-table1.csv and -table2.csv. It takes about twenty minutes on two
+cores. docs/reproduction.md says what differs and why.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import dataclasses
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import published_indicators
 import published_shallow
@@ -41,7 +42,8 @@ from published_experiments import (
 )
 
 from bayespool.collection import Collection
-from bayespool.tables.files import atomic_write
+
+OUTPUT = Path(__file__).parent / "reproduction"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,40 +86,45 @@ def printed_keys(finding: Finding, printed: Printed) -> list[tuple[int, str]]:
     return [(n, method) for n in CUTOFFS for method in METHODS if (title, n, method) in printed]
 
 
-def table(finding: Finding, printed: Printed) -> str:
-    """The three columns of figures side by side."""
-    star = "Tukey" if finding.experiment.source == "paper" else "paired t"
-    lines = [
-        "| | method | MAE printed | ours | | as then | SRE printed | ours | | as then "
-        f"| SRE* ({star}) printed | ours | as then |",
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+def figures(findings: Sequence[Finding], printed: Printed) -> Iterator[list[str]]:
+    """Rows of printed figures, ours, and those computed as then."""
+    columns = [
+        f"{what}_{whose}" for what in ("mae", "sre", "sre_star") for whose in ("printed", "ours", "as_then")
     ]
-    for n, method in printed_keys(finding, printed):
-        p = printed[finding.experiment.title, n, method]
-        o, t = finding.ours[n, method], finding.then[n, method]
-        lines.append(
-            f"| P@{n} | {method} | {p.mae:.4f} | {o.mae:.4f} | {difference(o, p, 'mae')} "
-            f"| {as_printed(t, p, 'mae')} | {p.sre:.0f} | {o.sre:.0f} | {difference(o, p, 'sre')} "
-            f"| {as_printed(t, p, 'sre')} | {p.sre_star:.0f} | {o.sre_star:.0f} | {t.sre_star:.0f} |"
-        )
-    return "\n".join(lines)
+    yield ["experiment", "cutoff", "method", *columns]
+    for finding in findings:
+        for n, method in printed_keys(finding, printed):
+            cells = (
+                printed[finding.experiment.title, n, method],
+                finding.ours[n, method],
+                finding.then[n, method],
+            )
+            numbers = [
+                f"{getattr(cell, what):.4f}" if what == "mae" else f"{getattr(cell, what):.0f}"
+                for what in errors
+                for cell in cells
+            ]
+            yield [finding.experiment.title, str(n), method, *numbers]
 
 
-def difference(ours: Cell, printed: Cell, what: Literal["mae", "sre"]) -> str:
-    """By how much a figure differs; bold outside the tolerance."""
-    a, b = getattr(ours, what), getattr(printed, what)
-    if same(a, b, what):
-        return "="
-    text = f"{round(a, 4) - b:+.4f}" if what == "mae" else f"{a - b:+.0f}"
-    return text if near(a, b, what) else f"**{text}**"
+def read_tables(text: str) -> list[list[list[str]]]:
+    """Rows of each Markdown table in a text, without marks."""
+    tables: list[list[list[str]]] = []
+    before = ""
+    for line in text.splitlines():
+        if line.startswith("|") and not set(line) <= set("|-: "):
+            if not before.startswith("|"):
+                tables.append([])
+            plain = line.replace("**", "").replace("\\*", "*")
+            tables[-1].append([cell.strip() for cell in plain[1:-1].split("|")])
+        before = line
+    return tables
 
 
-def as_printed(then: Cell, printed: Cell, what: Literal["mae", "sre"]) -> str:
-    """``=`` or the figure that differs."""
-    a, b = getattr(then, what), getattr(printed, what)
-    if same(a, b, what):
-        return "="
-    return f"{a:.4f}" if what == "mae" else f"{a:.0f}"
+def write_csv(file: Path, rows: Iterable[Sequence[str]]) -> None:
+    """Write rows of text."""
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream, lineterminator="\n").writerows(rows)
 
 
 def count(
@@ -156,61 +163,6 @@ def summary(findings: Sequence[Finding], printed: Printed) -> str:
             told = " | ".join(f"{mae}, {sre}" for mae, sre in numbers)
             lines.append(f"| {name} | {method} | {total} | {told} |")
     return "\n".join(lines)
-
-
-def calls(experiment: Experiment) -> str:
-    """The Python calls of an experiment."""
-    first = {"pool": "runs/", "organizations": "organizations.csv", "strict": False, **experiment.reading}
-    if experiment.alone or experiment.last_files:
-        first["organizations"] = Verbatim("organizations")
-    if experiment.last_files:
-        first["pool"] = "runs-renamed/"
-    reading = dict(first)
-    if experiment.unjudged_topics:
-        del reading["pool_rule"], reading["max_holes"]
-        reading |= {"pooled_run_ids": Verbatim("found.pooled_run_ids"), "known_depth": 10}
-    settings = {
-        "estimators": Verbatim("estimators"),
-        "by": experiment.by,
-        "top": experiment.top,
-        "pool_depth": Verbatim("collection.pool_depth"),
-        **experiment.settings,
-    }
-    qrels = "qrels-with-130.txt" if experiment.unjudged_topics else "qrels.txt"
-    lines = []
-    if experiment.unjudged_topics:
-        lines.append(f'found = read_collection("qrels.txt", {told(first)})')
-    lines.append(f'collection = read_collection("{qrels}", {told(reading)})')
-    lines.append(f"leave_out(collection, {MEASURES}, {told(settings)})".replace("'", '"'))
-    return "```python\n" + "\n".join(wrap(line.replace("'", '"')) for line in lines) + "\n```"
-
-
-class Verbatim(str):
-    """A name in code."""
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-def told(arguments: Mapping[str, Any]) -> str:
-    """Keyword arguments as code."""
-    return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
-
-
-def wrap(call: str) -> str:
-    """A call with an argument a line."""
-    head, rest = call.split("(", 1)
-    depth, part, parts = 0, "", []
-    for letter in rest[:-1]:
-        depth += (letter in "([{") - (letter in ")]}")
-        if letter == "," and depth == 0:
-            parts.append(part.strip())
-            part = ""
-        else:
-            part += letter
-    parts.append(part.strip())
-    body = "".join(f"    {p},\n" for p in parts)
-    return f"{head}(\n{body})"
 
 
 SWITCHES = {
@@ -417,25 +369,15 @@ def left_over(findings: Sequence[Finding], printed: Printed) -> str:
     return f"All {n_figures} figures of MAE and SRE agree, as then, with those printed. For SRE* see above."
 
 
-def section(finding: Finding, printed: Printed) -> str:
-    """A heading, the settings and the table."""
-    e = finding.experiment
-    text = f"### {e.title}\n\n{finding.pool}; {finding.n_reported} of them reported.\n\n"
-    if e.source == "paper":
-        text += calls(e) + "\n\n"
-    return text + table(finding, printed) + "\n"
-
-
 def main() -> int:
-    """Compute everything and write the page."""
-    sys.path.append(str(Path(__file__).parents[1] / "research" / "papers"))
+    """Compute everything and write the tables."""
     import published_stars
 
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("collections", type=Path)
     parser.add_argument("--published", type=Path, required=True)
-    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--output", type=Path, default=OUTPUT)
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     printed = published(arguments.published)
@@ -450,9 +392,6 @@ def main() -> int:
     medical = next(e for e in paper if e.folder == "trec2011-medical")
     parts = {
         "summary": summary(findings, printed),
-        "paper": "\n".join(section(f, printed) for f in of_paper),
-        "tool": "\n".join(section(f, printed) for f in of_tool),
-        "tool_call": calls(of_tool[0].experiment),
         "pool_rules": pool_rules(arguments.collections, paper, printed),
         "options": options(arguments.collections, [paper[0], medical], printed),
         "topics": topics(arguments.collections, medical, printed),
@@ -466,10 +405,12 @@ def main() -> int:
         **published_indicators.parts(arguments.collections),
         **published_shallow.parts(arguments.collections / "trec8-adhoc", arguments.published),
     }
-    page = (Path(__file__).parent / "reproduction-page.md").read_text()
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    write_csv(arguments.output / "table_2.csv", figures(of_paper, printed))
+    write_csv(arguments.output / "tool_2020.csv", figures(of_tool, printed))
     for name, part in parts.items():
-        page = page.replace("{" + name + "}", part)
-    atomic_write(arguments.output, page)
+        for place, rows in enumerate(read_tables(part), 1):
+            write_csv(arguments.output / f"{name}{'' if place == 1 else f'_{place}'}.csv", rows)
     print(f"{time.monotonic() - start:5.0f} s  {arguments.output} is written", file=sys.stderr)
     return 0
 

@@ -1,8 +1,8 @@
-"""Ravana & Moffat (2010) on TREC-8 beside what they print of TREC-9: tables for docs/reproduction.md.
+"""Ravana & Moffat (2010) on TREC-8 beside what they print of TREC-9: tables of research/papers/reproduction.
 
-    python benchmarks/published_shallow.py COLLECTIONS/trec8-adhoc --published FOLDER [--seeds 1]
+    python research/papers/published_shallow.py COLLECTIONS/trec8-adhoc --published FOLDER [--seeds 1]
 
-prints them alone. `reproduction.py` puts them into the page. FOLDER has ravana-moffat-2010-table1.csv
+prints them alone. `reproduction.py` writes them as CSV. FOLDER has ravana-moffat-2010-table1.csv
 (`quantity,judgments,measure,value`) and ravana-moffat-2010-table2.csv (`measure,predictor,collection,
 separability_1000_pct,separability_69100_pct,reversals_pct`), what the paper prints.
 """
@@ -17,16 +17,15 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from at_hand import read
 
 from bayespool import Collection, parse_measure, reversals
 from bayespool.comparisons import Reversals, judgment_subset
-from bayespool.comparisons.reversing import FIT_JUDGMENTS
 from bayespool.corrections import Interpolated, Smoothed
 from bayespool.evidence import score_bounds
 
-sys.path.append(str(Path(__file__).parents[1] / "research" / "papers"))
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
+from at_hand import read
 from figures import first_unjudged, rmse_surface
 
 MEASURES = {
@@ -40,6 +39,7 @@ ODD = ("UB99SW", "UB99T")  # runs that are oddly unjudged
 EXTRA = "Dm8TFidf"
 PREDICTORS = {"Simplistic": "as-judged", "Interpolated": "interpolated", "Smoothed": "smoothed"}
 GROUP = "non-contributing"
+FIT_JUDGMENTS = (1_000, 2_000, 4_000, 10_000, 20_000, 40_000)
 SIZES = (1_000, 10_000)
 
 
@@ -186,7 +186,7 @@ def row(*cells: str) -> str:
 
 
 def parts(place: Path, published: Path, seeds: int = 1) -> dict[str, str]:
-    """Tables by their names on the page."""
+    """Tables by the names of their files."""
     warnings.simplefilter("ignore")
     collection = pool(place)
     found = results(collection, list(MEASURES.values()), ["background", "interpolated", "smoothed"], seeds)

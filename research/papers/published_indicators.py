@@ -1,14 +1,15 @@
-"""What "Splitting Water" says of its indicators (§3 to §5.2), measured: tables for docs/reproduction.md.
+"""What "Splitting Water" says of its indicators (§3 to §5.2): tables of research/papers/reproduction.
 
-    python benchmarks/published_indicators.py COLLECTIONS
+    python research/papers/published_indicators.py COLLECTIONS
 
-prints them alone, in some minutes. `reproduction.py` puts them into the page.
+prints them alone, in some minutes. `reproduction.py` writes them as CSV.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from math import factorial
@@ -16,11 +17,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from at_hand import read as read_as_found
-from published_experiments import CUTOFFS, EXPERIMENTS, METHODS, read, run
 from scipy import stats
 
 from bayespool.experiments import LeaveOutResult, leave_out_several
+
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+
+from at_hand import read as read_as_found
+from published_experiments import CUTOFFS, EXPERIMENTS, METHODS, read, run
 
 FIVE = ("trec2-adhoc", "trec8-adhoc", "trec2011-medical", "dl21-passage", "covid-round4")
 TRIGGERS = {
@@ -147,7 +151,7 @@ def header(*cells: str) -> str:
 
 
 def parts(collections: Path) -> dict[str, str]:
-    """Tables by their names on the page."""
+    """Tables by the names of their files."""
     of_alpha = {f"α = {a:g}": f"anti-precision(alpha={a})" for a in ALPHAS if a < 1}
     found = of_paper(collections, TRIGGERS | of_alpha)
     of_all = of_paper(collections, METHODS, 100)

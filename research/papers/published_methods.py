@@ -16,9 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.corrections.base import Corrected, PointCorrection
-from bayespool.evidence import Bounds, held_out_counts
-from bayespool.evidence.states import MISSING, NONRELEVANT, RELEVANT, count_within, states
+from bayespool.corrections import Corrected, PointCorrection
+from bayespool.evidence import MISSING, NONRELEVANT, RELEVANT, Bounds, count_within, held_out_counts, states
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
@@ -75,9 +74,9 @@ class ToolAntiPrecision(PointCorrection):
 
     def correct(self, collection: Collection, found: Bounds) -> Corrected:
         """Algorithm 1 on means over topics."""
-        return shifted(found, self._added(collection, found, found.measure.cutoff, found.measure.rel))
+        return shifted(found, self.added(collection, found, found.measure.cutoff, found.measure.rel))
 
-    def _added(self, collection: Collection, found: Bounds, cutoff: int, rel: int) -> FloatArray:
+    def added(self, collection: Collection, found: Bounds, cutoff: int, rel: int) -> FloatArray:
         table = np.append(states(collection.relevance, rel), np.int8(MISSING))
         pooled = np.flatnonzero(collection.pooled)
         if self.composed_with is not None:
@@ -86,12 +85,12 @@ class ToolAntiPrecision(PointCorrection):
         counted = has if self.own_topics else np.ones_like(has)
         document = collection.document[pooled]
         before = split(table[document[:, :, :cutoff]], cutoff)
-        stands = [self._mean(part, counted[pooled], cutoff) for part in before]
+        stands = [self.mean_score(part, counted[pooled], cutoff) for part in before]
         rank = np.zeros(len(collection.relevance) + 1, dtype=np.int64)
         added = np.zeros(len(found.run_ids))
         for row, u in enumerate(collection.run_index(found.run_ids)):
             own = split(table[collection.document[u : u + 1, :, :cutoff]], cutoff)
-            s, anti = (float(self._mean(part, counted[u : u + 1], cutoff)[0]) for part in own)
+            s, anti = (float(self.mean_score(part, counted[u : u + 1], cutoff)[0]) for part in own)
             k = 1 - s - anti
             if not self.missing_unjudged:
                 k = found.n_unjudged[row].sum() / (cutoff * counted[u].sum())
@@ -107,7 +106,7 @@ class ToolAntiPrecision(PointCorrection):
             both = counted[pooled] & counted[u]
             others = pooled != u
             delta_p, delta_anti = (
-                (self._mean(part, both, cutoff) - stood)[others].mean()
+                (self.mean_score(part, both, cutoff) - stood)[others].mean()
                 for part, stood in zip(now, stands, strict=True)
             )
             adjustment = 0.0
@@ -117,7 +116,7 @@ class ToolAntiPrecision(PointCorrection):
             added[row] = s + adjustment - as_it_stands
         return added
 
-    def _mean(self, n: IntArray, counted: npt.NDArray[np.bool_], cutoff: int) -> FloatArray:
+    def mean_score(self, n: IntArray, counted: npt.NDArray[np.bool_], cutoff: int) -> FloatArray:
         """Mean share of the top n over the counted topics of each run."""
         total = np.where(counted, n, 0).sum(axis=1)
         return rounded(total / (cutoff * counted.sum(axis=1)), self.decimals)
@@ -219,7 +218,7 @@ class PaperSystemsAdjustment(PointCorrection):
         still = set(collection.pooled_run_ids)
         for row, run in enumerate(found.run_ids):
             pool = [r for r in self.runs[cutoff] if r != run and (self.siblings_in_pool or r in still)]
-            lost = self._losses(pool, cutoff, found.measure.rel)
+            lost = self.losses(pool, cutoff, found.measure.rel)
             n_runs = len(self.runs[cutoff]) - 1 if self.siblings_in_mean else len(still)
             mean = sum(loss for r, loss in lost.items() if r in still) / n_runs
             n_topics = int(topics_of(collection, (run,), own=True)[0])
@@ -227,7 +226,7 @@ class PaperSystemsAdjustment(PointCorrection):
             added[row] = float(rounded(stands, self.decimals)) + mean - stands
         return shifted(found, added)
 
-    def _losses(self, pool: list[str], cutoff: int, rel: int) -> dict[str, float]:
+    def losses(self, pool: list[str], cutoff: int, rel: int) -> dict[str, float]:
         gone = set(self.whole.pooled_run_ids) - set(pool)
         reduced = self.whole.unpool(sorted(gone)) if gone else self.whole
         held_out = held_out_counts(reduced, cutoffs=cutoff, rel=rel, by="run")

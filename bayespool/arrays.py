@@ -1,0 +1,19 @@
+"""Names of the arrays that signatures speak of."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["BoolArray", "FloatArray", "IndexArray", "IntArray", "LevelArray", "Levels", "OrderArray"]
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+IndexArray = npt.NDArray[np.int64]
+"""Indices and counts."""
+Levels = npt.NDArray[np.uint8]
+LevelArray = npt.NDArray[np.int16]
+IntArray = npt.NDArray[np.int32]
+"""Places in tables of a collection."""
+OrderArray = npt.NDArray[np.intp]
+"""What sorts."""
