@@ -25,19 +25,20 @@ def with_defaults(defaults: Sequence[object], more: Sequence[object]) -> list[st
 FAST = ("--estimators", "background")  # what is asked has nothing to do with the estimator
 
 
+MAIN = "import sys; from bayespool.cli import main; sys.argv[0] = 'bayespool'; main()"
+
+
+def campaign(folder: Path) -> list[str]:
+    """Options that name the example's judgments, pool and organizations."""
+    named = {"--qrels": "qrels.txt", "--pool": "pool", "--organizations": "organizations.csv"}
+    return [part for option, name in named.items() for part in (option, str(folder / name))]
+
+
 def arguments(folder: Path) -> list[str]:
-    """Score the new runs of the example's files."""
-    return [
-        "score",
-        str(folder / "new"),
-        "--qrels",
-        str(folder / "qrels.txt"),
-        "--pool",
-        str(folder / "pool"),
-        "--organizations",
-        str(folder / "organizations.csv"),
-        "--each-its-own",  # as the example in memory has it, whose truth the list leaves out
-    ]
+    """Score the new runs of the example's files, as the example in memory has it, whose truth the list
+    leaves out.
+    """
+    return ["score", str(folder / "new"), *campaign(folder), "--each-its-own"]
 
 
 def everything_in(folder: Path) -> dict[str, bytes]:

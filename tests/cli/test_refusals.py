@@ -17,11 +17,6 @@ from bayespool.cli.help import group_of
 from bayespool.posterior import PosteriorEstimator
 
 
-def append(path: Path, text: str) -> None:
-    with open(path, "a", encoding="utf-8") as file:
-        file.write(text)
-
-
 def set_column(path: Path, line: int, column: int, value: str) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
     fields = lines[line - 1].split()
@@ -80,12 +75,12 @@ def assert_refused(
 
 
 def test_unusable_input_is_told_and_nothing_is_written(
-    run: Callable[..., Outcome], written: Path, tmp_path: Path
+    run: Callable[..., Outcome], small_files: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "example"
     for case, (spoil, message) in UNUSABLE.items():
         shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(written, folder)
+        shutil.copytree(small_files, folder)
         spoil(folder)
         before = everything_in(folder)
         done = run(*arguments(folder), *FAST, "-o", folder / "result.csv", "-o", folder / "other.json")
@@ -93,7 +88,7 @@ def test_unusable_input_is_told_and_nothing_is_written(
 
 
 def test_wrong_option_is_told_and_nothing_is_written(
-    run: Callable[..., Outcome], example: Path, monkeypatch: pytest.MonkeyPatch
+    run: Callable[..., Outcome], small_example: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for wrong, message in [
         (["-m", "AP"], r"measure 'AP': it needs a cutoff, which says how deep .*; write AP@1000"),
@@ -108,58 +103,44 @@ def test_wrong_option_is_told_and_nothing_is_written(
         (["-o", "folder.csv"], r"folder\.csv: is a folder; name a file"),
         (["-o", "nowhere/result.csv"], r"nowhere/result\.csv: there is no folder nowhere; make it first"),
     ]:
-        (example / "folder.csv").mkdir(exist_ok=True)
-        before = everything_in(example)
-        monkeypatch.chdir(example)
+        (small_example / "folder.csv").mkdir(exist_ok=True)
+        before = everything_in(small_example)
+        monkeypatch.chdir(small_example)
         fast = [] if "--estimators" in wrong else FAST
-        done = run(*arguments(example), *fast, "-o", "result.csv", *wrong)
-        assert_refused(done, message, example, before, case=" ".join(wrong))
-
-
-def test_unknown_common_topics_are_told_before_anything_is_estimated(
-    run: Callable[..., Outcome], example: Path
-) -> None:
-    done = run(*arguments(example), "--common-topics", "999", "--estimators", "background,posterior-combined")
-    assert done.status == 1
-    assert "estimating" not in done.err
+        done = run(*arguments(small_example), *fast, "-o", "result.csv", *wrong)
+        assert_refused(done, message, small_example, before, case=" ".join(wrong))
+        assert "estimating" not in done.err, wrong
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the superuser may write anywhere")
-def test_folder_without_permission_is_told(run: Callable[..., Outcome], example: Path) -> None:
-    locked = example / "locked"
+def test_folder_without_permission_is_told(run: Callable[..., Outcome], small_example: Path) -> None:
+    locked = small_example / "locked"
     locked.mkdir(mode=0o500)
-    done = run(*arguments(example), *FAST, "-o", locked / "result.csv")
+    done = run(*arguments(small_example), *FAST, "-o", locked / "result.csv")
     assert done.status == 1
     assert "permission denied" in done.err
 
 
-def test_full_disk_is_told(
-    run: Callable[..., Outcome], example: Path, monkeypatch: pytest.MonkeyPatch
+def test_full_disk_and_too_little_memory_are_told(
+    run: Callable[..., Outcome], small_example: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    before = everything_in(example)
-    monkeypatch.setattr(os, "fsync", full)
-    done = run(*arguments(example), *FAST, "-o", example / "result.csv")
-    assert done.status == 1
-    assert "result.csv: cannot be written: No space left on device" in done.err
-    assert done.out.startswith("P@10")  # the table is not lost with the file
-    assert everything_in(example) == before
-
-
-def test_too_little_memory_is_told(
-    run: Callable[..., Outcome], example: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     def fail(*_: object, **__: object) -> None:
         raise MemoryError("Unable to allocate 745. GiB")
 
+    before, asked = everything_in(small_example), (*arguments(small_example), *FAST)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        done = run(*asked, "-o", small_example / "result.csv")
+    assert done.status == 1
+    assert "result.csv: cannot be written: No space left on device" in done.err
+    assert done.out.startswith("P@10")  # the table is not lost with the file
+    assert everything_in(small_example) == before
     monkeypatch.setattr("bayespool.scoring.score", fail)
-    before = everything_in(example)
-    done = run(*arguments(example), *FAST, "-o", example / "result.csv")
-    assert_refused(
-        done, r"error: there is not enough memory \(Unable to allocate 745\. GiB\); ask", example, before
-    )
+    message = r"error: there is not enough memory \(Unable to allocate 745\. GiB\); ask"
+    assert_refused(run(*asked, "-o", small_example / "result.csv"), message, small_example, before)
 
 
 def test_example_that_cannot_be_written_is_told(run: Callable[..., Outcome], tmp_path: Path) -> None:
@@ -169,34 +150,47 @@ def test_example_that_cannot_be_written_is_told(run: Callable[..., Outcome], tmp
         assert_refused(done, "afile.*: cannot be made: ", tmp_path, {"afile": b"a file"})
 
 
-@pytest.mark.parametrize("compiled", [False, True])
+CAUGHT = SystemError("returned a result with an exception set")  # what comes out of a function of numba's
+CAUGHT.__cause__ = KeyboardInterrupt()
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt(), CAUGHT, ZeroDivisionError("a bug")])
 def test_ctrl_c_ends_with_130_and_nothing_written(
-    run: Callable[..., Outcome], example: Path, monkeypatch: pytest.MonkeyPatch, compiled: bool
+    run: Callable[..., Outcome],
+    small_example: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    raised: BaseException,
 ) -> None:
+    """And a bug keeps its traceback."""
+
     def interrupted(*_: object, **__: object) -> None:
-        if compiled:  # what comes out of a function of numba's
-            raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
-        raise KeyboardInterrupt
+        raise raised
 
     monkeypatch.setattr(PosteriorEstimator, "estimate", interrupted)
-    before = everything_in(example)
-    done = run(*arguments(example), "-o", example / "result.csv")
-    assert (done.status, done.out) == (130, "")
-    assert "Traceback" not in done.err
-    assert everything_in(example) == before
+    before, path = everything_in(small_example), small_example / "result.csv"
+    asked = (*arguments(small_example), "-o", path)
+    if isinstance(raised, ZeroDivisionError):
+        with pytest.raises(ZeroDivisionError):
+            run(*asked)
+    else:
+        done = run(*asked)
+        assert (done.status, done.out) == (130, "")
+        assert "Traceback" not in done.err
+    assert everything_in(small_example) == before
 
 
-def test_bug_keeps_its_traceback(
-    run: Callable[..., Outcome], example: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_is_no_result_is_an_error_in_one_line(
+    run: Callable[..., Outcome], small_files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: object, **__: object) -> None:
-        raise ZeroDivisionError("a bug")
-
-    monkeypatch.setattr(PosteriorEstimator, "estimate", broken)
-    before = everything_in(example)
-    with pytest.raises(ZeroDivisionError):
-        run(*arguments(example), "-o", example / "result.csv")
-    assert everything_in(example) == before
+    monkeypatch.chdir(small_files)
+    for words, said in [
+        ("nowhere.json", "nowhere.json: there is no such file or folder"),
+        ("qrels.txt", "cannot read a result from .txt"),
+        ("pool", "pool: holds no results"),
+        ("qrels.txt -o report.pdf", "report.pdf: a report is an .html file"),
+    ]:
+        done = run("report", *words.split())
+        assert (done.status, said in done.err, done.err.count("\n")) == (1, True, 1), words
 
 
 # --- each option of each command ----------------------------------------------------------------------------
@@ -290,14 +284,14 @@ def test_wrong_value_of_any_option_is_told_before_a_file_is_read(
 # --- statuses -----------------------------------------------------------------------------------------------
 
 
-def test_statuses_are_those_of_the_page(run: Callable[..., Outcome], example: Path) -> None:
+def test_statuses_are_those_of_the_page(run: Callable[..., Outcome], small_example: Path) -> None:
     """0, 1 and 2; 130 is what `test_ctrl_c_ends_with_130_and_nothing_written` sees."""
     page = (Path(__file__).resolve().parents[2] / "docs" / "command-line.md").read_text("utf-8")
     assert re.findall(r"^\| (\d+) \| ", page, flags=re.MULTILINE) == ["0", "1", "2", "130"]
-    assert run(*arguments(example), *FAST).status == 0
+    assert run(*arguments(small_example), *FAST).status == 0
     assert run("score", "-h").status == 0
-    assert run(*arguments(example), "--estimators", "foreground").status == 1  # input
-    assert run(*arguments(example), *FAST, "-o", example / "no" / "x.csv").status == 1  # output
-    assert run(*arguments(example), "--draws", "many").status == 2
+    assert run(*arguments(small_example), "--estimators", "foreground").status == 1  # input
+    assert run(*arguments(small_example), *FAST, "-o", small_example / "no" / "x.csv").status == 1  # output
+    assert run(*arguments(small_example), "--draws", "many").status == 2
     assert run("scor").status == 2
     assert run().status == 2

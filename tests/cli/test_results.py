@@ -1,4 +1,4 @@
-"""One JSON document, a table on standard output, or results alone."""
+"""One JSON document, a table on standard output, files; and what commands write is read back."""
 
 from __future__ import annotations
 
@@ -9,17 +9,30 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
-from commands import FAST, Outcome, arguments, everything_in
+from commands import FAST, MAIN, Outcome, arguments, campaign, everything_in
 
 import bayespool
+from bayespool import StoredResult, read_result, read_scores
+from bayespool.errors import InputError
+from bayespool.scoring import StoredScores
 
 SHAPE = ["command", "version", "settings", "metadata", "tables", "columns", "notes", "summary"]
-
-
-@pytest.fixture
-def example(small_example: Path) -> Path:
-    return small_example
+# Nothing of several processes, nothing drawn: each command, its options, and its tables.
+FOLDERS: dict[str, tuple[str, set[str]]] = {
+    "leave-out": ("--estimators background --jobs 1", {"runs", "summary", "reliability"}),
+    "check predictions": ("--models evidence --draws 30", {"calibration", "elpd", "runs"}),
+    "budgets": (
+        "--strategies take --budgets 100 --jobs 1",
+        {"bias", "by_organization", "pools", "summary", "ranking", "means"},
+    ),
+    "pool-width": (
+        "--estimators background --widths 3 --samples 2 --targets 1 --jobs 1",
+        {"pools", "summary"},
+    ),
+    "common-topics": ("--widths 3 --common 4 --samples 2 --topic-samples 2 --jobs 1", {"pools", "summary"}),
+}
 
 
 def document(done: Outcome) -> dict:
@@ -30,90 +43,127 @@ def document(done: Outcome) -> dict:
 
 
 def test_json_has_what_the_file_has_and_nothing_else_is_printed(
-    run: Callable[..., Outcome], example: Path
+    run: Callable[..., Outcome], small_example: Path
 ) -> None:
-    path = example / "x.json"
-    found = document(run(*arguments(example), *FAST, "-m", "nDCG@10", "--json", "-o", path))
-    written = json.loads(path.read_text("utf-8"))
+    path, printed = small_example / "x.json", small_example / "printed.json"
+    done = run(*arguments(small_example), *FAST, "-m", "nDCG@10", "--json", "-o", path)
+    found, written = document(done), json.loads(path.read_text("utf-8"))
     assert found["tables"] == {name: rows for name, rows in written.items() if name != "metadata"}
     assert found["notes"] == written["metadata"].pop("notes")
     assert found["metadata"] == {name: written["metadata"][name] for name in found["metadata"]}
     assert found["metadata"]["fingerprint"]
-    assert found["command"] == "score"
-    assert found["version"] == bayespool.__version__
-    assert found["settings"]["seed"] == 1
-    assert found["settings"]["measure"] == ["nDCG@10"]
-    assert found["settings"]["lenient"] is False
-    assert found["settings"]["qrels"] == [str(example / "qrels.txt")]
+    assert (found["command"], found["version"]) == ("score", bayespool.__version__)
+    asked = {"seed": 1, "measure": ["nDCG@10"], "lenient": False, "qrels": [str(small_example / "qrels.txt")]}
+    assert asked.items() <= found["settings"].items()
     assert found["notes"][0].startswith("nDCG@10: ideal ranking and number of relevant documents")
 
+    printed.write_text(done.out, encoding="utf-8")
+    one, other, stored = read_result(path), read_result(printed), read_scores(path)
+    assert isinstance(one, StoredScores)
+    assert type(one) is type(other)
+    assert frames_of(one).keys() == frames_of(other).keys()
+    for name, frame in frames_of(one).items():
+        pd.testing.assert_frame_equal(frames_of(other)[name], frame)
+    assert (one.command, one.notes(), one.summary()) == (other.command, other.notes(), other.summary())
+    pd.testing.assert_frame_equal(stored.to_frame(), one.to_frame("scores"))
+    assert (one.metadata, one.notes()) == (stored.metadata, stored.notes())
+    assert "| new-a |" in stored.to_markdown(columns=["lower"])
 
-def test_warnings_are_among_the_notes(run: Callable[..., Outcome], example: Path) -> None:
-    done = run("score", example / "new", "--qrels", example / "qrels.txt", *FAST, "--json")
+
+def test_warnings_are_among_the_notes(run: Callable[..., Outcome], small_example: Path) -> None:
+    done = run("score", small_example / "new", "--qrels", small_example / "qrels.txt", *FAST, "--json")
     assert document(done)["notes"][0].startswith("warning: no pooled runs given: ")
     assert "warning: no pooled runs given: " in done.err
 
 
-def test_quiet_leaves_results_and_errors(run: Callable[..., Outcome], example: Path) -> None:
-    asked = ["score", example / "new", "--qrels", example / "qrels.txt", *FAST]
-    loud = run(*asked)
-    assert "warning: no pooled runs" in loud.err
-    assert "reading runs" in loud.err
-    for quiet in (run(*asked, "--quiet"), run(*asked, "-q"), run("--quiet", *asked)):
-        assert quiet == Outcome(0, loud.out, "")
-    wrong = run(*asked[:3], example / "nowhere", *FAST, "-q")
-    assert (wrong.status, wrong.out) == (1, "")
-    assert wrong.err.startswith("error: ")
-    assert len(wrong.err.splitlines()) == 1
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
-def test_a_reader_that_leaves_early_is_no_traceback(example: Path) -> None:
-    code = "import sys; from bayespool.cli import main; sys.argv[0] = 'bayespool'; main()"
-    asked = " ".join(f"'{one}'" for one in [*arguments(example), *FAST, "-q", "-o", "-"])
-    done = subprocess.run(
-        f'{sys.executable} -c "{code}" {asked} | head -n 1',
-        shell=True,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    )
+def test_a_reader_that_leaves_early_is_no_traceback(small_example: Path) -> None:
+    asked = " ".join(f"'{one}'" for one in [*arguments(small_example), *FAST, "-q", "-o", "-"])
+    command = f'{sys.executable} -c "{MAIN}" {asked} | head -n 1'
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True, timeout=120)
     assert done.stdout.startswith("run_id,measure,")
-    assert len(done.stdout.splitlines()) == 1
-    assert done.stderr == ""
+    assert (len(done.stdout.splitlines()), done.stderr) == (1, "")
 
 
 def test_table_of_a_paper_on_standard_output(
-    run: Callable[..., Outcome], example: Path, tmp_path: Path
+    run: Callable[..., Outcome], small_example: Path, tmp_path: Path
 ) -> None:
     for asked, start in [("md", "| run "), ("tex", "% "), ("html", "<!doctype html>")]:
-        scored = [*arguments(example), "--estimators", "background"]
+        path, rows = tmp_path / f"table.{asked}", ("--columns", "lower", "--sort", "run", "--top", 1)
+        scored = [*arguments(small_example), *FAST, *rows]
         done = run(*scored, "-o", "-", "--format", asked)
-        assert run(*scored, "-o", tmp_path / f"table.{asked}").status == 0, (asked, start)
-        assert (done.status, done.out) == (0, (tmp_path / f"table.{asked}").read_text(encoding="utf-8")), (
-            asked,
-            start,
-        )
-        assert start in done.out.lower(), (asked, start)
+        assert run(*scored, "-o", path).status == 0, asked
+        assert (done.status, done.out) == (0, path.read_text(encoding="utf-8")), asked
+        assert start in done.out.lower(), asked
+        assert "new-b" not in done.out.split("</title>")[-1], asked
+    refused = run(*arguments(small_example), "--columns", "lower,nothing")
+    assert (refused.status, "no column 'nothing'" in refused.err) == (1, True)
 
 
-def test_what_cannot_be_answered_is_refused(run: Callable[..., Outcome], example: Path) -> None:
-    for wrong, message in [
-        (["-o", "-", "--json"], "standard output is asked for twice; give one of -o - and --json, once"),
-        (["-o", "-", "-o", "-"], "standard output is asked for twice"),
-        (["-o", "-", "--format", "docx"], "--format docx: no such format; known: csv, json, parquet"),
-        (["--format", "csv"], "--format is of a table on standard output; add -o -"),
+def test_what_cannot_be_answered_is_refused(run: Callable[..., Outcome], small_example: Path) -> None:
+    before, score = everything_in(small_example), (*arguments(small_example), *FAST)
+    for asked, message in [
+        ((*score, "-o", "-", "--json"), "standard output is asked for twice; give one of -o - and --json"),
+        ((*score, "-o", "-", "-o", "-"), "standard output is asked for twice"),
+        ((*score, "-o", "-", "--format", "docx"), "--format docx: no such format; known: csv, json, parquet"),
+        ((*score, "--format", "csv"), "--format is of a table on standard output; add -o -"),
+        (
+            ("leave-out", *campaign(small_example), *FAST, "-o", "-"),
+            "-: this command writes a folder; for standard output there is --json",
+        ),
     ]:
-        before = everything_in(example)
-        done = run(*arguments(example), *FAST, *wrong)
-        assert (done.status, done.out) == (1, ""), (wrong, message)
-        assert done.err.startswith(f"error: {message}"), (wrong, message)
-        assert everything_in(example) == before, (wrong, message)
+        done = run(*asked)
+        assert (done.status, done.out) == (1, ""), message
+        assert done.err.startswith(f"error: {message}"), message
+        assert everything_in(small_example) == before, message
 
 
-def test_a_folder_is_not_standard_output(run: Callable[..., Outcome], example: Path) -> None:
-    done = run("leave-out", *arguments(example)[2:-1], *FAST, "-o", "-")
-    assert done.status == 1
-    assert done.err == "error: -: this command writes a folder; for standard output there is --json\n"
+def frames_of(stored: StoredResult) -> dict[str, pd.DataFrame]:
+    return {table.name: table.frame for table in stored.tables()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", FOLDERS)
+def test_folder_is_read_back(
+    command: str, run: Callable[..., Outcome], small_example: Path, tmp_path: Path
+) -> None:
+    """Every table, settings and notes; the tables are those of the CSV files, which people open."""
+    asked, tables = FOLDERS[command]
+    out, common = tmp_path / "out", ("-m", "P@5", "--figures", "none")
+    done = run(*command.split(), *campaign(small_example), *asked.split(), *common, "-o", out)
+    assert done.status == 0, done.err
+    stored = read_result(out)
+    assert (stored.command, set(frames_of(stored))) == (command, tables)
+    settings = json.loads((out / "settings.json").read_text(encoding="utf-8"))
+    assert dict(stored.metadata).items() <= settings.items()
+    assert list(stored.notes()) == settings["notes"]
+    for name, frame in frames_of(stored).items():
+        written = pd.read_csv(out / f"{name}.csv")
+        assert (list(written.columns), len(written)) == (list(frame.columns), len(frame))
+        numbers = frame.select_dtypes("number")
+        for column in numbers:
+            assert written[column].to_numpy() == pytest.approx(numbers[column].to_numpy(), nan_ok=True)
+    for name in stored.paths:
+        assert set(stored.container(name).children) >= {"posterior"}
+
+
+def test_what_is_damaged_or_nothing_of_ours_is_refused(
+    run: Callable[..., Outcome], small_example: Path, tmp_path: Path
+) -> None:
+    out, asked = tmp_path / "out", FOLDERS["pool-width"][0].split()
+    done = run("pool-width", *campaign(small_example), *asked, "--figures", "none", "-o", out)
+    assert done.status == 0, done.err
+    (out / "pools.parquet").write_bytes((out / "summary.parquet").read_bytes())
+    (tmp_path / "b.json").write_text("[1]")
+    for path, said in (
+        (out, "is not as it was written"),
+        (out, "is missing, which settings"),
+        (tmp_path, "no results"),
+        (tmp_path / "a.csv", "no such file"),
+        (tmp_path / "a.json", "no su"),
+        (tmp_path / "b.json", "holds no result"),
+    ):
+        with pytest.raises(InputError, match=said):
+            read_result(path)
+        (out / "pools.parquet").unlink(missing_ok=True)

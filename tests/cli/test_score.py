@@ -10,12 +10,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from commands import FAST, Outcome, arguments
-from small import small
+from commands import FAST, Outcome, arguments, campaign
+from fits import compile_once
+from small import small, small_simulation
 from wide import wide, widened
 
 from bayespool.collection import add_judges
 from bayespool.experiments import load_example, simulate_example, simulate_judge
+from bayespool.inference import NUTS
 from bayespool.plots import draw_forest, render
 from bayespool.pooling.pools import with_strategy_pool
 from bayespool.report.provenance import versions
@@ -30,11 +32,11 @@ def values(text: str) -> dict[str, list[float]]:
 
 def test_output_is_the_frame_of_the_library(run: Callable[..., Outcome], small_example: Path) -> None:
     paths = {ending: small_example / f"result.{ending}" for ending in ("csv", "json", "parquet")}
-    settings = ["--draws", "100", "--seed", "7", "-m", "P@5", "-m", "P@10", "--ci-prob", "0.8"]
+    settings = ["--draws", "50", "--seed", "7", "-m", "P@5", "-m", "P@10", "--ci-prob", "0.8"]
     outputs = [word for path in paths.values() for word in ("-o", path)]
     done = run(*arguments(small_example), *settings, *outputs)
     assert done.status == 0, done.err
-    scores = score(small(), None, ["P@5", "P@10"], draws=100, random_seed=7, ci_prob=0.8)
+    scores = score(small(), None, ["P@5", "P@10"], draws=50, random_seed=7, ci_prob=0.8)
     found = {
         "csv": pd.read_csv(paths["csv"]).fillna({"note": ""}),
         "parquet": pd.read_parquet(paths["parquet"]),
@@ -45,62 +47,46 @@ def test_output_is_the_frame_of_the_library(run: Callable[..., Outcome], small_e
     assert [m for m in ("P@5", "P@10") if f"{m}, mean over 8 topics" in done.out] == ["P@5", "P@10"]
 
 
-def test_the_strategy_that_made_the_pool_may_be_given(run: Callable[..., Outcome], example: Path) -> None:
+def test_the_strategy_that_made_the_pool_may_be_given(
+    run: Callable[..., Outcome], small_example: Path
+) -> None:
     """The example's judgments are those of a depth pool, and of a sample once others are taken away."""
-    done = run(*arguments(example), *FAST, "--pool-strategy", "depth(k=10)")
+    plain = run(*arguments(small_example), *FAST)
+    done = run(*arguments(small_example), *FAST, "--pool-strategy", "depth(k=10)")
     assert done.status == 0
-    assert (
-        "pool: 21 of 23 runs pooled by depth(k=10) (8 organizations), 0 holes; "
-        "1,181 judgments, 0 not explained by these runs"
-    ) in done.err
-    assert values(done.out) == values(run(*arguments(example), *FAST).out)
+    pool = "pool: 7 of 9 runs pooled by {} (4 organizations), 0 holes; {} judgments, 0 not explained by these"
+    assert pool.format("depth(k=10)", 203) in done.err
+    assert values(done.out) == values(plain.out)
 
-    sample = with_strategy_pool(load_example(), "uniform", 500, random_seed=3)
+    sample = with_strategy_pool(small(), "uniform", 100, random_seed=3)
     names = np.array(sample.query_ids)[sample.pair_topic]
     judged = [
         f"{names[pair]} 0 {sample.doc_id(pair)} {sample.relevance[pair]}\n"
         for pair in np.flatnonzero(sample.judged)
     ]
-    (example / "qrels.txt").write_text("".join(judged))
-    options = ("--pool-strategy", "uniform", "--pool-budget", 500, "--pool-run-depth", 10, "--pool-seed", 3)
+    (small_example / "qrels.txt").write_text("".join(judged))
+    options = ("--pool-strategy", "uniform", "--pool-budget", 100, "--pool-run-depth", 10, "--pool-seed", 3)
     measures = ("-m", "P@10", "-m", "AP@10", "--estimators", "horvitz-thompson,inferred-ap")
-    path = example / "result.csv"
-    done = run(*arguments(example), *measures, *options, "-o", path)
+    path = small_example / "result.csv"
+    done = run(*arguments(small_example), *measures, *options, "-o", path)
     assert done.status == 0
-    assert (
-        "pool: 21 of 23 runs pooled by uniform, budget 500, runs to rank 10 (8 organizations), 0 holes; "
-        "500 judgments, 0 not explained by these runs"
-    ) in done.err
-    found = widened(pd.read_csv(path))
-    direct = wide(
-        score(sample, ["new-a", "new-b"], ["P@10", "AP@10"], estimators=["horvitz-thompson", "inferred-ap"])
-    )
-    for name in ("horvitz-thompson", "inferred-ap"):
+    assert pool.format("uniform, budget 100, runs to rank 10", 100) in done.err
+    found, estimators = widened(pd.read_csv(path)), ["horvitz-thompson", "inferred-ap"]
+    direct = wide(score(sample, ["new-a", "new-b"], ["P@10", "AP@10"], estimators=estimators))
+    for name in estimators:
         assert found[name].to_numpy() == pytest.approx(direct[name].to_numpy(), nan_ok=True)
         assert found[name].notna().sum() == 2
 
 
-def test_compressed_files_and_globs(run: Callable[..., Outcome], example: Path) -> None:
-    plain = run(*arguments(example), *FAST)
-    for path in [example / "qrels.txt", *(example / "pool").iterdir()]:
+def test_compressed_files_and_globs(run: Callable[..., Outcome], small_example: Path) -> None:
+    plain = run(*arguments(small_example), *FAST)
+    for path in [small_example / "qrels.txt", *(small_example / "pool").iterdir()]:
         path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
         path.unlink()
-    done = run(
-        "score",
-        example / "new" / "new-?.run",
-        "--qrels",
-        example / "qrels.txt.gz",
-        "--pool",
-        example / "pool" / "[a-k]*",
-        "--pool",
-        example / "pool" / "[l-z]*",
-        "--organizations",
-        example / "organizations.csv",
-        "--each-its-own",
-        *FAST,
-    )
-    assert done.status == 0
-    assert done.out == plain.out
+    pool = ("--pool", small_example / "pool" / "[a-k]*", "--pool", small_example / "pool" / "[l-z]*")
+    files = ("--qrels", small_example / "qrels.txt.gz", *pool, *campaign(small_example)[4:])
+    done = run("score", small_example / "new" / "new-?.run", *files, "--each-its-own", *FAST)
+    assert (done.status, done.out) == (0, plain.out)
 
 
 def test_without_a_pool_it_works_and_says_what_that_means(run: Callable[..., Outcome], written: Path) -> None:
@@ -121,8 +107,8 @@ def test_without_a_pool_it_works_and_says_what_that_means(run: Callable[..., Out
         assert len(row) == 12  # none of the two adjustments that need a pool
 
 
-def test_prior_is_passed_on(run: Callable[..., Outcome], written: Path) -> None:
-    call = [*arguments(written), "--estimators", "posterior-background", "--draws", "200"]
+def test_prior_is_passed_on(run: Callable[..., Outcome], small_files: Path) -> None:
+    call = [*arguments(small_files), "--estimators", "posterior-background", "--draws", "50"]
     default = run(*call).out
     shifted = run(*call, "--prior", "mu = Normal(2, 0.01)", "--prior", "sigma_topic=HalfNormal(0.01)").out
 
@@ -135,18 +121,12 @@ def test_prior_is_passed_on(run: Callable[..., Outcome], written: Path) -> None:
 
 @pytest.mark.slow
 def test_failed_diagnostics_are_shown(
-    run: Callable[..., Outcome], written: Path, monkeypatch: pytest.MonkeyPatch
+    run: Callable[..., Outcome], small_files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fits import compile_once
-
-    from bayespool.inference import NUTS
-
     monkeypatch.setattr(NUTS, "compile", compile_once)
     settings = ["--engine", "nuts", "--draws", "20", "--tune", "20", "--chains", "2"]
-    done = run(*arguments(written), "--estimators", "posterior-background", *settings)
-    assert done.status == 0
-    assert "warning: " in done.err
-    assert "effective sample size is" in done.err
+    done = run(*arguments(small_files), "--estimators", "posterior-background", *settings)
+    assert (done.status, "effective sample size is" in done.err) == (0, True)
     assert "note: all runs: posterior-background: diagnostics failed: " in done.out
 
 
@@ -155,46 +135,27 @@ def test_demo_writes_an_example_that_can_be_scored(run: Callable[..., Outcome], 
     assert done.status == 0
     command = done.out.splitlines()[-1].split()
     assert command[:2] == ["bayespool", "score"]
-    assert sorted(p.name for p in (tmp_path / "made" / "here").iterdir()) == [
-        "new",
-        "organizations.csv",
-        "pool",
-        "qrels.txt",
-    ]
+    made = {path.name for path in (tmp_path / "made" / "here").iterdir()}
+    assert made == {"new", "organizations.csv", "pool", "qrels.txt"}
     scored = run(*command[1:], *FAST)
     assert scored.status == 0
     assert set(values(scored.out)) == {"new-a", "new-b"}
 
 
-@pytest.mark.slow
-def test_labels_of_judges_are_read_and_used(run: Callable[..., Outcome], example: Path) -> None:
-    """As in the library; and not by estimators without predictors."""
-    labels = simulate_judge(simulate_example(), quality=3.0, random_seed=1)
-    lines = [
-        f"{query_id} 0 {doc_id} {label:g}\n"
-        for query_id, doc_id, label in zip(
-            labels.query_id.to_pylist(), labels.doc_id.to_pylist(), labels.label.tolist(), strict=True
-        )
-    ]
-    (example / "llm.txt").write_text("".join(lines))
-    (example / "half.txt").write_text("".join(lines[::2]))
-    asked = (*arguments(example), "--estimators", "background,posterior-ratio", "--draws", 100)
-    out = {}
-    for given in ((), ("llm.txt",), ("llm=llm.txt",), ("llm.txt", "half=half.txt")):
-        files = [text.replace("=", f"={example}/") if "=" in text else example / text for text in given]
-        done = run(*asked, *(part for file in files for part in ("--judge", file)), "-o", example / "o.csv")
-        assert done.status == 0, done.err
-        out[given] = widened(pd.read_csv(example / "o.csv"))
-    plain, by_file, by_name, two = out.values()
-    pd.testing.assert_frame_equal(by_file, by_name)
-    assert (by_file["background"] == plain["background"]).all()
-    column = "posterior-ratio"
-    assert not (by_file[column] == plain[column]).any()
-    assert not (by_file[column] == two[column]).any()
-    found = wide(
-        score(add_judges(load_example(), {"llm": labels}), None, estimators=["posterior-ratio"], draws=100)
-    )
-    assert by_file[column].tolist() == pytest.approx(found[column].tolist(), abs=1e-12)
+def test_labels_of_judges_are_read_and_used(run: Callable[..., Outcome], small_example: Path) -> None:
+    """As in the library."""
+    labels, path = simulate_judge(small_simulation(), quality=3.0, random_seed=1), small_example / "o.csv"
+    columns = labels.query_id.to_pylist(), labels.doc_id.to_pylist(), labels.label.tolist()
+    lines = [f"{query_id} 0 {doc_id} {label:g}\n" for query_id, doc_id, label in zip(*columns, strict=True)]
+    (small_example / "llm.txt").write_text("".join(lines))
+    asked = ("--estimators", "posterior-ratio", "--draws", 50, "--judge", small_example / "llm.txt")
+    done = run(*arguments(small_example), *asked, "-o", path)
+    assert done.status == 0, done.err
+    judged = add_judges(small(), {"llm": labels})
+    found = {c: wide(score(c, None, estimators="posterior-ratio", draws=50)) for c in (judged, small())}
+    of_file = widened(pd.read_csv(path))["posterior-ratio"].tolist()
+    assert of_file == pytest.approx(found[judged]["posterior-ratio"].tolist(), abs=1e-12)
+    assert not set(of_file) & set(found[small()]["posterior-ratio"])
 
 
 def test_the_version_is_that_of_bayespool_python_and_packages(run: Callable[..., Outcome]) -> None:

@@ -16,13 +16,13 @@ FILES, TEST_FILES = sorted(PACKAGE.rglob("*.py")), sorted(TESTS.rglob("test_*.py
 # Modules without a file of tests of their own → where they are tested: parts of a whole tested as one,
 # members of a family, and what is printed, written or handed over in memory, where a reader sees it.
 TESTED_IN = {
-    "__main__": "cli/test_process",
+    "__main__": "cli/test_messages",
     "arrays": "whole/test_typing",
-    "cli/experiments": "cli/test_leave_out cli/test_random_pools",
     "auditing/settings": "test_options",
     "auditing/starting": "auditing/test_auditing",
     "auditing/tables": "auditing/test_auditing",
-    "cli/judging": "cli/test_judges cli/test_impute cli/test_judge_next cli/test_audit",
+    "cli/completion": "cli/test_parameters",
+    "cli/help": "cli/test_parameters",
     "cli/options": "cli/test_refusals",
     "collection/copied_labels": "collection/test_judges",
     "collection/encoding": "collection/test_readers",

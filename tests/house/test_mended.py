@@ -17,7 +17,7 @@ MENDED = {
     "test_one_long_topic_takes_the_memory_of_its_documents test_a_dense_array_that_is_too_large_is_refused",
     "--jobs 40 for eight folds: forty processes": "experiments/test_running.py::"
     "test_no_more_processes_than_tasks",
-    "more jobs than cores: no word": "cli/test_leave_out.py::test_more_jobs_than_cores_are_told",
+    "more jobs than cores: no word": "cli/test_experiments.py::test_more_jobs_than_cores_are_told",
     "a file name that is not UTF-8: UnicodeEncodeError; escapes: raw on the terminal; > /dev/full: a "
     "traceback": "cli/test_messages.py::test_name_of_a_file_that_is_not_utf_8 "
     "test_nothing_raw_reaches_a_terminal test_terminal_of_ascii test_full_device",
@@ -43,11 +43,11 @@ MENDED = {
     "--pool-depth beyond every run: all runs pooled": "pooling/test_discovery.py::"
     "test_depth_beyond_every_run_makes_no_run_pooled",
     "a run type with $: a traceback after all the work": "plots/test_style.py::test_a_name_is_no_formula",
-    "a figure that fails: no tables": "cli/test_random_pools.py::"
+    "a figure that fails: no tables": "cli/test_experiments.py::"
     "test_tables_are_written_before_a_figure_fails",
     "holes in what all judgments grade: no word": "comparisons/test_reversing.py::"
     "test_only_runs_that_all_judgments_cover_are_graded_where_the_rest_is_estimated",
-    "a list of run types of any size: read": "cli/test_random_pools.py::test_a_list_of_run_types_has_a_limit",
+    "a list of run types of any size: read": "cli/test_experiments.py::test_a_list_of_run_types_has_a_limit",
 }
 
 

@@ -172,7 +172,7 @@ FAULTS = (
         "cli/results.py",
         "figures=self.figures, arrangement=self.arrangement)",
         "figures=self.figures)",
-        "cli/test_written.py",
+        "cli/test_results.py",
         "--columns, --sort and --width change nothing in files",
     ),
     Fault(

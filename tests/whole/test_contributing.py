@@ -1,4 +1,4 @@
-"""The recipes of CONTRIBUTING.md make files that work."""
+"""The recipes of CONTRIBUTING.md make files that work; what `make` says where there is no package index."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.metadata import version
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -107,3 +110,46 @@ def test_make_says_that_no_index_can_be_reached(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert "pip cannot reach a package index" in done.stderr
     assert not (tmp_path / "env" / ".bayespool-test").exists()
+
+
+@pytest.fixture
+def audit() -> ModuleType:
+    spec = spec_from_file_location("audit", ROOT / ".ci" / "audit.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_what_make_audit_looks_at_is_what_is_installed(audit: ModuleType) -> None:
+    found = audit.needed()
+    assert found["numpy"] == version("numpy")
+    assert {"pandas", "jinja2", "markupsafe", "pytensor"} <= set(found)
+    assert not {"pytest", "hypothesis", "bayespool"} & set(found)
+
+
+def test_make_audit_fails_on_a_known_vulnerability(
+    audit: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    advisory = {"id": "X-1", "fix_versions": ["2"]}
+    answers = [{"name": "a", "version": "1", "vulns": [advisory]}, {"name": "b", "version": "1", "vulns": []}]
+    monkeypatch.setattr(audit, "audit", lambda *_: answers)
+    with pytest.raises(SystemExit) as end:
+        audit.main()
+    assert end.value.code == "known vulnerabilities:\na 1: X-1, mended in 2"
+
+
+def test_make_audit_passes_without_an_answer_of_an_index(
+    audit: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = [{"name": "a", "skip_reason": "not found"}, {"name": "b", "version": "1", "vulns": []}]
+    monkeypatch.setattr(audit, "audit", lambda *_: answers)
+    audit.main()
+    monkeypatch.undo()
+    silent = subprocess.CompletedProcess([], 1, "", "no network")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: silent)
+    audit.main()
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == "1 packages without a known vulnerability; of 1 the package index knows nothing"
+    assert told[1] == f"no package index answers: nothing is known of {len(audit.needed())} packages"

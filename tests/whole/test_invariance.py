@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shutil
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
+from graded_example import graded
+from left_out import POINTS
+from small import small
 from wide import note_of, wide
 
-from bayespool import load_example, read_collection, score
+from bayespool import read_collection
 from bayespool.collection import Collection
-from bayespool.errors import BayespoolWarning
-from bayespool.experiments import simulate_example
-from bayespool.scoring import Scores
+from bayespool.errors import BayespoolWarning, InputError
+from bayespool.experiments import load_example, simulate_example
+from bayespool.measures import MEASURES, Measure, parse_measure
+from bayespool.measures.normalized import with_ideal
+from bayespool.models import MODELS
+from bayespool.scoring import Scores, score
 
 COMBINED = "posterior-combined"
 
@@ -152,12 +158,93 @@ def test_measures_beside_change_no_byte() -> None:
         assert of_run(beside, "new-b") == of_run(alone, "new-b"), measures
 
 
-@pytest.mark.slow
-def test_other_seeds_are_other_draws_and_a_copy_gives_the_same() -> None:
-    def draws(collection: Collection, seed: int) -> bytes:
-        settings = {"estimators": COMBINED, "draws": 50, "random_seed": seed}
-        return of_run(score(collection, ["new-b"], "P@10", **settings), "new-b")  # type: ignore[arg-type]
+# --- a score is its own ---
 
-    example = load_example()
-    found = [draws(example, 1), draws(example, 2), draws(dataclasses.replace(example), 1)]
-    assert found[0] == found[2] != found[1]
+ALONE = "new-a"
+BESIDE = ("new-a", "new-b", "north-1")
+FAMILIES = [name for name in MEASURES if not MEASURES[name].of_judgments]
+# Below the pool depth of 10, and with other parameters.
+DEEP = ["AP@100", "nDCG(dcg='exp-log2')@20", "P(rel=2)@30", "AP(ideal='judged')@10"]
+
+
+def measures() -> list[Measure]:
+    return [parse_measure(text) for text in [*(f"{name}@10" for name in FAMILIES), *DEEP]]
+
+
+def numbers_of(scores: Scores, run: str, measure: Measure) -> list[np.ndarray]:
+    """All numbers of a run under a measure: bounds, estimates and draws."""
+    (bounds,) = (b for b in scores.bounds if b.measure == measure)
+    row = scores.run_ids.index(run)
+    ends = [bounds.low, bounds.high, bounds.least, bounds.most]
+    numbers = [values.amount[row] for values in ends] + [bounds.n_unjudged[row]]
+    for e in (e for e in scores.estimates if e.measure == measure):
+        numbers += [e.per_topic[row], e.value[row : row + 1]]
+        numbers += [] if e.draws is None else [e.draws.amount[:, row]]
+    return numbers
+
+
+@pytest.mark.parametrize(
+    "has_levels", [pytest.param(False, marks=(pytest.mark.slow, pytest.mark.at_a_desk)), True]
+)
+@pytest.mark.filterwarnings("ignore::bayespool.errors.InputWarning")  # no document has relevance 2
+@pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")  # of so few draws
+def test_what_is_scored_beside_a_run_changes_none_of_its_bytes(has_levels: bool) -> None:
+    collection = (graded(small()) if has_levels else load_example()).unpool(["north-1"])
+    estimators = [*POINTS, "posterior-ratio"] if has_levels else ["all", "posterior-ratio"]
+    alone_and_beside = [
+        score(collection, runs, measures(), estimators=estimators, draws=20) for runs in (ALONE, BESIDE)
+    ]
+    for measure in measures():
+        alone, beside = (numbers_of(scores, ALONE, measure) for scores in alone_and_beside)
+        assert len(alone) > 20, measure
+        for a, b in zip(alone, beside, strict=True):
+            assert a.tobytes() == b.tobytes(), measure
+        other = numbers_of(alone_and_beside[1], "new-b", measure)
+        assert any(a.tobytes() != b.tobytes() for a, b in zip(alone, other, strict=True)), measure
+
+
+@pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")  # of so few draws
+def test_so_it_is_where_models_are_combined() -> None:
+    """Which is what is scored where no estimator is named."""
+    collection, name = small().unpool(["north-1"]), "posterior-combined"
+    alone, beside = (
+        score(collection, runs, "P@10", estimators=name, draws=20)[name, "P@10"] for runs in (ALONE, BESIDE)
+    )
+    assert alone.draws is not None
+    assert beside.draws is not None
+    assert alone.draws.amount[:, 0].tobytes() == beside.draws.amount[:, 0].tobytes()
+    assert alone.draws.amount[:, 0].tobytes() != beside.draws.amount[:, 1].tobytes()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", MODELS)
+def test_so_it_is_under_every_model(model: str) -> None:
+    """Models of counts learn from the run's own judged documents, and from no other's to be scored."""
+    name = f"posterior-{model.replace('_', '-')}"
+    alone, beside = (
+        score(load_example(), runs, "nDCG@5", estimators=name, draws=200, chains=4)[name, "nDCG@5"]
+        for runs in (ALONE, ("new-b", ALONE))
+    )
+    assert alone.draws is not None
+    assert beside.draws is not None
+    assert alone.draws.amount[:, 0].tobytes() == beside.draws.amount[:, 1].tobytes()
+
+
+@pytest.mark.usefixtures("fits_of_all_tests")
+def test_scores_of_runs_that_were_scored_apart_are_not_compared() -> None:
+    from bayespool.comparisons.comparing import compare_scores
+
+    asked = ["as-judged", "posterior-ratio"]
+    apart = score(small(), BESIDE[:2], "P@10", estimators=asked, draws=50)
+    with pytest.raises(InputError, match="as if it were alone: draws of a difference say nothing"):
+        compare_scores(apart)
+    together = score(small(), BESIDE[:2], "P@10", estimators=asked, draws=50, together=True)
+    assert len(compare_scores(together).differences())
+
+
+def test_only_an_ideal_of_a_run_s_own_is_changed() -> None:
+    asked = [parse_measure(text) for text in ("P@10", "nDCG@10", "AP(ideal='judged')@10")]
+    changed = ["P@10", "nDCG(ideal='shared')@10", "AP(ideal='judged')@10"]
+    assert [str(measure) for measure in with_ideal(asked, "shared")] == changed
+    with pytest.raises(InputError, match="no ideal 'mine'"):
+        with_ideal(asked, "mine")  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from small import small
 from wide import wide
 
 from bayespool import impute, judge_next, score
@@ -16,20 +17,17 @@ from bayespool.collection import qrels_from_frame
 from bayespool.errors import InputError, InputWarning
 from bayespool.evidence.bounds import unjudged_documents
 from bayespool.experiments import load_example, simulate_example
-from bayespool.posterior import PosteriorEstimator
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
 
 def judged(collection, run, value, n_topics=5, cutoff=10):
-    """Judgments, all of one value or the truth, of a run's unjudged documents on the first topics."""
+    """Judgments, all of one value, of a run's unjudged documents on the first topics."""
     _, topic, _, pair = unjudged_documents(collection, run, cutoff=cutoff)
     table = {}
     for t, p in zip(topic, pair, strict=True):
         if t < n_topics:
-            of_topic = table.setdefault(collection.query_ids[t], {})
-            key = collection.query_ids[t], collection.doc_id(p)
-            of_topic[key[1]] = truth()[key] if value is None else value
+            table.setdefault(collection.query_ids[t], {})[collection.doc_id(p)] = value
     return qrels_from_frame(table)
 
 
@@ -41,17 +39,6 @@ def truth():
     return dict(zip(keys, told.relevance.tolist(), strict=True))
 
 
-@pytest.mark.slow
-def test_true_judgments_narrow_the_interval():
-    example = load_example()
-    richer = example.add_judgments(judged(example, "new-b", None, n_topics=12))
-    widths = []
-    for collection in (example, richer):
-        low, high = PosteriorEstimator(draws=500).estimate(collection, "new-b")[0].interval()
-        widths.append(float(high[0] - low[0]))
-    assert widths[1] < 0.8 * widths[0]
-
-
 def test_they_stay_where_runs_leave_the_pool():
     example = load_example()
     richer = example.add_judgments(judged(example, "new-b", 1))
@@ -59,13 +46,12 @@ def test_they_stay_where_runs_leave_the_pool():
         assert (smaller.relevance[richer.relevance != example.relevance] == 1).all()
 
 
-@pytest.mark.slow
 def test_of_documents_far_down():
     """Of a pooled run, deeper than any evidence reaches."""
-    example = load_example()
-    richer = example.add_judgments(judged(example, "north-1", 1, n_topics=3, cutoff=20))
-    (result,) = PosteriorEstimator(draws=50).estimate(richer, "new-b")
-    assert np.isfinite(result.value).all()
+    richer = small().add_judgments(judged(small(), "north-1", 1, n_topics=3, cutoff=20))
+    assert np.isfinite(
+        score(richer, "new-b", estimators="posterior-ratio", draws=20).to_frame()["value"]
+    ).all()
 
 
 def test_errors():
@@ -162,13 +148,8 @@ def test_all_answers_count_where_runs_are_scored_as_if_new(answers):
     by_hand = wide(score(smaller, LAKE_AND_NORTH, "P@20", estimators="as-judged"))
     pd.testing.assert_frame_equal(wide(lower).drop(columns="note"), by_hand.drop(columns="note"))
     of_file = completed.qrels(0)
-    value = dict(
-        zip(
-            zip(of_file.query_id.to_pylist(), of_file.doc_id.to_pylist(), strict=True),
-            of_file.relevance.tolist(),
-            strict=True,
-        )
-    )
+    keys = zip(of_file.query_id.to_pylist(), of_file.doc_id.to_pylist(), strict=True)
+    value = dict(zip(keys, of_file.relevance.tolist(), strict=True))
     given = zip(answers.query_id.to_pylist(), answers.doc_id.to_pylist(), strict=True)
     assert [value[key] for key in given] == answers.relevance.tolist()
 

@@ -1,0 +1,180 @@
+"""``leave-out``, ``pool-width`` and ``common-topics``: what they write, keep and say."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from commands import MAIN, Outcome, campaign
+from small import small
+
+from bayespool.errors import WorkerError
+from bayespool.experiments import leave_out, leave_out_several, vary_common_topics, vary_pool_width
+from bayespool.pooling import read_collections
+
+Run = Callable[..., Outcome]
+
+
+@pytest.fixture
+def files(small_example: Path) -> list[object]:
+    """Options that name two campaigns: the example, and a pool of fewer of its runs."""
+    lines = ['qrels = "qrels.txt"', 'organizations = "organizations.csv"']
+    pools = {"whole": '"pool"', "part": '["pool/north-*.run", "pool/south-*.run", "pool/west-*.run"]'}
+    for name, pool in pools.items():
+        (small_example / f"{name}.toml").write_text("\n".join([*lines, f"pool = {pool}"]))
+    return [part for name in pools for part in ("--collection", small_example / f"{name}.toml")]
+
+
+def test_tables_of_a_command_are_those_of_the_library(run: Run, small_files: Path, tmp_path: Path) -> None:
+    types = dict(line.split(",") for line in (small_files / "types.csv").read_text().splitlines()[1:])
+    listed = ("--run-types", small_files / "types.csv")
+    of_types = ("--pool-type", "automatic", "--target-type", "manual")
+    for command, asked, found, names in (
+        (
+            "pool-width",
+            (*listed, *of_types, "--widths", "2,3", "--samples", 4, "--targets", 1, "--seed", 3),
+            vary_pool_width(
+                small(), widths=[2, 3], n_samples=4, n_targets=1, random_seed=3, run_types=types,
+                pool_type="automatic", target_type="manual",
+            ),
+            ("pools", "summary"),
+        ),
+        (
+            "common-topics",
+            ("--widths", "2,3", "--common", "4,8", "--samples", 5, "--topic-samples", 20),
+            vary_common_topics(small(), widths=[2, 3], n_common=[4, 8], n_samples=5, n_topic_samples=20),
+            ("pools", "summary"),
+        ),
+        (
+            "leave-out",
+            ("--by", "type", *listed, "--types", "manual", "--estimators", "as-judged,background"),
+            leave_out(
+                small(), by="type", run_types=types, types=["manual"], estimators=["as-judged", "background"]
+            ),
+            ("types",),
+        ),
+    ):  # fmt: skip
+        out = tmp_path / command
+        done = run(command, *campaign(small_files), *asked, "--jobs", 1, "--figures", "svg", "-o", out)
+        assert done.status == 0, done.err
+        assert list(out.glob("*.svg"))
+        for name in names:
+            expected = next(table.frame for table in found.tables() if table.name == name)
+            pd.testing.assert_frame_equal(pd.read_parquet(out / f"{name}.parquet"), expected)
+            assert (out / f"{name}.csv").read_text() == expected.to_csv(index=False)
+        told = json.loads((out / "settings.json").read_text())["settings"]
+        assert (told["run_types"] if "--run-types" in asked else types) == types, command
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="the interruption is a POSIX signal")
+def test_ctrl_c_says_where_the_folds_are(written: Path, tmp_path: Path) -> None:
+    asked = ("--estimators", "posterior-background", "--draws", 4000, "--jobs", 1, "--output", tmp_path)
+    process = subprocess.Popen(
+        [sys.executable, "-c", MAIN, "leave-out", *map(str, (*campaign(written), *asked))],
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob("folds/*.parquet")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, ""), err
+    assert f"interrupted; what is finished is in {tmp_path / 'folds'}" in err
+    assert "Traceback" not in err
+    assert 1 <= len(list(tmp_path.glob("folds/*.parquet"))) < 8
+
+
+def test_more_jobs_than_cores_are_told(run: Run, small_files: Path) -> None:
+    import joblib
+
+    n = joblib.cpu_count()
+    told = f"warning: --jobs {n + 1}: more processes than cores ({n}), each of which takes memory"
+    for jobs, is_told in ((n + 1, True), (n, False), (-1, False)):
+        done = run("leave-out", *campaign(small_files), "--qrels", "/no/file", "--jobs", jobs)
+        assert (done.status, told in done.err) == (1, is_told)
+
+
+@pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
+def test_tables_of_several_collections_are_those_of_the_library(
+    run: Run, files: list[object], tmp_path: Path
+) -> None:
+    output = tmp_path / "result"
+    asked = ("-m", "P@5", "--estimators", "as-judged,background", "--top", 75, "--jobs", 1, "-o", output)
+    done = run("leave-out", *files, *asked)
+    assert done.status == 0, done.err
+    read = read_collections(files[1::2])  # type: ignore[arg-type]
+    result = leave_out_several(read, "P@5", estimators=["as-judged", "background"], top=75)
+    for table in result.tables():
+        pd.testing.assert_frame_equal(pd.read_parquet(output / f"{table.name}.parquet"), table.frame)
+    assert "P@5, number of collections where an estimator is best and worst by MAE" in done.out.splitlines()
+    assert result.summary()[1] in done.out
+    assert "whole, pool: 7 of 7 runs" in done.err
+    assert [len(list((output / name / "folds").glob("*.parquet"))) for name in ("whole", "part")] == [4, 3]
+    again = run("leave-out", *files, *asked, "--json")
+    assert "organizations left out: 0 of 7" not in again.err  # read from the folder
+    document = json.loads(again.out)
+    assert document["summary"] == list(result.summary())
+    assert list(document["metadata"]["collections"]) == ["whole", "part"]
+
+
+def test_what_cannot_be_done_is_told(run: Run, files: list[object], small_example: Path) -> None:
+    missing = "error: no collection; give --qrels and --pool, or --collection FILE"
+    for asked, message in [
+        ((*files, "--qrels", "q.txt"), "--collection beside --qrels or --pool; name judgments and runs in"),
+        ((*files, "--pool", "runs"), "--collection beside --qrels or --pool"),
+        ((*files, "--collection", "no.toml"), "no.toml: no such file; check the path"),
+        ((), missing),
+        (("--qrels", small_example / "qrels.txt"), missing),
+        (("--pool", small_example / "pool"), missing),
+    ]:
+        done = run("leave-out", *asked)
+        assert (done.status, done.out) == (1, ""), (asked, message)
+        assert message in done.err, (asked, message)
+
+
+def test_a_dead_worker_leaves_what_is_finished(
+    run: Run, files: list[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dying(*_: object, **__: object) -> None:
+        raise WorkerError("a worker process died")
+
+    monkeypatch.setattr("bayespool.experiments.leave_out_several", dying)
+    done = run("leave-out", *files, "--estimators", "as-judged", "-o", tmp_path / "result")
+    assert done.status == 1
+    assert f"what is finished is in {tmp_path / 'result'}; the same command goes on" in done.err
+
+
+def test_tables_are_written_before_a_figure_fails(
+    run: Run, small_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a bug in drawing")
+
+    monkeypatch.setattr("bayespool.plots.plot_pool_width", fail)
+    asked = ("--widths", "2", "--samples", "2", "--estimators", "as-judged", "--output", tmp_path)
+    with pytest.raises(ZeroDivisionError):
+        run("pool-width", *campaign(small_files), *asked, "--jobs", 1)
+    files = {path.name for path in tmp_path.iterdir() if path.is_file()}
+    assert files == {"pools.csv", "pools.parquet", "summary.csv", "summary.parquet", "settings.json"}
+
+
+def test_a_list_of_run_types_has_a_limit(run: Run, small_files: Path, tmp_path: Path) -> None:
+    """Whatever --max-file-size said, it was read up to the limit of other files."""
+    large = tmp_path / "types.csv"
+    large.write_bytes(b"run_id,type\n" + b"\n" * (1 << 20))
+    asked = ("--by", "type", "--run-types", large, "--max-file-size", 1)
+    done = run("leave-out", *campaign(small_files), *asked)
+    assert done.status == 1
+    assert "types.csv: holds more than 1 MiB of text; allow more with max_file_size" in done.err
