@@ -9,11 +9,8 @@ __all__ = ["BoolArray", "FloatArray", "IndexArray", "IntArray", "LevelArray", "L
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
-IndexArray = npt.NDArray[np.int64]
-"""Indices and counts."""
+IndexArray = npt.NDArray[np.int64]  # indices and counts
 Levels = npt.NDArray[np.uint8]
 LevelArray = npt.NDArray[np.int16]
-IntArray = npt.NDArray[np.int32]
-"""Places in tables of a collection."""
-OrderArray = npt.NDArray[np.intp]
-"""What sorts."""
+IntArray = npt.NDArray[np.int32]  # places in tables of a collection
+OrderArray = npt.NDArray[np.intp]  # what sorts
