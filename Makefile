@@ -52,7 +52,7 @@ slow: $(STAMP)-test
 	@BAYESPOOL_EXAMPLES="$${BAYESPOOL_EXAMPLES:-slow}" $(PYTEST) -m "slow or hypothesis" $(TESTS)
 
 research: $(STAMP)-test
-	@$(PYTEST) research
+	@$(PYTEST) research/tests
 
 fuzz: $(STAMP)-test
 	@PYTHONPATH="tests:$$PYTHONPATH" "$(RUN)" -m fuzz

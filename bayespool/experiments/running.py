@@ -70,7 +70,8 @@ class Work:
 
     def identity(self, part: Any, settings: Any) -> tuple[str, list[Any]]:
         """Name of a part's file, and what tells the part from the others, in the types of JSON."""
-        raise NotImplementedError
+        texts = [str(value) for value in part]
+        return "-".join(texts), texts
 
     def describe(self, settings: Any) -> dict[str, Any]:
         """Settings whose change invalidates finished parts, in the types of JSON, with the versions of the

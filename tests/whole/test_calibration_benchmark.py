@@ -116,7 +116,7 @@ def test_near_and_far_are_apart(
     assert [cells(line)[0] for line in far[2:]] == [
         str(clusters), f"{types}, early", f"{types}, late", "geometric mean", "pooled",
     ]  # fmt: skip
-    kinds = pd.read_parquet(types / "runs.parquet").query("estimator == 'posterior-background'")["type"]
+    kinds = pd.read_parquet(types / "runs.parquet").query("estimator == 'posterior-background'")["fold"]
     n_runs = [21, (kinds == "early").sum(), (kinds == "late").sum()]
     assert [cells(line)[2] for line in far[2:]] == [*map(str, n_runs), "", "42"]
     # over all runs left out, the worse half included
