@@ -27,7 +27,7 @@ from .reliability import (
     reliability as reliability,
     variance_components as variance_components,
 )
-from .reversing import reversals as reversals
+from .reversing import FIT_JUDGMENTS as FIT_JUDGMENTS, reversals as reversals
 from .sentences import comparison_sentence as comparison_sentence
 from .shallow import (
     judgment_ranks as judgment_ranks,

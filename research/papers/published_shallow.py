@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from bayespool import Collection, parse_measure, reversals
-from bayespool.comparisons import Reversals, judgment_subset
+from bayespool.comparisons import FIT_JUDGMENTS, Reversals, judgment_subset
 from bayespool.corrections import Interpolated, Smoothed
 from bayespool.evidence import score_bounds
 
@@ -39,7 +39,6 @@ ODD = ("UB99SW", "UB99T")  # runs that are oddly unjudged
 EXTRA = "Dm8TFidf"
 PREDICTORS = {"Simplistic": "as-judged", "Interpolated": "interpolated", "Smoothed": "smoothed"}
 GROUP = "non-contributing"
-FIT_JUDGMENTS = (1_000, 2_000, 4_000, 10_000, 20_000, 40_000)
 SIZES = (1_000, 10_000)
 
 
