@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
-import multiprocessing
 import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
 from planted.fault import Fault
 
 __all__ = ["WHOLE", "Copy", "Finding"]
@@ -26,8 +25,6 @@ _LEFT_OUT = shutil.ignore_patterns(
 )
 _PYTEST = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist")
 _TESTS_FAILED, _NO_TESTS = 1, 5
-_SERVER = multiprocessing.get_context("forkserver")
-_SERVER.set_forkserver_preload(["numpy", "pandas", "pyarrow.csv", "scipy.stats", "numba", "matplotlib"])
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", flags=re.MULTILINE)
 
 
@@ -117,22 +114,28 @@ class Copy:
 
     def _run(self, paths: Sequence[str]) -> tuple[str, str]:
         """Result, and the test that failed or what is broken."""
-        written = self.root.parent / "output.txt"
-        arguments = [*_PYTEST, f"--basetemp={self._scratch}", *paths]
-        process = _SERVER.Process(target=_test, args=(self.root, arguments, self._environment(), written))
-        process.start()
-        process.join(self._seconds)
-        if process.exitcode is None:
-            os.killpg(process.pid or 0, signal.SIGKILL)  # what tests started ends with them
-            process.join()
+        command = [sys.executable, "-m", "pytest", *_PYTEST, f"--basetemp={self._scratch}", *paths]
+        process = subprocess.Popen(
+            command,
+            cwd=self.root,
+            env=self._environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,  # what tests started ends with them
+        )
+        try:
+            output, _ = process.communicate(timeout=self._seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
             return "found", f"no end in {self._seconds:.0f} s"
-        output = written.read_text(encoding="utf-8", errors="replace")
         failed = _FAILED.search(output)
-        if process.exitcode == 0:
+        if process.returncode == 0:
             return "missed", ""
-        if process.exitcode == _TESTS_FAILED and failed is not None:
+        if process.returncode == _TESTS_FAILED and failed is not None:
             return "found", failed[1]
-        if process.exitcode == _NO_TESTS:
+        if process.returncode == _NO_TESTS:
             return ("missed", "") if "slow" in paths else ("broken", "no test was selected")
         return "broken", failed[1] if failed is not None else " ".join(output.split())[-200:]
 
@@ -145,20 +148,6 @@ class Copy:
         }
         few = {"BAYESPOOL_SLOW_SCALE": "0.05", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         return {**few, **os.environ, **own}
-
-
-def _test(root: Path, arguments: Sequence[str], environment: Mapping[str, str], written: Path) -> None:
-    """Run pytest in a process that has the libraries already, of which the copy is the only bayespool."""
-    os.setsid()
-    os.chdir(root)
-    os.environ.update(environment)
-    sys.path[:0] = [str(root), str(root / "tests")]
-    with written.open("w", encoding="utf-8") as file:
-        os.dup2(file.fileno(), 1)
-        os.dup2(file.fileno(), 2)
-        status = pytest.main([*arguments])
-        sys.stdout.flush()
-        os._exit(status)
 
 
 def _forget(path: Path) -> None:
