@@ -74,13 +74,15 @@ class Copy:
             shutil.rmtree(self.root / "tests")
             shutil.copytree(tests, self.root / "tests", symlinks=True, ignore=_LEFT_OUT)
 
-    def find(self, fault: Fault, *, whole: bool = False) -> Finding:
-        """Plant a fault and run the tests of its room: the fast ones, if none fails the slow ones, and then,
-        if ``whole``, all fast ones.
+    def find(self, fault: Fault, *, finder: str = "", whole: bool = False) -> Finding:
+        """Plant a fault and run ``finder``, then the tests of its room: the fast ones, if none fails the slow
+        ones, and then, if ``whole``, all fast ones.
         """
         begun = time.monotonic()
         there = [f"tests/{name}" for name in fault.tests.split() if (self.root / "tests" / name).exists()]
         stages: list[tuple[str, Sequence[str]]] = []
+        if there and (self.root / finder.split("::")[0]).is_file():
+            stages.append(("room", [finder]))
         if there:
             stages += [("room", there), ("slow", ["-m", "slow", *there])]
         if whole:
@@ -89,7 +91,7 @@ class Copy:
         with self._with(fault):
             for stage, paths in stages:
                 by, (result, test) = stage, self._run(paths)
-                if result != "missed":
+                if result == "found" or (result == "broken" and paths != [finder]):
                     break
         return Finding(fault, result, by, test, time.monotonic() - begun)
 
