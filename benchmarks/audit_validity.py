@@ -31,8 +31,8 @@ import numpy.typing as npt
 
 from bayespool import parse_measure
 from bayespool.auditing import LeaderAudit, Urn, Walk, confidence_sequence, walk
-from bayespool.auditing.envelopes import TopicOfRun, envelope
-from bayespool.auditing.foretold import foretell
+from bayespool.auditing.tables import foretell
+from bayespool.auditing.urns import TopicOfRun, envelope
 from bayespool.measures import Measure, Normalized, Tally
 
 FloatArray = npt.NDArray[np.float64]

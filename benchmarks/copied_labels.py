@@ -18,7 +18,7 @@ import numpy as np
 
 from bayespool import Collection, parse_measure
 from bayespool.collection import Judge, add_judges
-from bayespool.collection.copied_labels import find_copied_labels
+from bayespool.collection.judges import find_copied_labels
 from bayespool.evidence import score_bounds
 from bayespool.experiments import Simulation, SimulationSettings, simulate, simulate_judge
 from bayespool.posterior import PosteriorEstimator

@@ -18,7 +18,7 @@ from bayespool.pooling import RRF, Stratified, Take
 
 REGISTERED = """
 from bayespool import names
-from bayespool.cli import completion
+from bayespool.cli import parameters as completion
 before = completion.estimators("point"), completion.estimators("posterior"), completion.strategies()
 import sys
 assert "bayespool.scoring.estimators" not in sys.modules and "numpy" not in sys.modules

@@ -1,6 +1,5 @@
 from .auditing import Audit as Audit
 from .certificates import read_audit as read_audit
-from .foretold import foretell as foretell
 from .leaders import LeaderAudit as LeaderAudit
 from .sequences import (
     Walk as Walk,
@@ -8,6 +7,6 @@ from .sequences import (
     confidence_sequence as confidence_sequence,
     walk as walk,
 )
-from .settings import AuditSettings as AuditSettings
-from .starting import audit as audit
+from .starting import AuditSettings as AuditSettings, audit as audit
+from .tables import foretell as foretell
 from .urns import Urn as Urn

@@ -15,9 +15,8 @@ import pyarrow as pa
 
 from bayespool import __version__
 from bayespool.arrays import FloatArray, IndexArray
-from bayespool.auditing.foretold import REFUTING, Foretold, foretell
 from bayespool.auditing.sequences import Walk, capital, confidence_sequence, uniforms, walk
-from bayespool.auditing.tables import DOCUMENTS, STEPS
+from bayespool.auditing.tables import DOCUMENTS, REFUTING, STEPS, Foretold, foretell
 from bayespool.auditing.urns import Urn
 from bayespool.collection import Collection, Qrels
 from bayespool.collection.own import noted
@@ -25,7 +24,7 @@ from bayespool.collection.records import relevance_codes
 from bayespool.collection.writers import qrels_content
 from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.report.result import Figure, cited_by
-from bayespool.scoring.documents import ListForAssessors
+from bayespool.scoring.judging_influence import ListForAssessors
 from bayespool.tables.citations import Citation, cite
 from bayespool.tables.files import digest
 from bayespool.tables.formatting import counted, interval, level, number, p_value

@@ -14,12 +14,11 @@ import numpy as np
 from bayespool import __version__
 from bayespool.arrays import IndexArray
 from bayespool.auditing.auditing import ROUNDING, URN_NUMBERS, Audit, informed, next_round
-from bayespool.auditing.foretold import REFUTING
-from bayespool.auditing.tables import DIFFERENCES, DOCUMENTS, STEPS
+from bayespool.auditing.tables import DIFFERENCES, DOCUMENTS, REFUTING, STEPS
 from bayespool.auditing.urns import Urn
 from bayespool.collection import Collection, Qrels
 from bayespool.report.result import Figure, cited_by
-from bayespool.scoring.documents import ListForAssessors
+from bayespool.scoring.judging_influence import ListForAssessors
 from bayespool.tables.citations import Citation, cite
 from bayespool.tables.files import digest
 from bayespool.tables.formatting import counted, level

@@ -3,17 +3,170 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
-from bayespool.auditing.envelopes import Envelope, TopicOfRun, check_auditable, envelope
+from bayespool.arrays import FloatArray, OrderArray
+from bayespool.errors import InputError
 from bayespool.evidence.bounds import score_bounds
 from bayespool.evidence.ideals import ranked_levels, reach_of_ideal, tally_of
-from bayespool.measures import Measure, Normalized, Tally
+from bayespool.measures import Additive, Measure, Normalized, Tally
+from bayespool.measures.average_precision import AveragePrecision
+from bayespool.measures.reciprocal_rank import ReciprocalRank
 from bayespool.posterior import Completion
 from bayespool.scoring.judging_influence import worth_of_levels
+
+
+class TopicOfRun(NamedTuple):
+    """A run's ranking of a topic, and the unjudged documents that its value depends on.
+
+    ``levels``: relevance by rank down to the cutoff, 0 without a judgment. ``document``, ``rank``: the
+    unjudged documents within the cutoff, as positions among the topic's, and their ranks from 0, ascending.
+    ``within``: those of the ideal ranking, within the cutoff or not. ``tally``: judged documents of the ideal
+    ranking, shape (1, level). ``chance``: expected worth of all unjudged documents of the topic.
+    """
+
+    levels: npt.NDArray[np.int16]
+    document: OrderArray
+    rank: OrderArray
+    within: OrderArray
+    tally: Tally
+    chance: FloatArray
+
+
+class Envelope(NamedTuple):
+    """Sums that a topic's value lies between: bases, and contributions of documents of worth 1.
+
+    The contributions have the shape (document,). For a sum of gains the two are the same.
+    """
+
+    base_low: float
+    base_high: float
+    low: FloatArray
+    high: FloatArray
+
+
+def check_auditable(measure: Measure) -> None:
+    """Raise `InputError` for a measure without an envelope."""
+    is_sum = isinstance(measure, Additive) and measure.rises
+    if not is_sum and not isinstance(measure, AveragePrecision | ReciprocalRank):
+        raise InputError(
+            f"{measure} cannot be audited",
+            hint="P, DCG, SDCG, RBP, nDCG, AP, R and RR can, and your own sums",
+        )
+
+
+def envelope(measure: Measure, topic: TopicOfRun) -> Envelope:
+    """Sums below and above a topic's value under any completion of its judgments.
+
+    Notes
+    -----
+    A sum of gains (P, DCG, SDCG, RBP) is its own envelope.
+
+    A ratio is N(y)/I(y), with the worth y of the unjudged documents, of which k is the total. The ideal I
+    rises with every relevant document, by at most δ for a worth of 1, what the first one adds. So 1/I is at
+    least 1/(I₀ + δk), a convex function of k, which is at least its tangent where k is expected to be; and
+    at least 1/I₁, with all documents relevant. The lower sum has N₀ times that tangent, and the contributions
+    to N over I₁. In the upper sum N₀ is over I₀, and a document's contribution to N over the ideal with that
+    document alone. The two differ where unjudged documents change the ideal; not at all under nDCG@n where n
+    documents of the highest relevance are judged.
+
+    The numerator of AP has a product for each pair of documents in the ranking, which is at least 0 and at
+    most the worth of the one that is less likely to be relevant.
+
+    RR is at most the sum of what each document adds alone, and at least that of what it adds to the one
+    below it.
+    """
+    if isinstance(measure, ReciprocalRank):
+        return _of_first(measure, topic)
+    if isinstance(measure, Normalized):
+        return _of_ratio(measure, topic)
+    assert isinstance(measure, Additive)  # for the type checker: see `check_auditable`
+    base = float(measure.amounts(topic.levels)) / measure.unit
+    contribution = np.zeros(len(topic.chance))
+    contribution[topic.document] = _gain(measure, topic) / measure.unit
+    return Envelope(base, base, contribution, contribution)
+
+
+def _gain(measure: Additive, topic: TopicOfRun) -> FloatArray:
+    """Weight of the rank × gain of the highest level of each unjudged document in the ranking."""
+    weights = np.asarray(measure.weights(), dtype=float)
+    highest = float(measure.gains(np.array(topic.tally.levels[-1:]))[0])
+    return np.where(topic.rank < len(weights), weights[topic.rank.clip(max=len(weights) - 1)], 0.0) * highest
+
+
+def _of_ratio(measure: Normalized, topic: TopicOfRun) -> Envelope:
+    amount = float(measure.amounts(topic.levels))
+    if isinstance(measure, AveragePrecision):
+        low, high = _precisions(measure, topic)
+    else:
+        assert isinstance(measure, Additive)
+        low = high = _gain(measure, topic)
+    judged = _ideal(measure, topic.tally)
+    n = len(topic.chance)
+    envelope = Envelope(0.0, 0.0, np.zeros(n), np.zeros(n))
+    if measure.ideal == "judged":
+        if judged <= 0:
+            return envelope
+        envelope.low[topic.document], envelope.high[topic.document] = low / judged, high / judged
+        return envelope._replace(base_low=amount / judged, base_high=amount / judged)
+    whole = _ideal(measure, topic.tally, len(topic.within), -1)
+    first = next((i for i in range(len(topic.tally.levels)) if _worth(measure, topic.tally, i)), -1)
+    alone = _ideal(measure, topic.tally, 1, first)
+    if whole <= 0:
+        return envelope
+    envelope.low[topic.document] = low / whole
+    envelope.high[topic.document] = high / alone
+    if amount <= 0 or judged <= 0:
+        return envelope
+    added = _ideal(measure, topic.tally, 1, -1) - judged
+    expected = float(topic.chance[topic.within].sum())
+    at_expected = judged + added * expected
+    envelope.low[topic.within] -= amount * added / at_expected**2
+    return envelope._replace(
+        base_low=amount * (at_expected + added * expected) / at_expected**2, base_high=amount / judged
+    )
+
+
+def _ideal(measure: Normalized, tally: Tally, n_more: int = 0, level: int = 0) -> float:
+    """Amount of the ideal ranking with more documents of a level."""
+    n = tally.n.copy()
+    n[..., level] += n_more
+    return float(measure.best(Tally(n, tally.levels))[0])
+
+
+def _worth(measure: Normalized, tally: Tally, level: int) -> bool:
+    """Whether a document of this level makes an ideal ranking."""
+    none = Tally(np.zeros_like(tally.n), tally.levels)
+    return _ideal(measure, none, 1, level) > 0
+
+
+def _precisions(measure: AveragePrecision, topic: TopicOfRun) -> tuple[FloatArray, FloatArray]:
+    """Contributions of unjudged documents to the sum of precisions, without and with pairs of them."""
+    relevant = topic.levels >= measure.rel
+    at = 1 / np.arange(1, len(relevant) + 1)
+    above = np.cumsum(relevant)
+    below = np.cumsum((relevant * at)[::-1])[::-1]
+    low = (1 + above[topic.rank]) * at[topic.rank] + below[topic.rank]
+    chance = topic.chance[topic.document]
+    lower_one, upper_one = np.tril_indices(len(low), -1)  # ranks ascend
+    rarer = np.where(chance[lower_one] <= chance[upper_one], lower_one, upper_one)
+    pairs = np.bincount(rarer, at[topic.rank[lower_one]], minlength=len(low))
+    return low, low + pairs
+
+
+def _of_first(measure: ReciprocalRank, topic: TopicOfRun) -> Envelope:
+    base = float(measure.amounts(topic.levels))
+    reciprocal = 1.0 / (topic.rank + 1)
+    above = reciprocal > base
+    document, reciprocal = topic.document[above], reciprocal[above]
+    low, high = np.zeros(len(topic.chance)), np.zeros(len(topic.chance))
+    low[document] = reciprocal - np.append(reciprocal[1:], base)[: len(reciprocal)]
+    high[document] = reciprocal - base
+    return Envelope(base, base, low, high)
+
 
 _MAX_DRAWS = 1000  # of the posterior, for chances
 

@@ -9,11 +9,14 @@ from typing import Any
 
 import click
 
-from bayespool.cli.check import (
-    check_predictions,
-)
 from bayespool.cli.compare import compare, plan, reversals
-from bayespool.cli.experiments import budgets, common_topics, leave_out, pool_width
+from bayespool.cli.experiments import (
+    budgets,
+    check_predictions,
+    common_topics,
+    leave_out,
+    pool_width,
+)
 from bayespool.cli.help import HELP_NAMES, GroupedCommand, GroupedCommands
 from bayespool.cli.judging import audit, impute, judge_next, judges
 from bayespool.cli.messages import discard_streams, is_output_error, prepare_streams, quietly, tell
@@ -23,7 +26,7 @@ from bayespool.cli.pooling import pool
 from bayespool.cli.results import collect_warning, with_output_options
 from bayespool.cli.score import demo, report, score
 from bayespool.errors import BayespoolError, BayespoolWarning
-from bayespool.report.provenance import command_line, versions
+from bayespool.report.saving import command_line, versions
 from bayespool.tables.formatting import printable
 
 __all__ = ["COMMANDS", "app", "commands", "main"]

@@ -18,8 +18,13 @@ from bayespool.cli.options import (
 )
 from bayespool.cli.parameters import Command, own_option, settings_option
 from bayespool.cli.results import Outputs, output_folder
-from bayespool.experiments.budget_settings import BudgetSettings
-from bayespool.experiments.settings import CommonTopicsSettings, LeaveOutSettings, PoolWidthSettings
+from bayespool.experiments.settings import (
+    BudgetSettings,
+    CheckingSettings,
+    CommonTopicsSettings,
+    LeaveOutSettings,
+    PoolWidthSettings,
+)
 
 jobs_option = own_option(
     "--jobs",
@@ -62,7 +67,7 @@ def _experiment(
         @_folder
         @functools.wraps(work)
         def command(*, settings: Any, files: Files, jobs: int, cluster: str | None, outputs: Outputs) -> None:
-            from bayespool.experiments.parallel import on_cluster
+            from bayespool.experiments.running import on_cluster
 
             check_jobs(jobs, cluster)
             outputs.check()
@@ -122,3 +127,27 @@ def budgets(*arguments: Any, **keywords: Any) -> Any:
     each organization left out in turn, as in the figures of Lipani et al. (2017).
     """
     return experiments.budgets(*arguments, **keywords)
+
+
+@campaign_files
+@settings_option(CheckingSettings)
+@jobs_option
+@output_folder("Folder for tables, figures and the draws of each model as NetCDF for ArviZ.")
+def check_predictions(*, settings: CheckingSettings, files: Files, jobs: int, outputs: Outputs) -> None:
+    """Check the models on a pool: predict organizations that are held out, calibration, comparison of models.
+
+    Nothing but the pool's own judgments takes part.
+    """
+    check_jobs(jobs, None)
+    outputs.check()
+    with stage_progress() as say:
+        collection = files.read(say)[0]
+    with report_interruption(None, "fits"), count_progress("parts", n_lines=10) as show:
+        result = experiments.check_models(
+            collection,
+            settings=settings,
+            containers=outputs.folder is not None,
+            n_jobs=jobs,
+            progress=show,
+        )
+    outputs.write(result)

@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from bayespool.cli.completion import estimators, strategies
-from bayespool.cli.parameters import GROUPS, GroupedOption
+from bayespool.cli.parameters import GROUPS, GroupedOption, estimators, strategies
 from bayespool.errors import InputError
 from bayespool.names import DEFAULT_ESTIMATORS, split_list
 

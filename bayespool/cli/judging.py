@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bayespool import auditing, experiments, scoring
-from bayespool.auditing.settings import AuditSettings
+from bayespool.auditing.starting import AuditSettings
 from bayespool.cli.experiments import jobs_option
 from bayespool.cli.help import group_of
 from bayespool.cli.messages import tell

@@ -216,7 +216,7 @@ def check_jobs(jobs: int, cluster: str | None) -> None:
     """Raise for processes and clusters that there cannot be, and warn of more processes than cores."""
     from joblib import cpu_count
 
-    from bayespool.experiments.parallel import check_address
+    from bayespool.experiments.running import check_address
 
     if jobs == 0:
         raise InputError("--jobs 0: give a number of processes, or -1 for one per core")

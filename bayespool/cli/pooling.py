@@ -11,7 +11,7 @@ from bayespool.cli.options import campaign_runs, reading_progress, stage_progres
 from bayespool.cli.parameters import keep, own_option, settings_option
 from bayespool.cli.results import Outputs, is_as_json, output_files, print_document
 from bayespool.errors import InputError
-from bayespool.experiments.budget_settings import StrategySettings
+from bayespool.experiments.settings import StrategySettings
 from bayespool.options import FilesSettings
 
 

@@ -62,6 +62,7 @@ from bayespool.collection.build import (
 from bayespool.collection.contents import Collection
 from bayespool.collection.frames import labels_from_frame, qrels_from_frame, run_from_frame
 from bayespool.collection.judges import Judge, add_judges, judged_where_labeled
+from bayespool.collection.own import SecondAssessors, add_second_assessors, with_confusion
 from bayespool.collection.pools import Pool
 from bayespool.collection.rankings import rows
 from bayespool.collection.readers import (
@@ -84,7 +85,6 @@ from bayespool.collection.records import (
     Run,
     Skipped,
 )
-from bayespool.collection.second_assessors import SecondAssessors, add_second_assessors, with_confusion
 from bayespool.collection.sources import Judgments, Organizations, Runs, qrels_of
 from bayespool.collection.writers import write_organizations, write_qrels, write_run
 

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from bayespool.arrays import IntArray
 from bayespool.collection.contents import Collection
 from bayespool.collection.encoding import EncodedRun, Encoding, Pairs
+from bayespool.collection.files import N_THREADS, check_memory
 from bayespool.collection.frames import qrels_from_frame
-from bayespool.collection.memory import N_THREADS, check_memory
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import Rankings, is_ragged
 from bayespool.collection.readers import Reading

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from bayespool.arrays import IntArray
 from bayespool.collection.judges import Judge
 from bayespool.collection.own import (
     OwnJudgments,
+    SecondAssessors,
     count_own,
     refuse_contradictions,
     remember,
@@ -25,7 +27,8 @@ from bayespool.collection.own import (
     without_own,
 )
 from bayespool.collection.pools import DepthPool, Pool, find_sole_contributor
-from bayespool.collection.rankings import Rankings, lengths
+from bayespool.collection.rankings import Rankings, Ties, equal_rank_note, lengths
+from bayespool.collection.readers import read_systems
 from bayespool.collection.records import (
     NEVER_JUDGED,
     NO_NEGATIVES,
@@ -37,8 +40,6 @@ from bayespool.collection.records import (
     ReadOnlyArrays,
 )
 from bayespool.collection.samples import Sample
-from bayespool.collection.second_assessors import SecondAssessors
-from bayespool.collection.ties import Ties, equal_rank_note
 from bayespool.collection.topics import StrangeTopics, strange_topic_note
 from bayespool.errors import InputError, NoPoolWarning, SparseJudgmentsWarning, did_you_mean, warn_caller
 from bayespool.tables.formatting import counted
@@ -492,3 +493,36 @@ def warn_of_no_pool(collection: Collection, message: str = _NO_POOL, *, rel: int
         warn_caller(f"{_ONLY_RELEVANT}; {_WHAT_REMAINS}", SparseJudgmentsWarning)
     else:
         warn_caller(message, NoPoolWarning)
+
+
+Systems = tuple[tuple[str, str], ...]
+
+
+def systems_of(given: str | Path | Mapping[str, str] | Iterable[tuple[str, str]] | None) -> Systems:
+    """Run ids with their systems, of a CSV file, a mapping or pairs; none of nothing."""
+    if given is None:
+        return ()
+    if isinstance(given, str | Path):
+        return tuple(read_systems(given).items())
+    pairs = given.items() if isinstance(given, Mapping) else given
+    return tuple((str(run_id), str(system)) for run_id, system in pairs)
+
+
+def with_systems(collection: Collection, systems: Systems) -> Collection:
+    """The collection whose runs of a system are of one organization, that of its first run listed: they are
+    held out, and leave the pool, together.
+
+    Raises
+    ------
+    InputError
+        No run that is listed is in the collection.
+    """
+    present = set(collection.run_ids)
+    known = [(run_id, system) for run_id, system in systems if run_id in present]
+    if systems and not known:
+        raise InputError("no run of the list of systems is in the collection", hint="are these its run ids?")
+    organization = collection.organization.copy()
+    first: dict[str, int] = {}
+    for (_, system), run in zip(known, collection.run_index([run_id for run_id, _ in known]), strict=True):
+        organization[run] = first.setdefault(system, int(organization[run]))
+    return dataclasses.replace(collection, organization=organization)

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bayespool.collection.contents import some
-from bayespool.collection.memory import MEMORY, N_THREADS
+from bayespool.collection.files import MEMORY, N_THREADS
+from bayespool.collection.rankings import Ties, count_ties, ranks_in
 from bayespool.collection.records import (
     Order,
     Qrels,
@@ -23,7 +24,6 @@ from bayespool.collection.records import (
     Run,
 )
 from bayespool.collection.scope import Exclusion
-from bayespool.collection.ties import Ties, count_ties, ranks_in
 from bayespool.collection.topics import StrangeTopics, find_strange_topics, join_hint
 from bayespool.errors import InputError
 

@@ -18,9 +18,12 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bayespool.errors import InputError
+import psutil
+import pyarrow as pa
+
+from bayespool.errors import InputError, MemoryWarning, warn_caller
 from bayespool.options import MAX_FILE_SIZE
-from bayespool.tables.files import PathLike
+from bayespool.tables.files import PathLike, read_back
 
 _BZIP2_BLOCKS = (b"1AY&SY", b"\x17rE8P\x90")  # the first block, or the end of an empty file
 _MAGIC_BYTES = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -308,3 +311,52 @@ def _decompressed(data: bytes, kind: str, path: Path, max_size: int) -> bytes:
 def _too_large(path: Path, max_size: int) -> InputError:
     hint = "allow more with max_file_size (--max-file-size), if it is what you take it for"
     return InputError(f"holds more than {max_size:,} MiB of text", path=path, hint=hint)
+
+
+# pyarrow's own pool asks for huge pages, each filled at its first touch: on a virtual machine, whose host has
+# yet to find that memory, this costs as much as all the parsing. The system's allocator takes small ones.
+MEMORY = pa.system_memory_pool()
+
+# pyarrow and long loops of numpy give up the GIL; one thread more than processors fills the waits for it.
+# Each holds a file and its columns, hence eight at most.
+N_THREADS = min(os.cpu_count() or 1, 7) + 1
+
+
+_PEAK_PER_RESULT = 4  # intermediate copies took four times the bytes of a result, and more
+
+
+def free_memory() -> int:
+    """Bytes that system, container and process limits leave to this process, swap included."""
+    return min(n for n in (_of_system(), _of_container(), _of_process()) if n is not None)
+
+
+def check_memory(n_bytes: int, subject: str, hint: str) -> None:
+    """Refuse work that needs more bytes than are free; warn if a multiple of that might not suffice."""
+    free = free_memory()
+    if n_bytes * _PEAK_PER_RESULT <= free:
+        return
+    message = f"{subject} take {_mib(n_bytes)} of memory at least, and {_mib(free)} are free"
+    if n_bytes > free:
+        raise InputError(message, hint=hint)
+    warn_caller(f"{message}; should it run out, {hint}", MemoryWarning)
+
+
+def _mib(n_bytes: int) -> str:
+    return f"{-(-n_bytes // 2**20):,} MiB"
+
+
+def _of_system() -> int:
+    return int(psutil.virtual_memory().available) + int(psutil.swap_memory().free)
+
+
+def _of_container() -> int | None:
+    limit, used = (read_back(f"/sys/fs/cgroup/memory.{name}") or "" for name in ("max", "current"))
+    return max(0, int(limit) - int(used)) if limit.strip().isdigit() and used.strip().isdigit() else None
+
+
+def _of_process() -> int | None:
+    if not hasattr(psutil, "RLIMIT_AS"):  # of Linux and FreeBSD
+        return None
+    process = psutil.Process()
+    limit, _ = process.rlimit(psutil.RLIMIT_AS)
+    return None if limit == psutil.RLIM_INFINITY else max(0, int(limit) - int(process.memory_info().vms))

@@ -14,13 +14,252 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bayespool.collection.copied_labels import CopiedLabels, find_copied_labels
+from bayespool.arrays import FloatArray
 from bayespool.collection.records import UNJUDGED, Labels, ReadOnlyArrays
 from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
+
+_DEPTH = 30  # of documents that are compared: nonrelevant ones further down are easier to tell
+_MIN_DOCUMENTS = 50  # judged ones with labels
+_BEST_KAPPA = 0.97  # of any judge; two assessors reach .5 to .8
+_CHANCE = 0.01  # that the best judge disagrees as rarely
+_MIN_LOG_RATIO = 10.0  # of likelihoods with copies and without, where there are two levels of relevance
+_MORE_LOG_RATIO = 7.0  # for each further level, whose frequency on unjudged documents may be off
+_USUAL_KAPPA = 0.6  # of a judge; one who agrees less has less to copy, and
+_LACK_WEIGHT = 50.0  # needs so much more log ratio for each 1 that κ lacks
+_N_BINS = 20  # of unjudged documents by their odds of relevance
+_PRIOR_DOCUMENTS = 5.0  # weight of the mean share of relevant documents in that of a topic
+_SHIFT_SD = 0.6  # of the log odds of relevance of unjudged documents, beyond what places say
+_LEVEL_SD = 1.0  # of that of each level less their mean
+_SLOPE_SD = 0.2  # of the slope of log odds on unjudged documents, less that on judged ones
+_PSEUDO_AGREEMENTS = 4.0  # documents, of all levels, on which a judge agrees; it disagrees on half as many
+
+
+@dataclass(frozen=True)
+class CopiedLabels:
+    """Judged documents whose labels show that judgments were copied.
+
+    Attributes
+    ----------
+    n_same, n_judged : int
+        Judged documents whose label says what their judgment says, and all with labels.
+    agreement : float
+        Share of judged documents on which the judge would agree, by its labels of unjudged ones; NaN where it
+        agrees better than any judge does.
+    """
+
+    n_same: int
+    n_judged: int
+    agreement: float
+
+
+def find_copied_labels(collection: Collection, judge: Judge) -> CopiedLabels | None:
+    """Find what shows that a judge's labels contain the judgments, or None.
+
+    Either the judge agrees with them better than any judge does (Cohen's κ over .97), or its labels of
+    unjudged documents are those of a worse judge. Only documents in the top 30 of some run count.
+    """
+    best, support, is_top = _places(collection)
+    seen = judge.is_labeled & is_top
+    judged, unjudged = (np.flatnonzero(seen & is_kind) for is_kind in (collection.judged, ~collection.judged))
+    levels, level = np.unique(collection.relevance[judged], return_inverse=True)
+    if len(judged) < _MIN_DOCUMENTS or len(levels) < 2:
+        return None
+    category = _categories(judge, levels, seen)
+    table = np.zeros((len(levels), category.max() + 1))
+    np.add.at(table, (level, category[judged]), 1)
+    copy = table.argmax(axis=1)  # the label that a copied judgment would have
+    if len(np.unique(copy)) < 2:
+        return None
+    n_same, n = int(table[np.arange(len(levels)), copy].sum()), len(judged)
+    shares = table.sum(axis=1) / n
+    chance = float(shares @ table.sum(axis=0)[copy] / n)
+    tail = _chance_of_best(n - n_same, n * (1 - chance))
+    if tail < _CHANCE:
+        return CopiedLabels(n_same, n, float("nan"))
+    if len(unjudged) < _MIN_DOCUMENTS:
+        return None
+    odds = _log_odds(collection, judged, unjudged, level, np.log(best), np.log(support))
+    order = np.argsort(odds.mean(axis=0), kind="stable")
+    parts = np.array_split(order, _N_BINS)
+    holes = np.array([np.bincount(category[unjudged[part]], minlength=table.shape[1]) for part in parts])
+    pure, copied = (
+        _fitted(table, copy, holes, np.array([odds[:, part].mean(axis=1) for part in parts]), starts)
+        for starts in ((0.0,), (0.3, 0.9))
+    )
+    kappa = 1 - (1 - n_same / n) / (1 - chance)
+    needed = _MIN_LOG_RATIO + _MORE_LOG_RATIO * (len(levels) - 2)
+    needed += _LACK_WEIGHT * max(0.0, _USUAL_KAPPA - kappa)
+    if copied.log_likelihood - pure.log_likelihood - np.log(tail) < needed:
+        return None
+    return CopiedLabels(n_same, n, float(shares @ copied.labels[np.arange(len(levels)), copy]))
+
+
+def _chance_of_best(n_different: int, n_by_chance: float) -> float:
+    """Chance that a judge of the greatest κ differs from so few judgments."""
+    from scipy.stats import poisson
+
+    return float(poisson.cdf(n_different, (1 - _BEST_KAPPA) * n_by_chance))
+
+
+def _places(collection: Collection) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_]]:
+    """Best rank and support of documents by runs not to be scored, and whether any run has it on top."""
+    n, given = len(collection.relevance), set(collection.given_run_ids)
+    others = [r for r, name in enumerate(collection.run_ids) if name not in given or collection.pooled[r]]
+    others = others or list(range(len(collection.run_ids)))
+    best, support = np.full(n + 1, _DEPTH + 1.0), np.full(n + 1, 1 / (2 * _DEPTH))
+    is_top = np.zeros(n + 1, dtype=bool)  # the last is that of −1, no document
+    for run in range(len(collection.run_ids)):
+        document = collection.document[run, :, :_DEPTH]
+        rank = np.arange(1, document.shape[1] + 1)
+        is_top[document] = True
+        if run in others:
+            best[document] = np.minimum(best[document], rank)
+            support[document] += 1 / (10 + rank)
+    return best[:-1], support[:-1], is_top[:-1]
+
+
+def _categories(
+    judge: Judge, levels: npt.NDArray[np.int16], seen: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.intp]:
+    """Labels as categories: those that are levels, and grades of all others; −1 where none counts."""
+    is_level = np.isin(judge.label, levels)
+    key = np.where(is_level, judge.label, levels.max() + 1.0 + judge.grade)
+    category = np.full(len(key), -1)
+    category[seen] = np.unique(key[seen], return_inverse=True)[1]
+    return category
+
+
+def _log_odds(
+    collection: Collection,
+    judged: npt.NDArray[np.intp],
+    unjudged: npt.NDArray[np.intp],
+    level: npt.NDArray[np.intp],
+    *places: FloatArray,
+) -> FloatArray:
+    """Log odds of each level or more, by places and topics, shape (level − 1, unjudged document)."""
+    topic, n_topics = collection.pair_topic, len(collection.query_ids)
+    is_even = np.arange(len(judged)) % 2 == 0
+
+    def topic_odds(reached: FloatArray, among: npt.NDArray[np.bool_]) -> FloatArray:
+        n = np.bincount(topic[judged[among]], minlength=n_topics)
+        n_reached = np.bincount(topic[judged[among]], reached[among], n_topics)
+        share = (n_reached + _PRIOR_DOCUMENTS * reached.mean()) / (n + _PRIOR_DOCUMENTS)
+        return np.asarray(np.log(share / (1 - share)))
+
+    odds = np.empty((level.max(), len(unjudged)))
+    center = np.array([place[judged].mean() for place in places])
+    for k in range(1, level.max() + 1):
+        reached = (level >= k).astype(float)
+        even, odd, every = (topic_odds(reached, among) for among in (is_even, ~is_even, is_even | ~is_even))
+        of_topic = np.where(is_even, odd[topic[judged]], even[topic[judged]])  # never by the document itself
+        x, z = (
+            np.column_stack(
+                [np.ones(len(i)), np.column_stack([p[i] for p in places]) - center, t - every.mean()]
+            )
+            for i, t in ((judged, of_topic), (unjudged, every[topic[unjudged]]))
+        )
+        odds[k - 1] = z @ _regression(x, reached)
+    return np.minimum.accumulate(odds, axis=0)
+
+
+def _regression(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Coefficients of a logistic regression, slightly shrunk."""
+    at = np.zeros(x.shape[1])
+    for _ in range(25):
+        p = 1 / (1 + np.exp(-x @ at))
+        curvature = (x.T * (p * (1 - p))) @ x + 0.1 * np.eye(len(at))
+        step = np.linalg.solve(curvature, x.T @ (y - p) - 0.1 * at)
+        at = at + step / max(1.0, float(np.abs(step).max()))
+    return at
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """A judge that explains the labels: its shares of labels by level, shape (level, category)."""
+
+    log_likelihood: float
+    labels: FloatArray
+
+
+def _fitted(
+    table: FloatArray,
+    copy: npt.NDArray[np.intp],
+    holes: npt.NDArray[np.int64],
+    odds: FloatArray,
+    starts: tuple[float, ...],
+) -> _Fit:
+    """Most likely judge, where no label is a copy (a start of 0) or a share of them is.
+
+    A judged document has the label ``copy`` of its level with the copied share, else the judge's. An unjudged
+    one has the judge's, at levels that its bin's odds say, tilted alike for all bins but for the slope.
+    """
+    from scipy.optimize import minimize
+
+    n_levels, n_labels = table.shape
+    n_cells, n_tilts = table.size, n_levels - 1
+    is_copy = np.zeros(table.shape)
+    is_copy[np.arange(n_levels), copy] = 1
+    reached = 1 / (1 + np.exp(-odds))
+    ones = np.ones((len(odds), 1))
+    base = np.log((-np.diff(np.hstack([ones, reached, 0 * ones]))).clip(1e-6))
+    pseudo = np.where(is_copy > 0, 1.0, 0.5 / (n_labels - 1)) * _PSEUDO_AGREEMENTS / n_levels
+    steps = np.tri(n_levels)[:, 1:]  # levels that each tilt raises
+    slope = np.outer(odds.mean(axis=1) - odds.mean(), np.arange(n_levels))
+    ones_of_tilts, own = np.ones((n_tilts, n_tilts)), np.eye(n_tilts)
+    precision = np.linalg.inv(_SHIFT_SD**2 * ones_of_tilts + _LEVEL_SD**2 * (own - ones_of_tilts / n_tilts))
+
+    def unpacked(at: FloatArray) -> tuple[FloatArray, FloatArray, float, float]:
+        logits, copied = at[:n_cells].reshape(table.shape), 0.0
+        if starts[0]:
+            copied = float(1 / (1 + np.exp(-at[-1])))
+        return _softmax(logits), at[n_cells:-2], float(at[-2]), copied
+
+    def loss(at: FloatArray) -> tuple[float, FloatArray]:
+        labels, tilt, turn, copied = unpacked(at)
+        mixed = (1 - copied) * labels + copied * is_copy
+        level = _softmax(base + steps @ tilt + turn * slope)
+        expected = level @ labels
+        weight = holes / expected
+        value = (table * np.log(mixed)).sum() + (holes * np.log(expected)).sum()
+        value += (pseudo * np.log(labels)).sum()
+        value -= tilt @ precision @ tilt / 2 + (turn / _SLOPE_SD) ** 2 / 2
+        of_labels = (1 - copied) * table / mixed + level.T @ weight + pseudo / labels
+        of_level = _through_softmax(level, weight @ labels.T)
+        gradient = np.concatenate(
+            [
+                _through_softmax(labels, of_labels).ravel(),
+                (of_level @ steps).sum(axis=0) - precision @ tilt,
+                [(of_level * slope).sum() - turn / _SLOPE_SD**2],
+                [(table / mixed * (is_copy - labels)).sum() * copied * (1 - copied)],
+            ]
+        )
+        return -float(value), -gradient
+
+    best = _Fit(-np.inf, table)
+    for start in starts:
+        counts = table * (1 - min(1.05 * start, 0.95) * is_copy) + 1
+        guess = np.log(counts / counts.sum(axis=1, keepdims=True)).ravel()
+        at = np.concatenate([guess, np.zeros(n_tilts + 1), [np.log((start + 1e-3) / (1 - start))]])
+        optimum = minimize(loss, at, jac=True, method="L-BFGS-B", options={"maxiter": 500})
+        if -optimum.fun > best.log_likelihood:
+            best = _Fit(-float(optimum.fun), unpacked(optimum.x)[0])
+    return best
+
+
+def _softmax(logits: FloatArray) -> FloatArray:
+    """Shares by row, none of them zero."""
+    share = np.exp(logits - logits.max(axis=1, keepdims=True)) + 1e-12
+    return np.asarray(share / share.sum(axis=1, keepdims=True))
+
+
+def _through_softmax(share: FloatArray, gradient: FloatArray) -> FloatArray:
+    """Gradient by logits from that by shares."""
+    return np.asarray(share * (gradient - (gradient * share).sum(axis=1, keepdims=True)))
+
 
 MOST_GRADES = 6
 """Largest number of grades; labels of more distinct values are cut into as many, finer at the top."""

@@ -16,10 +16,18 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from bayespool.collection.files import PARQUET, STDIN, Source, as_text, enough_memory, find_files, read_bytes
+from bayespool.collection.files import (
+    N_THREADS,
+    PARQUET,
+    STDIN,
+    Source,
+    as_text,
+    enough_memory,
+    find_files,
+    read_bytes,
+)
 from bayespool.collection.formats import lines_of_bytes, read_lines
 from bayespool.collection.lines import LABELS, NO_LABEL, QRELS, run_layout
-from bayespool.collection.memory import N_THREADS
 from bayespool.collection.records import Labels, Qrels, Run, Skipped, without_failures
 from bayespool.collection.samples import sampled_qrels
 from bayespool.errors import InputError, InputWarning, warn_caller

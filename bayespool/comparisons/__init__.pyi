@@ -27,12 +27,13 @@ from .reliability import (
     reliability as reliability,
     variance_components as variance_components,
 )
-from .reversing import FIT_JUDGMENTS as FIT_JUDGMENTS, reversals as reversals
-from .sentences import comparison_sentence as comparison_sentence
-from .shallow import (
+from .reversing import (
+    FIT_JUDGMENTS as FIT_JUDGMENTS,
     judgment_ranks as judgment_ranks,
     judgment_subset as judgment_subset,
+    reversals as reversals,
 )
+from .sentences import comparison_sentence as comparison_sentence
 from .significance import (
     SignificanceTest as SignificanceTest,
     SignificantDraws as SignificantDraws,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
-from bayespool.collection.systems import with_systems
+from bayespool.collection.contents import with_systems
 from bayespool.comparisons.comparison import Comparison, TestKey
 from bayespool.comparisons.draws import DrawComparison, compare_runs_by_draws, in_scope
 from bayespool.comparisons.settings import ComparingSettings

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import FloatArray
-from bayespool.collection.systems import Systems
+from bayespool.collection.contents import Systems
 from bayespool.comparisons.draws import (
     DrawComparison,
     compare_across,

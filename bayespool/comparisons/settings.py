@@ -49,7 +49,7 @@ _CONTROL = Option(
 
 def _systems(given: object) -> object:
     """Systems of runs, from a file or a mapping."""
-    from bayespool.collection.systems import systems_of
+    from bayespool.collection.contents import systems_of
 
     return systems_of(given)  # type: ignore[arg-type]  # of the option's type
 

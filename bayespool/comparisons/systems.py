@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import FloatArray
 from bayespool.measures import Estimates, Measure, Values, equal_tailed_interval
-from bayespool.measures.assessor_variance import unjudged_share
-from bayespool.measures.populations import population_draws, variance_of_topics
+from bayespool.measures.populations import population_draws, unjudged_share, variance_of_topics
 from bayespool.randomness import key_of
 
 if TYPE_CHECKING:

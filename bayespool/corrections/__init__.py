@@ -30,22 +30,22 @@ from bayespool.corrections.froebe import FroebeBootstrap
 from bayespool.corrections.lu_moffat_culpepper import LuMoffatCulpepper
 
 # isort: split
-from bayespool.corrections.horvitz_thompson import HorvitzThompson
+from bayespool.corrections.random_samples import HorvitzThompson
 
 # isort: split
-from bayespool.corrections.yilmaz_aslam import InferredAP
+from bayespool.corrections.random_samples import InferredAP
 
 # isort: split
-from bayespool.corrections.yilmaz_kanoulas_aslam import InferredNDCG
+from bayespool.corrections.random_samples import InferredNDCG
 
 # isort: split
-from bayespool.corrections.aslam_pavlu import StatAP
+from bayespool.corrections.random_samples import StatAP
 
 # isort: split
-from bayespool.corrections.judge_filled import JudgeFilled
+from bayespool.corrections.labels import JudgeFilled
 
 # isort: split
-from bayespool.corrections.judge_rates import JudgeRates
+from bayespool.corrections.labels import JudgeRates
 
 # isort: split
 from bayespool.corrections.angelopoulos import PredictionPowered

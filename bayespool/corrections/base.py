@@ -17,8 +17,7 @@ from bayespool.collection.pools import sole_contributor
 from bayespool.collection.samples import Sample
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds, Estimand, score_bounds
-from bayespool.evidence.ideals import place_of_level, ranked_levels
-from bayespool.evidence.states import open_ranks
+from bayespool.evidence.ideals import open_ranks, place_of_level, ranked_levels
 from bayespool.measures import NDCG, AveragePrecision, Estimates, Measure, Values, parse_measures
 from bayespool.pooling import StrategyPool
 from bayespool.pooling.discovery import misfit_of

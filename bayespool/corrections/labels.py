@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import FloatArray, IntArray
+from bayespool.arrays import FloatArray, IntArray, LevelArray
 from bayespool.collection import Collection, Judge
-from bayespool.corrections.base import Corrected, PointCorrection, not_defined
+from bayespool.corrections.base import Corrected, PointCorrection, joined, not_defined
+from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.evidence.held_out import held_out_documents, held_out_levels
-from bayespool.evidence.ideals import place_of_level, tally_of
-from bayespool.evidence.labels import TOP_OF_LABELS, is_other
-from bayespool.measures import Additive, Normalized
+from bayespool.evidence.ideals import place_of_level, relevance_levels, tally_of, tally_within_reach
+from bayespool.evidence.labels import TOP_OF_LABELS, in_top, is_other
+from bayespool.measures import ERR, Additive, AveragePrecision, Measure, Normalized, ReciprocalRank, Success
 from bayespool.measures.normalized import over
 
 NO_JUDGE = "needs labels of a judge (--judge)"
@@ -138,3 +140,203 @@ def level_rates(
     counts[counts.sum(axis=1) == 0] = counts[-1]
     rates: FloatArray = counts / counts.sum(axis=1, keepdims=True)
     return rates
+
+
+def gains_of_levels(measure: Measure, levels: npt.NDArray[Any]) -> FloatArray | None:
+    """Gains of documents of levels, same shape; None unless the measure has gains or chances."""
+    if isinstance(measure, Additive):
+        return np.asarray(measure.gains(levels), dtype=np.float64)
+    if isinstance(measure, AveragePrecision | ReciprocalRank | Success | ERR):
+        # of a ranking of one document: whether it is relevant, or whether a reader stops there
+        return np.asarray(measure.amounts(levels[..., None]), dtype=np.float64)
+    return None
+
+
+def expected_amounts(measure: Measure, gains: FloatArray) -> FloatArray:
+    """Expected amounts, shape (...), from expected gains of documents, shape (..., rank).
+
+    For all but sums of gains these are independent chances. With chances q, the expected sum of precisions is
+    Σ q_i/i (1 + Σ_{j<i} q_j), the expected reciprocal rank Σ q_i/i Π_{j<i} (1 − q_j), and the chance of
+    success 1 − Π (1 − q_i).
+    """
+    rank = np.arange(1, gains.shape[-1] + 1)
+    if isinstance(measure, Additive):
+        return np.asarray(gains @ measure.weights()[: gains.shape[-1]])
+    if isinstance(measure, AveragePrecision):
+        return np.asarray((gains / rank * (1 + gains.cumsum(axis=-1) - gains)).sum(axis=-1))
+    if isinstance(measure, Success):
+        return np.asarray(1 - np.prod(1 - gains, axis=-1))
+    first = gains.copy()
+    first[..., 1:] *= np.cumprod(1 - gains, axis=-1)[..., :-1]
+    return np.asarray((first / rank).sum(axis=-1))
+
+
+def amounts_with_expected(
+    measure: Measure, level: npt.NDArray[Any], opened: npt.NDArray[np.bool_], gain: FloatArray
+) -> FloatArray:
+    """Amounts, shape (...), where ``opened`` documents have expected gains; others of shape (..., rank)."""
+    read = measure.read(level)
+    base = np.asarray(measure.amounts(read), dtype=np.float64)
+    if isinstance(measure, Additive):
+        more = np.where(opened, gain * measure.weights()[: level.shape[-1]], 0.0)
+        return np.asarray(base + more.sum(axis=-1))
+    known = gains_of_levels(measure, read)
+    if known is None:
+        raise ValueError(f"{measure} has no gains")
+    return np.where(opened.any(axis=-1), expected_amounts(measure, np.where(opened, gain, known)), base)
+
+
+def values_of_expected(collection: Collection, bounds: Bounds, amounts: FloatArray) -> FloatArray:
+    """Values of amounts over the ideal of the judged documents, within the bounds of completed judgments."""
+    measure = bounds.measure
+    tally = tally_of(collection, relevance_levels(collection, measure))
+    values: FloatArray = measure.normalize(amounts, tally) / measure.unit
+    if isinstance(measure, Normalized):
+        values = np.clip(values, bounds.least.scores(), bounds.most.scores())
+    return values
+
+
+_NOTHING_HIDDEN = "needs documents that one organization alone contributed"
+
+
+@register_estimator("judge-rates", label="judge\nrates", needs_judge=True)
+@dataclass(frozen=True, kw_only=True)
+class JudgeRates(LabelCorrection):
+    """Give unjudged documents the chances of relevance of hidden documents with their labels.
+
+    Hidden documents are the judged ones that one organization alone contributed: without it they would be as
+    unjudged as those of a new run. The chance of each level of relevance is its share among the hidden
+    documents of the label's grade, all topics and organizations together; among all hidden documents where
+    none is of the grade, or a document has no label.
+
+    Parameters
+    ----------
+    judge : str, optional
+        Name of the judge; default: the collection's only one.
+
+    Notes
+    -----
+    The method is the posterior with labels, but without organizations, topics and all other predictors. It
+    counts hidden documents down to rank 30, or to the cutoff if that is deeper. Sums of gains, average
+    precision, (expected) reciprocal rank and success are expectations with independent chances
+    (`bayespool.corrections.labels.expected_amounts`); other measures have no value. Under a measure over an
+    ideal ranking the amount is divided by the ideal of the judged documents, and kept within the bounds over
+    completed judgments; with the expected ideal of completed judgments, errors of nDCG@10 were larger on DL
+    2021.
+
+    Edges: without unjudged documents the value is B; without a hidden document it is NaN.
+    """
+
+    def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
+        """Expected values."""
+        measure, levels = bounds.measure, relevance_levels(collection, bounds.measure)
+        gains = gains_of_levels(measure, np.array(levels))
+        if gains is None:
+            return not_defined(bounds, NOT_A_SUM)
+        level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
+        is_open = np.asarray(opened.any(axis=(1, 2)))
+        hidden = hidden_documents(collection, measure.cutoff)
+        if not len(hidden):
+            values = np.where(is_open[:, None], np.nan, bounds.lower)
+            return Corrected(
+                values, notes=tuple(_NOTHING_HIDDEN if has_unjudged else "" for has_unjudged in is_open)
+            )
+        gain = (level_rates(collection, judge, hidden, levels) @ gains)[np.append(judge.grade, -1)[document]]
+        amounts = amounts_with_expected(measure, level, opened, gain)
+        return Corrected(values_of_expected(collection, bounds, amounts))
+
+
+@register_estimator(
+    "judge-filled",
+    label="judge\nfilled",
+    citations=("upadhyay-kamalloo-lin-2024", "abbasiantaeb-etal-2024"),
+    needs_judge=True,
+)
+@dataclass(frozen=True, kw_only=True)
+class JudgeFilled(LabelCorrection):
+    """The measure with labels of a second judge as judgments of the unjudged documents.
+
+    Ideal rankings of completed judgments have the labeled documents in reach of the runs, too. An unjudged
+    document without a label counts as nonrelevant; a note has their number.
+
+    Parameters
+    ----------
+    judge : str, optional
+        Name of the judge; default: the collection's only one.
+
+    Notes
+    -----
+    Relevance of a label (`relevance_of_labels`):
+
+    - labels that are whole numbers from 0 to 2 or more, and do not exceed judgments: themselves;
+    - of two labels the lower one: 0; the higher one: the median relevance of the judged documents that have
+      it and that the measure counts as relevant, the least such relevance where there is none;
+    - all others: the median relevance of the judged documents of their grade (`bayespool.collection.Judge`),
+      and 0 where there is none.
+
+    These are judged documents that some run ranks in its top 30, and of two medians the lower one. Labels of
+    another scale than that of the judgments do not name levels; the median makes the least error on judged
+    documents, which favors the method. A note gives the relevance of labels.
+    """
+
+    def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
+        """Values of the rankings with labels as levels."""
+        measure = bounds.measure
+        relevance_of_label = relevance_of_labels(collection, judge, measure.rel)
+        level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
+        level = np.where(opened, np.append(relevance_of_label, np.int16(-1))[document], level)
+        relevance = np.where(
+            collection.may_be_relevant & (relevance_of_label >= 0), relevance_of_label, collection.relevance
+        )
+        fuller = dataclasses.replace(collection, relevance=relevance)
+        tally = tally_within_reach(collection, fuller, bounds.run_ids, measure, self.estimand)
+        scale = ""
+        if judge.is_labeled.any() and not is_on_scale(collection, judge):
+            scale = _scale_note(judge, relevance_of_grades(collection, judge, measure.rel))
+        n_left = (opened & (level < 0)).sum(axis=(1, 2))
+        is_open = np.asarray(opened.any(axis=(1, 2)))
+        notes = tuple(
+            joined(
+                n and f"unjudged documents without a label count as nonrelevant: {n}", has_unjudged and scale
+            )
+            for n, has_unjudged in zip(n_left.tolist(), is_open.tolist(), strict=True)
+        )
+        return Corrected(measure.values(measure.read(level), tally).scores(), notes=notes)
+
+
+def is_on_scale(collection: Collection, judge: Judge) -> bool:
+    """Whether labels are levels of relevance: whole numbers that reach 2 and do not exceed judgments."""
+    label = judge.label[judge.is_labeled]
+    top = collection.levels[-1] if collection.levels else 0
+    is_whole = len(label) > 0 and bool((label == np.floor(label)).all())
+    return is_whole and bool(label.min() >= 0 and 2 <= label.max() <= top)
+
+
+def relevance_of_labels(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
+    """Relevance of labels for a measure that counts ``rel`` or more, −1 without a label, shape (pair,)."""
+    if is_on_scale(collection, judge):
+        return np.where(judge.is_labeled, judge.label, -1).astype(np.int16)
+    of_grade = relevance_of_grades(collection, judge, rel)
+    return np.append(of_grade, np.int16(-1))[judge.grade]
+
+
+def relevance_of_grades(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
+    """Relevance of the labels of each grade, the lowest first, where they are not levels; shape (grade,)."""
+    binary = len(judge.thresholds) == 1
+    counted = collection.judged & in_top(collection, TOP_OF_LABELS)
+    by_grade = np.zeros(len(judge.thresholds) + 1, dtype=np.int16)
+    for grade in range(int(binary), len(by_grade)):
+        levels = np.sort(collection.relevance[counted & (judge.grade == grade)])
+        if binary:
+            levels = levels[levels >= rel]
+            by_grade[grade] = min((level for level in collection.levels if level >= rel), default=rel)
+        if len(levels):
+            by_grade[grade] = levels[(len(levels) - 1) // 2]
+    return by_grade
+
+
+def _scale_note(judge: Judge, of_grade: LevelArray) -> str:
+    """Note on the relevance of labels of another scale."""
+    starts = [np.nanmin(judge.label), *judge.thresholds]
+    pairs = [f"from {start:g} for {level}" for start, level in zip(starts, of_grade.tolist(), strict=True)]
+    return f"labels stand for relevance: {', '.join(pairs)}"

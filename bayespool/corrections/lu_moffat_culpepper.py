@@ -20,7 +20,7 @@ from bayespool.corrections.base import (
     lacks_pool,
     not_defined,
 )
-from bayespool.corrections.expected import expected_amounts, gains_of_levels, values_of_expected
+from bayespool.corrections.labels import expected_amounts, gains_of_levels, values_of_expected
 from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds
@@ -218,7 +218,7 @@ class LuMoffatCulpepper(SharedCorrection):
     measure's weights of ranks apply to the expected gains of unjudged documents. Under a measure over an
     ideal ranking the amount is divided by the ideal of the judged documents, and kept within the bounds over
     completed judgments (`bayespool.evidence.Bounds`). Average precision, (expected) reciprocal rank and
-    success are expectations with independent chances (`bayespool.corrections.expected.expected_amounts`).
+    success are expectations with independent chances (`bayespool.corrections.labels.expected_amounts`).
     Other measures, and those that fall with relevance, have no value.
 
     Where the papers leave a choice open, we chose what favors the method. A pooled run that does not return a

@@ -1,10 +1,18 @@
 """Evidence of the models: counts of judgments among ranked documents, and predictors of unjudged ones."""
 
 from bayespool.evidence.bounds import Bounds, JudgmentCounts, condensed_counts, judgment_counts, score_bounds
-from bayespool.evidence.composition import composition_effects
+from bayespool.evidence.composition import RunCluster, cluster_runs, composition_effects, run_overlap
 from bayespool.evidence.context import DocumentContext
 from bayespool.evidence.held_out import HeldOutCounts, held_out_counts
-from bayespool.evidence.ideals import values_on_fuller
+from bayespool.evidence.ideals import (
+    MISSING,
+    NONRELEVANT,
+    RELEVANT,
+    Estimand,
+    count_within,
+    states,
+    values_on_fuller,
+)
 from bayespool.evidence.labels import (
     GradeCounts,
     LabelConfusion,
@@ -15,14 +23,12 @@ from bayespool.evidence.labels import (
     kappas,
     label_lift,
 )
-from bayespool.evidence.overlap import RunCluster, cluster_runs, run_overlap
 from bayespool.evidence.predictor_table import (
     DocumentTable,
     document_table,
     hidden_document_table,
 )
 from bayespool.evidence.predictors import COMPOSITION_PREDICTORS, PREDICTORS, Predictor, register_predictor
-from bayespool.evidence.states import MISSING, NONRELEVANT, RELEVANT, Estimand, count_within, states
 
 __all__ = [
     "COMPOSITION_PREDICTORS",

@@ -11,8 +11,7 @@ import numpy.typing as npt
 from bayespool.arrays import FloatArray, IntArray
 from bayespool.collection import NEVER_JUDGED, Collection
 from bayespool.collection.rankings import blocks
-from bayespool.evidence.ideals import n_in_reach, ranked_levels, relevance_levels, relevance_table, tally_of
-from bayespool.evidence.states import (
+from bayespool.evidence.ideals import (
     MISSING,
     NONRELEVANT,
     RELEVANT,
@@ -21,9 +20,14 @@ from bayespool.evidence.states import (
     check_cutoffs,
     check_estimand,
     count_within,
+    n_in_reach,
     open_ranks,
+    ranked_levels,
     reach_of,
+    relevance_levels,
+    relevance_table,
     states,
+    tally_of,
     top_states,
 )
 from bayespool.measures import Measure, Normalized, Values

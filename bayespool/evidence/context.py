@@ -14,8 +14,8 @@ from bayespool.collection import Collection
 from bayespool.collection.rankings import ranked
 from bayespool.evidence.composition import composition_effects
 from bayespool.evidence.held_out import states_without_own
+from bayespool.evidence.ideals import BELOW, MISSING, NONRELEVANT, RELEVANT, UNJUDGED_STATE
 from bayespool.evidence.learned_fusion import LearnedFusion, learned_fusion
-from bayespool.evidence.states import BELOW, MISSING, NONRELEVANT, RELEVANT, UNJUDGED_STATE
 
 _ABSENT_RANK_FACTOR = 2  # times the longest pooled ranking: rank of a document that no other run retrieves
 _NEIGHBOR_DEPTH = 100  # ranks

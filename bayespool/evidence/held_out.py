@@ -12,8 +12,7 @@ import numpy.typing as npt
 from bayespool.arrays import IntArray
 from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
-from bayespool.evidence.ideals import ranked_levels
-from bayespool.evidence.states import (
+from bayespool.evidence.ideals import (
     BELOW,
     MISSING,
     NONRELEVANT,
@@ -21,6 +20,7 @@ from bayespool.evidence.states import (
     UNJUDGED_STATE,
     check_cutoffs,
     count_within,
+    ranked_levels,
     states,
     top_states,
 )

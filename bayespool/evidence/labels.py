@@ -17,7 +17,7 @@ from bayespool.collection.judges import MOST_GRADES
 from bayespool.collection.pools import sole_contributor
 from bayespool.collection.rankings import within
 from bayespool.evidence.held_out import held_out_documents
-from bayespool.evidence.states import NONRELEVANT, RELEVANT, states
+from bayespool.evidence.ideals import NONRELEVANT, RELEVANT, states
 
 _T = TypeVar("_T", covariant=True)
 

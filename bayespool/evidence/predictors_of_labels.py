@@ -14,6 +14,7 @@ from scipy.special import expit, logit
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection, Judge
 from bayespool.evidence.context import DocumentContext
+from bayespool.evidence.ideals import UNJUDGED_STATE
 from bayespool.evidence.labels import (
     GradeCounts,
     favored_organizations,
@@ -23,7 +24,6 @@ from bayespool.evidence.labels import (
     topic_grades,
 )
 from bayespool.evidence.predictors import Predictor
-from bayespool.evidence.states import UNJUDGED_STATE
 from bayespool.randomness import key_of, normals
 
 _TRANSFER_SD = 0.5  # of a grade's log odds ratio between hidden and other judged documents

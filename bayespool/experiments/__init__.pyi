@@ -1,5 +1,4 @@
 from .budget_results import Budgets as Budgets
-from .budget_settings import BudgetSettings as BudgetSettings, StrategySettings as StrategySettings
 from .budgeting import budgets as budgets
 from .checks import ModelChecks as ModelChecks, check_models as check_models
 from .design import Design as Design, Graded as Graded, Part as Part, Truth as Truth
@@ -27,12 +26,14 @@ from .random_pools import (
     vary_pool_width as vary_pool_width,
 )
 from .settings import (
+    BudgetSettings as BudgetSettings,
     CheckingSettings as CheckingSettings,
     CommonTopicsSettings as CommonTopicsSettings,
     DesignSettings as DesignSettings,
     JudgesSettings as JudgesSettings,
     LeaveOutSettings as LeaveOutSettings,
     PoolWidthSettings as PoolWidthSettings,
+    StrategySettings as StrategySettings,
 )
 from .several import LeaveOutSeveralResult as LeaveOutSeveralResult, leave_out_several as leave_out_several
 from .simulation import (

@@ -16,7 +16,7 @@ from bayespool.experiments.storage import PartResult
 from bayespool.pooling import describe_pool
 from bayespool.report.result import Figure, Result
 from bayespool.tables.columns import COLUMNS, Column
-from bayespool.tables.containers import variable_name
+from bayespool.tables.files import variable_name
 from bayespool.tables.formatting import counted, level
 
 if TYPE_CHECKING:

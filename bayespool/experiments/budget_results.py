@@ -18,8 +18,8 @@ from bayespool.experiments.base import (
     sre_star_note,
     summary_of,
 )
-from bayespool.experiments.budget_settings import BudgetSettings
 from bayespool.experiments.grading import errors_of, interval_summary
+from bayespool.experiments.settings import BudgetSettings
 from bayespool.measures.errors import system_rank_error
 from bayespool.report.result import Figure
 from bayespool.tables.columns import COLUMNS, Column

@@ -15,7 +15,6 @@ from bayespool.errors import InputError, known_names
 from bayespool.experiments.base import PIT, figure_of, metadata_of
 from bayespool.experiments.containers import gather_container
 from bayespool.experiments.hidden import Fitting, HiddenDocuments, pool_alone, pool_problems
-from bayespool.experiments.parallel import completed
 from bayespool.experiments.predictions import (
     CI_PROBS,
     HeldOutPrediction,
@@ -27,6 +26,7 @@ from bayespool.experiments.predictions import (
     predict_mixture,
     stack,
 )
+from bayespool.experiments.running import completed
 from bayespool.experiments.settings import CheckingSettings
 from bayespool.measures import Measure
 from bayespool.models import MODEL_NAMES, MODELS, model_named, parse_prior
@@ -40,7 +40,7 @@ from bayespool.posterior.steps import rungs_of
 from bayespool.report.result import Figure, Result
 from bayespool.scoring.estimators import refuse_large_priors
 from bayespool.tables.columns import Column
-from bayespool.tables.containers import container_bytes, variable_name
+from bayespool.tables.files import container_bytes, variable_name
 from bayespool.tables.formatting import counted, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Spread, Table, View

@@ -18,20 +18,22 @@ from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL, significant_p
 from bayespool.corrections.lipani import INDICATORS, AntiPrecision
 from bayespool.errors import InputError, known_names
 from bayespool.evidence import score_bounds
+from bayespool.evidence.composition import RunCluster, cluster_runs
 from bayespool.evidence.ideals import reach_of_ideal, values_on_fuller
-from bayespool.evidence.overlap import RunCluster, cluster_runs
 from bayespool.experiments.base import WithReportedRuns, fields_of, sre_star_note
-from bayespool.experiments.design import Design, Graded, Part, Truth
+from bayespool.experiments.design import Design, Graded, Part, Truth, whole_pool
 from bayespool.experiments.graded_runs import (
     DesignResult,
+    errors_by_type,
     notes_of_runs,
     notes_of_truth,
+    runs_by_type,
     seconds_of,
+    table_by_type,
     table_of_runs,
+    with_types,
 )
 from bayespool.experiments.grading import errors_of
-from bayespool.experiments.resampling import whole_pool
-from bayespool.experiments.run_types import errors_by_type, runs_by_type, table_by_type, with_types
 from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.experiments.storage import PartResult

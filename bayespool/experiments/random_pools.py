@@ -24,10 +24,15 @@ from bayespool.collection import Collection
 from bayespool.corrections.webber_park import topics_for_error
 from bayespool.errors import InputError
 from bayespool.experiments.base import ExperimentResult, RowOrder, panel_figure, pools_scope, summary_of
-from bayespool.experiments.design import Graded
+from bayespool.experiments.design import (
+    Graded,
+    RandomPools,
+    distinct_sizes,
+    settings_for_collection,
+    whole_pool,
+)
 from bayespool.experiments.graded_runs import notes_of_truth
 from bayespool.experiments.grading import errors_of
-from bayespool.experiments.resampling import RandomPools, distinct_sizes, settings_for_collection, whole_pool
 from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.settings import CommonTopicsSettings, PoolWidthSettings
 from bayespool.randomness import seed_of

@@ -1,6 +1,5 @@
 """Evaluation measures in the notation of ir_measures, one file per family."""
 
-from bayespool.measures.anti_precision import NonrelevantShare
 from bayespool.measures.average_precision import AveragePrecision
 from bayespool.measures.base import MEASURES, Additive, Measure, Tally, register_measure
 from bayespool.measures.err import ERR
@@ -14,16 +13,13 @@ from bayespool.measures.errors import (
 )
 from bayespool.measures.estimates import Diagnostics, Estimates, Estimator, side_by_side
 from bayespool.measures.gain import DCG, NDCG, SDCG
-from bayespool.measures.inst import INST
-from bayespool.measures.judged import Judged
 from bayespool.measures.normalized import Ideal, Normalized
 from bayespool.measures.parsing import parse_measure, parse_measures
 from bayespool.measures.populations import population_draws, population_of
-from bayespool.measures.precision import Precision
-from bayespool.measures.rank_biased import RBP
+from bayespool.measures.precision import Judged, NonrelevantShare, Precision, Success
+from bayespool.measures.rank_biased import INST, RBP
 from bayespool.measures.recall import Recall
 from bayespool.measures.reciprocal_rank import ReciprocalRank
-from bayespool.measures.success import Success
 from bayespool.measures.values import Values, equal_tailed_interval
 
 __all__ = [

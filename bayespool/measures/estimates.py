@@ -18,8 +18,7 @@ from bayespool.errors import InputError
 from bayespool.measures.base import Measure
 from bayespool.measures.values import DEFAULT_CI_PROB, Values
 from bayespool.tables import build_container, container_bytes
-from bayespool.tables.containers import variable_name
-from bayespool.tables.files import PathLike, atomic_write
+from bayespool.tables.files import PathLike, atomic_write, variable_name
 from bayespool.tables.formatting import counted, some_of
 from bayespool.tables.markup import Shown, one_line
 
@@ -124,7 +123,7 @@ class Estimates(Shown):
         a confusion is stated (`Collection.second`).
     exchanged : Values, shape (pair, 2, run, topic), or None
         The same with the completed judgments of pairs of draws exchanged, for the parts of the variance
-        (`bayespool.measures.assessor_variance.unjudged_share`).
+        (`bayespool.measures.populations.unjudged_share`).
     indicators : mapping of str to ndarray of float, shape (run,)
         What the method knows of a run besides its value, by column
         (`bayespool.corrections.anti_precision_indicators`).

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.measures.base import Additive, register_measure
+from bayespool.arrays import FloatArray
+from bayespool.measures.base import MISSING_RANK, Additive, Measure, register_measure
+from bayespool.measures.normalized import over
 
 
 class ShareOfTop(Additive):
@@ -61,3 +63,120 @@ class Precision(ShareOfTop):
     def evaluate(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Numbers of relevant documents, int32, shape (...)."""
         return np.asarray((levels[..., : self.cutoff] >= self.rel).sum(axis=-1, dtype=np.int32))
+
+
+@register_measure
+@dataclass(frozen=True, order=True)
+class Judged(Measure):
+    """Share of judged documents among those in the top n, Judged@n, which no completion changes.
+
+    Parameters
+    ----------
+    cutoff : int
+        The n of Judged@n, at least 1. A shorter run counts with the documents it has.
+    rel : int, default 1
+        Unused, and always 1.
+
+    Notes
+    -----
+    Missing ranks do not count, as in ir_measures; a topic without documents scores 0.
+
+    Examples
+    --------
+    >>> str(Judged(10))
+    'Judged@10'
+    >>> import numpy as np
+    >>> Judged(4).evaluate(np.array([[1, -1, 0, MISSING_RANK, MISSING_RANK]])).round(2).tolist()
+    [0.67]
+    """
+
+    name = "Judged"
+    label = "share of judged documents in the top n"
+    reads_unjudged = True
+    of_judgments = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "rel", 1)
+
+    @classmethod
+    def keywords(cls) -> dict[str, str]:
+        """Parameters allowed in parentheses: none."""
+        return {}
+
+    def evaluate(self, levels: npt.NDArray[Any]) -> FloatArray:
+        """Judged documents over documents, shape (...)."""
+        top = levels[..., : self.cutoff]
+        return over((top >= 0).sum(axis=-1), (top != MISSING_RANK).sum(axis=-1))
+
+
+@register_measure
+@dataclass(frozen=True, order=True)
+class NonrelevantShare(ShareOfTop):
+    """Anti-precision at a cutoff, AntiP@n: the share of documents in the top n known to be nonrelevant.
+
+    Amounts are numbers of judged nonrelevant documents and missing ranks, the unit is n.
+
+    Parameters
+    ----------
+    cutoff : int
+        The n of AntiP@n, at least 1; always the denominator, however short the run.
+    rel : int, default 1
+        As for `Measure`.
+
+    Notes
+    -----
+    P@n + AntiP@n + the share of unjudged documents = 1 (Lipani, Lupu & Hanbury 2015, §3). A missing rank
+    counts as judged and nonrelevant, as in the correction `bayespool.corrections.AntiPrecision`. A completion
+    never lowers it. ir_measures has no such measure.
+
+    Examples
+    --------
+    >>> str(NonrelevantShare(10)), str(NonrelevantShare(10, rel=2))
+    ('AntiP@10', 'AntiP(rel=2)@10')
+    >>> NonrelevantShare(5).evaluate(np.array([[1, 0, -1, MISSING_RANK, MISSING_RANK]])).tolist()
+    [3]
+    """
+
+    name = "AntiP"
+    label = "share of documents in the top n that are known not to be relevant"
+    citations = ("lipani-lupu-hanbury-2015",)
+    reads_unjudged = True
+    rises, falls = False, True
+
+    def gains(self, levels: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+        """1 for a nonrelevant document and a missing rank, else 0, of the shape of ``levels``."""
+        known = (levels >= 0) | (levels == MISSING_RANK)
+        return np.asarray(known & (levels < self.rel), dtype=np.int32)
+
+    def evaluate(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Numbers of judged nonrelevant documents and missing ranks, int32, shape (...)."""
+        top = levels[..., : self.cutoff]
+        n_missing = self.cutoff - top.shape[-1]
+        return np.asarray(self.gains(top).sum(axis=-1, dtype=np.int32) + np.int32(n_missing))
+
+
+@register_measure
+@dataclass(frozen=True, order=True)
+class Success(Measure):
+    """Success at a cutoff, Success@n: 1 if any document in the top n is relevant, 0 if none is.
+
+    Parameters
+    ----------
+    cutoff, rel : int
+        As for `Measure`.
+
+    Examples
+    --------
+    >>> str(Success(5)), str(Success(5, rel=2))
+    ('Success@5', 'Success(rel=2)@5')
+    >>> Success(2).evaluate(np.array([[0, 1, 0], [0, 0, 1]])).tolist()
+    [1.0, 0.0]
+    """
+
+    name = "Success"
+    label = "whether anything in the top n is relevant"
+
+    def evaluate(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """1.0 or 0.0, shape (...)."""
+        return np.asarray((levels[..., : self.cutoff] >= self.rel).any(axis=-1).astype(float))

@@ -1,6 +1,6 @@
 """Declarations of hierarchical models, their evidence and priors, and what engines derive from them."""
 
-from bayespool.models.document import EVIDENCE_SLOPES
+from bayespool.models.documents import EVIDENCE_SLOPES
 from bayespool.models.evidence import LinearEvidence, gather_documents, gather_evidence
 from bayespool.models.formulas import Chances, Effect, Linear, document_log_odds
 from bayespool.models.priors import Prior, draw_prior, parse_prior

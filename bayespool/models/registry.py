@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 from bayespool.errors import InputError, known_names
-from bayespool.models.anti_precision import ANTI_PRECISION
-from bayespool.models.background import BACKGROUND
-from bayespool.models.document import EVIDENCE
-from bayespool.models.interpolated import INTERPOLATED
-from bayespool.models.odds_ratio import ODDS_RATIO
-from bayespool.models.rankings import RANKINGS
-from bayespool.models.ratio import RATIO
-from bayespool.models.smoothed import SMOOTHED
+from bayespool.models.documents import EVIDENCE, RANKINGS
+from bayespool.models.published import ANTI_PRECISION, BACKGROUND, INTERPOLATED, ODDS_RATIO, RATIO, SMOOTHED
 from bayespool.models.spec import ModelSpec
 
 _MODELS = (BACKGROUND, INTERPOLATED, SMOOTHED, ODDS_RATIO, RATIO, ANTI_PRECISION, EVIDENCE, RANKINGS)

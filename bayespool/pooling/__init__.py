@@ -1,7 +1,6 @@
 """Pooling strategies: which documents of the contributing runs are judged."""
 
-from bayespool.pooling.active import ActiveSampling
-from bayespool.pooling.bandits import EpsilonGreedy, MaxMean, Thompson, Ucb1Tuned
+from bayespool.pooling.bandits import EpsilonGreedy, Hedge, MaxMean, MoveToFront, Thompson, Ucb1Tuned
 from bayespool.pooling.by_rank import RRF, Depth, DiscountedGain, Take
 from bayespool.pooling.choosing import (
     Chosen,
@@ -20,14 +19,12 @@ from bayespool.pooling.choosing import (
 )
 from bayespool.pooling.collection_files import read_collections
 from bayespool.pooling.discovery import PoolReport, describe_pool, discover_pool
-from bayespool.pooling.front import MoveToFront
-from bayespool.pooling.fusion import CombAnz, CombMax, CombMed, CombMin, CombMnz, CombSum
-from bayespool.pooling.hedge import Hedge
+from bayespool.pooling.fusion import Borda, CombAnz, CombMax, CombMed, CombMin, CombMnz, CombSum, Condorcet
 from bayespool.pooling.loading import read_collection, read_contributors
 from bayespool.pooling.pools import PoolPlan, StrategyPool, pool_of_strategy
 from bayespool.pooling.rank_biased import RBPA, RBPB, RBPC
 from bayespool.pooling.registry import STRATEGIES, parse_strategy, register_strategy
-from bayespool.pooling.sampling import Sampling, Stratified, Uniform
+from bayespool.pooling.sampling import ActiveSampling, Sampling, Stratified, Uniform
 from bayespool.pooling.stopping import (
     STOPPING_RULES,
     LeastYield,
@@ -39,7 +36,6 @@ from bayespool.pooling.stopping import (
     stops_at,
 )
 from bayespool.pooling.strategy import Adaptive, FixedOrder, Strategy, TopicRankings
-from bayespool.pooling.voting import Borda, Condorcet
 
 __all__ = [
     "RBPA",

@@ -24,11 +24,11 @@ from bayespool.errors import (
 from bayespool.pooling.candidates import (
     SHARES,
     CandidatePool,
+    PoolPlausibility,
     alternative_to,
     candidate_pools,
     missing_pairs,
 )
-from bayespool.pooling.plausibility import PoolPlausibility
 from bayespool.pooling.pools import StrategyPool
 from bayespool.tables.formatting import counted, percent
 
@@ -81,7 +81,7 @@ class PoolReport:
         What audits whose judgments were added say of the posterior without them (`Audit.inform`).
     doubts : tuple of str
         Reasons to doubt the pool: it explains little, or its documents are hardly judged more often than
-        others (`bayespool.pooling.plausibility.PoolPlausibility`).
+        others (`bayespool.pooling.candidates.PoolPlausibility`).
     evidence : str
         What posteriors rest on where no organization can be left out of a pool; mostly empty.
     """

@@ -20,7 +20,7 @@ from bayespool.evidence.ideals import place_of_level, ranked_levels, reach_of_id
 from bayespool.evidence.learned_fusion import learned_fusion, worth_of_ranks
 from bayespool.inference.confusion import ConfusionDraws, Features, JudgedTwice, draw_confusion
 from bayespool.measures import Measure, Normalized, Tally, Values
-from bayespool.measures.assessor_variance import exchanged_pairs
+from bayespool.measures.populations import exchanged_pairs
 from bayespool.models.confusion import Confusion, prior_counts
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.drawing import (

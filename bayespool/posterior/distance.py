@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import chdtri, gammaln, logsumexp, ndtr
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.corrections import Background, Interpolated
 from bayespool.errors import InputError
 from bayespool.evidence import Estimand, document_table, held_out_counts, run_overlap, score_bounds
+from bayespool.evidence.held_out import HeldOutDocuments
+from bayespool.evidence.predictors import LOG_RANK
 from bayespool.measures import Measure
+from bayespool.models import Effect, ModelSpec
+from bayespool.models.priors import Prior, draw_prior
+from bayespool.randomness import key_of, normals
 
 FAR = 1.5
 """Smallest distance of runs called unlike the pool, if they are more likely of a new kind than not."""
@@ -126,7 +133,7 @@ def find_kinds(collection: Collection, n_kinds: int = N_KINDS) -> tuple[tuple[st
     """Kinds of the pool's organizations that retrieve alike, of about equal numbers.
 
     The largest set of organizations is halved along the first principal coordinate of 1 − the mean overlap of
-    their runs (`bayespool.evidence.overlap`), until there are enough.
+    their runs (`bayespool.evidence.composition`), until there are enough.
 
     Parameters
     ----------
@@ -221,3 +228,212 @@ def sensitivity(
     (as_run,) = Interpolated(c=1.0, e=share, estimand=estimand).estimate(collection, run_ids, measure)
     some = score_bounds(collection, run_ids, measure, estimand=estimand).n_judged.any(axis=1)
     return as_pool.value, np.where(some, as_run.value, np.nan)
+
+
+_N_VALUES = 128  # draws of ν and ρ from their priors
+_MOST_SQUARE = 2.0  # mean of squared effects over their variance
+_N_WEIGHING = 256  # draws of the fit, at most, that these are weighted by
+
+
+@dataclass(frozen=True, eq=False)
+class NewOrganizations:
+    """How the effects of new organizations are distributed on one rung, under one fitted model.
+
+    Attributes
+    ----------
+    standard : ndarray of float, shape (draw, organization)
+        Effects of the evidence's organizations over their scale.
+    freedom : ndarray of float, shape (draw,)
+        Degrees of freedom of the tails.
+    correlation : ndarray of float, shape (draw,)
+        With the effects on the rung below; not used on the first.
+    organizations : tuple of str
+        Names of the evidence's organizations.
+    random_seed : int
+    above : tuple of int
+        Relevance of the rung, if it is not the first.
+    below : NewOrganizations or None
+        On the rung below, of the same model.
+    """
+
+    standard: FloatArray
+    freedom: FloatArray
+    correlation: FloatArray
+    organizations: tuple[str, ...]
+    random_seed: int
+    above: tuple[int, ...]
+    below: NewOrganizations | None
+
+    def effects(self, scale: FloatArray, names: Sequence[str]) -> FloatArray:
+        """Effects by name of organization, shape (draw, name)."""
+        of_names = {
+            name: scale * self.stretch(name) * self.normals("organization", name) for name in set(names)
+        }
+        return np.column_stack([of_names[name] for name in names])
+
+    def slopes(self, scale: FloatArray, predictors: Sequence[str], names: Sequence[str]) -> FloatArray:
+        """Slopes less the common ones, by name of organization, shape (draw, name, predictor)."""
+        slopes = np.empty((len(scale), len(names), len(predictors)))
+        for i, name in enumerate(names):
+            stretched = scale * self.stretch(name)
+            for k, predictor in enumerate(predictors):
+                slopes[:, i, k] = stretched * self.normals("slope", name, predictor)
+        return slopes
+
+    def normals(self, *names: str) -> FloatArray:
+        """Standard normal numbers by name, correlated with those on the rung below, shape (draw,)."""
+        own = normals(len(self.freedom), self.random_seed, *names, *self.above)
+        if self.below is None:
+            return own
+        return self.correlation * self.below.normals(*names) + np.sqrt(1 - self.correlation**2) * own
+
+    def stretch(self, name: str) -> FloatArray:
+        """Factor of all effects of an organization, the same on every rung, shape (draw,)."""
+        if self.below is not None:
+            return self.below.stretch(name)
+        survival = ndtr(normals(len(self.freedom), self.random_seed, "tails", name))
+        return np.sqrt(self.freedom / chdtri(self.freedom, survival))
+
+
+def new_organizations(
+    effect: Effect,
+    draws: Mapping[str, FloatArray],
+    organizations: tuple[str, ...],
+    random_seed: int,
+    above: tuple[int, ...],
+    below: NewOrganizations | None,
+) -> NewOrganizations:
+    """Tails and correlation of new organizations' effects, learned from draws of those of the evidence."""
+    standard = draws["organization_effect"] / draws["sigma_organization"][:, None]
+    # an engine may draw scales that are too small for their effects, which tells nothing about tails
+    square = (standard**2).sum(axis=1, keepdims=True) / max(1, len(organizations))
+    standard = standard / np.sqrt(np.maximum(1, square / _MOST_SQUARE))
+    n, rng = len(standard), np.random.default_rng(key_of(random_seed, "new organizations", *above))
+    if below is None:
+        freedom = _posterior(effect.freedom, _log_ratio_of_tails(_some(standard)), n, rng)
+        correlation = np.zeros(n)
+    else:
+        both = sorted(set(organizations) & set(below.organizations))
+        here = _some(standard)[:, [organizations.index(name) for name in both]]
+        there = _some(below.standard)[:, [below.organizations.index(name) for name in both]]
+        freedom = below.freedom
+        correlation = _posterior(effect.correlation, _log_ratio_of_pairs(there, here), n, rng)
+    return NewOrganizations(standard, freedom, correlation, organizations, random_seed, above, below)
+
+
+def _posterior(
+    prior: Prior, log_ratio: Callable[[float], FloatArray], n: int, rng: np.random.Generator
+) -> FloatArray:
+    """Draws of a value given log ratios of densities, one for each draw of a fit, shape (n,)."""
+    values = draw_prior(prior, _N_VALUES, rng)
+    log_weight = np.array([logsumexp(log_ratio(float(value))) for value in values])
+    weight = np.exp(log_weight - log_weight.max())
+    return np.asarray(rng.choice(values, n, p=weight / weight.sum()))
+
+
+def _some(standard: FloatArray) -> FloatArray:
+    """Draws of a fit that weigh."""
+    return standard[:: max(1, len(standard) // _N_WEIGHING)]
+
+
+def _log_ratio_of_tails(standard: FloatArray) -> Callable[[float], FloatArray]:
+    """Log density of effects under t distributions over that under normal ones, by degrees of freedom."""
+    square = standard**2
+
+    def log_ratio(freedom: float) -> FloatArray:
+        constant = gammaln((freedom + 1) / 2) - gammaln(freedom / 2) - 0.5 * np.log(freedom / 2)
+        of_t = constant - (freedom + 1) / 2 * np.log1p(square / freedom)
+        return np.asarray((of_t + 0.5 * square).sum(axis=1))
+
+    return log_ratio
+
+
+def _log_ratio_of_pairs(below: FloatArray, here: FloatArray) -> Callable[[float], FloatArray]:
+    """Log density of effects on two rungs over that of independent ones, by correlation."""
+    square, product = (below**2 + here**2).sum(axis=1), (below * here).sum(axis=1)
+
+    def log_ratio(correlation: float) -> FloatArray:
+        free = 1 - correlation**2
+        exponent = (2 * correlation * product - correlation**2 * square) / (2 * free)
+        return np.asarray(exponent - 0.5 * here.shape[1] * np.log(free))
+
+    return log_ratio
+
+
+LogOdds: TypeAlias = Callable[[npt.NDArray[np.intp], int, slice], FloatArray]
+
+_STREAM = "below pool"  # of random numbers
+_SLOPE_WITHIN, _SLOPE_WITHIN_SD = -0.3, 0.3  # prior
+
+
+def slope_within_rankings(hidden: HeldOutDocuments) -> tuple[float, float]:
+    """Posterior mean and standard deviation of the slope of log odds on log rank within rankings.
+
+    The one-step estimate from the conditional likelihood (Yusuf et al. 1985), in which all cancels that
+    rankings have apart, with a normal prior.
+    """
+    run, topic, rank, _, relevant = hidden
+    keys = np.column_stack([run, topic])
+    ranking = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+    n = np.bincount(ranking)
+
+    def spread(values: FloatArray) -> FloatArray:
+        return values - (np.bincount(ranking, values) / n)[ranking]
+
+    x, y = spread(np.log(rank)), spread(relevant.astype(float))
+    variance = np.bincount(ranking, x**2) * np.bincount(ranking, y**2) / np.maximum(n - 1, 1)
+    precision = float(variance.sum()) + 1 / _SLOPE_WITHIN_SD**2
+    return (float(x @ y) + _SLOPE_WITHIN / _SLOPE_WITHIN_SD**2) / precision, precision**-0.5
+
+
+@dataclass(frozen=True, eq=False)
+class BelowPool:
+    """Log odds that have slopes on log rank below the pool; called as `FittedModel.log_odds`.
+
+    Attributes
+    ----------
+    log_odds : callable
+        Those that go on as in the pool.
+    log_rank : ndarray of float, shape (document,)
+        Log of rank over pool depth, 0 in the pool.
+    slope, topic_scale : ndarray of float, shape (draw,)
+        Slope that topics share, and the standard deviation of topics about it.
+    query_ids : tuple of str
+    random_seed : int
+    """
+
+    log_odds: LogOdds
+    log_rank: FloatArray
+    slope: FloatArray
+    topic_scale: FloatArray
+    query_ids: tuple[str, ...]
+    random_seed: int
+
+    def __call__(self, source: npt.NDArray[np.intp], topic: int, documents: slice) -> FloatArray:
+        """Log odds of a topic's documents in some draws, shape (draw, document)."""
+        log_odds, log_rank = self.log_odds(source, topic, documents), self.log_rank[documents]
+        if not log_rank.any():
+            return log_odds
+        own = normals(len(self.slope), self.random_seed, _STREAM, self.query_ids[topic])
+        slope = self.slope + self.topic_scale * own
+        return log_odds + slope[source, None] * log_rank
+
+
+def below_pool(
+    spec: ModelSpec,
+    log_odds: LogOdds,
+    log_rank: FloatArray,
+    hidden: HeldOutDocuments,
+    n_draws: int,
+    query_ids: tuple[str, ...],
+    random_seed: int,
+) -> BelowPool:
+    """Log odds with slopes below the pool, from the model's priors and hidden documents."""
+    slope, topic_scale = (
+        draw_prior(prior, n_draws, np.random.default_rng(key_of(random_seed, _STREAM, str(k))))
+        for k, prior in enumerate((spec.below_pool, spec.sigma_below_pool))
+    )
+    if LOG_RANK.name not in spec.predictors:
+        mean, deviation = slope_within_rankings(hidden)
+        slope = slope + mean + deviation * normals(n_draws, random_seed, _STREAM, "within rankings")
+    return BelowPool(log_odds, log_rank, slope, topic_scale, query_ids, random_seed)

@@ -21,9 +21,9 @@ from bayespool.collection import Collection
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import ranked, within
 from bayespool.evidence import NONRELEVANT, RELEVANT
-from bayespool.evidence.states import states
+from bayespool.evidence.ideals import states
 from bayespool.inference import Engine
-from bayespool.models.lots import LOTS
+from bayespool.models.documents import LOTS
 from bayespool.posterior.mixtures import fit_prepared
 from bayespool.posterior.preparation import ScoringProblem, SharedWork
 from bayespool.posterior.steps import Rung, RungPosterior

@@ -19,8 +19,7 @@ from bayespool.compiled import one_thread
 from bayespool.inference import Density, Engine, Fit, Rows
 from bayespool.inference.cells import normal_nodes
 from bayespool.inference.laplace import approximate
-from bayespool.posterior.below_pool import LogOdds, below_pool
-from bayespool.posterior.new_organizations import NewOrganizations, new_organizations
+from bayespool.posterior.distance import LogOdds, NewOrganizations, below_pool, new_organizations
 from bayespool.posterior.preparation import DEPTHS, PreparedModel, ScoringProblem
 from bayespool.posterior.steps import (
     FittedModel,

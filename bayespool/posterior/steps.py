@@ -15,8 +15,8 @@ from bayespool.collection import Collection
 from bayespool.compiled import compiled
 from bayespool.errors import InputError
 from bayespool.measures import Measure
+from bayespool.posterior.distance import NewOrganizations
 from bayespool.posterior.drawing import add_effects
-from bayespool.posterior.new_organizations import NewOrganizations
 
 if TYPE_CHECKING:
     from bayespool.inference import Fit

@@ -14,8 +14,7 @@ from bayespool.errors import InputError
 from bayespool.report.result import Figure, Result
 from bayespool.tables import read_frame
 from bayespool.tables.citations import CITATIONS, Citation, cite
-from bayespool.tables.containers import container_of_bytes
-from bayespool.tables.files import PathLike, digest, read_back, read_bytes_back
+from bayespool.tables.files import PathLike, container_of_bytes, digest, read_back, read_bytes_back
 from bayespool.tables.formatting import some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Table, table_of
@@ -101,7 +100,7 @@ class StoredResult(Result):
 _CLASSES = {
     "compare": "bayespool.comparisons.comparison:StoredComparison",
     "reversals": "bayespool.comparisons.outcomes:StoredReversals",
-    "score": "bayespool.scoring.stored:StoredScores",
+    "score": "bayespool.scoring.scores:StoredScores",
 }
 """By command: the class of its results that are read back, if it has one."""
 

@@ -1,4 +1,3 @@
-from .documents import DocumentsToJudge as DocumentsToJudge
 from .estimators import (
     ALL_ESTIMATORS as ALL_ESTIMATORS,
     DEFAULT_ESTIMATORS as DEFAULT_ESTIMATORS,
@@ -16,7 +15,7 @@ from .imputing import (
     posterior_with_draws as posterior_with_draws,
 )
 from .judging import Afterwards as Afterwards, NextJudgments as NextJudgments, judge_next as judge_next
-from .judging_influence import Goal as Goal
+from .judging_influence import DocumentsToJudge as DocumentsToJudge, Goal as Goal
 from .pools import CandidatePools as CandidatePools
 from .pyterrier import (
     Quantity as Quantity,
@@ -24,6 +23,8 @@ from .pyterrier import (
 )
 from .scores import (
     Scores as Scores,
+    StoredScores as StoredScores,
+    read_scores as read_scores,
 )
 from .scoring import find_targets as find_targets, score as score
 from .settings import (
@@ -31,8 +32,4 @@ from .settings import (
     JudgeNextSettings as JudgeNextSettings,
     ScoreSettings as ScoreSettings,
     TargetSettings as TargetSettings,
-)
-from .stored import (
-    StoredScores as StoredScores,
-    read_scores as read_scores,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, overload
 
-from bayespool.collection.memory import check_memory
+from bayespool.collection.files import check_memory
 from bayespool.corrections import (
     ESTIMATORS as ESTIMATORS,  # complete only once the posteriors are registered below
     EstimatorEntry,
@@ -338,7 +338,7 @@ def refuse_large_priors(priors: Mapping[str, str | Prior]) -> None:
 def refuse_too_many_draws(
     estimators: Iterable[Estimator], *, n_measures: int, n_runs: int, n_topics: int
 ) -> None:
-    """Refuse draws that take more memory than there is; see `bayespool.collection.memory.check_memory`."""
+    """Refuse draws that take more memory than there is; see `bayespool.collection.files.check_memory`."""
     n_draws = 0
     for e in estimators:
         if isinstance(e, PosteriorEstimator):

@@ -20,11 +20,11 @@ from bayespool.measures import Measure
 from bayespool.measures.normalized import with_ideal
 from bayespool.options import describe_estimator, takes
 from bayespool.posterior import Completion
-from bayespool.scoring.documents import ListForAssessors
 from bayespool.scoring.judging_influence import (
     Belief,
     Goal,
     Influence,
+    ListForAssessors,
     Target,
     check_goal,
     find_influence,

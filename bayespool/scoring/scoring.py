@@ -12,7 +12,7 @@ from bayespool import __version__
 from bayespool.collection import Collection, with_confusion
 from bayespool.collection.contents import SPARSE_NOTE, warn_of_no_pool
 from bayespool.collection.own import check_own_judgments, own_on_topics
-from bayespool.collection.ties import tie_notes
+from bayespool.collection.rankings import tie_notes
 from bayespool.corrections import TopicsAdjustment
 from bayespool.errors import InputError, InputWarning, PooledRunWarning, warn_caller
 from bayespool.evidence import Bounds, Estimand, score_bounds

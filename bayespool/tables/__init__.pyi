@@ -1,7 +1,8 @@
 from .citations import CITATIONS as CITATIONS, Citation as Citation, cite as cite
 from .columns import COLUMNS as COLUMNS, Column as Column
-from .containers import build_container as build_container, container_bytes as container_bytes
 from .files import (
+    build_container as build_container,
+    container_bytes as container_bytes,
     csv_text as csv_text,
     json_text as json_text,
     read_frame as read_frame,

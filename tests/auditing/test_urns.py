@@ -11,10 +11,9 @@ from small import small
 
 from bayespool import complete, parse_measure
 from bayespool.auditing import Urn, Walk, capital, confidence_sequence, walk
-from bayespool.auditing.envelopes import TopicOfRun, envelope
-from bayespool.auditing.foretold import REFUTING, foretell
 from bayespool.auditing.sequences import uniforms
-from bayespool.auditing.urns import find_urn
+from bayespool.auditing.tables import REFUTING, foretell
+from bayespool.auditing.urns import TopicOfRun, envelope, find_urn
 from bayespool.measures import Normalized, Tally
 from bayespool.posterior import Completion
 

@@ -14,8 +14,12 @@ from pathlib import Path
 import pytest
 
 from bayespool.cli import commands
-from bayespool.cli.completion import offered
-from bayespool.cli.parameters import GROUPS, _judges as named_files, _with_threshold as with_threshold
+from bayespool.cli.parameters import (
+    GROUPS,
+    _judges as named_files,
+    _with_threshold as with_threshold,
+    offered,
+)
 from bayespool.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -25,8 +25,8 @@ from bayespool.collection import (
     qrels_from_frame,
     run_from_frame,
 )
+from bayespool.collection.rankings import tie_notes
 from bayespool.collection.records import RankConflict
-from bayespool.collection.ties import tie_notes
 from bayespool.collection.topics import join_hint
 from bayespool.errors import InputWarning
 

@@ -24,7 +24,7 @@ from bayespool.collection import (
     run_from_frame,
     write_qrels,
 )
-from bayespool.collection.systems import systems_of, with_systems
+from bayespool.collection.contents import systems_of, with_systems
 from bayespool.errors import InputError, InputWarning
 from bayespool.experiments import load_example, simulate_example
 from bayespool.pooling import describe_pool, read_collection

@@ -23,8 +23,7 @@ from bayespool.collection import (
     labels_from_frame,
     qrels_from_frame,
 )
-from bayespool.collection.copied_labels import CopiedLabels, find_copied_labels
-from bayespool.collection.judges import MOST_GRADES
+from bayespool.collection.judges import MOST_GRADES, CopiedLabels, find_copied_labels
 from bayespool.errors import InputError, InputWarning
 from bayespool.experiments import load_example, simulate_example, simulate_judge
 

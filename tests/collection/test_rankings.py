@@ -23,7 +23,7 @@ from bayespool.collection import (
     run_from_frame,
 )
 from bayespool.collection.rankings import Rankings, blocks, lengths, longest, ranked, within
-from bayespool.comparisons.shallow import judgment_ranks, unpooled_copies
+from bayespool.comparisons.reversing import judgment_ranks, unpooled_copies
 from bayespool.errors import InputError
 from bayespool.evidence import condensed_counts, score_bounds
 from bayespool.evidence.composition import composition_effects

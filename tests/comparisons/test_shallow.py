@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from toys import toy_collection
 
 from bayespool.comparisons import judgment_ranks, judgment_subset
-from bayespool.comparisons.shallow import unpooled_copies
+from bayespool.comparisons.reversing import unpooled_copies
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
 

@@ -16,8 +16,15 @@ from toys import from_rankings, pooled_collections, toy_collection
 from bayespool import leave_out, load_example, read_collection
 from bayespool.collection import Collection, add_judges, labels_from_frame
 from bayespool.corrections import JudgeFilled, JudgeRates, PredictionPowered
-from bayespool.corrections.judge_filled import is_on_scale, relevance_of_grades, relevance_of_labels
-from bayespool.corrections.labels import LabelCorrection, hidden_documents, judge_of, level_rates
+from bayespool.corrections.labels import (
+    LabelCorrection,
+    hidden_documents,
+    is_on_scale,
+    judge_of,
+    level_rates,
+    relevance_of_grades,
+    relevance_of_labels,
+)
 from bayespool.errors import InputError, PoolWarning
 from bayespool.evidence import score_bounds
 from bayespool.measures import MEASURES, Estimates, parse_measure

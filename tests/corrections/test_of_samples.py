@@ -19,7 +19,7 @@ from bayespool.corrections import AsJudged, HorvitzThompson, InferredAP, Inferre
 from bayespool.corrections.base import NO_SAMPLE
 from bayespool.pooling import StrategyPool, discover_pool
 from bayespool.pooling.pools import with_strategy_pool
-from bayespool.pooling.sampled import infer_ap, sampled_states
+from bayespool.pooling.sampling import infer_ap, sampled_states
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.NoPoolWarning")
 STRATEGIES = ["uniform", "stratified(depths=(3,), rates=(3.0, 1.0))"]

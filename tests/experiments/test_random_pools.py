@@ -36,8 +36,8 @@ from bayespool.experiments.budgeting import (
     _fitting_budgets,
     strategies_of,
 )
+from bayespool.experiments.design import whole_pool
 from bayespool.experiments.random_pools import PoolsOfWidths, TopicsInCommon, common_topics_errors
-from bayespool.experiments.resampling import whole_pool
 from bayespool.measures import Estimates, parse_measure
 from bayespool.pooling import FixedOrder, StrategyPool, TopicRankings, choose
 from bayespool.scoring import parse_estimator

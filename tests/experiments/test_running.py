@@ -45,7 +45,7 @@ from bayespool.experiments import (
     vary_common_topics,
     vary_pool_width,
 )
-from bayespool.experiments.parallel import check_address, completed, on_cluster
+from bayespool.experiments.running import check_address, completed, on_cluster
 from bayespool.report import Result
 from bayespool.tables import read_parquet
 from bayespool.tables.files import parquet_bytes

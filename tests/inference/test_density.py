@@ -12,7 +12,7 @@ from graphs import NO_LINKER, free_points
 from scipy.special import expit
 
 from bayespool.inference.density import Density, Rows
-from bayespool.inference.modes import find_mode
+from bayespool.inference.laplace import find_mode
 from bayespool.models import MODEL_NAMES, MODELS
 
 CENTERED = {(model, of) for model in ("interpolated", "odds_ratio", "smoothed") for of in ("topic", "run")}

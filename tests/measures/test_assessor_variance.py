@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayespool.measures.assessor_variance import exchanged_pairs, unjudged_share
+from bayespool.measures.populations import exchanged_pairs, unjudged_share
 
 
 def test_no_draw_is_in_two_pairs() -> None:

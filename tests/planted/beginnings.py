@@ -49,7 +49,7 @@ FAULTS = (
     ),
     Fault(
         "command without quotes",
-        "report/provenance.py",
+        "report/saving.py",
         '_command.set(shlex.join(["bayespool", *arguments]))',
         '_command.set(" ".join(["bayespool", *arguments]))',
         "report/test_page.py",
@@ -57,7 +57,7 @@ FAULTS = (
     ),
     Fault(
         "most memory of all limits",
-        "collection/memory.py",
+        "collection/files.py",
         "return min(n for n in",
         "return max(n for n in",
         "collection/test_memory.py",
@@ -65,7 +65,7 @@ FAULTS = (
     ),
     Fault(
         "divergences without chains",
-        "tables/containers.py",
+        "tables/files.py",
         '    "sample_stats",\n)',
         ")",
         "tables/test_files.py",
@@ -257,7 +257,7 @@ FAULTS = (
     ),
     Fault(
         "hedge rewards misses",
-        "pooling/hedge.py",
+        "pooling/bandits.py",
         "half = -0.5 if relevant[best] else 0.5",
         "half = 0.5 if relevant[best] else -0.5",
         "pooling/test_bandits.py",
@@ -265,7 +265,7 @@ FAULTS = (
     ),
     Fault(
         "missing document at the last rank",
-        "pooling/voting.py",
+        "pooling/fusion.py",
         '"next": length + 1,',
         '"next": length,',
         "pooling/test_voting.py",
@@ -273,7 +273,7 @@ FAULTS = (
     ),
     Fault(
         "nothing judged above is all relevant",
-        "pooling/sampled.py",
+        "pooling/sampling.py",
         "(_above(judged) + 2 * _EPSILON)",
         "(_above(judged) + _EPSILON)",
         "pooling/test_sampling.py",
@@ -393,7 +393,7 @@ FAULTS = (
     ),
     Fault(
         "overlap over topics that both lack",
-        "evidence/overlap.py",
+        "evidence/composition.py",
         "n_topics += longer > 0",
         "n_topics += 1",
         "evidence/test_composition.py",

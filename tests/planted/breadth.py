@@ -17,7 +17,7 @@ FAULTS = (
     ),
     Fault(
         "ranks of JSON are passed over",
-        "collection/objects.py",
+        "collection/formats.py",
         '"label", "rank", "run_id") for name in NAMES[ours]}',
         '"label", "run_id") for name in NAMES[ours]}',
         "collection/test_frames.py",
@@ -33,7 +33,7 @@ FAULTS = (
     ),
     Fault(
         "line before the contradiction",
-        "collection/joining.py",
+        "collection/sources.py",
         'in enumerate(read_text(path).split(b"\\n"), start=1)',
         'in enumerate(read_text(path).split(b"\\n"))',
         "collection/test_readers.py",
@@ -41,7 +41,7 @@ FAULTS = (
     ),
     Fault(
         "first of tied documents",
-        "collection/ties.py",
+        "collection/rankings.py",
         "    tied[:-1] |= same\n",
         "",
         "collection/test_build.py",

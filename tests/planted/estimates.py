@@ -97,7 +97,7 @@ FAULTS = (
     ),
     Fault(
         "judged documents count twice",
-        "corrections/horvitz_thompson.py",
+        "corrections/random_samples.py",
         "1 / inclusion - 1), 0.0)",
         "1 / inclusion), 0.0)",
         "corrections/test_of_samples.py",
@@ -137,7 +137,7 @@ FAULTS = (
     ),
     Fault(
         "pairs of a stratum",
-        "corrections/aslam_pavlu.py",
+        "corrections/random_samples.py",
         "np.maximum(size * (n_chosen - 1), 1)",
         "np.maximum(size * n_chosen, 1)",
         "corrections/test_of_samples.py",
@@ -185,7 +185,7 @@ FAULTS = (
     ),
     Fault(
         "density of points on the left",
-        "inference/modes.py",
+        "inference/laplace.py",
         "left - np.log(2 * _LEFT_MEAN_DISTANCE),",
         "left - np.log(_LEFT_MEAN_DISTANCE),",
         "inference/test_modes.py",

@@ -21,8 +21,8 @@ from bayespool.collection import Collection
 from bayespool.errors import InputError, NoPoolWarning, PoolWarning
 from bayespool.experiments import SimulationSettings, load_example, simulate
 from bayespool.pooling import describe_pool, discover_pool
+from bayespool.pooling.candidates import PoolPlausibility
 from bayespool.pooling.discovery import PoolRule
-from bayespool.pooling.plausibility import PoolPlausibility
 
 
 def bare_toy() -> Collection:

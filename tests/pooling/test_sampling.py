@@ -25,7 +25,7 @@ from bayespool.pooling import (
     parse_strategy,
 )
 from bayespool.pooling.choosing import inclusion_of_topic
-from bayespool.pooling.sampled import infer_ap, infer_stratified_ap, sampled_ap, sampled_states
+from bayespool.pooling.sampling import infer_ap, infer_stratified_ap, sampled_ap, sampled_states
 from bayespool.pooling.strategy import retrieved_by
 
 SAMPLES = [Uniform(), Stratified(depths=(1,), rates=(2.0, 1.0)), ActiveSampling(), ActiveSampling(batch=1)]

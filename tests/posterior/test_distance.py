@@ -19,12 +19,13 @@ from bayespool.measures import Estimates, parse_measure
 from bayespool.models import Effect
 from bayespool.pooling import StrategyPool
 from bayespool.posterior import PosteriorEstimator, distance_from_pool, find_kinds, new_organization_effect
-from bayespool.posterior.distance import sensitivity, with_kinds
-from bayespool.posterior.new_organizations import (
+from bayespool.posterior.distance import (
     NewOrganizations,
     _log_ratio_of_pairs,
     _log_ratio_of_tails,
     new_organizations,
+    sensitivity,
+    with_kinds,
 )
 from bayespool.posterior.steps import add_slopes
 

@@ -32,10 +32,10 @@ from bayespool.models.spec import BELOW_POOL_PRIORS
 from bayespool.models.structure import draw_priors
 from bayespool.pooling.pools import with_strategy_pool
 from bayespool.posterior import Completion, PosteriorEstimator, ScoringProblem
-from bayespool.posterior.below_pool import slope_within_rankings
+from bayespool.posterior.distance import slope_within_rankings
 from bayespool.scoring import Scores
 from bayespool.tables import container_bytes
-from bayespool.tables.containers import container_of_bytes
+from bayespool.tables.files import container_of_bytes
 
 every_engine = pytest.mark.parametrize("engine", ["laplace", pytest.param("nuts", marks=pytest.mark.slow)])
 

@@ -27,7 +27,7 @@ from bayespool.experiments import load_example
 from bayespool.experiments.simulation import SimulationSettings, simulate
 from bayespool.inference.confusion import ConfusionDraws
 from bayespool.measures import Estimates, Values, parse_measures
-from bayespool.measures.assessor_variance import unjudged_share
+from bayespool.measures.populations import unjudged_share
 from bayespool.models import MODELS
 from bayespool.posterior import PosteriorEstimator, drawing
 from bayespool.posterior.another_assessor import (

@@ -13,8 +13,7 @@ from hostile import IMAGE, QUOTES, SCRIPT
 
 from bayespool.plots import figure_grid
 from bayespool.report import page as pages
-from bayespool.report.drawing import Styles, page_svg
-from bayespool.report.page import page_html
+from bayespool.report.page import Styles, page_html, page_svg
 from bayespool.report.result import Figure, Result
 from bayespool.tables.columns import Column
 from bayespool.tables.formatting import literal

@@ -12,9 +12,9 @@ from bayespool import compare, load_example, read_scores, score
 from bayespool.collection import add_second_assessors, qrels_from_frame
 from bayespool.collection.contents import Collection
 from bayespool.errors import InputError
-from bayespool.measures.assessor_variance import unjudged_share
+from bayespool.measures.populations import unjudged_share
 from bayespool.scoring import Scores
-from bayespool.scoring.sentences import _in_wider_scope
+from bayespool.scoring.readable import _in_wider_scope
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 FEW = {"draws": 50, "estimators": ["background", "posterior-ratio"]}

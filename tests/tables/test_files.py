@@ -16,10 +16,10 @@ import pytest
 
 from bayespool.errors import OutputError
 from bayespool.tables import build_container, container_bytes, csv_text, files, read_parquet
-from bayespool.tables.containers import container_of_bytes
 from bayespool.tables.files import (
     atomic_write,
     atomic_write_all,
+    container_of_bytes,
     lock,
     locked,
     parquet_bytes,

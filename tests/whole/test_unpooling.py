@@ -24,7 +24,7 @@ from bayespool.errors import InputError
 from bayespool.evidence import judgment_counts
 from bayespool.evidence.bounds import unjudged_documents
 from bayespool.experiments import leave_out
-from bayespool.experiments.resampling import whole_pool
+from bayespool.experiments.design import whole_pool
 from bayespool.pooling import discover_pool
 from bayespool.pooling.discovery import take_out
 

@@ -1,0 +1,284 @@
+"""Corrections from a random sample of the judgments: weighted sums, statAP, infAP, infNDCG."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.arrays import FloatArray, IntArray
+from bayespool.collection import Collection
+from bayespool.collection.samples import Sample
+from bayespool.corrections.base import (
+    Corrected,
+    PointCorrection,
+    SampledCorrection,
+    joined,
+    not_defined,
+    notes_on_sample,
+    sample_of,
+)
+from bayespool.corrections.registry import register_estimator
+from bayespool.evidence import RELEVANT, Bounds
+from bayespool.evidence.ideals import place_of_level, ranked_levels, states
+from bayespool.measures import NDCG, Additive
+from bayespool.measures.normalized import Normalized
+from bayespool.pooling.sampling import infer_ap, infer_stratified_ap, sampled_ap, sampled_states
+
+
+@register_estimator(
+    "horvitz-thompson", label="Horvitz-\nThompson", citations=("horvitz-thompson-1952",), needs_sample=True
+)
+@dataclass(frozen=True, kw_only=True)
+class HorvitzThompson(PointCorrection):
+    """Weight each document of the sample by 1 / p, where p is its inclusion probability.
+
+    The estimate is Σ weight · gain / p over the judged documents of the run's top n. It is unbiased over
+    samples of documents that could all have been sampled. A document that no pooled run retrieves could not,
+    and counts as not relevant; a note gives the number of such documents. Judgments outside the sample (added
+    ones, those that no pooled run explains) count once. The value is NaN where the judgments are no sample,
+    published or by a strategy (`bayespool.pooling.Sampling`), or cannot be the stated one: more than 1 % of
+    the sample (and more than one document) is unjudged, or as many documents are judged that could have been
+    sampled but were not. A note reports smaller numbers. Of these the former count as not relevant, the
+    latter once.
+
+    Defined for sums of gains that no ideal ranking divides: P@n, RBP, DCG.
+
+    Parameters
+    ----------
+    within_bounds : bool, default True
+        Keep every run's value inside [B, T], by scaling the addition to B on all topics alike; a note says
+        where. Values of single topics may leave the bounds either way: one relevant document of a sample of
+        one in twenty counts twenty. ``False`` gives the unbounded sums.
+
+    Notes
+    -----
+    A run whose top is fully judged, by chance or by added judgments, keeps B within bounds. Both estimands
+    coincide but for T.
+    """
+
+    needs_pool = False
+    within_bounds: bool = True
+
+    def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
+        """B plus (1 / p − 1) times the gain of each document of the sample."""
+        measure, sample = bounds.measure, sample_of(collection)
+        if isinstance(sample, str):
+            return not_defined(bounds, sample)
+        if not isinstance(measure, Additive) or isinstance(measure, Normalized):
+            return not_defined(bounds, "defined for sums of gains that no ideal ranking divides")
+        index = collection.run_index(bounds.run_ids)
+        inclusion = sample.weighing(collection.judged)
+        more = np.append(np.where(np.isnan(inclusion), 0.0, 1 / inclusion - 1), 0.0)
+        level = measure.read(ranked_levels(collection, index, measure.cutoff))
+        gains = measure.gains(level) * measure.weights()[: level.shape[2]] / measure.unit
+        added = (gains * more[collection.document[index, :, : measure.cutoff]]).sum(axis=2)
+        notes = notes_on_sample(collection, sample, bounds)
+        if self.within_bounds:
+            total, room = added.sum(axis=1), bounds.residual.sum(axis=1)
+            kept = np.clip(total, np.minimum(room, 0), np.maximum(room, 0))
+            added *= np.where(total != 0, kept / np.where(total != 0, total, 1), 0)[:, None]
+            cut = np.abs(total - kept) > 1e-12
+            notes = tuple(
+                joined(was_cut and "cut to the upper bound", note)
+                for note, was_cut in zip(notes, cut.tolist(), strict=True)
+            )
+        return Corrected(bounds.lower + added, notes=notes)
+
+
+@register_estimator("stat-ap", label="stat\nAP", citations=("aslam-pavlu-2007",), needs_sample=True)
+@dataclass(frozen=True, kw_only=True)
+class StatAP(SampledCorrection):
+    """Weight each judged relevant document by 1 / its probability, each pair by 1 / its joint one.
+
+    The estimate is (Σ x(i) x(j) / (i p(i, j)) over ranks j ≤ i) / (Σ x(d) / p(d) over the topic)
+    (`bayespool.pooling.sampling.sampled_ap`). It takes every sample, an adaptive one, too, where infAP and
+    xinfAP have no strata. Joint probabilities are exact for uniform and stratified samples; for others
+    documents count as judged independently. Documents outside the sample, other judgments, and samples that
+    are not as stated are treated as in `HorvitzThompson`.
+
+    Defined for AP over the relevant documents of completed judgments. Values may lie outside the bounds, of
+    single topics even above 1. Both estimands coincide.
+    """
+
+    def of_sample(self, collection: Collection, sample: Sample) -> Callable[[Bounds], FloatArray]:
+        """Weighted sums over the sample."""
+        return functools.partial(_sampled, collection, sample)
+
+
+def _sampled(collection: Collection, sample: Sample, bounds: Bounds) -> FloatArray:
+    """Values of runs on topics, shape (run, topic)."""
+    n_topics = len(collection.query_ids)
+    inclusion = sample.weighing(collection.judged)
+    relevant = states(collection.relevance, bounds.measure.rel) == RELEVANT
+    weight = np.where(relevant, 1 / inclusion, 0.0)
+    n_relevant: FloatArray = np.bincount(collection.pair_topic, weights=weight, minlength=n_topics).astype(
+        float
+    )
+    top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
+    state = sampled_states(top, relevant, collection.judged, collection.judged)
+    at_rank = np.append(inclusion, np.nan)[top]
+    stratum, chosen = sample.stratum, sample.chosen
+    if stratum is None:
+        return sampled_ap(state, at_rank, n_relevant)
+    stratum = np.where(collection.judged & ~chosen, -1, stratum).astype(
+        np.int32
+    )  # certain, so that pairs need no weight
+    n_strata = int(stratum.max(initial=0)) + 1
+    place = (collection.pair_topic * n_strata + stratum)[stratum >= 0]
+    size, n_chosen = (
+        np.bincount(place, weights=of_kind, minlength=n_topics * n_strata).reshape(n_topics, n_strata)
+        for of_kind in (np.ones(len(place)), chosen[stratum >= 0])
+    )
+    pair_weight = np.where(
+        n_chosen > 1, n_chosen * (size - 1) / np.maximum(size * (n_chosen - 1), 1), 1.0
+    )  # one chosen document makes no pair
+    of_rank = np.append(stratum, np.int32(-1))[top]
+    by_topic = [
+        sampled_ap(
+            state[:, t], at_rank[:, t], n_relevant[t], stratum=of_rank[:, t], pair_weight=pair_weight[t]
+        )
+        for t in range(n_topics)
+    ]
+    return np.stack(by_topic, axis=1)
+
+
+@register_estimator(
+    "inferred-ap",
+    label="inferred\nAP",
+    citations=("yilmaz-aslam-2006", "yilmaz-kanoulas-aslam-2008"),
+    needs_sample=True,
+)
+@dataclass(frozen=True, kw_only=True)
+class InferredAP(SampledCorrection):
+    """Expected precision at the ranks of the judged relevant documents, from the sample above them.
+
+    infAP of a uniform sample, as in trec_eval, and xinfAP of a stratified one, as in NIST's sample_eval
+    (`bayespool.pooling.sampling`). A document that could not be sampled counts as not relevant; a note gives
+    the number of such documents. Judgments outside the sample (added ones, those that no pooled run explains)
+    are a stratum of their own, which is fully judged. The value is NaN where the judgments are no sample,
+    have no strata, or are not the stated sample, within the limits of `HorvitzThompson`.
+
+    Defined for AP over the relevant documents of completed judgments. It lies between 0 and 1, and may lie
+    outside the bounds. A fully judged run may differ from its value as judged, since the number of relevant
+    documents is unknown. Both estimands coincide.
+    """
+
+    def of_sample(self, collection: Collection, sample: Sample) -> Callable[[Bounds], FloatArray] | str:
+        """Values from one search for strata."""
+        stratum = strata_with_others(collection, sample)
+        if stratum is None:
+            return NO_STRATA
+        return functools.partial(_inferred_ap, collection, stratum, sample.as_trec_eval)
+
+
+NO_STRATA = "defined for uniform and stratified samples"
+"""Note of an estimate that needs strata."""
+
+
+def strata_with_others(collection: Collection, sample: Sample) -> IntArray | None:
+    """Stratum of each pair, shape (pair,), −1 outside of all; other judgments are one more."""
+    if sample.stratum is None:
+        return None
+    others = collection.judged & ~sample.chosen
+    return np.where(others, sample.stratum.max() + 1, sample.stratum).astype(np.int32)
+
+
+def _inferred_ap(collection: Collection, stratum: IntArray, as_trec_eval: bool, bounds: Bounds) -> FloatArray:
+    """Values from the stratum of each pair, −1 outside of all; shape (run, topic)."""
+    relevant = states(collection.relevance, bounds.measure.rel) == RELEVANT
+    n_topics, n_strata = len(collection.query_ids), int(stratum.max()) + 1
+    top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
+    state = sampled_states(top, relevant, collection.judged, stratum >= 0)
+    place = collection.pair_topic * n_strata + stratum
+    n_pooled, n_judged, n_relevant = (
+        np.bincount(place[(stratum >= 0) & of_kind], minlength=n_topics * n_strata).reshape(
+            n_topics, n_strata
+        )
+        for of_kind in (True, collection.judged, relevant)
+    )
+    if n_strata == 1 and as_trec_eval:
+        return infer_ap(state, n_relevant[:, 0].astype(np.int32))
+    at_rank = np.append(stratum, np.int32(-1))[top]
+    by_topic = [
+        infer_stratified_ap(state[:, t], at_rank[:, t], n_pooled[t], n_judged[t], n_relevant[t])
+        for t in range(n_topics)
+    ]
+    return np.stack(by_topic, axis=1)
+
+
+@register_estimator(
+    "inferred-ndcg",
+    label="inferred\nnDCG",
+    citations=("yilmaz-kanoulas-aslam-2008",),
+    needs_sample=True,
+)
+@dataclass(frozen=True, kw_only=True)
+class InferredNDCG(SampledCorrection):
+    """Discounted gain by the mean of the sample in each stratum, over that of an inferred ideal ranking.
+
+    The gain is Σ N(h) · mean discounted gain of the judged documents, over strata h, of the run's top n,
+    which has N(h) documents of h. The ideal ranking has the estimated numbers of documents of each level,
+    rounded. As NIST's sample_eval, whose infNDCG is nDCG@1000 here. Documents outside the strata count as not
+    relevant, other judgments once; see `InferredAP`.
+
+    Defined for nDCG over the ideal ranking of completed judgments. Values of single topics may lie outside
+    the bounds, even above 1. Both estimands coincide.
+    """
+
+    @property
+    def family(self) -> type[NDCG]:
+        """NDCG."""
+        return NDCG
+
+    def of_sample(self, collection: Collection, sample: Sample) -> Callable[[Bounds], FloatArray] | str:
+        """Values from one search for strata."""
+        stratum = strata_with_others(collection, sample)
+        return NO_STRATA if stratum is None else functools.partial(_inferred_ndcg, collection, stratum)
+
+
+def _inferred_ndcg(collection: Collection, stratum: IntArray, bounds: Bounds) -> FloatArray:
+    """Values from the stratum of each pair, −1 outside of all; shape (run, topic)."""
+    measure = bounds.measure
+    assert isinstance(measure, NDCG)  # for the type checker: the base has checked
+    n_strata, judged = int(stratum.max()) + 1, collection.judged
+    gain = np.where(judged, measure.gains(np.maximum(collection.relevance, 0)), 0.0)
+    top = collection.document[collection.run_index(bounds.run_ids), :, : measure.cutoff]
+    shape = *top.shape[:2], n_strata
+    run, topic, rank = np.nonzero(np.append(stratum >= 0, False)[top])
+    pair = top[run, topic, rank]
+    place = (run * shape[1] + topic) * n_strata + stratum[pair]
+
+    def by_stratum(values: FloatArray) -> FloatArray:
+        return np.bincount(place, values, int(np.prod(shape))).reshape(shape)
+
+    n_judged = by_stratum(judged[pair].astype(float))
+    mean = by_stratum(gain[pair] * measure.weights()[rank]) / np.maximum(n_judged, 1)
+    gained = (by_stratum(np.ones(len(pair))) * mean).sum(axis=2)
+    ideal = _ideal_gains(collection, stratum, measure)
+    return np.where(ideal > 0, gained / np.where(ideal > 0, ideal, 1), 0.0)
+
+
+def _ideal_gains(collection: Collection, stratum: IntArray, measure: NDCG) -> FloatArray:
+    """Discounted gain of the ranking of the estimated number of documents of each level, shape (topic,)."""
+    n_topics, n_strata = len(collection.query_ids), int(stratum.max()) + 1
+    inside = stratum >= 0
+    place = collection.pair_topic * n_strata + stratum
+
+    def count(mask: npt.NDArray[np.bool_]) -> FloatArray:
+        n = np.bincount(place[mask], minlength=n_topics * n_strata)
+        return n.reshape(n_topics, n_strata).astype(float)
+
+    rate = count(inside) / np.maximum(count(inside & collection.judged), 1)
+    discounted = np.append(0.0, np.cumsum(measure.weights()))
+    ideal, end = np.zeros(n_topics), np.zeros(n_topics, dtype=np.int64)
+    levels = (0, *collection.levels)
+    at = place_of_level(collection.relevance, levels)
+    for k in range(len(levels) - 1, 0, -1):
+        n = (rate * count(inside & (at == k))).sum(axis=1)
+        start, end = end, np.minimum(end + np.floor(n + 0.5).astype(np.int64), measure.cutoff)
+        ideal += measure.gains(np.array([levels[k]]))[0] * (discounted[end] - discounted[start])
+    return ideal
