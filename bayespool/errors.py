@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "WorkerError",
     "did_you_mean",
     "known_names",
+    "renamed_names",
     "warn_caller",
 ]
 
@@ -229,3 +230,33 @@ def known_names(name: object, known: Iterable[object], *, before: str = "known: 
     names = [str(known_name) for known_name in known]
     question = did_you_mean(name, names)
     return f"{question} {before}{', '.join(names)}".lstrip()
+
+
+def renamed_names(
+    module: str, names: Mapping[str, str], others: Callable[[str], object] | None = None
+) -> Callable[[str], object]:
+    """Return a module's ``__getattr__`` that gives renamed names under their old ones, with a warning.
+
+    Old names last for one version. A room writes below its imports
+    ``__getattr__ = renamed_names(__name__, {"old": "new"})``; one that loads lazily hands over the
+    ``__getattr__`` of lazy_loader as `others`.
+
+    Parameters
+    ----------
+    module : str
+        ``__name__`` of the module.
+    names : Mapping of str to str
+        Old name → new name.
+    others : callable, optional
+        The module's own ``__getattr__``, for names that were not renamed.
+    """
+
+    def __getattr__(name: str) -> object:
+        if name in names:
+            warn_caller(f"{module}.{name} is now {module}.{names[name]}", FutureWarning)
+            return getattr(sys.modules[module], names[name])
+        if others is not None:
+            return others(name)
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+
+    return __getattr__

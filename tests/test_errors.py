@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import sys
+import types
 import warnings
 from collections.abc import Callable
 from functools import cached_property
@@ -34,6 +36,7 @@ from bayespool.errors import (
     InputWarning,
     did_you_mean,
     known_names,
+    renamed_names,
     warn_caller,
 )
 from bayespool.pooling import parse_strategy
@@ -162,3 +165,14 @@ MEANT: dict[str, Callable[[], object]] = {
 def test_error_asks_what_was_meant() -> None:
     for meant, call in MEANT.items():
         assert f"did you mean {meant!r}?" in str(refused(call)), meant
+
+
+def test_a_renamed_name_keeps_its_old_one_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType("own_module")
+    monkeypatch.setitem(sys.modules, "own_module", module)
+    vars(module).update(new=3, __getattr__=renamed_names("own_module", {"old": "new"}))
+    with pytest.warns(FutureWarning, match=r"own_module.old is now own_module.new") as caught:
+        assert module.old == 3
+    assert caught[0].filename == __file__
+    with pytest.raises(AttributeError, match="has no attribute 'other'"):
+        _ = module.other
