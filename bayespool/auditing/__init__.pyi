@@ -7,6 +7,7 @@ from .sequences import (
     confidence_sequence as confidence_sequence,
     walk as walk,
 )
-from .starting import AuditSettings as AuditSettings, audit as audit
+from .settings import AuditSettings as AuditSettings
+from .starting import audit as audit
 from .tables import foretell as foretell
 from .urns import Urn as Urn

@@ -3,55 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayespool.auditing.auditing import Audit
 from bayespool.auditing.leaders import LeaderAudit
+from bayespool.auditing.settings import AuditSettings
 from bayespool.auditing.urns import find_urn, find_urns
 from bayespool.collection import Collection
 from bayespool.collection.contents import warn_of_no_pool
 from bayespool.errors import InputError
 from bayespool.measures.normalized import with_ideal
-from bayespool.options import describe_estimator, option, takes
+from bayespool.options import describe_estimator, takes
 from bayespool.scoring.scoring import expect_collection, find_suited_targets, pool_metadata
-from bayespool.scoring.settings import CI_PROB, IDEAL, ONE_MEASURE, POSTERIOR, Ideal, TargetSettings
 
 if TYPE_CHECKING:
-    from bayespool.measures import Measure
-    from bayespool.posterior import PosteriorEstimator
-
-
-@dataclass(frozen=True, kw_only=True)
-class AuditSettings(TargetSettings):
-    """Settings for `bayespool.audit`."""
-
-    measures: Measure = option("P@10", ONE_MEASURE)
-    budget: int = option(
-        50,
-        "Documents to draw, besides those that are judged; in a later round by default as many as before.",
-        least=1,
-    )
-    ideal: Ideal | None = option(
-        None, IDEAL, details=f"{IDEAL.details} Default: own for a run, shared for a difference."
-    )
-    until: float | None = option(
-        None,
-        "Stop when the interval is at most this wide: nothing more is drawn then.",
-        above=0,
-    )
-    estimator: PosteriorEstimator = option("posterior-combined", POSTERIOR)
-    ci_prob: float = option(0.95, CI_PROB, details="The guaranteed one holds at all times at once.")
-
-    def __post_init__(self) -> None:
-        from bayespool.auditing.urns import check_auditable
-        from bayespool.scoring.estimators import posterior_of
-
-        super().__post_init__()
-        check_auditable(self.measures)
-        self._hold("estimator", posterior_of(self.estimator, self, **self.of_targets()))
+    pass
 
 
 @takes(AuditSettings)

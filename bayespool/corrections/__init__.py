@@ -30,22 +30,10 @@ from bayespool.corrections.froebe import FroebeBootstrap
 from bayespool.corrections.lu_moffat_culpepper import LuMoffatCulpepper
 
 # isort: split
-from bayespool.corrections.random_samples import HorvitzThompson
+from bayespool.corrections.random_samples import HorvitzThompson, InferredAP, InferredNDCG, StatAP
 
 # isort: split
-from bayespool.corrections.random_samples import InferredAP
-
-# isort: split
-from bayespool.corrections.random_samples import InferredNDCG
-
-# isort: split
-from bayespool.corrections.random_samples import StatAP
-
-# isort: split
-from bayespool.corrections.labels import JudgeFilled
-
-# isort: split
-from bayespool.corrections.labels import JudgeRates
+from bayespool.corrections.labels import JudgeFilled, JudgeRates
 
 # isort: split
 from bayespool.corrections.angelopoulos import PredictionPowered

@@ -1,7 +1,13 @@
 """Pooling strategies: which documents of the contributing runs are judged."""
 
-from bayespool.pooling.bandits import EpsilonGreedy, Hedge, MaxMean, MoveToFront, Thompson, Ucb1Tuned
+# the order of registration is that of lists
 from bayespool.pooling.by_rank import RRF, Depth, DiscountedGain, Take
+
+# isort: split
+from bayespool.pooling.sampling import ActiveSampling, Sampling, Stratified, Uniform
+
+# isort: split
+from bayespool.pooling.bandits import EpsilonGreedy, Hedge, MaxMean, MoveToFront, Thompson, Ucb1Tuned
 from bayespool.pooling.choosing import (
     Chosen,
     Contributions,
@@ -24,7 +30,6 @@ from bayespool.pooling.loading import read_collection, read_contributors
 from bayespool.pooling.pools import PoolPlan, StrategyPool, pool_of_strategy
 from bayespool.pooling.rank_biased import RBPA, RBPB, RBPC
 from bayespool.pooling.registry import STRATEGIES, parse_strategy, register_strategy
-from bayespool.pooling.sampling import ActiveSampling, Sampling, Stratified, Uniform
 from bayespool.pooling.stopping import (
     STOPPING_RULES,
     LeastYield,

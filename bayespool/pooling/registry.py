@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from bayespool.errors import InputError, known_names
-from bayespool.names import description_of, name_in, settings_in
+from bayespool.names import description_of, leading_name, settings_in
 from bayespool.pooling.strategy import Strategy
 from bayespool.tables.citations import citation_names
 
@@ -146,7 +146,7 @@ def parse_strategy(text: str | Strategy) -> Strategy:
         return text
     if not isinstance(text, str):
         raise InputError(f"{text!r} is neither the name of a strategy nor one")
-    name = name_in(text).lower()
+    name = leading_name(text).lower()
     if name not in STRATEGIES:
         raise InputError(f"no strategy {name!r}", hint=known_names(name, sorted(STRATEGIES)))
     make = STRATEGIES[name].make

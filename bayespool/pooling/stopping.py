@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import BoolArray
 from bayespool.errors import InputError, known_names
-from bayespool.names import name_in, settings_in
+from bayespool.names import leading_name, settings_in
 
 WINDOW = 50
 """Documents judged last whose share of relevant ones stands for those still to come."""
@@ -142,9 +142,9 @@ def parse_stopping_rule(text: object) -> StoppingRule:
     """
     if isinstance(text, StoppingRule):
         return text
-    if not isinstance(text, str) or name_in(text) not in STOPPING_RULES:
+    if not isinstance(text, str) or leading_name(text) not in STOPPING_RULES:
         raise InputError(f"no stopping rule {text!r}", hint=known_names(text, STOPPING_RULES))
-    make = STOPPING_RULES[name_in(text)]
+    make = STOPPING_RULES[leading_name(text)]
     return make(**settings_in(text, "stopping rule", make))
 
 
