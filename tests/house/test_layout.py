@@ -18,11 +18,9 @@ FILES, TEST_FILES = sorted(PACKAGE.rglob("*.py")), sorted(TESTS.rglob("test_*.py
 TESTED_IN = {
     "__main__": "cli/test_messages",
     "arrays": "whole/test_typing",
-    "auditing/certificates": "auditing/test_auditing",
-    "auditing/leaders": "auditing/test_auditing",
+    "auditing/differences": "auditing/test_auditing auditing/test_urns",
     "auditing/sequences": "auditing/test_urns",
     "auditing/starting": "auditing/test_auditing test_options",
-    "auditing/tables": "auditing/test_auditing auditing/test_urns",
     "cli/help": "cli/test_parameters",
     "cli/options": "cli/test_refusals",
     "collection/encoding": "collection/test_readers",
