@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import FloatArray, IndexArray, IntArray
+from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.rankings import ranked
 from bayespool.evidence.composition import composition_effects
@@ -57,9 +57,9 @@ class DocumentContext:
     """
 
     collection: Collection
-    run: npt.NDArray[np.intp]
-    topic: npt.NDArray[np.intp]
-    rank: npt.NDArray[np.intp]
+    run: OrderArray
+    topic: OrderArray
+    rank: OrderArray
     pair: IntArray
     depth: int
     rel: int
@@ -67,12 +67,12 @@ class DocumentContext:
     cutoff: int
 
     @cached_property
-    def runs(self) -> npt.NDArray[np.intp]:
+    def runs(self) -> OrderArray:
         """The runs that retrieved any of the documents, each once."""
         return np.unique(self.run)
 
     @cached_property
-    def row(self) -> npt.NDArray[np.intp]:
+    def row(self) -> OrderArray:
         """Position in ``runs`` of each document's run, shape (document,)."""
         return np.searchsorted(self.runs, self.run)
 
@@ -89,15 +89,15 @@ class DocumentContext:
         return np.pad(state, ((0, 0), (0, 0), (0, lacking)), constant_values=np.int8(MISSING))
 
     @cached_property
-    def relevant(self) -> npt.NDArray[np.bool_]:
+    def relevant(self) -> BoolArray:
         """Where ``state`` is relevant, shape (run, topic, rank)."""
-        mask: npt.NDArray[np.bool_] = self.state == RELEVANT
+        mask: BoolArray = self.state == RELEVANT
         return mask
 
     @cached_property
-    def nonrelevant(self) -> npt.NDArray[np.bool_]:
+    def nonrelevant(self) -> BoolArray:
         """Where ``state`` is nonrelevant, shape (run, topic, rank)."""
-        mask: npt.NDArray[np.bool_] = self.state == NONRELEVANT
+        mask: BoolArray = self.state == NONRELEVANT
         return mask
 
     @cached_property
@@ -192,6 +192,6 @@ class DocumentContext:
         return delta_precision, delta_antiprecision
 
 
-def _count(mask: npt.NDArray[np.bool_]) -> IndexArray:
+def _count(mask: BoolArray) -> IndexArray:
     """Number of true values along the last axis."""
     return np.asarray(mask.sum(axis=-1))

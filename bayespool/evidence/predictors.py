@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import FloatArray, IndexArray
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.context import DocumentContext
 
@@ -65,7 +64,7 @@ class Predictor:
 _HALF_WEIGHT_DISTANCE = 5.0  # ranks to a judged neighbor that counts half
 
 
-def _log_odds(n: npt.NDArray[np.int64], n_other: npt.NDArray[np.int64]) -> FloatArray:
+def _log_odds(n: IndexArray, n_other: IndexArray) -> FloatArray:
     """Log odds of one category versus another, with ½ added to each count."""
     return np.log((n + 0.5) / (n_other + 0.5))
 

@@ -223,11 +223,7 @@ def read_collection(
         random_seed=pool_seed,
     )
     reading = Reading(
-        id_from=run_id,
-        strict=strict,
-        ranks=order == "rank",
-        max_file_size=max_file_size,
-        progress=progress,
+        id_from=run_id, strict=strict, ranks=order == "rank", max_file_size=max_file_size, progress=progress
     )
     judgments, topic_note = with_topics(qrels_of(qrels, reading=reading), topics, runs, reading=reading)
     encoding = encoding_of(
@@ -321,11 +317,7 @@ def read_contributors(
         Unusable input; the message names file, line and reason.
     """
     reading = Reading(
-        id_from=run_id,
-        strict=strict,
-        ranks=order == "rank",
-        max_file_size=max_file_size,
-        progress=progress,
+        id_from=run_id, strict=strict, ranks=order == "rank", max_file_size=max_file_size, progress=progress
     )
     (read,) = runs_of(runs, reading=reading)
     run_ids = [run.run_id for run in read]

@@ -48,11 +48,7 @@ _RESERVED = ("all", "paper")  # each is several strategies
 
 
 def register_strategy(
-    name: str,
-    *,
-    description: str | None = None,
-    source: str | None = None,
-    citations: tuple[str, ...] = (),
+    name: str, *, description: str | None = None, source: str | None = None, citations: tuple[str, ...] = ()
 ) -> Callable[[Class], Class]:
     """Class decorator that registers a strategy under a name, which becomes the class's ``name``.
 

@@ -9,9 +9,8 @@ from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import BoolArray
+from bayespool.arrays import BoolArray, FloatArray, IndexArray, LevelArray
 from bayespool.errors import InputError, known_names
 from bayespool.names import name_in, settings_in
 
@@ -92,7 +91,7 @@ STOPPING_RULES: Mapping[str, type[StoppingRule]] = MappingProxyType(
 """Stopping rules by name."""
 
 
-def estimated_recall(relevant: BoolArray, n_documents: int, window: int = WINDOW) -> npt.NDArray[np.float64]:
+def estimated_recall(relevant: BoolArray, n_documents: int, window: int = WINDOW) -> FloatArray:
     """Estimated recall after each judgment, shape (judged,): found / (found + expected among the rest).
 
     The rest is expected to hold as large a share of relevant documents as those judged last. As the yield of
@@ -115,7 +114,7 @@ def estimated_recall(relevant: BoolArray, n_documents: int, window: int = WINDOW
     return np.asarray(np.where(n_relevant > 0, recall, np.nan))
 
 
-def stops_at(rule: StoppingRule, relevance: npt.NDArray[np.int16], n_documents: int, rel: int = 1) -> int:
+def stops_at(rule: StoppingRule, relevance: LevelArray, n_documents: int, rel: int = 1) -> int:
     """Number of documents of a topic to judge under a rule, from their relevance in the order of judging.
 
     A document without a judgment (negative relevance) ends what the rule knows: judging goes on to the last.
@@ -154,7 +153,7 @@ def stopping_text(rule: StoppingRule) -> str:
     return f"{rule.name}({settings})"
 
 
-def _of_last(relevant: BoolArray, n: int) -> npt.NDArray[np.int64]:
+def _of_last(relevant: BoolArray, n: int) -> IndexArray:
     """Relevant documents among the last n judged, −1 before there are so many; shape (judged,)."""
     total = np.append(0, np.cumsum(relevant, dtype=np.int64))
     of_last = np.full(len(relevant), -1, dtype=np.int64)
