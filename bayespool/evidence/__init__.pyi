@@ -11,7 +11,6 @@ from .composition import (
     composition_effects as composition_effects,
     run_overlap as run_overlap,
 )
-from .context import DocumentContext as DocumentContext
 from .held_out import HeldOutCounts as HeldOutCounts, held_out_counts as held_out_counts
 from .ideals import (
     MISSING as MISSING,
@@ -40,6 +39,7 @@ from .predictor_table import (
 from .predictors import (
     COMPOSITION_PREDICTORS as COMPOSITION_PREDICTORS,
     PREDICTORS as PREDICTORS,
+    DocumentContext as DocumentContext,
     Predictor as Predictor,
     register_predictor as register_predictor,
 )

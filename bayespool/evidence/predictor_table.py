@@ -12,9 +12,8 @@ import pyarrow as pa
 from bayespool.arrays import FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.errors import InputError, known_names
-from bayespool.evidence.context import DocumentContext
 from bayespool.evidence.held_out import held_out_documents
-from bayespool.evidence.predictors import PREDICTORS, evidence_predictors
+from bayespool.evidence.predictors import PREDICTORS, DocumentContext, evidence_predictors
 from bayespool.evidence.predictors_of_labels import label_columns, label_predictors
 from bayespool.randomness import document_keys
 

@@ -13,7 +13,6 @@ from scipy.special import expit, logit
 
 from bayespool.arrays import BoolArray, FloatArray, OrderArray
 from bayespool.collection import Collection, Judge
-from bayespool.evidence.context import DocumentContext
 from bayespool.evidence.ideals import UNJUDGED_STATE
 from bayespool.evidence.labels import (
     GradeCounts,
@@ -23,7 +22,7 @@ from bayespool.evidence.labels import (
     submitters,
     topic_grades,
 )
-from bayespool.evidence.predictors import Predictor
+from bayespool.evidence.predictors import DocumentContext, Predictor
 from bayespool.randomness import key_of, normals
 
 _TRANSFER_SD = 0.5  # of a grade's log odds ratio between hidden and other judged documents

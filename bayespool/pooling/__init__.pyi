@@ -22,7 +22,6 @@ from .choosing import (
     order_of_topic as order_of_topic,
     qrels_of_choice as qrels_of_choice,
 )
-from .collection_files import read_collections as read_collections
 from .discovery import (
     PoolReport as PoolReport,
     describe_pool as describe_pool,
@@ -38,29 +37,31 @@ from .fusion import (
     CombSum as CombSum,
     Condorcet as Condorcet,
 )
-from .loading import read_collection as read_collection, read_contributors as read_contributors
+from .loading import (
+    read_collection as read_collection,
+    read_collections as read_collections,
+    read_contributors as read_contributors,
+)
 from .pools import PoolPlan as PoolPlan, StrategyPool as StrategyPool, pool_of_strategy as pool_of_strategy
 from .rank_biased import RBPA as RBPA, RBPB as RBPB, RBPC as RBPC
 from .registry import (
-    STRATEGIES as STRATEGIES,
-    parse_strategy as parse_strategy,
-    register_strategy as register_strategy,
-)
-from .sampling import (
-    ActiveSampling as ActiveSampling,
-    Sampling as Sampling,
-    Stratified as Stratified,
-    Uniform as Uniform,
-)
-from .stopping import (
     STOPPING_RULES as STOPPING_RULES,
+    STRATEGIES as STRATEGIES,
     LeastYield as LeastYield,
     NonrelevantRun as NonrelevantRun,
     StoppingRule as StoppingRule,
     TargetRecall as TargetRecall,
     estimated_recall as estimated_recall,
     parse_stopping_rule as parse_stopping_rule,
+    parse_strategy as parse_strategy,
+    register_strategy as register_strategy,
     stops_at as stops_at,
+)
+from .sampling import (
+    ActiveSampling as ActiveSampling,
+    Sampling as Sampling,
+    Stratified as Stratified,
+    Uniform as Uniform,
 )
 from .strategy import (
     Adaptive as Adaptive,

@@ -14,9 +14,8 @@ from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, LevelA
 from bayespool.collection import Collection, Qrels
 from bayespool.collection.rankings import within
 from bayespool.errors import InputError
-from bayespool.pooling.registry import parse_strategy
+from bayespool.pooling.registry import StoppingRule, parse_stopping_rule, parse_strategy, stops_at
 from bayespool.pooling.sampling import Sampling
-from bayespool.pooling.stopping import StoppingRule, parse_stopping_rule, stops_at
 from bayespool.pooling.strategy import FixedOrder, Strategy, TopicRankings, retrieved_by
 from bayespool.randomness import key_of
 
