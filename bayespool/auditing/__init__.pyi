@@ -1,6 +1,5 @@
 from .auditing import Audit as Audit
-from .certificates import read_audit as read_audit
-from .leaders import LeaderAudit as LeaderAudit
+from .differences import AuditedDifference as AuditedDifference, foretell as foretell
 from .sequences import (
     Walk as Walk,
     capital as capital,
@@ -8,6 +7,5 @@ from .sequences import (
     walk as walk,
 )
 from .settings import AuditSettings as AuditSettings
-from .starting import audit as audit
-from .tables import foretell as foretell
+from .starting import audit as audit, read_audit as read_audit
 from .urns import Urn as Urn

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import FloatArray, IntArray, LevelArray
+from bayespool.arrays import FloatArray, IntArray, LevelArray, OrderArray
 from bayespool.collection import Collection, Judge
 from bayespool.corrections.base import Corrected, PointCorrection, joined, not_defined
 from bayespool.corrections.expected import amounts_with_expected, gains_of_levels, values_of_expected
@@ -78,7 +78,7 @@ def judge_of(collection: Collection, name: str | None, method: str) -> Judge | N
     return next(iter(judges.values()), None)
 
 
-def hidden_documents(collection: Collection, depth: int) -> npt.NDArray[np.intp]:
+def hidden_documents(collection: Collection, depth: int) -> OrderArray:
     """Judged documents of one organization alone, ranked down to 30 or ``depth``, shape (document,)."""
     _, _, _, pair, _ = held_out_documents(collection, cutoff=max(depth, TOP_OF_LABELS))
     return np.asarray(pair, dtype=np.intp)

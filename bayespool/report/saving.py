@@ -6,13 +6,14 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 
 from bayespool import __version__, plots
 from bayespool.errors import OutputError
 from bayespool.report.provenance import with_provenance
+from bayespool.report.result import FigureFormat, Result
 from bayespool.tables import csv_text, json_text
 from bayespool.tables.files import (
     PathLike,
@@ -26,13 +27,6 @@ from bayespool.tables.files import (
     remove,
 )
 from bayespool.tables.markup import Arrangement
-
-if TYPE_CHECKING:
-    from bayespool.report.provenance import with_provenance
-from bayespool.report.result import FigureFormat, Result
-
-"""Key of the provenance in metadata."""
-
 
 TABLE_FORMATS = (".csv", ".json", ".parquet")
 PAPER_FORMATS = (".tex", ".md", ".html")
