@@ -31,7 +31,7 @@ TESTED_IN = {
     "collection/sources": "whole/test_in_memory collection/test_readers",
     "collection/topics": "collection/test_build",
     "collection/writers": "collection/test_lines",
-    "comparisons/comparison": "comparisons/test_comparing",
+    "comparisons/frames": "comparisons/test_comparing",
     "comparisons/outcomes": "comparisons/test_reversing comparisons/test_reversal_tables",
     "comparisons/settings": "test_options",
     "corrections/angelopoulos": "corrections/test_predictions_put_right",
