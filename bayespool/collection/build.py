@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypedDict, Unpack, get_args
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -229,30 +229,24 @@ def _sample(
     return Sample(inclusion, stratum, candidates, as_trec_eval=uniform)
 
 
-class Building(TypedDict, total=False):
-    """Arguments of `build_collection` that `unjudged_collection` passes on."""
-
-    organizations: Organizations | None
-    order: Order
-    negative: Negative
-    pooled_run_ids: Iterable[str]
-    pool_depth: int | Mapping[str, int]
-    given_run_ids: Sequence[str]
-    own_run_ids: Iterable[str]
-    scores: bool
-    exclude: Exclude | None
-    topics: Topics
-
-
-def unjudged_collection(runs: Sequence[Run], **building: Unpack[Building]) -> Collection:
+def unjudged_collection(
+    runs: Sequence[Run],
+    *,
+    organizations: Organizations | None = None,
+    order: Order = "score",
+    pooled_run_ids: Iterable[str] = (),
+    scores: bool = False,
+    exclude: Exclude | None = None,
+    topics: Topics = "qrels",
+) -> Collection:
     """Build a collection without judgments, such as for choosing a pool before assessors begin.
 
     Parameters
     ----------
     runs : sequence of Run
         Runs whose topics, all together, are the topics.
-    **building
-        Arguments of `build_collection`.
+    organizations, order, pooled_run_ids, scores, exclude, topics
+        As for `build_collection`.
 
     Raises
     ------
@@ -265,7 +259,7 @@ def unjudged_collection(runs: Sequence[Run], **building: Unpack[Building]) -> Co
     >>> unjudged_collection([run_from_frame({"q1": {"d1": 2.0, "d2": 1.0}}, "bm25")])
     <Collection: 1 run (0 pooled to depth 0), 1 organization, 1 topic, 0 judgments, 0 relevant>
     """
-    exclusion = exclusion_of(building.pop("exclude", None))
+    exclusion = exclusion_of(exclude)
     if exclusion is not None:
         runs = [exclusion.take_out(run) for run in runs]
     first: dict[str, str] = {}  # a document of each topic, since judgments define the topics
@@ -274,7 +268,15 @@ def unjudged_collection(runs: Sequence[Run], **building: Unpack[Building]) -> Co
         codes, lines = np.unique(run.query_id.indices.to_numpy(), return_index=True)
         for code, line in zip(codes.tolist(), lines.tolist(), strict=True):
             first.setdefault(names[code], run.doc_id[line].as_py())
-    collection = build_collection(runs, qrels_from_frame({q: {d: 1} for q, d in first.items()}), **building)
+    collection = build_collection(
+        runs,
+        qrels_from_frame({q: {d: 1} for q, d in first.items()}),
+        organizations=organizations,
+        order=order,
+        pooled_run_ids=pooled_run_ids,
+        scores=scores,
+        topics=topics,
+    )
     unjudged = collection.without_judgments(np.ones(len(collection.relevance), dtype=bool))
     notes = unjudged.scope_notes + ((exclusion.note,) if exclusion is not None else ())
     return dataclasses.replace(unjudged, scope_notes=notes)

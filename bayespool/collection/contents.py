@@ -40,7 +40,7 @@ from bayespool.collection.records import (
     ReadOnlyArrays,
 )
 from bayespool.collection.samples import Sample
-from bayespool.collection.topics import StrangeTopics, strange_topic_note
+from bayespool.collection.scope import StrangeTopics, strange_topic_note
 from bayespool.errors import InputError, NoPoolWarning, SparseJudgmentsWarning, did_you_mean, warn_caller
 from bayespool.tables.formatting import counted
 

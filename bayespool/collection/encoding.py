@@ -23,8 +23,7 @@ from bayespool.collection.records import (
     RankConflict,
     Run,
 )
-from bayespool.collection.scope import Exclusion
-from bayespool.collection.topics import StrangeTopics, find_strange_topics, join_hint
+from bayespool.collection.scope import Exclusion, StrangeTopics, find_strange_topics, join_hint
 from bayespool.errors import InputError
 
 _TOP_RANKS = 10  # that warnings count apart

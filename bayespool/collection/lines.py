@@ -20,10 +20,7 @@ from bayespool.collection.files import MEMORY
 from bayespool.collection.records import Skipped
 from bayespool.errors import InputError
 
-_BLOCK_LINES = 1 << 13  # that stay in the processor's cache
-_N_BYTES = 16  # at the end of an id, in its fingerprint
-_LOW = np.array([2 ** (8 * min(n, 8)) - 1 for n in range(_N_BYTES + 1)], dtype="<u8")
-_HIGH = np.array([2 ** (8 * max(n - 8, 0)) - 1 for n in range(_N_BYTES + 1)], dtype="<u8")
+_LAST_BYTES = np.array([2**64 - 2 ** (64 - 8 * min(n, 8)) for n in range(17)], dtype="<u8")  # of a number
 _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 
 
@@ -52,25 +49,15 @@ def pair_codes(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> npt.NDAr
 
 
 def _fingerprints(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> npt.NDArray[np.uint64]:
-    """Hashes of the topic and the last bytes of the document id, shape (line,)."""
+    """Hashes of the topic and the last 16 bytes of the document id, shape (line,)."""
     _, ends, data = doc_id.buffers()
     offsets = np.frombuffer(ends, dtype=np.int32)[doc_id.offset : doc_id.offset + len(doc_id) + 1]
-    text = np.frombuffer(data, dtype=np.uint8)[offsets[0] : offsets[-1]]
-    words = np.concatenate([text, np.zeros(24 - len(text) % 8, dtype=np.uint8)]).view("<u8")
-    topic = query_id.indices.to_numpy().astype(np.uint64) * _SECOND
-    hashes = np.empty(len(topic), dtype=np.uint64)
-    for start in range(0, len(topic), _BLOCK_LINES):
-        block = slice(start, start + _BLOCK_LINES)
-        bounds = offsets[start : start + _BLOCK_LINES + 1].astype(np.int64) - offsets[0]
-        n = np.minimum(np.diff(bounds), _N_BYTES)
-        begin = bounds[1:] - n
-        word, shift = begin >> 3, ((begin & 7) << 3).view(np.uint64)
-        rest, middle = np.uint64(63) - shift, words[word + 1]  # 64 − shift in two steps: it may be 64
-        low = (words[word] >> shift | middle << rest << np.uint64(1)) & _LOW[n]
-        high = (middle >> shift | words[word + 2] << rest << np.uint64(1)) & _HIGH[n]
-        mixed = (low ^ topic[block]) * _FIRST
-        hashes[block] = (mixed ^ mixed >> np.uint64(32) ^ high) * _SECOND
-    return hashes
+    text = np.concatenate([np.zeros(16, dtype=np.uint8), np.frombuffer(data, dtype=np.uint8)])
+    eight = np.ndarray(len(text) - 7, dtype="<u8", buffer=text, strides=(1,))  # bytes from each place on
+    end, n = offsets[1:] + 8, np.minimum(np.diff(offsets), 16)
+    low, high = eight[end] & _LAST_BYTES[n], eight[end - 8] & _LAST_BYTES[np.maximum(n - 8, 0)]
+    mixed = (low ^ query_id.indices.to_numpy().astype(np.uint64) * _SECOND) * _FIRST
+    return np.asarray((mixed ^ mixed >> np.uint64(32) ^ high) * _SECOND)
 
 
 _BLANKS_TO_SPACE = bytes.maketrans(b"\t\v\f", b"   ")
