@@ -106,13 +106,7 @@ Source = PathLike | Iterable[PathLike]
 
 _BOM = b"\xef\xbb\xbf"
 _MIB = 1 << 20
-_KINDS = (
-    (stat.S_ISDIR, "a folder", "name a file inside it"),
-    (stat.S_ISFIFO, "a pipe", "write what comes out of it into a file first"),
-    (stat.S_ISSOCK, "a socket", "write what comes out of it into a file first"),
-    (stat.S_ISCHR, "a device", "write what comes out of it into a file first"),
-    (stat.S_ISBLK, "a device", "write what comes out of it into a file first"),
-)
+_KINDS = {stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device"}
 
 
 def find_files(source: Source) -> tuple[Path, ...]:
@@ -148,10 +142,8 @@ def _files_at(path: Path) -> list[Path]:
         if files:
             return files
         raise InputError("no file matches this pattern", path=path, hint=_HIDDEN_HINT)
-    hint = "check the path" + (
-        "; --unpool scores a run of the pool by its name" if path.name == str(path) else ""
-    )
-    raise InputError("no such file or folder", path=path, hint=hint)
+    of_pool = "; --unpool scores a run of the pool by its name" if path.name == str(path) else ""
+    raise InputError("no such file or folder", path=path, hint=f"check the path{of_pool}")
 
 
 def read_bytes(path: Path, *, max_size: int = MAX_FILE_SIZE, tables: bool = False) -> bytes:
@@ -190,9 +182,11 @@ def _stdin(max_size: int) -> bytes:
 def _bytes_at(path: Path, max_size: int) -> bytes:
     try:
         status = path.stat()
-        for is_kind, name, hint in _KINDS:
-            if is_kind(status.st_mode):
-                raise InputError(f"is {name} where a file is expected", path=path, hint=hint)
+        if stat.S_ISDIR(status.st_mode):
+            raise InputError("is a folder where a file is expected", path=path, hint="name a file inside it")
+        if kind := _KINDS.get(stat.S_IFMT(status.st_mode)):
+            hint = "write what comes out of it into a file first"
+            raise InputError(f"is a {kind} where a file is expected", path=path, hint=hint)
         if status.st_size > max_size * _MIB:
             raise _too_large(path, max_size)
         return path.read_bytes()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.csv
 
+from bayespool.arrays import FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection.files import MEMORY
 from bayespool.collection.records import Skipped
 from bayespool.errors import InputError
@@ -24,7 +25,7 @@ _LAST_BYTES = np.array([2**64 - 2 ** (64 - 8 * min(n, 8)) for n in range(17)], d
 _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 
 
-def repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> npt.NDArray[np.intp]:
+def repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> OrderArray:
     """Positions of entries whose (topic, document) occurred before, ascending; both arrays without nulls."""
     in_order = np.sort(_fingerprints(query_id, doc_id))
     if not (in_order[1:] == in_order[:-1]).any():
@@ -34,15 +35,10 @@ def repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> npt.NDArray
     return np.sort(order[1:][np.diff(codes[order]) == 0])
 
 
-def has_repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> bool:
-    """Whether a (topic, document) occurs twice."""
-    return repeats(query_id, doc_id).size > 0
-
-
-def pair_codes(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> npt.NDArray[np.int64]:
+def pair_codes(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> IndexArray:
     """Integer codes of (topic, document), shape (line,), equal for equal pairs."""
     documents = doc_id.dictionary_encode()
-    codes: npt.NDArray[np.int64] = query_id.indices.to_numpy().astype(np.int64)
+    codes: IndexArray = query_id.indices.to_numpy().astype(np.int64)
     codes *= len(documents.dictionary)
     codes += documents.indices.to_numpy()
     return codes
@@ -86,7 +82,6 @@ class FileLayout:
 
     name: str  # of the kind of file, in messages
     columns: tuple[str, ...]  # in the order of the file; query_id and doc_id are always read
-    width: str  # number of columns in words
     integer: str | None  # column read as integers (rank, relevance)
     needs_integer: bool  # whether a value that is no integer is a bad line; otherwise the column is left out
     bounds: tuple[int, int]  # smallest and largest integer accepted
@@ -95,6 +90,12 @@ class FileLayout:
     apart: str  # column by which the lines of one document may be of several runs or subtopics
     keep: str  # which of several lines about one document strict=False keeps
 
+    @property
+    def width(self) -> str:
+        """Number of columns in words."""
+        n = len(self.columns)
+        return ("two", "three", "four", "five", "six")[n - 2] if 2 <= n <= 6 else str(n)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
@@ -102,8 +103,8 @@ class Lines:
 
     query_id: pa.DictionaryArray
     doc_id: pa.StringArray
-    real: npt.NDArray[np.float64] | None
-    integer: npt.NDArray[np.int32] | None
+    real: FloatArray | None
+    integer: IntArray | None
     tags: tuple[str, ...]
     skipped: tuple[Skipped, ...] = ()
     comments: tuple[str, ...] = ()  # lines that begin with #, without it
@@ -112,7 +113,6 @@ class Lines:
 QRELS = FileLayout(
     name="a qrels file",
     columns=("query_id", "iteration", "doc_id", "relevance"),
-    width="four",
     integer="relevance",
     needs_integer=True,
     bounds=(-(2**15), 2**15 - 1),
@@ -136,7 +136,6 @@ def run_layout(*, ranks: bool, tag: bool) -> FileLayout:
     return FileLayout(
         name="a run file",
         columns=("query_id", "iteration", "doc_id", "rank", "score", "tag"),
-        width="six",
         integer="rank",
         needs_integer=ranks,
         bounds=(-(2**31), 2**31 - 1),
@@ -188,7 +187,7 @@ def parse_fast(text: bytes, layout: FileLayout) -> Lines | None:
         return None
     if real is not None and np.isnan(real).any():
         return None
-    if has_repeats(query_id, doc_id):
+    if repeats(query_id, doc_id).size:
         return None
     return Lines(query_id, doc_id, real, integer, tags)
 
@@ -229,7 +228,7 @@ def _one_chunk(table: pa.Table, name: str) -> pa.Array:
     return column.unify_dictionaries(MEMORY).combine_chunks(MEMORY)
 
 
-def _integers(column: pa.DictionaryArray, layout: FileLayout) -> npt.NDArray[np.int32] | None:
+def _integers(column: pa.DictionaryArray, layout: FileLayout) -> IntArray | None:
     try:
         values = [_integer(value.encode(), layout) for value in column.dictionary.to_pylist()]
     except BadLine:
@@ -251,11 +250,6 @@ def numbered_lines(text: bytes, path: Path, layout: FileLayout) -> Iterator[tupl
             raise InputError(reason, path=path, line=number, hint=f"{layout.name} has short lines")
         if (bare := line.lstrip()) and not bare.startswith(b"#"):
             yield number, line
-
-
-def rows_of_words(text: bytes, path: Path, layout: FileLayout) -> Iterator[Row]:
-    """Rows of a text whose columns white space separates."""
-    return ((number, line.split()) for number, line in numbered_lines(text, path, layout))
 
 
 def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool) -> Lines:
@@ -321,7 +315,9 @@ def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool
         if apart_place is not None:
             apart_codes.append(apart.setdefault(fields[apart_place], len(apart)))
 
-    query_id, doc_id = _symbols(query_codes, queries), _text(documents)
+    names = pa.array([name.decode() for name in queries], pa.string())
+    query_id = pa.DictionaryArray.from_arrays(pa.array(np.array(query_codes, dtype=np.int32)), names)
+    doc_id = pa.array(documents, pa.binary()).cast(pa.string())
     again = repeats(query_id, doc_id)
     if again.size:
         entry, first, is_apart = _first_repeated(again, query_id, doc_id, apart_codes)
@@ -368,10 +364,7 @@ def _columns_hint(bad: BadLine | None, layout: FileLayout) -> str:
 
 
 def _first_repeated(
-    again: npt.NDArray[np.intp],
-    query_id: pa.DictionaryArray,
-    doc_id: pa.StringArray,
-    apart_codes: array[int],
+    again: OrderArray, query_id: pa.DictionaryArray, doc_id: pa.StringArray, apart_codes: array[int]
 ) -> tuple[int, int, bool]:
     """A repeated entry, the first entry of its document, and whether these two differ in `FileLayout.apart`.
 
@@ -380,30 +373,19 @@ def _first_repeated(
     codes = pair_codes(query_id, doc_id)
     _, firsts, inverse = np.unique(codes, return_index=True, return_inverse=True)
     first = firsts[inverse[again]]
-    chosen, is_apart = 0, False
-    if len(apart_codes):
-        values = np.array(apart_codes)
-        if (differs := values[again] != values[first]).any():
-            chosen, is_apart = int(differs.argmax()), True
-    return int(again[chosen]), int(first[chosen]), is_apart
-
-
-def _symbols(codes: array[int], values: dict[bytes, int]) -> pa.DictionaryArray:
-    names = pa.array([value.decode() for value in values], pa.string())
-    return pa.DictionaryArray.from_arrays(pa.array(np.array(codes, dtype=np.int32)), names)
-
-
-def _text(values: Sequence[bytes]) -> pa.StringArray:
-    return pa.array(values, pa.binary()).cast(pa.string())
+    values = np.array(apart_codes) if len(apart_codes) else np.zeros(len(codes))
+    differs = values[again] != values[first]
+    place = int(differs.argmax())
+    return int(again[place]), int(first[place]), bool(differs[place])
 
 
 def _best_of_each(
     query_id: pa.DictionaryArray,
     doc_id: pa.StringArray,
-    reals: npt.NDArray[np.float64],
-    integers: npt.NDArray[np.int32],
+    reals: FloatArray,
+    integers: IntArray,
     layout: FileLayout,
-) -> npt.NDArray[np.intp]:
+) -> OrderArray:
     """Entries to keep, ascending, one per (topic, document): `FileLayout.keep`, the first of equals."""
     codes, place = pair_codes(query_id, doc_id), np.arange(len(doc_id))
     if layout.integer == "rank" and layout.needs_integer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import os
 import re
@@ -14,7 +15,6 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import pyarrow as pa
 
 from bayespool.collection.files import (
     N_THREADS,
@@ -28,7 +28,7 @@ from bayespool.collection.files import (
 )
 from bayespool.collection.formats import lines_of_bytes, read_lines
 from bayespool.collection.lines import LABELS, NO_LABEL, QRELS, run_layout
-from bayespool.collection.records import Labels, Qrels, Run, Skipped, without_failures
+from bayespool.collection.records import Labels, Qrels, Run, Skipped
 from bayespool.collection.samples import sampled_qrels
 from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.options import MAX_FILE_SIZE
@@ -332,14 +332,12 @@ def read_labels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX
     path = Path(path)
     lines = read_lines(path, LABELS, strict=strict, max_size=max_file_size)
     assert lines.real is not None  # for the type checker: the layout has such a column
-    query_id, doc_id, label, skipped = lines.query_id, lines.doc_id, lines.real, lines.skipped
-    is_label = without_failures(label)
-    if not is_label.all():
-        mask = pa.array(is_label)
-        query_id, doc_id, label = query_id.filter(mask), doc_id.filter(mask), label[is_label]
-        skipped = (*skipped, Skipped(path, NO_LABEL, int((~is_label).sum()), int(is_label.argmin()) + 1))
-    _warn(skipped)
-    return Labels(query_id=query_id, doc_id=doc_id, label=label, path=path, skipped=skipped)
+    labels = Labels(lines.query_id, lines.doc_id, lines.real, path, lines.skipped).without_failures()
+    if n_failed := len(lines.real) - len(labels.label):
+        failures = Skipped(path, NO_LABEL, n_failed, int((lines.real < 0).argmax()) + 1)
+        labels = dataclasses.replace(labels, skipped=(*labels.skipped, failures))
+    _warn(labels.skipped)
+    return labels
 
 
 def read_organizations(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dict[str, str]:

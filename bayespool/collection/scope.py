@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bayespool.arrays import BoolArray, OrderArray
 from bayespool.collection.files import read_text
 from bayespool.collection.frames import qrels_from_frame
 from bayespool.collection.readers import Reading
@@ -57,7 +57,7 @@ class Exclusion:
             )
         return of_lines(source, np.flatnonzero(~gone))
 
-    def _are_excluded(self, source: Run | Qrels) -> npt.NDArray[np.bool_]:
+    def _are_excluded(self, source: Run | Qrels) -> BoolArray:
         topics = source.query_id.cast(pa.string())
         gone = np.zeros(len(topics), dtype=bool)
         if self.own:
@@ -125,7 +125,7 @@ def _as_qrels(pairs: Iterable[tuple[Any, Any]]) -> Qrels:
     return qrels_from_frame(documents)
 
 
-def of_lines(source: Lines, lines: npt.NDArray[np.intp]) -> Lines:
+def of_lines(source: Lines, lines: OrderArray) -> Lines:
     """Some lines of a run or of judgments."""
     taken: dict[str, Any] = {}
     for f in dataclasses.fields(source):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import AnyArray, FloatArray
 from bayespool.errors import InputError
 from bayespool.measures.base import MAX_RELEVANCE, Measure, register_measure, whole_number
 
@@ -38,7 +36,7 @@ class ReciprocalRank(Measure):
     name = "RR"
     label = "one over the rank of the first relevant document"
 
-    def evaluate(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def evaluate(self, levels: AnyArray) -> AnyArray:
         """Reciprocals of ranks, float, shape (...)."""
         top = levels[..., : self.cutoff]
         reciprocal = 1 / np.arange(1, top.shape[-1] + 1)
@@ -87,7 +85,7 @@ class ERR(Measure):
             raise InputError(f"{self.name}: max_rel is {self.max_rel}", hint=f"from 1 to {MAX_RELEVANCE}")
         object.__setattr__(self, "is_graded", self.max_rel > self.rel)
 
-    def evaluate(self, levels: npt.NDArray[Any]) -> FloatArray:
+    def evaluate(self, levels: AnyArray) -> FloatArray:
         """Expected reciprocals of the ranks at which readers stop, shape (...)."""
         top = np.clip(levels[..., : self.cutoff], 0, self.max_rel).astype(np.float64)
         stops = np.where(top >= self.rel, np.exp2(top - self.max_rel) - 2.0**-self.max_rel, 0.0)
