@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 Pair = tuple[str, str]
 TestKey = tuple[Measure, str, SignificanceTest]
 
-_MIN_CHANCE_OF_SURE_ORDER = 0.95
-
 
 def pair_frame(
     run_ids: Sequence[str], named: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]
@@ -240,25 +238,6 @@ class ComparisonFrames:
         names += ["prob_all_less", "prob_disagree", "prob_tied"]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
 
-    def across_overview(self) -> pd.DataFrame:
-        """`across_measures` summarized over pairs.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per group of measures, method and scope: ``measures``, ``method``, ``scope``, ``n_pairs``,
-            ``n_sure`` (pairs with one order on all of the measures with a chance over 0.95), and
-            ``prob_disagree``, its mean over pairs.
-        """
-        table = self._across_frame.assign(
-            sure=self._across_frame[["prob_all_greater", "prob_all_less"]].max(axis=1)
-            > _MIN_CHANCE_OF_SURE_ORDER
-        )
-        by_group = table.groupby(["measures", "method", "scope"], sort=False)
-        return by_group.agg(
-            n_pairs=("sure", "size"), n_sure=("sure", "sum"), prob_disagree=("prob_disagree", "mean")
-        ).reset_index()
-
     def ranks(self) -> pd.DataFrame:
         """Chance of each rank for each run; runs that tie in a draw share the ranks they cover equally.
 
@@ -385,11 +364,6 @@ class ComparisonFrames:
             significantly greater, less than b), and ``reversal_risk`` of pairs significant as judged: the
             chance that completed judgments do not confirm it in that direction.
         """
-        return self._significance_frame.copy()
-
-    @cached_property
-    def _significance_frame(self) -> pd.DataFrame:
-        """Frame of `significance`."""
         import pandas as pd
 
         frames = []
@@ -418,24 +392,6 @@ class ComparisonFrames:
         columns += [f"prob_significant{way}" for way in ("", "_greater", "_less")] + ["reversal_risk"]
         frame = pd.concat(frames, ignore_index=True).reindex(columns=columns)
         return frame.astype({"significant": "boolean"})
-
-    def overview(self) -> pd.DataFrame:
-        """`significance` summarized over pairs.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per measure, method and test: ``measure``, ``method``, ``test``, ``n_pairs``,
-            ``n_significant``, and means over pairs: ``prob_significant``, ``reversal_risk``; NaN without any.
-        """
-        by_test = self._significance_frame.groupby(["measure", "method", "test"], sort=False)
-        frame = by_test.agg(
-            n_pairs=("significant", "size"),
-            n_significant=("significant", lambda significant: significant.sum(min_count=1)),
-            prob_significant=("prob_significant", "mean"),
-            reversal_risk=("reversal_risk", "mean"),
-        )
-        return frame.reset_index().astype({"n_pairs": int, "n_significant": "Int64"})
 
     def better_as_judged(self, measure: Measure, test: SignificanceTest) -> npt.NDArray[np.bool_]:
         """Tell which row's run is significantly better on the uncorrected scores, shape (run, run)."""
