@@ -357,7 +357,7 @@ class Audit(ListForAssessors):
         }
 
     def urn_text(self) -> str:
-        """Urns, runs, measure and seed as text: all that decides what is drawn before any judgment."""
+        """Return urns, runs, measure and seed as text: all that decides what is drawn before any judgment."""
         texts = []
         for each in self.differences:
             values = (getattr(each.urn, field.name) for field in dataclasses.fields(Urn))
@@ -366,7 +366,9 @@ class Audit(ListForAssessors):
         return json.dumps(texts) if self._has_leader else texts[0]
 
     def tables(self) -> tuple[Table, ...]:
-        """Documents drawn, and all that could be; before them the differences of a leader, a row each."""
+        """Return tables of the documents drawn and of all that could be, before them the differences of a
+        leader.
+        """
         import pandas as pd
 
         n = self.n_judged
@@ -444,7 +446,7 @@ class Audit(ListForAssessors):
         return Table("differences", "What is guaranteed now", rows, DIFFERENCES, (view,))
 
     def qrels(self) -> Qrels:
-        """Documents in the order in which they were drawn, with relevance −1 where nobody judged."""
+        """Return documents in the order in which they were drawn, with relevance −1 where nobody judged."""
         documents = self.differences[0].walked.documents.tolist()
         topics = pa.array([self.urn.query_ids[i] for i in documents], pa.string()).dictionary_encode()
         doc_ids = pa.array([self.urn.doc_ids[i] for i in documents], pa.string())
@@ -456,7 +458,7 @@ class Audit(ListForAssessors):
         return qrels_content(self.qrels(), f"list{suffix}", second=second)
 
     def notes(self) -> tuple[str, ...]:
-        """Notes on the pool, empty and wide intervals, a refuted posterior, judgments out of turn."""
+        """Return notes on the pool, empty and wide intervals, a refuted posterior, judgments out of turn."""
         notes = list(self.details.get("pool_notes", ()))
         if any(each.width < -ROUNDING for each in self.differences):
             notes.append(
@@ -481,7 +483,7 @@ class Audit(ListForAssessors):
         return tuple(notes)
 
     def summary(self) -> tuple[str, ...]:
-        """Guarantees, the reason to stop, and the digest that anybody can check."""
+        """Return guarantees, the reason to stop, and the digest that anybody can check."""
         sentences = self._leader_sentences() if self._has_leader else self._value_sentences()
         n_waiting, stop = len(self) - self.n_judged, f"a width of at most {self.until or 0:g} is reached"
         if self._has_leader:
@@ -543,7 +545,7 @@ class Audit(ListForAssessors):
         return sentences
 
     def figures(self) -> tuple[Figure, ...]:
-        """Intervals by the number of judgments, a panel for each difference, the closest first."""
+        """Return intervals by the number of judgments, a panel for each difference, the closest first."""
         caption = f"{self._about}: what is guaranteed after each judgment"
         return (Figure("audit", caption, self.draw),)
 
@@ -560,5 +562,5 @@ class Audit(ListForAssessors):
         return draw_audits(self) if self._has_leader else plot_audit(self).figure
 
     def citations(self) -> tuple[Citation, ...]:
-        """Citations for the interval, the posterior, and bayespool itself."""
+        """Return citations for the interval, the posterior, and bayespool itself."""
         return cite([*cited_by(self.metadata), "shekhar-etal-2023", "waudby-smith-ramdas-2024"])

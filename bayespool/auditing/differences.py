@@ -272,7 +272,7 @@ class AuditedDifference:
         return foretell(self.urn, documents, self.worth[documents])
 
     def posterior_ends(self) -> tuple[FloatArray, FloatArray]:
-        """Ends of the posterior's interval before and after each judged step, of shape (judged step + 1,)."""
+        """Return ends of the posterior's interval, first before any judgment, shape (judged step + 1,)."""
         from scipy.special import ndtri
 
         u, w = self.urn, self.walked
@@ -304,11 +304,11 @@ class AuditedDifference:
         return min(self.n_differences * not_better, 1.0), min(self.n_differences * not_worse, 1.0)
 
     def interval_text(self) -> str:
-        """Text of `interval`."""
+        """Return the text of `interval`."""
         return interval(*self.interval, signed=self.is_pair)
 
     def steps_frame(self) -> pd.DataFrame:
-        """One row per document drawn, with what each judgment proves."""
+        """Return one row per document drawn, with what each judgment proves."""
         import pandas as pd
 
         u, w, n = self.urn, self.walked, self.n_judged
@@ -354,7 +354,7 @@ class AuditedDifference:
         }
 
     def documents_frame(self) -> pd.DataFrame:
-        """One row per document that is drawn from."""
+        """Return one row per document that is drawn from."""
         import pandas as pd
 
         names = ("query_id", "doc_id", *URN_COLUMNS)

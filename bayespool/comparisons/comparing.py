@@ -89,21 +89,21 @@ class Comparison(ComparisonFrames, Result):
         return one_line("Comparison", f"{some_of(self.measures, 3)} of {runs} on {topics}")
 
     def tables(self) -> tuple[Table, ...]:
-        """Tables of the methods of these names, and ``pairs``, what a paper has of each pair."""
+        """Return the tables that the methods of these names give."""
         return comparison_tables(self, Arrangement())
 
     def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
-        """Tables as people read them, with the columns, order and number of pairs that are arranged."""
+        """Return tables as people read them, with columns, order and number of pairs as arranged."""
         arranged = self.arrangement if arrangement is None else arrangement
         width = Arrangement(width=arranged.width)
         return tuple(self.marked(t) for table in comparison_tables(self, arranged) for t in table.read(width))
 
     def marked(self, text: TextTable) -> TextTable:
-        """A table with a dagger after runs unlike the pool."""
+        """Return a table with a dagger after runs unlike the pool."""
         return text.marked(far_runs(self.scores.to_frame()), "†", FAR_NOTE)
 
     def summary(self, *pair: str) -> tuple[str, ...]:
-        """A sentence on each pair under each measure, and across measures, of three pairs at most.
+        """Return a sentence on each pair under each measure, and across measures, of three pairs at most.
 
         Parameters
         ----------
@@ -118,15 +118,17 @@ class Comparison(ComparisonFrames, Result):
         return tuple(pair_lines(self, pair) if pair else comparison_sentences(self))
 
     def figures(self) -> tuple[Figure, ...]:
-        """Differences of up to fifteen pairs, or chances of ranks; the leaderboard of three runs or more."""
+        """Return differences of up to fifteen pairs, or chances of ranks; the leaderboard of three runs or
+        more.
+        """
         return _figures(self)
 
     def citations(self) -> tuple[Citation, ...]:
-        """Citations for the estimators, the tests, their control, and the reliability."""
+        """Return citations for the estimators, the tests, their control, and the reliability."""
         return citations_with_tests(self.metadata, (*self.tests, self.control), *_RELIABILITY_CITED)
 
     def notes(self) -> tuple[str, ...]:
-        """Notes on the pool and the runs, as those of scores, and on measures that share no draws."""
+        """Return notes on the pool and the runs, as those of scores, and on measures that share no draws."""
         scores = self.scores
         lines = lines_of_all(scores.metadata)
         lines += note_lines(scores.statements, scores.run_ids, scores.measures)
@@ -149,7 +151,7 @@ class StoredComparison(StoredResult):
     """A comparison of an earlier call, as it was written, whose figure is drawn from its tables."""
 
     def figures(self) -> tuple[Figure, ...]:
-        """Figure of the comparison, where the file has all its tables."""
+        """Return the figure of the comparison, where the file has all its tables."""
         names = [table.name for table in self.tables()]
         return _figures(self) if {"differences", "ranks", "leaderboard"} <= set(names) else super().figures()
 

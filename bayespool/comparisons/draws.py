@@ -199,7 +199,7 @@ def simultaneous_order(values: npt.NDArray[Any], *, ci_prob: float) -> BoolArray
 def _differences(
     values: Sequence[npt.NDArray[Any]], max_cells: int
 ) -> Iterator[tuple[OrderArray, OrderArray, Iterator[npt.NDArray[Any]]]]:
-    """Some pairs of runs at a time, and their differences in values of shape (draw, run), one by one."""
+    """Yield some pairs of runs at a time, and their differences in values of shape (draw, run)."""
     n_draws, n_runs = values[0].shape
     first, second = np.triu_indices(n_runs, 1)
     step = max(1, max_cells // n_draws)
@@ -210,7 +210,7 @@ def _differences(
 
 
 def rank_probabilities(values: npt.NDArray[Any]) -> FloatArray:
-    """Chance of each rank for each run, 1 the best.
+    """Return the chance of each rank for each run, 1 the best.
 
     Parameters
     ----------
@@ -341,7 +341,8 @@ def estimates_in_scope(e: Estimates, scope: Scope) -> Estimates:
 
 
 def groups_with_shared_draws(estimates: Sequence[Estimates]) -> list[list[Estimates]]:
-    """Groups of two or more estimates of one method that share their completed judgments, draw by draw.
+    """Return groups of two or more estimates of one method that share their completed judgments, draw by
+    draw.
 
     A measure without uncertainty is in every group; one of the judgments, or that falls (AntiP), in none.
     """

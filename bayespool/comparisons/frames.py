@@ -45,7 +45,7 @@ TestKey = tuple[Measure, str, SignificanceTest]
 def pair_frame(
     run_ids: Sequence[str], named: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]
 ) -> pd.DataFrame:
-    """Frame with each pair of runs once, a before b, from values of all and matrices of shape (run, run)."""
+    """Return a frame with each pair of runs once, from values of all and matrices of shape (run, run)."""
     import pandas as pd
 
     first, second = np.triu_indices(len(run_ids), 1)
@@ -55,7 +55,7 @@ def pair_frame(
 
 
 def count_pairs(runs: Sized) -> int:
-    """Number of pairs of runs."""
+    """Return the number of pairs of runs."""
     return math.comb(len(runs), 2)
 
 
@@ -88,7 +88,7 @@ class ComparisonFrames:
         return self.scores.measures
 
     def differences(self) -> pd.DataFrame:
-        """Differences of pairs, and the chance of each order.
+        """Return differences of pairs, and the chance of each order.
 
         Returns
         -------
@@ -120,7 +120,7 @@ class ComparisonFrames:
         return pd.concat(frames, ignore_index=True).reindex(columns=columns)
 
     def pairs(self) -> pd.DataFrame:
-        """Table of pairs for a paper: as judged, and by the posterior on these topics.
+        """Return the table of pairs for a paper: as judged, and by the posterior on these topics.
 
         Returns
         -------
@@ -154,7 +154,7 @@ class ComparisonFrames:
         return pd.concat(frames, ignore_index=True).reindex(columns=columns)
 
     def runs(self) -> pd.DataFrame:
-        """Runs, each with those that it is significantly better than, for a table with raised letters.
+        """Return runs, each with those that it is significantly better than, for a table with raised letters.
 
         Returns
         -------
@@ -183,7 +183,7 @@ class ComparisonFrames:
         return pd.concat(frames, ignore_index=True)
 
     def pairs_in_order(self, measure: Measure, arrangement: Arrangement) -> list[Pair]:
-        """Pairs as arranged by the first test and method with draws; the first ones by difference."""
+        """Return pairs as arranged by the first test and method with draws; the first ones by difference."""
         rows = self.pairs()
         rows = rows[(rows["measure"] == str(measure)) & (rows["test"] == self.tests[0])]
         rows = rows[rows["method"] == rows["method"].iloc[0]]
@@ -200,7 +200,7 @@ class ComparisonFrames:
         return [pairs[i] for i in order[: arrangement.top]]
 
     def across_measures(self) -> pd.DataFrame:
-        """Chance that a run is better than another on several measures at once.
+        """Return the chance that a run is better than another on several measures at once.
 
         It covers measures whose draws come from the same completed judgments: those completed together
         (``joint``), or that share a completion, such as P@5 and P@10; not AntiP, where lower is better, and
@@ -239,7 +239,8 @@ class ComparisonFrames:
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
 
     def ranks(self) -> pd.DataFrame:
-        """Chance of each rank for each run; runs that tie in a draw share the ranks they cover equally.
+        """Return the chance of each rank for each run; runs that tie in a draw share the ranks they cover
+        equally.
 
         Returns
         -------
@@ -267,7 +268,7 @@ class ComparisonFrames:
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
 
     def leaderboard(self) -> pd.DataFrame:
-        """Runs with the ranks that they may have, for all runs at once; the highest first.
+        """Return runs with the ranks that they may have, for all runs at once; the highest first.
 
         Returns
         -------
@@ -314,7 +315,7 @@ class ComparisonFrames:
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
 
     def system_scores(self) -> pd.DataFrame:
-        """Scores of systems, means over the runs that are replicates of them.
+        """Return scores of systems, means over the runs that are replicates of them.
 
         Returns
         -------
@@ -329,7 +330,7 @@ class ComparisonFrames:
         return system_frame(self._system_scores, self.draws, self.ci_prob)
 
     def system_variance(self) -> pd.DataFrame:
-        """Variance components of a run's score: system, replicate, topics and unjudged documents.
+        """Return the variance components of a run's score: system, replicate, topics and unjudged documents.
 
         Returns
         -------
@@ -348,7 +349,7 @@ class ComparisonFrames:
         )
 
     def significance(self) -> pd.DataFrame:
-        """Significance tests of each method's values, and how many completed judgments pass them.
+        """Return significance tests of each method's values, and how many completed judgments pass them.
 
         The tests take the topics as a sample of a population and the values as known; for
         ``prob_significant`` and ``reversal_risk`` the unjudged documents are uncertain, too.
@@ -400,7 +401,7 @@ class ComparisonFrames:
         return significant & (np.subtract.outer(value, value) > 0)
 
     def reliability(self) -> pd.DataFrame:
-        """Reliability of the whole comparison.
+        """Return the reliability of the whole comparison.
 
         Returns
         -------
@@ -433,12 +434,12 @@ class ComparisonFrames:
     def _pairs(
         self, e: Estimates, named: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]
     ) -> pd.DataFrame:
-        """Frame of the pairs by one method under one measure."""
+        """Return the frame of the pairs by one method under one measure."""
         return pair_frame(self.run_ids, {"measure": str(e.measure), "method": e.method, **named}, matrices)
 
 
 def _expected_values(e: Estimates) -> FloatArray:
-    """Values on topics like these, without the part of a lead that is due to the choice of topics."""
+    """Return values on topics like these, without the part of a lead that is due to the choice of topics."""
     assert e.draws is not None
     by_draw = generalizability(e.draws.amount)
     defined = by_draw[~np.isnan(by_draw)]  # none where all runs are equal

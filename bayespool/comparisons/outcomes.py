@@ -97,7 +97,7 @@ _CAPTIONS = {
 
 
 def reversal_tables(result: Reversals) -> tuple[Table, ...]:
-    """Tables of reversals."""
+    """Return tables of reversals."""
     frames = {name: getattr(result, name)() for name in _CAPTIONS}
     views = {"rates": _rate_views(result, frames["rates"]), "trends": _trend_views(result)}
     if not frames["grades"].empty:
@@ -110,8 +110,8 @@ def reversal_tables(result: Reversals) -> tuple[Table, ...]:
 
 
 def _rate_views(result: Reversals, rates: pd.DataFrame) -> tuple[View, ...]:
-    """Views of each group and number of judgments; one where both ways of counting agree, as they do where
-    everything is judged in the end.
+    """Return views of each group and number of judgments; one where both ways of counting agree, as they do
+    where everything is judged in the end.
     """
     shares = ("separability", "separability_all", "kept", "reversed", "swapped", "gained")
     views = []
@@ -207,7 +207,7 @@ def calibration_table(
 
 
 def brier_score(probability: npt.ArrayLike, happened: npt.ArrayLike) -> float:
-    """Mean squared difference between probability and outcome; 0 is perfect; NaN without any.
+    """Return the mean squared difference between probability and outcome; 0 is perfect; NaN without any.
 
     Examples
     --------
@@ -312,11 +312,11 @@ class Reversals(Result):
         )
 
     def tables(self) -> tuple[Table, ...]:
-        """Tables `rates`, `trends`, `p_values`, `risks`, `calibration` and `grades`."""
+        """Return the tables `rates`, `trends`, `p_values`, `risks`, `calibration` and `grades`."""
         return reversal_tables(self)
 
     def summary(self) -> tuple[str, ...]:
-        """The constants that were fitted."""
+        """Return the fitted constants."""
         return tuple(
             f"{method}, {measure}: fitted constants C = {number(fitted.c, 2)}, E = {number(fitted.e, 3)} "
             f"(RMSE {number(fitted.rmse, 3)})."
@@ -324,11 +324,11 @@ class Reversals(Result):
         )
 
     def figures(self) -> tuple[Figure, ...]:
-        """P-values, announced chances and separability, a row for each group of runs."""
+        """Return p-values, announced chances and separability, a row for each group of runs."""
         return _figures(self)
 
     def citations(self) -> tuple[Citation, ...]:
-        """Citations for the experiment, the estimators, the test and its control."""
+        """Return citations for the experiment, the estimators, the test and its control."""
         return citations_with_tests(self.metadata, (self.test, self.control), "ravana-moffat-2010")
 
     def gradable(self, measure: object, group: str) -> BoolArray:
@@ -344,7 +344,7 @@ class Reversals(Result):
         return bool(self.metadata["unseen"] == "estimated")
 
     def notes(self) -> tuple[str, ...]:
-        """Notes on unjudged documents, graded runs, and pools shallower than the measure."""
+        """Return notes on unjudged documents, graded runs, and pools shallower than the measure."""
         lines, is_graded = [], len(self.grades()) > 0
         for (measure, group), shares in self.holes.items():
             if not shares.any():
@@ -374,7 +374,7 @@ class Reversals(Result):
         return tuple(lines)
 
     def trends(self) -> pd.DataFrame:
-        """Mean scores as judgments grow, as in the paper's table 1.
+        """Return the mean scores as judgments grow, as in the paper's table 1.
 
         Returns
         -------
@@ -401,7 +401,7 @@ class Reversals(Result):
         return pd.DataFrame(rows, columns=[*columns, "topic_rmse", "separability"])
 
     def rates(self) -> pd.DataFrame:
-        """Separability and reversals, as in the paper's table 2.
+        """Return the separability and reversals, as in the paper's table 2.
 
         Returns
         -------
@@ -442,7 +442,7 @@ class Reversals(Result):
         return pd.DataFrame(rows)
 
     def p_values(self) -> pd.DataFrame:
-        """P-values of every pair under fewer and under all judgments, as in the paper's figure 5.
+        """Return p-values of every pair under fewer and under all judgments, as in the paper's figure 5.
 
         Returns
         -------
@@ -462,7 +462,7 @@ class Reversals(Result):
         return pd.concat(frames, ignore_index=True)
 
     def risks(self) -> pd.DataFrame:
-        """Announced probabilities for each pair under fewer judgments, and the outcome under all.
+        """Return announced probabilities for each pair under fewer judgments, and the outcome under all.
 
         Returns
         -------
@@ -493,8 +493,8 @@ class Reversals(Result):
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def calibration(self, *, n_bins: int = 10) -> pd.DataFrame:
-        """Announced probabilities against outcomes under all judgments, by bins: a reliability plot as a
-        table.
+        """Return announced probabilities against outcomes under all judgments, by bins: a reliability plot as
+        a table.
 
         Returns
         -------
@@ -514,7 +514,7 @@ class Reversals(Result):
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def grades(self) -> pd.DataFrame:
-        """Grades of the announced probabilities.
+        """Return grades of the announced probabilities.
 
         Returns
         -------
@@ -541,7 +541,9 @@ class Reversals(Result):
         return pd.DataFrame(rows)
 
     def _statements(self) -> list[tuple[dict[str, Any], npt.NDArray[np.float64], npt.NDArray[np.bool_]]]:
-        """Announced probabilities and outcomes of gradable pairs, with the key columns of each statement."""
+        """Return announced probabilities and outcomes of gradable pairs, with the key columns of each
+        statement.
+        """
         statements: list[tuple[dict[str, Any], npt.NDArray[np.float64], npt.NDArray[np.bool_]]] = []
         risks = self.risks()
         if risks.empty:
@@ -559,24 +561,24 @@ class Reversals(Result):
         return statements
 
     def _results_under_fewer(self, results: Mapping[Key, Value]) -> list[tuple[Key, Value]]:
-        """Results under fewer than all judgments."""
+        """Return results under fewer than all judgments."""
         return [
             (key, value) for key, value in self._sorted_by_measure(results) if key[2] != self.n_judgments[-1]
         ]
 
     def _sorted_by_measure(self, results: Mapping[Key, Value]) -> list[tuple[Key, Value]]:
-        """Results measure by measure."""
+        """Return results measure by measure."""
         order = [str(measure) for measure in self.measures]
         return sorted(results.items(), key=lambda item: order.index(item[0][0]))
 
     def _pairs(
         self, measure: str, group: str, n: int, method: str, matrices: Mapping[str, npt.NDArray[Any]]
     ) -> pd.DataFrame:
-        """Frame of a group's pairs by one method under one judgment set."""
+        """Return the frame of a group's pairs by one method under one judgment set."""
         return pair_frame(self.groups[group], self._key_columns(measure, group, n, method), matrices)
 
     def _key_columns(self, measure: str, group: str, n: int, method: str) -> dict[str, Any]:
-        """Columns that name a row."""
+        """Return columns that name a row."""
         return {"measure": measure, "group": group, "method": method, "judgments": n}
 
 
@@ -585,7 +587,7 @@ class StoredReversals(StoredResult):
     """Reversals of an earlier call, as they were written, whose figure is drawn from their tables."""
 
     def figures(self) -> tuple[Figure, ...]:
-        """Figure of the reversals, where the file has all their tables."""
+        """Return the figure of the reversals, where the file has all their tables."""
         return _figures(self) if len(self.tables()) > 1 else super().figures()
 
 

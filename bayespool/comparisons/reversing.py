@@ -46,7 +46,7 @@ _RANK_OF_UNEXPLAINED = np.iinfo(np.int32).max
 
 
 def judgment_ranks(collection: Collection) -> npt.NDArray[np.int32]:
-    """Smallest rank at which a pooled run retrieved each document, at any depth; shape (pair,).
+    """Return the smallest rank at which a pooled run retrieved each document, at any depth; shape (pair,).
 
     The largest int32 for documents that no pooled run retrieved.
     """
@@ -58,7 +58,7 @@ def judgment_ranks(collection: Collection) -> npt.NDArray[np.int32]:
 
 
 def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: int = 1) -> Collection:
-    """The collection with its first judgments only, in the order of a pool that grows rank by rank.
+    """Return the collection with its first judgments only, in the order of a pool that grows rank by rank.
 
     Parameters
     ----------
@@ -308,7 +308,7 @@ def reversals(
 
 
 def _groups(collection: Collection, run_ids: Iterable[str] | None) -> dict[str, tuple[str, ...]]:
-    """Runs of the contributing and the non-contributing group, of two or more each."""
+    """Return runs of the contributing and the non-contributing group, of two or more each."""
     index = collection.run_index(run_ids if run_ids is None else list(dict.fromkeys(run_ids)))
     groups = {
         name: tuple(collection.run_ids[i] for i in index if collection.pooled[i] == pooled)
@@ -328,7 +328,7 @@ def _fit(
     methods: Mapping[str, Estimator],
     random_seed: int,
 ) -> dict[str, Constants]:
-    """Constants of each method, fitted to the lower bounds under all judgments."""
+    """Return the constants of each method, fitted to the lower bounds under all judgments."""
     n_all = int(collection.judged.sum())
     fitting = {n for n in FIT_JUDGMENTS if n < n_all}
     used = sorted(fitting if len(fitting) == len(FIT_JUDGMENTS) else fitting | set(sizes))
@@ -354,7 +354,7 @@ def _with_constants(estimator: Any, constants: Constants) -> Estimator:
 def _estimate(
     estimator: Estimator, collection: Collection, runs: tuple[str, ...], measures: Sequence[Measure]
 ) -> tuple[Estimates, ...]:
-    """Estimates of runs, by a posterior all together and as unpooled copies."""
+    """Return estimates of runs, by a posterior all together and as unpooled copies."""
     if isinstance(estimator, PosteriorEstimator):
         estimator = dataclasses.replace(estimator, together=True)
         collection, runs = unpooled_copies(collection, runs)
@@ -369,7 +369,7 @@ def _outcome(
     control: Control,
     random_seed: int,
 ) -> Outcome:
-    """Values, their errors on topics, adjusted p-values, and significantly better runs."""
+    """Return values, their errors on topics, adjusted p-values, and significantly better runs."""
     p = adjust_p_values(p_values(estimates.per_topic, test, random_seed=random_seed), control)
     difference = np.subtract.outer(estimates.value, estimates.value)
     topic_rmse = root_mean_squared_error(truth, estimates.per_topic)

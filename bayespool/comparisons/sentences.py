@@ -31,7 +31,7 @@ _MAX_PAIRS = 3  # of three runs; a leaderboard says more of several
 
 
 def comparison_sentences(comparison: ComparisonFrames) -> Iterator[str]:
-    """Sentences on pairs under each measure, and across measures, of three pairs at most."""
+    """Yield sentences on pairs under each measure, and across measures, of three pairs at most."""
     for measure in comparison.measures:
         methods = [name for of, name, scope in comparison.draws if (of, scope) == (measure, "these-topics")]
         pairs = comparison.pairs_in_order(measure, comparison.arrangement)
@@ -58,7 +58,7 @@ def comparison_sentences(comparison: ComparisonFrames) -> Iterator[str]:
 
 
 def pair_lines(comparison: ComparisonFrames, pair: Sequence[str]) -> Iterator[str]:
-    """A line for each measure with the numbers of one pair, a − b in the order given.
+    """Yield a line for each measure with the numbers of one pair, a − b in the order given.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def pair_lines(comparison: ComparisonFrames, pair: Sequence[str]) -> Iterator[st
 
 
 def _p(p: float) -> str:
-    """A p-value with its sign."""
+    """Write a p-value with its sign."""
     return f"p {'' if p_value(p).startswith('<') else '= '}{p_value(p)}"
 
 
@@ -104,8 +104,8 @@ def comparison_sentence(
     method: str | None = None,
     test: str | None = None,
 ) -> str:
-    """Sentence on a pair of runs, the better one first; defaults are the first measure, method with draws and
-    test.
+    """Return a sentence on a pair of runs, the better one first; defaults are the first measure, method with
+    draws and test.
 
     Examples
     --------
@@ -162,7 +162,9 @@ def comparison_sentence(
 
 
 def _as_judged_sentence(comparison: ComparisonFrames, run_a: str, run_b: str, measure: Measure) -> str:
-    """Sentence on a pair of runs where no method has draws: the difference as judged, and the first test."""
+    """Return a sentence on a pair of runs where no method has draws: the difference as judged, and the first
+    test.
+    """
     a, b = (_position(comparison.run_ids, run, "run") for run in (run_a, run_b))
     value = comparison.scores[AS_JUDGED, measure].value
     if value[a] < value[b]:
@@ -180,7 +182,7 @@ def _as_judged_sentence(comparison: ComparisonFrames, run_a: str, run_b: str, me
 
 
 def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
-    """Sentence on a pair of runs on several measures, from a row of
+    """Return a sentence on a pair of runs on several measures, from a row of
     `ComparisonFrames.across_measures`, the likelier order first.
 
     Examples
@@ -206,7 +208,7 @@ def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
 
 
 def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int) -> str:
-    """Sentence on the best of some runs, from rows of the leaderboard in one scope, highest first.
+    """Return a sentence on the best of some runs, from rows of the leaderboard in one scope, highest first.
 
     Examples
     --------
@@ -239,7 +241,7 @@ def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int) -> st
 
 
 def system_sentence(row: Mapping[Any, Any]) -> str:
-    """Sentence on a system, from a row of `ComparisonFrames.system_scores`.
+    """Return a sentence on a system, from a row of `ComparisonFrames.system_scores`.
 
     Examples
     --------
@@ -325,7 +327,7 @@ def _position(names: Sequence[str], wanted: object | None, kind: str) -> int:
 
 
 def _amount(x: float) -> str:
-    """A difference to three decimals, one that is not 0 never as 0."""
+    """Write a difference to three decimals, one that is not 0 never as 0."""
     written = f"{x:.3f}"
     return {"0.000": "under 0.001", "-0.000": "above -0.001"}.get(written, written) if x else written
 

@@ -168,7 +168,7 @@ _CAPTIONS = {
 
 
 def comparison_tables(comparison: ComparisonFrames, arrangement: Arrangement) -> tuple[Table, ...]:
-    """Tables of a comparison, with pairs in the order and number chosen."""
+    """Return tables of a comparison, with pairs in the order and number chosen."""
     arrangement.check(PAIR_COLUMNS, PAIR_KEYS)
     order = None
     if arrangement.sort or arrangement.top:
@@ -223,7 +223,7 @@ def comparison_tables(comparison: ComparisonFrames, arrangement: Arrangement) ->
 
 
 def _sorted_rows(frame: pd.DataFrame, order: Mapping[str, Sequence[Pair]] | None) -> pd.DataFrame:
-    """Rows of the pairs in the order given for their measure; those of other frames as they are."""
+    """Return rows of the pairs in the order given for their measure; those of other frames as they are."""
     if order is None or not {"measure", "run_a"} <= set(frame):
         return frame
     place = {(measure, *pair): i for measure, pairs in order.items() for i, pair in enumerate(pairs)}
@@ -242,14 +242,14 @@ def citations_with_tests(
 
 
 def control_name(control: str, test: str, n_pairs: int) -> str:
-    """Name of the adjustment of a test's p-values over pairs."""
+    """Return the name of the adjustment of a test's p-values over pairs."""
     if n_pairs == 1:
         return "one pair"
     return _CONTROLS[test if test == "tukey-hsd" else control].format(n=n_pairs)
 
 
 def test_text(comparison: ComparisonFrames, test: str) -> str:
-    """Name of a test, with its control over the pairs of the comparison."""
+    """Return the name of a test, with its control over the pairs of the comparison."""
     return f"{TEST_NAMES[test]}, {control_name(comparison.control, test, count_pairs(comparison.run_ids))}"
 
 
@@ -361,7 +361,7 @@ def _test_views(
 
 
 def _leaderboard_views(comparison: ComparisonFrames) -> Iterator[View]:
-    """A table for each measure, method with draws and scope."""
+    """Yield a table for each measure, method with draws and scope."""
     n, prob = len(comparison.scores.query_ids), level(comparison.ci_prob)
     for measure, method, scope in comparison.draws:
         like_these = scope == "population"
@@ -391,7 +391,7 @@ def _reliability_views(comparison: ComparisonFrames) -> tuple[View, ...]:
 def _pair_views(
     comparison: ComparisonFrames, pairs: pd.DataFrame, arrangement: Arrangement
 ) -> tuple[View, ...]:
-    """A table of a paper for each measure, of the first test and the first method with draws."""
+    """Return a table of a paper for each measure, of the first test and the first method with draws."""
     views = []
     for measure in map(str, comparison.measures):
         rows = pairs[(pairs["measure"] == measure) & (pairs["test"] == comparison.tests[0])]
@@ -414,7 +414,7 @@ def _pair_views(
 
 
 def _run_views(comparison: ComparisonFrames, runs: pd.DataFrame) -> tuple[View, ...]:
-    """A table of a paper of all runs, of the first test, where more than two have letters."""
+    """Return a table of a paper of all runs, of the first test, where more than two have letters."""
     if len(comparison.run_ids) <= 2 or not runs["label"].all():
         return ()
     n_topics, test = counted(len(comparison.scores.query_ids), "topic"), comparison.tests[0]
