@@ -503,16 +503,18 @@ class Audit(ListForAssessors):
     def _value_sentences(self) -> list[str]:
         """Return sentences on the interval, the posterior's interval, and the order of a pair."""
         (difference,), n = self.differences, self.n_judged
-        proven = "the bounds, before any judgment"
+        guarantee = "the bounds, before any judgment"
         if n:
             estimate = number(float(difference.estimates[-1]))
-            proven = f"guaranteed at {level(self.ci_prob)} by {counted(n, 'judgment')}; estimate {estimate}"
+            guarantee = (
+                f"guaranteed at {level(self.ci_prob)} by {counted(n, 'judgment')}; estimate {estimate}"
+            )
         mean = float(difference.forecast.mean[-1]) if n else self.urn.mean
         lower, upper = (float(ends[-1]) for ends in difference.posterior_ends())
-        believed = interval(lower, upper, signed=difference.is_pair)
+        posterior_text = interval(lower, upper, signed=difference.is_pair)
         sentences = [
-            f"{self._about}: {difference.interval_text()}, {proven}",
-            f"the posterior says {number(mean)} ({believed}), if it is right",
+            f"{self._about}: {difference.interval_text()}, {guarantee}",
+            f"the posterior says {number(mean)} ({posterior_text}), if it is right",
         ]
         if difference.is_pair and n:
             less, more = difference.p_values
@@ -530,16 +532,16 @@ class Audit(ListForAssessors):
             ", ".join(run for run, verdict in verdicts.items() if verdict == word)
             for word in ("better", "worse", "equal", "open")
         )
-        held = f"guaranteed at {level(self.ci_prob)} for all together, by {counted(n, 'judgment')}"
+        guarantee = f"guaranteed at {level(self.ci_prob)} for all together, by {counted(n, 'judgment')}"
         sentences = [f"{self.measure}: {leader} led by the posterior before any judgment"]
         if worse:
-            sentences.append(f"{leader} is not the best: it is worse than {worse}; {held}")
+            sentences.append(f"{leader} is not the best: it is worse than {worse}; {guarantee}")
         elif not (equal or open_):
-            sentences.append(f"{leader} is the best of {counted(len(self.run_ids), 'run')}; {held}")
+            sentences.append(f"{leader} is the best of {counted(len(self.run_ids), 'run')}; {guarantee}")
         if better and (worse or equal or open_):
-            sentences.append(f"{leader} is better than {better}; {held}")
+            sentences.append(f"{leader} is better than {better}; {guarantee}")
         if equal:
-            sentences.append(f"{leader} is equal to {equal}; {held}")
+            sentences.append(f"{leader} is equal to {equal}; {guarantee}")
         if open_:
             sentences.append(f"{leader} cannot be separated yet from {open_}")
         return sentences

@@ -315,7 +315,7 @@ class AuditedDifference:
         lower, upper = self.posterior_ends()
         after = (*self.intervals, self.forecast.mean, lower[1:], upper[1:], self.forecast.evidence)
         names = ("estimate", "lower", "upper", "posterior", "posterior_lower", "posterior_upper", "evidence")
-        unknown = np.full(len(self.n_known) - n, np.nan)
+        missing = np.full(len(self.n_known) - n, np.nan)
         steps = np.arange(len(self.n_known)) + 1
         return pd.DataFrame(
             {
@@ -327,7 +327,7 @@ class AuditedDifference:
                 "relevance": self.relevance[w.documents],
                 "is_judged": steps <= n,
                 **{
-                    name: np.append(values, unknown)
+                    name: np.append(values, missing)
                     for name, values in zip(names, (self.estimates, *after), strict=True)
                 },
                 "ci_prob": self.interval_ci_prob,
@@ -336,16 +336,16 @@ class AuditedDifference:
 
     def row(self) -> dict[str, Any]:
         """Return what is guaranteed of a leader's difference now, a row of the table of differences."""
-        now: Any = self.steps_frame().iloc[self.n_judged - 1] if self.n_judged else {}
+        last_step: Any = self.steps_frame().iloc[self.n_judged - 1] if self.n_judged else {}
         return {
             "leader": self.run_ids[0],
             "other": self.run_ids[1],
-            "difference": now.get("estimate", np.nan),
+            "difference": last_step.get("estimate", np.nan),
             "lower": self.interval[0],
             "upper": self.interval[1],
-            "posterior": now.get("posterior", self.urn.mean),
-            "posterior_lower": now.get("posterior_lower", np.nan),
-            "posterior_upper": now.get("posterior_upper", np.nan),
+            "posterior": last_step.get("posterior", self.urn.mean),
+            "posterior_lower": last_step.get("posterior_lower", np.nan),
+            "posterior_upper": last_step.get("posterior_upper", np.nan),
             "p_better": self.p_values[0],
             "p_worse": self.p_values[1],
             "evidence": float(self.forecast.evidence.max(initial=1.0)),

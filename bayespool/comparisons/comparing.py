@@ -136,12 +136,12 @@ class Comparison(ComparisonFrames, Result):
             return tuple(lines)
         for method in dict.fromkeys(method for _, method, _ in self.draws):
             groups = self._across_frame.loc[self._across_frame["method"] == method, "measures"]
-            compared = {measure for text in groups for measure in text.split(", ")}
-            apart = [str(m) for m in self.measures if is_compared_across(m) and str(m) not in compared]
-            if len(apart) > 1 or (apart and compared):
+            joint = {measure for text in groups for measure in text.split(", ")}
+            others = [str(m) for m in self.measures if is_compared_across(m) and str(m) not in joint]
+            if len(others) > 1 or (others and joint):
                 lines.append(
-                    f"{method}: draws of {', '.join(apart)} are of completed judgments of their own, so that "
-                    "nothing is said across measures; --joint completes them together"
+                    f"{method}: draws of {', '.join(others)} come from completed judgments of their own, so "
+                    "that nothing is said across measures; --joint completes them together"
                 )
         return tuple(lines)
 
@@ -240,9 +240,9 @@ def compare_scores(
             f"no uncorrected scores to compare with: {AS_JUDGED} is missing",
             hint=f"score with {AS_JUDGED} among the estimators",
         )
-    if apart := [e for e in scores.estimates if e.apart]:
+    if separate := [e for e in scores.estimates if e.apart]:
         raise InputError(
-            f"{apart[0].method} scored each run as if it were alone: draws of a difference say nothing",
+            f"{separate[0].method} scored each run as if it were alone: draws of a difference say nothing",
             hint="score with together=True, or call compare",
         )
     random_seed = settings.random_seed
@@ -268,8 +268,8 @@ def compare_scores(
                 draws[e.measure, e.method, scope] = _compare_over_draws(
                     e, scope, scores.ci_prob, settings.rope, random_seed
                 )
-    stated = ("scopes", "tests", "control", "level", "rope", "random_seed")
-    values = {name: getattr(settings, name) for name in stated}
+    setting_names = ("scopes", "tests", "control", "level", "rope", "random_seed")
+    values = {name: getattr(settings, name) for name in setting_names}
     return Comparison(
         scores=scores,
         draws=draws,

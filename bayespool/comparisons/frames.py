@@ -43,14 +43,14 @@ TestKey = tuple[Measure, str, SignificanceTest]
 
 
 def pair_frame(
-    run_ids: Sequence[str], named: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]
+    run_ids: Sequence[str], keys: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]
 ) -> pd.DataFrame:
     """Return a frame with each pair of runs once, from values of all and matrices of shape (run, run)."""
     import pandas as pd
 
     first, second = np.triu_indices(len(run_ids), 1)
     ids = np.array(run_ids, dtype=object)
-    columns: dict[str, Any] = {**named, "run_a": ids[first], "run_b": ids[second]}
+    columns: dict[str, Any] = {**keys, "run_a": ids[first], "run_b": ids[second]}
     return pd.DataFrame(columns | {name: matrix[first, second] for name, matrix in matrices.items()})
 
 
@@ -113,8 +113,8 @@ class ComparisonFrames:
                     matrices = {"difference": d.difference, "lower": d.lower, "upper": d.upper}
                     matrices |= {"prob_greater": d.prob_greater, "prob_equal": d.prob_equal}
                     matrices |= {"prob_less": d.prob_greater.T, "prob_equivalent": d.prob_equivalent}
-                    named = {"scope": scope, "ci_prob": self.ci_prob, "rope": self.rope}
-                    frames.append(self._pairs(e, named, matrices))
+                    keys = {"scope": scope, "ci_prob": self.ci_prob, "rope": self.rope}
+                    frames.append(self._pairs(e, keys, matrices))
         columns = ["measure", "method", "scope", "run_a", "run_b", "difference", "lower", "upper", "ci_prob"]
         columns += ["prob_greater", "prob_equal", "prob_less", "rope", "prob_equivalent"]
         return pd.concat(frames, ignore_index=True).reindex(columns=columns)
@@ -147,8 +147,8 @@ class ComparisonFrames:
                         matrices["chance"] = d.prob_greater
                     if s := self.significant.get((measure, method, test)):
                         matrices["risk"] = s.reversal_risk(self.better_as_judged(measure, test))
-                    named = {"test": test, "ci_prob": self.ci_prob if drawn else np.nan}
-                    frames.append(self._pairs(self.scores[method, measure], named, matrices))
+                    keys = {"test": test, "ci_prob": self.ci_prob if drawn else np.nan}
+                    frames.append(self._pairs(self.scores[method, measure], keys, matrices))
         columns = ["measure", "method", "test", "run_a", "run_b", "as_judged", "p", "difference", "lower"]
         columns += ["upper", "ci_prob", "chance", "risk"]
         return pd.concat(frames, ignore_index=True).reindex(columns=columns)
@@ -228,12 +228,12 @@ class ComparisonFrames:
             for group in groups_with_shared_draws(estimates):
                 for scope in [s for of, by, s in self.draws if (of, by) == (group[0].measure, method)]:
                     agreement = compare_across(group, scope, random_seed=self.metadata["random_seed"])
-                    named: dict[str, object] = {"measures": ", ".join(str(e.measure) for e in group)}
-                    named |= {"n_measures": len(group), "method": method, "scope": scope}
+                    keys: dict[str, object] = {"measures": ", ".join(str(e.measure) for e in group)}
+                    keys |= {"n_measures": len(group), "method": method, "scope": scope}
                     matrices = {"prob_all_greater": agreement.prob_all_greater}
                     matrices |= {"prob_all_less": agreement.prob_all_greater.T}
                     matrices |= {"prob_disagree": agreement.prob_disagree, "prob_tied": agreement.prob_tied}
-                    frames.append(pair_frame(self.run_ids, named, matrices))
+                    frames.append(pair_frame(self.run_ids, keys, matrices))
         names = ["measures", "n_measures", "method", "scope", "run_a", "run_b", "prob_all_greater"]
         names += ["prob_all_less", "prob_disagree", "prob_tied"]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
@@ -374,8 +374,8 @@ class ComparisonFrames:
             matrices = {"difference": np.subtract.outer(e.value, e.value), "p_value": p}
             matrices["effect_size"] = effect_sizes(e.per_topic, test)
             varies = (np.zeros(len(p)) if e.draws is None else np.asarray(e.std)) > 0
-            unknown = np.isnan(adjusted) | np.logical_or.outer(varies, varies)
-            significant = np.where(unknown, np.nan, adjusted <= self.level)
+            is_undefined = np.isnan(adjusted) | np.logical_or.outer(varies, varies)
+            significant = np.where(is_undefined, np.nan, adjusted <= self.level)
             matrices |= {"p_adjusted": adjusted, "significant": significant}
             if (measure, method, test) in self.significant:
                 s = self.significant[measure, method, test]
@@ -386,8 +386,8 @@ class ComparisonFrames:
                     "reversal_risk": s.reversal_risk(self.better_as_judged(measure, test)),
                 }
             control = "tukey-hsd" if test == "tukey-hsd" else self.control
-            named = {"scope": "population", "test": test, "control": control, "level": self.level}
-            frames.append(self._pairs(e, named, matrices))
+            keys = {"scope": "population", "test": test, "control": control, "level": self.level}
+            frames.append(self._pairs(e, keys, matrices))
         columns = ["measure", "method", "scope", "test", "run_a", "run_b", "difference"]
         columns += ["effect_size", "p_value", "control", "p_adjusted", "level", "significant"]
         columns += [f"prob_significant{way}" for way in ("", "_greater", "_less")] + ["reversal_risk"]
@@ -432,10 +432,10 @@ class ComparisonFrames:
         return pd.DataFrame(rows, columns=columns)
 
     def _pairs(
-        self, e: Estimates, named: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]
+        self, e: Estimates, keys: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]
     ) -> pd.DataFrame:
         """Return the frame of the pairs by one method under one measure."""
-        return pair_frame(self.run_ids, {"measure": str(e.measure), "method": e.method, **named}, matrices)
+        return pair_frame(self.run_ids, {"measure": str(e.measure), "method": e.method, **keys}, matrices)
 
 
 def _expected_values(e: Estimates) -> FloatArray:

@@ -110,9 +110,7 @@ def reversal_tables(result: Reversals) -> tuple[Table, ...]:
 
 
 def _rate_views(result: Reversals, rates: pd.DataFrame) -> tuple[View, ...]:
-    """Return views of each group and number of judgments; one where both ways of counting agree, as they do
-    where everything is judged in the end.
-    """
+    """Return views of each group and number of judgments, one where both ways of counting agree."""
     shares = ("separability", "separability_all", "kept", "reversed", "swapped", "gained")
     views = []
     for measure, group in product(map(str, result.measures), result.groups):
@@ -191,18 +189,24 @@ def calibration_table(
     """
     import pandas as pd
 
-    stated, outcome = _check_statements(probability, happened)
+    probabilities, outcome = _check_statements(probability, happened)
     if n_bins < 1:
         raise InputError(f"{n_bins} bins are too few")
     # a share such as 0.3 is in the bin that starts at 0.3, however the quotient is rounded
-    place = np.minimum(np.floor(stated * n_bins + 1e-9).astype(int), n_bins - 1)
+    place = np.minimum(np.floor(probabilities * n_bins + 1e-9).astype(int), n_bins - 1)
     n = np.bincount(place, minlength=n_bins)
     with np.errstate(invalid="ignore"):
-        announced = np.bincount(place, stated, n_bins) / n
+        mean = np.bincount(place, probabilities, n_bins) / n
         share = np.bincount(place, outcome, n_bins) / n
     edges = np.arange(n_bins + 1) / n_bins
     return pd.DataFrame(
-        {"bin_lower": edges[:-1], "bin_upper": edges[1:], "n": n, "announced": announced, "happened": share}
+        {
+            "bin_lower": edges[:-1],
+            "bin_upper": edges[1:],
+            "n": n,
+            "announced": mean,
+            "happened": share,
+        }
     )
 
 
@@ -214,20 +218,20 @@ def brier_score(probability: npt.ArrayLike, happened: npt.ArrayLike) -> float:
     >>> brier_score([0.5, 1.0], [True, True])
     0.125
     """
-    stated, outcome = _check_statements(probability, happened)
-    return float(np.mean((stated - outcome) ** 2)) if len(stated) else float("nan")
+    probabilities, outcome = _check_statements(probability, happened)
+    return float(np.mean((probabilities - outcome) ** 2)) if len(probabilities) else float("nan")
 
 
 def _check_statements(
     probability: npt.ArrayLike, happened: npt.ArrayLike
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    stated = np.asarray(probability, dtype=np.float64)
+    probabilities = np.asarray(probability, dtype=np.float64)
     outcome = np.asarray(happened, dtype=np.float64)
-    if stated.shape != outcome.shape or stated.ndim != 1:
-        raise InputError(f"{stated.shape} probabilities cannot be graded by {outcome.shape} outcomes")
-    if len(stated) and not ((stated >= 0) & (stated <= 1)).all():
+    if probabilities.shape != outcome.shape or probabilities.ndim != 1:
+        raise InputError(f"{probabilities.shape} probabilities cannot be graded by {outcome.shape} outcomes")
+    if len(probabilities) and not ((probabilities >= 0) & (probabilities <= 1)).all():
         raise InputError("a probability is not between 0 and 1")
-    return stated, outcome
+    return probabilities, outcome
 
 
 MAX_SHARE_OF_HOLES = 0.01
@@ -318,9 +322,9 @@ class Reversals(Result):
     def summary(self) -> tuple[str, ...]:
         """Return the fitted constants."""
         return tuple(
-            f"{method}, {measure}: fitted constants C = {number(fitted.c, 2)}, E = {number(fitted.e, 3)} "
-            f"(RMSE {number(fitted.rmse, 3)})."
-            for (measure, method), fitted in self.constants.items()
+            f"{method}, {measure}: fitted constants C = {number(c.c, 2)}, E = {number(c.e, 3)} "
+            f"(RMSE {number(c.rmse, 3)})."
+            for (measure, method), c in self.constants.items()
         )
 
     def figures(self) -> tuple[Figure, ...]:
@@ -422,14 +426,14 @@ class Reversals(Result):
             for against, other in (("same method", method), ("as-judged", AS_JUDGED)):
                 full = self.outcomes[measure, group, self.n_judgments[-1], other]
                 n_pairs = count_pairs(few.better)
-                now, then = few.better | few.better.T, full.better | full.better.T
+                significant_now, significant_all = few.better | few.better.T, full.better | full.better.T
                 counts = {
                     "separability": few.better.sum(),
                     "separability_all": full.better.sum(),
                     "kept": (few.better & full.better).sum(),
-                    "reversed": (few.better & ~then).sum(),
+                    "reversed": (few.better & ~significant_all).sum(),
                     "swapped": (few.better & full.better.T).sum(),
-                    "gained": (full.better & ~now).sum(),
+                    "gained": (full.better & ~significant_now).sum(),
                 }
                 taken_back = counts["reversed"] + counts["swapped"]
                 share = taken_back / counts["separability"] if counts["separability"] else np.nan
@@ -478,23 +482,22 @@ class Reversals(Result):
 
         frames = []
         for (measure, group, n, method), draws in self._results_under_fewer(self.draws):
-            now = self.outcomes[measure, group, n, AS_JUDGED].better
-            then = self.outcomes[measure, group, self.n_judgments[-1], AS_JUDGED].better
-            taken_back, gradable = now & ~then, self.gradable(measure, group)
+            significant_now = self.outcomes[measure, group, n, AS_JUDGED].better
+            significant_all = self.outcomes[measure, group, self.n_judgments[-1], AS_JUDGED].better
+            taken_back, gradable = significant_now & ~significant_all, self.gradable(measure, group)
             matrices = {
-                "significant": now | now.T,
-                "reversal_risk": draws.reversal_risk(now),
+                "significant": significant_now | significant_now.T,
+                "reversal_risk": draws.reversal_risk(significant_now),
                 "reversed": taken_back | taken_back.T,
                 "prob_significant": draws.prob_significant,
-                "significant_all": then | then.T,
+                "significant_all": significant_all | significant_all.T,
                 "gradable": np.logical_and.outer(gradable, gradable),
             }
             frames.append(self._pairs(measure, group, n, method, matrices))
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def calibration(self, *, n_bins: int = 10) -> pd.DataFrame:
-        """Return announced probabilities against outcomes under all judgments, by bins: a reliability plot as
-        a table.
+        """Return announced probabilities against outcomes, by bins: a reliability plot as a table.
 
         Returns
         -------
@@ -506,9 +509,9 @@ class Reversals(Result):
         import pandas as pd
 
         frames = []
-        for named, probability, happened in self._statements():
+        for keys, probability, happened in self._statements():
             frame = calibration_table(probability, happened, n_bins=n_bins)
-            for place, (name, value) in enumerate(named.items()):
+            for place, (name, value) in enumerate(keys.items()):
                 frame.insert(place, name, value)
             frames.append(frame)
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
@@ -526,10 +529,10 @@ class Reversals(Result):
         import pandas as pd
 
         rows = []
-        for named, probability, happened in self._statements():
+        for keys, probability, happened in self._statements():
             share = float(happened.mean()) if len(happened) else np.nan
             rows.append(
-                named
+                keys
                 | {
                     "n": len(happened),
                     "announced": float(probability.mean()) if len(happened) else np.nan,
@@ -541,23 +544,21 @@ class Reversals(Result):
         return pd.DataFrame(rows)
 
     def _statements(self) -> list[tuple[dict[str, Any], npt.NDArray[np.float64], npt.NDArray[np.bool_]]]:
-        """Return announced probabilities and outcomes of gradable pairs, with the key columns of each
-        statement.
-        """
+        """Return probabilities and outcomes of gradable pairs, with the key columns of each statement."""
         statements: list[tuple[dict[str, Any], npt.NDArray[np.float64], npt.NDArray[np.bool_]]] = []
         risks = self.risks()
         if risks.empty:
             return statements
         for key, pairs in risks.groupby(["measure", "group", "method", "judgments"], sort=False):
-            named = dict(zip(("measure", "group", "method", "judgments"), key, strict=True))
+            keys = dict(zip(("measure", "group", "method", "judgments"), key, strict=True))
             pairs = pairs[pairs["gradable"]]
-            now = pairs[pairs["significant"]]
+            significant_now = pairs[pairs["significant"]]
             for statement, part, probability, happened in (
-                ("reversed", now, "reversal_risk", "reversed"),
+                ("reversed", significant_now, "reversal_risk", "reversed"),
                 ("significant", pairs, "prob_significant", "significant_all"),
             ):
                 numbers = part[probability].to_numpy(float), part[happened].to_numpy(bool)
-                statements.append((named | {"statement": statement}, *numbers))
+                statements.append((keys | {"statement": statement}, *numbers))
         return statements
 
     def _results_under_fewer(self, results: Mapping[Key, Value]) -> list[tuple[Key, Value]]:

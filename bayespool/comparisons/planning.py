@@ -295,14 +295,17 @@ class Plan(Result):
         difference.
         """
         rows = self.scenarios().to_dict("records")
-        now, s = rows[0], self.settings
+        base, s = rows[0], self.settings
         share = f"{level(s.power)} of cases (t interval at {s.level:g})"
-        smallest, on = number(now["smallest"], 3), counted(now["n_topics"], "topic")
+        smallest, on = number(base["smallest"], 3), counted(base["n_topics"], "topic")
         text = f"On {on} a difference of {smallest} is detected in {share}."
         others = [row for row in rows[1:] if not row["labels"] or len(self.variances) == 1]
         if others:
-            first, *rest = [(row["scenario"], number(row["smallest"], 3)) for row in others]
-            changes = [f"With {first[0]} it is {first[1]}", *(f"with {what} {it}" for what, it in rest)]
+            first, *more = [(row["scenario"], number(row["smallest"], 3)) for row in others]
+            changes = [
+                f"With {first[0]} it is {first[1]}",
+                *(f"with {what} {it}" for what, it in more),
+            ]
             text += f" {', '.join(changes)}."
         sentences = [text]
         mixes = self.mixes().to_dict("records")
@@ -315,7 +318,7 @@ class Plan(Result):
             )
         elif s.difference is not None:
             sentences.append(
-                f"No number of topics up to {_MOST_TOPICS * now['n_topics']:,} detects {s.difference:g}."
+                f"No number of topics up to {_MOST_TOPICS * base['n_topics']:,} detects {s.difference:g}."
             )
         return tuple(sentences)
 

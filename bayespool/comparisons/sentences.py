@@ -269,8 +269,8 @@ def system_sentence(row: Mapping[Any, Any]) -> str:
     if any(np.isnan(share) for share in shares.values()):
         return f"{text}."
     (of, first), *others = shares.items()
-    rest = ", ".join(f"{percent(share)} to {of}" for of, share in others)
-    return f"{text}: {percent(first)} of the variance is due to {of}, {rest}."
+    other_parts = ", ".join(f"{percent(share)} to {of}" for of, share in others)
+    return f"{text}: {percent(first)} of the variance is due to {of}, {other_parts}."
 
 
 def _on_topics(n: int) -> str:
@@ -293,16 +293,16 @@ def _significance_clause(
     *,
     is_certain: bool,
 ) -> str:
-    p, named = float(comparison.p_adjusted[measure, AS_JUDGED, test][a, b]), test_text(comparison, test)
+    p, test_name = float(comparison.p_adjusted[measure, AS_JUDGED, test][a, b]), test_text(comparison, test)
     if np.isnan(p):
-        return f" On the existing judgments the two have the same score on every topic ({named})."
+        return f" On the existing judgments the two have the same score on every topic ({test_name})."
     value = comparison.scores[AS_JUDGED, measure].value
     significant = p <= comparison.level
     size = effect_sizes(comparison.scores[AS_JUDGED, measure].per_topic[[a, b]], test)[0, 1]
     letter = "r" if test == "wilcoxon" else "d"
     text = (
         f" On the existing judgments the difference of {_amount(value[a] - value[b])} is "
-        f"{'' if significant else 'not '}significant at {comparison.level:g} ({named}: {_p(p)}, "
+        f"{'' if significant else 'not '}significant at {comparison.level:g} ({test_name}: {_p(p)}, "
         f"effect size {letter} = {size:.2f})"
     )
     draws = comparison.significant.get((measure, method, test))
@@ -315,15 +315,15 @@ def _significance_clause(
     return text + f"; the chance that judging the unjudged documents takes it back is {_chance(risk)}."
 
 
-def _position(names: Sequence[str], wanted: object | None, kind: str) -> int:
-    if wanted is None:
+def _position(names: Sequence[str], name: object | None, kind: str) -> int:
+    if name is None:
         return 0
-    if str(wanted) not in names:
+    if str(name) not in names:
         raise InputError(
-            f"no {kind} {str(wanted)!r} in the comparison",
-            hint=known_names(str(wanted), names, before="it has "),
+            f"no {kind} {str(name)!r} in the comparison",
+            hint=known_names(str(name), names, before="it has "),
         )
-    return list(names).index(str(wanted))
+    return list(names).index(str(name))
 
 
 def _amount(x: float) -> str:

@@ -143,8 +143,8 @@ def randomization(scores: npt.ArrayLike, *, n_flips: int = 10_000, random_seed: 
     if exact:
         signs = 1.0 - 2.0 * ((np.arange(2**n_topics)[:, None] >> np.arange(n_topics)) & 1)
     else:
-        drawn = np.random.default_rng(random_seed).integers(0, 2, size=(n_flips, n_topics), dtype=np.int8)
-        signs = 1.0 - 2.0 * drawn
+        flips = np.random.default_rng(random_seed).integers(0, 2, size=(n_flips, n_topics), dtype=np.int8)
+        signs = 1.0 - 2.0 * flips
     observed = np.abs(difference.sum(axis=1))
     n_extreme = np.zeros(len(difference))
     step = max(1, _MAX_CELLS_HELD // len(signs))
@@ -195,8 +195,8 @@ def tukey_hsd(scores: npt.ArrayLike) -> FloatArray:
     p = np.where(np.isnan(q), np.nan, 0.0)
     finite = np.isfinite(q)
     if finite.any():
-        distinct, back = np.unique(q[finite], return_inverse=True)
-        p[finite] = np.clip(studentized_range.sf(distinct, n_runs, degrees), 0, 1)[back]
+        unique_q, inverse = np.unique(q[finite], return_inverse=True)
+        p[finite] = np.clip(studentized_range.sf(unique_q, n_runs, degrees), 0, 1)[inverse]
     return _symmetric(p, n_runs)
 
 
@@ -523,11 +523,11 @@ def _largest_rejected(p: FloatArray, level: float, control: Control) -> FloatArr
     n = (~np.isnan(p)).sum(axis=1, keepdims=True)
     k = np.arange(1, p.shape[1] + 1)
     if control == "holm":
-        passed = ordered * (n - k + 1) <= level
-        n_rejected = np.cumprod(passed, axis=1).sum(axis=1, keepdims=True)
+        is_rejected = ordered * (n - k + 1) <= level
+        n_rejected = np.cumprod(is_rejected, axis=1).sum(axis=1, keepdims=True)
     else:
-        passed = ordered * n <= k * level
-        n_rejected = (passed * k).max(axis=1, keepdims=True, initial=0)
+        is_rejected = ordered * n <= k * level
+        n_rejected = (is_rejected * k).max(axis=1, keepdims=True, initial=0)
     padded = np.concatenate([np.full((len(p), 1), -1.0), ordered], axis=1)
     largest: FloatArray = np.take_along_axis(padded, n_rejected, axis=1)
     return largest
