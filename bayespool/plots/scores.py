@@ -344,8 +344,6 @@ def draw_runs(
     each = 0.24 if not n_marks else 0.32 + 0.11 * n_marks
     figure, (axes,) = figure_grid(1, width=_PAGE_WIDTH, height=each * len(run_ids) + 0.6 + keys)
     plot_forest(scores, measure, truth=truth, corrections=corrections, order=run_ids, legend=False, ax=axes)
-    figure.set_facecolor("none")
-    axes.set_facecolor("none")
     names = [short_name(run) for run in run_ids]
     axes.set_yticks(np.arange(len(names)), list(map(literal, names)))
     axes.set(xlim=limits, xlabel="")

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
-from xml.etree import ElementTree  # nosec B405 # parses only output of matplotlib
+from typing import Any, NamedTuple
 
 from bayespool import __version__
 from bayespool.corrections import ESTIMATORS
@@ -21,96 +20,6 @@ from bayespool.report.result import Figure, Result, estimator_entries, estimator
 from bayespool.report.saving import MADE_BY, check_place, made_by
 from bayespool.tables.files import PathLike, atomic_write
 from bayespool.tables.markup import TextTable, templates
-
-# Names in the style sheet, which has a light and a dark color of each, and the colors of figures.
-_NAMES = {
-    "ink": "#000000",
-    "paper": "#ffffff",
-    "blue": "#0072b2 #1f77b4",
-    "orange": "#e69f00 #ff7f0e",
-    "green": "#009e73 #2ca02c",
-    "red": "#d55e00 #d62728",
-    "sky": "#56b4e9",
-    "pink": "#cc79a7",
-    "wine": "#882255",
-    "gray": "#737373 #808080 #999999 #bfbfbf",
-    "line": "#cccccc #d9d9d9 #e0e0e0 #e6e6e6 #ebebeb #f0f0f0",
-}
-COLORS = {color: name for name, colors in _NAMES.items() for color in colors.split()}
-# fmt: off
-_KEPT_ELEMENTS = {"svg", "g", "defs", "clipPath", "use", "path", "rect", "circle", "ellipse", "line",
-                  "polyline", "polygon", "image"}
-_KEPT_ATTRIBUTES = {"viewBox", "d", "x", "y", "width", "height", "transform", "points", "cx", "cy", "r", "rx",
-                    "ry", "x1", "x2", "y1", "y2", "preserveAspectRatio"}
-# fmt: on
-
-
-class Styles:
-    """Style sheet of all figures of a page, so that no element needs ``style-src 'unsafe-inline'``."""
-
-    def __init__(self) -> None:
-        self._names: dict[str, str] = {}
-        self._n_figures = 0
-
-    def name_of(self, style: str) -> str:
-        """Class of a style, in the colors of the page."""
-        themed = re.sub("#[0-9a-f]{6}", _themed, style.lower())
-        return self._names.setdefault(themed, f"s{len(self._names)}")
-
-    def next_prefix(self) -> str:
-        """Prefix of the ids in the next figure."""
-        self._n_figures += 1
-        return f"f{self._n_figures}-"
-
-    def sheet(self) -> str:
-        """Text of the style sheet."""
-        return "\n".join(f".{name} {{{style}}}" for style, name in self._names.items())
-
-
-def _themed(color: re.Match[str]) -> str:
-    return f"var(--{COLORS[color[0]]})" if color[0] in COLORS else color[0]
-
-
-def page_svg(svg: bytes, styles: Styles) -> str:
-    """An SVG file of matplotlib as an element of a page: shapes without script, link, style or address."""
-    root = ElementTree.fromstring(svg)  # nosec B314 # of matplotlib, which draws names as paths
-    prefix = styles.next_prefix()
-    _clean(root, prefix, styles)
-    root.set("aria-hidden", "true")
-    root.set("focusable", "false")
-    return ElementTree.tostring(root, encoding="unicode")
-
-
-def _clean(element: ElementTree.Element, prefix: str, styles: Styles) -> None:
-    element.tag = _local_name(element.tag)
-    attributes, element.text = dict(element.attrib), None
-    element.attrib.clear()
-    for qualified, value in attributes.items():
-        name = _local_name(qualified)
-        if name == "style":
-            element.set("class", styles.name_of(value))
-        elif name == "id":
-            element.set("id", prefix + value)
-        elif name == "href" and value.startswith("#"):
-            element.set("href", f"#{prefix}{value[1:]}")
-        elif name == "href" and value.startswith("data:image/png;base64,"):
-            element.set("href", value)
-        elif name == "clip-path" and value.startswith("url(#"):
-            element.set(name, f"url(#{prefix}{value[5:]}")
-        elif name in _KEPT_ATTRIBUTES:
-            element.set(name, value)
-    for child in list(element):
-        if _local_name(str(child.tag)) not in _KEPT_ELEMENTS:
-            element.remove(child)
-        else:
-            child.tail = None
-            _clean(child, prefix, styles)
-
-
-def _local_name(name: str) -> str:
-    """Name without its namespace."""
-    return name.rpartition("}")[2]
-
 
 _MAX_ROWS_WITHOUT_SCROLLING, _MAX_COLUMNS_UPRIGHT, _MAX_NAMES = 40, 10, 12
 _ENDS_EARLY = re.compile(r"</(script|style)[\s/>]|<!--.*<script[\s/>]", flags=re.IGNORECASE | re.DOTALL)
@@ -133,14 +42,12 @@ _NO_SETTINGS = {MADE_BY, "bayespool", "experiment", "diagnostics", "query_ids", 
 _NO_SETTINGS |= {"warnings", "problems"}
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """A figure of a page: ``svg``, or ``image``, a ``data:`` address."""
+class Image(NamedTuple):
+    """A figure of a page, of which ``image`` is the ``data:`` address."""
 
     caption: str
     alternative: str
-    svg: str = ""
-    image: str = ""
+    image: str
 
 
 @dataclass(frozen=True)
@@ -152,7 +59,7 @@ class Section:
     sentences: Sequence[str] = ()
     points: Sequence[str] = ()
     command: str = ""
-    figures: Sequence[Drawn] = ()
+    figures: Sequence[Image] = ()
     tables: Sequence[TextTable] = ()
 
     @property
@@ -210,9 +117,8 @@ def page_html(result: Result) -> str:
     """HTML of a result; texts are escaped, and its security policy allows its own script and styles alone."""
     from markupsafe import Markup
 
-    environment, styles = templates("bayespool.report"), Styles()
-    sections = _sections(result, styles)
-    style = environment.get_template("page.css").render() + styles.sheet()
+    environment = templates("bayespool.report")
+    style = environment.get_template("page.css").render()
     # text that would end a style or script element early, or keep a script from ending at its end tag
     script = _tables_script()
     for text in (style, script):
@@ -227,7 +133,7 @@ def page_html(result: Result) -> str:
             title=result.title,
             summary=result.summary() or ("The tables have the numbers.",),
             notes=tuple(dict.fromkeys(result.notes())),
-            sections=sections,
+            sections=_sections(result),
             tall=_MAX_ROWS_WITHOUT_SCROLLING,
             policy=policy,
             style=Markup(style),  # nosec B704 # of this package, and checked for early ends
@@ -237,9 +143,9 @@ def page_html(result: Result) -> str:
     )
 
 
-def _sections(result: Result, styles: Styles) -> list[Section]:
+def _sections(result: Result) -> list[Section]:
     metadata = result.metadata if MADE_BY in result.metadata else {**result.metadata, MADE_BY: made_by()}
-    figures = [_drawn(figure, styles) for figure in result.figures()]
+    figures = list(map(_image, result.figures()))
     in_order = sorted(result.tables(), key=lambda table: not table.views)  # those that people read first
     texts = (text for table in in_order if len(table.frame) for text in (table.read() or (table.whole(),)))
     tables = list(map(result.marked, texts))
@@ -253,14 +159,12 @@ def _sections(result: Result, styles: Styles) -> list[Section]:
     return [section for section in sections if section is not None]
 
 
-def _drawn(figure: Figure, styles: Styles) -> Drawn:
+def _image(figure: Figure) -> Image:
     text = (figure.alternative or figure.caption).rstrip(".")
-    alternative = f"Figure. {text}. The tables below have its numbers."
     content = figure.render("svg")
-    if content.startswith(b"\x89PNG"):
-        image = f"data:image/png;base64,{base64.b64encode(content).decode()}"
-        return Drawn(figure.caption, alternative, image=image)
-    return Drawn(figure.caption, alternative, page_svg(content, styles))
+    kind = "png" if content.startswith(b"\x89PNG") else "svg+xml"  # as a folder has it
+    address = f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
+    return Image(figure.caption, f"Figure. {text}. The tables below have its numbers.", address)
 
 
 def _pool(metadata: Mapping[str, Any]) -> Section | None:
