@@ -47,11 +47,11 @@ class AuditSettings(TargetSettings):
 
     def __post_init__(self) -> None:
         from bayespool.auditing.urns import check_auditable
-        from bayespool.scoring.estimators import posterior_of
+        from bayespool.scoring.estimators import parse_posterior
 
         super().__post_init__()
         check_auditable(self.measures)
-        self._hold("estimator", posterior_of(self.estimator, self, **self.of_targets()))
+        self._hold("estimator", parse_posterior(self.estimator, self, **self.target_settings()))
 
 
 @takes(AuditSettings)

@@ -3,7 +3,6 @@ from .checks import (
     plot_audit as plot_audit,
     plot_elpd as plot_elpd,
     plot_held_out_pit as plot_held_out_pit,
-    plot_judged_runs as plot_judged_runs,
     plot_labels as plot_labels,
     plot_predictive as plot_predictive,
 )
@@ -31,7 +30,6 @@ from .experiments import (
 )
 from .scores import (
     draw_forest as draw_forest,
-    draw_runs as draw_runs,
     draw_topics as draw_topics,
     plot_distance as plot_distance,
     plot_forest as plot_forest,

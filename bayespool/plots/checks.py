@@ -18,17 +18,13 @@ from bayespool.plots.style import (
     draw_panels,
     grid_behind,
     legend_above,
-    look_of,
-    mark_truth,
     of_measure,
     pit_bars,
-    row_axis,
-    share_legend,
 )
 from bayespool.tables.formatting import level, literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import pandas as pd
     from matplotlib.axes import Axes
@@ -134,26 +130,17 @@ def draw_elpd(checks: Any) -> Figure:
 
 
 def draw_predictive(checks: Any, measure: object) -> Figure:
-    """Figure with `plot_predictive` of every model under a measure of `bayespool.ModelChecks`."""
+    """Draw `plot_predictive` of every model under a measure of `bayespool.ModelChecks`."""
     predictions = _under(checks, measure)
     height = 1.0 + 0.16 * max(8, int(predictions[0].has_hidden.sum()))
     plots = [partial(plot_predictive, p, label_runs=i % 3 == 0) for i, p in enumerate(predictions)]
-    figure = draw_panels(plots, height=height)
-    low, high = zip(*(panel.get_xlim() for panel in figure.axes), strict=True)
-    for panel in figure.axes:
-        panel.set_xlim(min(low), max(high))
-    share_legend(figure, ncols=4)
-    return figure
+    return draw_panels(plots, height=height, shared="x", legend={"ncols": 4})
 
 
 def draw_pit(checks: Any, measure: object) -> Figure:
-    """Figure with `plot_held_out_pit` of every model under a measure of `bayespool.ModelChecks`."""
-    figure = draw_panels([partial(plot_held_out_pit, p) for p in _under(checks, measure)], height=2.4)
-    highest = max(panel.get_ylim()[1] for panel in figure.axes)
-    for panel in figure.axes:
-        panel.set_ylim(0, highest)
-    share_legend(figure, ncols=2, fontsize="small")
-    return figure
+    """Draw `plot_held_out_pit` of every model under a measure of `bayespool.ModelChecks`."""
+    plots = [partial(plot_held_out_pit, p) for p in _under(checks, measure)]
+    return draw_panels(plots, height=2.4, shared="y", legend={"ncols": 2, "fontsize": "small"})
 
 
 def _under(checks: Any, measure: object) -> list[Any]:
@@ -214,63 +201,6 @@ def plot_labels(
     return axes
 
 
-def plot_judged_runs(
-    check: Any,
-    measure: object = None,
-    *,
-    judge: str | None = None,
-    truth: Mapping[str, float] | None = None,
-    marks: Mapping[str, Mapping[str, float]] | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Intervals of runs without the labels of a judge, and with them, a row per run.
-
-    Runs are in the order of the table ``runs``. Dots are posterior means.
-
-    Parameters
-    ----------
-    check : bayespool.experiments.JudgeCheck
-        With intervals (``intervals=True``).
-    measure : measure, optional
-        Default: the first.
-    judge : str, optional
-        Default: the first.
-    truth : mapping of str to float, optional
-        True values by run, if known.
-    marks : mapping of str to mapping of str to float, optional
-        Further values by name and run, such as scores with labels as judgments.
-    ax : matplotlib.axes.Axes, optional
-
-    Raises
-    ------
-    InputError
-        The check has no intervals, or no such measure or judge.
-    """
-    rows, chosen = chosen_rows(of_measure(check.to_frame("runs"), measure), "judge", judge, "judge")
-    runs = list(rows["run_id"])
-    axes = axes_of(ax, width=6.4, height=1.4 + 0.42 * len(runs))
-    place = np.arange(len(runs))
-    prob = level(rows["ci_prob"].iloc[0])
-    named = {"without": "without labels", "with": f"with those of {literal(chosen)}"}
-    for (which, label), shift, color in zip(
-        named.items(), (-0.15, 0.15), (AS_JUDGED, POSTERIOR), strict=True
-    ):
-        ends = rows[f"lower_{which}"], rows[f"upper_{which}"]
-        axes.hlines(place + shift, *ends, color=color, lw=3, alpha=0.6, label=f"{label}, {prob}")
-        axes.plot(rows[f"value_{which}"], place + shift, "o", color=color, ms=5, mew=0)
-    for label, values in (marks or {}).items():
-        x = [values.get(run, np.nan) for run in runs]
-        look = look_of(label, list(marks or {}))
-        axes.plot(x, place + 0.15, ls="", ms=5, label=literal(label), **look.marker)
-    if truth is not None:
-        mark_truth(axes, truth, runs, place, 6)
-    row_axis(axes, runs)
-    axes.set_xlabel(rows["measure"].iloc[0])
-    grid_behind(axes, "x")
-    legend_above(axes, n_columns=2)
-    return axes
-
-
 def draw_judges(check: Any) -> Figure:
     """Figure with `plot_labels` of every judge and relevance level of the first measure."""
     rows = of_measure(check.to_frame("calibration"))
@@ -308,10 +238,6 @@ def plot_audit(audit: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def draw_audits(audits: Sequence[Any]) -> Figure:
-    """Figure with `plot_audit` of each of some audits, under one legend."""
-    figure = draw_panels([partial(plot_audit, audit) for audit in audits], height=3.0)
-    for panel in figure.axes:
-        if (legend := panel.get_legend()) is not None:
-            legend.remove()
-    share_legend(figure, ncols=3, fontsize="small")
-    return figure
+    """Draw `plot_audit` of each of some audits, under one legend."""
+    plots = [partial(plot_audit, audit) for audit in audits]
+    return draw_panels(plots, height=3.0, legend={"ncols": 3, "fontsize": "small"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from bayespool.plots.style import (
     chosen_rows,
     color_bar,
     count_axis,
-    figure_grid,
+    draw_panels,
     inches_per_row,
     legend_above,
     legend_beside,
@@ -242,12 +243,9 @@ def _rows_of_draws(
 
 def draw_leaderboard(comparison: Any) -> Figure:
     """Draw `plot_leaderboard` of every measure."""
-    known = comparison.to_frame("leaderboard")
-    measures, n_runs = list(known["measure"].unique()), known["run_id"].nunique()
-    figure, panels = figure_grid(len(measures), width=6.4, height=1.4 + 0.25 * n_runs, n_columns=2)
-    for measure, panel in zip(measures, panels, strict=True):
-        plot_leaderboard(comparison, measure, ax=panel)
-    return figure
+    rows = comparison.to_frame("leaderboard")
+    plots = [partial(plot_leaderboard, comparison, measure) for measure in rows["measure"].unique()]
+    return draw_panels(plots, width=6.4, height=1.4 + 0.25 * rows["run_id"].nunique(), n_columns=2)
 
 
 def _size_of_ranks(n_runs: int) -> tuple[float, float]:
@@ -272,13 +270,11 @@ def draw_comparison(comparison: Any) -> Figure:
     by_rank = set(() if ranks.empty or n_pairs <= _MAX_PAIRS_DRAWN else ranks["measure"])
     each, height = _size_of_ranks(n_runs) if by_rank else (6.4, 1.5 + 0.3 * n_pairs)
     n_columns = 1 if each > _MAX_WIDTH_SIDE_BY_SIDE else 2
-    figure, panels = figure_grid(len(measures), width=each, height=height, n_columns=n_columns)
-    for measure, panel in zip(measures, panels, strict=True):
-        if measure in by_rank:
-            plot_rank_probabilities(comparison, measure, ax=panel)
-        else:
-            plot_differences(comparison, measure, ax=panel)
-    return figure
+    plots = [
+        partial(plot_rank_probabilities if measure in by_rank else plot_differences, comparison, measure)
+        for measure in measures
+    ]
+    return draw_panels(plots, width=each, height=height, n_columns=n_columns)
 
 
 _FLOOR = 1e-6
@@ -460,19 +456,15 @@ def plot_reversal_calibration(
 
 
 def draw_reversals(reversals: Any) -> Figure:
-    """Figure with a row per measure and group of runs: p-values, calibration of chances, and separability."""
-    from matplotlib.figure import Figure
-
-    rows = reversals.to_frame("rates")[["measure", "group"]].drop_duplicates().to_dict("records")
+    """Draw a row per measure and group of runs: p-values, calibration of chances, and separability."""
     has_chances = not reversals.to_frame("calibration").empty
-    figure = Figure(figsize=(10.6 + 4.2 * has_chances, 4.3 * len(rows)), layout="constrained")
-    grid = figure.subplots(len(rows), 2 + has_chances, squeeze=False)
-    for place, (row, panels) in enumerate(zip(rows, grid, strict=True)):
-        plot_p_values(reversals, **row, ax=panels[0])
+    plots: list[Any] = []
+    for row in reversals.to_frame("rates")[["measure", "group"]].drop_duplicates().to_dict("records"):
+        plots.append(partial(plot_p_values, reversals, **row))
         if has_chances:
-            plot_reversal_calibration(reversals, "significant", **row, ax=panels[1])
-        plot_separability(reversals, **row, legend=place == 0, ax=panels[-1])
-    return figure
+            plots.append(partial(plot_reversal_calibration, reversals, "significant", **row))
+        plots.append(partial(plot_separability, reversals, **row, legend=len(plots) < 3))
+    return draw_panels(plots, width=5.0, height=4.3, n_columns=2 + has_chances)
 
 
 def plot_calibration(table: pd.DataFrame, *, label: str | None = None, ax: Axes | None = None) -> Axes:

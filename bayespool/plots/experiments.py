@@ -20,7 +20,6 @@ from bayespool.plots.style import (
     look_of,
     of_measure,
     pit_bars,
-    share_legend,
 )
 from bayespool.tables.columns import COLUMNS
 from bayespool.tables.formatting import level, literal
@@ -168,11 +167,8 @@ def draw_mae(result: Any, *, error: Literal["mae", "sre"] = "mae") -> Figure:
     plots = [partial(plot_mae, result, family, error=error) for family in families]
     are_dots = len(errors["measure"].unique()) == len(families)
     height = 1.0 + 0.28 * errors["estimator"].nunique() if are_dots else 4.5
-    figure = draw_panels(plots, width=8 if len(families) == 1 else 4.4, height=height)
-    for panel in figure.axes[:-1]:
-        if (legend := panel.get_legend()) is not None:
-            legend.remove()
-    return figure
+    legend = None if are_dots else {"place": "outside right center", "fontsize": "small"}
+    return draw_panels(plots, width=8 if len(families) == 1 else 4.4, height=height, legend=legend)
 
 
 def _rows(result: Any, measure: object, estimator: str) -> pd.DataFrame:
@@ -296,17 +292,12 @@ def plot_budgets(result: Any, measure: object, bias_measure: str = "mae", *, ax:
 
 
 def draw_budgets(result: Any) -> Figure:
-    """Figure 1 of Lipani et al. (2017): a column per measure, a row per bias measure, one legend."""
-    from matplotlib.figure import Figure
-
+    """Draw figure 1 of Lipani et al. (2017): a column per measure, a row per bias measure, one legend."""
     measures = result.settings.measures
-    figure = Figure(figsize=(3.6 * len(measures) + 1.6, 8.4), layout="constrained")
-    grid = figure.subplots(len(_BIAS), len(measures), squeeze=False)
-    for panels, bias_measure in zip(grid, _BIAS, strict=True):
-        for panel, measure in zip(panels, measures, strict=True):
-            plot_budgets(result, measure, bias_measure, ax=panel)
-    share_legend(figure, "outside right upper", fontsize="small")
-    return figure
+    plots = [partial(plot_budgets, result, measure, name) for name in _BIAS for measure in measures]
+    legend = {"place": "outside right upper", "fontsize": "small"}
+    width = 3.6 + 1.6 / len(measures)  # with room for the legend
+    return draw_panels(plots, width=width, height=2.8, n_columns=len(measures), legend=legend)
 
 
 def plot_ranking(result: Any, *, ax: Axes | None = None) -> Axes:

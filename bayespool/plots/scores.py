@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from bayespool.plots.style import (
     available_name,
     axes_of,
     chosen_rows,
-    figure_grid,
+    draw_panels,
     grid_behind,
     inches_per_row,
     legend_above,
@@ -37,8 +38,7 @@ if TYPE_CHECKING:
 
 _BOUNDS = "0.6"
 _MAX_ROWS_WITH_LINE_PER_MARK = 12
-_PAGE_WIDTH = 10.6  # inches
-_MAX_GRID_COLUMNS, _MAX_HIGH_ROWS = 3, 36
+_MAX_HIGH_ROWS = 36
 _FAR = "black"
 
 
@@ -209,12 +209,19 @@ def draw_forest(
     order = rows[0].ordered("estimate").names
     chosen = corrections if isinstance(corrections, bool) else list(corrections)
     n_marks = max(len(dataclasses.replace(each, main=None).marked(chosen)) for each in rows)
-    figure, panels = _panels(len(names), _height(len(order), n_marks))
-    for name, panel in zip(names, panels, strict=True):
-        known = None if truth is None else truth.get(name)
-        plot_forest(scores, name, truth=known, corrections=chosen, order=order, legend=False, ax=panel)
-    _share(figure, panels)
-    return figure
+    plots = [
+        partial(
+            plot_forest,
+            scores,
+            name,
+            truth=None if truth is None else truth.get(name),
+            corrections=chosen,
+            order=order,
+            legend=False,
+        )
+        for name in names
+    ]
+    return _draw_rows(plots, _height(len(order), n_marks))
 
 
 def draw_topics(scores: Any, measure: object = None) -> Figure:
@@ -228,12 +235,11 @@ def draw_topics(scores: Any, measure: object = None) -> Figure:
     """
     frame = of_measure(scores.to_frame("topics"), measure)
     run_ids = list(frame["run_id"].unique())
-    figure, panels = _panels(len(run_ids), _height(frame["query_id"].nunique(), 0))
-    for run, panel in zip(run_ids, panels, strict=True):
-        plot_topics(scores, run, measure, legend=False, ax=panel)
+    plots = [partial(plot_topics, scores, run, measure, legend=False) for run in run_ids]
+    figure = _draw_rows(plots, _height(frame["query_id"].nunique(), 0))
+    for run, panel in zip(run_ids, figure.axes, strict=True):
         panel.set_title(literal(run), fontsize="medium")
         panel.set_xlabel(frame["measure"].iloc[0])
-    _share(figure, panels)
     return figure
 
 
@@ -314,7 +320,7 @@ def plot_unjudged(scores: Any, cutoff: int | None = None, *, ax: Axes | None = N
     axes = axes_of(ax, width=7.2, height=1.3 + each * len(run_ids))
     shares = rows["unjudged"].to_numpy().reshape(len(run_ids), len(query_ids))
     image = axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto", interpolation="nearest")
-    row_axis(axes, [short_name(str(run)) for run in run_ids])
+    row_axis(axes, run_ids)
     axes.set_xticks([])
     first, last = (short_name(str(query_id), 10) for query_id in query_ids[[0, -1]])
     axes.set_xlabel(literal(f"{len(query_ids):,} topics, {first} to {last}"), fontsize="small")
@@ -325,36 +331,6 @@ def plot_unjudged(scores: Any, cutoff: int | None = None, *, ax: Axes | None = N
     bar.ax.tick_params(labelsize="small", length=0)
     bar.outline.set_visible(False)  # type: ignore[operator]
     return axes
-
-
-def draw_runs(
-    scores: Any,
-    measure: object,
-    run_ids: Sequence[str],
-    *,
-    limits: tuple[float, float],
-    corrections: bool,
-    truth: Mapping[str, float] | None = None,
-) -> Figure:
-    """Draw `plot_forest` of some runs for a page, with its legend above."""
-    n_columns = int(_PAGE_WIDTH / 2.1)
-    frame = scores.to_frame("scores")
-    n_marks = len(_Rows.of(of_measure(frame, measure), "run_id", None).marked(corrections))
-    keys = 0.2 * -(-(4 + n_marks) // n_columns)
-    each = 0.24 if not n_marks else 0.32 + 0.11 * n_marks
-    figure, (axes,) = figure_grid(1, width=_PAGE_WIDTH, height=each * len(run_ids) + 0.6 + keys)
-    plot_forest(scores, measure, truth=truth, corrections=corrections, order=run_ids, legend=False, ax=axes)
-    names = [short_name(run) for run in run_ids]
-    axes.set_yticks(np.arange(len(names)), list(map(literal, names)))
-    axes.set(xlim=limits, xlabel="")
-    axes.tick_params(axis="x", labelsize=8.5)
-    axes.locator_params(axis="x", nbins=9)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.tick_params(axis="y", length=0)
-    axes.legend(
-        fontsize=8, frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=n_columns, borderaxespad=0.2
-    )
-    return figure
 
 
 def _height(n_rows: int, n_marks: int) -> float:
@@ -425,16 +401,14 @@ def _offsets(n_marks: int, *, is_stacked: bool) -> tuple[float, list[float]]:
     return 0.5 - step, [-0.5 + step * (k + 0.75) for k in range(n_marks)]
 
 
-def _panels(n: int, height: float) -> tuple[Figure, Sequence[Axes]]:
-    return figure_grid(n, width=7.0 if n == 1 else 4.4, height=height, n_columns=_MAX_GRID_COLUMNS)
-
-
-def _share(figure: Figure, panels: Sequence[Axes]) -> None:
-    """Put one legend above all panels, and names of rows only at the left."""
-    for panel in panels:
+def _draw_rows(plots: Sequence[Callable[..., Any]], height: float) -> Figure:
+    """Draw panels with one legend above all, and names of rows only at the left."""
+    figure = draw_panels(plots, width=7.0 if len(plots) == 1 else 4.4, height=height)
+    for panel in figure.axes:
         place = panel.get_subplotspec()
         if place is not None and not place.is_first_col():
             panel.tick_params(labelleft=False)
             panel.set_ylabel("")
     n_columns = max(2, int(figure.get_figwidth() / 2.2))
     share_legend(figure, "outside upper left", ncols=n_columns, fontsize="small", columnspacing=1.2)
+    return figure

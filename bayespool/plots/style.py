@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError
 from bayespool.measures import parse_measure
 from bayespool.names import PAIRS
@@ -29,7 +29,7 @@ POSTERIOR = PALETTE[0]
 """Color of the first posterior of a figure."""
 AS_JUDGED = "0.45"
 """Color of scores as judged, with unjudged documents nonrelevant."""
-MARKS = "osD^vXP*<>hp"
+MARKS = "osD^vXP*<>hpH"
 """Marks of lines and points, by their number."""
 
 ImageFormat = Literal["pdf", "png", "svg"]
@@ -80,12 +80,31 @@ def figure_grid(
 
 
 def draw_panels(
-    plots: Sequence[Callable[..., Any]], *, width: float = 3.6, height: float = 3.6, n_columns: int = 3
+    plots: Sequence[Callable[..., Any]],
+    *,
+    width: float = 3.6,
+    height: float = 3.6,
+    n_columns: int = 3,
+    shared: str = "",
+    legend: Mapping[str, Any] | None = None,
 ) -> Figure:
-    """Figure with a panel for each plot, a function that draws on its argument ``ax``."""
+    """Draw a figure with a panel for each plot, a function that draws on its argument ``ax``.
+
+    Panels have the same limits of the axis ``shared`` ("x" or "y"), and with ``legend``, arguments of
+    `share_legend`, one legend in place of their own.
+    """
     figure, panels = figure_grid(len(plots), width=width, height=height, n_columns=n_columns)
     for plot, panel in zip(plots, panels, strict=True):
         plot(ax=panel)
+    if shared:
+        low, high = zip(*(getattr(panel, f"get_{shared}lim")() for panel in panels), strict=True)
+        for panel in panels:
+            panel.set(**{f"{shared}lim": (min(low), max(high))})
+    if legend is not None:
+        for panel in panels:
+            if (own_legend := panel.get_legend()) is not None:
+                own_legend.remove()
+        share_legend(figure, **legend)
     return figure
 
 
@@ -121,39 +140,19 @@ class Look:
         }
 
 
-_BLUE, _ORANGE, _GREEN, _RED, _SKY, _PINK, _WINE = PALETTE
-_OF_CORRECTIONS = {
-    "background": Look(_ORANGE, "o"),
-    "interpolated": Look(_GREEN, "s"),
-    "smoothed": Look(_RED, "P"),
-    "systems-adjustment": Look(_SKY, "^"),
-    "anti-precision": Look(_PINK, "v"),
-    "condensed-list": Look(_WINE, "X"),
-    "topics-adjustment": Look(_ORANGE, "<"),
-    "froebe-bootstrap": Look(_GREEN, "*"),
-    "lu-moffat-culpepper": Look(_RED, ">"),
-    "horvitz-thompson": Look(_SKY, "p"),
-    "inferred-ap": Look(_PINK, "h"),
-    "inferred-ndcg": Look(_PINK, "H"),
-    "stat-ap": Look(_WINE, "8"),
-    "judge-filled": Look(_ORANGE, "H"),
-    "judge-rates": Look(_GREEN, "d"),
-    "prediction-powered": Look(_RED, "8"),
-    "precise": Look(_SKY, "P"),
-    "conformal-risk-control": Look(_PINK, "X"),
+_CORRECTIONS = {
+    entry.name: Look(PALETTE[1 + i % 6], MARKS[i % len(MARKS)])
+    for i, entry in enumerate(e for e in ESTIMATORS.values() if e.kind == "point" and e.name != "as-judged")
 }
-_HOLLOW = {PAIRS[name]: replace(_OF_CORRECTIONS[name], is_hollow=True) for name in PAIRS}
-LOOKS: Mapping[str, Look] = MappingProxyType(
-    {
-        "as-judged": Look(AS_JUDGED, "o", is_hollow=True),
-        **_OF_CORRECTIONS,
-        **_HOLLOW,
-        "posterior-combined": Look(POSTERIOR, "o"),
-        "posterior-rankings": Look(POSTERIOR, "s"),
-        "posterior-evidence": Look(POSTERIOR, "^"),
-        "posterior-odds-ratio": Look(POSTERIOR, "v"),
-    }
-)
+LOOKS: Mapping[str, Look] = {
+    "as-judged": Look(AS_JUDGED, "o", is_hollow=True),
+    **_CORRECTIONS,
+    **{posterior: replace(_CORRECTIONS[name], is_hollow=True) for name, posterior in PAIRS.items()},
+    "posterior-combined": Look(POSTERIOR, "o"),
+    "posterior-rankings": Look(POSTERIOR, "s"),
+    "posterior-evidence": Look(POSTERIOR, "^"),
+    "posterior-odds-ratio": Look(POSTERIOR, "v"),
+}
 """Look of each method, the same in every figure; the posterior of a correction's hierarchical form has the
 correction's, hollow."""
 _OTHER_MARKS = "D<>ph8H"
@@ -270,7 +269,7 @@ def row_axis(axes: Axes, names: Sequence[object]) -> None:
     size = float(np.clip(72 * 0.75 * inches, _SMALLEST_LABEL, _LABEL_SIZE))
     step = max(1, int(np.ceil(size * 1.15 / (72 * inches))))
     shown = range(0, n, step)
-    axes.set_yticks(list(shown), [literal(str(names[i])) for i in shown], fontsize=size)
+    axes.set_yticks(list(shown), [literal(short_name(str(names[i]))) for i in shown], fontsize=size)
     axes.set_ylim(n - 0.5, -0.5)
 
 

@@ -6,14 +6,11 @@ from .estimators import (
     PAIRED_ESTIMATORS as PAIRED_ESTIMATORS,
     named_estimators as named_estimators,
     parse_estimator as parse_estimator,
+    posterior_with_draws as posterior_with_draws,
     register_estimator as register_estimator,
     register_model as register_model,
 )
-from .imputing import (
-    Imputations as Imputations,
-    impute as impute,
-    posterior_with_draws as posterior_with_draws,
-)
+from .imputing import Imputations as Imputations, impute as impute
 from .judging import Afterwards as Afterwards, NextJudgments as NextJudgments, judge_next as judge_next
 from .judging_influence import DocumentsToJudge as DocumentsToJudge, Goal as Goal
 from .pools import CandidatePools as CandidatePools

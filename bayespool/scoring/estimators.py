@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, overload
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from bayespool.collection.files import check_memory
 from bayespool.corrections import (
@@ -24,6 +24,9 @@ from bayespool.options import PosteriorSettings, SamplingSettings, options_of
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.preparation import models_of, priors_of_estimator
 from bayespool.tables.formatting import counted
+
+if TYPE_CHECKING:
+    from bayespool.scoring.settings import ImputeSettings
 
 _BY_TOPICS = "topics-adjustment"
 _MAX_PRIOR_NUMBER = 1e100  # the density is computed from squares
@@ -107,52 +110,31 @@ def register_model(spec: ModelSpec) -> ModelSpec:
     return spec
 
 
-class EstimatorNames(Sequence[str]):
-    """Current names of registered estimators, as a sequence that equals a tuple of them."""
-
-    def __init__(self, chosen: Callable[[EstimatorEntry], bool]) -> None:
-        self._chosen = chosen
-
-    def _names(self) -> tuple[str, ...]:
-        points_first = sorted(ESTIMATORS.values(), key=lambda entry: entry.kind == "posterior")
-        return tuple(entry.name for entry in points_first if self._chosen(entry))
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
-    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
-        return self._names()[index]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names())
-
-    def __len__(self) -> int:
-        return len(self._names())
-
-    def __eq__(self, other: object) -> bool:
-        return self._names() == tuple(other) if isinstance(other, tuple | EstimatorNames) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return repr(self._names())
-
-
-ESTIMATOR_NAMES = EstimatorNames(lambda entry: True)
+ESTIMATOR_NAMES: tuple[str, ...]
 """All names, point corrections first."""
-
-DEFAULT_ESTIMATORS = EstimatorNames(lambda entry: entry.default)
+DEFAULT_ESTIMATORS: tuple[str, ...]
 """Names of the estimators used by default."""
-
-ALL_ESTIMATORS = EstimatorNames(
-    lambda entry: (
-        entry.default
-        or (entry.kind == "point" and not (entry.needs_settings or entry.needs_sample or entry.needs_judge))
-    )
-)
+ALL_ESTIMATORS: tuple[str, ...]
 """Names of ``estimators="all"``: the default ones, and every correction that needs no settings, sampled pool
 or second judge."""
+
+
+def _needs_nothing(entry: EstimatorEntry) -> bool:
+    """Whether an estimator is a correction that every collection can have."""
+    return entry.kind == "point" and not (entry.needs_settings or entry.needs_sample or entry.needs_judge)
+
+
+def __getattr__(name: str) -> tuple[str, ...]:
+    """Return the names that are registered by now, as `ESTIMATOR_NAMES` and the others."""
+    points_first = sorted(ESTIMATORS.values(), key=lambda entry: entry.kind == "posterior")
+    if name == "ESTIMATOR_NAMES":
+        return tuple(entry.name for entry in points_first)
+    if name == "DEFAULT_ESTIMATORS":
+        return tuple(entry.name for entry in points_first if entry.default)
+    if name == "ALL_ESTIMATORS":
+        return tuple(entry.name for entry in points_first if entry.default or _needs_nothing(entry))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 PAIRED_ESTIMATORS = tuple(name for pair in PAIRS.items() for name in pair)
 """Names of ``estimators="pairs"``: each published point correction, followed by its posterior."""
@@ -174,7 +156,8 @@ def named_estimators(given: str | Estimator | Iterable[str | Estimator]) -> tupl
     ('background', 'posterior-background', 'interpolated', 'posterior-interpolated')
     """
     listed = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else given
-    several = {"default": DEFAULT_ESTIMATORS, "all": ALL_ESTIMATORS, "pairs": PAIRED_ESTIMATORS}
+    several = {"pairs": PAIRED_ESTIMATORS}
+    several |= {name: __getattr__(f"{name.upper()}_ESTIMATORS") for name in ("default", "all")}
     named: list[str | Estimator] = []
     for estimator in listed:
         if isinstance(estimator, str):
@@ -219,14 +202,40 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
     return estimator
 
 
-def posterior_of(text: str | Estimator, settings: PosteriorSettings, **defaults: Any) -> PosteriorEstimator:
+def parse_posterior(
+    text: str | Estimator, settings: PosteriorSettings, **defaults: Any
+) -> PosteriorEstimator:
     """Make a posterior of a name with settings; a point correction, or an idle prior, raises `InputError`."""
     chosen = parse_estimator(text, **defaults, **settings.of_posteriors())
     if not isinstance(chosen, PosteriorEstimator):
         raise InputError(
-            f"{chosen.name} has no interval", hint="name a posterior, such as posterior-combined"
+            f"{chosen.name} has no interval and no draws of judgments",
+            hint="name a posterior, such as posterior-combined",
         )
     refuse_idle_priors([chosen], dict(settings.priors))
+    return chosen
+
+
+def posterior_with_draws(estimator: str | PosteriorEstimator, settings: ImputeSettings) -> PosteriorEstimator:
+    """Make the posterior from which `impute` takes draws.
+
+    Raises
+    ------
+    InputError
+        Unknown name or setting, an estimator that is no posterior, or one with too few draws.
+
+    Examples
+    --------
+    >>> from bayespool.scoring import ImputeSettings
+    >>> posterior_with_draws("posterior-ratio(draws=2000)", ImputeSettings(chains=1)).draws
+    2000
+    """
+    chosen = parse_posterior(estimator, settings, **settings.target_settings())
+    if settings.draws > (n_available := chosen.draws * chosen.chains):
+        raise InputError(
+            f"{settings.draws} completed qrels out of {n_available} draws",
+            hint=f"ask for more, as in {chosen.name}(draws={-(-settings.draws // chosen.chains)})",
+        )
     return chosen
 
 
@@ -262,7 +271,7 @@ def estimators_of(
         parse_estimator(e, **defaults, **settings.of_posteriors()) for e in named_estimators(given)
     )
     if not chosen:
-        raise InputError("no estimator given", hint=f"known: {', '.join(ESTIMATOR_NAMES)}")
+        raise InputError("no estimator given", hint=f"known: {', '.join(ESTIMATORS)}")
     refuse_idle_priors(chosen, dict(settings.priors))
     labels = labels_of(chosen) if by_settings else tuple(e.name for e in chosen)
     if twice := [label for label in dict.fromkeys(labels) if labels.count(label) > 1]:

@@ -17,14 +17,12 @@ from bayespool.collection import Collection, Qrels, qrels_from_frame
 from bayespool.collection.contents import warn_of_no_pool
 from bayespool.collection.records import relevance_codes
 from bayespool.collection.writers import qrels_content
-from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import reach_of_ideal
 from bayespool.measures import Measure, Normalized
 from bayespool.options import describe_estimator, takes
-from bayespool.posterior import Completion, PosteriorEstimator
+from bayespool.posterior import Completion
 from bayespool.report.result import Result
-from bayespool.scoring.estimators import parse_estimator, refuse_idle_priors
 from bayespool.scoring.scoring import expect_collection, find_suited_targets, pool_metadata
 from bayespool.scoring.settings import ImputeSettings
 from bayespool.tables.columns import Column
@@ -313,35 +311,6 @@ def impute(
             **pool_metadata(collection, whole, targets, parsed),
         },
     )
-
-
-def posterior_with_draws(estimator: str | PosteriorEstimator, settings: ImputeSettings) -> PosteriorEstimator:
-    """Make the posterior from which `impute` takes draws.
-
-    Raises
-    ------
-    InputError
-        Unknown name or setting, an estimator that is no posterior, or one with too few draws.
-
-    Examples
-    --------
-    >>> posterior_with_draws("posterior-ratio(draws=2000)", ImputeSettings(chains=1)).draws
-    2000
-    """
-    chosen = parse_estimator(estimator, **settings.of_targets(), **settings.of_posteriors())
-    if not isinstance(chosen, PosteriorEstimator):
-        names = [name for name, entry in ESTIMATORS.items() if issubclass(entry.make, PosteriorEstimator)]
-        raise InputError(
-            f"{chosen.name} says nothing of single documents, so that it cannot complete qrels",
-            hint=f"name a posterior: {', '.join(names)}",
-        )
-    refuse_idle_priors([chosen], dict(settings.priors))
-    if settings.draws > (available := chosen.draws * chosen.chains):
-        raise InputError(
-            f"{settings.draws} completed qrels out of {available} draws",
-            hint=f"ask for more, as in {chosen.name}(draws={-(-settings.draws // chosen.chains)})",
-        )
-    return chosen
 
 
 def spread_draws(n_draws: int, n_taken: int) -> tuple[int, ...]:

@@ -80,7 +80,7 @@ def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Unpack[ReadOpti
         )
         (reading["pool"],) = runs_of(reading["pool"], names=("pool",), reading=way)
 
-    scoring = settings.of_score()
+    scoring = settings.score_settings()
 
     def evaluate(qrels: pd.DataFrame, run: pd.DataFrame) -> Iterator[tuple[str, float]]:
         collection = read_collection(qrels, {_SYSTEM: run[["query_id", "doc_id", "score"]]}, **reading)

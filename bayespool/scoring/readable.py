@@ -350,30 +350,22 @@ def _most_unjudged(rows: pd.DataFrame) -> str:
 
 def _forests(scores: ReadableScores, measure: Measure, rows: pd.DataFrame) -> list[Figure]:
     """Forest plots under a measure, of at most 36 runs each, the best first."""
-    from bayespool.plots import draw_runs
+    from bayespool.plots import plot_forest
 
-    best = main_rows(rows)
-    low, high = float(rows["bound_lower"].min()), float(rows["bound_upper"].max())
-    for scope in wider_scopes(rows):
-        low, high = min(low, best[f"{scope}_lower"].min()), max(high, best[f"{scope}_upper"].max())
-    room = 0.04 * (high - low or 1)
-    bar = (
-        f"; the bar is the {level(best['ci_prob'].iloc[0])} interval" if best["ci_prob"].notna().any() else ""
-    )
-    bar += "".join(f", the light one that of {words}" for words in wider_scopes(rows).values() if bar)
+    best, bar = main_rows(rows), ""
+    if best["ci_prob"].notna().any():
+        bar = f"; the bar is the {level(best['ci_prob'].iloc[0])} interval"
+        bar += "".join(f", the light one that of {words}" for words in wider_scopes(rows).values())
     parts = np.array_split(np.array(best["run_id"], dtype=object), -(-len(best) // _MAX_RUNS_PER_FOREST))
-    sentences, figures = (
-        score_sentences(rows, [measure], len(scores.query_ids), pool_condition(scores.metadata)),
-        [],
-    )
+    sentences = score_sentences(rows, [measure], len(scores.query_ids), pool_condition(scores.metadata))
+    figures = []
     for i, part in enumerate(parts):
         which = f", part {i + 1} of {len(parts)}" if len(parts) > 1 else ""
-        draw = partial(
-            draw_runs,
+        plot = partial(
+            plot_forest,
             scores,
             measure,
-            list(part),
-            limits=(low - room, high + room),
+            order=list(part),
             corrections=len(best) <= _MAX_RUNS_WITH_MARKS,
             truth=scores.metadata.get("truth", {}).get(str(measure)),
         )
@@ -382,7 +374,7 @@ def _forests(scores: ReadableScores, measure: Measure, rows: pd.DataFrame) -> li
                 f"forest-{variable_name(measure)}{f'-{i + 1}' if which else ''}",
                 f"{measure}{which}. The thin line goes from the lowest to the highest score that judging "
                 f"the run's own unjudged documents could give{bar}.",
-                draw,
+                partial(_figure_of, plot),
                 alternative=f"Forest plot of runs under {measure}{which}. {' '.join(sentences)}",
             )
         )

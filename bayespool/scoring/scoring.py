@@ -211,7 +211,7 @@ def score(
     whole, estimand = collection, settings.estimand
     parsed, chosen = with_ideal(settings.measures, settings.ideal), settings.estimators
     collection, targets, unpooled = find_suited_targets(whole, run_ids, settings, parsed, estimand)
-    n_values = len(parsed) * (1 + settings.of_another_assessor)
+    n_values = len(parsed) * (1 + settings.asks_another_assessor)
     refuse_too_many_draws(
         chosen, n_measures=n_values, n_runs=len(targets), n_topics=len(collection.query_ids)
     )
@@ -270,7 +270,7 @@ def score(
 
 def _with_assessors(collection: Collection, settings: ScoringSettings) -> Collection:
     """The collection with what is known of another assessor, if that is asked for, and else without."""
-    if not settings.of_another_assessor:
+    if not settings.asks_another_assessor:
         return collection if collection.second is None else dataclasses.replace(collection, second=None)
     if settings.confusion is not None:
         collection = with_confusion(collection, parse_confusion(settings.confusion))

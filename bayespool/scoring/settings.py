@@ -148,7 +148,7 @@ class TargetSettings(PosteriorSettings):
     estimand: Estimand = option("complete", ESTIMAND)
     random_seed: int = option(1, SEED)
 
-    def of_targets(self) -> dict[str, Any]:
+    def target_settings(self) -> dict[str, Any]:
         """Settings that estimators take of the function."""
         return {"estimand": self.estimand, "random_seed": self.random_seed}
 
@@ -170,8 +170,10 @@ class ScoringSettings(TargetSettings):
         super().__post_init__()
         if self.confusion is not None:
             self._check_confusion(self.confusion)
-        self._hold("estimators", estimators_of(self._wanted(), self, by_settings=True, **self.of_targets()))
-        if self.of_another_assessor:
+        defaults = self.target_settings()
+        chosen = estimators_of(self._requested_estimators(), self, by_settings=True, **defaults)
+        self._hold("estimators", chosen)
+        if self.asks_another_assessor:
             self._check_posterior()
 
     def _check_posterior(self) -> None:
@@ -186,17 +188,17 @@ class ScoringSettings(TargetSettings):
     def _check_confusion(self, confusion: str) -> None:
         from bayespool.models.confusion import parse_confusion
 
-        if parse_confusion(confusion) and not self.of_another_assessor:
+        if parse_confusion(confusion) and not self.asks_another_assessor:
             raise InputError(
                 "a confusion, and no scope that speaks of assessors", hint="add the scope another-assessor"
             )
 
     @property
-    def of_another_assessor(self) -> bool:
-        """Whether what another assessor would have given is asked for."""
+    def asks_another_assessor(self) -> bool:
+        """Whether scores by another assessor are asked for."""
         return self.scope == "another-assessor"
 
-    def _wanted(self) -> Iterable[str | Estimator]:
+    def _requested_estimators(self) -> Iterable[str | Estimator]:
         """Estimators as they are given."""
         return self.estimators
 
@@ -219,10 +221,10 @@ class ScoreSettings(ScoringSettings):
         group="Estimation",
     )
 
-    def _wanted(self) -> Iterable[str | Estimator]:
+    def _requested_estimators(self) -> Iterable[str | Estimator]:
         from bayespool.scoring.estimators import with_common_topics
 
-        return with_common_topics(self.estimators, self.common_topics, **self.of_targets())
+        return with_common_topics(self.estimators, self.common_topics, **self.target_settings())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,7 +253,7 @@ class ImputeSettings(TargetSettings):
     )
 
     def __post_init__(self) -> None:
-        from bayespool.scoring.imputing import posterior_with_draws
+        from bayespool.scoring.estimators import posterior_with_draws
 
         super().__post_init__()
         self._hold("estimator", posterior_with_draws(self.estimator, self))
@@ -287,10 +289,10 @@ class JudgeNextSettings(TargetSettings):
     ci_prob: float = option(0.95, CI_PROB)
 
     def __post_init__(self) -> None:
-        from bayespool.scoring.estimators import posterior_of
+        from bayespool.scoring.estimators import parse_posterior
 
         super().__post_init__()
-        self._hold("estimator", posterior_of(self.estimator, self, **self.of_targets()))
+        self._hold("estimator", parse_posterior(self.estimator, self, **self.target_settings()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,7 +309,7 @@ class PyTerrierSettings(PosteriorSettings):
     ci_prob: float = option(0.95, CI_PROB)
     random_seed: int = option(1, SEED)
 
-    def of_score(self) -> ScoreSettings:
+    def score_settings(self) -> ScoreSettings:
         """Settings for `bayespool.score`."""
         return ScoreSettings(
             measures=(self.measure,),
