@@ -12,13 +12,13 @@ from bayespool.auditing.auditing import URN_NUMBERS, Audit
 from bayespool.auditing.leaders import LeaderAudit
 from bayespool.auditing.urns import Urn
 from bayespool.errors import InputError
-from bayespool.report.reading import read_result
+from bayespool.report.saving import read_result
 from bayespool.tables.files import PathLike
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayespool.report.reading import StoredResult
+    from bayespool.report.saving import StoredResult
 
 _COLUMNS = ("low", "high", "chance", "spread", "shared")
 _DETAILS = ("fingerprint", "unpooled", "passed_over", "estimator", "pool", "pool_notes")

@@ -358,7 +358,7 @@ class LeaderAudit(ListForAssessors):
 
     def draw(self) -> Any:
         """Figure with intervals by the number of judgments, a panel for each other run, the closest first."""
-        from bayespool.plots.checks import draw_audits
+        from bayespool.plots.experiments import draw_audits
 
         return draw_audits(self.closest_first)
 

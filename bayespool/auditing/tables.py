@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import FloatArray
 from bayespool.auditing.urns import Urn
-from bayespool.tables.columns import Column
+from bayespool.tables.table import Column
 
 STEPS = {
     "step": Column("step", "count", "Place in the order in which documents are drawn."),

@@ -33,8 +33,8 @@ from bayespool.comparisons.tables import (
 )
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
 from bayespool.measures.populations import population_of
-from bayespool.report.reading import StoredResult
 from bayespool.report.result import Figure, Result
+from bayespool.report.saving import StoredResult
 from bayespool.scoring import Scores
 from bayespool.scoring.score_tables import FAR_NOTE, far_runs, lines_of_all, note_lines
 from bayespool.scoring.settings import Scope

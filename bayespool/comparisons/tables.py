@@ -13,10 +13,9 @@ import numpy.typing as npt
 from bayespool.report.result import cited_by
 from bayespool.scoring.readable import pool_condition
 from bayespool.tables import Citation, cite
-from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted, level
 from bayespool.tables.markup import Arrangement
-from bayespool.tables.table import Ends, Marked, Spread, Table, View
+from bayespool.tables.table import Column, Ends, Marked, Spread, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd

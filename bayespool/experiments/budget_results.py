@@ -22,9 +22,8 @@ from bayespool.experiments.grading import errors_of, interval_summary
 from bayespool.experiments.settings import BudgetSettings
 from bayespool.measures.errors import system_rank_error
 from bayespool.report.result import Figure
-from bayespool.tables.columns import COLUMNS, Column
 from bayespool.tables.formatting import counted, level, number
-from bayespool.tables.table import Spread, Table, View
+from bayespool.tables.table import COLUMNS, Column, Spread, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd

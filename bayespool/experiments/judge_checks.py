@@ -29,10 +29,9 @@ from bayespool.posterior.steps import rungs_of
 from bayespool.report.result import Figure, Result
 from bayespool.scoring import find_targets
 from bayespool.scoring.scoring import warn_of_unused_relevance
-from bayespool.tables.columns import Column
 from bayespool.tables.formatting import level, number, some_of
 from bayespool.tables.markup import one_line
-from bayespool.tables.table import Ends, Spread, Table, View
+from bayespool.tables.table import Column, Ends, Spread, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -418,7 +417,7 @@ class JudgeCheck(Result):
 
     def figures(self) -> tuple[Figure, ...]:
         """Shares of relevant documents by label."""
-        from bayespool.plots.checks import draw_judges
+        from bayespool.plots.experiments import draw_judges
 
         caption = "Share of relevant documents by label, of hidden documents and of others"
         return (Figure("labels", f"{caption} ({self.measures[0]})", partial(draw_judges, self)),)

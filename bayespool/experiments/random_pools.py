@@ -37,9 +37,8 @@ from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.settings import CommonTopicsSettings, PoolWidthSettings
 from bayespool.randomness import seed_of
 from bayespool.report.result import Figure
-from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted, level
-from bayespool.tables.table import Spread, Table, View
+from bayespool.tables.table import Column, Spread, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd

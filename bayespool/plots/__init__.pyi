@@ -1,11 +1,3 @@
-from .checks import (
-    draw_judges as draw_judges,
-    plot_audit as plot_audit,
-    plot_elpd as plot_elpd,
-    plot_held_out_pit as plot_held_out_pit,
-    plot_labels as plot_labels,
-    plot_predictive as plot_predictive,
-)
 from .comparisons import (
     draw_comparison as draw_comparison,
     draw_leaderboard as draw_leaderboard,
@@ -20,11 +12,17 @@ from .comparisons import (
 )
 from .experiments import (
     draw_budgets as draw_budgets,
+    draw_judges as draw_judges,
+    plot_audit as plot_audit,
     plot_budgets as plot_budgets,
     plot_common_topics as plot_common_topics,
+    plot_elpd as plot_elpd,
+    plot_held_out_pit as plot_held_out_pit,
+    plot_labels as plot_labels,
     plot_mae as plot_mae,
     plot_pit as plot_pit,
     plot_pool_width as plot_pool_width,
+    plot_predictive as plot_predictive,
     plot_ranking as plot_ranking,
     plot_truth as plot_truth,
 )

@@ -28,8 +28,8 @@ from bayespool.plots.style import (
     share_legend,
     short_name,
 )
-from bayespool.tables.columns import wider_scopes
 from bayespool.tables.formatting import counted, level, literal
+from bayespool.tables.table import wider_scopes
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -25,11 +25,10 @@ from bayespool.posterior import Completion
 from bayespool.report.result import Result
 from bayespool.scoring.scoring import expect_collection, find_suited_targets, pool_metadata
 from bayespool.scoring.settings import ImputeSettings
-from bayespool.tables.columns import Column
 from bayespool.tables.files import PathLike
 from bayespool.tables.formatting import counted, number
 from bayespool.tables.markup import one_line
-from bayespool.tables.table import Table
+from bayespool.tables.table import Column, Table
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -32,10 +32,9 @@ from bayespool.scoring.judging_influence import (
 )
 from bayespool.scoring.scoring import expect_collection, find_suited_targets, pool_metadata
 from bayespool.scoring.settings import JudgeNextSettings
-from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted, number
 from bayespool.tables.markup import one_line
-from bayespool.tables.table import Table, View
+from bayespool.tables.table import Column, Table, View
 
 _MAX_STEPS = 1000  # judgments that a plan looks ahead
 

@@ -36,10 +36,9 @@ from bayespool.posterior import Completion
 from bayespool.posterior.drawing import CELLS
 from bayespool.report.result import Result
 from bayespool.tables.citations import Citation, cite
-from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted
 from bayespool.tables.markup import one_line
-from bayespool.tables.table import Table, View
+from bayespool.tables.table import Column, Table, View
 
 MAX_DOCUMENTS = 5000
 """Documents that are considered, those with the largest share in the variance."""

@@ -23,11 +23,10 @@ from bayespool.scoring.score_tables import (
     paper_columns,
     readable,
 )
-from bayespool.tables.columns import Column, wider_scopes
 from bayespool.tables.files import variable_name
 from bayespool.tables.formatting import counted, interval, level, number, percent
 from bayespool.tables.markup import Arrangement, TextTable
-from bayespool.tables.table import Spread, Table, View
+from bayespool.tables.table import Column, Spread, Table, View, wider_scopes
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,10 +12,9 @@ from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError
 from bayespool.measures.parsing import is_of_trec_eval
 from bayespool.names import PAIRS
-from bayespool.tables.columns import COLUMNS, Column
 from bayespool.tables.formatting import counted, level, percent, some_of
 from bayespool.tables.markup import Arrangement
-from bayespool.tables.table import Ends, Part, Spread, Table, View
+from bayespool.tables.table import COLUMNS, Column, Ends, Part, Spread, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd

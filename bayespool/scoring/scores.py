@@ -16,12 +16,12 @@ from bayespool.evidence import Bounds
 from bayespool.measures import Estimates, Measure, parse_measure
 from bayespool.measures.estimates import NOTE_BREAK, draws_container
 from bayespool.measures.populations import population_of, unjudged_share
-from bayespool.report.reading import (
+from bayespool.report.saving import (
     StoredResult,
+    content,
     read_result,
     result_of_json,
 )
-from bayespool.report.saving import content
 from bayespool.scoring.readable import (
     ReadableScores,
     checks_table,

@@ -1,18 +1,19 @@
-"""Score runs: estimators × measures × runs to one `Scores`."""
+"""Score runs: estimators × measures × runs to one `Scores`; the same as a measure of ir_measures."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
 from bayespool import __version__
-from bayespool.collection import Collection, with_confusion
+from bayespool.collection import Collection, Reading, with_confusion
 from bayespool.collection.contents import SPARSE_NOTE, warn_of_no_pool
 from bayespool.collection.own import check_own_judgments, own_on_topics
 from bayespool.collection.rankings import tie_notes
+from bayespool.collection.sources import runs_of
 from bayespool.corrections import TopicsAdjustment
 from bayespool.errors import InputError, InputWarning, PooledRunWarning, warn_caller
 from bayespool.evidence import Bounds, Estimand, score_bounds
@@ -21,16 +22,20 @@ from bayespool.measures.estimates import estimate_checked
 from bayespool.measures.normalized import with_ideal
 from bayespool.measures.populations import refuse_one_topic
 from bayespool.models.confusion import parse_confusion
-from bayespool.options import describe_estimator, takes
-from bayespool.pooling import describe_pool
+from bayespool.options import MAX_FILE_SIZE, describe_estimator, options_of, refuse_unknown, takes
+from bayespool.pooling import describe_pool, read_collection
 from bayespool.pooling.discovery import take_out
+from bayespool.pooling.loading import ReadOptions
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.another_assessor import describe_assessors
 from bayespool.posterior.second_judges import warn_of_judges
 from bayespool.scoring.estimators import labels_of, refuse_too_many_draws
 from bayespool.scoring.scores import Scores
-from bayespool.scoring.settings import ScoreSettings, ScoringSettings, TargetSettings
+from bayespool.scoring.settings import PyTerrierSettings, ScoreSettings, ScoringSettings, TargetSettings
 from bayespool.tables.formatting import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def warn_of_unused_relevance(collection: Collection, measures: Iterable[Measure]) -> None:
@@ -304,3 +309,83 @@ def _warn_of_judged_runs(collection: Collection, targets: Sequence[str], bounds:
             f"as if it were new take it out of the pool: --unpool {known[0]}, or unpool={known[0]!r}",
             PooledRunWarning,
         )
+
+
+Quantity = Literal["mean", "lower", "upper"]
+_SYSTEM = "(this system)"
+
+
+@takes(PyTerrierSettings, positional="measure")
+def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Unpack[ReadOptions]) -> Any:
+    """Make a measure of ir_measures whose value is the estimate of `bayespool.score`.
+
+    In ``pt.Experiment`` it scores each system by the experiment's judgments, as one of a new organization.
+
+    Parameters
+    ----------
+    {options}
+    **reading
+        Arguments of `bayespool.read_collection`: ``pool``, ``organizations``, …. The pool is read once.
+
+    Returns
+    -------
+    ir_measures.Measure
+        Called ``bayespool P@10 mean``, ….
+
+    Raises
+    ------
+    InputError
+        ir_measures is not installed; an unknown measure or quantity; an interval of an estimator without
+        draws.
+
+    Notes
+    -----
+    ``pt.Experiment`` takes the mean of values on topics, but ends of intervals on topics do not average to
+    the ends of the mean's interval. With ``"lower"`` or ``"upper"`` each topic has its estimate plus the
+    distance from the mean's estimate to that end: only the mean is meaningful, and tests of differences are
+    those of the estimates. Topics without judgments have no value. Leave out ``batch_size``, with which
+    ``pt.Experiment`` evaluates each batch of topics with its judgments alone.
+
+    Examples
+    --------
+    >>> import pytest
+    >>> ir_measures = pytest.importorskip("ir_measures")
+    >>> mine = {"q1": {"d1": 0.9, "d2": 0.8}, "q2": {"d1": 0.7}}
+    >>> judged = {"q1": {"d1": 1, "d9": 0}, "q2": {"d8": 1}}
+    >>> pool = {"theirs": {"q1": {"d1": 0.3, "d9": 0.2}, "q2": {"d8": 1}}}
+    >>> organizations = {"theirs": "them"}
+    >>> measure = pyterrier_measure("P@2", estimator="as-judged", pool=pool, organizations=organizations)
+    >>> ir_measures.calc_aggregate([measure], judged, mine)
+    {bayespool P@2 mean: 0.25}
+    """
+    try:
+        import ir_measures
+    except ImportError:
+        raise InputError("ir_measures is not installed", hint="pip install ir_measures") from None
+    known = (*options_of(PyTerrierSettings), *ReadOptions.__annotations__)
+    refuse_unknown(reading, known, f"pyterrier_measure has {', '.join(known)}")
+    parsed, quantity, ci_prob = settings.measure, settings.quantity, settings.ci_prob
+    if reading.get("pool") is not None:
+        way = Reading(
+            id_from=reading.get("run_id", "file"),
+            strict=reading.get("strict", True),
+            ranks=reading.get("order") == "rank",
+            max_file_size=reading.get("max_file_size", MAX_FILE_SIZE),
+        )
+        (reading["pool"],) = runs_of(reading["pool"], names=("pool",), reading=way)
+
+    scoring = settings.score_settings()
+
+    def evaluate(qrels: pd.DataFrame, run: pd.DataFrame) -> Iterator[tuple[str, float]]:
+        collection = read_collection(qrels, {_SYSTEM: run[["query_id", "doc_id", "score"]]}, **reading)
+        scores = score(collection, collection.given_run_ids, settings=scoring)
+        (estimates,) = scores.estimates
+        off = 0.0
+        if quantity != "mean":
+            if estimates.draws is None:
+                hint = "name a posterior, such as posterior-combined"
+                raise InputError(f"{estimates.method} has no interval", hint=hint)
+            off = float(estimates.interval(ci_prob)[quantity == "upper"][0] - estimates.value[0])
+        yield from zip(scores.query_ids, (estimates.per_topic[0] + off).tolist(), strict=True)
+
+    return ir_measures.define(evaluate, f"bayespool {parsed} {quantity}", support_cutoff=False)

@@ -297,7 +297,7 @@ FAULTS = (
     ),
     Fault(
         "mean and lower end",
-        "scoring/pyterrier.py",
+        "scoring/scoring.py",
         'estimates.interval(ci_prob)[quantity == "upper"][0] - estimates.value[0]',
         'estimates.interval(ci_prob)[quantity == "lower"][0] - estimates.value[0]',
         "scoring/test_pyterrier.py",

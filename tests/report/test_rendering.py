@@ -15,9 +15,8 @@ from bayespool.plots import figure_grid
 from bayespool.report import page as pages
 from bayespool.report.page import page_html
 from bayespool.report.result import Figure, Result
-from bayespool.tables.columns import Column
 from bayespool.tables.formatting import literal
-from bayespool.tables.table import Table, View
+from bayespool.tables.table import Column, Table, View
 
 EVIL = IMAGE + SCRIPT + QUOTES
 

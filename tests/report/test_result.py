@@ -15,11 +15,10 @@ import pytest
 from rich.console import Console
 
 from bayespool.errors import InputError, OutputError
-from bayespool.report.reading import StoredResult, read_result
 from bayespool.report.result import Figure, Result
+from bayespool.report.saving import StoredResult, read_result
 from bayespool.report.terminal import print_result
-from bayespool.tables.columns import COLUMNS, KINDS
-from bayespool.tables.table import Ends, Table, View
+from bayespool.tables.table import COLUMNS, KINDS, Ends, Table, View
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 
 from bayespool.errors import InputError
-from bayespool.tables.columns import COLUMNS, KINDS, Column
 from bayespool.tables.markup import Arrangement, TextTable
-from bayespool.tables.table import Ends, Spread, Table, View, table_of
+from bayespool.tables.table import COLUMNS, KINDS, Column, Ends, Spread, Table, View, table_of
 
 FRAME = pd.DataFrame(
     {
