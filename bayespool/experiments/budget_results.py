@@ -13,7 +13,6 @@ import numpy.typing as npt
 from bayespool.experiments.base import (
     WithReportedRuns,
     in_order,
-    panel_figure,
     reported_rows,
     sre_star_note,
     summary_of,
@@ -213,14 +212,11 @@ class Budgets(WithReportedRuns):
         return tuple(sentences)
 
     def figures(self) -> tuple[Figure, ...]:
-        """``bias`` by budget, and ``ranking`` of the strategies."""
-        from bayespool.plots import draw_budgets, plot_ranking
+        """``bias`` by budget."""
+        from bayespool.plots import draw_budgets
 
-        ranking = "How well the pools of each strategy rank the runs"
-        return (
-            Figure("bias", "Bias of the pools of each strategy, by budget", partial(draw_budgets, self)),
-            panel_figure("ranking", ranking, [partial(plot_ranking, self)], width=10, height=4.5),
-        )
+        caption = "Bias of the pools of each strategy, by budget"
+        return (Figure("bias", caption, partial(draw_budgets, self)),)
 
     def _mean_views(self) -> Iterator[View]:
         legend = (

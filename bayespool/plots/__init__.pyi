@@ -23,7 +23,6 @@ from .experiments import (
     plot_pit as plot_pit,
     plot_pool_width as plot_pool_width,
     plot_predictive as plot_predictive,
-    plot_ranking as plot_ranking,
     plot_truth as plot_truth,
 )
 from .scores import (

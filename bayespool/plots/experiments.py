@@ -308,37 +308,6 @@ def draw_budgets(result: Any) -> Figure:
     return draw_panels(plots, width=width, height=2.8, n_columns=len(measures), legend=legend)
 
 
-def plot_ranking(result: Any, *, ax: Axes | None = None) -> Axes:
-    """Ranks of strategies by their mean bias over budgets, as in figure 2 of Lipani et al. (2017).
-
-    A column for each measure and bias measure, a line per strategy, the least biased at the bottom.
-
-    Parameters
-    ----------
-    result : Budgets
-    ax : matplotlib.axes.Axes, optional
-    """
-    ranking, axes = result.to_frame("ranking"), axes_of(ax)
-    places = [(str(m), bias) for m in result.settings.measures for bias in _BIAS]
-    ranks = ranking.set_index(["strategy", "measure", "bias_measure"])["rank"]
-    worst_first = sorted(result.settings.labels, key=lambda label: -ranks[(label, *places[-1])])
-    for label in worst_first:
-        i = result.settings.labels.index(label)
-        axes.plot(
-            range(len(places)),
-            [ranks[(label, *place)] for place in places],
-            label=literal(label),
-            **line_of(i),
-        )
-    axes.set_xticks(range(len(places)), [f"{_BIAS[bias]}\n{m}" for m, bias in places], fontsize="small")
-    n = len(result.settings.labels)
-    axes.set_yticks(range(1, n + 1))
-    axes.set_ylim(0.5, n + 0.5)
-    axes.set_ylabel("rank, the least biased at the bottom")
-    legend_beside(axes)
-    return axes
-
-
 def plot_predictive(
     prediction: Any, *, ci_prob: float = 0.95, label_runs: bool = True, ax: Axes | None = None
 ) -> Axes:

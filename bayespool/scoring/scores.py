@@ -101,21 +101,6 @@ class StoredScores(ReadableScores, StoredResult):
         """Measures, in their order; your own ones have to be registered."""
         return tuple(map(parse_measure, self._values("measure")))
 
-    @cached_property
-    def statements(self) -> dict[tuple[str, Measure], tuple[str, ...]]:
-        """What to note, by run and measure; of a Parquet file, which has one table, the note of each row."""
-        tables = {table.name: table.frame for table in self.tables()}
-        rows = tables.get("statements", self.to_frame())[["run_id", "measure", "note"]].drop_duplicates()
-        return {
-            (run, measure): tuple(
-                note
-                for note in rows["note"][(rows["run_id"] == run) & (rows["measure"] == str(measure))]
-                if note
-            )
-            for measure in self.measures
-            for run in self.run_ids
-        }
-
     def to_frame(self, table: str | None = None, *, per_topic: bool = False) -> pd.DataFrame:
         """A stored table, by default the first; of the file's ``topics`` with ``per_topic``.
 

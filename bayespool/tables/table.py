@@ -352,7 +352,7 @@ class Table:
             name: {key: value for key, value in vars(self.column(name)).items() if value is not None}
             for name in map(str, self.frame)
         }
-        return {"caption": self.caption, "columns": columns, "views": [_plain(view) for view in self.views]}
+        return {"caption": self.caption, "columns": columns, "views": list(map(_part_as_json, self.views))}
 
 
 def table_of(name: str, frame: pd.DataFrame, described: Mapping[str, Any]) -> Table:
@@ -366,40 +366,32 @@ def table_of(name: str, frame: pd.DataFrame, described: Mapping[str, Any]) -> Ta
         )
         for column, each in described["columns"].items()
     }
-    views = tuple(_of_plain(view) for view in described["views"])
+    views = tuple(map(_part_from_json, described["views"]))
     return Table(name, str(described["caption"]), frame, columns, views)
 
 
 _PARTS = {"ends": Ends, "marked": Marked, "spread": Spread, "view": View}
 
 
-def _plain(part: Part | View) -> Any:
-    """A part of a view in the types of JSON."""
+def _part_as_json(part: Part | View) -> Any:
+    """Return a part of a view in the types of JSON."""
     if isinstance(part, str):
         return part
-    kind = next(name for name, cls in _PARTS.items() if isinstance(part, cls))
     values = {each.name: getattr(part, each.name) for each in fields(part)}
-    return {
-        kind: {
-            name: [_plain(one) for one in value]
-            if name == "columns"
-            else dict(value)
-            if isinstance(value, Mapping)
-            else value
-            for name, value in values.items()
-        }
-    }
+    if "columns" in values:
+        values["columns"] = [_part_as_json(column) for column in values["columns"]]
+    return {next(kind for kind, cls in _PARTS.items() if isinstance(part, cls)): values}
 
 
-def _of_plain(plain: Any) -> Any:
-    """Part of a view as `_plain` wrote it."""
+def _part_from_json(plain: Any) -> Any:
+    """Return the part of a view that `_part_as_json` wrote."""
     if isinstance(plain, str):
         return plain
     ((kind, values),) = plain.items()
-    made = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    if "columns" in made:
-        made["columns"] = tuple(_of_plain(one) for one in made["columns"])
-    return _PARTS[kind](**made)
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    if "columns" in values:
+        values["columns"] = tuple(map(_part_from_json, values["columns"]))
+    return _PARTS[kind](**values)
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ TESTED_IN = {
     "posterior/preparation": "posterior/test_estimator",
     "posterior/steps": "posterior/test_completion posterior/test_distance",
     "posterior/unknowns": "posterior/test_completion",
-    "report/saving": "report/test_files report/test_page report/test_result report/test_experiments scoring/test_scores",
+    "report/saving": "report/test_files report/test_page report/test_result scoring/test_scores",
     "report/terminal": "report/test_result scoring/test_score_tables",
     "scoring/judging_influence": "scoring/test_judging",
     "scoring/pools": "cli/test_pooling",
