@@ -89,16 +89,18 @@ def plot_differences(
     axes.axvline(0, color="0.5", lw=0.8)
     with_draws = rows[rows["lower"].notna()]
     if method is not None or len(with_draws):
-        of_method, _ = chosen_rows(with_draws, "method", method, "draws of")
+        method_rows, _ = chosen_rows(with_draws, "method", method, "draws of")
         for scope, (color, width) in _LOOKS.items():
-            mine = of_method[of_method["scope"] == scope]
-            y = [place[pair] for pair in zip(mine["run_a"], mine["run_b"], strict=True)]
+            scope_rows = method_rows[method_rows["scope"] == scope]
+            y = [place[pair] for pair in zip(scope_rows["run_a"], scope_rows["run_b"], strict=True)]
             if y:
-                label = f"{_SCOPES[scope]}, {level(mine['ci_prob'].iloc[0])}"
+                label = f"{_SCOPES[scope]}, {level(scope_rows['ci_prob'].iloc[0])}"
                 at = np.array(y) + (0.24 if scope == "another-assessor" else 0)  # about another center
-                axes.hlines(at, mine["lower"], mine["upper"], color=color, lw=width * size, label=label)
+                axes.hlines(
+                    at, scope_rows["lower"], scope_rows["upper"], color=color, lw=width * size, label=label
+                )
             if scope == "these-topics" and y:
-                axes.plot(mine["difference"], y, "|", color="white", ms=1.2 * size, mew=1.5)
+                axes.plot(scope_rows["difference"], y, "|", color="white", ms=1.2 * size, mew=1.5)
     y = list(place.values())
     above = np.array(y) - 0.24  # to hide no narrow interval
     look = look_of(_AS_JUDGED).marker
@@ -143,7 +145,7 @@ def plot_rank_probabilities(
         The comparison has no such measure, method or scope.
     """
     name = of_measure(comparison.to_frame("differences"), measure)["measure"].iloc[0]
-    rows, chosen, scope_ = _rows_of_draws(comparison.to_frame("ranks"), name, method, scope)
+    rows, method_label, scope_ = _rows_of_draws(comparison.to_frame("ranks"), name, method, scope)
     rows = rows.sort_values("expected_rank", kind="stable")
     run_ids = list(dict.fromkeys(rows["run_id"]))
     chances = rows.pivot(index="run_id", columns="rank", values="prob_rank").loc[run_ids].to_numpy()
@@ -168,7 +170,7 @@ def plot_rank_probabilities(
     if n <= _MAX_RUNS_WITH_TEXT:
         axes.set_xticks(range(1, n + 1))
     axes.set_xlabel(f"rank by {name}, {_SCOPES[scope_]}")
-    axes.set_title(literal(chosen), fontsize="medium")
+    axes.set_title(literal(method_label), fontsize="medium")
     color_bar(axes, image, "chance")
     return axes
 
@@ -203,12 +205,12 @@ def plot_leaderboard(
     InputError
         The comparison has no such measure, method or scope.
     """
-    known = comparison.to_frame("leaderboard")
-    if scope is None and "population" in set(known["scope"]):
+    leaderboard = comparison.to_frame("leaderboard")
+    if scope is None and "population" in set(leaderboard["scope"]):
         scope = "population"
-    rows, chosen, scope_ = _rows_of_draws(known, measure, method, scope)
+    rows, method_label, scope_ = _rows_of_draws(leaderboard, measure, method, scope)
     name = rows["measure"].iloc[0]
-    ranks, _, _ = _rows_of_draws(comparison.to_frame("ranks"), name, chosen, scope_)
+    ranks, _, _ = _rows_of_draws(comparison.to_frame("ranks"), name, method_label, scope_)
     expected = ranks.drop_duplicates("run_id").set_index("run_id")["expected_rank"].loc[rows["run_id"]]
     n = len(rows)
     axes = axes_of(ax, width=6.4, height=1.4 + 0.25 * n)
@@ -226,7 +228,7 @@ def plot_leaderboard(
     axes.locator_params(axis="x", integer=True)
     prob = level(rows["ci_prob"].iloc[0])
     axes.set_xlabel(f"ranks by {name}, {_SCOPES[scope_]}; all at once {prob}")
-    axes.set_title(literal(chosen), fontsize="medium")
+    axes.set_title(literal(method_label), fontsize="medium")
     return axes
 
 
@@ -236,9 +238,9 @@ def _rows_of_draws(
     """Rows of a measure, a method with draws and a scope, and the two latter; defaults are the first ones."""
     if frame.empty:
         raise InputError("the result has no draws of")
-    rows, chosen = chosen_rows(of_measure(frame, measure), "method", method, "draws of")
+    rows, method_label = chosen_rows(of_measure(frame, measure), "method", method, "draws of")
     rows, scope_ = chosen_rows(rows, "scope", scope, "scope")
-    return rows, chosen, scope_
+    return rows, method_label, scope_
 
 
 def draw_leaderboard(comparison: Any) -> Figure:
@@ -336,13 +338,13 @@ def plot_p_values(
     n_pairs = {
         name: round(rate["n_pairs"] * rate[name]) for name in ("kept", "swapped", "reversed", "gained")
     }
-    kept = f"kept {n_pairs['kept']:,}"
+    kept_text = f"kept {n_pairs['kept']:,}"
     if n_pairs["swapped"]:
-        kept += f", swapped {n_pairs['swapped']:,}"
+        kept_text += f", swapped {n_pairs['swapped']:,}"
     style: dict[str, Any] = {"fontsize": "small", "transform": axes.transAxes}
     style["bbox"] = {"fc": "white", "alpha": 0.7, "lw": 0, "pad": 1}
     axes.text(0.02, 0.98, f"taken back {n_pairs['reversed']:,}", va="top", **style)
-    axes.text(0.02, 0.02, kept, **style)
+    axes.text(0.02, 0.02, kept_text, **style)
     axes.text(0.98, 0.02, f"gained {n_pairs['gained']:,}", ha="right", **style)
     axes.set_xlabel(f"p with {n:,} judgments")
     axes.set_ylabel(f"p with all {n_all:,}")
@@ -440,9 +442,9 @@ def plot_reversal_calibration(
     rows = rows[rows["group"] == group]
     axes = axes_of(ax, width=4.6, height=4.2)
     for n in dict.fromkeys(rows["judgments"]):
-        mine = rows[rows["judgments"] == n]
-        if mine["n"].any():
-            plot_calibration(mine, label=f"from {n:,} judgments", ax=axes)
+        line_rows = rows[rows["judgments"] == n]
+        if line_rows["n"].any():
+            plot_calibration(line_rows, label=f"from {n:,} judgments", ax=axes)
     event = {"reversed": "to be taken back", "significant": "to be significant"}[statement_]
     axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
     axes.set_xlabel(f"announced chance {event}")

@@ -55,9 +55,9 @@ def plot_truth(result: Any, measure: object, estimator: str, *, ax: Axes | None 
     rows = _rows(result, measure, estimator)
     axes = axes_of(ax)
     truth, value = rows["truth"].to_numpy(), rows["value"].to_numpy()
-    of_all = of_measure(_reported(result), measure)  # panels share their scale
-    low = min(of_all[name].min() for name in ("truth", "value", "as_judged", "lower"))
-    high = max(of_all[name].max() for name in ("truth", "value", "as_judged", "upper"))
+    all_rows = of_measure(_reported(result), measure)  # panels share their scale
+    low = min(all_rows[name].min() for name in ("truth", "value", "as_judged", "lower"))
+    high = max(all_rows[name].max() for name in ("truth", "value", "as_judged", "upper"))
     room = 0.03 * (high - low or 1)
     limits = (low - room, high + room)
     axes.plot(limits, limits, color="0.8", lw=1, zorder=0)
@@ -249,9 +249,9 @@ def plot_common_topics(
     rows = of_measure(result.to_frame("summary"), measure)
     rows = rows[(rows["estimator"] == estimator) & (rows["pool_width"] == width)]
     if rows.empty:
-        known = f"{', '.join(result.settings.labels)}; {', '.join(map(str, result.settings.widths))}"
+        available = f"{', '.join(result.settings.labels)}; {', '.join(map(str, result.settings.widths))}"
         raise InputError(
-            f"the result has no {estimator!r} with pools of width {width}", hint=f"it has {known}"
+            f"the result has no {estimator!r} with pools of width {width}", hint=f"it has {available}"
         )
     axes = axes_of(ax)
     for score, look in _SCORES.items():
@@ -458,20 +458,20 @@ def plot_labels(
         The check has no such measure, judge or level.
     """
     rows = of_measure(check.to_frame("calibration"), measure)
-    rows, chosen = chosen_rows(rows, "judge", judge, "judge")
+    rows, judge_name = chosen_rows(rows, "judge", judge, "judge")
     n_levels = rows["relevant_from"].nunique()
     rows, rel = chosen_rows(rows, "relevant_from", relevant_from, "level of relevance")
     labels = list(dict.fromkeys(rows["label"]))
     axes = axes_of(ax, width=4.8, height=3.6)
     prob = level(rows["ci_prob"].iloc[0])
     for k, (kind, mark, color) in enumerate(_KINDS):
-        mine = rows[(rows["documents"] == kind) & (rows["n"] > 0)]
-        place = np.array([labels.index(label) for label in mine["label"]]) + 0.2 * (k - 0.5)
-        axes.vlines(place, mine["lower"], mine["upper"], color=color, lw=2, alpha=0.6)
-        axes.plot(place, mine["share"], mark, color=color, ms=6, label=f"{kind} documents, {prob}")
+        kind_rows = rows[(rows["documents"] == kind) & (rows["n"] > 0)]
+        place = np.array([labels.index(label) for label in kind_rows["label"]]) + 0.2 * (k - 0.5)
+        axes.vlines(place, kind_rows["lower"], kind_rows["upper"], color=color, lw=2, alpha=0.6)
+        axes.plot(place, kind_rows["share"], mark, color=color, ms=6, label=f"{kind} documents, {prob}")
     axes.set_xticks(range(len(labels)), [literal(label) for label in labels])
     axes.set(xlim=(-0.6, len(labels) - 0.4), ylim=(-0.03, 1.03))
-    axes.set_xlabel(f"label of {literal(chosen)}")
+    axes.set_xlabel(f"label of {literal(judge_name)}")
     axes.set_ylabel("share relevant" if n_levels == 1 else f"share of relevance {rel} or more")
     grid_behind(axes, "y")
     legend_above(axes)

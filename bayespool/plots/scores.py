@@ -74,10 +74,10 @@ class _Rows:
             beside = [name for name in others if PAIRS.get(name) == self.main]  # next to the bar
             above = [name for name in others if name not in ("as-judged", *beside)]
             return (*above, *beside) if corrections else ()
-        chosen = tuple(corrections)
-        if unknown := [name for name in chosen if name not in others]:
+        names = tuple(corrections)
+        if unknown := [name for name in names if name not in others]:
             raise InputError(f"the result has no {unknown[0]!r}", hint=f"it has {', '.join(others)}")
-        return chosen
+        return names
 
     def ordered(self, order: Literal["estimate", "given"] | Sequence[str]) -> _Rows:
         """Rows in an order from the top, by name, or by estimate."""
@@ -207,15 +207,15 @@ def draw_forest(
     names = list(map(str, frame["measure"].unique()))
     rows = [_Rows.of(of_measure(frame, name), "run_id", None) for name in names]
     order = rows[0].ordered("estimate").names
-    chosen = corrections if isinstance(corrections, bool) else list(corrections)
-    n_marks = max(len(dataclasses.replace(each, main=None).marked(chosen)) for each in rows)
+    mark_names = corrections if isinstance(corrections, bool) else list(corrections)
+    n_marks = max(len(dataclasses.replace(each, main=None).marked(mark_names)) for each in rows)
     plots = [
         partial(
             plot_forest,
             scores,
             name,
             truth=None if truth is None else truth.get(name),
-            corrections=chosen,
+            corrections=mark_names,
             order=order,
             legend=False,
         )
@@ -268,11 +268,11 @@ def plot_distance(
     """
     from bayespool.posterior.distance import FAR, PoolDistance
 
-    known = of_measure(scores.to_frame("scores"), measure)
-    known = known[known["distance"].notna()]
-    of_one, _ = chosen_rows(known, "estimator", method, "distance from the pool")
-    run_ids = list(of_one["run_id"])
-    distance, new_kind = (of_one[name].to_numpy(dtype=float) for name in ("distance", "new_kind"))
+    rows_with_distance = of_measure(scores.to_frame("scores"), measure)
+    rows_with_distance = rows_with_distance[rows_with_distance["distance"].notna()]
+    method_rows, _ = chosen_rows(rows_with_distance, "estimator", method, "distance from the pool")
+    run_ids = list(method_rows["run_id"])
+    distance, new_kind = (method_rows[name].to_numpy(dtype=float) for name in ("distance", "new_kind"))
     order = np.argsort(-np.nan_to_num(distance, nan=-1), kind="stable")
     axes = axes_of(ax, width=6, height=1.3 + 0.25 * len(order))
     rows = np.arange(len(order))
@@ -346,18 +346,18 @@ def _draw(
     legend: bool,
     ax: Axes | None,
 ) -> Axes:
-    names, bounds, marked = rows.names, rows.bounds, rows.marked(corrections)
-    axes = axes_of(ax, width=7, height=_height(len(names), len(marked)))
+    names, bounds, mark_names = rows.names, rows.bounds, rows.marked(corrections)
+    axes = axes_of(ax, width=7, height=_height(len(names), len(mark_names)))
     inches = inches_per_row(axes, len(names))
-    is_stacked = inches >= 0.25 + 0.1 * len(marked)  # a line for each mark
-    center, above = _offsets(len(marked), is_stacked=is_stacked)
+    is_stacked = inches >= 0.25 + 0.1 * len(mark_names)  # a line for each mark
+    center, above = _offsets(len(mark_names), is_stacked=is_stacked)
     size = float(np.clip(72 * inches * 0.22, 2.5, 6))
     place = np.arange(len(names)) + center
-    there = rows.estimates[rows.main] if rows.main is not None else bounds
-    for scope, words in wider_scopes(there).items() if rows.main is not None else ():
+    wider_rows = rows.estimates[rows.main] if rows.main is not None else bounds
+    for scope, words in wider_scopes(wider_rows).items() if rows.main is not None else ():
         wide: dict[str, Any] = {"color": "0.88", "lw": 2.2 * size, "capstyle": "butt", "zorder": 1}
-        label = f"{words}, {level(there['ci_prob'].max())}"
-        axes.hlines(place, there[f"{scope}_lower"], there[f"{scope}_upper"], label=label, **wide)
+        label = f"{words}, {level(wider_rows['ci_prob'].max())}"
+        axes.hlines(place, wider_rows[f"{scope}_lower"], wider_rows[f"{scope}_upper"], label=label, **wide)
     axes.hlines(place, bounds["bound_lower"], bounds["bound_upper"], color=_BOUNDS, lw=1.2, label="bounds")
     for end in ("bound_lower", "bound_upper"):
         axes.plot(bounds[end], place, "|", color=_BOUNDS, ms=1.3 * size)
@@ -372,11 +372,14 @@ def _draw(
         label = f"{rows.main}, {level(main['ci_prob'].max())}"
         axes.hlines(place, main["lower"], main["upper"], label=label, **bar)
         axes.plot(main["value"], place, "|", color=color, ms=2 * size, mew=2, label="its mean")
-    for name, off in zip(marked, above, strict=True):
+    for name, off in zip(mark_names, above, strict=True):
         estimates = rows.estimates[name]
         if estimates["value"].isna().all():
             continue
-        look, y = look_of(name, [*([rows.main] if rows.main else []), *marked]), np.arange(len(names)) + off
+        look, y = (
+            look_of(name, [*([rows.main] if rows.main else []), *mark_names]),
+            np.arange(len(names)) + off,
+        )
         if estimates["lower"].notna().any():
             axes.hlines(y, estimates["lower"], estimates["upper"], color=look.color, lw=1.2)
         axes.plot(estimates["value"], y, ls="", ms=size, label=name, **look.marker)
@@ -384,7 +387,7 @@ def _draw(
         mark_truth(axes, truth, names, place, 1.1 * size)
     row_axis(axes, names)
     grid_behind(axes, "x")
-    for row in np.arange(len(names) - 1) + 0.5 if marked and is_stacked else ():
+    for row in np.arange(len(names) - 1) + 0.5 if mark_names and is_stacked else ():
         axes.axhline(row, color="0.92", lw=0.8)
     if legend:
         legend_above(axes)

@@ -200,8 +200,8 @@ def of_measure(frame: pd.DataFrame, measure: object = None) -> pd.DataFrame:
     name = str(frame["measure"].iloc[0] if measure is None else parse_measure(measure))
     rows = frame[frame["measure"] == name]
     if rows.empty:
-        known = ", ".join(dict.fromkeys(frame["measure"]))
-        raise InputError(f"the result has no {name}", hint=f"it has {known}")
+        known_measures = ", ".join(dict.fromkeys(frame["measure"]))
+        raise InputError(f"the result has no {name}", hint=f"it has {known_measures}")
     return rows
 
 
@@ -216,9 +216,11 @@ def available_name(name: str | None, available: Sequence[str], kind: str) -> str
 
 def chosen_rows(rows: pd.DataFrame, column: str, value: object, kind: str) -> tuple[pd.DataFrame, Any]:
     """Rows with a value in a column, by default its first, and the value; `InputError` without any."""
-    known = {str(each): each for each in dict.fromkeys(rows[column])}
-    chosen = known[available_name(None if value is None else str(value), list(known), kind)]
-    return rows[rows[column] == chosen], chosen
+    values_by_text = {str(each): each for each in dict.fromkeys(rows[column])}
+    row_value = values_by_text[
+        available_name(None if value is None else str(value), list(values_by_text), kind)
+    ]
+    return rows[rows[column] == row_value], row_value
 
 
 def grid_behind(axes: Axes, axis: Literal["both", "x", "y"] = "both") -> None:
@@ -248,8 +250,8 @@ def mark_truth(
     axes: Axes, truth: Mapping[str, float], names: Sequence[str], places: Any, size: float
 ) -> None:
     """Mark true values, where they are known, by a cross in the row of their name."""
-    known = [truth.get(name, np.nan) for name in names]
-    axes.plot(known, places, "x", color="black", ms=size, mew=1.4, label="truth", zorder=4)
+    true_values = [truth.get(name, np.nan) for name in names]
+    axes.plot(true_values, places, "x", color="black", ms=size, mew=1.4, label="truth", zorder=4)
 
 
 def inches_per_row(axes: Axes, n_rows: int) -> float:

@@ -240,8 +240,8 @@ def _making(metadata: Mapping[str, Any]) -> Section:
     else:
         sentences.append("It was made from Python: no command is known that repeats it.")
     settings = {key: value for key, value in metadata.items() if key not in _NO_SETTINGS}
-    if isinstance(asked := settings.get("settings"), Mapping):  # what the result has of its own stands once
-        settings["settings"] = {k: value for k, value in asked.items() if settings.get(k) != value}
+    if isinstance(call_settings := settings.get("settings"), Mapping):  # each value once
+        settings["settings"] = {k: value for k, value in call_settings.items() if settings.get(k) != value}
     rows = tuple(row for key, value in settings.items() for row in _setting_rows(str(key), value))
     table = TextTable("Settings", ("setting", "value"), rows, 2, label="settings")
     return Section("How it was made", "made", sentences, command=command, tables=(table,))
@@ -265,9 +265,9 @@ def _setting_rows(name: str, value: Any) -> Iterator[tuple[str, str]]:
             yield from _setting_rows(f"{name}: {key}", part)
     elif isinstance(value, list | tuple) and any(isinstance(part, Mapping) for part in value):
         for i, part in enumerate(value):
-            named = part.get("name", i + 1) if isinstance(part, Mapping) else i + 1
+            label = part.get("name", i + 1) if isinstance(part, Mapping) else i + 1
             rest = {k: v for k, v in part.items() if k != "name"} if isinstance(part, Mapping) else part
-            yield from _setting_rows(f"{name}: {named}", rest)
+            yield from _setting_rows(f"{name}: {label}", rest)
     elif isinstance(value, list | tuple):
         if value:
             more = f" and {len(value) - _MAX_NAMES} more" if len(value) > _MAX_NAMES else ""

@@ -278,8 +278,8 @@ def estimator_entries(metadata: Mapping[str, Any]) -> list[Any]:
     """Estimators in metadata or in their settings, each its name or a mapping of its settings."""
     settings = metadata.get("settings")
     entries = metadata.get("estimators") or (settings or {}).get("estimators") or ()
-    listed = list(entries.values()) if isinstance(entries, Mapping) else list(entries)
-    return [*listed, *([one] if (one := metadata.get("estimator")) else [])]
+    all_entries = list(entries.values()) if isinstance(entries, Mapping) else list(entries)
+    return [*all_entries, *([one] if (one := metadata.get("estimator")) else [])]
 
 
 def estimator_names(metadata: Mapping[str, Any]) -> list[str]:

@@ -107,8 +107,10 @@ _ENDINGS = (".csv", ".parquet", ".png", ".svg", ".nc", ".txt")  # of files of a 
 def check_output(path: Path, formats: Sequence[str] = FORMATS, verb: str = "write") -> None:
     """Raise for a file that cannot be written, because of its ending or its folder."""
     if path.suffix not in formats:
-        known = ", ".join(ending or "no ending" for ending in formats)
-        raise OutputError(f"{path}: cannot {verb} {path.suffix or 'a file without ending'}; use {known}")
+        known_endings = ", ".join(ending or "no ending" for ending in formats)
+        raise OutputError(
+            f"{path}: cannot {verb} {path.suffix or 'a file without ending'}; use {known_endings}"
+        )
     check_place(path)
 
 
@@ -203,8 +205,8 @@ def _replace(folder: Path, settings: Mapping[str, Any], files: Mapping[str, byte
     _, before = _earlier_result(folder)
     atomic_write_all({folder / name: each for name, each in (*files.items(), (_SETTINGS, text))})
     for name, former in before.items():
-        held = None if name in files else read_bytes_back(folder / name)
-        if held is not None and digest(held) == former:  # not changed since
+        content_there = None if name in files else read_bytes_back(folder / name)
+        if content_there is not None and digest(content_there) == former:  # not changed since
             remove(folder / name)
 
 
@@ -281,9 +283,9 @@ class StoredResult(Result):
     paths: Mapping[str, Path] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        held = some_of((f"{table.name} ({len(table.frame)} rows)" for table in self._tables), 4)
+        table_sizes = some_of((f"{table.name} ({len(table.frame)} rows)" for table in self._tables), 4)
         more = f", {len(self.paths)} other files" if self.paths else ""
-        return one_line(type(self).__name__, f"{self.command}: {held or 'no table'}{more}")
+        return one_line(type(self).__name__, f"{self.command}: {table_sizes or 'no table'}{more}")
 
     def tables(self) -> tuple[Table, ...]:
         """Stored tables."""
@@ -426,10 +428,10 @@ def _as_in_a_file(printed: Mapping[str, Any]) -> dict[str, Any]:
         name: {"caption": name, "columns": columns, "views": []}
         for name, columns in printed["columns"].items()
     }
-    of_result = {name: printed[name] for name in ("notes", "summary")}
+    sentences = {name: printed[name] for name in ("notes", "summary")}
     experiment = {"experiment": printed["command"], "title": printed["command"], "citations": []}
     return {
-        "metadata": {**printed["metadata"], **of_result, **experiment, "tables": described},
+        "metadata": {**printed["metadata"], **sentences, **experiment, "tables": described},
         **printed["tables"],
     }
 

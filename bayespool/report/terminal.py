@@ -45,15 +45,15 @@ def print_result(result: Result, console: Console, *, arrangement: Arrangement |
 
 def _first_notes(notes: Sequence[str], room: int) -> list[str]:
     """As many notes as leave the table of many rows in view, and a line that counts the others."""
-    kept, n_lines = [], 0
+    first_notes, n_lines = [], 0
     for note in notes:
         n_lines += math.ceil(len(f"note: {note}") / (0.9 * room))  # wrapping at words leaves lines shorter
         if n_lines >= _MAX_NOTE_LINES:
             break
-        kept.append(note)
-    if left := len(notes) - len(kept):
-        kept.append(f"{left} more to note: a file of --output has all, and the result's notes()")
-    return kept
+        first_notes.append(note)
+    if n_more := len(notes) - len(first_notes):
+        first_notes.append(f"{n_more} more to note: a file of --output has all, and the result's notes()")
+    return first_notes
 
 
 def print_text_table(console: Console, text: TextTable) -> list[str]:

@@ -140,7 +140,7 @@ PAIRED_ESTIMATORS = tuple(name for pair in PAIRS.items() for name in pair)
 """Names of ``estimators="pairs"``: each published point correction, followed by its posterior."""
 
 
-def named_estimators(given: str | Estimator | Iterable[str | Estimator]) -> tuple[str | Estimator, ...]:
+def named_estimators(estimators: str | Estimator | Iterable[str | Estimator]) -> tuple[str | Estimator, ...]:
     """List estimators, with ``"default"``, ``"all"`` and ``"pairs"`` replaced by `DEFAULT_ESTIMATORS`,
     `ALL_ESTIMATORS` and `PAIRED_ESTIMATORS`.
 
@@ -155,17 +155,19 @@ def named_estimators(given: str | Estimator | Iterable[str | Estimator]) -> tupl
     >>> named_estimators("pairs")[:4]
     ('background', 'posterior-background', 'interpolated', 'posterior-interpolated')
     """
-    listed = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else given
+    entries = (
+        (estimators,) if isinstance(estimators, str) or not isinstance(estimators, Iterable) else estimators
+    )
     several = {"pairs": PAIRED_ESTIMATORS}
     several |= {name: __getattr__(f"{name.upper()}_ESTIMATORS") for name in ("default", "all")}
-    named: list[str | Estimator] = []
-    for estimator in listed:
+    expanded: list[str | Estimator] = []
+    for estimator in entries:
         if isinstance(estimator, str):
             for text in split_list(estimator) or [estimator]:
-                named += several.get(text, (text,))
+                expanded += several.get(text, (text,))
         else:
-            named.append(estimator)
-    return tuple(named)
+            expanded.append(estimator)
+    return tuple(expanded)
 
 
 def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
@@ -206,14 +208,14 @@ def parse_posterior(
     text: str | Estimator, settings: PosteriorSettings, **defaults: Any
 ) -> PosteriorEstimator:
     """Make a posterior of a name with settings; a point correction, or an idle prior, raises `InputError`."""
-    chosen = parse_estimator(text, **defaults, **settings.of_posteriors())
-    if not isinstance(chosen, PosteriorEstimator):
+    posterior = parse_estimator(text, **defaults, **settings.of_posteriors())
+    if not isinstance(posterior, PosteriorEstimator):
         raise InputError(
-            f"{chosen.name} has no interval and no draws of judgments",
+            f"{posterior.name} has no interval and no draws of judgments",
             hint="name a posterior, such as posterior-combined",
         )
-    refuse_idle_priors([chosen], dict(settings.priors))
-    return chosen
+    refuse_idle_priors([posterior], dict(settings.priors))
+    return posterior
 
 
 def posterior_with_draws(estimator: str | PosteriorEstimator, settings: ImputeSettings) -> PosteriorEstimator:
@@ -230,13 +232,13 @@ def posterior_with_draws(estimator: str | PosteriorEstimator, settings: ImputeSe
     >>> posterior_with_draws("posterior-ratio(draws=2000)", ImputeSettings(chains=1)).draws
     2000
     """
-    chosen = parse_posterior(estimator, settings, **settings.target_settings())
-    if settings.draws > (n_available := chosen.draws * chosen.chains):
+    posterior = parse_posterior(estimator, settings, **settings.target_settings())
+    if settings.draws > (n_available := posterior.draws * posterior.chains):
         raise InputError(
             f"{settings.draws} completed qrels out of {n_available} draws",
-            hint=f"ask for more, as in {chosen.name}(draws={-(-settings.draws // chosen.chains)})",
+            hint=f"ask for more, as in {posterior.name}(draws={-(-settings.draws // posterior.chains)})",
         )
-    return chosen
+    return posterior
 
 
 def check_posterior(estimator: PosteriorEstimator) -> None:
@@ -253,7 +255,7 @@ def check_posterior(estimator: PosteriorEstimator) -> None:
 
 
 def estimators_of(
-    given: str | Estimator | Iterable[str | Estimator],
+    entries: str | Estimator | Iterable[str | Estimator],
     settings: PosteriorSettings,
     *,
     by_settings: bool = False,
@@ -267,16 +269,16 @@ def estimators_of(
     InputError
         Unknown name or setting, none, two alike, or a prior that none of them has.
     """
-    chosen = tuple(
-        parse_estimator(e, **defaults, **settings.of_posteriors()) for e in named_estimators(given)
+    estimators = tuple(
+        parse_estimator(e, **defaults, **settings.of_posteriors()) for e in named_estimators(entries)
     )
-    if not chosen:
+    if not estimators:
         raise InputError("no estimator given", hint=f"known: {', '.join(ESTIMATORS)}")
-    refuse_idle_priors(chosen, dict(settings.priors))
-    labels = labels_of(chosen) if by_settings else tuple(e.name for e in chosen)
+    refuse_idle_priors(estimators, dict(settings.priors))
+    labels = labels_of(estimators) if by_settings else tuple(e.name for e in estimators)
     if twice := [label for label in dict.fromkeys(labels) if labels.count(label) > 1]:
         raise InputError(f"two estimators are called {twice[0]!r}", hint="ask for one after the other")
-    return chosen
+    return estimators
 
 
 def labels_of(estimators: Sequence[Estimator]) -> tuple[str, ...]:
@@ -307,20 +309,20 @@ def with_common_topics(
     """Add the topics adjustment by these topics, after the corrections unless it is named; with defaults of
     its settings.
     """
-    named = named_estimators(estimators)
+    entries = named_estimators(estimators)
     if not topics:
-        return named
-    names = [name_in(e) if isinstance(e, str) else e.name for e in named]
+        return entries
+    names = [name_in(e) if isinstance(e, str) else e.name for e in entries]
     place = sum(not name.startswith("posterior") for name in names)
     if any(name.startswith("posterior") for name in names[:place]):  # between pairs it would part one
         place = len(names)
     if _BY_TOPICS not in names:
-        named = (*named[:place], _BY_TOPICS, *named[place:])
+        entries = (*entries[:place], _BY_TOPICS, *entries[place:])
     return tuple(
         parse_estimator(e, common_query_ids=topics, **settings)
         if isinstance(e, str) and name_in(e) == _BY_TOPICS
         else e
-        for e in named
+        for e in entries
     )
 
 
@@ -367,8 +369,8 @@ def refuse_idle_priors(estimators: Iterable[Estimator], priors: Mapping[str, str
     posteriors = [e for e in estimators if isinstance(e, PosteriorEstimator)]
     taken = {name for e in posteriors for name in e.priors}
     if idle := [name for name in priors if name not in taken]:
-        known = {name for e in posteriors for name in priors_of_estimator(e.model)}
+        known_priors = {name for e in posteriors for name in priors_of_estimator(e.model)}
         raise InputError(
             f"no estimator asked for has a prior {idle[0]!r}",
-            hint=known_names(idle[0], sorted(known)) if known else None,
+            hint=known_names(idle[0], sorted(known_priors)) if known_priors else None,
         )

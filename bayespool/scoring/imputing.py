@@ -152,11 +152,11 @@ class Imputations(Result):
         notes += [f"judgments of your own passed over: {p}" for p in self.metadata["passed_over"]]
         if not len(unknowns):
             notes.append("nothing is unjudged: each file has the judgments of the qrels and nothing else")
-        there = unknowns.collection.levels
-        if len(unknowns) and not set(there) <= set(levels):
+        qrels_levels = unknowns.collection.levels
+        if len(unknowns) and not set(qrels_levels) <= set(levels):
             notes.append(
-                f"the qrels have relevance {_listed(there)}, completed documents {_listed(levels)}: these "
-                "measures tell no more apart; ask for a graded one for the rest"
+                f"the qrels have relevance {_listed(qrels_levels)}, completed documents {_listed(levels)}: "
+                "these measures tell no more apart; ask for a graded one for the rest"
             )
         for measure in self.measures:
             reach = reach_of_ideal(unknowns.collection, measure)
@@ -199,7 +199,7 @@ class Imputations(Result):
         """
         if not 0 <= i < len(self):
             raise InputError(f"there are no qrels {i}", hint=f"0 to {len(self) - 1}")
-        whole = {query_id: dict(of_topic) for query_id, of_topic in self.judged.items()}
+        whole = {query_id: dict(topic_lines) for query_id, topic_lines in self.judged.items()}
         for t, query_id in enumerate(self.query_ids):
             levels = self.completed[i, self.completion.unknowns.on_topic(t)].tolist()
             whole[query_id].update(zip(self._documents[t], levels, strict=True))
@@ -271,7 +271,7 @@ def impute(
     >>> imputations.draws
     (0, 2048, 1024, 3072, 512)
     """
-    parsed, chosen, draws = settings.measures, settings.estimator, settings.draws
+    parsed, posterior, draws = settings.measures, settings.estimator, settings.draws
     for measure in parsed:
         if isinstance(measure, Normalized) and measure.ideal == "judged":
             raise InputError(
@@ -281,11 +281,11 @@ def impute(
     expect_collection(collection)
     warn_of_no_pool(collection, rel=min(measure.rel for measure in parsed))
     whole = collection
-    collection, targets, unpooled = find_suited_targets(whole, run_ids, settings, parsed, chosen.estimand)
+    collection, targets, unpooled = find_suited_targets(whole, run_ids, settings, parsed, posterior.estimand)
     if report is not None:
-        report(f"completing: {chosen.name}")
-    chosen = dataclasses.replace(chosen, joint=True)
-    completion = chosen.complete(collection, targets, parsed)
+        report(f"completing: {posterior.name}")
+    posterior = dataclasses.replace(posterior, joint=True)
+    completion = posterior.complete(collection, targets, parsed)
     numbers = spread_draws(completion.n_draws, draws)
     return Imputations(
         completion=completion,
@@ -296,12 +296,12 @@ def impute(
         metadata={
             "bayespool": __version__,
             "fingerprint": collection.fingerprint,
-            "estimand": chosen.estimand,
+            "estimand": posterior.estimand,
             "unpooled": unpooled,
             "passed_over": list(collection.passed_over),
             "runs": list(targets),
             "measures": [str(measure) for measure in parsed],
-            "estimator": describe_estimator(chosen),
+            "estimator": describe_estimator(posterior),
             "weights": dict(completion.weights),
             "levels": list(completion.levels),
             "depth": completion.unknowns.depth,
@@ -320,10 +320,10 @@ def spread_draws(n_draws: int, n_taken: int) -> tuple[int, ...]:
     >>> spread_draws(1000, 6)
     (0, 512, 256, 768, 128, 640)
     """
-    left = np.arange(1 << max(1, (n_draws - 1).bit_length()))
-    mirrored, n_left = np.zeros_like(left), len(left)
+    rest = np.arange(1 << max(1, (n_draws - 1).bit_length()))
+    mirrored, n_left = np.zeros_like(rest), len(rest)
     while n_left > 1:
-        mirrored, left, n_left = 2 * mirrored + left % 2, left // 2, n_left // 2
+        mirrored, rest, n_left = 2 * mirrored + rest % 2, rest // 2, n_left // 2
     return tuple(mirrored[mirrored < n_draws][:n_taken].tolist())
 
 
@@ -340,9 +340,11 @@ def _lines(completion: Completion, qrels: Qrels | None) -> dict[str, dict[str, i
     """Relevance of judged and listed documents by topic and document, as ``qrels`` has it where given."""
     unknowns, collection = completion.unknowns, completion.unknowns.collection
     judged: dict[str, dict[str, int]] = {query_id: {} for query_id in collection.query_ids}
-    there, ids = np.flatnonzero(collection.judged), collection.doc_ids.to_pylist()
-    of_pair = zip(there.tolist(), collection.pair_topic[there].tolist(), strict=True)
-    for (pair, topic), value in zip(of_pair, collection.relevance[there].tolist(), strict=True):
+    judged_pairs, ids = np.flatnonzero(collection.judged), collection.doc_ids.to_pylist()
+    pairs_with_topic = zip(judged_pairs.tolist(), collection.pair_topic[judged_pairs].tolist(), strict=True)
+    for (pair, topic), value in zip(
+        pairs_with_topic, collection.relevance[judged_pairs].tolist(), strict=True
+    ):
         judged[collection.query_ids[topic]][ids[pair]] = value
     if qrels is None:
         return judged
@@ -351,12 +353,12 @@ def _lines(completion: Completion, qrels: Qrels | None) -> dict[str, dict[str, i
     lines: dict[str, dict[str, int]] = {}
     columns: list[list[Any]] = [qrels.query_id.to_pylist(), qrels.doc_id.to_pylist()]
     for query_id, doc_id, value, code in zip(*columns, qrels.relevance.tolist(), codes.tolist(), strict=True):
-        of_topic = lines.setdefault(query_id, {})
-        known = judged.get(query_id, {}).pop(doc_id, None)
-        if known is not None:
-            of_topic[doc_id] = value if code == known else known
+        topic_lines = lines.setdefault(query_id, {})
+        judged_value = judged.get(query_id, {}).pop(doc_id, None)
+        if judged_value is not None:
+            topic_lines[doc_id] = value if code == judged_value else judged_value
         elif code < 0 and doc_id not in completed.get(query_id, ()):
-            of_topic[doc_id] = value
+            topic_lines[doc_id] = value
     for query_id, added in judged.items():
         lines.setdefault(query_id, {}).update(added)
     return lines

@@ -329,7 +329,7 @@ def judge_next(
     goal, until, ci_prob = settings.goal, settings.until, settings.ci_prob
     kind_of_ideal = settings.ideal or ("own" if goal == "interval" else "shared")
     (measure,) = with_ideal([settings.measures], kind_of_ideal)
-    chosen = settings.estimator
+    posterior = settings.estimator
     expect_collection(collection)
     warn_of_no_pool(collection, rel=settings.measures.rel)
     whole = collection
@@ -340,12 +340,12 @@ def judge_next(
     is_own = collection.is_own
     afterwards = None
     say = report or (lambda line: None)
-    say(f"completing: {chosen.name}")
-    completion = chosen.complete(collection, targets, measure)
+    say(f"completing: {posterior.name}")
+    completion = posterior.complete(collection, targets, measure)
     target, influence = _find_target_and_influence(completion, measure, goal, ci_prob)
     if is_own.any():
         say("completing without the judgments of your own")
-        before = chosen.complete(collection.without_judgments(is_own), targets, measure)
+        before = posterior.complete(collection.without_judgments(is_own), targets, measure)
         afterwards = _effect_of_own_judgments(
             _find_target_and_influence(before, measure, goal, ci_prob), before, is_own, target, until
         )
@@ -378,7 +378,7 @@ def judge_next(
             "n_needed": planned.n_needed,
             "is_done": planned.n_needed == 0,
             "afterwards": None if afterwards is None else dataclasses.asdict(afterwards),
-            "estimator": describe_estimator(chosen),
+            "estimator": describe_estimator(posterior),
             **pool_metadata(collection, whole, targets, [measure]),
         },
     )
@@ -390,7 +390,7 @@ def plan(influence: Influence, target: Target, budget: int, until: float | None 
     before = belief.variance.copy()
     n_needed = 0 if until is not None and target.total(target.now, until) <= until else None
     steps = min(budget if until is None else max(budget, _MAX_STEPS), len(influence))
-    chosen, expected, left = [], [], target.now
+    documents, expected, remaining = [], [], target.now
     for step in range(0 if n_needed == 0 else steps):
         if step >= budget and n_needed is not None:
             break
@@ -401,12 +401,12 @@ def plan(influence: Influence, target: Target, budget: int, until: float | None 
         belief.judge(best)
         after = target.left_open(before, belief.variance)
         if step < budget:
-            left = after
-            chosen.append(influence.document[best])
+            remaining = after
+            documents.append(influence.document[best])
             expected.append(target.total(after, until))
         if until is not None and n_needed is None and target.total(after, until) <= until:
             n_needed = step + 1
-    return Plan(np.array(chosen, dtype=np.intp), np.array(expected, dtype=float), left, n_needed)
+    return Plan(np.array(documents, dtype=np.intp), np.array(expected, dtype=float), remaining, n_needed)
 
 
 def _find_target_and_influence(

@@ -177,8 +177,8 @@ def _largest(parts: list[Influence]) -> Influence:
         return influence
     between = influence.expected.var(axis=0, dtype=np.float64)
     share = (influence.weight**2).sum(axis=0) * (influence.within + between)
-    kept = np.sort(np.argsort(-share, kind="stable")[:MAX_DOCUMENTS])
-    return Influence(*(getattr(influence, name)[..., kept] for name in names))
+    largest = np.sort(np.argsort(-share, kind="stable")[:MAX_DOCUMENTS])
+    return Influence(*(getattr(influence, name)[..., largest] for name in names))
 
 
 class Belief:
@@ -208,16 +208,16 @@ class Belief:
 
     def judge(self, document: int) -> None:
         """Judge a document, which updates the variances; one that is judged already changes nothing."""
-        own = self.own[document]
-        if own <= 0:
+        document_variance = self.own[document]
+        if document_variance <= 0:
             return
         row = (self._centered.T @ self._centered[:, document]).astype(np.float64)
         row[document] += self._within[document]
         for row_of_judged in self._judged_rows:
             row -= row_of_judged[document] * row_of_judged
-        row /= np.sqrt(own)
+        row /= np.sqrt(document_variance)
         self._judged_rows.append(row)
-        share = self.covariance[:, document] / np.sqrt(own)
+        share = self.covariance[:, document] / np.sqrt(document_variance)
         self.covariance -= share[:, None] * row
         self.variance = np.maximum(self.variance - share**2, 0)
         self.own = np.maximum(self.own - row**2, 0)
@@ -242,13 +242,13 @@ class Target:
     now: FloatArray
     names: tuple[str, ...]
 
-    def left_open(self, before: FloatArray, left: FloatArray) -> FloatArray:
+    def left_open(self, before: FloatArray, remaining: FloatArray) -> FloatArray:
         """Part of `now` expected to be left when variances fall from ``before`` to ``left``, shape (sum,)."""
         if self.goal == "interval":
-            at_first, later = np.sqrt(before), np.sqrt(left)
+            at_first, later = np.sqrt(before), np.sqrt(remaining)
         else:
             at_first = chance_of_wrong_order(self.mean, before, before)
-            later = chance_of_wrong_order(self.mean, before, left)
+            later = chance_of_wrong_order(self.mean, before, remaining)
         share = np.divide(later, at_first, out=np.ones_like(later), where=at_first > 0)
         return np.asarray(self.now * np.minimum(share, 1))
 
@@ -266,14 +266,14 @@ class Target:
             return 0.0
         return float(single.max() if self.goal == "interval" and until is not None else single.mean())
 
-    def worth(self, before: FloatArray, left: FloatArray, until: float | None) -> FloatArray:
+    def worth(self, before: FloatArray, remaining: FloatArray, until: float | None) -> FloatArray:
         """Worth of each sum's variance, shape (sum,); 0 for narrow intervals while others exceed
         ``until``.
         """
-        still_open = np.where(left > 0, self.left_open(before, left), 0.0)
+        still_open = np.where(remaining > 0, self.left_open(before, remaining), 0.0)
         if self.goal == "interval" and until is not None and (wide := still_open > until).any():
             still_open = np.where(wide, still_open, 0.0)
-        return np.divide(still_open, left, out=np.zeros_like(left), where=left > 0)
+        return np.divide(still_open, remaining, out=np.zeros_like(remaining), where=remaining > 0)
 
 
 def check_goal(goal: Goal, n_runs: int) -> None:
@@ -308,7 +308,7 @@ def find_target(goal: Goal, run_ids: tuple[str, ...], values: Values, ci_prob: f
     return Target(goal, contrasts, contrasts @ means.mean(axis=0), wrong, names)
 
 
-def chance_of_wrong_order(mean: FloatArray, variance: FloatArray, left: FloatArray) -> FloatArray:
+def chance_of_wrong_order(mean: FloatArray, variance: FloatArray, remaining: FloatArray) -> FloatArray:
     """Chance that the sign of a difference changes with more judgments, shape (sum,), by Owen's T.
 
     The expectation of Φ(−|m|/√left) over m ~ N(mean, variance − left) is 2 T(mean/√variance, √(left/known))
@@ -325,8 +325,13 @@ def chance_of_wrong_order(mean: FloatArray, variance: FloatArray, left: FloatArr
     """
     from scipy.special import owens_t
 
-    known = np.maximum(variance - left, 0)
-    ratio = np.divide(left, known, out=np.where(left > 0, np.inf, 0.0), where=known > 0)
+    removed = np.maximum(variance - remaining, 0)
+    ratio = np.divide(
+        remaining,
+        removed,
+        out=np.where(remaining > 0, np.inf, 0.0),
+        where=removed > 0,
+    )
     scale = np.sqrt(variance)
     z = np.divide(mean, scale, out=np.full_like(scale, np.inf), where=scale > 0)
     wrong: FloatArray = 2 * owens_t(np.abs(z), np.sqrt(ratio))
@@ -463,11 +468,11 @@ class DocumentsToJudge(ListForAssessors):
 
     def summary(self) -> tuple[str, ...]:
         """Numbers of documents, and of those that are judged."""
-        of_topic = self.contributions.n_of_topic
-        least, most = int(of_topic.min()), int(of_topic.max())
+        counts = self.contributions.n_of_topic
+        least, most = int(counts.min()), int(counts.max())
         each = f"{least} each" if least == most else f"from {least} to {most} each"
         sentences = [
-            f"{self.strategy}: {counted(len(self), 'document')} of {counted(len(of_topic), 'topic')}, {each}"
+            f"{self.strategy}: {counted(len(self), 'document')} of {counted(len(counts), 'topic')}, {each}"
         ]
         judged = judged_by(self.collection, self.chosen)
         if n_judged := int(judged.judged.sum()):

@@ -89,56 +89,58 @@ def _of_others(rows: pd.DataFrame, row: Row) -> str:
     return f"; the other {len(others)} posteriors give {number(others.min(), 3)} to {number(others.max(), 3)}"
 
 
-def _sentence(row: Row, measure: Measure, over: str, of_others: str, condition: str) -> str:
+def _sentence(row: Row, measure: Measure, over: str, others_clause: str, condition: str) -> str:
     run, as_judged = row["run_id"], number(row["as_judged"], 3)
     unjudged = f"{percent(row['unjudged'])} of its top {measure.cutoff} is unjudged"
-    own = not isinstance(measure, Normalized)  # an ideal ranking may gain documents that others retrieve
+    is_alone = not isinstance(measure, Normalized)  # an ideal ranking may gain documents that others retrieve
     if row["bound_upper"] - row["bound_lower"] < 1e-12:
-        known = f"The {measure} of {run} is {as_judged}{over}"
-        nothing = "nothing that could change it is unjudged" if own else "nothing in its reach is unjudged"
-        return f"{known}: {nothing}.{_in_wider_scope(row)}"
+        start = f"The {measure} of {run} is {as_judged}{over}"
+        nothing = (
+            "nothing that could change it is unjudged" if is_alone else "nothing in its reach is unjudged"
+        )
+        return f"{start}: {nothing}.{_in_wider_scope(row)}"
     if row["ci_prob"] != row["ci_prob"]:
         lower, upper = number(row["bound_lower"], 3), number(row["bound_upper"], 3)
         return (
             f"The {measure} of {run} lies between {lower} and {upper}{over}, whatever the unjudged documents "
-            f"{'' if own else 'in its reach '}are: {unjudged}. As judged it is {as_judged}."
+            f"{'' if is_alone else 'in its reach '}are: {unjudged}. As judged it is {as_judged}."
         )
     if condition:
         lower, upper = number(row["bound_lower"], 3), number(row["bound_upper"], 3)
         return (
             f"The {measure} of {run} is {as_judged} as judged, and lies between {lower} and {upper}{over} "
             f"whatever the unjudged documents are: {unjudged}. The posterior gives "
-            f"{_corrected(row, condition)}{of_others}.{_in_wider_scope(row)}"
+            f"{_corrected(row, condition)}{others_clause}.{_in_wider_scope(row)}"
         )
     return (
-        f"The {measure} of {run} is {_corrected(row)}, mean{over}{of_others}. As judged, with unjudged "
+        f"The {measure} of {run} is {_corrected(row)}, mean{over}{others_clause}. As judged, with unjudged "
         f"documents counted as nonrelevant, it is {as_judged}; {unjudged}.{_in_wider_scope(row)}"
     )
 
 
-def _in_wider_scope(row: Row, whose: str = "") -> str:
+def _in_wider_scope(row: Row, owner: str = "") -> str:
     """Sentences on another assessor or the population of topics, and on what would narrow the interval."""
     if row.get("another_value", np.nan) == row.get("another_value"):
-        return _by_another(row, whose.removeprefix(" of ") or "it")
+        return _by_another(row, owner.removeprefix(" of ") or "it")
     if row.get("population_by") != "draws":
         return ""
     ends = interval(row["population_lower"], row["population_upper"], 3)
     share = float(row["unjudged_variance"])
     if share != share:
-        return f" On topics like these the interval{whose} is {ends}."
+        return f" On topics like these the interval{owner} is {ends}."
     judged, doubled = 1 - np.sqrt(1 - share), 1 - np.sqrt((1 + share) / 2)
     advice = "judge more documents" if judged > doubled else "more topics are needed, not more judgments"
     return (
-        f" On topics like these the interval{whose} is {ends}. Judging everything would make it "
+        f" On topics like these the interval{owner} is {ends}. Judging everything would make it "
         f"{percent(judged)} narrower, as many topics again {percent(doubled)}: {advice}."
     )
 
 
-def _by_another(row: Row, whose: str) -> str:
+def _by_another(row: Row, owner: str) -> str:
     """Sentences on another assessor."""
     ends = interval(row["another_lower"], row["another_upper"], 3)
     text = (
-        f" Another assessor of the same kind would have given {whose} "
+        f" Another assessor of the same kind would have given {owner} "
         f"{number(row['another_value'], 3)} (interval {ends})."
     )
     share = float(row["unjudged_variance"])
@@ -203,25 +205,25 @@ class ReadableScores(Result):
         """A table with a dagger after runs unlike the pool."""
         return text.marked(far_runs(self.table().frame), "†", FAR_NOTE)
 
-    def _arranged(self, table: Table, chosen: Arrangement) -> tuple[TextTable, ...]:
-        of_width = Arrangement(width=chosen.width)
+    def _arranged(self, table: Table, arrangement: Arrangement) -> tuple[TextTable, ...]:
+        width_alone = Arrangement(width=arrangement.width)
         scope = scope_of(self.metadata, per_topic="query_id" in table.frame)
         ranked_by = self.metadata.get("order", "score")
-        pairs = None if chosen.columns else pairs_table(table.frame, scope, chosen)
+        pairs = None if arrangement.columns else pairs_table(table.frame, scope, arrangement)
         if pairs is None:
-            return readable(table, scope, chosen, ranked_by=ranked_by).read(of_width)
-        known = estimators_in(table.frame)
-        check_arrangement(chosen, list(known))
-        are_all = {*pairs.frame["correction"], *pairs.frame["estimator"]} == set(known)
-        scores = () if are_all else readable(table, scope, chosen, ranked_by=ranked_by).read(of_width)
-        return (*scores, *pairs.read(of_width))
+            return readable(table, scope, arrangement, ranked_by=ranked_by).read(width_alone)
+        estimators = estimators_in(table.frame)
+        check_arrangement(arrangement, list(estimators))
+        are_all = {*pairs.frame["correction"], *pairs.frame["estimator"]} == set(estimators)
+        scores = () if are_all else readable(table, scope, arrangement, ranked_by=ranked_by).read(width_alone)
+        return (*scores, *pairs.read(width_alone))
 
     def text(self, suffix: str, arrangement: Arrangement | None = None) -> str:
         """Text of the tables for a file that ends in .tex, .md or .html, with columns that fit on a page."""
-        chosen = arrangement or Arrangement()
-        if chosen.columns is None and pairs_table(self.table().frame, "") is None:
-            chosen = replace(chosen, columns=paper_columns(self.table().frame, chosen.width))
-        return super().text(suffix, chosen)
+        arrangement = arrangement or Arrangement()
+        if arrangement.columns is None and pairs_table(self.table().frame, "") is None:
+            arrangement = replace(arrangement, columns=paper_columns(self.table().frame, arrangement.width))
+        return super().text(suffix, with_columns)
 
     def figures(self) -> tuple[Figure, ...]:
         """Forests of the runs, topics of few runs, unjudged shares, distance from the pool."""
@@ -338,12 +340,12 @@ def unjudged_table(run_ids: Sequence[str], query_ids: Sequence[str], all_bounds:
 
 def _most_unjudged(rows: pd.DataFrame) -> str:
     """Sentence on the unjudged shares of one cutoff."""
-    runs, of_topics = rows["run_id"].unique(), rows.groupby("query_id", sort=False)["unjudged"].mean()
-    whose = f"these {len(runs)} runs" if len(runs) > 1 else runs[0]
+    runs, topic_shares = rows["run_id"].unique(), rows.groupby("query_id", sort=False)["unjudged"].mean()
+    who = f"these {len(runs)} runs" if len(runs) > 1 else runs[0]
     return (
-        f"Of the top {rows['cutoff'].iloc[0]} of {whose}, {percent(rows['unjudged'].mean())} is unjudged. "
-        f"The topic with most is {of_topics.idxmax()} ({percent(of_topics.max())}); on "
-        f"{(of_topics == 0).sum()} of {counted(len(of_topics), 'topic')} everything is judged."
+        f"Of the top {rows['cutoff'].iloc[0]} of {who}, {percent(rows['unjudged'].mean())} is unjudged. "
+        f"The topic with most is {topic_shares.idxmax()} ({percent(topic_shares.max())}); on "
+        f"{(topic_shares == 0).sum()} of {counted(len(topic_shares), 'topic')} everything is judged."
     )
 
 

@@ -117,8 +117,10 @@ def _posteriors_and_others(names: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def check_arrangement(arrangement: Arrangement, estimators: Sequence[str]) -> None:
     """Raise `InputError` for columns or sort keys that no table of these estimators has."""
-    known = [*SCORE_COLUMNS, *estimators]
-    arrangement.check(["all", *known], ["run", *(name for name in known if name != "estimates")])
+    column_names = [*SCORE_COLUMNS, *estimators]
+    arrangement.check(
+        ["all", *column_names], ["run", *(name for name in column_names if name != "estimates")]
+    )
 
 
 def far_runs(frame: pd.DataFrame) -> set[str]:
@@ -156,32 +158,32 @@ def readable(
     """
     import pandas as pd
 
-    chosen, frame = arrangement or Arrangement(), table.frame
-    check_arrangement(chosen, list(estimators_in(frame)))
+    arrangement, frame = arrangement or Arrangement(), table.frame
+    check_arrangement(arrangement, list(estimators_in(frame)))
     keys = ["run_id", *(["query_id"] if "query_id" in frame else [])]
     rows_of = {str(measure): rows for measure, rows in frame.groupby("measure", sort=False)}
-    is_compact = chosen.width == "column"
+    is_compact = arrangement.width == "column"
     parts_of = {
-        measure: _headed(_parts(rows, chosen.columns or ("all",)), is_compact)
+        measure: _headed(_parts(rows, arrangement.columns or ("all",)), is_compact)
         for measure, rows in rows_of.items()
     }
     n_numbers = sum(_n_numbers(part) for parts in parts_of.values() for part in parts)
     are_together = len(rows_of) > 1 and n_numbers <= _MAX_NUMBERS_PER_ROW
     drawn = [name for name, has_interval in estimators_in(frame).items() if has_interval and best_first]
-    is_arranged, views, ordered = bool(chosen.sort or chosen.top), [], []
+    is_arranged, views, ordered = bool(arrangement.sort or arrangement.top), [], []
     for group in [list(rows_of)] if are_together else [[measure] for measure in rows_of]:
-        order = _order(rows_of[group[0]], keys, chosen)
+        order = _order(rows_of[group[0]], keys, arrangement)
         if is_arranged:
             ordered += [order.merge(rows_of[measure], on=keys)[list(frame)] for measure in group]
         together = pd.concat([rows_of[measure] for measure in group])
-        parts = _headed(_parts(together, chosen.columns or ("all",)), is_compact)
+        parts = _headed(_parts(together, arrangement.columns or ("all",)), is_compact)
         view = View(
             title=f"{' and '.join(group)}, {scope}{_some(order, rows_of[group[0]], keys)}",
             names=tuple(keys),
             columns=(Spread(parts, "measure", grouped=True),) if are_together else parts,
             where={} if are_together else {"measure": group[0]},
             sort=f"-{f'{group[0]} ' if are_together else ''}{drawn[0]}" if drawn else "",
-            spare=_spare(rows_of[group[0]]) if chosen.columns is None else (),
+            spare=_spare(rows_of[group[0]]) if arrangement.columns is None else (),
         )
         views.append(view)
     parts = tuple(part for parts in parts_of.values() for part in parts)
@@ -247,8 +249,8 @@ def pairs_table(frame: pd.DataFrame, scope: str, arrangement: Arrangement | None
     """Point corrections beside the posteriors of their hierarchical forms, a row each, if there are any."""
     import pandas as pd
 
-    known = estimators_in(frame)
-    pairs = {correction: name for correction, name in PAIRS.items() if {correction, name} <= set(known)}
+    estimators = estimators_in(frame)
+    pairs = {correction: name for correction, name in PAIRS.items() if {correction, name} <= set(estimators)}
     if not pairs:
         return None
     keys = ["run_id", *(["query_id"] if "query_id" in frame else [])]
@@ -302,8 +304,8 @@ def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
             parts += [] if "mean" in names else [_spread(ends, drawn, f"{level(prob)}\ninterval")]
         elif name in ("distance", "new-kind"):
             column = name.replace("-", "_")
-            known = frame[frame[column].notna()] if column in frame else frame[:0]
-            parts.append(_spread((column,), tuple(estimators_in(known)), COLUMNS[column].label))
+            rows_with_value = frame[frame[column].notna()] if column in frame else frame[:0]
+            parts.append(_spread((column,), tuple(estimators_in(rows_with_value)), COLUMNS[column].label))
         else:
             parts.append(_spread(("value", *ends) if name in drawn else ("value",), (name,)))
     return tuple(parts)
@@ -340,15 +342,15 @@ def _order(rows: pd.DataFrame, keys: list[str], arrangement: Arrangement) -> pd.
     else:
         estimators = estimators_in(rows)
         first = main_estimator(rows) or next(iter(estimators))
-        of_one = rows[rows["estimator"] == (key if key in estimators else first)]
+        estimator_rows = rows[rows["estimator"] == (key if key in estimators else first)]
         column = "value" if key in estimators or key == "mean" else _BOUNDS.get(key, key.replace("-", "_"))
         if key == "interval":
-            numbers = of_one["upper"] - of_one["lower"]
-        elif column in of_one and of_one[column].notna().any():
-            numbers = of_one[column]
+            numbers = estimator_rows["upper"] - estimator_rows["lower"]
+        elif column in estimator_rows and estimator_rows[column].notna().any():
+            numbers = estimator_rows[column]
         else:
             raise InputError(f"cannot sort by {key!r}: these scores have no such column")
-        names = of_one[keys].iloc[np.argsort(-np.nan_to_num(numbers, nan=-np.inf), kind="stable")]
+        names = estimator_rows[keys].iloc[np.argsort(-np.nan_to_num(numbers, nan=-np.inf), kind="stable")]
     return names if arrangement.top is None else names.head(arrangement.top)
 
 
@@ -450,9 +452,9 @@ def note_lines(
     measures_of = _grouped(((runs, text), measure) for (measure, text), runs in runs_of.items())
     together = _grouped(((runs, measures), text) for (runs, text), measures in measures_of.items())
     lines = []
-    for (of_runs, of_measures), texts in sorted(together.items(), key=lambda item: -len(item[0][0])):
-        who = "all runs" if 1 < len(of_runs) == len(run_ids) else some_of(of_runs)
-        where = "" if len(of_measures) == len(measures) else f" ({', '.join(of_measures)})"
+    for (noted_runs, noted_measures), texts in sorted(together.items(), key=lambda item: -len(item[0][0])):
+        who = "all runs" if 1 < len(noted_runs) == len(run_ids) else some_of(noted_runs)
+        where = "" if len(noted_measures) == len(measures) else f" ({', '.join(noted_measures)})"
         lines.append(f"{who}: {'; '.join(texts)}{where}")
     return lines
 

@@ -83,8 +83,8 @@ class StoredScores(ReadableScores, StoredResult):
 
     def __repr__(self) -> str:
         runs = f"{counted(len(self.run_ids), 'run')} ({some_of(self.run_ids, 3)})"
-        kept = "" if self._container is None else ", with draws"
-        return one_line("StoredScores", f"{some_of(self._values('measure'), 3)} of {runs}{kept}")
+        draws_clause = "" if self._container is None else ", with draws"
+        return one_line("StoredScores", f"{some_of(self._values('measure'), 3)} of {runs}{draws_clause}")
 
     @property
     def run_ids(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -268,9 +268,9 @@ class Scores(ReadableScores):
             missing = (bounds.n_missing == measure.cutoff).sum(axis=1)
             for r, run in enumerate(self.run_ids):
                 texts = [] if pool["n_pooled_runs"] else ["no pooled runs"]
-                if run in (yours := self.metadata["runs_of_the_user"]) and len(yours) > 1:
+                if run in (users := self.metadata["runs_of_the_user"]) and len(users) > 1:
                     texts.append(
-                        f"{len(yours)} runs without a listed organization count as one organization, yours"
+                        f"{len(users)} runs without a listed organization count as one organization, yours"
                     )
                 if run in self.metadata.get("unpooled", {}):
                     texts.append(f"as if new: {self.metadata['unpooled'][run]} taken out of the pool")
@@ -314,8 +314,8 @@ class Scores(ReadableScores):
             self._scores.frame, self.measures, len(self.query_ids), pool_condition(self.metadata)
         )
         for measure, values in self.metadata.get("truth", {}).items():
-            known = ", ".join(f"{run} {number(value)}" for run, value in values.items())
-            sentences.append(f"truth of the simulation, {measure} if all were judged: {known}")
+            true_values = ", ".join(f"{run} {number(value)}" for run, value in values.items())
+            sentences.append(f"truth of the simulation, {measure} if all were judged: {true_values}")
         return tuple(sentences)
 
     def tables(self) -> tuple[Table, ...]:
@@ -440,12 +440,12 @@ class Scores(ReadableScores):
         if self.scope == "these-topics":
             return {}
         seed = self.metadata["settings"]["random_seed"]
-        there = population_of(e, self.ci_prob, random_seed=seed)
+        population = population_of(e, self.ci_prob, random_seed=seed)
         return {
-            "population_lower": there.lower,
-            "population_upper": there.upper,
-            "unjudged_variance": there.unjudged_share,
-            "population_by": "draws" if there.has_draws else "bootstrap",
+            "population_lower": population.lower,
+            "population_upper": population.upper,
+            "unjudged_variance": population.unjudged_share,
+            "population_by": "draws" if population.has_draws else "bootstrap",
         }
 
     def _statements(self) -> Table:
@@ -502,8 +502,8 @@ class Scores(ReadableScores):
             constant[name] = np.array([values[i].means() for values in amounts])
             if per_topic:
                 constant[f"{name}_by_topic"] = np.array([values[i].scores() for values in amounts])
-        chosen = [e for e in self.estimates if e.method == method]
-        return draws_container(chosen, per_topic=per_topic, constant_data=constant)
+        method_estimates = [e for e in self.estimates if e.method == method]
+        return draws_container(method_estimates, per_topic=per_topic, constant_data=constant)
 
     def to_netcdf(self, path: PathLike, method: str | None = None, *, per_topic: bool = False) -> None:
         """Write `to_arviz` and the tables with their metadata to a NetCDF file, for `bayespool.read_scores`.

@@ -61,11 +61,11 @@ def clipping_notes(collection: Collection, measures: Iterable[Measure]) -> list[
     return notes
 
 
-def expect_collection(given: object) -> None:
+def expect_collection(collection: object) -> None:
     """Raise `InputError` for anything but a collection."""
-    if not isinstance(given, Collection):
+    if not isinstance(collection, Collection):
         hint = "make one of runs and judgments first: read_collection(qrels, runs, pool=…)"
-        raise InputError(f"a {type(given).__name__} where a Collection is expected", hint=hint)
+        raise InputError(f"a {type(collection).__name__} where a Collection is expected", hint=hint)
 
 
 def find_targets(
@@ -113,8 +113,8 @@ def find_targets(
         run_ids = collection.given_run_ids
         targets = tuple(dict.fromkeys((*run_ids, *unpooled))) or collection.unpooled_run_ids
     else:
-        named = (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
-        targets = tuple(dict.fromkeys((*named, *unpooled)))
+        named_runs = (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
+        targets = tuple(dict.fromkeys((*named_runs, *unpooled)))
     if not targets:
         raise InputError("no run to score")
     return collection, targets, unpooled
@@ -214,25 +214,25 @@ def score(
     expect_collection(collection)
     collection = _with_assessors(collection, settings)
     whole, estimand = collection, settings.estimand
-    parsed, chosen = with_ideal(settings.measures, settings.ideal), settings.estimators
+    parsed, estimators = with_ideal(settings.measures, settings.ideal), settings.estimators
     collection, targets, unpooled = find_suited_targets(whole, run_ids, settings, parsed, estimand)
     n_values = len(parsed) * (1 + settings.asks_another_assessor)
     refuse_too_many_draws(
-        chosen, n_measures=n_values, n_runs=len(targets), n_topics=len(collection.query_ids)
+        estimators, n_measures=n_values, n_runs=len(targets), n_topics=len(collection.query_ids)
     )
-    for e in chosen:
+    for e in estimators:
         if isinstance(e, TopicsAdjustment):
             e.is_common(collection)  # refuses unknown topics before others are at work
     bounds = tuple(score_bounds(collection, targets, measure, estimand=estimand) for measure in parsed)
     _warn_of_judged_runs(collection, targets, bounds)
-    if any(isinstance(e, PosteriorEstimator) for e in chosen):
+    if any(isinstance(e, PosteriorEstimator) for e in estimators):
         warn_of_no_pool(whole, rel=min(measure.rel for measure in parsed))
-    if common := [q for e in chosen if isinstance(e, TopicsAdjustment) for q in e.common_query_ids]:
+    if common := [q for e in estimators if isinstance(e, TopicsAdjustment) for q in e.common_query_ids]:
         collection = own_on_topics(collection, targets, common)
     if settings.scope == "population":
         refuse_one_topic(len(collection.query_ids))
     results = []
-    for e, label in zip(chosen, labels_of(chosen), strict=True):
+    for e, label in zip(estimators, labels_of(estimators), strict=True):
         if report is not None:
             report(f"estimating: {label}")
         group = estimate_checked(e, collection, targets, parsed)
@@ -253,7 +253,7 @@ def score(
             "ideals": {str(m): m.ideal for m in parsed if isinstance(m, Normalized)},
             "unpooled": unpooled,
             "passed_over": list(collection.passed_over),
-            "estimators": [describe_estimator(e) for e in chosen],
+            "estimators": [describe_estimator(e) for e in estimators],
             "weights": {
                 f"{e.method} {e.measure}": dict(e.weights) for group in results for e in group if e.weights
             },
@@ -301,12 +301,12 @@ def _warn_of_judged_runs(collection: Collection, targets: Sequence[str], bounds:
     """Warn of pooled runs that have nothing unjudged under any measure."""
     pooled = collection.pooled[collection.run_index(targets)]
     judged = np.all([~one.has_unjudged for one in bounds], axis=0)
-    known = [run for run, at_hand in zip(targets, pooled & judged, strict=True) if at_hand]
-    if known:
-        which = known[0] if len(known) == 1 else f"{known[0]} and {len(known) - 1} more"
+    complete = [run for run, at_hand in zip(targets, pooled & judged, strict=True) if at_hand]
+    if complete:
+        which = complete[0] if len(complete) == 1 else f"{complete[0]} and {len(complete) - 1} more"
         warn_caller(
             f"{which}: in the pool and judged in full, so that nothing is left to estimate; to score a run "
-            f"as if it were new take it out of the pool: --unpool {known[0]}, or unpool={known[0]!r}",
+            f"as if it were new take it out of the pool: --unpool {complete[0]}, or unpool={complete[0]!r}",
             PooledRunWarning,
         )
 
@@ -362,8 +362,8 @@ def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Unpack[ReadOpti
         import ir_measures
     except ImportError:
         raise InputError("ir_measures is not installed", hint="pip install ir_measures") from None
-    known = (*options_of(PyTerrierSettings), *ReadOptions.__annotations__)
-    refuse_unknown(reading, known, f"pyterrier_measure has {', '.join(known)}")
+    known_names = (*options_of(PyTerrierSettings), *ReadOptions.__annotations__)
+    refuse_unknown(reading, known_names, f"pyterrier_measure has {', '.join(known_names)}")
     parsed, quantity, ci_prob = settings.measure, settings.quantity, settings.ci_prob
     if reading.get("pool") is not None:
         way = Reading(

@@ -166,7 +166,7 @@ def _author_of_bibtex(author: str) -> str:
 
 def _bibliography() -> dict[str, Citation]:
     """Entries of ``bibliography.toml``, after bayespool itself."""
-    own = Citation(
+    bayespool_citation = Citation(
         "bayespool",
         ("the bayespool developers",),
         2026,
@@ -179,7 +179,7 @@ def _bibliography() -> dict[str, Citation]:
     papers = {
         key: Citation(key, **{**entry, "authors": tuple(entry["authors"])}) for key, entry in entries.items()
     }
-    return {own.key: own, **papers}
+    return {bayespool_citation.key: bayespool_citation, **papers}
 
 
 CITATIONS: dict[str, Citation] = _bibliography()

@@ -28,10 +28,10 @@ def literal(label: object) -> str:
 
 def some_of(names: Iterable[object], most: int = 5) -> str:
     """Names separated by commas; of more than ``most`` + 1 the first ``most`` and the number of others."""
-    known = [str(name) for name in names]
-    if len(known) <= most + 1:
-        return ", ".join(known)
-    return f"{', '.join(known[:most])} and {len(known) - most} more"
+    listed_names = [str(name) for name in names]
+    if len(listed_names) <= most + 1:
+        return ", ".join(listed_names)
+    return f"{', '.join(listed_names[:most])} and {len(listed_names) - most} more"
 
 
 def _escaped(match: re.Match[str]) -> str:

@@ -109,30 +109,30 @@ class TextTable:
 
     def without(self, places: Sequence[int]) -> TextTable:
         """The table without the columns at these places."""
-        kept = [i for i in range(len(self.header)) if i not in places]
+        kept_places = [i for i in range(len(self.header)) if i not in places]
         names = self.group_names()
         return replace(
             self,
-            header=tuple(self.header[i] for i in kept),
-            rows=tuple(tuple(row[i] for i in kept) for row in self.rows),
-            texts=tuple(place for place, i in enumerate(kept) if i in self.texts),
-            groups=groups_of([names[i] for i in kept if i >= self.n_names]) if self.groups else (),
+            header=tuple(self.header[i] for i in kept_places),
+            rows=tuple(tuple(row[i] for i in kept_places) for row in self.rows),
+            texts=tuple(place for place, i in enumerate(kept_places) if i in self.texts),
+            groups=groups_of([names[i] for i in kept_places if i >= self.n_names]) if self.groups else (),
         )
 
     def marked(self, names: Collection[str], mark: str, note: str) -> TextTable:
         """The table with a mark after some names of its rows, and a note that says what it means."""
 
-        def of_row(row: tuple[str, ...]) -> tuple[str, ...]:
+        def mark_row(row: tuple[str, ...]) -> tuple[str, ...]:
             first = (f"{name}\xa0{mark}" if name in names else name for name in row[: self.n_names])
             return (*first, *row[self.n_names :])
 
-        rows = tuple(map(of_row, self.rows))
+        rows = tuple(map(mark_row, self.rows))
         return self if rows == self.rows else replace(self, rows=rows, notes=(*self.notes, note))
 
     def first_rows(self, n: int = 10) -> TextTable:
         """First rows, without the notes."""
-        left = len(self.rows) - n
-        more = f" The first {n} of {len(self.rows)} rows." if left > 0 else ""
+        n_more = len(self.rows) - n
+        more = f" The first {n} of {len(self.rows)} rows." if n_more > 0 else ""
         return replace(self, rows=self.rows[:n], caption=self.caption + more, notes=())
 
 

@@ -468,13 +468,15 @@ def _arranged(
     made: list[_Cells], names: list[_Cells], order: list[int], arrangement: Arrangement
 ) -> tuple[list[_Cells], list[int]]:
     """Columns and rows as asked for; names of columns may have hyphens for underscores."""
-    known = {c.name.replace("_", "-"): c for c in [*names, *made]}
+    cells_by_key = {c.name.replace("_", "-"): c for c in [*names, *made]}
 
     def named(name: str, what: str) -> _Cells:
         key = name.replace("_", "-")
-        if key not in known:
-            raise InputError(f"{what} {name!r}", hint=known_names(key, list(known), before="there are "))
-        return known[key]
+        if key not in cells_by_key:
+            raise InputError(
+                f"{what} {name!r}", hint=known_names(key, list(cells_by_key), before="there are ")
+            )
+        return cells_by_key[key]
 
     if arrangement.sort is not None:
         key = named(arrangement.sort, "cannot sort by")
@@ -508,8 +510,8 @@ def _cells(
             yield replace(cells, texts=texts)
         elif isinstance(part, Ends):
             column = table.column(part.lower)
-            asked = (part.decimals, column.decimals, KINDS[column.kind].decimals)
-            n_decimals = min(digits, next(d for d in asked if d is not None))
+            decimals = (part.decimals, column.decimals, KINDS[column.kind].decimals)
+            n_decimals = min(digits, next(d for d in decimals if d is not None))
             ends = [(row.get(part.lower), row.get(part.upper)) for row in rows]
             shown = [
                 "–"
@@ -537,8 +539,10 @@ def _cells(
 
 def _spread(table: Table, part: Spread, groups: Sequence[_Group], digits: int) -> Iterator[_Cells]:
     column = table.column(part.across)
-    known = dict.fromkeys(row[part.across] for group in groups for row in group)
-    for value in known if part.values is None else [value for value in part.values if value in known]:
+    known_values = dict.fromkeys(row[part.across] for group in groups for row in group)
+    for value in (
+        known_values if part.values is None else [value for value in part.values if value in known_values]
+    ):
         text = part.labels.get(str(value), column.text(value))
         inner = [[row for row in group if row[part.across] == value] for group in groups]
         for i, cells in enumerate(_cells(table, part.columns, inner, digits=digits)):
