@@ -223,7 +223,7 @@ class ReadableScores(Result):
         arrangement = arrangement or Arrangement()
         if arrangement.columns is None and pairs_table(self.table().frame, "") is None:
             arrangement = replace(arrangement, columns=paper_columns(self.table().frame, arrangement.width))
-        return super().text(suffix, with_columns)
+        return super().text(suffix, arrangement)
 
     def figures(self) -> tuple[Figure, ...]:
         """Forests of the runs, topics of few runs, unjudged shares, distance from the pool."""
