@@ -36,7 +36,7 @@ from bayespool.measures.populations import population_of
 from bayespool.report.result import Figure, Result
 from bayespool.report.saving import StoredResult
 from bayespool.scoring import Scores
-from bayespool.scoring.score_tables import FAR_NOTE, far_runs, lines_of_all, note_lines
+from bayespool.scoring.score_tables import FAR_NOTE, collection_notes, far_runs, note_lines
 from bayespool.scoring.settings import Scope
 from bayespool.tables import Citation
 from bayespool.tables.formatting import counted, level, some_of
@@ -158,7 +158,7 @@ class Comparison(Result):
     def notes(self) -> tuple[str, ...]:
         """Notes on the pool and the runs, as those of scores, and on measures that share no draws."""
         scores = self.scores
-        lines = lines_of_all(scores.metadata)
+        lines = collection_notes(scores.metadata)
         lines += note_lines(scores.statements, scores.run_ids, scores.measures)
         if len(self.measures) < 2:
             return tuple(lines)

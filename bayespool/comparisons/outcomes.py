@@ -30,7 +30,7 @@ from bayespool.report.saving import StoredResult
 from bayespool.tables import Citation
 from bayespool.tables.formatting import counted, number, percent, some_of
 from bayespool.tables.markup import one_line
-from bayespool.tables.table import Column, Spread, Table, View
+from bayespool.tables.table import Column, Pivot, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,7 +148,7 @@ def _views_of_trends(result: Reversals) -> tuple[View, ...]:
         View(
             title=f"{_pairs_of(result, measure, group)}: scores as judgments grow",
             names=("method",),
-            columns=(Spread(("value", "rmse", "topic_rmse"), "judgments", label="mean,\n{} judged"),),
+            columns=(Pivot(("value", "rmse", "topic_rmse"), "judgments", label="mean,\n{} judged"),),
             where={"measure": measure, "group": group},
         )
         for measure, group in product(map(str, result.measures), result.groups)

@@ -232,11 +232,11 @@ class ReversalSettings(PosteriorSettings):
     random_seed: int = option(1, SEED)
 
     def __post_init__(self) -> None:
-        from bayespool.scoring.estimators import estimators_of, named_estimators
+        from bayespool.scoring.estimators import named_estimators, parse_estimators
 
         super().__post_init__()
         wanted = _with_as_judged(named_estimators(self.estimators))
-        self._hold("estimators", estimators_of(wanted, self, random_seed=self.random_seed))
+        self._hold("estimators", parse_estimators(wanted, self, random_seed=self.random_seed))
 
 
 def _with_as_judged(estimators: Iterable[str | Estimator]) -> Iterable[str | Estimator]:

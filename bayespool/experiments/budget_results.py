@@ -22,7 +22,7 @@ from bayespool.experiments.settings import BudgetSettings
 from bayespool.measures.errors import system_rank_error
 from bayespool.report.result import Figure
 from bayespool.tables.formatting import counted, level, number
-from bayespool.tables.table import COLUMNS, Column, Spread, Table, View
+from bayespool.tables.table import COLUMNS, Column, Pivot, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -247,8 +247,8 @@ class Budgets(WithReportedRuns):
                 title=f"{measure}, rank of the mean over budgets, from 1, the least biased",
                 names=("strategy",),
                 columns=(
-                    Spread(("rank",), "bias_measure", labels),
-                    Spread(("beats_first",), "bias_measure", less),
+                    Pivot(("rank",), "bias_measure", labels),
+                    Pivot(("beats_first",), "bias_measure", less),
                 ),
                 where={"measure": measure},
             )
@@ -263,11 +263,11 @@ class Budgets(WithReportedRuns):
                     where={"measure": measure},
                 )
 
-    def _by_budget(self, column: str) -> Spread:
+    def _by_budget(self, column: str) -> Pivot:
         """A column by budget, of at most eight budgets, evenly spread, with the last."""
         budgets = self.settings.budgets
         step = -(-len(budgets) // _MAX_BUDGET_COLUMNS)
-        return Spread((column,), "budget", values=budgets[::-1][::step][::-1])
+        return Pivot((column,), "budget", values=budgets[::-1][::step][::-1])
 
     def _estimate_views(self) -> Iterator[View]:
         legend = (

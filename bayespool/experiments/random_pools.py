@@ -38,7 +38,7 @@ from bayespool.experiments.settings import CommonTopicsSettings, PoolWidthSettin
 from bayespool.randomness import seed_of
 from bayespool.report.result import Figure
 from bayespool.tables.formatting import counted, level
-from bayespool.tables.table import Column, Spread, Table, View
+from bayespool.tables.table import Column, Pivot, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -332,13 +332,13 @@ class CommonTopicsResult(_PoolsResult):
             yield View(
                 title=f"{measure}, MAE of {label} by the number of common topics",
                 names=("score", "pool_width"),
-                columns=(Spread(("mae",), "n_common"),),
+                columns=(Pivot(("mae",), "n_common"),),
                 where=where,
             )
             yield View(
                 title=f"{measure}, MAE of {label} by law, adjusted",
                 names=("score", "pool_width"),
-                columns=(Spread(("mae_law",), "n_common"),),
+                columns=(Pivot(("mae_law",), "n_common"),),
                 where=where | {"score": "adjusted"},
                 note=_LAW if (measure, label) == (measures[-1], labels[-1]) else "",
             )

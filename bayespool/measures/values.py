@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bayespool.arrays import FloatArray
 from bayespool.errors import InputError
 from bayespool.tables.formatting import counted
-from bayespool.tables.markup import Shown, one_line
+from bayespool.tables.markup import ReprHTMLMixin, one_line
 
 DEFAULT_CI_PROB = 0.95
 
@@ -21,7 +21,7 @@ _GRID = 2**20  # steps per 1 for float amounts whose squares have to be exact
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Values(Shown):
+class Values(ReprHTMLMixin):
     """Values of a measure, by run and topic, as amounts of a unit.
 
     An amount over the unit is the value on a topic. P@n counts relevant documents, its unit is n: amounts are

@@ -13,17 +13,17 @@ from bayespool.plots.style import (
     PALETTE,
     POSTERIOR,
     SMALLEST_TEXT,
-    axes_of,
-    chosen_rows,
+    axes_or_new,
     color_bar,
     count_axis,
     draw_panels,
     inches_per_row,
     legend_above,
     legend_beside,
-    look_of,
-    of_measure,
+    measure_rows,
+    method_look,
     row_axis,
+    rows_with,
 )
 from bayespool.tables.formatting import counted, level, literal
 
@@ -79,17 +79,17 @@ def plot_differences(
         The comparison has no such measure or method.
     """
     differences = comparison.to_frame("differences")
-    rope, rows = differences["rope"].max(), of_measure(differences, measure)
+    rope, rows = differences["rope"].max(), measure_rows(differences, measure)
     as_judged = rows[rows["method"] == _AS_JUDGED]
     place = {pair: i for i, pair in enumerate(zip(as_judged["run_a"], as_judged["run_b"], strict=True))}
-    axes = axes_of(ax, width=7, height=1.5 + 0.3 * len(place))
+    axes = axes_or_new(ax, width=7, height=1.5 + 0.3 * len(place))
     size = float(np.clip(72 * inches_per_row(axes, len(place)) * 0.25, 2.5, 6))
     if rope > 0:
         axes.axvspan(-rope, rope, color="0.94", lw=0)
     axes.axvline(0, color="0.5", lw=0.8)
     with_draws = rows[rows["lower"].notna()]
     if method is not None or len(with_draws):
-        method_rows, _ = chosen_rows(with_draws, "method", method, "draws of")
+        method_rows, _ = rows_with(with_draws, "method", method, "draws of")
         for scope, (color, width) in _LOOKS.items():
             scope_rows = method_rows[method_rows["scope"] == scope]
             y = [place[pair] for pair in zip(scope_rows["run_a"], scope_rows["run_b"], strict=True)]
@@ -103,7 +103,7 @@ def plot_differences(
                 axes.plot(scope_rows["difference"], y, "|", color="white", ms=1.2 * size, mew=1.5)
     y = list(place.values())
     above = np.array(y) - 0.24  # to hide no narrow interval
-    look = look_of(_AS_JUDGED).marker
+    look = method_look(_AS_JUDGED).marker
     axes.plot(as_judged["difference"], above, ls="", ms=size, label="as judged", **look)
     if truth is not None:
         true = [truth.get(a, np.nan) - truth.get(b, np.nan) for a, b in place]
@@ -144,7 +144,7 @@ def plot_rank_probabilities(
     InputError
         The comparison has no such measure, method or scope.
     """
-    name = of_measure(comparison.to_frame("differences"), measure)["measure"].iloc[0]
+    name = measure_rows(comparison.to_frame("differences"), measure)["measure"].iloc[0]
     rows, method_label, scope_ = _rows_of_draws(comparison.to_frame("ranks"), name, method, scope)
     rows = rows.sort_values("expected_rank", kind="stable")
     run_ids = list(dict.fromkeys(rows["run_id"]))
@@ -152,7 +152,7 @@ def plot_rank_probabilities(
     expected = rows.drop_duplicates("run_id")["expected_rank"].to_numpy()
     n = len(run_ids)
     width, height = _size_of_ranks(n)
-    axes = axes_of(ax, width=width, height=height)
+    axes = axes_or_new(ax, width=width, height=height)
     extent = (0.5, n + 0.5, n - 0.5, -0.5)
     image = axes.imshow(
         chances, cmap="Blues", vmin=0, vmax=1, aspect="auto", extent=extent, interpolation="none"
@@ -213,7 +213,7 @@ def plot_leaderboard(
     ranks, _, _ = _rows_of_draws(comparison.to_frame("ranks"), name, method_label, scope_)
     expected = ranks.drop_duplicates("run_id").set_index("run_id")["expected_rank"].loc[rows["run_id"]]
     n = len(rows)
-    axes = axes_of(ax, width=6.4, height=1.4 + 0.25 * n)
+    axes = axes_or_new(ax, width=6.4, height=1.4 + 0.25 * n)
     size = float(np.clip(72 * inches_per_row(axes, n) * 0.22, 2, 6))
     place, tier = np.arange(n), rows["tier"].to_numpy()
     for row in place[tier % 2 == 0]:
@@ -238,8 +238,8 @@ def _rows_of_draws(
     """Rows of a measure, a method with draws and a scope, and the two latter; defaults are the first ones."""
     if frame.empty:
         raise InputError("the result has no draws of")
-    rows, method_label = chosen_rows(of_measure(frame, measure), "method", method, "draws of")
-    rows, scope_ = chosen_rows(rows, "scope", scope, "scope")
+    rows, method_label = rows_with(measure_rows(frame, measure), "method", method, "draws of")
+    rows, scope_ = rows_with(rows, "scope", scope, "scope")
     return rows, method_label, scope_
 
 
@@ -318,14 +318,14 @@ def plot_p_values(
     InputError
         The result has no such judgment set, group or method.
     """
-    rates = of_measure(reversals.to_frame("rates"), measure)
-    rates, group = chosen_rows(rates, "group", group, "pairs of runs")
-    values = of_measure(reversals.to_frame("p_values"), rates["measure"].iloc[0])
-    values, method = chosen_rows(values[values["group"] == group], "method", method, "p-values of")
-    values, n = chosen_rows(values, "judgments", n_judgments, "smaller judgment set")
+    rates = measure_rows(reversals.to_frame("rates"), measure)
+    rates, group = rows_with(rates, "group", group, "pairs of runs")
+    values = measure_rows(reversals.to_frame("p_values"), rates["measure"].iloc[0])
+    values, method = rows_with(values[values["group"] == group], "method", method, "p-values of")
+    values, n = rows_with(values, "judgments", n_judgments, "smaller judgment set")
     rates = rates[(rates["method"] == method) & (rates["judgments"] == n)]
     (rate,) = rates[rates["against"] == "same method"].to_dict("records")
-    axes, level = axes_of(ax, width=4.6, height=4.4), reversals.metadata["level"]
+    axes, level = axes_or_new(ax, width=4.6, height=4.4), reversals.metadata["level"]
     n_all = reversals.metadata["judgments"][-1]
     limits = (0.7 * _FLOOR, 1.4)
     axes.set(xscale="log", yscale="log", xlim=limits, ylim=limits)
@@ -376,14 +376,14 @@ def plot_separability(
     legend : bool
     ax : matplotlib.axes.Axes, optional
     """
-    rates = of_measure(reversals.to_frame("rates"), measure)
-    rates, group = chosen_rows(rates, "group", group, "pairs of runs")
+    rates = measure_rows(reversals.to_frame("rates"), measure)
+    rates, group = rows_with(rates, "group", group, "pairs of runs")
     name = rates["measure"].iloc[0]
-    trends = of_measure(reversals.to_frame("trends"), name)
-    axes = axes_of(ax, width=6.5, height=4)
+    trends = measure_rows(reversals.to_frame("trends"), name)
+    axes = axes_or_new(ax, width=6.5, height=4)
     for method in trends["method"].unique():
         rows = trends[(trends["group"] == group) & (trends["method"] == method)]
-        look = look_of(method, list(trends["method"].unique())).marker
+        look = method_look(method, list(trends["method"].unique())).marker
         axes.plot(rows["judgments"], rows["separability"], label=literal(method), ms=4, lw=1.2, **look)
     axes.set_ylim(-0.02, min(1.03, axes.get_ylim()[1] + 0.1))
     count_axis(axes, reversals.metadata["judgments"], base=10)
@@ -434,13 +434,13 @@ def plot_reversal_calibration(
     table = reversals.to_frame("calibration") if n_bins == 10 else reversals.calibration(n_bins=n_bins)
     if table.empty:
         raise InputError("the result has no announced chances of")
-    rates = of_measure(reversals.to_frame("rates"), measure)
-    rates, group = chosen_rows(rates, "group", group, "pairs of runs")
-    table = of_measure(table, rates["measure"].iloc[0])
-    rows, method = chosen_rows(table, "method", method, "announced chances of")
-    rows, statement_ = chosen_rows(rows, "statement", statement, "statement")
+    rates = measure_rows(reversals.to_frame("rates"), measure)
+    rates, group = rows_with(rates, "group", group, "pairs of runs")
+    table = measure_rows(table, rates["measure"].iloc[0])
+    rows, method = rows_with(table, "method", method, "announced chances of")
+    rows, statement_ = rows_with(rows, "statement", statement, "statement")
     rows = rows[rows["group"] == group]
-    axes = axes_of(ax, width=4.6, height=4.2)
+    axes = axes_or_new(ax, width=4.6, height=4.2)
     for n in dict.fromkeys(rows["judgments"]):
         line_rows = rows[rows["judgments"] == n]
         if line_rows["n"].any():
@@ -482,7 +482,7 @@ def plot_calibration(table: pd.DataFrame, *, label: str | None = None, ax: Axes 
     label : str, optional
     ax : matplotlib.axes.Axes, optional
     """
-    axes, filled = axes_of(ax), table[table["n"] > 0]
+    axes, filled = axes_or_new(ax), table[table["n"] > 0]
     if not axes.lines:
         axes.plot([0, 1], [0, 1], color="0.6", lw=0.8)
     color = PALETTE[(len(axes.lines) - 1) % len(PALETTE)]

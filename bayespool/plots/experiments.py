@@ -15,24 +15,22 @@ from bayespool.plots.style import (
     PALETTE,
     POSTERIOR,
     Look,
-    axes_of,
-    chosen_rows,
+    axes_or_new,
     count_axis,
     draw_panels,
     grid_behind,
     legend_above,
     legend_beside,
-    line_of,
-    look_of,
-    of_measure,
+    line_style,
+    measure_rows,
+    method_look,
     pit_bars,
+    rows_with,
 )
 from bayespool.tables.formatting import level, literal
 from bayespool.tables.table import COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -53,17 +51,17 @@ def plot_truth(result: Any, measure: object, estimator: str, *, ax: Axes | None 
     ax : matplotlib.axes.Axes, optional
     """
     rows = _rows(result, measure, estimator)
-    axes = axes_of(ax)
+    axes = axes_or_new(ax)
     truth, value = rows["truth"].to_numpy(), rows["value"].to_numpy()
-    all_rows = of_measure(_reported(result), measure)  # panels share their scale
+    all_rows = measure_rows(_reported(result), measure)  # panels share their scale
     low = min(all_rows[name].min() for name in ("truth", "value", "as_judged", "lower"))
     high = max(all_rows[name].max() for name in ("truth", "value", "as_judged", "upper"))
     room = 0.03 * (high - low or 1)
     limits = (low - room, high + room)
     axes.plot(limits, limits, color="0.8", lw=1, zorder=0)
-    look = look_of(estimator, result.settings.labels)
+    look = method_look(estimator, result.settings.labels)
     if estimator != "as-judged":
-        as_judged = look_of("as-judged").marker
+        as_judged = method_look("as-judged").marker
         axes.plot(truth, rows["as_judged"], ls="", ms=3, label="as judged", zorder=1, **as_judged)
     if rows["lower"].notna().any():
         axes.vlines(
@@ -101,7 +99,9 @@ def plot_pit(
     ax : matplotlib.axes.Axes, optional
     """
     pit = _rows(result, measure, estimator)["pit"].dropna().to_numpy()
-    axes = pit_bars(pit, parse_measure(measure), n_bins, look_of(estimator, result.settings.labels).color, ax)
+    axes = pit_bars(
+        pit, parse_measure(measure), n_bins, method_look(estimator, result.settings.labels).color, ax
+    )
     axes.set_title(literal(estimator), fontsize="medium")
     axes.legend(fontsize="x-small", frameon=False)
     return axes
@@ -116,7 +116,7 @@ def _dots(result: Any, errors: pd.DataFrame, measure: str, name: str, axes: Axes
     for i, label in enumerate(labels):
         [error] = errors.loc[errors["estimator"] == label, name]
         axes.hlines(i, 0, error, color="0.85", lw=1.2, zorder=1)
-        axes.plot([error], [i], ls="", ms=6, label=literal(label), **look_of(label, labels).marker)
+        axes.plot([error], [i], ls="", ms=6, label=literal(label), **method_look(label, labels).marker)
     axes.set_yticks(range(len(labels)), [literal(label) for label in labels])
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.set_xlim(left=0)
@@ -145,12 +145,12 @@ def plot_mae(
     if errors.empty:
         raise InputError(f"the result has no {family}", hint=f"it has {', '.join(every['family'].unique())}")
     names = list(dict.fromkeys(errors["measure"]))
-    axes = axes_of(ax)
+    axes = axes_or_new(ax)
     if len(names) == 1:
         return _dots(result, errors, names[0], error, axes)
     places = np.arange(len(names))
     for label in result.settings.labels:
-        look = look_of(label, result.settings.labels)
+        look = method_look(label, result.settings.labels)
         axes.plot(
             places,
             errors.loc[errors["estimator"] == label, error],
@@ -184,7 +184,7 @@ def _rows(result: Any, measure: object, estimator: str) -> pd.DataFrame:
         raise InputError(
             f"the result has no {estimator!r}", hint=f"it has {', '.join(result.settings.labels)}"
         )
-    rows = of_measure(_reported(result), measure)
+    rows = measure_rows(_reported(result), measure)
     return rows[rows["estimator"] == estimator]
 
 
@@ -194,9 +194,9 @@ def _reported(result: Any) -> pd.DataFrame:
 
 
 _SCORES = {
-    "unadjusted": look_of("as-judged"),
+    "unadjusted": method_look("as-judged"),
     "mixed": Look(PALETTE[0], "s"),
-    "adjusted": look_of("topics-adjustment"),
+    "adjusted": method_look("topics-adjustment"),
     "common-only": Look(PALETTE[2], "^"),
 }
 
@@ -212,13 +212,13 @@ def plot_pool_width(result: Any, measure: object, *, ax: Axes | None = None) -> 
     measure : measure
     ax : matplotlib.axes.Axes, optional
     """
-    rows = of_measure(result.to_frame("summary"), measure)
-    axes = axes_of(ax)
+    rows = measure_rows(result.to_frame("summary"), measure)
+    axes = axes_or_new(ax)
     axes.axhline(0, color="0.8", lw=1, zorder=0)
     for i, label in enumerate(result.settings.labels):
         group = rows[rows["estimator"] == label]
         shift = 1.05 ** (i - (len(result.settings.labels) - 1) / 2)
-        places, look = group["pool_width"].to_numpy() * shift, look_of(label, result.settings.labels)
+        places, look = group["pool_width"].to_numpy() * shift, method_look(label, result.settings.labels)
         axes.vlines(places, group["quartile_1"], group["quartile_3"], color=look.color, lw=3, alpha=0.3)
         axes.plot(places, group["bias"], ms=5, lw=1.4, label=literal(label), **look.marker)
     count_axis(axes, result.settings.widths)
@@ -246,14 +246,14 @@ def plot_common_topics(
         A pool width of the result's.
     ax : matplotlib.axes.Axes, optional
     """
-    rows = of_measure(result.to_frame("summary"), measure)
+    rows = measure_rows(result.to_frame("summary"), measure)
     rows = rows[(rows["estimator"] == estimator) & (rows["pool_width"] == width)]
     if rows.empty:
         available = f"{', '.join(result.settings.labels)}; {', '.join(map(str, result.settings.widths))}"
         raise InputError(
             f"the result has no {estimator!r} with pools of width {width}", hint=f"it has {available}"
         )
-    axes = axes_of(ax)
+    axes = axes_or_new(ax)
     for score, look in _SCORES.items():
         group = rows[rows["score"] == score]
         n_common = group["n_common"].to_numpy()
@@ -289,10 +289,10 @@ def plot_budgets(result: Any, measure: object, bias_measure: str = "mae", *, ax:
     """
     if bias_measure not in _BIAS:
         raise InputError(f"no bias measure {bias_measure!r}", hint=known_names(bias_measure, list(_BIAS)))
-    rows, axes = of_measure(result.to_frame("summary"), measure), axes_of(ax)
+    rows, axes = measure_rows(result.to_frame("summary"), measure), axes_or_new(ax)
     for i, label in enumerate(result.settings.labels):
         group = rows[rows["strategy"] == label]
-        axes.plot(group["budget"] / 1000, group[bias_measure], label=literal(label), **line_of(i))
+        axes.plot(group["budget"] / 1000, group[bias_measure], label=literal(label), **line_style(i))
     axes.set_ylim(bottom=0)
     axes.set_xlabel("documents judged, thousands")
     axes.set_ylabel(f"{_BIAS[bias_measure]} of {parse_measure(measure)}")
@@ -324,7 +324,7 @@ def plot_predictive(
         Whether to label rows with the runs' names.
     ax : matplotlib.axes.Axes, optional
     """
-    axes = axes_of(ax)
+    axes = axes_or_new(ax)
     whole, half = (prediction.to_frame(prob).sort_values("value", kind="stable") for prob in (ci_prob, 0.5))
     rows = np.arange(len(whole))
     for frame, which, color, width, label in (
@@ -388,7 +388,7 @@ def plot_elpd(frame: pd.DataFrame, measure: object, *, ax: Axes | None = None) -
         One of the frame's.
     ax : matplotlib.axes.Axes, optional
     """
-    name, axes = str(parse_measure(measure)), axes_of(ax)
+    name, axes = str(parse_measure(measure)), axes_or_new(ax)
     table = frame[frame["measure"] == name]
     rows = -np.arange(len(table))
     axes.axvline(0, color="0.8", lw=1, zorder=0)
@@ -457,12 +457,12 @@ def plot_labels(
     InputError
         The check has no such measure, judge or level.
     """
-    rows = of_measure(check.to_frame("calibration"), measure)
-    rows, judge_name = chosen_rows(rows, "judge", judge, "judge")
+    rows = measure_rows(check.to_frame("calibration"), measure)
+    rows, judge_name = rows_with(rows, "judge", judge, "judge")
     n_levels = rows["relevant_from"].nunique()
-    rows, rel = chosen_rows(rows, "relevant_from", relevant_from, "level of relevance")
+    rows, rel = rows_with(rows, "relevant_from", relevant_from, "level of relevance")
     labels = list(dict.fromkeys(rows["label"]))
-    axes = axes_of(ax, width=4.8, height=3.6)
+    axes = axes_or_new(ax, width=4.8, height=3.6)
     prob = level(rows["ci_prob"].iloc[0])
     for k, (kind, mark, color) in enumerate(_KINDS):
         kind_rows = rows[(rows["documents"] == kind) & (rows["n"] > 0)]
@@ -480,41 +480,43 @@ def plot_labels(
 
 def draw_judges(check: Any) -> Figure:
     """Figure with `plot_labels` of every judge and relevance level of the first measure."""
-    rows = of_measure(check.to_frame("calibration"))
+    rows = measure_rows(check.to_frame("calibration"))
     shown = dict.fromkeys(zip(rows["judge"], rows["relevant_from"], strict=True))
     plots = [partial(plot_labels, check, judge=judge, relevant_from=rel) for judge, rel in shown]
     return draw_panels(plots, width=4.8, height=3.6)
 
 
-def plot_audit(audit: Any, *, ax: Axes | None = None) -> Axes:
+def plot_audit(audit: Any, difference: Any = None, *, ax: Axes | None = None) -> Axes:
     """Guaranteed interval and estimate of an audit by the number of judgments, with the posterior's interval.
 
     Parameters
     ----------
     audit : bayespool.Audit
+    difference : bayespool.auditing.AuditedDifference, optional
+        One of ``audit.differences``; default: the first.
     ax : matplotlib.axes.Axes, optional
     """
-    steps = audit.to_frame("steps")
+    difference = difference or audit.differences[0]
+    steps = difference.steps_frame()
     steps = steps[steps["is_judged"]]
-    axes = axes_of(ax, width=5.6, height=3.6)
+    axes = axes_or_new(ax, width=5.6, height=3.6)
     n = [0, *steps["step"]]
-    lower, upper = [audit.urn.least, *steps["lower"]], [audit.urn.most, *steps["upper"]]
-    axes.fill_between(
-        n, lower, upper, color=AS_JUDGED, alpha=0.3, lw=0, label=f"guaranteed at {level(audit.ci_prob)}"
-    )
+    lower, upper = [difference.urn.least, *steps["lower"]], [difference.urn.most, *steps["upper"]]
+    label = f"guaranteed at {level(difference.interval_ci_prob)}"
+    axes.fill_between(n, lower, upper, color=AS_JUDGED, alpha=0.3, lw=0, label=label)
     for name in ("posterior_lower", "posterior_upper"):
         label = "posterior's interval" if name == "posterior_lower" else None
         axes.plot(steps["step"], steps[name], ":", color=POSTERIOR, label=label)
     axes.plot(steps["step"], steps["estimate"], "-", color="black", label="estimate")
     axes.set_xlabel("judgments")
-    axes.set_ylabel(f"{audit.measure} of {audit.name}")
+    axes.set_ylabel(f"{audit.measure} of {difference.name}")
     axes.locator_params(axis="x", integer=True)
     grid_behind(axes)
     legend_above(axes, n_columns=3)
     return axes
 
 
-def draw_audits(audits: Sequence[Any]) -> Figure:
-    """Draw `plot_audit` of each of some audits, under one legend."""
-    plots = [partial(plot_audit, audit) for audit in audits]
+def draw_audits(audit: Any) -> Figure:
+    """Draw `plot_audit` of each difference of an audit, the closest first, under one legend."""
+    plots = [partial(plot_audit, audit, each) for each in audit.closest_first]
     return draw_panels(plots, height=3.0, legend={"ncols": 3, "fontsize": "small"})

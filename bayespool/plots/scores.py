@@ -15,21 +15,21 @@ from bayespool.names import PAIRS
 from bayespool.plots.style import (
     POSTERIOR,
     available_name,
-    axes_of,
-    chosen_rows,
+    axes_or_new,
     draw_panels,
     grid_behind,
     inches_per_row,
     legend_above,
-    look_of,
     mark_truth,
-    of_measure,
+    measure_rows,
+    method_look,
     row_axis,
+    rows_with,
     share_legend,
     short_name,
 )
 from bayespool.tables.formatting import counted, level, literal
-from bayespool.tables.table import wider_scopes
+from bayespool.tables.table import extra_interval_scopes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,7 +142,7 @@ def plot_forest(
     >>> [label.get_text() for label in axes.get_yticklabels()], axes.get_xlabel()
     (['new-a', 'new-b'], 'P@10, mean over 20 topics')
     """
-    frame = of_measure(scores.to_frame("scores"), measure)
+    frame = measure_rows(scores.to_frame("scores"), measure)
     rows = _Rows.of(frame, "run_id", method).ordered(order)
     axes = _draw(rows, corrections, truth, legend=legend, ax=ax)
     n_topics = len(scores.metadata["query_ids"])
@@ -179,7 +179,7 @@ def plot_topics(
     InputError
         The scores have no such measure, method, run or topic.
     """
-    frame, run = chosen_rows(of_measure(scores.to_frame("topics"), measure), "run_id", run_id, "run")
+    frame, run = rows_with(measure_rows(scores.to_frame("topics"), measure), "run_id", run_id, "run")
     rows = _Rows.of(frame, "query_id", method).ordered(order)
     axes = _draw(rows, corrections, truth, legend=legend, ax=ax)
     axes.set_xlabel(f"{frame['measure'].iloc[0]} of {literal(run)}")
@@ -205,7 +205,7 @@ def draw_forest(
     """
     frame = scores.to_frame("scores")
     names = list(map(str, frame["measure"].unique()))
-    rows = [_Rows.of(of_measure(frame, name), "run_id", None) for name in names]
+    rows = [_Rows.of(measure_rows(frame, name), "run_id", None) for name in names]
     order = rows[0].ordered("estimate").names
     mark_names = corrections if isinstance(corrections, bool) else list(corrections)
     n_marks = max(len(dataclasses.replace(each, main=None).marked(mark_names)) for each in rows)
@@ -233,7 +233,7 @@ def draw_topics(scores: Any, measure: object = None) -> Figure:
     measure : measure, optional
         Default: the first.
     """
-    frame = of_measure(scores.to_frame("topics"), measure)
+    frame = measure_rows(scores.to_frame("topics"), measure)
     run_ids = list(frame["run_id"].unique())
     plots = [partial(plot_topics, scores, run, measure, legend=False) for run in run_ids]
     figure = _draw_rows(plots, _height(frame["query_id"].nunique(), 0))
@@ -268,13 +268,13 @@ def plot_distance(
     """
     from bayespool.posterior.distance import FAR, PoolDistance
 
-    rows_with_distance = of_measure(scores.to_frame("scores"), measure)
+    rows_with_distance = measure_rows(scores.to_frame("scores"), measure)
     rows_with_distance = rows_with_distance[rows_with_distance["distance"].notna()]
-    method_rows, _ = chosen_rows(rows_with_distance, "estimator", method, "distance from the pool")
+    method_rows, _ = rows_with(rows_with_distance, "estimator", method, "distance from the pool")
     run_ids = list(method_rows["run_id"])
     distance, new_kind = (method_rows[name].to_numpy(dtype=float) for name in ("distance", "new_kind"))
     order = np.argsort(-np.nan_to_num(distance, nan=-1), kind="stable")
-    axes = axes_of(ax, width=6, height=1.3 + 0.25 * len(order))
+    axes = axes_or_new(ax, width=6, height=1.3 + 0.25 * len(order))
     rows = np.arange(len(order))
     far = PoolDistance(distance, new_kind).is_far[order]
     axes.axvline(FAR, color="0.6", lw=1, ls="--", label="unlike the pool from here on")
@@ -314,10 +314,10 @@ def plot_unjudged(scores: Any, cutoff: int | None = None, *, ax: Axes | None = N
     InputError
         No measure has this cutoff.
     """
-    rows, _ = chosen_rows(scores.to_frame("unjudged"), "cutoff", cutoff, "cutoff")
+    rows, _ = rows_with(scores.to_frame("unjudged"), "cutoff", cutoff, "cutoff")
     run_ids, query_ids = rows["run_id"].unique(), rows["query_id"].unique()
     each = 0.16 if len(run_ids) <= _MAX_HIGH_ROWS else 0.09
-    axes = axes_of(ax, width=7.2, height=1.3 + each * len(run_ids))
+    axes = axes_or_new(ax, width=7.2, height=1.3 + each * len(run_ids))
     shares = rows["unjudged"].to_numpy().reshape(len(run_ids), len(query_ids))
     image = axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto", interpolation="nearest")
     row_axis(axes, run_ids)
@@ -347,14 +347,14 @@ def _draw(
     ax: Axes | None,
 ) -> Axes:
     names, bounds, mark_names = rows.names, rows.bounds, rows.marked(corrections)
-    axes = axes_of(ax, width=7, height=_height(len(names), len(mark_names)))
+    axes = axes_or_new(ax, width=7, height=_height(len(names), len(mark_names)))
     inches = inches_per_row(axes, len(names))
     is_stacked = inches >= 0.25 + 0.1 * len(mark_names)  # a line for each mark
     center, above = _offsets(len(mark_names), is_stacked=is_stacked)
     size = float(np.clip(72 * inches * 0.22, 2.5, 6))
     place = np.arange(len(names)) + center
     wider_rows = rows.estimates[rows.main] if rows.main is not None else bounds
-    for scope, words in wider_scopes(wider_rows).items() if rows.main is not None else ():
+    for scope, words in extra_interval_scopes(wider_rows).items() if rows.main is not None else ():
         wide: dict[str, Any] = {"color": "0.88", "lw": 2.2 * size, "capstyle": "butt", "zorder": 1}
         label = f"{words}, {level(wider_rows['ci_prob'].max())}"
         axes.hlines(place, wider_rows[f"{scope}_lower"], wider_rows[f"{scope}_upper"], label=label, **wide)
@@ -363,11 +363,16 @@ def _draw(
         axes.plot(bounds[end], place, "|", color=_BOUNDS, ms=1.3 * size)
     if not np.array_equal(bounds["as_judged"], bounds["bound_lower"]):
         axes.plot(
-            bounds["as_judged"], place, ls="", ms=0.8 * size, label="as judged", **look_of("as-judged").marker
+            bounds["as_judged"],
+            place,
+            ls="",
+            ms=0.8 * size,
+            label="as judged",
+            **method_look("as-judged").marker,
         )
     if rows.main is not None:
         main = rows.estimates[rows.main]
-        color = look_of(rows.main, [rows.main]).color
+        color = method_look(rows.main, [rows.main]).color
         bar: dict[str, Any] = {"color": color, "alpha": 0.45, "lw": 1.1 * size, "capstyle": "butt"}
         label = f"{rows.main}, {level(main['ci_prob'].max())}"
         axes.hlines(place, main["lower"], main["upper"], label=label, **bar)
@@ -377,7 +382,7 @@ def _draw(
         if estimates["value"].isna().all():
             continue
         look, y = (
-            look_of(name, [*([rows.main] if rows.main else []), *mark_names]),
+            method_look(name, [*([rows.main] if rows.main else []), *mark_names]),
             np.arange(len(names)) + off,
         )
         if estimates["lower"].notna().any():

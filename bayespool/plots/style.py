@@ -45,7 +45,7 @@ _METADATA: dict[str, dict[str, Any]] = {
 }
 
 
-def axes_of(ax: Axes | None, *, width: float = 5, height: float = 4) -> Axes:
+def axes_or_new(ax: Axes | None, *, width: float = 5, height: float = 4) -> Axes:
     """The axes ``ax``, or those of a new figure of this size in inches, unknown to pyplot."""
     return figure_grid(1, width=width, height=height)[1][0] if ax is None else ax
 
@@ -158,7 +158,7 @@ correction's, hollow."""
 _OTHER_MARKS = "D<>ph8H"
 
 
-def look_of(label: str, labels: Sequence[str] = ()) -> Look:
+def method_look(label: str, labels: Sequence[str] = ()) -> Look:
     """Look of a method; those of your own, and variants, take others by their place among such ``labels``."""
     if label in LOOKS:
         return LOOKS[label]
@@ -167,7 +167,7 @@ def look_of(label: str, labels: Sequence[str] = ()) -> Look:
     return Look(PALETTE[place % len(PALETTE)], _OTHER_MARKS[place % len(_OTHER_MARKS)], is_hollow=True)
 
 
-def line_of(i: int) -> dict[str, Any]:
+def line_style(i: int) -> dict[str, Any]:
     """Color, mark and style of line ``i``."""
     style = ("-", "--", ":")[i // len(PALETTE) % 3]
     mark = MARKS[i % len(MARKS)]
@@ -195,7 +195,7 @@ def share_legend(figure: Figure, place: str = "outside upper center", **options:
     figure.legend(list(handles.values()), list(handles), loc=place, frameon=False, **options)
 
 
-def of_measure(frame: pd.DataFrame, measure: object = None) -> pd.DataFrame:
+def measure_rows(frame: pd.DataFrame, measure: object = None) -> pd.DataFrame:
     """Rows of a table for a measure, by default the first; raises `InputError` without any."""
     name = str(frame["measure"].iloc[0] if measure is None else parse_measure(measure))
     rows = frame[frame["measure"] == name]
@@ -214,7 +214,7 @@ def available_name(name: str | None, available: Sequence[str], kind: str) -> str
     return available[0] if name is None else name
 
 
-def chosen_rows(rows: pd.DataFrame, column: str, value: object, kind: str) -> tuple[pd.DataFrame, Any]:
+def rows_with(rows: pd.DataFrame, column: str, value: object, kind: str) -> tuple[pd.DataFrame, Any]:
     """Rows with a value in a column, by default its first, and the value; `InputError` without any."""
     values_by_text = {str(each): each for each in dict.fromkeys(rows[column])}
     row_value = values_by_text[
@@ -238,7 +238,7 @@ def color_bar(axes: Axes, image: Any, label: str) -> None:
 
 def pit_bars(pit: Any, measure: object, n_bins: int, color: str, ax: Axes | None) -> Axes:
     """Histogram of PIT values of runs, with the height of calibrated ones."""
-    axes = axes_of(ax)
+    axes = axes_or_new(ax)
     axes.hist(pit, bins=n_bins, range=(0, 1), color=color, alpha=0.6, edgecolor="white")
     axes.axhline(len(pit) / n_bins, color="black", lw=1, ls="--", label="calibrated")
     axes.set(xlim=(0, 1), xlabel=f"PIT, {measure}", ylabel=f"runs, of {len(pit)}")

@@ -189,7 +189,7 @@ class Result(ABC):
 
         if suffix not in PAPER_FORMATS:
             raise InputError(f"no text of tables for {suffix!r}", hint=f"use {', '.join(PAPER_FORMATS)}")
-        tables, notes = self._of_papers(arrangement), self.notes()
+        tables, notes = self._paper_tables(arrangement), self.notes()
         if not tables and arrangement in (None, Arrangement()):  # as a report and a notebook have it
             tables = tuple(table.whole() for table in self.tables()[:1])
         quoted = [f"{name} {self.metadata[key]}" for name, key in _QUOTED.items() if self.metadata.get(key)]
@@ -200,13 +200,13 @@ class Result(ABC):
             tables = (*tables[:-1], replace(tables[-1], notes=(*tables[-1].notes, *notes)))
         return markdown_tables(tables) if suffix == ".md" else html_page(self.title, tables, comments)
 
-    def _of_papers(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
+    def _paper_tables(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
         """Tables of `read` but those of the terminal alone."""
         return tuple(text for text in self.read(arrangement) if text.medium != "terminal")
 
     def _repr_html_(self) -> str:
         """A notebook shows the line of the result and the first rows of what people read."""
-        shown = self._of_papers() or (first_rows(self.to_frame()),)
+        shown = self._paper_tables() or (first_rows(self.to_frame()),)
         return html_repr(repr(self), tuple(text.first_rows() for text in shown))
 
     def save(self, path: PathLike, *, table: str | None = None, figures: FigureFormat = "png") -> None:
@@ -251,7 +251,7 @@ class Result(ABC):
         """Contents of further files of a folder, by name, such as containers of draws."""
         return {}
 
-    def in_format(self, suffix: str) -> bytes | str:
+    def to_format(self, suffix: str) -> bytes | str:
         """Content of a file that ends in one of `formats`."""
         raise InputError(f"no format {suffix!r}", hint="formats names those of the result's own")
 

@@ -27,17 +27,17 @@ from bayespool.tables.files import (
     PathLike,
     atomic_write,
     atomic_write_all,
-    container_of_bytes,
     digest,
     locked,
     parquet_bytes,
     read_back,
     read_bytes_back,
+    read_container,
     remove,
 )
 from bayespool.tables.formatting import some_of
 from bayespool.tables.markup import Arrangement, one_line
-from bayespool.tables.table import Table, table_of
+from bayespool.tables.table import Table, table_from_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,7 +154,7 @@ def content(
 ) -> bytes | str:
     """Content of a file of a result that ends in one of `FORMATS` or of its own."""
     if suffix in result.formats:
-        return result.in_format(suffix)
+        return result.to_format(suffix)
     if suffix in PAPER_FORMATS:
         return result.text(suffix, arrangement)
     if suffix == ".json":
@@ -254,7 +254,7 @@ def write_figures(paths: Sequence[Path], draw: Callable[[], Any]) -> None:
 
 
 _FOLDS = "folds"  # folder of the finished parts of an experiment
-_OF_FILES = ("notes", "summary", "citations", "tables", "title", "experiment", "files", "digests", "figures")
+_FILE_KEYS = ("notes", "summary", "citations", "tables", "title", "experiment", "files", "digests", "figures")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -323,7 +323,7 @@ class StoredResult(Result):
         if name not in containers:
             raise InputError(f"no container {name!r}", hint=f"there are: {', '.join(containers) or 'none'}")
         try:
-            return container_of_bytes(read_bytes_back(self.paths[name]) or b"")
+            return read_container(read_bytes_back(self.paths[name]) or b"")
         except (OSError, ValueError):
             raise InputError("holds no container", path=self.paths[name]) from None
 
@@ -357,7 +357,7 @@ def read_result(path: PathLike) -> StoredResult:
     """
     place = Path(path)
     if place.is_dir():
-        return _of_folder(place)
+        return _folder_result(place)
     if not place.is_file():
         raise InputError("there is no such file or folder", path=place)
     if place.suffix not in (".json", ".parquet"):
@@ -367,7 +367,7 @@ def read_result(path: PathLike) -> StoredResult:
             hint="name a .json or .parquet file, or a folder of results; a CSV file has no metadata",
         )
     content = read_bytes_back(place) or b""
-    stored = result_of_json(content) if place.suffix == ".json" else _of_parquet(content)
+    stored = result_of_json(content) if place.suffix == ".json" else _parquet_result(content)
     if stored is None:
         raise InputError("holds no result", path=place, hint="--output of the commands writes them")
     return stored
@@ -381,14 +381,14 @@ def stored_result(
 ) -> StoredResult:
     """Result of what a file or folder has; KeyError, TypeError or ValueError where that is not a result."""
     described = settings["tables"]
-    tables = tuple(table_of(name, frame, described[name]) for name, frame in frames.items())
+    tables = tuple(table_from_json(name, frame, described[name]) for name, frame in frames.items())
     command = str(settings["experiment"])
     import_module("bayespool.scoring.estimators")  # registers those that a report describes and cites
     cls: type[StoredResult] = resolve_name(_CLASSES[command]) if command in _CLASSES else StoredResult
     return cls(
         command,
         str(settings["title"]),
-        {name: value for name, value in settings.items() if name not in _OF_FILES},
+        {name: value for name, value in settings.items() if name not in _FILE_KEYS},
         tables,
         tuple(map(str, settings["notes"])),
         tuple(map(str, settings["summary"])),
@@ -436,7 +436,7 @@ def _as_in_a_file(printed: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _of_parquet(content: bytes) -> StoredResult | None:
+def _parquet_result(content: bytes) -> StoredResult | None:
     try:
         read = read_frame(content)
         if read is None:
@@ -449,7 +449,7 @@ def _of_parquet(content: bytes) -> StoredResult | None:
         return None
 
 
-def _of_folder(folder: Path) -> StoredResult:
+def _folder_result(folder: Path) -> StoredResult:
     try:
         settings = json.loads(read_back(folder / "settings.json") or "")
         digests = dict(settings["digests"])

@@ -11,7 +11,7 @@ from .estimators import (
     register_model as register_model,
 )
 from .imputing import Imputations as Imputations, impute as impute
-from .judging import Afterwards as Afterwards, NextJudgments as NextJudgments, judge_next as judge_next
+from .judging import JudgingEffect as JudgingEffect, NextJudgments as NextJudgments, judge_next as judge_next
 from .judging_influence import DocumentsToJudge as DocumentsToJudge, Goal as Goal
 from .pools import CandidatePools as CandidatePools
 from .scores import (

@@ -254,7 +254,7 @@ def check_posterior(estimator: PosteriorEstimator) -> None:
         options_of(SamplingSettings)[name][0].check(name, getattr(estimator, name))
 
 
-def estimators_of(
+def parse_estimators(
     entries: str | Estimator | Iterable[str | Estimator],
     settings: PosteriorSettings,
     *,
@@ -275,13 +275,13 @@ def estimators_of(
     if not estimators:
         raise InputError("no estimator given", hint=f"known: {', '.join(ESTIMATORS)}")
     refuse_idle_priors(estimators, dict(settings.priors))
-    labels = labels_of(estimators) if by_settings else tuple(e.name for e in estimators)
+    labels = estimator_labels(estimators) if by_settings else tuple(e.name for e in estimators)
     if twice := [label for label in dict.fromkeys(labels) if labels.count(label) > 1]:
         raise InputError(f"two estimators are called {twice[0]!r}", hint="ask for one after the other")
     return estimators
 
 
-def labels_of(estimators: Sequence[Estimator]) -> tuple[str, ...]:
+def estimator_labels(estimators: Sequence[Estimator]) -> tuple[str, ...]:
     """Name of each estimator, with the settings in which those of one name differ.
 
     Examples

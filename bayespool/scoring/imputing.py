@@ -23,7 +23,7 @@ from bayespool.measures import Measure, Normalized
 from bayespool.options import describe_estimator, takes
 from bayespool.posterior import Completion
 from bayespool.report.result import Result
-from bayespool.scoring.scoring import expect_collection, find_suited_targets, pool_metadata
+from bayespool.scoring.scoring import expect_collection, pool_metadata, resolve_targets
 from bayespool.scoring.settings import ImputeSettings
 from bayespool.tables.files import PathLike
 from bayespool.tables.formatting import counted, number
@@ -281,7 +281,7 @@ def impute(
     expect_collection(collection)
     warn_of_no_pool(collection, rel=min(measure.rel for measure in parsed))
     whole = collection
-    collection, targets, unpooled = find_suited_targets(whole, run_ids, settings, parsed, posterior.estimand)
+    collection, targets, unpooled = resolve_targets(whole, run_ids, settings, parsed, posterior.estimand)
     if report is not None:
         report(f"completing: {posterior.name}")
     posterior = dataclasses.replace(posterior, joint=True)

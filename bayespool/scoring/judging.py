@@ -30,7 +30,7 @@ from bayespool.scoring.judging_influence import (
     find_influence,
     find_target,
 )
-from bayespool.scoring.scoring import expect_collection, find_suited_targets, pool_metadata
+from bayespool.scoring.scoring import expect_collection, pool_metadata, resolve_targets
 from bayespool.scoring.settings import JudgeNextSettings
 from bayespool.tables.formatting import counted, number
 from bayespool.tables.markup import one_line
@@ -40,7 +40,7 @@ _MAX_STEPS = 1000  # judgments that a plan looks ahead
 
 
 @dataclass(frozen=True)
-class Afterwards:
+class JudgingEffect:
     """The effect of all your own judgments, beside the effect expected before the first of them.
 
     Each round of judging prints what it expects given the earlier answers; this covers all rounds together.
@@ -98,7 +98,7 @@ class NextJudgments(ListForAssessors):
     n_needed : int or None
         Number of judgments expected to reach it; None without ``until``, or if it is not reached within the
         planned judgments.
-    afterwards : Afterwards or None
+    afterwards : JudgingEffect or None
         The effect of your own judgments so far.
     metadata : dict
         Version, fingerprint, pool, settings.
@@ -113,7 +113,7 @@ class NextJudgments(ListForAssessors):
     chance: FloatArray
     until: float | None
     n_needed: int | None
-    afterwards: Afterwards | None
+    afterwards: JudgingEffect | None
     metadata: dict[str, Any]
 
     command = "judge-next"
@@ -333,9 +333,7 @@ def judge_next(
     expect_collection(collection)
     warn_of_no_pool(collection, rel=settings.measures.rel)
     whole = collection
-    collection, targets, unpooled = find_suited_targets(
-        whole, run_ids, settings, (measure,), settings.estimand
-    )
+    collection, targets, unpooled = resolve_targets(whole, run_ids, settings, (measure,), settings.estimand)
     check_goal(goal, len(targets))
     is_own = collection.is_own
     afterwards = None
@@ -426,14 +424,14 @@ def _effect_of_own_judgments(
     is_own: npt.NDArray[np.bool_],
     target: Target,
     until: float | None,
-) -> Afterwards:
+) -> JudgingEffect:
     """Compare the target without one's own judgments, its expectation after them, and its present value."""
     then, influence = at_start
     belief = Belief(influence, then.contrasts)
     variance = belief.variance.copy()
     for document in np.flatnonzero(is_own[before.unknowns.pair[influence.document]]):
         belief.judge(int(document))
-    return Afterwards(
+    return JudgingEffect(
         n=int(is_own.sum()),
         before=then.total(then.now, until),
         expected=then.total(then.left_open(variance, belief.variance), until),

@@ -30,8 +30,7 @@ from bayespool.pooling import (
     judged_by,
     qrels_of_choice,
 )
-from bayespool.pooling.registry import strategy_text
-from bayespool.pooling.stopping import stopping_text
+from bayespool.pooling.registry import stopping_text, strategy_text
 from bayespool.posterior import Completion
 from bayespool.posterior.drawing import CELLS
 from bayespool.report.result import Result
@@ -347,7 +346,7 @@ class ListForAssessors(Result):
     def qrels(self) -> Qrels:
         """Documents in the order of judging, with relevance −1 where nobody judged."""
 
-    def in_format(self, suffix: str) -> bytes:
+    def to_format(self, suffix: str) -> bytes:
         """List in qrels format, compressed for ``.gz``."""
         return qrels_content(self.qrels(), f"list{suffix}")
 

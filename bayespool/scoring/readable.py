@@ -26,7 +26,7 @@ from bayespool.scoring.score_tables import (
 from bayespool.tables.files import variable_name
 from bayespool.tables.formatting import counted, interval, level, number, percent
 from bayespool.tables.markup import Arrangement, TextTable
-from bayespool.tables.table import Column, Spread, Table, View, wider_scopes
+from bayespool.tables.table import Column, Pivot, Table, View, extra_interval_scopes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +65,10 @@ def _sentences(
     best_first: list[Row] = main_rows(rows).to_dict("records")  # type: ignore[assignment]
     over = f" over {counted(n_topics, 'topic')}"
     if len(best_first) == 1 or len(best_first) * n_measures <= _MAX_SENTENCES:
-        return [_sentence(row, measure, over, _of_others(rows, row), condition) for row in best_first]
+        return [
+            _sentence(row, measure, over, _other_posteriors_clause(rows, row), condition)
+            for row in best_first
+        ]
     first, last = best_first[0], best_first[-1]
     shares = [row["unjudged"] for row in best_first]
     kind = "score as judged" if first["ci_prob"] != first["ci_prob"] else "corrected score"
@@ -77,7 +80,7 @@ def _sentences(
     ]
 
 
-def _of_others(rows: pd.DataFrame, row: Row) -> str:
+def _other_posteriors_clause(rows: pd.DataFrame, row: Row) -> str:
     """Clause on what other posteriors give for the run of a row, empty without any."""
     same_run = (rows["run_id"] == row["run_id"]) & (rows["estimator"] != row["estimator"])
     has_draws = rows["estimator"].str.startswith("posterior") & rows["ci_prob"].notna()
@@ -328,7 +331,7 @@ def unjudged_table(run_ids: Sequence[str], query_ids: Sequence[str], all_bounds:
         View(
             title=f"Unjudged share of the top {cutoff}",
             names=("query_id",),
-            columns=(Spread(("unjudged",), "run_id"),),
+            columns=(Pivot(("unjudged",), "run_id"),),
             where={"cutoff": cutoff},
             note=_most_unjudged(frame[frame["cutoff"] == cutoff]),
         )
@@ -356,7 +359,7 @@ def _forests(scores: ReadableScores, measure: Measure, rows: pd.DataFrame) -> li
     best, bar = main_rows(rows), ""
     if best["ci_prob"].notna().any():
         bar = f"; the bar is the {level(best['ci_prob'].iloc[0])} interval"
-        bar += "".join(f", the light one that of {words}" for words in wider_scopes(rows).values())
+        bar += "".join(f", the light one that of {words}" for words in extra_interval_scopes(rows).values())
     parts = np.array_split(np.array(best["run_id"], dtype=object), -(-len(best) // _MAX_RUNS_PER_FOREST))
     sentences = score_sentences(rows, [measure], len(scores.query_ids), pool_condition(scores.metadata))
     figures = []

@@ -14,7 +14,7 @@ from bayespool.measures.parsing import is_of_trec_eval
 from bayespool.names import PAIRS
 from bayespool.tables.formatting import counted, level, percent, some_of
 from bayespool.tables.markup import Arrangement
-from bayespool.tables.table import COLUMNS, Column, Ends, Part, Spread, Table, View
+from bayespool.tables.table import COLUMNS, Column, IntervalColumn, Part, Pivot, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ _IDEALS = {
     "shared": "the judged documents and, in each draw, the completed ones in reach of any of these runs",
     "judged": "the judged documents alone, as trec_eval has it",
 }
-_OF_PAIRS = ("estimator", "value", "lower", "upper", "ci_prob", "as_judged", "bound_lower", "bound_upper")
+_PAIR_FIELDS = ("estimator", "value", "lower", "upper", "ci_prob", "as_judged", "bound_lower", "bound_upper")
 _PAIR_COLUMNS = {
     "correction": Column("correction", "method", "A published point correction, which has no interval."),
     "corrected": Column("corrected", "score", "Its estimate."),
@@ -82,8 +82,8 @@ ANOTHER_COLUMNS = {
     ),
 }
 """Columns of scores by another assessor."""
-_BY_ANOTHER = Ends("another_lower", "another_upper", "by another\nassessor")
-_THERE = Ends("population_lower", "population_upper", "on topics\nlike these")
+_BY_ANOTHER = IntervalColumn("another_lower", "another_upper", "by another\nassessor")
+_THERE = IntervalColumn("population_lower", "population_upper", "on topics\nlike these")
 _BOOTSTRAP_NOTE = "A bootstrap over topics: unjudged documents are taken to be as each correction has them."
 _MAX_NUMBERS_PER_ROW = 8  # of a table of several measures
 FAR_NOTE = (
@@ -180,7 +180,7 @@ def readable(
         view = View(
             title=f"{' and '.join(group)}, {scope}{_some(order, rows_of[group[0]], keys)}",
             names=tuple(keys),
-            columns=(Spread(parts, "measure", grouped=True),) if are_together else parts,
+            columns=(Pivot(parts, "measure", grouped=True),) if are_together else parts,
             where={} if are_together else {"measure": group[0]},
             sort=f"-{f'{group[0]} ' if are_together else ''}{drawn[0]}" if drawn else "",
             spare=_spare(rows_of[group[0]]) if arrangement.columns is None else (),
@@ -239,7 +239,7 @@ def judged_twice_table(metadata: Mapping[str, Any]) -> Table:
     view = View(
         title="Documents judged twice, by relevance of the first assessor (rows) and of the second",
         names=("first",),
-        columns=(Spread(("n",), "second", label="{}", values=levels),),
+        columns=(Pivot(("n",), "second", label="{}", values=levels),),
         medium="terminal",
     )
     return Table("judged_twice", "Documents judged twice", frame, columns, (view,) if len(frame) else ())
@@ -262,12 +262,12 @@ def pairs_table(frame: pd.DataFrame, scope: str, arrangement: Arrangement | None
     parts, views = [], []
     for measure, rows in joined.groupby("measure", sort=False):
         order = _order(frame[frame["measure"] == measure], keys, arrangement or Arrangement())
-        parts.append(order.merge(rows, on=keys)[[*keys, "measure", "correction", "corrected", *_OF_PAIRS]])
+        parts.append(order.merge(rows, on=keys)[[*keys, "measure", "correction", "corrected", *_PAIR_FIELDS]])
         views.append(
             View(
                 title=f"{measure}, {scope}: each correction beside its posterior",
                 names=(*keys, "correction"),
-                columns=("bound_lower", "bound_upper", "corrected", "estimator", "value", Ends()),
+                columns=("bound_lower", "bound_upper", "corrected", "estimator", "value", IntervalColumn()),
                 where={"measure": measure},
                 spare=("bound_upper", "bound_lower", "estimator"),
             )
@@ -283,11 +283,11 @@ def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
     estimators = estimators_in(values)
     points = tuple(name for name, has_interval in estimators.items() if not has_interval)
     drawn = tuple(name for name, has_interval in estimators.items() if has_interval)
-    ends: tuple[str | Ends, ...] = (Ends(),)
+    ends: tuple[str | IntervalColumn, ...] = (IntervalColumn(),)
     if "population_by" in frame:
-        ends = (Ends(), _THERE, "unjudged_variance")
+        ends = (IntervalColumn(), _THERE, "unjudged_variance")
     if "another_value" in frame:
-        ends = (Ends(), "another_value", _BY_ANOTHER, "unjudged_variance", "assessor_variance")
+        ends = (IntervalColumn(), "another_value", _BY_ANOTHER, "unjudged_variance", "assessor_variance")
     parts: list[Part] = []
     for name in names:
         if name == "all":
@@ -311,17 +311,21 @@ def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def _spread(columns: tuple[str | Ends, ...], estimators: tuple[str, ...], label: str = "{}") -> Spread:
+def _spread(
+    columns: tuple[str | IntervalColumn, ...], estimators: tuple[str, ...], label: str = "{}"
+) -> Pivot:
     labels = {
         name: ESTIMATORS[name].label if name in ESTIMATORS else name.replace("posterior-", "posterior\n")
         for name in estimators
     }
-    return Spread(columns, "estimator", labels, label, values=estimators)
+    return Pivot(columns, "estimator", labels, label, values=estimators)
 
 
 def _headed(parts: tuple[Part, ...], is_compact: bool) -> tuple[Part, ...]:
     """The parts; in a column of a paper the mean of a single posterior is headed in short."""
-    means = [part for part in parts if isinstance(part, Spread) and part.columns == ("value", Ends())]
+    means = [
+        part for part in parts if isinstance(part, Pivot) and part.columns == ("value", IntervalColumn())
+    ]
     if not is_compact or len(means) != 1 or len(means[0].values or ()) != 1:
         return parts
     short = replace(means[0], labels=dict.fromkeys(means[0].values or (), "mean"))
@@ -330,7 +334,7 @@ def _headed(parts: tuple[Part, ...], is_compact: bool) -> tuple[Part, ...]:
 
 def _n_numbers(part: Part) -> int:
     """Columns that a part makes."""
-    return len(part.columns) * len(part.values or ()) if isinstance(part, Spread) else 1
+    return len(part.columns) * len(part.values or ()) if isinstance(part, Pivot) else 1
 
 
 def _order(rows: pd.DataFrame, keys: list[str], arrangement: Arrangement) -> pd.DataFrame:
@@ -410,7 +414,7 @@ def _legend(frame: pd.DataFrame, parts: Sequence[Part], *, by_rank: bool) -> str
 
 def _shown(parts: Sequence[Part]) -> set[Any]:
     """Estimators that have columns."""
-    return {name for part in parts if isinstance(part, Spread) for name in part.values or ()}
+    return {name for part in parts if isinstance(part, Pivot) for name in part.values or ()}
 
 
 def _as_judged(frame: pd.DataFrame) -> list[str]:
@@ -418,7 +422,7 @@ def _as_judged(frame: pd.DataFrame) -> list[str]:
     return ["as-judged"] if (frame["as_judged"] - frame["bound_lower"] > 1e-9).any() else []
 
 
-def lines_of_all(metadata: Mapping[str, Any]) -> list[str]:
+def collection_notes(metadata: Mapping[str, Any]) -> list[str]:
     """Notes on the pool, and on what the ideal rankings of measures are made of."""
     lines = list(metadata.get("pool_notes", ()))
     if assessors := metadata.get("assessors"):

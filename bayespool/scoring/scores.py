@@ -34,16 +34,16 @@ from bayespool.scoring.readable import (
 from bayespool.scoring.score_tables import (
     ANOTHER_COLUMNS,
     POPULATION_COLUMNS,
+    collection_notes,
     distance_views,
     judged_twice_table,
-    lines_of_all,
     note_lines,
     pairs_table,
     readable,
     shown_statements,
 )
 from bayespool.tables import container_bytes
-from bayespool.tables.files import PathLike, atomic_write, container_of_bytes, read_bytes_back
+from bayespool.tables.files import PathLike, atomic_write, read_bytes_back, read_container
 from bayespool.tables.formatting import counted, number, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Table
@@ -165,7 +165,7 @@ def read_scores(path: PathLike) -> StoredScores:
     if not place.is_file():
         raise InputError("there is no such file", path=place)
     try:
-        stored = _of_netcdf(place) if place.suffix == ".nc" else read_result(place)
+        stored = _read_netcdf(place) if place.suffix == ".nc" else read_result(place)
     except InputError:
         stored = None
     if not isinstance(stored, StoredScores) or not _are_scores(stored):
@@ -182,9 +182,9 @@ def with_tables(container: Any, document: str) -> Any:
     return made
 
 
-def _of_netcdf(path: Path) -> StoredResult | None:
+def _read_netcdf(path: Path) -> StoredResult | None:
     try:
-        container = container_of_bytes(read_bytes_back(path) or b"")
+        container = read_container(read_bytes_back(path) or b"")
         stored = result_of_json(str(container[_GROUP]["json"].item()).encode())
     except (OSError, ValueError, KeyError):
         return None
@@ -299,7 +299,7 @@ class Scores(ReadableScores):
     def notes(self) -> tuple[str, ...]:
         """Notes on the pool and ideal rankings, and each statement with its runs and measures."""
         lines = note_lines(self.statements, self.run_ids, self.measures)
-        return (*lines_of_all(self.metadata), *lines)
+        return (*collection_notes(self.metadata), *lines)
 
     @property
     def title(self) -> str:  # type: ignore[override]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -25,11 +26,10 @@ from bayespool.models.confusion import parse_confusion
 from bayespool.options import MAX_FILE_SIZE, describe_estimator, options_of, refuse_unknown, takes
 from bayespool.pooling import describe_pool, read_collection
 from bayespool.pooling.discovery import take_out
-from bayespool.pooling.loading import ReadOptions
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.another_assessor import describe_assessors
 from bayespool.posterior.second_judges import warn_of_judges
-from bayespool.scoring.estimators import labels_of, refuse_too_many_draws
+from bayespool.scoring.estimators import estimator_labels, refuse_too_many_draws
 from bayespool.scoring.scores import Scores
 from bayespool.scoring.settings import PyTerrierSettings, ScoreSettings, ScoringSettings, TargetSettings
 from bayespool.tables.formatting import counted
@@ -120,7 +120,7 @@ def find_targets(
     return collection, targets, unpooled
 
 
-def find_suited_targets(
+def resolve_targets(
     collection: Collection,
     run_ids: str | Iterable[str] | None,
     settings: TargetSettings,
@@ -215,7 +215,7 @@ def score(
     collection = _with_assessors(collection, settings)
     whole, estimand = collection, settings.estimand
     parsed, estimators = with_ideal(settings.measures, settings.ideal), settings.estimators
-    collection, targets, unpooled = find_suited_targets(whole, run_ids, settings, parsed, estimand)
+    collection, targets, unpooled = resolve_targets(whole, run_ids, settings, parsed, estimand)
     n_values = len(parsed) * (1 + settings.asks_another_assessor)
     refuse_too_many_draws(
         estimators, n_measures=n_values, n_runs=len(targets), n_topics=len(collection.query_ids)
@@ -232,7 +232,7 @@ def score(
     if settings.scope == "population":
         refuse_one_topic(len(collection.query_ids))
     results = []
-    for e, label in zip(estimators, labels_of(estimators), strict=True):
+    for e, label in zip(estimators, estimator_labels(estimators), strict=True):
         if report is not None:
             report(f"estimating: {label}")
         group = estimate_checked(e, collection, targets, parsed)
@@ -313,10 +313,11 @@ def _warn_of_judged_runs(collection: Collection, targets: Sequence[str], bounds:
 
 Quantity = Literal["mean", "lower", "upper"]
 _SYSTEM = "(this system)"
+_EXPERIMENT_ARGUMENTS = ("qrels", "runs", "scores", "progress")  # of read_collection, which are no user's
 
 
 @takes(PyTerrierSettings, positional="measure")
-def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Unpack[ReadOptions]) -> Any:
+def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Any) -> Any:
     """Make a measure of ir_measures whose value is the estimate of `bayespool.score`.
 
     In ``pt.Experiment`` it scores each system by the experiment's judgments, as one of a new organization.
@@ -362,7 +363,10 @@ def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Unpack[ReadOpti
         import ir_measures
     except ImportError:
         raise InputError("ir_measures is not installed", hint="pip install ir_measures") from None
-    known_names = (*options_of(PyTerrierSettings), *ReadOptions.__annotations__)
+    arguments = [
+        name for name in inspect.signature(read_collection).parameters if name not in _EXPERIMENT_ARGUMENTS
+    ]
+    known_names = (*options_of(PyTerrierSettings), *arguments)
     refuse_unknown(reading, known_names, f"pyterrier_measure has {', '.join(known_names)}")
     parsed, quantity, ci_prob = settings.measure, settings.quantity, settings.ci_prob
     if reading.get("pool") is not None:

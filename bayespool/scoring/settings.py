@@ -165,13 +165,13 @@ class ScoringSettings(TargetSettings):
     scope: Scope = "these-topics"  # of scores; `compare` has several
 
     def __post_init__(self) -> None:
-        from bayespool.scoring.estimators import estimators_of
+        from bayespool.scoring.estimators import parse_estimators
 
         super().__post_init__()
         if self.confusion is not None:
             self._check_confusion(self.confusion)
         defaults = self.target_settings()
-        chosen = estimators_of(self._requested_estimators(), self, by_settings=True, **defaults)
+        chosen = parse_estimators(self._requested_estimators(), self, by_settings=True, **defaults)
         self._hold("estimators", chosen)
         if self.asks_another_assessor:
             self._check_posterior()

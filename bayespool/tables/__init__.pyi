@@ -17,8 +17,8 @@ from .markup import (
 from .table import (
     COLUMNS as COLUMNS,
     Column as Column,
-    Ends as Ends,
-    Spread as Spread,
+    IntervalColumn as IntervalColumn,
+    Pivot as Pivot,
     Table as Table,
     View as View,
 )

@@ -362,7 +362,7 @@ def container_bytes(container: Any) -> bytes:
     return bytes(container.to_netcdf(None, engine="h5netcdf", encoding=encoding))
 
 
-def container_of_bytes(data: bytes) -> Any:
+def read_container(data: bytes) -> Any:
     """Container in the bytes of a NetCDF file; OSError or ValueError for other bytes."""
     import h5py
     import xarray as xr

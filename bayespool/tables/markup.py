@@ -116,7 +116,9 @@ class TextTable:
             header=tuple(self.header[i] for i in kept_places),
             rows=tuple(tuple(row[i] for i in kept_places) for row in self.rows),
             texts=tuple(place for place, i in enumerate(kept_places) if i in self.texts),
-            groups=groups_of([names[i] for i in kept_places if i >= self.n_names]) if self.groups else (),
+            groups=heading_groups([names[i] for i in kept_places if i >= self.n_names])
+            if self.groups
+            else (),
         )
 
     def marked(self, names: Collection[str], mark: str, note: str) -> TextTable:
@@ -136,12 +138,12 @@ class TextTable:
         return replace(self, rows=self.rows[:n], caption=self.caption + more, notes=())
 
 
-def groups_of(names: Sequence[str]) -> tuple[tuple[str, int], ...]:
+def heading_groups(names: Sequence[str]) -> tuple[tuple[str, int], ...]:
     """Runs of equal names, each with its length.
 
     Examples
     --------
-    >>> groups_of(["P@10", "P@10", "AP"])
+    >>> heading_groups(["P@10", "P@10", "AP"])
     (('P@10', 2), ('AP', 1))
     """
     return tuple((name, len(list(same))) for name, same in groupby(names))
@@ -381,7 +383,7 @@ def one_line(kind: str, content: str) -> str:
     return f"<{text if len(text) <= _MAX_LINE_CHARACTERS else text[: _MAX_LINE_CHARACTERS - 1] + '…'}>"
 
 
-class Shown:
+class ReprHTMLMixin:
     """A result that a notebook shows as its line and, if it has a ``to_frame``, the first rows of that."""
 
     def _repr_html_(self) -> str:

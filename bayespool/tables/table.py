@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bayespool.errors import InputError, known_names
 from bayespool.tables.files import records
 from bayespool.tables.formatting import difference, interval, level, number, p_value, percent
-from bayespool.tables.markup import SUPERSCRIPTS, Arrangement, TextTable, groups_of
+from bayespool.tables.markup import SUPERSCRIPTS, Arrangement, TextTable, heading_groups
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -164,19 +164,19 @@ COLUMNS: dict[str, Column] = {
 """Columns that several results have, by name; a table describes its own beside them."""
 
 
-WIDER_SCOPES = {"population": "topics like these", "another": "another assessor"}
+EXTRA_INTERVAL_SCOPES = {"population": "topics like these", "another": "another assessor"}
 """What intervals of scores speak of besides these topics, by the beginning of their columns."""
 
 
-def wider_scopes(columns: Container[str]) -> dict[str, str]:
-    """Those of `WIDER_SCOPES` that a table has.
+def extra_interval_scopes(columns: Container[str]) -> dict[str, str]:
+    """Those of `EXTRA_INTERVAL_SCOPES` that a table has.
 
     Examples
     --------
-    >>> wider_scopes(["run_id", "population_lower", "population_upper"])
+    >>> extra_interval_scopes(["run_id", "population_lower", "population_upper"])
     {'population': 'topics like these'}
     """
-    return {name: words for name, words in WIDER_SCOPES.items() if f"{name}_lower" in columns}
+    return {name: words for name, words in EXTRA_INTERVAL_SCOPES.items() if f"{name}_lower" in columns}
 
 
 _MAX_ROWS, _MAX_COLUMNS = 600, 12  # of a table that has no view
@@ -184,7 +184,7 @@ _COMPACT_DIGITS = 3  # decimals of scores in a column of a paper
 
 
 @dataclass(frozen=True)
-class Ends:
+class IntervalColumn:
     """Two columns in one cell, the ends of an interval."""
 
     lower: str = "lower"
@@ -195,7 +195,7 @@ class Ends:
 
 
 @dataclass(frozen=True)
-class Marked:
+class WithSuperscripts:
     """A number and a column of letters in one cell, the letters raised: ``0.6182ᵇᶜ``."""
 
     value: str
@@ -203,7 +203,7 @@ class Marked:
 
 
 @dataclass(frozen=True)
-class Spread:
+class Pivot:
     """Columns side by side for each value of another column.
 
     Parameters
@@ -221,7 +221,7 @@ class Spread:
         Values that have columns, in this order; default: all.
     """
 
-    columns: tuple[str | Ends | Marked | Spread, ...]
+    columns: tuple[str | IntervalColumn | WithSuperscripts | Pivot, ...]
     across: str
     labels: Mapping[str, str] = field(default_factory=dict)
     label: str = "{}"
@@ -229,7 +229,7 @@ class Spread:
     values: tuple[Any, ...] | None = None
 
 
-Part = str | Ends | Marked | Spread
+Part = str | IntervalColumn | WithSuperscripts | Pivot
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -355,7 +355,7 @@ class Table:
         return {"caption": self.caption, "columns": columns, "views": list(map(_part_as_json, self.views))}
 
 
-def table_of(name: str, frame: pd.DataFrame, described: Mapping[str, Any]) -> Table:
+def table_from_json(name: str, frame: pd.DataFrame, described: Mapping[str, Any]) -> Table:
     """Table of a frame and what `Table.described` said of it; columns of an unknown kind are text."""
     columns = {
         column: Column(
@@ -370,7 +370,7 @@ def table_of(name: str, frame: pd.DataFrame, described: Mapping[str, Any]) -> Ta
     return Table(name, str(described["caption"]), frame, columns, views)
 
 
-_PARTS = {"ends": Ends, "marked": Marked, "spread": Spread, "view": View}
+_PARTS = {"ends": IntervalColumn, "marked": WithSuperscripts, "spread": Pivot, "view": View}
 
 
 def _part_as_json(part: Part | View) -> Any:
@@ -447,7 +447,7 @@ def _text(table: Table, view: View, rows: list[_Group], arrangement: Arrangement
         rows=tuple(tuple(c.texts[i] for c in all_cells) for i in order),
         n_names=len(names),
         texts=tuple(i for i, c in enumerate(all_cells) if c.is_text and i >= len(names)),
-        groups=groups_of([c.group for c in made]) if is_grouped else (),
+        groups=heading_groups([c.group for c in made]) if is_grouped else (),
         label=" ".join([table.name, *map(str, view.where.values())]),
         notes=(view.note,) if view.note else (),
         values=tuple(tuple(c.values[i] for c in all_cells) for i in order),
@@ -500,15 +500,15 @@ def _cells(
     """Columns of text of the parts of a view, with as many decimals at most."""
     rows = [group[0] if group else {} for group in groups]
     for part in parts:
-        if isinstance(part, Spread):
+        if isinstance(part, Pivot):
             yield from _spread(table, part, groups, digits)
-        elif isinstance(part, Marked):
+        elif isinstance(part, WithSuperscripts):
             (cells,) = _cells(table, [part.value], groups, digits=digits)
             letters = [str(row.get(part.letters) or "") for row in rows]
             raised = ["".join(SUPERSCRIPTS.get(letter, letter) for letter in each) for each in letters]
             texts = tuple(text + above for text, above in zip(cells.texts, raised, strict=True))
             yield replace(cells, texts=texts)
-        elif isinstance(part, Ends):
+        elif isinstance(part, IntervalColumn):
             column = table.column(part.lower)
             decimals = (part.decimals, column.decimals, KINDS[column.kind].decimals)
             n_decimals = min(digits, next(d for d in decimals if d is not None))
@@ -537,7 +537,7 @@ def _cells(
             yield _Cells(part, column.label, "", texts, numbers, not column.is_number)
 
 
-def _spread(table: Table, part: Spread, groups: Sequence[_Group], digits: int) -> Iterator[_Cells]:
+def _spread(table: Table, part: Pivot, groups: Sequence[_Group], digits: int) -> Iterator[_Cells]:
     column = table.column(part.across)
     known_values = dict.fromkeys(row[part.across] for group in groups for row in group)
     for value in (

@@ -45,7 +45,7 @@ from bayespool.scoring import (
     judge_next,
     read_scores,
 )
-from bayespool.tables.markup import Shown, first_rows
+from bayespool.tables.markup import ReprHTMLMixin, first_rows
 from bayespool.tables.table import Table
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
@@ -106,7 +106,6 @@ MADE: dict[str, Callable[[], Any]] = {
     "Imputations": lambda: impute(small(), "new-a", "P@5", draws=2, estimator="posterior-ratio"),
     "CandidatePools": lambda: CandidatePools(small()),
     "Plan": lambda: plan(small(), ["new-a", "new-b"], "P@5", judgments=(), more_topics=(30,), **FEW),
-    "LeaderAudit": lambda: audit(small(), (), "P@5", unpool=small().pooled_run_ids[::2], budget=2, **FEW),
     "Audit": lambda: audit(small(), "new-a", "P@5", budget=2, **FEW),
     "NextJudgments": lambda: judge_next(small(), "new-a", "P@5", budget=2, **FEW),
     "Completion": lambda: complete(small(), "new-a", "P@5", model="ratio", draws=20),
@@ -126,7 +125,7 @@ def test_every_result_is_looked_at() -> None:
             importlib.import_module(module.name)
     bases = {"Shown", "Result", "ReadableScores", "ExperimentResult", "ListForAssessors"}
     bases |= {"WithReportedRuns", "_PoolsResult"}
-    assert classes_below(Shown) | classes_below(Result) == set(MADE) | bases
+    assert classes_below(ReprHTMLMixin) | classes_below(Result) == set(MADE) | bases
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
