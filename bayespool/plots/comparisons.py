@@ -54,7 +54,7 @@ def plot_differences(
     legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Differences of pairs of runs, a row each, with intervals of these topics and of a population of topics.
+    """Draw differences of pairs of runs, a row each, with intervals of these topics and of a population.
 
     With a shaded range of negligible differences (``rope``), if there is one.
 
@@ -123,7 +123,7 @@ def plot_rank_probabilities(
     scope: Literal["these-topics", "population", "another-assessor"] = "these-topics",
     ax: Axes | None = None,
 ) -> Axes:
-    """Chances of ranks: a row per run, the best by expected rank at the top, and a column per rank.
+    """Draw chances of ranks: a row per run, the best by expected rank at the top, and a column per rank.
 
     Darker is likelier; for up to twelve runs cells show percentages. Diamonds are expected ranks.
 
@@ -183,7 +183,7 @@ def plot_leaderboard(
     scope: Literal["these-topics", "population", "another-assessor"] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Ranks that runs may have, right for all runs at once: a row per run, the highest at the top.
+    """Draw ranks that runs may have, right for all runs at once: a row per run, the highest at the top.
 
     Diamonds are expected ranks, filled for runs that may be the best. Tiers have a shade each.
 
@@ -235,7 +235,7 @@ def plot_leaderboard(
 def _rows_of_draws(
     frame: pd.DataFrame, measure: object, method: str | None, scope: str | None
 ) -> tuple[pd.DataFrame, str, str]:
-    """Rows of a measure, a method with draws and a scope, and the two latter; defaults are the first ones."""
+    """Return rows of a measure, a method with draws and a scope, and the two latter, by default the first."""
     if frame.empty:
         raise InputError("the result has no draws of")
     rows, method_label = rows_with(measure_rows(frame, measure), "method", method, "draws of")
@@ -251,12 +251,12 @@ def draw_leaderboard(comparison: Any) -> Figure:
 
 
 def _size_of_ranks(n_runs: int) -> tuple[float, float]:
-    """Width and height of a panel of ranks, in inches."""
+    """Return the width and height of a panel of ranks, in inches."""
     return 3 + min(0.45 * n_runs, 9), 1.4 + (0.3 if n_runs <= _MAX_RUNS_WITH_TEXT else 0.13) * n_runs
 
 
 def draw_comparison(comparison: Any) -> Figure:
-    """Figure with a panel per measure: differences of up to fifteen pairs, chances of ranks of more runs.
+    """Draw a panel per measure: differences of up to fifteen pairs, chances of ranks of more runs.
 
     Without draws all differences are drawn.
 
@@ -292,7 +292,7 @@ def plot_p_values(
     method: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """P-values under few judgments against those under all, a point per pair of runs, with four quadrants.
+    """Draw p-values under few judgments against those under all, a point per pair of runs.
 
     Figure 5 of Ravana & Moffat (2010). Pairs at the lower left are significant under both; all judgments take
     back those at the upper left, and make those at the lower right significant. Both axes are logarithmic and
@@ -361,7 +361,7 @@ def plot_separability(
     legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Share of pairs that are significantly different against the number of judgments, a line per method.
+    """Draw the share of significantly different pairs by the number of judgments, a line per method.
 
     Figure 4 of Ravana & Moffat (2010). Numbers of judgments are on a logarithmic scale.
 
@@ -405,7 +405,7 @@ def plot_reversal_calibration(
     n_bins: int = 10,
     ax: Axes | None = None,
 ) -> Axes:
-    """Announced chances against outcomes under all judgments, a line per number of judgments.
+    """Draw announced chances against outcomes under all judgments, a line per number of judgments.
 
     As `plot_calibration`.
 
@@ -470,7 +470,7 @@ def draw_reversals(reversals: Any) -> Figure:
 
 
 def plot_calibration(table: pd.DataFrame, *, label: str | None = None, ax: Axes | None = None) -> Axes:
-    """Reliability plot: share that happened against announced probability.
+    """Draw a reliability plot: share that happened against announced probability.
 
     A mark per bin, larger for more cases; perfect calibration is on the diagonal.
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def plot_truth(result: Any, measure: object, estimator: str, *, ax: Axes | None = None) -> Axes:
-    """Estimates against true scores, a point per reported run, with intervals where there are any.
+    """Draw estimates against true scores, a point per reported run, with intervals where there are any.
 
     A perfect estimate is on the diagonal. Gray circles are the scores as judged, without the judgments that
     only the left-out runs contributed.
@@ -84,7 +84,7 @@ def plot_truth(result: Any, measure: object, estimator: str, *, ax: Axes | None 
 def plot_pit(
     result: Any, measure: object, estimator: str, *, n_bins: int = 10, ax: Axes | None = None
 ) -> Axes:
-    """Histogram of the randomized PIT values of the reported runs; flat where the posterior is calibrated.
+    """Draw a histogram of the randomized PIT values of runs; flat where the posterior is calibrated.
 
     A hump means that intervals are too wide, a U that they are too narrow, a slope that estimates are biased.
     Runs of one organization are correlated, so few organizations make a rough histogram.
@@ -111,7 +111,7 @@ _ERRORS = {"mae": "mean absolute error", "sre": "system rank error"}
 
 
 def _dots(result: Any, errors: pd.DataFrame, measure: str, name: str, axes: Axes) -> Axes:
-    """Errors under one measure, a labeled row for each estimator."""
+    """Draw errors under one measure, a labeled row for each estimator."""
     labels = result.settings.labels
     for i, label in enumerate(labels):
         [error] = errors.loc[errors["estimator"] == label, name]
@@ -128,7 +128,7 @@ def _dots(result: Any, errors: pd.DataFrame, measure: str, name: str, axes: Axes
 def plot_mae(
     result: Any, family: str | None = None, *, error: Literal["mae", "sre"] = "mae", ax: Axes | None = None
 ) -> Axes:
-    """Mean absolute error of every estimator by cutoff, a line each; under a single measure a row each.
+    """Draw the mean absolute error of every estimator by cutoff; under a single measure a row each.
 
     Figure 3 of Lipani et al. (2015), and figure 4 with the system rank error in its place.
 
@@ -202,7 +202,7 @@ _SCORES = {
 
 
 def plot_pool_width(result: Any, measure: object, *, ax: Axes | None = None) -> Axes:
-    """Error of runs outside the pool against the width of the pool: means, and quartiles as bars.
+    """Draw error of runs outside the pool against the width of the pool: means, and quartiles as bars.
 
     Figure 1 of Webber & Park (2009). Widths are on a logarithmic scale, with estimators slightly apart.
 
@@ -231,7 +231,7 @@ def plot_pool_width(result: Any, measure: object, *, ax: Axes | None = None) -> 
 def plot_common_topics(
     result: Any, measure: object, estimator: str, width: int, *, ax: Axes | None = None
 ) -> Axes:
-    """Mean absolute error against the number of common topics, and its prediction by sampling theory
+    """Draw a mean absolute error against the number of common topics, and its prediction by sampling theory
     (dashed).
 
     Numbers of topics are on a logarithmic scale.
@@ -273,7 +273,7 @@ _BIAS = {name: COLUMNS[name].label for name in ("mae", "sre", "sre_star")}
 
 
 def plot_budgets(result: Any, measure: object, bias_measure: str = "mae", *, ax: Axes | None = None) -> Axes:
-    """Bias against the budget, a line per strategy: a panel of figure 1 of Lipani et al. (2017).
+    """Draw bias against the budget, a line per strategy: a panel of figure 1 of Lipani et al. (2017).
 
     Parameters
     ----------
@@ -311,7 +311,7 @@ def draw_budgets(result: Any) -> Figure:
 def plot_predictive(
     prediction: Any, *, ci_prob: float = 0.95, label_runs: bool = True, ax: Axes | None = None
 ) -> Axes:
-    """Predicted and observed values of runs whose organizations were held out, a row per run.
+    """Draw predicted and observed values of runs whose organizations were held out, a row per run.
 
     Gray: the prior interval. Thin and thick: the interval after learning from other organizations, and its
     central 50 %. Dot: observed. Runs with nothing hidden are left out.
@@ -343,7 +343,7 @@ def plot_predictive(
 
 
 def plot_held_out_pit(prediction: Any, *, n_bins: int = 10, ax: Axes | None = None) -> Axes:
-    """Histogram of the randomized PIT of runs whose organizations were held out; read like `plot_pit`.
+    """Draw histogram of the randomized PIT of runs whose organizations were held out; read like `plot_pit`.
 
     If runs were independent, each bar would be between the dotted lines with 95 % probability.
 
@@ -364,7 +364,7 @@ def plot_held_out_pit(prediction: Any, *, n_bins: int = 10, ax: Axes | None = No
 
 
 def bar_limits(n: int, n_bins: int, prob: float = 0.95) -> tuple[float, float]:
-    """Equal-tailed limits of the height of one bar in a histogram of n independent uniform numbers.
+    """Return equal-tailed limits of the height of one bar in a histogram of n independent uniform numbers.
 
     Examples
     --------
@@ -376,7 +376,7 @@ def bar_limits(n: int, n_bins: int, prob: float = 0.95) -> tuple[float, float]:
 
 
 def plot_elpd(frame: pd.DataFrame, measure: object, *, ax: Axes | None = None) -> Axes:
-    """Difference of each model's log predictive density on held-out organizations from the best one's.
+    """Draw difference of each model's log predictive density on held-out organizations from the best one's.
 
     Bars are plus and minus one standard error of the difference.
 
@@ -400,7 +400,7 @@ def plot_elpd(frame: pd.DataFrame, measure: object, *, ax: Axes | None = None) -
 
 
 def draw_elpd(checks: Any) -> Figure:
-    """Figure with `plot_elpd` of every measure of `bayespool.ModelChecks`."""
+    """Draw `plot_elpd` of every measure of `bayespool.ModelChecks`."""
     frame = checks.to_frame("elpd")
     plots = [partial(plot_elpd, frame, measure) for measure in dict.fromkeys(frame["measure"])]
     return draw_panels(plots, width=4.4, height=2.6)
@@ -421,7 +421,7 @@ def draw_pit(checks: Any, measure: object) -> Figure:
 
 
 def _under(checks: Any, measure: object) -> list[Any]:
-    """Predictions under a measure."""
+    """Return predictions under a measure."""
     return [p for p in checks.predictions if str(p.measure) == str(measure)]
 
 
@@ -436,7 +436,7 @@ def plot_labels(
     relevant_from: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Share of relevant documents among those of each label, with intervals.
+    """Draw a share of relevant documents among those of each label, with intervals.
 
     Hidden documents, which only one organization contributed, beside other judged ones: where the two differ,
     labels of judged documents do not carry over. A label without documents has no mark.
@@ -479,7 +479,7 @@ def plot_labels(
 
 
 def draw_judges(check: Any) -> Figure:
-    """Figure with `plot_labels` of every judge and relevance level of the first measure."""
+    """Draw `plot_labels` of every judge and relevance level of the first measure."""
     rows = measure_rows(check.to_frame("calibration"))
     shown = dict.fromkeys(zip(rows["judge"], rows["relevant_from"], strict=True))
     plots = [partial(plot_labels, check, judge=judge, relevant_from=rel) for judge, rel in shown]
@@ -487,7 +487,7 @@ def draw_judges(check: Any) -> Figure:
 
 
 def plot_audit(audit: Any, difference: Any = None, *, ax: Axes | None = None) -> Axes:
-    """Guaranteed interval and estimate of an audit by the number of judgments, with the posterior's interval.
+    """Draw guaranteed interval and estimate of an audit by judgments, with the posterior's interval.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ class _Rows:
 
     @classmethod
     def of(cls, frame: pd.DataFrame, key: str, method: str | None) -> _Rows:
-        """Rows of a frame of scores under one measure, named by the column ``key``."""
+        """Return rows of a frame of scores under one measure, named by the column ``key``."""
         estimates = {
             str(name): rows.set_index(key, drop=False)
             for name, rows in frame.groupby("estimator", sort=False)
@@ -68,7 +68,7 @@ class _Rows:
         return list(self.bounds.index)
 
     def marked(self, corrections: bool | Iterable[str]) -> tuple[str, ...]:
-        """Estimators drawn as marks."""
+        """Return estimators drawn as marks."""
         others = [name for name in self.estimates if name != self.main]
         if isinstance(corrections, bool):
             beside = [name for name in others if PAIRS.get(name) == self.main]  # next to the bar
@@ -80,7 +80,7 @@ class _Rows:
         return names
 
     def ordered(self, order: Literal["estimate", "given"] | Sequence[str]) -> _Rows:
-        """Rows in an order from the top, by name, or by estimate."""
+        """Return rows in an order from the top, by name, or by estimate."""
         names = self.names
         if order == "estimate":
             rows, column = (
@@ -106,7 +106,7 @@ def plot_forest(
     legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Bounds of runs, a row each, the point corrections as marks, and the posterior with its interval.
+    """Draw bounds of runs, a row each, the point corrections as marks, and the posterior with its interval.
 
     Axes too low for all names show every other one or fewer. A correction and the posterior of its
     hierarchical form have one color.
@@ -162,7 +162,7 @@ def plot_topics(
     legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Bounds and estimates of one run, a row per topic, otherwise as `plot_forest`.
+    """Draw bounds and estimates of one run, a row per topic, otherwise as `plot_forest`.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def draw_forest(
     truth: Mapping[str, Mapping[str, float]] | None = None,
     corrections: bool | Iterable[str] = True,
 ) -> Figure:
-    """Figure with `plot_forest` of every measure, side by side; runs in the order of the first one.
+    """Draw `plot_forest` of every measure, side by side; runs in the order of the first one.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def draw_forest(
 
 
 def draw_topics(scores: Any, measure: object = None) -> Figure:
-    """Figure with `plot_topics` of every run under one measure.
+    """Draw `plot_topics` of every run under one measure.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def draw_topics(scores: Any, measure: object = None) -> Figure:
 def plot_distance(
     scores: Any, measure: object = None, *, method: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Distance of each run from the pool, and the chance that it is of a kind that the pool does not have.
+    """Draw each run's distance from the pool, and its chance of a kind that the pool does not have.
 
     A row per run, the farthest at the top, with its chance at the right end. The line is the distance from
     which a run is called unlike the pool if it is also more likely of a new kind than not; such runs are
@@ -300,7 +300,7 @@ def plot_distance(
 
 
 def plot_unjudged(scores: Any, cutoff: int | None = None, *, ax: Axes | None = None) -> Axes:
-    """Unjudged share of the ranks down to a cutoff, a row per run and a column per topic.
+    """Draw unjudged share of the ranks down to a cutoff, a row per run and a column per topic.
 
     Parameters
     ----------
@@ -334,7 +334,7 @@ def plot_unjudged(scores: Any, cutoff: int | None = None, *, ax: Axes | None = N
 
 
 def _height(n_rows: int, n_marks: int) -> float:
-    """Height of a figure of rows, in inches; few rows have a line for each mark."""
+    """Return the height of a figure of rows, in inches; few rows have a line for each mark."""
     return 1.4 + n_rows * (0.32 + 0.11 * n_marks if n_rows <= _MAX_ROWS_WITH_LINE_PER_MARK else 0.25)
 
 
@@ -400,7 +400,7 @@ def _draw(
 
 
 def _offsets(n_marks: int, *, is_stacked: bool) -> tuple[float, list[float]]:
-    """Offsets within a row of the interval, and of the marks."""
+    """Return offsets within a row of the interval, and of the marks."""
     if not n_marks:
         return 0.0, []
     if not is_stacked:

@@ -46,14 +46,14 @@ _METADATA: dict[str, dict[str, Any]] = {
 
 
 def axes_or_new(ax: Axes | None, *, width: float = 5, height: float = 4) -> Axes:
-    """The axes ``ax``, or those of a new figure of this size in inches, unknown to pyplot."""
+    """Return ``ax``, or the axes of a new figure of this size in inches, unknown to pyplot."""
     return figure_grid(1, width=width, height=height)[1][0] if ax is None else ax
 
 
 def figure_grid(
     n_panels: int, *, width: float = 3.6, height: float = 3.6, n_columns: int = 3
 ) -> tuple[Figure, Sequence[Axes]]:
-    """Figure with a number of equal axes, which pyplot does not manage.
+    """Return the figure with a number of equal axes, which pyplot does not manage.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def draw_panels(
 
 
 def render(figure: Figure, file_format: ImageFormat) -> bytes:
-    """Content of an image file of the figure; equal figures give the same bytes."""
+    """Return the content of an image file of the figure; equal figures give the same bytes."""
     import matplotlib
 
     if any(axes.get_aspect() != "auto" for axes in figure.axes):
@@ -168,7 +168,7 @@ def method_look(label: str, labels: Sequence[str] = ()) -> Look:
 
 
 def line_style(i: int) -> dict[str, Any]:
-    """Color, mark and style of line ``i``."""
+    """Return color, mark and style of line ``i``."""
     style = ("-", "--", ":")[i // len(PALETTE) % 3]
     mark = MARKS[i % len(MARKS)]
     return {"color": PALETTE[i % len(PALETTE)], "ls": style, "marker": mark, "ms": 3.5, "lw": 1.2}
@@ -196,7 +196,7 @@ def share_legend(figure: Figure, place: str = "outside upper center", **options:
 
 
 def measure_rows(frame: pd.DataFrame, measure: object = None) -> pd.DataFrame:
-    """Rows of a table for a measure, by default the first; raises `InputError` without any."""
+    """Return rows of a table for a measure, by default the first; raises `InputError` without any."""
     name = str(frame["measure"].iloc[0] if measure is None else parse_measure(measure))
     rows = frame[frame["measure"] == name]
     if rows.empty:
@@ -215,7 +215,7 @@ def available_name(name: str | None, available: Sequence[str], kind: str) -> str
 
 
 def rows_with(rows: pd.DataFrame, column: str, value: object, kind: str) -> tuple[pd.DataFrame, Any]:
-    """Rows with a value in a column, by default its first, and the value; `InputError` without any."""
+    """Return rows with a value in a column, by default its first, and the value; `InputError` without any."""
     values_by_text = {str(each): each for each in dict.fromkeys(rows[column])}
     row_value = values_by_text[
         available_name(None if value is None else str(value), list(values_by_text), kind)
@@ -237,7 +237,7 @@ def color_bar(axes: Axes, image: Any, label: str) -> None:
 
 
 def pit_bars(pit: Any, measure: object, n_bins: int, color: str, ax: Axes | None) -> Axes:
-    """Histogram of PIT values of runs, with the height of calibrated ones."""
+    """Draw a histogram of PIT values of runs, with the height of calibrated ones."""
     axes = axes_or_new(ax)
     axes.hist(pit, bins=n_bins, range=(0, 1), color=color, alpha=0.6, edgecolor="white")
     axes.axhline(len(pit) / n_bins, color="black", lw=1, ls="--", label="calibrated")
@@ -255,12 +255,12 @@ def mark_truth(
 
 
 def inches_per_row(axes: Axes, n_rows: int) -> float:
-    """Height of each of a number of rows, in inches."""
+    """Return the height of each of a number of rows, in inches."""
     return float(axes.get_window_extent().height / axes.figure.dpi / max(n_rows, 1))
 
 
 def short_name(name: str, longest: int = 40) -> str:
-    """A name, or its beginning if it is long."""
+    """Return a name, or its beginning if it is long."""
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 

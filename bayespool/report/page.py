@@ -64,7 +64,7 @@ class Section:
 
     @property
     def is_wide(self) -> bool:
-        """Whether it is printed in landscape format."""
+        """Return whether the section is printed in landscape format."""
         return any(len(table.header) > _MAX_COLUMNS_UPRIGHT for table in self.tables)
 
 
@@ -114,7 +114,7 @@ def check_report(path: PathLike) -> None:
 
 
 def page_html(result: Result) -> str:
-    """HTML of a result; texts are escaped, and its security policy allows its own script and styles alone."""
+    """Write the HTML of a result, with texts escaped; its policy allows its own script and styles alone."""
     from markupsafe import Markup
 
     environment = templates("bayespool.report")
@@ -168,7 +168,7 @@ def _image(figure: Figure) -> Image:
 
 
 def _pool(metadata: Mapping[str, Any]) -> Section | None:
-    """Section on the pool: its report as text, or the fields of one."""
+    """Return the section on the pool: its report as text, or the fields of one."""
     from bayespool.pooling import PoolReport
 
     pool = metadata.get("pool")
@@ -185,7 +185,7 @@ def _pool(metadata: Mapping[str, Any]) -> Section | None:
 
 
 def _methods(result: Result) -> Section | None:
-    """Section on the estimators used, what each does, and what to cite."""
+    """Return the section on the estimators used, what each does, and what to cite."""
     names, metadata = estimator_names(result.metadata), result.metadata
     points = []
     for name in names:
@@ -223,7 +223,7 @@ def _models_sentence(metadata: Mapping[str, Any]) -> str:
 
 
 def _making(metadata: Mapping[str, Any]) -> Section:
-    """Section with all that is needed to repeat a result."""
+    """Return the section with all that is needed to repeat a result."""
     made = metadata.get(MADE_BY, {})
     command = made.get("command", "")
     versions = made.get("versions") or {"bayespool": metadata.get("bayespool", "unknown")}
@@ -259,7 +259,7 @@ def _seeds(value: Any) -> Iterator[Any]:
 
 
 def _setting_rows(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Names and texts of settings, nested ones as rows of their own."""
+    """Return names and texts of settings, nested ones as rows of their own."""
     if isinstance(value, Mapping):
         for key, part in value.items():
             yield from _setting_rows(f"{name}: {key}", part)
@@ -288,7 +288,7 @@ def _digest(text: str) -> str:
 
 @cache
 def _tables_script() -> str:
-    """DataTables as itables ships it, with its exported class, and the script of the page."""
+    """Return DataTables as itables ships it, with its exported class, and the script of the page."""
     from jinja2 import PackageLoader
 
     environment = templates("bayespool.report")

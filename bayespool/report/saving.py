@@ -69,14 +69,15 @@ def command_line(arguments: Sequence[str]) -> Iterator[None]:
 
 
 def made_by() -> dict[str, Any]:
-    """The current command, if there is one, and the versions of packages."""
+    """Return the current command, if there is one, and the versions of packages."""
     command = _command.get()
     return ({} if command is None else {"command": command}) | {"versions": versions()}
 
 
 def with_provenance(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata with their provenance; unchanged outside of a command, so that files of scripts do not depend
-    on the machine.
+    """Add provenance to metadata within a command.
+
+    Elsewhere they stay as they are, so that files of scripts do not depend on the machine.
 
     Examples
     --------
@@ -87,7 +88,7 @@ def with_provenance(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """Versions of bayespool, of Python and of the packages that compute."""
+    """Return versions of bayespool, of Python and of the packages that compute."""
     installed = {"bayespool": __version__, "python": platform.python_version()}
     for name in _PACKAGES:
         with contextlib.suppress(PackageNotFoundError):
@@ -141,7 +142,7 @@ def check_folder(folder: Path, command: str) -> None:
 
 
 def described(result: Result) -> dict[str, Any]:
-    """Metadata of a result as files have them: with command, notes, summary, citations and columns."""
+    """Return metadata of a result as files have them: with command, notes, summary, citations and columns."""
     made = with_provenance({"bayespool": __version__, "experiment": result.command, **result.metadata})
     made |= {"title": result.title, "notes": list(result.notes()), "summary": list(result.summary())}
     made["citations"] = [citation.key for citation in result.citations()]
@@ -152,7 +153,7 @@ def described(result: Result) -> dict[str, Any]:
 def content(
     result: Result, suffix: str, *, table: str | None = None, arrangement: Arrangement | None = None
 ) -> bytes | str:
-    """Content of a file of a result that ends in one of `FORMATS` or of its own."""
+    """Return the content of a file of a result that ends in one of `FORMATS` or of its own."""
     if suffix in result.formats:
         return result.to_format(suffix)
     if suffix in PAPER_FORMATS:
@@ -211,7 +212,10 @@ def _replace(folder: Path, settings: Mapping[str, Any], files: Mapping[str, byte
 
 
 def _earlier_result(folder: Path) -> tuple[str | None, dict[str, str]]:
-    """Command and file digests in ``settings.json`` of an earlier result; None and empty without one."""
+    """Return command and file digests of an earlier result in ``settings.json``.
+
+    None and empty without one.
+    """
     try:
         settings = json.loads(read_back(folder / _SETTINGS) or "")
         command, digests = settings["experiment"], settings.get("digests", {})
@@ -223,12 +227,12 @@ def _earlier_result(folder: Path) -> tuple[str | None, dict[str, str]]:
 
 
 def _is_result_file(name: str) -> bool:
-    """Whether a result may have a file of this name, directly in the folder."""
+    """Return whether a result may have a file of this name, directly in the folder."""
     return Path(name).name == name and name.isprintable() and Path(name).suffix in _ENDINGS
 
 
 def json_value(value: Any) -> Any:
-    """The value in the types of JSON; NaN and infinite numbers are null, other objects their text."""
+    """Return the value in the types of JSON; NaN and infinite numbers are null, other objects their text."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, Mapping):
@@ -288,27 +292,27 @@ class StoredResult(Result):
         return one_line(type(self).__name__, f"{self.command}: {table_sizes or 'no table'}{more}")
 
     def tables(self) -> tuple[Table, ...]:
-        """Stored tables."""
+        """Return stored tables."""
         return self._tables
 
     def notes(self) -> tuple[str, ...]:
-        """Stored notes."""
+        """Return stored notes."""
         return self._notes
 
     def summary(self) -> tuple[str, ...]:
-        """Stored summary."""
+        """Return stored summary."""
         return self._summary
 
     def figures(self) -> tuple[Figure, ...]:
-        """Images of a folder."""
+        """Return images of a folder."""
         return self._figures
 
     def citations(self) -> tuple[Citation, ...]:
-        """What to cite, by author."""
+        """Return what to cite, by author."""
         return cite([key for key in self._citations if key in CITATIONS])
 
     def files(self) -> Mapping[str, bytes | str]:
-        """Contents of the other files."""
+        """Return contents of the other files."""
         return {name: read_bytes_back(path) or b"" for name, path in self.paths.items()}
 
     def container(self, name: str) -> Any:
@@ -379,7 +383,7 @@ def stored_result(
     figures: tuple[Figure, ...] = (),
     paths: Mapping[str, Path] | None = None,
 ) -> StoredResult:
-    """Result of what a file or folder has; KeyError, TypeError or ValueError where that is not a result."""
+    """Make the result of a file or folder; KeyError, TypeError or ValueError where that is not a result."""
     described = settings["tables"]
     tables = tuple(table_from_json(name, frame, described[name]) for name, frame in frames.items())
     command = str(settings["experiment"])
@@ -402,7 +406,7 @@ _BROKEN = (ValueError, KeyError, TypeError, AttributeError, RecursionError, Over
 
 
 def result_of_json(content: bytes) -> StoredResult | None:
-    """Result in the content of a JSON file; None where it holds none."""
+    """Return the result in the content of a JSON file; None where it holds none."""
     import pandas as pd
 
     try:
@@ -423,7 +427,7 @@ def result_of_json(content: bytes) -> StoredResult | None:
 
 
 def _as_in_a_file(printed: Mapping[str, Any]) -> dict[str, Any]:
-    """What ``--json`` prints in the form of a file: tables by name, and what describes them."""
+    """Return what ``--json`` printed in the form of a file: tables by name, and what describes them."""
     described = {
         name: {"caption": name, "columns": columns, "views": []}
         for name, columns in printed["columns"].items()

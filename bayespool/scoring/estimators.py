@@ -120,7 +120,7 @@ or second judge."""
 
 
 def _needs_nothing(entry: EstimatorEntry) -> bool:
-    """Whether an estimator is a correction that every collection can have."""
+    """Return whether an estimator is a correction that every collection can have."""
     return entry.kind == "point" and not (entry.needs_settings or entry.needs_sample or entry.needs_judge)
 
 

@@ -106,7 +106,7 @@ class Imputations(Result):
         return tuple(f"qrels-{i + 1:0{digits}}.txt" for i in range(len(self)))
 
     def tables(self) -> tuple[Table, ...]:
-        """One row per completed qrels."""
+        """Return one row per completed qrels."""
         import pandas as pd
 
         columns = {"file": self._names, "draw": self.draws, "n_judged": self.n_judged}
@@ -114,11 +114,11 @@ class Imputations(Result):
         return (Table("files", "Completed qrels", pd.DataFrame(columns), _COLUMNS),)
 
     def files(self) -> Mapping[str, bytes]:
-        """The completed qrels: ``qrels-01.txt``, ``qrels-02.txt``, …"""
+        """Return the completed qrels: ``qrels-01.txt``, ``qrels-02.txt``, …"""
         return {name: qrels_content(self.qrels(i), name) for i, name in enumerate(self._names)}
 
     def summary(self) -> tuple[str, ...]:
-        """Contents of the files, and the command that evaluates a run with them."""
+        """Return contents of the files, and the command that evaluates a run with them."""
         n_completed, runs = self.completed.shape[1], self.run_ids
         sentences = [
             f"{len(self)} completed qrels: {self._names[0]} to {self._names[-1]}",
@@ -140,13 +140,13 @@ class Imputations(Result):
         )
 
     def evaluation(self, folder: PathLike = ".", run: str = "RUN") -> str:
-        """Command line of a shell that evaluates a run file with each of the files in ``folder``."""
+        """Return the shell command that evaluates a run file with each of the files in ``folder``."""
         place = "" if str(folder) == "." else f"{shlex.quote(str(folder))}/"
         measures = " ".join(shlex.quote(str(measure)) for measure in self.measures)
         return f'for qrels in {place}qrels-*.txt; do ir_measures "$qrels" {shlex.quote(run)} {measures}; done'
 
     def notes(self) -> tuple[str, ...]:
-        """Notes on the pool, the draws and the files."""
+        """Return notes on the pool, the draws and the files."""
         unknowns, levels = self.completion.unknowns, self.completion.levels
         notes = [*self.metadata["pool_notes"], *self.completion.notes]
         notes += [f"judgments of your own passed over: {p}" for p in self.metadata["passed_over"]]
@@ -179,7 +179,7 @@ class Imputations(Result):
         return tuple(notes)
 
     def qrels(self, i: int) -> Qrels:
-        """One set of qrels.
+        """Return one set of qrels.
 
         Parameters
         ----------
@@ -313,7 +313,7 @@ def impute(
 
 
 def spread_draws(n_draws: int, n_taken: int) -> tuple[int, ...]:
-    """Numbers of ``n_taken`` draws, evenly spread (van der Corput); fewer are the beginning of more.
+    """Return numbers of ``n_taken`` draws, evenly spread (van der Corput); fewer are the beginning of more.
 
     Examples
     --------
@@ -328,7 +328,7 @@ def spread_draws(n_draws: int, n_taken: int) -> tuple[int, ...]:
 
 
 def _completed(completion: Completion, draws: tuple[int, ...]) -> npt.NDArray[np.int64]:
-    """Relevance of the completed documents in some draws, shape (draw, unknown)."""
+    """Return the relevance of the completed documents in some draws, shape (draw, unknown)."""
     unknowns, levels = completion.unknowns, np.array(completion.levels)
     completed = np.zeros((len(draws), len(unknowns)), dtype=np.int64)
     for t in np.flatnonzero(np.diff(unknowns.start)).tolist():
@@ -337,7 +337,7 @@ def _completed(completion: Completion, draws: tuple[int, ...]) -> npt.NDArray[np
 
 
 def _lines(completion: Completion, qrels: Qrels | None) -> dict[str, dict[str, int]]:
-    """Relevance of judged and listed documents by topic and document, as ``qrels`` has it where given."""
+    """Return the relevance of judged and listed documents by topic and document, as ``qrels`` has it."""
     unknowns, collection = completion.unknowns, completion.unknowns.collection
     judged: dict[str, dict[str, int]] = {query_id: {} for query_id in collection.query_ids}
     judged_pairs, ids = np.flatnonzero(collection.judged), collection.doc_ids.to_pylist()
@@ -365,5 +365,5 @@ def _lines(completion: Completion, qrels: Qrels | None) -> dict[str, dict[str, i
 
 
 def _listed(levels: Iterable[int]) -> str:
-    """Levels of relevance as text."""
+    """Return levels of relevance as text."""
     return ", ".join(map(str, levels))

@@ -39,7 +39,7 @@ Row = Mapping[str, Any]
 def score_sentences(
     frame: pd.DataFrame, measures: Sequence[Measure], n_topics: int, condition: str = ""
 ) -> list[str]:
-    """Sentences on the runs under each measure, from a frame of scores, with the condition of the pool."""
+    """Describe the runs under each measure in sentences, from a frame of scores."""
     return [
         sentence
         for measure in measures
@@ -50,7 +50,7 @@ def score_sentences(
 
 
 def main_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of one measure by the first estimator with intervals, or as judged; best run first."""
+    """Return rows of one measure by the first estimator with intervals, or as judged; best run first."""
     main = main_estimator(rows)
     if main is None:
         rows = rows.drop_duplicates("run_id").assign(value=lambda firsts: firsts["as_judged"])
@@ -81,7 +81,7 @@ def _sentences(
 
 
 def _other_posteriors_clause(rows: pd.DataFrame, row: Row) -> str:
-    """Clause on what other posteriors give for the run of a row, empty without any."""
+    """Return the clause on what other posteriors give for the run of a row, empty without any."""
     same_run = (rows["run_id"] == row["run_id"]) & (rows["estimator"] != row["estimator"])
     has_draws = rows["estimator"].str.startswith("posterior") & rows["ci_prob"].notna()
     others = rows[same_run & has_draws]["value"]
@@ -122,7 +122,7 @@ def _sentence(row: Row, measure: Measure, over: str, others_clause: str, conditi
 
 
 def _in_wider_scope(row: Row, owner: str = "") -> str:
-    """Sentences on another assessor or the population of topics, and on what would narrow the interval."""
+    """Describe another assessor or the population of topics, and what would narrow the interval."""
     if row.get("another_value", np.nan) == row.get("another_value"):
         return _by_another(row, owner.removeprefix(" of ") or "it")
     if row.get("population_by") != "draws":
@@ -140,7 +140,7 @@ def _in_wider_scope(row: Row, owner: str = "") -> str:
 
 
 def _by_another(row: Row, owner: str) -> str:
-    """Sentences on another assessor."""
+    """Return sentences on another assessor."""
     ends = interval(row["another_lower"], row["another_upper"], 3)
     text = (
         f" Another assessor of the same kind would have given {owner} "
@@ -198,14 +198,14 @@ class ReadableScores(Result):
     measures: tuple[Measure, ...]
 
     def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
-        """Table of each measure, or one of all measures with at most eight numbers in a row.
+        """Return table of each measure, or one of all measures with at most eight numbers in a row.
 
         Pairs of a correction and its posterior are rows of a table of their own, unless columns are chosen.
         """
         return tuple(map(self.marked, self._arranged(self.table(), arrangement or Arrangement())))
 
     def marked(self, text: TextTable) -> TextTable:
-        """A table with a dagger after runs unlike the pool."""
+        """Return a table with a dagger after runs unlike the pool."""
         return text.marked(far_runs(self.table().frame), "†", FAR_NOTE)
 
     def _arranged(self, table: Table, arrangement: Arrangement) -> tuple[TextTable, ...]:
@@ -222,14 +222,14 @@ class ReadableScores(Result):
         return (*scores, *pairs.read(width_alone))
 
     def text(self, suffix: str, arrangement: Arrangement | None = None) -> str:
-        """Text of the tables for a file that ends in .tex, .md or .html, with columns that fit on a page."""
+        """Return the tables' text for a file in .tex, .md or .html, with columns that fit on a page."""
         arrangement = arrangement or Arrangement()
         if arrangement.columns is None and pairs_table(self.table().frame, "") is None:
             arrangement = replace(arrangement, columns=paper_columns(self.table().frame, arrangement.width))
         return super().text(suffix, arrangement)
 
     def figures(self) -> tuple[Figure, ...]:
-        """Forests of the runs, topics of few runs, unjudged shares, distance from the pool."""
+        """Return forests of the runs, topics of few runs, unjudged shares, distance from the pool."""
         from bayespool.plots import draw_topics, plot_distance, plot_unjudged
 
         tables = {table.name: table.frame for table in self.tables()}
@@ -259,7 +259,7 @@ class ReadableScores(Result):
 
 
 def pool_condition(metadata: Mapping[str, Any]) -> str:
-    """Condition of posterior values where no organization can be left out of a pool or it is in doubt."""
+    """Return the condition of posteriors where no organization can be left out, or the pool is in doubt."""
     pool = metadata.get("pool", {})
     if pool.get("n_organizations", 2) < 2:
         which = "a pool of one organization" if pool.get("n_pooled_runs") else "no pool"
@@ -268,7 +268,7 @@ def pool_condition(metadata: Mapping[str, Any]) -> str:
 
 
 def scope_of(metadata: Mapping[str, Any], *, per_topic: bool = False) -> str:
-    """Topics, and what is estimated, for headings."""
+    """Return topics, and what is estimated, for headings."""
     n = len(metadata.get("query_ids", ()))
     deep = metadata.get("estimand", "complete") == "complete"
     extra = "" if deep else ", unjudged documents below the pool depth nonrelevant"
@@ -277,7 +277,7 @@ def scope_of(metadata: Mapping[str, Any], *, per_topic: bool = False) -> str:
 
 
 def checks_table(metadata: Mapping[str, Any]) -> Table:
-    """Checks of the draws of each estimator under each measure."""
+    """Return checks of the draws of each estimator under each measure."""
     import pandas as pd
 
     rows = [
@@ -293,7 +293,7 @@ def checks_table(metadata: Mapping[str, Any]) -> Table:
 
 
 def indicators_table(all_estimates: Sequence[Estimates]) -> Table:
-    """What estimators know of runs besides their values, by measure and run."""
+    """Return the indicators that estimators have of runs, by measure and run."""
     import pandas as pd
 
     frames = [
@@ -317,7 +317,7 @@ def indicators_table(all_estimates: Sequence[Estimates]) -> Table:
 
 
 def unjudged_table(run_ids: Sequence[str], query_ids: Sequence[str], all_bounds: Sequence[Bounds]) -> Table:
-    """Unjudged shares of the ranks down to the cutoff of each measure, by run and topic."""
+    """Return unjudged shares of the ranks down to the cutoff of each measure, by run and topic."""
     import pandas as pd
 
     share_of = {bounds.measure.cutoff: bounds.n_unjudged / bounds.measure.cutoff for bounds in all_bounds}
@@ -342,7 +342,7 @@ def unjudged_table(run_ids: Sequence[str], query_ids: Sequence[str], all_bounds:
 
 
 def _most_unjudged(rows: pd.DataFrame) -> str:
-    """Sentence on the unjudged shares of one cutoff."""
+    """Return the sentence on the unjudged shares of one cutoff."""
     runs, topic_shares = rows["run_id"].unique(), rows.groupby("query_id", sort=False)["unjudged"].mean()
     who = f"these {len(runs)} runs" if len(runs) > 1 else runs[0]
     return (
@@ -353,7 +353,7 @@ def _most_unjudged(rows: pd.DataFrame) -> str:
 
 
 def _forests(scores: ReadableScores, measure: Measure, rows: pd.DataFrame) -> list[Figure]:
-    """Forest plots under a measure, of at most 36 runs each, the best first."""
+    """Return forest plots under a measure, of at most 36 runs each, the best first."""
     from bayespool.plots import plot_forest
 
     best, bar = main_rows(rows), ""

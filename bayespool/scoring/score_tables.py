@@ -89,7 +89,7 @@ _MAX_NUMBERS_PER_ROW = 8  # of a table of several measures
 FAR_NOTE = (
     "† unlike the pool: little can be learned from it about this run, and its interval allows for that."
 )
-"""What the mark of a run says that is far from the pool."""
+"""Footnote for runs marked as unlike the pool."""
 _DISTANCES = (
     "How unlike the pooled organizations a run is, in standard deviations between these, and the chance that "
     "it is of a kind that the pool does not have. Of a run that is far away little can be learned from the "
@@ -98,19 +98,19 @@ _DISTANCES = (
 
 
 def estimators_in(frame: pd.DataFrame) -> dict[str, bool]:
-    """Estimators in a frame of scores, each with whether it has an interval."""
+    """Return estimators in a frame of scores, each with whether it has an interval."""
     return dict(frame["ci_prob"].notna().groupby(frame["estimator"], sort=False).any())
 
 
 def main_estimator(frame: pd.DataFrame) -> str | None:
-    """The first posterior, else the first estimator with an interval, if any."""
+    """Return the first posterior, else the first estimator with an interval, if any."""
     with_interval = [name for name, has_interval in estimators_in(frame).items() if has_interval]
     posteriors, others = _posteriors_and_others(with_interval)
     return next(iter(posteriors + others), None)
 
 
 def _posteriors_and_others(names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Names of posteriors, and those of corrections."""
+    """Return names of posteriors, and those of corrections."""
     posteriors = [name for name in names if name.startswith("posterior")]
     return posteriors, [name for name in names if name not in posteriors]
 
@@ -124,7 +124,7 @@ def check_arrangement(arrangement: Arrangement, estimators: Sequence[str]) -> No
 
 
 def far_runs(frame: pd.DataFrame) -> set[str]:
-    """Runs of a frame of scores that are unlike the pool, by any of its estimators."""
+    """Return runs of a frame of scores that are unlike the pool, by any of its estimators."""
     from bayespool.posterior.distance import PoolDistance
 
     if not {"distance", "new_kind"} <= set(frame):
@@ -134,7 +134,7 @@ def far_runs(frame: pd.DataFrame) -> set[str]:
 
 
 def paper_columns(frame: pd.DataFrame, width: Literal["page", "column"] = "page") -> list[str]:
-    """Names of columns that fit on the page of a paper, or in one of its two columns."""
+    """Return names of columns that fit on the page of a paper, or in one of its two columns."""
     has_interval = estimators_in(frame).values()
     if width == "column" and any(has_interval):
         judged = ["unjudged"] if frame["measure"].nunique() == 1 else []
@@ -151,7 +151,7 @@ def readable(
     ranked_by: str = "score",
     best_first: bool = False,
 ) -> Table:
-    """The table with a view for each measure, or one of all measures if at most eight numbers are in a row.
+    """Add a view for each measure, or one of all measures if at most eight numbers are in a row.
 
     ``scope`` names the topics ("mean over 50 topics"), ``ranked_by`` is the order of the runs. ``best_first``
     sorts views by the first posterior.
@@ -193,7 +193,7 @@ def readable(
 
 
 def _bootstraps(frame: pd.DataFrame, parts: Sequence[Part]) -> Iterator[View]:
-    """Intervals on topics like these of the point corrections that a table shows, for each measure."""
+    """Return intervals on topics like these of the point corrections that a table shows, for each measure."""
     if "population_by" not in frame:
         return
     shown = _shown(parts)
@@ -209,7 +209,7 @@ def _bootstraps(frame: pd.DataFrame, parts: Sequence[Part]) -> Iterator[View]:
 
 
 def distance_views(frame: pd.DataFrame) -> tuple[View, ...]:
-    """View of the runs' distance from the pool, for the first estimator that has it, if any."""
+    """Return the view of the runs' distance from the pool, for the first estimator that has it, if any."""
     rows = frame[frame["distance"].notna()]
     if rows.empty:
         return ()
@@ -226,7 +226,7 @@ def distance_views(frame: pd.DataFrame) -> tuple[View, ...]:
 
 
 def judged_twice_table(metadata: Mapping[str, Any]) -> Table:
-    """Documents judged twice by the levels of both assessors, where another assessor is asked for."""
+    """Return documents judged twice by the levels of both assessors, where another assessor is asked for."""
     import pandas as pd
 
     columns = {
@@ -246,7 +246,7 @@ def judged_twice_table(metadata: Mapping[str, Any]) -> Table:
 
 
 def pairs_table(frame: pd.DataFrame, scope: str, arrangement: Arrangement | None = None) -> Table | None:
-    """Point corrections beside the posteriors of their hierarchical forms, a row each, if there are any."""
+    """Return point corrections beside the posteriors of their hierarchical forms, a row each, if any."""
     import pandas as pd
 
     estimators = estimators_in(frame)
@@ -278,7 +278,7 @@ def pairs_table(frame: pd.DataFrame, scope: str, arrangement: Arrangement | None
 
 
 def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
-    """Parts of a view, by names of `SCORE_COLUMNS` or estimators, or ``all``."""
+    """Return parts of a view, by names of `SCORE_COLUMNS` or estimators, or ``all``."""
     values = frame[frame["value"].notna()] if frame["value"].notna().any() else frame
     estimators = estimators_in(values)
     points = tuple(name for name, has_interval in estimators.items() if not has_interval)
@@ -322,7 +322,7 @@ def _spread(
 
 
 def _headed(parts: tuple[Part, ...], is_compact: bool) -> tuple[Part, ...]:
-    """The parts; in a column of a paper the mean of a single posterior is headed in short."""
+    """Return the parts; in a column of a paper the mean of a single posterior is headed in short."""
     means = [
         part for part in parts if isinstance(part, Pivot) and part.columns == ("value", IntervalColumn())
     ]
@@ -333,12 +333,12 @@ def _headed(parts: tuple[Part, ...], is_compact: bool) -> tuple[Part, ...]:
 
 
 def _n_numbers(part: Part) -> int:
-    """Columns that a part makes."""
+    """Return columns that a part makes."""
     return len(part.columns) * len(part.values or ()) if isinstance(part, Pivot) else 1
 
 
 def _order(rows: pd.DataFrame, keys: list[str], arrangement: Arrangement) -> pd.DataFrame:
-    """Names of the rows of one measure, sorted, the first ones; an unknown column is an `InputError`."""
+    """Return the names of the rows of one measure, sorted, the first ones."""
     key = arrangement.sort or ("mean" if arrangement.top is not None else None)
     if key is None or key == "run":
         names = rows[keys].drop_duplicates()
@@ -359,7 +359,7 @@ def _order(rows: pd.DataFrame, keys: list[str], arrangement: Arrangement) -> pd.
 
 
 def _some(order: pd.DataFrame, rows: pd.DataFrame, keys: list[str]) -> str:
-    """Note on the number of rows that are shown, where some are not."""
+    """Return the note on the number of rows that are shown, where some are not."""
     n_all = len(rows[keys].drop_duplicates())
     if len(order) == n_all:
         return ""
@@ -367,7 +367,7 @@ def _some(order: pd.DataFrame, rows: pd.DataFrame, keys: list[str]) -> str:
 
 
 def _spare(frame: pd.DataFrame) -> tuple[str, ...]:
-    """Columns that a narrow terminal does without."""
+    """Return columns that a narrow terminal does without."""
     has_interval = estimators_in(frame)
     points = [name for name, has in has_interval.items() if not has and PAIRS.get(name) not in has_interval]
     points = [_BOUNDS.get(name, name) for name in points]
@@ -375,7 +375,7 @@ def _spare(frame: pd.DataFrame) -> tuple[str, ...]:
 
 
 def _legend(frame: pd.DataFrame, parts: Sequence[Part], *, by_rank: bool) -> str:
-    """Sentences on the columns of a table."""
+    """Return sentences on the columns of a table."""
     sentences, below = [], _as_judged(frame)
     if "as_judged" in parts:
         is_theirs = not by_rank and all(map(is_of_trec_eval, frame["measure"].unique()))
@@ -413,17 +413,17 @@ def _legend(frame: pd.DataFrame, parts: Sequence[Part], *, by_rank: bool) -> str
 
 
 def _shown(parts: Sequence[Part]) -> set[Any]:
-    """Estimators that have columns."""
+    """Return estimators that have columns."""
     return {name for part in parts if isinstance(part, Pivot) for name in part.values or ()}
 
 
 def _as_judged(frame: pd.DataFrame) -> list[str]:
-    """The column as judged, where a completion of the judgments may take a run below it."""
+    """Return the column as judged, where a completion of the judgments may take a run below it."""
     return ["as-judged"] if (frame["as_judged"] - frame["bound_lower"] > 1e-9).any() else []
 
 
 def collection_notes(metadata: Mapping[str, Any]) -> list[str]:
-    """Notes on the pool, and on what the ideal rankings of measures are made of."""
+    """Return notes on the pool, and on what the ideal rankings of measures are made of."""
     lines = list(metadata.get("pool_notes", ()))
     if assessors := metadata.get("assessors"):
         n, n_same = assessors["n_twice"], assessors["n_same"]
@@ -439,7 +439,7 @@ def collection_notes(metadata: Mapping[str, Any]) -> list[str]:
 
 
 def _grouped(pairs: Iterable[tuple[Any, str]]) -> dict[Any, tuple[str, ...]]:
-    """Values of each key, each once, in their order."""
+    """Return values of each key, each once, in their order."""
     values: dict[Any, dict[str, None]] = {}
     for key, value in pairs:
         values.setdefault(key, {})[value] = None
@@ -449,7 +449,7 @@ def _grouped(pairs: Iterable[tuple[Any, str]]) -> dict[Any, tuple[str, ...]]:
 def note_lines(
     statements: Mapping[tuple[str, Any], Sequence[str]], run_ids: Sequence[str], measures: Sequence[object]
 ) -> list[str]:
-    """Notes of runs, those of the most runs first; each note once, with its runs and measures."""
+    """Return notes of runs, those of the most runs first; each note once, with its runs and measures."""
     runs_of = _grouped(
         ((str(measure), text), run) for (run, measure), texts in statements.items() for text in texts
     )
@@ -466,7 +466,7 @@ def note_lines(
 def shown_statements(
     statements: Mapping[tuple[str, Any], Sequence[str]], hidden: Collection[str]
 ) -> dict[tuple[str, Any], tuple[str, ...]]:
-    """Statements but those of ``hidden`` estimators; a statement of an estimator begins with its name.
+    """Return statements but those of ``hidden`` estimators; a statement of an estimator begins with its name.
 
     Examples
     --------

@@ -102,7 +102,7 @@ class StoredScores(ReadableScores, StoredResult):
         return tuple(map(parse_measure, self._values("measure")))
 
     def to_frame(self, table: str | None = None, *, per_topic: bool = False) -> pd.DataFrame:
-        """A stored table, by default the first; of the file's ``topics`` with ``per_topic``.
+        """Return a stored table, by default the first; of the file's ``topics`` with ``per_topic``.
 
         Raises
         ------
@@ -112,7 +112,7 @@ class StoredScores(ReadableScores, StoredResult):
         return self.table("topics" if per_topic else table).frame.copy()
 
     def to_arviz(self) -> Any:
-        """Draws of the estimates, as in `bayespool.Scores.to_arviz`.
+        """Return draws of the estimates, as in `bayespool.Scores.to_arviz`.
 
         Raises
         ------
@@ -174,7 +174,7 @@ def read_scores(path: PathLike) -> StoredScores:
 
 
 def with_tables(container: Any, document: str) -> Any:
-    """Container of draws with the JSON document of the scores in a group of its own."""
+    """Return the container of draws with the JSON document of the scores in a group of its own."""
     import xarray as xr
 
     made = container.copy()
@@ -194,7 +194,7 @@ def _read_netcdf(path: Path) -> StoredResult | None:
 
 
 def _are_scores(stored: StoredScores) -> bool:
-    """Whether the columns of the first table have the names and types of scores."""
+    """Return whether the columns of the first table have the names and types of scores."""
     frame = stored.table().frame
     if not len(frame) or not _NUMBERS | _TEXT - {"query_id"} <= set(frame):
         return False
@@ -248,7 +248,7 @@ class Scores(ReadableScores):
         )
 
     def __getitem__(self, key: tuple[str, object]) -> Estimates:
-        """Estimates of one method under one measure: ``scores["posterior-combined", "P@10"]``."""
+        """Return estimates of one method under one measure: ``scores["posterior-combined", "P@10"]``."""
         key_: object = key
         if not isinstance(key_, tuple) or len(key_) != 2:
             raise KeyError(f"{key_!r}: write scores[method, measure]: scores['posterior-combined', 'P@10']")
@@ -261,7 +261,7 @@ class Scores(ReadableScores):
 
     @cached_property
     def statements(self) -> dict[tuple[str, Measure], tuple[str, ...]]:
-        """What to note, by run and measure."""
+        """Return what to note, by run and measure."""
         statements = {}
         pool, deep = self.metadata["pool"], self.metadata["estimand"] == "complete"
         for measure, bounds in zip(self.measures, self.bounds, strict=True):
@@ -297,7 +297,7 @@ class Scores(ReadableScores):
         return statements
 
     def notes(self) -> tuple[str, ...]:
-        """Notes on the pool and ideal rankings, and each statement with its runs and measures."""
+        """Return notes on the pool and ideal rankings, and each statement with its runs and measures."""
         lines = note_lines(self.statements, self.run_ids, self.measures)
         return (*collection_notes(self.metadata), *lines)
 
@@ -309,7 +309,7 @@ class Scores(ReadableScores):
         return f"Scores of {runs}: {', '.join(map(str, self.measures))}"
 
     def summary(self) -> tuple[str, ...]:
-        """A sentence for each run where there are few, and what a simulation knows."""
+        """Return a sentence for each run where there are few, and what a simulation knows."""
         sentences = score_sentences(
             self._scores.frame, self.measures, len(self.query_ids), pool_condition(self.metadata)
         )
@@ -319,7 +319,9 @@ class Scores(ReadableScores):
         return tuple(sentences)
 
     def tables(self) -> tuple[Table, ...]:
-        """``scores`` by run, a row per estimator; ``topics`` by run and topic where these are at most 600 or
+        """Return all tables.
+
+        ``scores`` by run, a row per estimator; ``topics`` by run and topic where these are at most 600 or
         people read them; ``pairs`` of a correction and its posterior; ``unjudged`` shares by run and topic,
         ``checks`` of the draws, ``indicators`` of the anti-precision correction, ``judged_twice`` by both
         assessors' levels and ``statements`` of the notes.
@@ -341,13 +343,13 @@ class Scores(ReadableScores):
         return (*first, *(table for table in others if len(table.frame)))
 
     def table(self, name: str | None = None) -> Table:
-        """One of the tables, by default the one that people read; an unknown name raises `InputError`."""
+        """Return a table, by default the one that people read; an unknown name raises `InputError`."""
         if name == "scores" or (name is None and not self.by_topic):
             return self._scores
         return self._topics if name in ("topics", None) else super().table(name)
 
     def to_frame(self, table: str | None = None, *, per_topic: bool = False) -> pd.DataFrame:
-        """Bounds and estimates: one row per run, measure and estimator (and topic).
+        """Return bounds and estimates: one row per run, measure and estimator (and topic).
 
         Parameters
         ----------
@@ -383,7 +385,7 @@ class Scores(ReadableScores):
         return self.table("topics" if per_topic else table or "scores").frame.copy()
 
     def per_topic(self) -> Scores:
-        """The same scores, of which people read the rows by run and topic."""
+        """Return a copy whose printed tables have one row per run and topic."""
         return replace(self, by_topic=True)
 
     @cached_property
@@ -429,7 +431,7 @@ class Scores(ReadableScores):
         return made[[*made.columns.drop("note"), "note"]]
 
     def _in_scope(self, e: Estimates) -> dict[str, Any]:
-        """Columns of the scope besides these topics."""
+        """Return columns of the scope besides these topics."""
         if self.scope == "another-assessor":
             if e.by_another is None or e.exchanged is None:
                 return dict.fromkeys(ANOTHER_COLUMNS, np.nan)
@@ -459,7 +461,7 @@ class Scores(ReadableScores):
         return Table("statements", "Notes by run and measure", pd.DataFrame(rows))
 
     def to_arviz(self, method: str | None = None, *, per_topic: bool = False) -> Any:
-        """Draws of the estimates of one method under all measures as an ``xarray.DataTree`` for ArviZ.
+        """Return draws of the estimates of one method under all measures as an ``xarray.DataTree`` for ArviZ.
 
         Parameters
         ----------

@@ -127,7 +127,10 @@ def resolve_targets(
     measures: tuple[Measure, ...],
     estimand: Estimand,
 ) -> tuple[Collection, tuple[str, ...], dict[str, str]]:
-    """`find_targets`, with warnings of measures and second judges that do not suit the collection."""
+    """Resolve targets as `find_targets`.
+
+    Warn of measures and second judges that do not suit the collection.
+    """
     collection, targets, unpooled = find_targets(collection, run_ids, settings)
     warn_of_unused_relevance(collection, measures)
     warn_of_judges(collection, targets, measures, estimand=estimand)
@@ -137,7 +140,7 @@ def resolve_targets(
 def pool_metadata(
     collection: Collection, whole: Collection, run_ids: Sequence[str], measures: Sequence[Measure]
 ) -> dict[str, Any]:
-    """Description of the pool, and notes on it and on the rankings of runs, to quote with a result."""
+    """Describe the pool, with notes on it and on the rankings of runs, to quote with a result."""
     pool = describe_pool(collection)
     fields = {name: getattr(pool, name) for name in type(pool).__dataclass_fields__}
     notes = [*describe_pool(whole).notes, *tie_notes(whole, run_ids, (m.cutoff for m in measures))]
@@ -274,7 +277,7 @@ def score(
 
 
 def _with_assessors(collection: Collection, settings: ScoringSettings) -> Collection:
-    """The collection with what is known of another assessor, if that is asked for, and else without."""
+    """Return the collection with what another assessor would change, if the settings ask for it."""
     if not settings.asks_another_assessor:
         return collection if collection.second is None else dataclasses.replace(collection, second=None)
     if settings.confusion is not None:
@@ -289,7 +292,7 @@ def _with_assessors(collection: Collection, settings: ScoringSettings) -> Collec
 
 
 def _diagnostics(estimates: Iterable[Estimates]) -> Iterator[dict[str, Any]]:
-    """Results of the checks of draws, as JSON can hold them."""
+    """Return results of the checks of draws, as JSON can hold them."""
     for e in estimates:
         if e.diagnostics is not None:
             checks = {"method": e.method, "measure": str(e.measure), **dataclasses.asdict(e.diagnostics)}

@@ -149,7 +149,7 @@ class TargetSettings(PosteriorSettings):
     random_seed: int = option(1, SEED)
 
     def target_settings(self) -> dict[str, Any]:
-        """Settings that estimators take of the function."""
+        """Return settings that estimators take of the function."""
         return {"estimand": self.estimand, "random_seed": self.random_seed}
 
 
@@ -195,11 +195,11 @@ class ScoringSettings(TargetSettings):
 
     @property
     def asks_another_assessor(self) -> bool:
-        """Whether scores by another assessor are asked for."""
+        """Return whether scores by another assessor are asked for."""
         return self.scope == "another-assessor"
 
     def _requested_estimators(self) -> Iterable[str | Estimator]:
-        """Estimators as they are given."""
+        """Return estimators as they are given."""
         return self.estimators
 
 
@@ -215,9 +215,8 @@ class ScoreSettings(ScoringSettings):
     )
     scope: Scope = option(
         "these-topics",
-        "What intervals speak of: these-topics, where only unjudged documents are uncertain, or beside it "
-        "the population of topics that these are a sample of, or another-assessor, the score that another "
-        "assessor of the same kind would have given.",
+        "Source of uncertainty: these-topics (unjudged documents only), population (topics, too: these are a "
+        "sample), or another-assessor (the score that another assessor of the same kind would have given).",
         group="Estimation",
     )
 
@@ -259,7 +258,7 @@ class ImputeSettings(TargetSettings):
         self._hold("estimator", posterior_with_draws(self.estimator, self))
 
     def of_posteriors(self) -> dict[str, Any]:
-        """Settings for posteriors; the number of their draws stands in the estimator's text."""
+        """Return settings for posteriors; the number of their draws stands in the estimator's text."""
         return {name: value for name, value in super().of_posteriors().items() if name != "draws"}
 
 
@@ -310,7 +309,7 @@ class PyTerrierSettings(PosteriorSettings):
     random_seed: int = option(1, SEED)
 
     def score_settings(self) -> ScoreSettings:
-        """Settings for `bayespool.score`."""
+        """Return settings for `bayespool.score`."""
         return ScoreSettings(
             measures=(self.measure,),
             estimators=self.estimator,  # type: ignore[arg-type]  # settings make it a tuple

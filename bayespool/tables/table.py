@@ -67,7 +67,7 @@ class Column:
     decimals: int | None = None
 
     def text(self, value: Any) -> str:
-        """Text of a value; a dash for a missing one.
+        """Return the text of a value; a dash for a missing one.
 
         Examples
         --------
@@ -81,7 +81,7 @@ class Column:
 
     @property
     def is_number(self) -> bool:
-        """Whether values are aligned at the right and sorted by size."""
+        """Return whether values are aligned at the right and sorted by size."""
         return KINDS[self.kind].json_type in ("number", "integer")
 
 
@@ -169,7 +169,7 @@ EXTRA_INTERVAL_SCOPES = {"population": "topics like these", "another": "another 
 
 
 def extra_interval_scopes(columns: Container[str]) -> dict[str, str]:
-    """Those of `EXTRA_INTERVAL_SCOPES` that a table has.
+    """Return the scopes of `EXTRA_INTERVAL_SCOPES` that a table has.
 
     Examples
     --------
@@ -316,7 +316,7 @@ class Table:
             self.column(name)
 
     def column(self, name: str) -> Column:
-        """Description of a column; `InputError` if there is none."""
+        """Return the description of a column; `InputError` if there is none."""
         if (column := self.columns.get(name) or COLUMNS.get(name)) is None:
             raise InputError(
                 f"the column {name!r} of the table {self.name!r} has no description",
@@ -325,11 +325,11 @@ class Table:
         return column
 
     def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
-        """Tables that people read, one for each view, with the columns and rows of an arrangement."""
+        """Return tables that people read, one for each view, with the columns and rows of an arrangement."""
         return tuple(text for view in self.views if (text := _read(self, view, arrangement)) is not None)
 
     def whole(self) -> TextTable:
-        """Columns and rows that fit on a page, for a table without views."""
+        """Return columns and rows that fit on a page, for a table without views."""
         names = [str(name) for name in self.frame][:_MAX_COLUMNS]
         n_names = next((i for i, name in enumerate(names) if self.column(name).is_number), len(names))
         if len(self.frame) > _MAX_ROWS:
@@ -347,7 +347,7 @@ class Table:
         return _text(self, view, [[row] for row in records(self.frame)])
 
     def described(self) -> dict[str, Any]:
-        """Caption and columns, as JSON can hold them."""
+        """Return caption and columns, as JSON can hold them."""
         columns = {
             name: {key: value for key, value in vars(self.column(name)).items() if value is not None}
             for name in map(str, self.frame)
@@ -356,7 +356,7 @@ class Table:
 
 
 def table_from_json(name: str, frame: pd.DataFrame, described: Mapping[str, Any]) -> Table:
-    """Table of a frame and what `Table.described` said of it; columns of an unknown kind are text."""
+    """Return table of a frame and what `Table.described` said of it; columns of an unknown kind are text."""
     columns = {
         column: Column(
             str(each["label"]),
@@ -410,7 +410,7 @@ _Group = list[dict[str, Any]]  # rows of the frame that have one name, and are o
 
 
 def _read(table: Table, view: View, arrangement: Arrangement | None) -> TextTable | None:
-    """Text of a view; None where it has no rows."""
+    """Return the text of a view; None where it has no rows."""
     rows = table.frame
     for name, value in view.where.items():
         rows = rows[rows[name] == value]
@@ -458,7 +458,7 @@ def _text(table: Table, view: View, rows: list[_Group], arrangement: Arrangement
 
 
 def _compact(cells: _Cells) -> _Cells:
-    """Column of numbers without the zero before the point."""
+    """Return the column of numbers without the zero before the point."""
     if cells.is_text:
         return cells
     return replace(cells, texts=tuple(re.sub(r"(?<![\d.])0(?=\.\d)", "", text) for text in cells.texts))
@@ -467,7 +467,7 @@ def _compact(cells: _Cells) -> _Cells:
 def _arranged(
     made: list[_Cells], names: list[_Cells], order: list[int], arrangement: Arrangement
 ) -> tuple[list[_Cells], list[int]]:
-    """Columns and rows as asked for; names of columns may have hyphens for underscores."""
+    """Return columns and rows as asked for; names of columns may have hyphens for underscores."""
     cells_by_key = {c.name.replace("_", "-"): c for c in [*names, *made]}
 
     def named(name: str, what: str) -> _Cells:
@@ -490,14 +490,14 @@ def _arranged(
 
 
 def _from_the_highest(order: list[int], key: _Cells) -> list[int]:
-    """Rows by a column of numbers, missing ones last."""
+    """Return rows by a column of numbers, missing ones last."""
     return sorted(order, key=lambda i: float("inf") if (v := key.values[i]) is None else -v)
 
 
 def _cells(
     table: Table, parts: Iterable[Part], groups: Sequence[_Group], *, digits: int = 9
 ) -> Iterator[_Cells]:
-    """Columns of text of the parts of a view, with as many decimals at most."""
+    """Return columns of text of the parts of a view, with as many decimals at most."""
     rows = [group[0] if group else {} for group in groups]
     for part in parts:
         if isinstance(part, Pivot):

@@ -322,8 +322,8 @@ FAULTS = (
     Fault(
         "width shrinks like a variance",
         "scoring/judging_influence.py",
-        "at_first, later = np.sqrt(before), np.sqrt(left)",
-        "at_first, later = before, left",
+        "at_first, later = np.sqrt(before), np.sqrt(remaining)",
+        "at_first, later = before, remaining",
         "scoring/test_judging.py",
         "judging is said to be done long before it is",
     ),
