@@ -502,8 +502,8 @@ def plot_audit(audit: Any, difference: Any = None, *, ax: Axes | None = None) ->
     axes = axes_or_new(ax, width=5.6, height=3.6)
     n = [0, *steps["step"]]
     lower, upper = [difference.urn.least, *steps["lower"]], [difference.urn.most, *steps["upper"]]
-    label = f"guaranteed at {level(difference.interval_ci_prob)}"
-    axes.fill_between(n, lower, upper, color=AS_JUDGED, alpha=0.3, lw=0, label=label)
+    guaranteed = f"guaranteed at {level(difference.interval_ci_prob)}"
+    axes.fill_between(n, lower, upper, color=AS_JUDGED, alpha=0.3, lw=0, label=guaranteed)
     for name in ("posterior_lower", "posterior_upper"):
         label = "posterior's interval" if name == "posterior_lower" else None
         axes.plot(steps["step"], steps[name], ":", color=POSTERIOR, label=label)

@@ -320,7 +320,7 @@ def plot_unjudged(scores: Any, cutoff: int | None = None, *, ax: Axes | None = N
     axes = axes_or_new(ax, width=7.2, height=1.3 + each * len(run_ids))
     shares = rows["unjudged"].to_numpy().reshape(len(run_ids), len(query_ids))
     image = axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto", interpolation="nearest")
-    row_axis(axes, run_ids)
+    row_axis(axes, list(run_ids))
     axes.set_xticks([])
     first, last = (short_name(str(query_id), 10) for query_id in query_ids[[0, -1]])
     axes.set_xlabel(literal(f"{len(query_ids):,} topics, {first} to {last}"), fontsize="small")
