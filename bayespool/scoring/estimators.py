@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayespool.collection.files import check_memory
@@ -110,31 +110,45 @@ def register_model(spec: ModelSpec) -> ModelSpec:
     return spec
 
 
-ESTIMATOR_NAMES: tuple[str, ...]
+class EstimatorNames(Sequence[str]):
+    """Current names of registered estimators, as a sequence that equals a tuple of them."""
+
+    def __init__(self, condition: Callable[[EstimatorEntry], bool]) -> None:
+        self._condition = condition
+
+    def _names(self) -> tuple[str, ...]:
+        points_first = sorted(ESTIMATORS.values(), key=lambda entry: entry.kind == "posterior")
+        return tuple(entry.name for entry in points_first if self._condition(entry))
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._names()[index]
+
+    def __len__(self) -> int:
+        return len(self._names())
+
+    def __eq__(self, other: object) -> bool:
+        return self._names() == tuple(other) if isinstance(other, tuple | EstimatorNames) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(self._names())
+
+
+ESTIMATOR_NAMES = EstimatorNames(lambda entry: True)
 """All names, point corrections first."""
-DEFAULT_ESTIMATORS: tuple[str, ...]
+
+DEFAULT_ESTIMATORS = EstimatorNames(lambda entry: entry.default)
 """Names of the estimators used by default."""
-ALL_ESTIMATORS: tuple[str, ...]
+
+ALL_ESTIMATORS = EstimatorNames(
+    lambda entry: (
+        entry.default
+        or (entry.kind == "point" and not (entry.needs_settings or entry.needs_sample or entry.needs_judge))
+    )
+)
 """Names of ``estimators="all"``: the default ones, and every correction that needs no settings, sampled pool
 or second judge."""
-
-
-def _needs_nothing(entry: EstimatorEntry) -> bool:
-    """Return whether an estimator is a correction that every collection can have."""
-    return entry.kind == "point" and not (entry.needs_settings or entry.needs_sample or entry.needs_judge)
-
-
-def __getattr__(name: str) -> tuple[str, ...]:
-    """Return the names that are registered by now, as `ESTIMATOR_NAMES` and the others."""
-    points_first = sorted(ESTIMATORS.values(), key=lambda entry: entry.kind == "posterior")
-    if name == "ESTIMATOR_NAMES":
-        return tuple(entry.name for entry in points_first)
-    if name == "DEFAULT_ESTIMATORS":
-        return tuple(entry.name for entry in points_first if entry.default)
-    if name == "ALL_ESTIMATORS":
-        return tuple(entry.name for entry in points_first if entry.default or _needs_nothing(entry))
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
 
 PAIRED_ESTIMATORS = tuple(name for pair in PAIRS.items() for name in pair)
 """Names of ``estimators="pairs"``: each published point correction, followed by its posterior."""
@@ -158,8 +172,7 @@ def named_estimators(estimators: str | Estimator | Iterable[str | Estimator]) ->
     entries = (
         (estimators,) if isinstance(estimators, str) or not isinstance(estimators, Iterable) else estimators
     )
-    several = {"pairs": PAIRED_ESTIMATORS}
-    several |= {name: __getattr__(f"{name.upper()}_ESTIMATORS") for name in ("default", "all")}
+    several = {"default": DEFAULT_ESTIMATORS, "all": ALL_ESTIMATORS, "pairs": PAIRED_ESTIMATORS}
     expanded: list[str | Estimator] = []
     for estimator in entries:
         if isinstance(estimator, str):

@@ -12,7 +12,6 @@ from known_scores import MEASURES, example_scores
 from toys import toy_collection
 from wide import wide
 
-from bayespool import scoring
 from bayespool.comparisons import compare, reversals
 from bayespool.corrections import Background, CondensedList, Interpolated, SystemsAdjustment, TopicsAdjustment
 from bayespool.corrections.base import Corrected, PointCorrection
@@ -118,8 +117,8 @@ def test_every_entry_says_what_it_is() -> None:
 
 def test_a_new_correction_is_scored_compared_and_left_out_by_name() -> None:
     half = define_half()
-    assert scoring.ALL_ESTIMATORS[-2] == "half"
-    assert "half" not in scoring.DEFAULT_ESTIMATORS
+    assert ALL_ESTIMATORS[-2] == "half"
+    assert "half" not in DEFAULT_ESTIMATORS
     collection = load_example()
     scores = score(collection, ["new-a", "new-b"], "P@10", estimators=["half", "as-judged"])
     frame = wide(scores)
