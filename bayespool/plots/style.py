@@ -12,7 +12,7 @@ import numpy as np
 from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError
 from bayespool.measures import parse_measure
-from bayespool.names import PAIRS
+from bayespool.names import HIERARCHICAL_FORMS
 from bayespool.tables.formatting import literal
 
 if TYPE_CHECKING:
@@ -147,7 +147,10 @@ _CORRECTIONS = {
 LOOKS: Mapping[str, Look] = {
     "as-judged": Look(AS_JUDGED, "o", is_hollow=True),
     **_CORRECTIONS,
-    **{posterior: replace(_CORRECTIONS[name], is_hollow=True) for name, posterior in PAIRS.items()},
+    **{
+        posterior: replace(_CORRECTIONS[name], is_hollow=True)
+        for name, posterior in HIERARCHICAL_FORMS.items()
+    },
     "posterior-combined": Look(POSTERIOR, "o"),
     "posterior-rankings": Look(POSTERIOR, "s"),
     "posterior-evidence": Look(POSTERIOR, "^"),

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import contextvars
 import json
 import os
-import platform
-import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, cast, get_args
@@ -20,7 +15,8 @@ import numpy as np
 
 from bayespool import __version__, plots
 from bayespool.errors import InputError, OutputError
-from bayespool.report.result import Figure, Result
+from bayespool.report.provenance import with_provenance
+from bayespool.report.result import Figure, FigureFormat, Result
 from bayespool.tables import csv_text, json_text, read_frame
 from bayespool.tables.citations import CITATIONS, Citation, cite
 from bayespool.tables.files import (
@@ -41,60 +37,6 @@ from bayespool.tables.table import Table, table_from_json
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from bayespool.report.result import FigureFormat
-
-MADE_BY = "made_by"
-"""Key of the provenance in metadata."""
-
-_PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "numba", "pymc", "nutpie")
-_command: contextvars.ContextVar[str | None] = contextvars.ContextVar("command", default=None)
-
-
-@contextlib.contextmanager
-def command_line(arguments: Sequence[str]) -> Iterator[None]:
-    """Record the command in the metadata of results written inside this context.
-
-    Examples
-    --------
-    >>> with command_line(["score", "my run.txt", "-m", "P@10"]):
-    ...     made_by()["command"]
-    "bayespool score 'my run.txt' -m P@10"
-    """
-    before = _command.set(shlex.join(["bayespool", *arguments]))
-    try:
-        yield
-    finally:
-        _command.reset(before)
-
-
-def made_by() -> dict[str, Any]:
-    """Return the current command, if there is one, and the versions of packages."""
-    command = _command.get()
-    return ({} if command is None else {"command": command}) | {"versions": versions()}
-
-
-def with_provenance(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Add provenance to metadata within a command.
-
-    Elsewhere they stay as they are, so that files of scripts do not depend on the machine.
-
-    Examples
-    --------
-    >>> with_provenance({"fingerprint": "ab"})
-    {'fingerprint': 'ab'}
-    """
-    return dict(metadata) if _command.get() is None else {**metadata, MADE_BY: made_by()}
-
-
-def versions() -> dict[str, str]:
-    """Return versions of bayespool, of Python and of the packages that compute."""
-    installed = {"bayespool": __version__, "python": platform.python_version()}
-    for name in _PACKAGES:
-        with contextlib.suppress(PackageNotFoundError):
-            installed[name] = version(name)
-    return installed
-
 
 TABLE_FORMATS = (".csv", ".json", ".parquet")
 PAPER_FORMATS = (".tex", ".md", ".html")
@@ -333,7 +275,7 @@ class StoredResult(Result):
 
 
 _CLASSES = {
-    "compare": "bayespool.comparisons.comparison:StoredComparison",
+    "compare": "bayespool.comparisons.comparing:StoredComparison",
     "reversals": "bayespool.comparisons.outcomes:StoredReversals",
     "score": "bayespool.scoring.scores:StoredScores",
 }

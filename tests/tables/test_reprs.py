@@ -123,7 +123,7 @@ def test_every_result_is_looked_at() -> None:
     for module in pkgutil.walk_packages(bayespool.__path__, "bayespool."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    bases = {"Shown", "Result", "ReadableScores", "ExperimentResult", "ListForAssessors"}
+    bases = {"ReprHTMLMixin", "Result", "ReadableScores", "ExperimentResult", "ListForAssessors"}
     bases |= {"WithReportedRuns", "_PoolsResult"}
     assert classes_below(ReprHTMLMixin) | classes_below(Result) == set(MADE) | bases
 
