@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayespool.collection import Reading
-from bayespool.collection.sources import runs_of
+from bayespool.collection.sources import gather_runs
 from bayespool.errors import InputError
 from bayespool.options import MAX_FILE_SIZE, options_of, refuse_unknown, takes
 from bayespool.pooling import read_collection
@@ -85,7 +85,7 @@ def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Any) -> Any:
             ranks=reading.get("order") == "rank",
             max_file_size=reading.get("max_file_size", MAX_FILE_SIZE),
         )
-        (reading["pool"],) = runs_of(reading["pool"], names=("pool",), reading=way)
+        (reading["pool"],) = gather_runs(reading["pool"], names=("pool",), reading=way)
 
     scoring = settings.of_score()
 

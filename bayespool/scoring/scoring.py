@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from bayespool import __version__
-from bayespool.collection import Collection, with_confusion
+from bayespool.collection import Collection, set_confusion
 from bayespool.collection.contents import SPARSE_NOTE, warn_of_no_pool
-from bayespool.collection.own import check_own_judgments, own_on_topics
+from bayespool.collection.own import adopt_judgments, check_own_judgments
 from bayespool.collection.rankings import tie_notes
 from bayespool.corrections import TopicsAdjustment
 from bayespool.errors import InputError, InputWarning, PooledRunWarning, warn_caller
@@ -223,7 +223,7 @@ def score(
     if any(isinstance(e, PosteriorEstimator) for e in chosen):
         warn_of_no_pool(whole, rel=min(measure.rel for measure in parsed))
     if common := [q for e in chosen if isinstance(e, TopicsAdjustment) for q in e.common_query_ids]:
-        collection = own_on_topics(collection, targets, common)
+        collection = adopt_judgments(collection, targets, common)
     if settings.scope == "population":
         refuse_one_topic(len(collection.query_ids))
     results = []
@@ -247,7 +247,7 @@ def score(
             "estimand": estimand,
             "ideals": {str(m): m.ideal for m in parsed if isinstance(m, Normalized)},
             "unpooled": unpooled,
-            "passed_over": list(collection.passed_over),
+            "passed_over": list(collection.ignored_judgments),
             "estimators": [describe_estimator(e) for e in chosen],
             "weights": {
                 f"{e.method} {e.measure}": dict(e.weights) for group in results for e in group if e.weights
@@ -273,7 +273,7 @@ def _with_assessors(collection: Collection, settings: ScoringSettings) -> Collec
     if not settings.of_another_assessor:
         return collection if collection.second is None else dataclasses.replace(collection, second=None)
     if settings.confusion is not None:
-        collection = with_confusion(collection, parse_confusion(settings.confusion))
+        collection = set_confusion(collection, parse_confusion(settings.confusion))
     if collection.second is None:
         raise InputError(
             "nothing says what another assessor would judge",

@@ -100,8 +100,8 @@ def test_it_does_not_matter_whether_runs_leave_the_pool_before_or_after(answers)
     added = example.add_judgments(answers)
     assert added.is_own.sum() < n
     after = added.unpool(organization="lake").unpool(organization="north")
-    assert after.is_own.sum() == (after.added_for >= 0).sum() == n
-    for name in ("relevance", "added_for", "pooled", "is_own"):
+    assert after.is_own.sum() == (after.attributed_run >= 0).sum() == n
+    for name in ("relevance", "attributed_run", "pooled", "is_own"):
         np.testing.assert_array_equal(getattr(after, name), getattr(before, name))
     assert after.fingerprint == before.fingerprint
     shallow = example.truncate_pool(5).add_judgments(answers)
@@ -117,7 +117,7 @@ def test_answers_that_differ_from_the_qrels_count_once_these_are_gone(answers):
         table.setdefault(q, {})[d] = int(r == 0)
     with pytest.raises(InputError, match="runs that are to leave the pool leave it first"):
         load_example().add_judgments(qrels_from_frame(table))
-    remembered = load_example().remember_judgments(qrels_from_frame(table))
+    remembered = load_example().attach_judgments(qrels_from_frame(table))
     with pytest.raises(InputError, match="in the qrels and another one here"):
         score(remembered, "new-b", estimators="as-judged")
     smaller = load_example().unpool(["lake-1", "lake-2", "lake-3", "lake-4", "north-1", "north-2"])
