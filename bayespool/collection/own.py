@@ -217,9 +217,7 @@ def _some_documents(doc_id: pa.Array, query_id: pa.Array, index: AnyArray) -> st
 def _warn_of_ignored(own: OwnJudgments, reasons: tuple[str, ...]) -> None:
     """Warn of judgments that are never active, if there are any."""
     if reasons:
-        warn_caller(
-            f"{own.path or 'judgments of your own'}: ignored are {' and '.join(reasons)}", InputWarning
-        )
+        warn_caller(f"{own.path or 'judgments of your own'}: ignored {' and '.join(reasons)}", InputWarning)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -115,7 +115,7 @@ def test_answers_that_differ_from_the_qrels_count_once_these_are_gone(answers):
         answers.query_id.to_pylist(), answers.doc_id.to_pylist(), answers.relevance.tolist(), strict=True
     ):
         table.setdefault(q, {})[d] = int(r == 0)
-    with pytest.raises(InputError, match="runs that are to leave the pool leave it first"):
+    with pytest.raises(InputError, match="only for unjudged documents; unpool runs"):
         load_example().add_judgments(qrels_from_frame(table))
     remembered = load_example().attach_judgments(qrels_from_frame(table))
     with pytest.raises(InputError, match="in the qrels and another one here"):
@@ -163,7 +163,7 @@ def test_those_that_the_qrels_judge_already_are_counted_and_named():
     added = example.add_judgments(qrels_from_frame(table))
     named = ", ".join(f"document {example.doc_id(p)} of topic 701" for p in first[:5])
     said = f"7 of documents that the qrels judge already ({named}, and 2 more)"
-    with pytest.warns(InputWarning, match=re.escape(f"judgments of your own: passed over are {said}")):
+    with pytest.warns(InputWarning, match=re.escape(f"judgments of your own: ignored {said}")):
         scores = score(added, "new-b", "P@10", estimators="as-judged")
     assert f"judgments of your own passed over: {said}" in wide(scores)["note"][0]
     assert scores.metadata["passed_over"] == [said]
