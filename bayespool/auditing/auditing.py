@@ -35,7 +35,7 @@ from bayespool.tables.citations import Citation, cite
 from bayespool.tables.files import digest
 from bayespool.tables.formatting import counted, interval, level, number, p_value
 from bayespool.tables.markup import one_line
-from bayespool.tables.table import Ends, Table, View
+from bayespool.tables.table import IntervalColumn, Table, View
 
 _DEFAULT_BUDGET = 50  # documents of the first round
 _N_SHOWN = 20  # steps
@@ -389,8 +389,8 @@ class Audit(ListForAssessors):
                 "probability",
                 "relevance",
                 "estimate",
-                Ends(label="guaranteed\n{level}", signed=signed),
-                Ends("posterior_lower", "posterior_upper", "posterior\n{level}", signed=signed),
+                IntervalColumn(label="guaranteed\n{level}", signed=signed),
+                IntervalColumn("posterior_lower", "posterior_upper", "posterior\n{level}", signed=signed),
                 "evidence",
             ),
             where={"is_judged": True},
@@ -432,7 +432,7 @@ class Audit(ListForAssessors):
             names=("other",),
             columns=(
                 "difference",
-                Ends(label="guaranteed\n{level}", signed=True),
+                IntervalColumn(label="guaranteed\n{level}", signed=True),
                 "posterior",
                 "p_better",
                 "p_worse",
@@ -450,7 +450,7 @@ class Audit(ListForAssessors):
         doc_ids = pa.array([self.urn.doc_ids[i] for i in documents], pa.string())
         return Qrels(topics, doc_ids, self.relevance[documents].astype(np.int16))
 
-    def in_format(self, suffix: str) -> bytes:
+    def to_format(self, suffix: str) -> bytes:
         """List in qrels format, with probabilities in the second column, compressed for ``.gz``."""
         second = [f"{p:.6g}" for p in self.differences[0].walked.probability]
         return qrels_content(self.qrels(), f"list{suffix}", second=second)
@@ -555,7 +555,7 @@ class Audit(ListForAssessors):
     def draw(self) -> Any:
         """Draw the figure."""
         from bayespool.plots import plot_audit
-        from bayespool.plots.checks import draw_audits
+        from bayespool.plots.experiments import draw_audits
 
         return draw_audits(self) if self._has_leader else plot_audit(self).figure
 

@@ -11,8 +11,8 @@ import numpy as np
 from bayespool.arrays import FloatArray, IndexArray
 from bayespool.auditing.sequences import Walk, capital, confidence_sequence, uniforms, walk
 from bayespool.auditing.urns import Urn
-from bayespool.tables.columns import Column
 from bayespool.tables.formatting import interval
+from bayespool.tables.table import Column
 
 if TYPE_CHECKING:
     import pandas as pd

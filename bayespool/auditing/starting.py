@@ -17,8 +17,8 @@ from bayespool.collection.contents import warn_of_no_pool
 from bayespool.errors import InputError
 from bayespool.measures.normalized import with_ideal
 from bayespool.options import describe_estimator, takes
-from bayespool.report.reading import StoredResult, read_result
-from bayespool.scoring.scoring import expect_collection, find_suited_targets, pool_metadata
+from bayespool.report.saving import StoredResult, read_result
+from bayespool.scoring.scoring import expect_collection, pool_metadata, resolve_targets
 from bayespool.tables.files import PathLike
 
 if TYPE_CHECKING:
@@ -76,9 +76,7 @@ def audit(
     warn_of_no_pool(collection, rel=settings.measures.rel)
     (measure,) = with_ideal([settings.measures], settings.ideal or "own")
     whole = collection
-    collection, targets, unpooled = find_suited_targets(
-        whole, run_ids, settings, (measure,), settings.estimand
-    )
+    collection, targets, unpooled = resolve_targets(whole, run_ids, settings, (measure,), settings.estimand)
     if len(targets) > 1 and not settings.ideal:
         (measure,) = with_ideal([measure], "shared")
     say = report or (lambda line: None)

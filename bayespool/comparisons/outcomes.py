@@ -19,13 +19,12 @@ from bayespool.corrections import Constants
 from bayespool.errors import InputError
 from bayespool.measures import Measure
 from bayespool.measures.errors import root_mean_squared_error
-from bayespool.report.reading import StoredResult
 from bayespool.report.result import Figure, Result
+from bayespool.report.saving import StoredResult
 from bayespool.tables import Citation
-from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted, number, percent, some_of
 from bayespool.tables.markup import one_line
-from bayespool.tables.table import Spread, Table, View
+from bayespool.tables.table import Column, Pivot, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,7 +142,7 @@ def _trend_views(result: Reversals) -> tuple[View, ...]:
         View(
             title=f"{_pairs_text(result, measure, group)}: scores as judgments grow",
             names=("method",),
-            columns=(Spread(("value", "rmse", "topic_rmse"), "judgments", label="mean,\n{} judged"),),
+            columns=(Pivot(("value", "rmse", "topic_rmse"), "judgments", label="mean,\n{} judged"),),
             where={"measure": measure, "group": group},
         )
         for measure, group in product(map(str, result.measures), result.groups)

@@ -21,10 +21,9 @@ from bayespool.posterior.unknowns import find_unknowns
 from bayespool.report.result import Result
 from bayespool.scoring import score
 from bayespool.scoring.scoring import find_targets
-from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted, level, number
 from bayespool.tables.markup import one_line
-from bayespool.tables.table import Table, View
+from bayespool.tables.table import Column, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,10 +13,9 @@ from bayespool.comparisons.settings import AS_JUDGED
 from bayespool.report.result import cited_by
 from bayespool.scoring.readable import pool_condition
 from bayespool.tables import Citation, cite
-from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted, level
 from bayespool.tables.markup import Arrangement
-from bayespool.tables.table import Ends, Marked, Spread, Table, View
+from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View, WithSuperscripts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -301,7 +300,14 @@ def _views_by_test(comparison: ComparisonFrames, view: View) -> Iterator[View]:
 _DIFFERENCES_VIEW = View(
     title="{measure}, {scope}",
     names=("run_a", "run_b", "method"),
-    columns=("difference", Ends(signed=True), "prob_greater", "prob_equal", "prob_less", "prob_equivalent"),
+    columns=(
+        "difference",
+        IntervalColumn(signed=True),
+        "prob_greater",
+        "prob_equal",
+        "prob_less",
+        "prob_equivalent",
+    ),
     spare=("prob_equivalent", "prob_equal", "prob_less"),
     medium="terminal",
 )
@@ -309,7 +315,7 @@ _RANKS_SHOWN = tuple(range(1, _MAX_RANKS_SHOWN + 1))
 _RANKS_VIEW = View(
     title="{measure}, ranks, {scope}",
     names=("run_id", "method"),
-    columns=("value", "expected_rank", Spread(("prob_rank",), "rank", label="rank {}", values=_RANKS_SHOWN)),
+    columns=("value", "expected_rank", Pivot(("prob_rank",), "rank", label="rank {}", values=_RANKS_SHOWN)),
     sort="expected_rank",
     spare=tuple(map(str, _RANKS_SHOWN[:0:-1])),
     medium="terminal",
@@ -317,10 +323,17 @@ _RANKS_VIEW = View(
 _SYSTEMS_VIEW = View(
     title="{measure}, systems, {scope}",
     names=("system", "method"),
-    columns=("n_runs", "value", Ends(), "topics_variance", "replicates_variance", "unjudged_variance"),
+    columns=(
+        "n_runs",
+        "value",
+        IntervalColumn(),
+        "topics_variance",
+        "replicates_variance",
+        "unjudged_variance",
+    ),
     note="A system scores the mean of its runs; for a population its runs are a sample, too.",
 )
-_COLUMNS_BY_ANOTHER = ("n_runs", "value", Ends(), "unjudged_variance", "assessor_variance")
+_COLUMNS_BY_ANOTHER = ("n_runs", "value", IntervalColumn(), "unjudged_variance", "assessor_variance")
 _VARIANCE_VIEW = View(
     title="{measure}: variance components of a score{by}",
     names=("component", "method"),
@@ -381,7 +394,13 @@ def _leaderboard_views(comparison: ComparisonFrames) -> Iterator[View]:
     n, prob = len(comparison.scores.query_ids), level(comparison.ci_prob)
     for measure, method, scope in comparison.draws:
         like_these = scope == "population"
-        columns = ("value", Ends(), Ends("rank_lower", "rank_upper", "ranks"), "tier", "prob_best")
+        columns = (
+            "value",
+            IntervalColumn(),
+            IntervalColumn("rank_lower", "rank_upper", "ranks"),
+            "tier",
+            "prob_best",
+        )
         yield View(
             title=f"{measure}, leaderboard, {_SCOPES[scope].format(n=n)} ({method})",
             names=("run_id",),
@@ -396,7 +415,7 @@ def _reliability_views(comparison: ComparisonFrames) -> tuple[View, ...]:
         View(
             title=f"{measure}, a population of topics: reliability of the comparison",
             names=("method",),
-            columns=(Spread(("value", Ends()), "coefficient", _COEFFICIENTS),),
+            columns=(Pivot(("value", IntervalColumn()), "coefficient", _COEFFICIENTS),),
             where={"measure": str(measure)},
             medium="terminal",
         )
@@ -415,7 +434,10 @@ def _pair_views(
         n_shown = int((rows["method"] == method).sum())
         columns_by_width = _COLUMN_OF_PAIRS if arrangement.width == "column" else PAIR_COLUMNS
         names = tuple(arrangement.columns or (PAIR_COLUMNS[:2] if method == AS_JUDGED else columns_by_width))
-        parts: dict[str, str | Ends] = {"as-judged": "as_judged", "interval": Ends(signed=True)}
+        parts: dict[str, str | IntervalColumn] = {
+            "as-judged": "as_judged",
+            "interval": IntervalColumn(signed=True),
+        }
         views.append(
             View(
                 title=_caption(comparison, measure, n_shown, names, method),
@@ -443,12 +465,12 @@ def _run_views(comparison: ComparisonFrames, runs: pd.DataFrame) -> tuple[View, 
         title += (
             f" Estimate ({runs['method'].iloc[0]}) and interval are over what the unjudged documents may be."
         )
-    columns = (Marked("as_judged", "better_than"), "value", Ends())
+    columns = (WithSuperscripts("as_judged", "better_than"), "value", IntervalColumn())
     return (
         View(
             title=title,
             names=("label", "run_id"),
-            columns=(Spread(columns, "measure", grouped=True),),
+            columns=(Pivot(columns, "measure", grouped=True),),
             where={"test": test},
             medium="paper",
         ),

@@ -169,7 +169,7 @@ FAULTS = (
     ),
     Fault(
         "file that is not as it was written",
-        "report/reading.py",
+        "report/saving.py",
         "table = read_frame(content) if digest(content) == written else None",
         "table = read_frame(content)",
         "scoring/test_scores.py",
