@@ -52,81 +52,19 @@ error            error                                 damaged, binary or missin
 ===============  ====================================  =======================================================
 """
 
-from bayespool.arrays import IntArray
-from bayespool.collection.build import (
-    build_collection,
-    collection_of,
-    encoding_of,
-    unjudged_collection,
-)
-from bayespool.collection.contents import Collection
-from bayespool.collection.frames import labels_from_frame, qrels_from_frame, run_from_frame
-from bayespool.collection.judges import Judge, add_judges, judged_where_labeled
-from bayespool.collection.own import SecondAssessors, add_second_assessors, with_confusion
-from bayespool.collection.pools import Pool
-from bayespool.collection.rankings import rows
-from bayespool.collection.readers import (
-    Reading,
-    read_labels,
-    read_organizations,
-    read_qrels,
-    read_run,
-    read_run_types,
-    read_runs,
-)
-from bayespool.collection.records import (
-    LISTED,
-    NEVER_JUDGED,
-    UNJUDGED,
-    Labels,
-    Negative,
-    Order,
-    Qrels,
-    Run,
-    Skipped,
-)
-from bayespool.collection.sources import Judgments, Organizations, Runs, qrels_of
-from bayespool.collection.writers import write_organizations, write_qrels, write_run
+import lazy_loader
 
-__all__ = [
-    "LISTED",
-    "NEVER_JUDGED",
-    "UNJUDGED",
-    "Collection",
-    "IntArray",
-    "Judge",
-    "Judgments",
-    "Labels",
-    "Negative",
-    "Order",
-    "Organizations",
-    "Pool",
-    "Qrels",
-    "Reading",
-    "Run",
-    "Runs",
-    "SecondAssessors",
-    "Skipped",
-    "add_judges",
-    "add_second_assessors",
-    "build_collection",
-    "collection_of",
-    "encoding_of",
-    "judged_where_labeled",
-    "labels_from_frame",
-    "qrels_from_frame",
-    "qrels_of",
-    "read_labels",
-    "read_organizations",
-    "read_qrels",
-    "read_run",
-    "read_run_types",
-    "read_runs",
-    "rows",
-    "run_from_frame",
-    "unjudged_collection",
-    "with_confusion",
-    "write_organizations",
-    "write_qrels",
-    "write_run",
-]
+from bayespool.errors import renamed_names
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__ = renamed_names(
+    __name__,
+    {
+        "collection_of": "finish_collection",
+        "encoding_of": "make_encoding",
+        "judged_where_labeled": "judge_where_labeled",
+        "qrels_of": "gather_qrels",
+        "with_confusion": "set_confusion",
+    },
+    __getattr__,
+)

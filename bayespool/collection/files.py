@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import contextlib
 import glob
+import gzip
 import io
 import lzma
 import os
@@ -15,6 +16,7 @@ import tomllib
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,36 +40,36 @@ STDIN = Path("-")
 """Standard input, which can be read once."""
 _XZ_MEMORY_BYTES = 1 << 28  # the strongest presets take a quarter of it; a file may request 4 GiB
 _XZ_HEADER_BYTES = 12
-_ZSTD_SLICE_BYTES = 1 << 10  # of the file at a time: 4 bytes may expand to a block of 128 KiB
 
 DAMAGE = (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError)
 """Errors that `pieces` raises for truncated or damaged files."""
 
 
-def compression_of(data: bytes) -> str | None:
-    """Kind of compression by a file's first bytes, or None."""
+def detect_compression(data: bytes) -> str | None:
+    """Return the kind of compression by a file's first bytes, or None."""
     return next((kind for start, kind in _MAGIC_BYTES.items() if data.startswith(start)), None)
 
 
 def pieces(data: bytes, kind: str) -> Iterator[bytes]:
-    """Text of one or several concatenated compressed files, in pieces of some ten MiB; raises `DAMAGE`."""
-    kinds = {"gzip": _gzip, "xz": _xz, "zstd": _zstd, "bzip2": _bzip2, "lz4": _lz4, "zip": _zip}
-    return kinds[kind](data)
-
-
-def _gzip(data: bytes) -> Iterator[bytes]:
-    while data:
-        member = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
-        while not member.eof:
-            piece = member.decompress(data, _PIECE_BYTES)
-            data = member.unconsumed_tail
-            if not piece and not data and not member.eof:
-                raise EOFError("the end is missing")
-            yield piece
-        data = member.unused_data.lstrip(b"\0")  # gzip itself ignores padding with zeros
+    """Return the text of one or several concatenated compressed files, in pieces of some ten MiB; raises
+    `DAMAGE`.
+    """
+    if kind == "xz":
+        return _xz(data)
+    if kind == "zip":
+        return _zip(data)
+    file: Any = io.BytesIO(data)
+    if kind == "gzip":
+        file = gzip.GzipFile(fileobj=file)
+    elif kind == "bzip2":
+        file = bz2.BZ2File(file)
+    else:
+        file = pa.CompressedInputStream(pa.BufferReader(data), kind)
+    return iter(partial(file.read, _PIECE_BYTES), b"")
 
 
 def _xz(data: bytes) -> Iterator[bytes]:
+    """Return the text of xz streams; `lzma.LZMAFile` would let a file request any amount of memory."""
     is_first = True
     while data and (is_first or len(data) > _XZ_HEADER_BYTES):
         stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY_BYTES)
@@ -84,50 +86,6 @@ def _xz(data: bytes) -> Iterator[bytes]:
                 raise EOFError("the end is missing")
             yield piece
         data, is_first = stream.unused_data, False
-
-
-def _zstd(data: bytes) -> Iterator[bytes]:
-    import zstandard
-
-    decompressor, place = zstandard.ZstdDecompressor(), 0
-    while place < len(data):
-        frame = decompressor.decompressobj()
-        while not frame.eof:
-            if place >= len(data):
-                raise EOFError("the end is missing")
-            try:
-                piece = frame.decompress(data[place : place + _ZSTD_SLICE_BYTES])
-            except zstandard.ZstdError as error:
-                raise OSError(str(error)) from None
-            place = min(place + _ZSTD_SLICE_BYTES, len(data)) - len(frame.unused_data)
-            yield piece
-
-
-def _bzip2(data: bytes) -> Iterator[bytes]:
-    is_first = True
-    while data:
-        stream = bz2.BZ2Decompressor()
-        try:
-            piece = stream.decompress(data, _PIECE_BYTES)
-        except OSError:
-            if is_first:
-                raise
-            return  # as for xz
-        yield piece
-        while not stream.eof:
-            piece = stream.decompress(b"", _PIECE_BYTES)
-            if not piece and stream.needs_input and not stream.eof:
-                raise EOFError("the end is missing")
-            yield piece
-        data, is_first = stream.unused_data, False
-
-
-def _lz4(data: bytes) -> Iterator[bytes]:
-    import pyarrow as pa
-
-    with pa.CompressedInputStream(pa.BufferReader(data), "lz4") as stream:
-        while piece := stream.read(_PIECE_BYTES):
-            yield piece
 
 
 def _zip(data: bytes) -> Iterator[bytes]:
@@ -150,17 +108,13 @@ Source = PathLike | Iterable[PathLike]
 
 _BOM = b"\xef\xbb\xbf"
 _MIB = 1 << 20
-_KINDS = (
-    (stat.S_ISDIR, "a folder", "name a file inside it"),
-    (stat.S_ISFIFO, "a pipe", "write what comes out of it into a file first"),
-    (stat.S_ISSOCK, "a socket", "write what comes out of it into a file first"),
-    (stat.S_ISCHR, "a device", "write what comes out of it into a file first"),
-    (stat.S_ISBLK, "a device", "write what comes out of it into a file first"),
-)
+_KINDS = {stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device"}
 
 
 def find_files(source: Source) -> tuple[Path, ...]:
-    """Visible files of a path, glob pattern or folder, or of several, each once, by name; at least one."""
+    """Return visible files of a path, glob pattern or folder, or of several, each once, by name; at least
+    one.
+    """
     parts = [source] if isinstance(source, str | os.PathLike) else list(source)
     if not parts:
         raise InputError("no file is named", hint="give a file, a folder or a pattern")
@@ -192,19 +146,17 @@ def _files_at(path: Path) -> list[Path]:
         if files:
             return files
         raise InputError("no file matches this pattern", path=path, hint=_HIDDEN_HINT)
-    hint = "check the path" + (
-        "; --unpool scores a run of the pool by its name" if path.name == str(path) else ""
-    )
-    raise InputError("no such file or folder", path=path, hint=hint)
+    of_pool = "; --unpool scores a run of the pool by its name" if path.name == str(path) else ""
+    raise InputError("no such file or folder", path=path, hint=f"check the path{of_pool}")
 
 
 def read_bytes(path: Path, *, max_size: int = MAX_FILE_SIZE, tables: bool = False) -> bytes:
-    """Bytes of a file of at most ``max_size`` MiB, decompressed, without byte order mark; never blank.
+    """Return bytes of a file of at most ``max_size`` MiB, decompressed, without byte order mark; never blank.
 
     They are a text, or with ``tables`` perhaps a Parquet file.
     """
-    data = _stdin(max_size) if path == STDIN else _bytes_at(path, max_size)
-    if kind := compression_of(data):
+    data = _stdin_bytes(max_size) if path == STDIN else _bytes_at(path, max_size)
+    if kind := detect_compression(data):
         data = _decompressed(data, kind, path, max_size)
     if data[_TAR] == b"ustar":
         hint = "unpack it (tar -xf), and name a file or the folder"
@@ -220,8 +172,8 @@ def read_bytes(path: Path, *, max_size: int = MAX_FILE_SIZE, tables: bool = Fals
     return data
 
 
-def _stdin(max_size: int) -> bytes:
-    """What comes from standard input, which is there once."""
+def _stdin_bytes(max_size: int) -> bytes:
+    """Read standard input, which can be read once."""
     data = sys.stdin.buffer.read(max_size * _MIB + 1)
     if len(data) > max_size * _MIB:
         raise _too_large(STDIN, max_size)
@@ -234,9 +186,11 @@ def _stdin(max_size: int) -> bytes:
 def _bytes_at(path: Path, max_size: int) -> bytes:
     try:
         status = path.stat()
-        for is_kind, name, hint in _KINDS:
-            if is_kind(status.st_mode):
-                raise InputError(f"is {name} where a file is expected", path=path, hint=hint)
+        if stat.S_ISDIR(status.st_mode):
+            raise InputError("is a folder where a file is expected", path=path, hint="name a file inside it")
+        if kind := _KINDS.get(stat.S_IFMT(status.st_mode)):
+            hint = "write what comes out of it into a file first"
+            raise InputError(f"is a {kind} where a file is expected", path=path, hint=hint)
         if status.st_size > max_size * _MIB:
             raise _too_large(path, max_size)
         return path.read_bytes()
@@ -250,12 +204,14 @@ def _bytes_at(path: Path, max_size: int) -> bytes:
 
 
 def read_text(path: Path, *, max_size: int = MAX_FILE_SIZE) -> bytes:
-    r"""Text of a file as UTF-8 with ``\n`` line ends; `read_bytes`, then `as_text`."""
-    return as_text(read_bytes(path, max_size=max_size))
+    r"""Return the text of a file as UTF-8 with ``\n`` line ends; `read_bytes`, then `to_utf8`."""
+    return to_utf8(read_bytes(path, max_size=max_size))
 
 
 def read_toml(path: Path) -> tuple[dict[str, Any], Callable[[str], int | None]]:
-    """Content of a TOML file, and the line of a key or its table at the top, where it is written plainly."""
+    """Return the content of a TOML file, and the line of a key or its table at the top, where it is written
+    plainly.
+    """
     text = read_text(path).decode()
     try:
         content = tomllib.loads(text)
@@ -273,7 +229,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], Callable[[str], int | None]]:
 
 
 @contextlib.contextmanager
-def enough_memory(path: Path) -> Iterator[None]:
+def name_memory_error(path: Path) -> Iterator[None]:
     """Name the file in the error if memory does not suffice to read it."""
     try:
         yield
@@ -282,8 +238,8 @@ def enough_memory(path: Path) -> Iterator[None]:
         raise InputError("there is not enough memory to read it", path=path, hint=hint) from None
 
 
-def as_text(data: bytes) -> bytes:
-    r"""Bytes as UTF-8 with ``\n`` line ends, from UTF-8 or else Latin-1; the same object if unchanged."""
+def to_utf8(data: bytes) -> bytes:
+    r"""Return bytes as UTF-8 with ``\n`` line ends, from UTF-8 or else Latin-1; the same if unchanged."""
     if not data.isascii():
         try:
             data.decode("utf-8")
@@ -326,8 +282,8 @@ _PEAK_PER_RESULT = 4  # intermediate copies took four times the bytes of a resul
 
 
 def free_memory() -> int:
-    """Bytes that system, container and process limits leave to this process, swap included."""
-    return min(n for n in (_of_system(), _of_container(), _of_process()) if n is not None)
+    """Return bytes that system, container and process limits leave to this process, swap included."""
+    return min(n for n in (_system_memory(), _container_memory(), _process_memory()) if n is not None)
 
 
 def check_memory(n_bytes: int, subject: str, hint: str) -> None:
@@ -345,16 +301,16 @@ def _mib(n_bytes: int) -> str:
     return f"{-(-n_bytes // 2**20):,} MiB"
 
 
-def _of_system() -> int:
+def _system_memory() -> int:
     return int(psutil.virtual_memory().available) + int(psutil.swap_memory().free)
 
 
-def _of_container() -> int | None:
+def _container_memory() -> int | None:
     limit, used = (read_back(f"/sys/fs/cgroup/memory.{name}") or "" for name in ("max", "current"))
     return max(0, int(limit) - int(used)) if limit.strip().isdigit() and used.strip().isdigit() else None
 
 
-def _of_process() -> int | None:
+def _process_memory() -> int | None:
     if not hasattr(psutil, "RLIMIT_AS"):  # of Linux and FreeBSD
         return None
     process = psutil.Process()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -16,19 +16,19 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.csv
 
+from bayespool.arrays import FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection.files import MEMORY
 from bayespool.collection.records import Skipped
 from bayespool.errors import InputError
 
-_BLOCK_LINES = 1 << 13  # that stay in the processor's cache
-_N_BYTES = 16  # at the end of an id, in its fingerprint
-_LOW = np.array([2 ** (8 * min(n, 8)) - 1 for n in range(_N_BYTES + 1)], dtype="<u8")
-_HIGH = np.array([2 ** (8 * max(n - 8, 0)) - 1 for n in range(_N_BYTES + 1)], dtype="<u8")
+_LAST_BYTES = np.array([2**64 - 2 ** (64 - 8 * min(n, 8)) for n in range(17)], dtype="<u8")  # of a number
 _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 
 
-def repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> npt.NDArray[np.intp]:
-    """Positions of entries whose (topic, document) occurred before, ascending; both arrays without nulls."""
+def repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> OrderArray:
+    """Return positions of entries whose (topic, document) occurred before, ascending; both arrays without
+    nulls.
+    """
     in_order = np.sort(_fingerprints(query_id, doc_id))
     if not (in_order[1:] == in_order[:-1]).any():
         return np.empty(0, dtype=np.intp)
@@ -37,40 +37,25 @@ def repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> npt.NDArray
     return np.sort(order[1:][np.diff(codes[order]) == 0])
 
 
-def has_repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> bool:
-    """Whether a (topic, document) occurs twice."""
-    return repeats(query_id, doc_id).size > 0
-
-
-def pair_codes(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> npt.NDArray[np.int64]:
-    """Integer codes of (topic, document), shape (line,), equal for equal pairs."""
+def pair_codes(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> IndexArray:
+    """Return the integer codes of (topic, document), shape (line,), equal for equal pairs."""
     documents = doc_id.dictionary_encode()
-    codes: npt.NDArray[np.int64] = query_id.indices.to_numpy().astype(np.int64)
+    codes: IndexArray = query_id.indices.to_numpy().astype(np.int64)
     codes *= len(documents.dictionary)
     codes += documents.indices.to_numpy()
     return codes
 
 
 def _fingerprints(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> npt.NDArray[np.uint64]:
-    """Hashes of the topic and the last bytes of the document id, shape (line,)."""
+    """Return hashes of the topic and the last 16 bytes of the document id, shape (line,)."""
     _, ends, data = doc_id.buffers()
     offsets = np.frombuffer(ends, dtype=np.int32)[doc_id.offset : doc_id.offset + len(doc_id) + 1]
-    text = np.frombuffer(data, dtype=np.uint8)[offsets[0] : offsets[-1]]
-    words = np.concatenate([text, np.zeros(24 - len(text) % 8, dtype=np.uint8)]).view("<u8")
-    topic = query_id.indices.to_numpy().astype(np.uint64) * _SECOND
-    hashes = np.empty(len(topic), dtype=np.uint64)
-    for start in range(0, len(topic), _BLOCK_LINES):
-        block = slice(start, start + _BLOCK_LINES)
-        bounds = offsets[start : start + _BLOCK_LINES + 1].astype(np.int64) - offsets[0]
-        n = np.minimum(np.diff(bounds), _N_BYTES)
-        begin = bounds[1:] - n
-        word, shift = begin >> 3, ((begin & 7) << 3).view(np.uint64)
-        rest, middle = np.uint64(63) - shift, words[word + 1]  # 64 − shift in two steps: it may be 64
-        low = (words[word] >> shift | middle << rest << np.uint64(1)) & _LOW[n]
-        high = (middle >> shift | words[word + 2] << rest << np.uint64(1)) & _HIGH[n]
-        mixed = (low ^ topic[block]) * _FIRST
-        hashes[block] = (mixed ^ mixed >> np.uint64(32) ^ high) * _SECOND
-    return hashes
+    text = np.concatenate([np.zeros(16, dtype=np.uint8), np.frombuffer(data, dtype=np.uint8)])
+    eight = np.ndarray(len(text) - 7, dtype="<u8", buffer=text, strides=(1,))  # bytes from each place on
+    end, n = offsets[1:] + 8, np.minimum(np.diff(offsets), 16)
+    low, high = eight[end] & _LAST_BYTES[n], eight[end - 8] & _LAST_BYTES[np.maximum(n - 8, 0)]
+    mixed = (low ^ query_id.indices.to_numpy().astype(np.uint64) * _SECOND) * _FIRST
+    return np.asarray((mixed ^ mixed >> np.uint64(32) ^ high) * _SECOND)
 
 
 _BLANKS_TO_SPACE = bytes.maketrans(b"\t\v\f", b"   ")
@@ -99,7 +84,6 @@ class FileLayout:
 
     name: str  # of the kind of file, in messages
     columns: tuple[str, ...]  # in the order of the file; query_id and doc_id are always read
-    width: str  # number of columns in words
     integer: str | None  # column read as integers (rank, relevance)
     needs_integer: bool  # whether a value that is no integer is a bad line; otherwise the column is left out
     bounds: tuple[int, int]  # smallest and largest integer accepted
@@ -108,6 +92,12 @@ class FileLayout:
     apart: str  # column by which the lines of one document may be of several runs or subtopics
     keep: str  # which of several lines about one document strict=False keeps
 
+    @property
+    def width(self) -> str:
+        """Number of columns in words."""
+        n = len(self.columns)
+        return ("two", "three", "four", "five", "six")[n - 2] if 2 <= n <= 6 else str(n)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
@@ -115,8 +105,8 @@ class Lines:
 
     query_id: pa.DictionaryArray
     doc_id: pa.StringArray
-    real: npt.NDArray[np.float64] | None
-    integer: npt.NDArray[np.int32] | None
+    real: FloatArray | None
+    integer: IntArray | None
     tags: tuple[str, ...]
     skipped: tuple[Skipped, ...] = ()
     comments: tuple[str, ...] = ()  # lines that begin with #, without it
@@ -125,7 +115,6 @@ class Lines:
 QRELS = FileLayout(
     name="a qrels file",
     columns=("query_id", "iteration", "doc_id", "relevance"),
-    width="four",
     integer="relevance",
     needs_integer=True,
     bounds=(-(2**15), 2**15 - 1),
@@ -145,11 +134,12 @@ LABELS = dataclasses.replace(
 
 
 def run_layout(*, ranks: bool, tag: bool) -> FileLayout:
-    """Layout of a run file; ranks are required, or left out if one is no integer; the tag if it is wanted."""
+    """Return the layout of a run file; ranks are required, or left out if one is no integer; the tag if it is
+    wanted.
+    """
     return FileLayout(
         name="a run file",
         columns=("query_id", "iteration", "doc_id", "rank", "score", "tag"),
-        width="six",
         integer="rank",
         needs_integer=ranks,
         bounds=(-(2**31), 2**31 - 1),
@@ -161,7 +151,7 @@ def run_layout(*, ranks: bool, tag: bool) -> FileLayout:
 
 
 def parse_fast(text: bytes, layout: FileLayout) -> Lines | None:
-    """Columns by pyarrow, or None if anything about the lines is unusual."""
+    """Return columns by pyarrow, or None if anything about the lines is unusual."""
     if _has_invisible(text) or _has_long_line(text):
         return None
     text, delimiter = _one_delimiter(text)
@@ -201,13 +191,13 @@ def parse_fast(text: bytes, layout: FileLayout) -> Lines | None:
         return None
     if real is not None and np.isnan(real).any():
         return None
-    if has_repeats(query_id, doc_id):
+    if repeats(query_id, doc_id).size:
         return None
     return Lines(query_id, doc_id, real, integer, tags)
 
 
 def _one_delimiter(text: bytes) -> tuple[bytes, str]:
-    """Text with one delimiter between columns and none at the ends of a line, and that delimiter."""
+    """Return text with one delimiter between columns and none at the ends of a line, and that delimiter."""
     delimiter = b" " if b" " in text else b"\t"
     if b"\v" in text or b"\f" in text or (delimiter == b" " and b"\t" in text):
         text, delimiter = text.translate(_BLANKS_TO_SPACE), b" "
@@ -226,7 +216,7 @@ def _one_delimiter(text: bytes) -> tuple[bytes, str]:
 
 
 def _has_blanks_together(text: bytes) -> bool:
-    """Whether two bytes of white space follow each other; faster than a search for each pair."""
+    """Return whether two bytes of white space follow each other; faster than a search for each pair."""
     characters = np.frombuffer(text, dtype=np.uint8)
     for start in range(0, len(text), _SCAN_BLOCK_BYTES):
         blank = characters[start : start + _SCAN_BLOCK_BYTES + 1] <= ord(" ")
@@ -242,7 +232,7 @@ def _one_chunk(table: pa.Table, name: str) -> pa.Array:
     return column.unify_dictionaries(MEMORY).combine_chunks(MEMORY)
 
 
-def _integers(column: pa.DictionaryArray, layout: FileLayout) -> npt.NDArray[np.int32] | None:
+def _integers(column: pa.DictionaryArray, layout: FileLayout) -> IntArray | None:
     try:
         values = [_integer(value.encode(), layout) for value in column.dictionary.to_pylist()]
     except BadLine:
@@ -257,7 +247,9 @@ Row = tuple[int, "list[bytes] | BadLine"]
 
 
 def numbered_lines(text: bytes, path: Path, layout: FileLayout) -> Iterator[tuple[int, bytes]]:
-    """Lines that are neither blank nor a comment, with their numbers; a very long one is an `InputError`."""
+    """Return lines that are neither blank nor a comment, with their numbers; a very long one is an
+    `InputError`.
+    """
     for number, line in enumerate(iter(partial(BytesIO(text).readline, _MAX_LINE_BYTES + 1), b""), start=1):
         if len(line) > _MAX_LINE_BYTES:
             reason = f"is longer than {_MAX_LINE_BYTES:,} bytes"
@@ -266,13 +258,9 @@ def numbered_lines(text: bytes, path: Path, layout: FileLayout) -> Iterator[tupl
             yield number, line
 
 
-def rows_of_words(text: bytes, path: Path, layout: FileLayout) -> Iterator[Row]:
-    """Rows of a text whose columns white space separates."""
-    return ((number, line.split()) for number, line in numbered_lines(text, path, layout))
-
-
 def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool) -> Lines:
-    """Columns row by row; if strict the first bad row raises an `InputError`, else bad rows are skipped.
+    """Return columns row by row; if strict the first bad row raises an `InputError`, else bad rows are
+    skipped.
 
     Not strict, an `InputError` is raised where a wrong column would be read, or a tenth of the rows be lost.
     """
@@ -334,14 +322,16 @@ def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool
         if apart_place is not None:
             apart_codes.append(apart.setdefault(fields[apart_place], len(apart)))
 
-    query_id, doc_id = _symbols(query_codes, queries), _text(documents)
+    names = pa.array([name.decode() for name in queries], pa.string())
+    query_id = pa.DictionaryArray.from_arrays(pa.array(np.array(query_codes, dtype=np.int32)), names)
+    doc_id = pa.array(documents, pa.binary()).cast(pa.string())
     again = repeats(query_id, doc_id)
     if again.size:
         entry, first, is_apart = _first_repeated(again, query_id, doc_id, apart_codes)
-        bad = _repeated(doc_id[entry].as_py(), query_id[entry].as_py(), numbers[first], layout)
+        bad = _repeat_problem(doc_id[entry].as_py(), query_id[entry].as_py(), numbers[first], layout)
         if is_apart:
             seen = [list(apart)[apart_codes[i]] for i in (first, entry)]
-            bad = _repeated_apart(doc_id[entry].as_py(), query_id[entry].as_py(), seen, path, layout)
+            bad = _variant_problem(doc_id[entry].as_py(), query_id[entry].as_py(), seen, path, layout)
         tally[bad.reason] = [again.size, numbers[int(again[0])]]
         bad_rows.append((numbers[entry], bad))
     n_lost = n_rows - n_unlabeled - len(numbers) + again.size
@@ -362,7 +352,7 @@ def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool
         raise InputError(reason, path=path, line=number, hint=_columns_hint(bad, layout))
     kept = np.arange(len(numbers))
     if again.size:
-        kept = _best_of_each(query_id, doc_id, np.array(reals), np.array(integers), layout)
+        kept = _kept_entries(query_id, doc_id, np.array(reals), np.array(integers), layout)
     return Lines(
         query_id.take(pa.array(kept)),
         doc_id.take(pa.array(kept)),
@@ -374,50 +364,37 @@ def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool
 
 
 def _columns_hint(bad: BadLine | None, layout: FileLayout) -> str:
-    """What a file of this layout has to have, where skipping lines is no remedy."""
+    """Describe the columns of a layout, where skipping lines is no remedy."""
     if bad is not None and bad.is_repeat:
         return "keep one line of each document and topic"
     return f"{layout.name} has {layout.width} columns: {' '.join(layout.columns)}"
 
 
 def _first_repeated(
-    again: npt.NDArray[np.intp],
-    query_id: pa.DictionaryArray,
-    doc_id: pa.StringArray,
-    apart_codes: array[int],
+    again: OrderArray, query_id: pa.DictionaryArray, doc_id: pa.StringArray, apart_codes: array[int]
 ) -> tuple[int, int, bool]:
-    """A repeated entry, the first entry of its document, and whether these two differ in `FileLayout.apart`.
+    """Return a repeated entry, the first entry of its document, and whether these two differ in
+    `FileLayout.apart`.
 
     If any do, the first of those.
     """
     codes = pair_codes(query_id, doc_id)
     _, firsts, inverse = np.unique(codes, return_index=True, return_inverse=True)
     first = firsts[inverse[again]]
-    chosen, is_apart = 0, False
-    if len(apart_codes):
-        values = np.array(apart_codes)
-        if (differs := values[again] != values[first]).any():
-            chosen, is_apart = int(differs.argmax()), True
-    return int(again[chosen]), int(first[chosen]), is_apart
+    values = np.array(apart_codes) if len(apart_codes) else np.zeros(len(codes))
+    differs = values[again] != values[first]
+    place = int(differs.argmax())
+    return int(again[place]), int(first[place]), bool(differs[place])
 
 
-def _symbols(codes: array[int], values: dict[bytes, int]) -> pa.DictionaryArray:
-    names = pa.array([value.decode() for value in values], pa.string())
-    return pa.DictionaryArray.from_arrays(pa.array(np.array(codes, dtype=np.int32)), names)
-
-
-def _text(values: Sequence[bytes]) -> pa.StringArray:
-    return pa.array(values, pa.binary()).cast(pa.string())
-
-
-def _best_of_each(
+def _kept_entries(
     query_id: pa.DictionaryArray,
     doc_id: pa.StringArray,
-    reals: npt.NDArray[np.float64],
-    integers: npt.NDArray[np.int32],
+    reals: FloatArray,
+    integers: IntArray,
     layout: FileLayout,
-) -> npt.NDArray[np.intp]:
-    """Entries to keep, ascending, one per (topic, document): `FileLayout.keep`, the first of equals."""
+) -> OrderArray:
+    """Return entries to keep, ascending, one by (topic, document): `FileLayout.keep`, the first of equals."""
     codes, place = pair_codes(query_id, doc_id), np.arange(len(doc_id))
     if layout.integer == "rank" and layout.needs_integer:
         order = np.lexsort((place, integers, codes))
@@ -431,7 +408,7 @@ def _best_of_each(
 
 
 def _has_long_line(text: bytes) -> bool:
-    """Whether a line may be too long: such a line fills a block of half its length."""
+    """Return whether a line may be too long: such a line fills a block of half its length."""
     half = _MAX_LINE_BYTES // 2
     return any(text.find(b"\n", end - half, end) < 0 for end in range(half, len(text) + 1, half))
 
@@ -441,7 +418,7 @@ def _has_invisible(text: bytes) -> bool:
 
 
 def _without_invisible(fields: list[bytes], layout: FileLayout) -> tuple[list[bytes], str]:
-    """Columns without invisible characters in topic and around document, and the first problem or ''."""
+    """Return columns without invisible characters in topic and around document; the first problem or ''."""
     bare, problem = list(fields), ""
     for name, column, pattern in (
         ("topic", "query_id", _INVISIBLE_ANYWHERE),
@@ -486,7 +463,7 @@ class BadLine(Exception):
 
 
 def _wrong_width(fields: list[bytes], layout: FileLayout) -> BadLine:
-    """What is wrong with a line of fewer or more columns than the layout has."""
+    """Return the problem of a line with fewer or more columns than the layout has."""
     detail = f"expected {len(layout.columns)} columns, found {len(fields)}"
     if len(fields) < len(layout.columns):
         return BadLine(f"skipped, fewer than {layout.width} columns", detail)
@@ -509,14 +486,14 @@ def _wrong_width(fields: list[bytes], layout: FileLayout) -> BadLine:
 
 
 def _ends_at(fields: list[bytes], place: int, *, is_run: bool) -> bool:
-    """Whether the value of a line may be in this column: of a run after a rank, and before a tag."""
+    """Return whether the value of a line may be in this column: of a run after a rank, and before a tag."""
     if is_run and (place + 1 >= len(fields) or not is_whole(fields[place - 1])):
         return False
-    return number_of(fields[place]) is not None
+    return parse_number(fields[place]) is not None
 
 
-def number_of(token: bytes) -> float | None:
-    """The number that a column says, or None."""
+def parse_number(token: bytes) -> float | None:
+    """Return the number that a column says, or None."""
     try:
         return float(token) if b"_" not in token else None  # Python reads 1_000 as a number
     except ValueError:
@@ -524,12 +501,12 @@ def number_of(token: bytes) -> float | None:
 
 
 def is_whole(token: bytes) -> bool:
-    """Whether a column says a whole number, such as 1 or 1.0."""
+    """Return whether a column says a whole number, such as 1 or 1.0."""
     return _INTEGER.fullmatch(token) is not None
 
 
 def _real(token: bytes, name: str) -> float:
-    value = number_of(token)
+    value = parse_number(token)
     if value is None:
         raise BadLine(f"skipped, {name} is not a number", f"{name} {_quoted(token)} is not a number")
     if value != value:
@@ -541,7 +518,7 @@ def _integer(token: bytes, layout: FileLayout) -> int:
     name, (low, high) = layout.integer, layout.bounds
     match = _INTEGER.fullmatch(token)
     if match is None:
-        value = number_of(token)
+        value = parse_number(token)
         if name == "relevance" and value is not None and value % 1 > 0:
             detail = f"relevance {_quoted(token)} is not whole"
             raise BadLine("skipped, relevance is not whole", detail, hint=GRADES_HINT)
@@ -558,7 +535,7 @@ def _quoted(token: bytes) -> str:
     return repr(text if len(text) <= 40 else text[:39] + "…")
 
 
-def _repeated(document: str, topic: str, first_line: int, layout: FileLayout) -> BadLine:
+def _repeat_problem(document: str, topic: str, first_line: int, layout: FileLayout) -> BadLine:
     return BadLine(
         f"skipped, document repeated in its topic ({layout.keep} kept)",
         f"document {document} is repeated in topic {topic} (first on line {first_line})",
@@ -567,8 +544,8 @@ def _repeated(document: str, topic: str, first_line: int, layout: FileLayout) ->
     )
 
 
-def _repeated_apart(document: str, topic: str, seen: list[bytes], path: Path, layout: FileLayout) -> BadLine:
-    """What is wrong with a document that is repeated, and not as a line written twice."""
+def _variant_problem(document: str, topic: str, seen: list[bytes], path: Path, layout: FileLayout) -> BadLine:
+    """Return the problem of a document on lines of several runs, subtopics or rounds."""
     one, other = (_quoted(value) for value in seen)
     if layout.apart == "tag":
         detail = (

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from bayespool.arrays import AnyArray, FloatArray, IntArray, LevelArray, Levels
 from bayespool.errors import InputError
 from bayespool.measures.values import Values
 from bayespool.tables.citations import cite
@@ -43,17 +43,17 @@ class Tally(NamedTuple):
         The positive relevance levels, ascending.
     """
 
-    n: npt.NDArray[Any]
+    n: AnyArray
     levels: tuple[int, ...]
 
 
 class DrawnRankings(NamedTuple):
     """Rankings of a topic, shape (run, rank), and places of documents that are drawn, shape (place,)."""
 
-    ranked: npt.NDArray[np.int16]  # relevance of judged documents down to the cutoff (`Measure.read`)
-    run: npt.NDArray[np.int32]
-    rank: npt.NDArray[np.int32]  # from 0
-    unknown: npt.NDArray[np.int32]
+    ranked: LevelArray  # relevance of judged documents down to the cutoff (`Measure.read`)
+    run: IntArray
+    rank: IntArray  # from 0
+    unknown: IntArray
     levels: tuple[int, ...]  # ascending from 0; draws are positions in them
 
 
@@ -98,7 +98,7 @@ class Measure(ABC):
     """Whether `evaluate` gets −1 for an unjudged document and `MISSING_RANK` for a missing rank instead of
     0.
     """
-    of_judgments: ClassVar[bool] = False
+    describes_judgments: ClassVar[bool] = False
     """Whether it describes the judgments themselves, so that no completion changes it."""
     rises: ClassVar[bool] = True
     """Whether it never falls when a level rises. A measure for which this is False states its own bounds:
@@ -123,7 +123,9 @@ class Measure(ABC):
         return f"{self.name}({parameters})@{self.cutoff}" if parameters else f"{self.name}@{self.cutoff}"
 
     def parameters(self) -> dict[str, Any]:
-        """Parameters that the string form shows besides the cutoff: those that differ from their defaults."""
+        """Return parameters that the string form shows besides the cutoff: those that differ from their
+        defaults.
+        """
         parameters = {}
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
@@ -138,7 +140,7 @@ class Measure(ABC):
 
     @classmethod
     def without_cutoff(cls, **parameters: Any) -> Measure:
-        """The measure of a string without a cutoff; an `InputError` unless the family allows it."""
+        """Return the measure of a string without a cutoff; an `InputError` unless the family allows it."""
         raise InputError(
             "it needs a cutoff, which says how deep judgments are completed", hint=f"write {cls.name}@1000"
         )
@@ -150,12 +152,12 @@ class Measure(ABC):
 
     @property
     def is_exact(self) -> bool:
-        """Whether amounts are whole numbers."""
+        """True if amounts are whole numbers."""
         return self.unit > 1
 
     @abstractmethod
-    def evaluate(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Amounts of rankings.
+    def evaluate(self, levels: AnyArray) -> AnyArray:
+        """Return amounts of rankings.
 
         Parameters
         ----------
@@ -170,10 +172,8 @@ class Measure(ABC):
             False.
         """
 
-    def extremes(
-        self, levels: npt.NDArray[Any], tally: Tally, n_elsewhere: npt.NDArray[Any]
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Bounds of the amounts over all completions, of which a family may have its own.
+    def extremes(self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray) -> tuple[AnyArray, AnyArray]:
+        """Return bounds of the amounts over all completions, of which a family may have its own.
 
         Parameters
         ----------
@@ -202,20 +202,22 @@ class Measure(ABC):
         least, most = (np.where(is_open, end * self.unit, low).astype(low.dtype) for end in self.range)
         return least, most
 
-    def open_end(self, n_ranks: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
-        """Value that ranks beyond the end of a run could still add, of the shape of ``n_ranks``.
+    def open_end(self, n_ranks: AnyArray) -> FloatArray | None:
+        """Return the value that ranks beyond the end of a run could still add, of the shape of ``n_ranks``.
 
         ``n_ranks`` are the documents that each run returns. None, for nothing, unless the measure is defined
         on endless rankings.
         """
         return None
 
-    def of_draws(self, rankings: DrawnRankings) -> Callable[[npt.NDArray[np.uint8]], npt.NDArray[Any]] | None:
-        """Fast function from drawn levels, shape (draw, unknown), to amounts, shape (draw, run), or None."""
+    def draw_evaluator(self, rankings: DrawnRankings) -> Callable[[Levels], AnyArray] | None:
+        """Return fast function from drawn levels, shape (draw, unknown), to amounts, shape (draw, run), or
+        None.
+        """
         return None
 
-    def amounts(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Amounts of `evaluate`, int32 where they are whole numbers and float otherwise, shape (...).
+    def amounts(self, levels: AnyArray) -> AnyArray:
+        """Return amounts of `evaluate`, int32 where they are whole numbers and float otherwise, shape (...).
 
         An `evaluate` that does not return a number for each ranking is an `InputError`.
         """
@@ -228,16 +230,18 @@ class Measure(ABC):
             raise InputError(f"{self}: evaluate does not give a number for each ranking")
         return np.asarray(amounts.astype(np.int32 if self.is_exact else np.float64, copy=False))
 
-    def read(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Levels as `evaluate` takes them, from levels with unjudged documents as negative numbers."""
+    def read(self, levels: AnyArray) -> AnyArray:
+        """Return levels as `evaluate` takes them, from levels with unjudged documents as negative numbers."""
         return levels if self.reads_unjudged else np.maximum(levels, 0)
 
-    def normalize(self, amounts: npt.NDArray[Any], tally: Tally) -> npt.NDArray[Any]:
-        """Amounts of shape (..., run, topic); a `Normalized` measure divides them by the ideal ones."""
+    def normalize(self, amounts: AnyArray, tally: Tally) -> AnyArray:
+        """Return amounts, shape (..., run, topic); a `Normalized` measure divides them by the ideal ones."""
         return amounts
 
-    def values(self, levels: npt.NDArray[Any], tally: Tally | None = None) -> Values:
-        """Values of rankings with levels of shape (..., run, topic, rank); `Normalized` ones need a tally."""
+    def values(self, levels: AnyArray, tally: Tally | None = None) -> Values:
+        """Return values of rankings with levels of shape (..., run, topic, rank); `Normalized` ones need a
+        tally.
+        """
         amounts = self.amounts(levels)
         return Values(amounts if tally is None else self.normalize(amounts, tally), self.unit)
 
@@ -249,15 +253,15 @@ class Additive(Measure):
     """
 
     @abstractmethod
-    def weights(self) -> npt.NDArray[Any]:
-        """Weights of the ranks down to the cutoff, shape (rank,): whole numbers if amounts are."""
+    def weights(self) -> AnyArray:
+        """Return weights of the ranks down to the cutoff, shape (rank,): whole numbers if amounts are."""
 
     @abstractmethod
-    def gains(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Gain of each level, of the shape of ``levels``; 0 for a document of unknown relevance."""
+    def gains(self, levels: AnyArray) -> AnyArray:
+        """Return gains of levels, of the shape of ``levels``; 0 for a document of unknown relevance."""
 
-    def evaluate(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Weighted sums of gains, shape (...)."""
+    def evaluate(self, levels: AnyArray) -> AnyArray:
+        """Return weighted sums of gains, shape (...)."""
         weights = self.weights()[: levels.shape[-1]]
         # no matrix product, whose last bit depends on how many rankings there are
         return np.asarray((self.gains(levels[..., : len(weights)]) * weights).sum(axis=-1))
@@ -281,7 +285,7 @@ def register_measure(family: _Family) -> _Family:
 
 
 def whole_number(label: str, value: Any) -> int:
-    """A parameter as an int; `InputError` if it is not a whole number."""
+    """Return a parameter as an int; `InputError` if it is not a whole number."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise InputError(f"{label} must be a whole number, and is {value!r}")
     return int(value)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import AnyArray, FloatArray, IntArray
 from bayespool.measures.base import MISSING_RANK, Additive, Measure, register_measure
-from bayespool.measures.normalized import over
+from bayespool.measures.normalized import safe_ratio
 
 
 class ShareOfTop(Additive):
@@ -26,8 +24,8 @@ class ShareOfTop(Additive):
         """True, since amounts are numbers of documents."""
         return True
 
-    def weights(self) -> npt.NDArray[np.int32]:
-        """1 for each rank, shape (rank,)."""
+    def weights(self) -> IntArray:
+        """Return 1 for each rank, shape (rank,)."""
         return np.ones(self.cutoff, dtype=np.int32)
 
 
@@ -56,12 +54,12 @@ class Precision(ShareOfTop):
     name = "P"
     label = "share of relevant documents in the top n"
 
-    def gains(self, levels: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-        """1 for a relevant document, else 0, of the shape of ``levels``."""
+    def gains(self, levels: AnyArray) -> IntArray:
+        """Return 1 for a relevant document, else 0, of the shape of ``levels``."""
         return (levels >= self.rel).astype(np.int32)
 
-    def evaluate(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Numbers of relevant documents, int32, shape (...)."""
+    def evaluate(self, levels: AnyArray) -> AnyArray:
+        """Return numbers of relevant documents, int32, shape (...)."""
         return np.asarray((levels[..., : self.cutoff] >= self.rel).sum(axis=-1, dtype=np.int32))
 
 
@@ -93,7 +91,7 @@ class Judged(Measure):
     name = "Judged"
     label = "share of judged documents in the top n"
     reads_unjudged = True
-    of_judgments = True
+    describes_judgments = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -104,10 +102,10 @@ class Judged(Measure):
         """Parameters allowed in parentheses: none."""
         return {}
 
-    def evaluate(self, levels: npt.NDArray[Any]) -> FloatArray:
-        """Judged documents over documents, shape (...)."""
+    def evaluate(self, levels: AnyArray) -> FloatArray:
+        """Return judged documents over documents, shape (...)."""
         top = levels[..., : self.cutoff]
-        return over((top >= 0).sum(axis=-1), (top != MISSING_RANK).sum(axis=-1))
+        return safe_ratio((top >= 0).sum(axis=-1), (top != MISSING_RANK).sum(axis=-1))
 
 
 @register_measure
@@ -144,13 +142,13 @@ class NonrelevantShare(ShareOfTop):
     reads_unjudged = True
     rises, falls = False, True
 
-    def gains(self, levels: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-        """1 for a nonrelevant document and a missing rank, else 0, of the shape of ``levels``."""
+    def gains(self, levels: AnyArray) -> IntArray:
+        """Return 1 for a nonrelevant document and a missing rank, else 0, of the shape of ``levels``."""
         known = (levels >= 0) | (levels == MISSING_RANK)
         return np.asarray(known & (levels < self.rel), dtype=np.int32)
 
-    def evaluate(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Numbers of judged nonrelevant documents and missing ranks, int32, shape (...)."""
+    def evaluate(self, levels: AnyArray) -> AnyArray:
+        """Return numbers of judged nonrelevant documents and missing ranks, int32, shape (...)."""
         top = levels[..., : self.cutoff]
         n_missing = self.cutoff - top.shape[-1]
         return np.asarray(self.gains(top).sum(axis=-1, dtype=np.int32) + np.int32(n_missing))
@@ -177,6 +175,6 @@ class Success(Measure):
     name = "Success"
     label = "whether anything in the top n is relevant"
 
-    def evaluate(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """1.0 or 0.0, shape (...)."""
+    def evaluate(self, levels: AnyArray) -> AnyArray:
+        """Return 1.0 or 0.0, shape (...)."""
         return np.asarray((levels[..., : self.cutoff] >= self.rel).any(axis=-1).astype(float))

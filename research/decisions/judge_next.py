@@ -64,7 +64,7 @@ class Fold(NamedTuple):
     def collection(self, judged: np.ndarray) -> Collection:
         pair = np.flatnonzero(judged)
         smaller = self.whole.unpool(self.removed)
-        return smaller.with_added(pair, self.answers()[pair]) if len(pair) else smaller
+        return smaller.with_own_judgments(pair, self.answers()[pair]) if len(pair) else smaller
 
     def is_open(self, collection: Collection) -> np.ndarray:
         return score_bounds(collection, self.runs, self.measure).has_unjudged
@@ -117,7 +117,7 @@ def spend(fold: Fold, rules: Sequence[str] = RULES) -> list[dict[str, Any]]:
                 if rule == "judge-next":
                     chosen = fold.chosen_next(fold.collection(judged), n_new)
                     if chosen is not None:
-                        judged[chosen.pair], expected = True, chosen.left
+                        judged[chosen.pair], expected = True, chosen.remaining
                 else:
                     judged[ordered(rule, fold, judged, n_new)] = True
             rows += [

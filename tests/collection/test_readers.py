@@ -13,7 +13,7 @@ import pytest
 from trec_files import PLAIN, Write, judgments_of, refused
 
 from bayespool import collection as trec, read_collection, read_runs
-from bayespool.collection import qrels_of, read_qrels
+from bayespool.collection import gather_qrels, read_qrels
 from bayespool.collection.encoding import Encoding
 from bayespool.collection.sources import join_organizations, join_qrels
 from bayespool.errors import InputError, InputWarning
@@ -102,7 +102,7 @@ BAD_ORGANIZATIONS = {
     "empty organization": (b"run_id,organization\n\na,\n", 3, "run 'a' has no organization"),
     "empty run": (b"run_id,organization\n,A\n", 2, "no run id beside organization 'A'"),
     "two organizations": (
-        b"run_id,organization\na,A\nb,B\na,B\n", 4, "run 'a' belongs to 'B' here and to 'A' on line 2",
+        b"run_id,organization\na,A\nb,B\na,B\n", 4, "run 'a' has organization 'B' here and 'A' on line 2",
     ),
     "too few columns": (b"run_id,organization\na\n", 2, "expected 2 columns as in the header, found 1"),
     "quote left open": (b'run_id,organization\na,"A\n', 2, "is no proper CSV (unexpected end of data)"),
@@ -116,7 +116,7 @@ BAD_ORGANIZATIONS = {
     "XML with entities, which may stand for gigabytes": (
         b'<!DOCTYPE set [<!ENTITY a "x"><!ENTITY b "&a;&a;">]>' + XML, None, "declares entities, which are",
     ),
-    "XML, two organizations": (XML.replace(b" a ", b"b"), None, "run 'b' belongs to 'Z' here and to"),
+    "XML, two organizations": (XML.replace(b" a ", b"b"), None, "run 'b' has organization 'Z' here and"),
 }  # fmt: skip
 
 
@@ -193,7 +193,7 @@ def rounds(tmp_path: Path) -> list[Path]:
 
 
 def test_rounds_are_joined(rounds: list[Path]) -> None:
-    joined = qrels_of(rounds)
+    joined = gather_qrels(rounds)
     rows = [("1", "a", 1), ("2", "a", 0), ("2", "b", 2), ("2", "aa", 1), ("3", "a", 1)]
     assert (judgments_of(joined), joined.path) == (rows, rounds[0])
 
@@ -201,7 +201,7 @@ def test_rounds_are_joined(rounds: list[Path]) -> None:
 def test_a_contradiction_is_named_with_files_and_lines(rounds: list[Path], tmp_path: Path) -> None:
     (tmp_path / "three.txt").write_text("1 0 b 1\n2 0 a 1\n")
     with pytest.raises(InputError) as caught:
-        qrels_of([*rounds, tmp_path / "three.txt"])
+        gather_qrels([*rounds, tmp_path / "three.txt"])
     assert (caught.value.path, caught.value.line) == (tmp_path / "three.txt", 2)
     assert caught.value.reason == f"document a of topic 2 has relevance 1 here and 0 in {rounds[0]}, line 3"
 

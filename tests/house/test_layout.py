@@ -29,7 +29,6 @@ TESTED_IN = {
     "collection/records": "collection/test_judges collection/test_frames",
     "collection/samples": "collection/test_scope",
     "collection/sources": "whole/test_in_memory collection/test_readers",
-    "collection/topics": "collection/test_build",
     "collection/writers": "collection/test_lines",
     "comparisons/frames": "comparisons/test_comparing",
     "comparisons/outcomes": "comparisons/test_reversing comparisons/test_reversal_tables",
@@ -57,7 +56,6 @@ TESTED_IN = {
     "inference/kernels": "inference/test_arrow",
     "measures/average_precision": "measures/test_extremes",
     "measures/base": "whole/test_own_measures",
-    "measures/err": "measures/test_of_rankings",
     "measures/normalized": "measures/test_extremes",
     "measures/precision": "measures/test_of_rankings",
     "measures/rank_biased": "measures/test_of_rankings",
@@ -79,16 +77,14 @@ TESTED_IN = {
     "posterior/preparation": "posterior/test_estimator",
     "posterior/steps": "posterior/test_completion posterior/test_distance",
     "posterior/unknowns": "posterior/test_completion",
-    "report/reading": "report/test_result report/test_experiments scoring/test_scores",
     "report/provenance": "report/test_page",
-    "report/saving": "report/test_files",
+    "report/saving": "report/test_files report/test_result scoring/test_scores",
     "report/terminal": "report/test_result scoring/test_score_tables",
     "scoring/judging_influence": "scoring/test_judging",
     "scoring/pools": "cli/test_pooling",
     "scoring/readable": "scoring/test_score_tables",
     "scoring/scoring": "scoring/test_estimators",
     "scoring/settings": "test_options",
-    "tables/columns": "tables/test_table",
 }
 MOST_LINES_OF_A_TEST = 700
 # They have no logic of their own.

@@ -82,8 +82,8 @@ FAULTS = (
     Fault(
         "no label as the lowest one",
         "collection/records.py",
-        "    is_level = label >= 0\n",
-        "    is_level = label >= -1\n",
+        "is_label = self.label >= 0\n",
+        "is_label = self.label >= -1\n",
         "collection/test_formats.py",
         "what a language model failed to label counts as labeled nonrelevant",
     ),
@@ -113,7 +113,7 @@ FAULTS = (
     ),
     Fault(
         "tables by name",
-        "report/reading.py",
+        "report/saving.py",
         'order = {name: frames[name] for name in settings["tables"] if name in frames}',
         "order = frames",
         "report/test_result.py",
@@ -122,8 +122,8 @@ FAULTS = (
     Fault(
         "files that the user changed",
         "report/saving.py",
-        "if held is not None and digest(held) == former:",
-        "if held is not None:",
+        "if content_there is not None and digest(content_there) == former:",
+        "if content_there is not None:",
         "report/test_files.py",
         "a table that the user edited is removed with those of the earlier result",
     ),
