@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, LevelArray
 from bayespool.collection import Collection
-from bayespool.collection.pools import sole_contributor
 from bayespool.collection.samples import Sample
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds, Estimand, score_bounds
+from bayespool.evidence.held_out import sole_beside
 from bayespool.evidence.ideals import open_ranks, place_of_level, ranked_levels
 from bayespool.measures import NDCG, AveragePrecision, Estimates, Measure, Values, parse_measures
 from bayespool.pooling import StrategyPool
@@ -33,13 +33,10 @@ def hidden_at_levels(
     """Judged documents that the run, or its organization, alone contributed to the pool, at levels that
     ascend from 0; shape (run, topic, level).
     """
-    sole = sole_contributor(collection, by)
+    sole = sole_beside(collection, by, substitute)
     index = np.flatnonzero(collection.pooled)
     unit = collection.organization[index] if by == "organization" else index
-    hidden = sole >= 0
-    if substitute is not None:
-        hidden &= ~collection.in_pool(collection.run_index(substitute))
-    pairs = np.flatnonzero(hidden)
+    pairs = np.flatnonzero(sole >= 0)
     at = place_of_level(collection.relevance[pairs], levels)
     pairs, at = pairs[at >= 0], at[at >= 0]
     n_units = len(collection.organizations) if by == "organization" else len(collection.run_ids)
@@ -209,8 +206,7 @@ def joined(*notes: str | bool) -> str:
 
 def open_residual(bounds: Bounds) -> FloatArray:
     """Δ on topics, 0 where a run has missing ranks but no unjudged document, shape (run, topic)."""
-    residual: FloatArray = np.where(bounds.n_unjudged > 0, bounds.residual, 0.0)
-    return residual
+    return np.asarray(np.where(bounds.n_unjudged > 0, bounds.residual, 0.0))
 
 
 def within_room(added: FloatArray, room: FloatArray) -> FloatArray:
@@ -226,8 +222,7 @@ def within_room(added: FloatArray, room: FloatArray) -> FloatArray:
     free = left.sum(axis=-1)[..., None]
     down = np.divide(total, current, out=np.ones_like(current), where=current > total)
     up = np.divide(total - current, free, out=np.zeros_like(current), where=(current < total) & (free > 0))
-    kept: FloatArray = np.clip(inside * down + left * up, 0, room)
-    return kept
+    return np.asarray(np.clip(inside * down + left * up, 0, room))
 
 
 def as_amounts(values: FloatArray, measure: Measure) -> npt.NDArray[Any]:

@@ -59,26 +59,18 @@ def grade_shares(top: IndexArray, judged: IndexArray, distribution: Distribution
         shares = np.maximum(shares, _MIN_GRADE_SHARE)
         each.append(shares / shares.sum(axis=-1, keepdims=True))
     of_run, of_pool = each
-    chosen: FloatArray = {"run": of_run, "pool": of_pool, "run-and-pool": (of_run + of_pool) / 2}[
-        distribution
-    ]
-    return chosen
+    return np.asarray({"run": of_run, "pool": of_pool, "run-and-pool": (of_run + of_pool) / 2}[distribution])
 
 
+@compiled
 def replacements(uniform: FloatArray, shares: FloatArray, stock: IndexArray) -> IndexArray:
     """Levels, as positions, of judged documents in place of unjudged ones, shape (bootstrap, document).
 
     They are drawn without replacement by ``uniform`` numbers, (document, bootstrap), ``shares`` and
     ``stock``, (level,): an empty level gives way to the next lower one with documents left, or to the lowest.
     """
-    drawn = np.zeros(uniform.T.shape, dtype=np.int64)
-    _draw(uniform, shares, stock, drawn)
-    return drawn
-
-
-@compiled
-def _draw(uniform: FloatArray, shares: FloatArray, stock: IndexArray, drawn: IndexArray) -> None:
     n_documents, n_bootstraps = uniform.shape
+    drawn = np.zeros((n_bootstraps, n_documents), dtype=np.int64)
     n_levels = len(shares)
     left = np.empty(n_levels, dtype=np.int64)
     for b in range(n_bootstraps):
@@ -92,6 +84,7 @@ def _draw(uniform: FloatArray, shares: FloatArray, stock: IndexArray, drawn: Ind
                 k -= 1
             left[k] -= 1
             drawn[b, d] = k
+    return drawn
 
 
 def quantiles(values: FloatArray) -> FloatArray:
@@ -100,8 +93,7 @@ def quantiles(values: FloatArray) -> FloatArray:
     place = _PER_CENT / 100 * (len(ordered) - 1)
     below = np.floor(place).astype(np.intp)
     step = ordered[np.minimum(below + 1, len(ordered) - 1)] - ordered[below]
-    interpolated: FloatArray = ordered[below] + (place - below) * step
-    return interpolated
+    return np.asarray(ordered[below] + (place - below) * step)
 
 
 def best_quantile(
@@ -113,8 +105,7 @@ def best_quantile(
     error = predicted - known[:, None]
 
     def root_mean_square(errors: FloatArray) -> FloatArray:
-        root: FloatArray = np.sqrt(np.square(errors).sum(axis=0) / max(len(errors), 1))
-        return root
+        return np.asarray(np.sqrt(np.square(errors).sum(axis=0) / max(len(errors), 1)))
 
     if loss == "rmse":
         losses = root_mean_square(error)
@@ -206,7 +197,10 @@ class FroebeBootstrap(SharedCorrection):
     ) -> list[Corrected]:
         measures = [bounds.measure for bounds in group]
         judged = judged_at_levels(collection, levels, collection.relevance)
-        part = self._to_score(collection, group[0], levels, judged)
+        run_ids, query_ids = group[0].run_ids, group[0].query_ids
+        level, opened, _ = self.opened_ranks(collection, run_ids, cutoff)
+        each = np.broadcast_to(judged, (len(level), *judged.shape))
+        part = _Part(run_ids, query_ids, levels, level, opened, each)
         values = self._bootstrapped(part, measures)
         chosen = self._chosen(collection, group, cutoff, levels, judged)
         corrected = []
@@ -217,14 +211,6 @@ class FroebeBootstrap(SharedCorrection):
                 per_topic[lacks_pool(collection, bounds)] = np.nan
             corrected.append(Corrected(per_topic))
         return corrected
-
-    def _to_score(
-        self, collection: Collection, bounds: Bounds, levels: tuple[int, ...], judged: IndexArray
-    ) -> _Part:
-        """Rankings of the runs to score."""
-        level, opened, _ = self.opened_ranks(collection, bounds.run_ids, bounds.measure.cutoff)
-        each = np.broadcast_to(judged, (len(level), *judged.shape))
-        return _Part(bounds.run_ids, bounds.query_ids, levels, level, opened, each)
 
     def _chosen(
         self,

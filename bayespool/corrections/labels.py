@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, FloatArray, IntArray, LevelArray, OrderArray
 from bayespool.collection import Collection, Judge
-from bayespool.corrections.base import Corrected, PointCorrection, joined, not_defined
+from bayespool.corrections.base import (
+    Corrected,
+    PointCorrection,
+    check_choice,
+    check_count,
+    joined,
+    not_defined,
+)
 from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds
@@ -27,6 +34,7 @@ NO_JUDGE = "needs labels of a judge (--judge)"
 """Note of a correction by labels without a value."""
 NOT_A_SUM = "defined for sums of gains"
 """Note under a measure that is no sum of gains."""
+_MAX_DRAWS = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +65,62 @@ class LabelCorrection(PointCorrection):
     @abstractmethod
     def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
         """Corrected per-topic values from bounds and the labels of a judge."""
+
+
+class LabeledRanks(NamedTuple):
+    """Ranks of runs, and what labels say of documents.
+
+    ``level``, ``opened``, ``document``: as `PointCorrection.opened_ranks` gives them. ``weight``: by
+    `rank_weights`. ``rates``: by `rates_of_others`. ``gains``: of the levels, shape (level,).
+    """
+
+    measure: Additive
+    level: LevelArray
+    opened: BoolArray
+    document: IntArray
+    weight: FloatArray
+    rates: FloatArray
+    gains: FloatArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class SumCorrection(LabelCorrection):
+    """A correction of sums of gains by labels, with draws and a sample of known relevance.
+
+    Attributes
+    ----------
+    sample_notes : mapping of str to (str, str)
+        By sample: the notes of a run with a value, and of one without.
+    """
+
+    sample_notes: ClassVar[Mapping[str, tuple[str, str]]]
+
+    sample: str = "hidden"
+    n_draws: int = 4000
+    random_seed: int = 1
+
+    def __post_init__(self) -> None:
+        check_choice("sample", self.sample, tuple(self.sample_notes))
+        check_count("n_draws", self.n_draws, _MAX_DRAWS)
+
+    def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
+        """Return `from_ranks`, or `not_defined` for a measure that is no sum of gains."""
+        measure = bounds.measure
+        if not isinstance(measure, Additive):
+            return not_defined(bounds, NOT_A_SUM)
+        levels = relevance_levels(collection, measure)
+        level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
+        weight = rank_weights(collection, measure, levels, level.shape[2])
+        rates = rates_of_others(collection, judge, levels)
+        gains = np.asarray(measure.gains(np.array(levels)), dtype=np.float64)
+        ranks = LabeledRanks(measure, level, opened, document, weight, rates, gains)
+        return self.from_ranks(collection, bounds, judge, ranks)
+
+    @abstractmethod
+    def from_ranks(
+        self, collection: Collection, bounds: Bounds, judge: Judge, ranks: LabeledRanks
+    ) -> Corrected:
+        """Return corrected values and draws."""
 
 
 def judge_of(collection: Collection, name: str | None, method: str) -> Judge | None:
@@ -138,8 +202,7 @@ def level_rates(
     np.add.at(counts, (grade[grade >= 0], at[grade >= 0]), 1.0)
     counts[-1] = np.bincount(at, minlength=len(levels))
     counts[counts.sum(axis=1) == 0] = counts[-1]
-    rates: FloatArray = counts / counts.sum(axis=1, keepdims=True)
-    return rates
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
 def gains_of_levels(measure: Measure, levels: npt.NDArray[Any]) -> FloatArray | None:

@@ -33,21 +33,12 @@ _PARAMETER_SHIFT = 1e-6  # for numerical slopes
 _RIDGE = 1e-12  # keeps steps finite along parameters that change nothing
 
 
-class _Grid(NamedTuple):
-    """Grid of starting points for a search."""
-
-    least: tuple[float, ...]
-    greatest: tuple[float, ...]
-    n_points: tuple[int, ...]
-
-    def points(self) -> FloatArray:
-        """All combinations, shape (point, parameter)."""
-        axes = map(np.linspace, self.least, self.greatest, self.n_points)
-        return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(self.least))
-
-
-_EXPONENTS = _Grid((0.0,), (10.0,), (101,))
-_LOG_SCALE_AND_SHAPE = _Grid((np.log(0.05),) * 2, (np.log(1e4), np.log(10.0)), (100, 40))
+# starting points of a search: an axis of each parameter
+_EXPONENTS = (np.linspace(0.0, 10.0, 101),)
+_LOG_SCALE_AND_SHAPE = (
+    np.linspace(np.log(0.05), np.log(1e4), 100),
+    np.linspace(np.log(0.05), np.log(10.0), 40),
+)
 
 
 def gain_curves(observed: FloatArray, n_ranks: int, shape: Shape) -> FloatArray:
@@ -75,13 +66,11 @@ def _linear(observed: FloatArray, rank: FloatArray) -> FloatArray:
     centered = within - within.mean()
     squares = max(float(centered @ centered), 0.5)  # that of two ranks; one has no slope
     slope = np.minimum(observed @ centered / squares, 0.0)
-    line: FloatArray = observed.mean(axis=1)[:, None] + slope[:, None] * (rank - within.mean())
-    return line
+    return np.asarray(observed.mean(axis=1)[:, None] + slope[:, None] * (rank - within.mean()))
 
 
 def _powers(exponent: FloatArray, rank: FloatArray) -> FloatArray:
-    form: FloatArray = rank ** -exponent[..., :1]
-    return form
+    return np.asarray(rank ** -exponent[..., :1])
 
 
 def _chances(parameters: FloatArray, rank: FloatArray) -> FloatArray:
@@ -92,11 +81,15 @@ def _chances(parameters: FloatArray, rank: FloatArray) -> FloatArray:
 
 
 def _searched(
-    observed: FloatArray, rank: FloatArray, form: Callable[[FloatArray, FloatArray], FloatArray], grid: _Grid
+    observed: FloatArray,
+    rank: FloatArray,
+    form: Callable[[FloatArray, FloatArray], FloatArray],
+    axes: tuple[FloatArray, ...],
 ) -> FloatArray:
     """Form times height, with least-squares parameters and height for each topic, shape (topic, rank)."""
     within = rank[: observed.shape[1]]
-    points = grid.points()
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+    least, greatest = zip(*((axis[0], axis[-1]) for axis in axes), strict=True)
     forms = form(points, within)
     best = points[_explained(observed @ forms.T, forms).argmax(axis=1)]
 
@@ -114,7 +107,7 @@ def _searched(
         diagonal = np.einsum("tpp->tp", normal)
         normal += np.eye(best.shape[1]) * (damping[:, None] * diagonal + _RIDGE)[:, None]
         step = np.linalg.solve(normal, np.einsum("tkp,tk->tp", slopes, reached)[..., None])[..., 0]
-        tried = np.clip(best - step, grid.least, grid.greatest)
+        tried = np.clip(best - step, least, greatest)
         tried_distance = distance(tried)
         better = np.square(tried_distance).sum(axis=1) < np.square(reached).sum(axis=1)
         best, reached = (
@@ -122,32 +115,29 @@ def _searched(
             np.where(better[:, None], tried_distance, reached),
         )
         damping = np.maximum(np.where(better, damping / 5, damping * 5), _RIDGE)
-    curves: FloatArray = _height(observed, form(best, within))[:, None] * form(best, rank)
-    return curves
+    return np.asarray(_height(observed, form(best, within))[:, None] * form(best, rank))
 
 
 SHAPES: dict[Shape, Callable[[FloatArray, FloatArray], FloatArray]] = {
     "constant": _constant,
     "linear": _linear,
-    "zipf": functools.partial(_searched, form=_powers, grid=_EXPONENTS),
-    "weibull": functools.partial(_searched, form=_chances, grid=_LOG_SCALE_AND_SHAPE),
+    "zipf": functools.partial(_searched, form=_powers, axes=_EXPONENTS),
+    "weibull": functools.partial(_searched, form=_chances, axes=_LOG_SCALE_AND_SHAPE),
 }
 
 
 def _height(observed: FloatArray, forms: FloatArray) -> FloatArray:
     """Best height of each topic's form, shape (topic,)."""
     squares = np.maximum(np.square(forms).sum(axis=1), _MIN_SUM_OF_SQUARES)
-    height: FloatArray = (observed * forms).sum(axis=1) / squares
-    return height
+    return np.asarray((observed * forms).sum(axis=1) / squares)
 
 
 def _explained(products: FloatArray, forms: FloatArray) -> FloatArray:
     """Decrease of the sum of squares by a form at its best height."""
     squares = np.square(forms).sum(axis=-1)
-    explained: FloatArray = np.where(
-        squares > _MIN_SUM_OF_SQUARES, products**2 / np.maximum(squares, _MIN_SUM_OF_SQUARES), -1.0
+    return np.asarray(
+        np.where(squares > _MIN_SUM_OF_SQUARES, products**2 / np.maximum(squares, _MIN_SUM_OF_SQUARES), -1.0)
     )
-    return explained
 
 
 Loss = Literal["a", "b"]
@@ -177,8 +167,7 @@ def simplex_weights(table: FloatArray, target: FloatArray) -> FloatArray:
         return np.full(n_columns, 1 / n_columns)
     rows = np.vstack([distance / largest, np.ones(n_columns)])
     weights, _ = nnls(rows, np.append(np.zeros(len(distance)), 1.0))
-    shares: FloatArray = weights / weights.sum()
-    return shares
+    return np.asarray(weights / weights.sum())
 
 
 @register_estimator(
@@ -337,8 +326,7 @@ def _mean_gains(level: LevelArray, depths: IntArray, shares: FloatArray) -> Floa
     counted = within & (level != -1)
     gain = np.where(level >= 0, shares[np.maximum(level, 0)], 0.0)
     n_counted = counted.sum(axis=0)
-    means: FloatArray = np.where(counted, gain, 0.0).sum(axis=0) / np.maximum(n_counted, 1)
-    return means
+    return np.asarray(np.where(counted, gain, 0.0).sum(axis=0) / np.maximum(n_counted, 1))
 
 
 def _ranks_of(pairs: IntArray, document: IntArray, lacking: int) -> IntArray:

@@ -3,53 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import FloatArray, IndexArray
 from bayespool.collection import Collection, Judge
-from bayespool.corrections.angelopoulos import MAX_DRAWS
-from bayespool.corrections.base import (
-    Corrected,
-    as_amounts,
-    check_choice,
-    check_count,
-    not_defined,
-    within_room,
-)
-from bayespool.corrections.labels import (
-    NOT_A_SUM,
-    KnownRanks,
-    LabelCorrection,
-    hidden_ranks,
-    rank_weights,
-    rates_of_others,
-)
+from bayespool.corrections.base import Corrected, as_amounts, within_room
+from bayespool.corrections.labels import KnownRanks, LabeledRanks, SumCorrection, hidden_ranks
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import Bounds
-from bayespool.evidence.ideals import relevance_levels
-from bayespool.measures import Additive, Values
+from bayespool.measures import Values
 from bayespool.randomness import key_of
-
-Sample = Literal["hidden", "judged", "runs"]
 
 N_SETS = 1000
 """Sets of topics drawn with replacement."""
 _SHIFTS = np.linspace(-1.0, 1.0, 2001)
 _ROUNDING = 1e-12
-_NOTHING_KNOWN = {
-    "hidden": "needs documents that one organization alone contributed",
-    "judged": "needs judged documents in the top n",
-    "runs": "needs documents that one organization alone contributed",
-}
-_SAMPLE_NOTES = {
-    "hidden": "its interval takes topics of held-out runs for a random sample of topics like the run's",
-    "judged": "its interval takes judged documents of a topic for a random sample of its top n, but a pool "
-    "is not one",
-    "runs": "its interval takes runs held out for a random sample of runs like this one",
-}
 
 
 class Calibration(NamedTuple):
@@ -128,7 +100,7 @@ def middle_shifts(critical: Critical) -> IndexArray:
     needs_judge=True,
 )
 @dataclass(frozen=True, kw_only=True)
-class ConformalRiskControl(LabelCorrection):
+class ConformalRiskControl(SumCorrection):
     r"""Labels moved down and up until they bound topics of known value (Oosterhuis et al. 2024, §6).
 
     Each label stands for a distribution of relevance. A shift λ > 0 takes the mass λ off its lowest levels
@@ -185,48 +157,56 @@ class ConformalRiskControl(LabelCorrection):
     has an interval.
     """
 
-    sample: Sample = "hidden"
-    n_draws: int = 4000
-    random_seed: int = 1
+    sample: Literal["hidden", "judged", "runs"] = "hidden"
 
-    def __post_init__(self) -> None:
-        check_choice("sample", self.sample, get_args(Sample))
-        check_count("n_draws", self.n_draws, MAX_DRAWS)
+    sample_notes = MappingProxyType(
+        {
+            "hidden": (
+                "its interval takes topics of held-out runs for a random sample of topics like the run's",
+                "needs documents that one organization alone contributed",
+            ),
+            "judged": (
+                "its interval takes judged documents of a topic for a random sample of its top n, but a pool "
+                "is not one",
+                "needs judged documents in the top n",
+            ),
+            "runs": (
+                "its interval takes runs held out for a random sample of runs like this one",
+                "needs documents that one organization alone contributed",
+            ),
+        }
+    )
 
-    def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
-        """Corrected values and draws."""
-        measure = bounds.measure
-        if not isinstance(measure, Additive):
-            return not_defined(bounds, NOT_A_SUM)
-        levels = relevance_levels(collection, measure)
-        level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
-        of_ranks = rank_weights(collection, measure, levels, level.shape[2])
-        gains = np.asarray(measure.gains(np.array(levels)), dtype=np.float64)
-        moved = moved_gains(rates_of_others(collection, judge, levels), gains, _SHIFTS)
+    def from_ranks(
+        self, collection: Collection, bounds: Bounds, judge: Judge, ranks: LabeledRanks
+    ) -> Corrected:
+        """Return corrected values and draws."""
+        measure, level, opened, document = ranks.measure, ranks.level, ranks.opened, ranks.document
+        moved = moved_gains(ranks.rates, ranks.gains, _SHIFTS)
         is_open = np.asarray(opened.any(axis=2))
         room = np.where(is_open, np.maximum(bounds.most.scores() - bounds.lower, 0), 0.0)
         per_topic, std, notes = bounds.lower.copy(), np.zeros(len(level)), [""] * len(level)
         amounts = np.repeat(bounds.low.amount[None], self.n_draws, axis=0)
         grade = np.append(judge.grade, -1)
-        hidden = None if self.sample == "judged" else hidden_ranks(collection, measure, of_ranks)
+        hidden = None if self.sample == "judged" else hidden_ranks(collection, measure, ranks.weight)
         for r in np.flatnonzero(is_open.any(axis=1)).tolist():
             run_id, one = bounds.run_ids[r], slice(r, r + 1)
             gain = np.asarray(measure.gains(np.maximum(level[one], 0)), dtype=np.float64)
-            known = hidden or KnownRanks(np.where(level[one] >= 0, of_ranks, 0.0), gain, document[one])
+            known = hidden or KnownRanks(np.where(level[one] >= 0, ranks.weight, 0.0), gain, document[one])
             sets = self._sets(known, grade, len(moved), int(is_open[r].sum()), run_id)
             if not len(sets.value):
                 per_topic[r] = std[r] = np.nan
-                notes[r] = _NOTHING_KNOWN[self.sample]
+                notes[r] = self.sample_notes[self.sample][1]
                 continue
             critical = critical_shifts(sets, moved)
-            weight = by_grade(np.where(opened[one], of_ranks, 0.0), grade[document[one]], len(moved))[0]
+            weight = by_grade(np.where(opened[one], ranks.weight, 0.0), grade[document[one]], len(moved))[0]
             order = np.random.default_rng(key_of(self.random_seed, run_id)).permutation(self.n_draws)
             at = shift_at(critical, (order + 0.5) / self.n_draws, len(_SHIFTS))
             added = within_room((weight @ moved[:, at]).T, room[r])
             per_topic[r] += within_room((weight @ moved[:, middle_shifts(critical)]).mean(axis=1), room[r])
             amounts[:, r] += as_amounts(added, measure)
             std[r] = added.mean(axis=1).std()
-            notes[r] = _SAMPLE_NOTES[self.sample]
+            notes[r] = self.sample_notes[self.sample][0]
         draws = None if np.isnan(std).any() else Values(amounts, measure.unit)
         return Corrected(per_topic, std, tuple(notes), draws)
 

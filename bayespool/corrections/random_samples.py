@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayespool.arrays import BoolArray, FloatArray, IntArray
+from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from bayespool.collection import Collection
 from bayespool.collection.samples import Sample
 from bayespool.corrections.base import (
@@ -114,27 +114,19 @@ def _sampled(collection: Collection, sample: Sample, bounds: Bounds) -> FloatArr
     inclusion = sample.weighing(collection.judged)
     relevant = states(collection.relevance, bounds.measure.rel) == RELEVANT
     weight = np.where(relevant, 1 / inclusion, 0.0)
-    n_relevant: FloatArray = np.bincount(collection.pair_topic, weights=weight, minlength=n_topics).astype(
-        float
-    )
+    n_relevant = np.bincount(collection.pair_topic, weights=weight, minlength=n_topics).astype(float)
     top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
     state = sampled_states(top, relevant, collection.judged, collection.judged)
     at_rank = np.append(inclusion, np.nan)[top]
     stratum, chosen = sample.stratum, sample.chosen
     if stratum is None:
         return sampled_ap(state, at_rank, n_relevant)
-    stratum = np.where(collection.judged & ~chosen, -1, stratum).astype(
-        np.int32
-    )  # certain, so that pairs need no weight
+    # others are certain, so that pairs need no weight
+    stratum = np.where(collection.judged & ~chosen, -1, stratum).astype(np.int32)
     n_strata = int(stratum.max(initial=0)) + 1
-    place = (collection.pair_topic * n_strata + stratum)[stratum >= 0]
-    size, n_chosen = (
-        np.bincount(place, weights=of_kind, minlength=n_topics * n_strata).reshape(n_topics, n_strata)
-        for of_kind in (np.ones(len(place)), chosen[stratum >= 0])
-    )
-    pair_weight = np.where(
-        n_chosen > 1, n_chosen * (size - 1) / np.maximum(size * (n_chosen - 1), 1), 1.0
-    )  # one chosen document makes no pair
+    size, n_chosen = (_count_strata(collection, stratum, n_strata, kind) for kind in (stratum >= 0, chosen))
+    more = n_chosen * (size - 1) / np.maximum(size * (n_chosen - 1), 1)
+    pair_weight = np.where(n_chosen > 1, more, 1.0)  # one chosen document makes no pair
     of_rank = np.append(stratum, np.int32(-1))[top]
     by_topic = [
         sampled_ap(
@@ -143,6 +135,13 @@ def _sampled(collection: Collection, sample: Sample, bounds: Bounds) -> FloatArr
         for t in range(n_topics)
     ]
     return np.stack(by_topic, axis=1)
+
+
+def _count_strata(collection: Collection, stratum: IntArray, n_strata: int, mask: BoolArray) -> IndexArray:
+    """Count documents of a mask by topic and stratum, shape (topic, stratum); those of none do not count."""
+    n_topics = len(collection.query_ids)
+    place = (collection.pair_topic * n_strata + stratum)[mask & (stratum >= 0)]
+    return np.bincount(place, minlength=n_topics * n_strata).reshape(n_topics, n_strata)
 
 
 @register_estimator(
@@ -192,12 +191,9 @@ def _inferred_ap(collection: Collection, stratum: IntArray, as_trec_eval: bool, 
     n_topics, n_strata = len(collection.query_ids), int(stratum.max()) + 1
     top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
     state = sampled_states(top, relevant, collection.judged, stratum >= 0)
-    place = collection.pair_topic * n_strata + stratum
     n_pooled, n_judged, n_relevant = (
-        np.bincount(place[(stratum >= 0) & of_kind], minlength=n_topics * n_strata).reshape(
-            n_topics, n_strata
-        )
-        for of_kind in (True, collection.judged, relevant)
+        _count_strata(collection, stratum, n_strata, kind)
+        for kind in (stratum >= 0, collection.judged, relevant)
     )
     if n_strata == 1 and as_trec_eval:
         return infer_ap(state, n_relevant[:, 0].astype(np.int32))
@@ -261,20 +257,14 @@ def _inferred_ndcg(collection: Collection, stratum: IntArray, bounds: Bounds) ->
 def _ideal_gains(collection: Collection, stratum: IntArray, measure: NDCG) -> FloatArray:
     """Discounted gain of the ranking of the estimated number of documents of each level, shape (topic,)."""
     n_topics, n_strata = len(collection.query_ids), int(stratum.max()) + 1
-    inside = stratum >= 0
-    place = collection.pair_topic * n_strata + stratum
-
-    def count(mask: BoolArray) -> FloatArray:
-        n = np.bincount(place[mask], minlength=n_topics * n_strata)
-        return n.reshape(n_topics, n_strata).astype(float)
-
-    rate = count(inside) / np.maximum(count(inside & collection.judged), 1)
+    count = functools.partial(_count_strata, collection, stratum, n_strata)
+    rate = count(stratum >= 0) / np.maximum(count(collection.judged), 1)
     discounted = np.append(0.0, np.cumsum(measure.weights()))
     ideal, end = np.zeros(n_topics), np.zeros(n_topics, dtype=np.int64)
     levels = (0, *collection.levels)
     at = place_of_level(collection.relevance, levels)
     for k in range(len(levels) - 1, 0, -1):
-        n = (rate * count(inside & (at == k))).sum(axis=1)
+        n = (rate * count(at == k)).sum(axis=1)
         start, end = end, np.minimum(end + np.floor(n + 0.5).astype(np.int64), measure.cutoff)
         ideal += measure.gains(np.array([levels[k]]))[0] * (discounted[end] - discounted[start])
     return ideal

@@ -90,15 +90,9 @@ class _Placed(SharedCorrection):
     def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
         """Values between B and B + Δ."""
 
-    def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
-        """Values of the formula on each topic."""
-        return self._correct(collection, bounds, _held_out(collection) if self.fit == "pool" else [])
-
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """`correct` for each measure; what is fitted to is the same for all of them."""
-        if self.fit == "none":
-            return [self.correct(collection, bounds) for bounds in all_bounds]
-        held_out = _held_out(collection)
+        """Return values of the formula, whose constants are fitted to the same runs for all measures."""
+        held_out = _held_out(collection) if self.fit == "pool" else []
         return [self._correct(collection, bounds, held_out) for bounds in all_bounds]
 
     def _correct(
@@ -392,8 +386,7 @@ def _as_shares(bounds: Bounds, highest: float) -> tuple[FloatArray, FloatArray]:
 def _placed(bounds: Bounds, shares: FloatArray, highest: float) -> FloatArray:
     """Values of shares; B where nothing is unjudged."""
     values = (shares if bounds.measure.rises else 1 - shares) * highest
-    placed: FloatArray = np.where(open_residual(bounds) > 0, values, bounds.lower)
-    return placed
+    return np.asarray(np.where(open_residual(bounds) > 0, values, bounds.lower))
 
 
 def _highest(collection: Collection, measure: Measure) -> float | str:

@@ -101,22 +101,14 @@ def _split(state: npt.NDArray[np.int8], cutoffs: tuple[int, ...]) -> tuple[IntAr
     return count_within(state == RELEVANT, cutoffs), count_within(state == NONRELEVANT, cutoffs)
 
 
+@compiled
 def _composed_at_whole_ranks(
     document: IntArray, rank_in_run: IntArray, table: npt.NDArray[np.int8], depth: int
 ) -> npt.NDArray[np.int8]:
     """States of the first ``depth`` documents of runs composed with α = 1, shape (run, topic, rank)."""
-    composed = np.full((*document.shape[:2], depth), MISSING, dtype=np.int8)
-    _fill_at_whole_ranks(document, rank_in_run, table, composed)
-    return composed
-
-
-@compiled
-def _fill_at_whole_ranks(
-    document: IntArray, rank_in_run: IntArray, table: npt.NDArray[np.int8], composed: npt.NDArray[np.int8]
-) -> None:
-    """Fill ``composed`` without sorting: at each whole rank at most one document stays and one arrives."""
+    # without sorting: at each whole rank at most one document stays and one arrives
     n_runs, n_topics, n_ranks = document.shape
-    depth = composed.shape[2]
+    composed = np.full((n_runs, n_topics, depth), MISSING, dtype=np.int8)
     arriving = np.empty(n_ranks, dtype=np.int32)
     stays = np.empty(n_ranks, dtype=np.bool_)
     for t in range(n_topics):  # outside: the ranks of one topic's documents stay in the processor's cache
@@ -138,6 +130,7 @@ def _fill_at_whole_ranks(
                     filled += 1
                 if filled >= depth:
                     break
+    return composed
 
 
 def _composed(document: IntArray, rank_in_run: IntArray, alpha: float, depth: int) -> IntArray:

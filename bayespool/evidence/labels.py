@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import Literal, Protocol, TypeVar
+from typing import Concatenate, Literal, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,13 +18,9 @@ from bayespool.collection.rankings import within
 from bayespool.evidence.held_out import held_out_documents
 from bayespool.evidence.ideals import NONRELEVANT, RELEVANT, states
 
-_T = TypeVar("_T", covariant=True)
-
-
-class _Count(Protocol[_T]):
-    """A function that counts documents by a judge's labels."""
-
-    def __call__(self, collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> _T: ...
+_T = TypeVar("_T")
+_P = ParamSpec("_P")
+_Count = Callable[Concatenate[Collection, Judge, _P], _T]
 
 
 TOP_OF_LABELS = 30
@@ -36,16 +32,16 @@ _MIN_DEVIATIONS = 3.0  # in standard errors, and in standard deviations among or
 _PRIOR_LIFT_SD = 0.05  # standard deviation among organizations, with the weight of two of them
 
 
-def _once(function: _Count[_T]) -> _Count[_T]:
-    """Cache the function by collection, judge, ``rel`` and ``given``: every predictor calls it."""
-    kept: WeakKeyDictionary[Collection, dict[tuple[str, int, int], _T]] = WeakKeyDictionary()
+def _once(function: _Count[_P, _T]) -> _Count[_P, _T]:
+    """Cache the function by collection, judge and other arguments: every predictor calls it."""
+    caches: WeakKeyDictionary[Collection, dict[object, _T]] = WeakKeyDictionary()
 
     @wraps(function)
-    def once(collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> _T:
-        counts, key = kept.setdefault(collection, {}), (judge.fingerprint, rel, given)
-        if key not in counts:
-            counts[key] = function(collection, judge, rel=rel, given=given)
-        return counts[key]
+    def once(collection: Collection, judge: Judge, /, *args: _P.args, **options: _P.kwargs) -> _T:
+        cache, key = caches.setdefault(collection, {}), (judge.fingerprint, args, tuple(options.items()))
+        if key not in cache:
+            cache[key] = function(collection, judge, *args, **options)
+        return cache[key]
 
     return once
 

@@ -145,9 +145,7 @@ class LearnedFusion:
             own.astype(np.int64),
             place.astype(np.int64),
             self.teachers.organization.astype(np.int64),
-            np.stack([lesson.weight for lesson in lessons]),
-            np.stack([lesson.cosine for lesson in lessons]),
-            np.stack([lesson.dot for lesson in lessons]),
+            *(np.stack([getattr(each, part) for each in lessons]) for part in ("weight", "cosine", "dot")),
         )
         log_odds = np.empty(len(pair))
         longest = _longest(self.collection, self.pooled)

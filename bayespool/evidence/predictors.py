@@ -16,7 +16,7 @@ from bayespool.collection.rankings import ranked
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.composition import composition_effects
 from bayespool.evidence.held_out import states_without_own
-from bayespool.evidence.ideals import BELOW, MISSING, NONRELEVANT, RELEVANT, UNJUDGED_STATE
+from bayespool.evidence.ideals import MISSING, NONRELEVANT, RELEVANT, UNJUDGED_STATE
 from bayespool.evidence.learned_fusion import LearnedFusion, learned_fusion
 
 _ABSENT_RANK_FACTOR = 2  # times the longest pooled ranking: rank of a document that no other run retrieves
@@ -93,14 +93,12 @@ class DocumentContext:
     @cached_property
     def relevant(self) -> BoolArray:
         """Where ``state`` is relevant, shape (run, topic, rank)."""
-        mask: BoolArray = self.state == RELEVANT
-        return mask
+        return np.asarray(self.state == RELEVANT)
 
     @cached_property
     def nonrelevant(self) -> BoolArray:
         """Where ``state`` is nonrelevant, shape (run, topic, rank)."""
-        mask: BoolArray = self.state == NONRELEVANT
-        return mask
+        return np.asarray(self.state == NONRELEVANT)
 
     @cached_property
     def top(self) -> int:
@@ -116,17 +114,6 @@ class DocumentContext:
     def top_nonrelevant(self) -> IndexArray:
         """Nonrelevant documents in the ``top`` of each run, shape (run, topic)."""
         return _count(self.nonrelevant[:, :, : self.top])
-
-    @cached_property
-    def top_unjudged(self) -> IndexArray:
-        """Unjudged documents in the ``top`` of each run, shape (run, topic)."""
-        return _count(self.state[:, :, : self.top] == UNJUDGED_STATE)
-
-    @cached_property
-    def top_judged(self) -> IndexArray:
-        """Judged documents of any relevance in the ``top`` of each run, shape (run, topic)."""
-        top = self.state[:, :, : self.top]
-        return _count((top == RELEVANT) | (top == NONRELEVANT) | (top == BELOW))
 
     @cached_property
     def among_others(self) -> AmongOthers:
@@ -372,7 +359,10 @@ def _local_precision(documents: DocumentContext) -> FloatArray:
     slope=(0.2, 0.15),
 )
 def _run_unjudged(documents: DocumentContext) -> FloatArray:
-    return _log_odds(documents.top_unjudged.sum(axis=1), documents.top_judged.sum(axis=1))[documents.row]
+    top = documents.state[:, :, : documents.top]
+    n_unjudged, n_missing = (_count(top == state).sum(axis=1) for state in (UNJUDGED_STATE, MISSING))
+    n_judged = top.shape[1] * top.shape[2] - n_unjudged - n_missing
+    return _log_odds(n_unjudged, n_judged)[documents.row]
 
 
 @_predictor(

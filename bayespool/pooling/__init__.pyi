@@ -15,7 +15,6 @@ from .choosing import (
     choice_frame as choice_frame,
     choose as choose,
     contributions_of as contributions_of,
-    contributions_to as contributions_to,
     equal_shares as equal_shares,
     inclusion_of_topic as inclusion_of_topic,
     judged_by as judged_by,

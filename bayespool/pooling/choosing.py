@@ -366,31 +366,6 @@ class Membership:
         )
 
 
-def contributions_to(
-    collection: Collection,
-    pooled: BoolArray,
-    run_index: OrderArray,
-    names: Sequence[str],
-    *,
-    depth: int | None = None,
-) -> Contributions:
-    """Count what contributors have in a pool, in the order in which their names first come.
-
-    Parameters
-    ----------
-    collection : Collection
-    pooled : ndarray of bool, shape (pair,)
-        The documents of the pool.
-    run_index : ndarray of int
-        The contributing runs.
-    names : sequence of str
-        Contributor of each of these runs.
-    depth : int, optional
-        Maximum rank of a run that may be judged.
-    """
-    return Membership.of(collection, run_index, names, depth).contributions(collection, pooled)
-
-
 def contributions_of(collection: Collection, chosen: Chosen, *, depth: int | None = None) -> Contributions:
     """Count what each organization has among the chosen documents, in the order of names.
 
@@ -416,7 +391,8 @@ def contributions_of(collection: Collection, chosen: Chosen, *, depth: int | Non
     index = np.flatnonzero(collection.pooled)
     names = [collection.organizations[o] for o in collection.organization[index]]
     by_name = np.argsort(np.array(names), kind="stable")
-    return contributions_to(collection, pooled, index[by_name], [names[i] for i in by_name], depth=depth)
+    members = Membership.of(collection, index[by_name], [names[i] for i in by_name], depth)
+    return members.contributions(collection, pooled)
 
 
 def judged_by(collection: Collection, chosen: Chosen) -> Collection:

@@ -327,7 +327,8 @@ def _with_other_depths(collection: Collection, candidates: OrderArray, share: fl
     """Add runs with depths of their own (step 4 of docs/files.md)."""
     common = collection.pool_depth
     depths = np.full(len(collection.run_ids), common, dtype=np.int32)
-    missing, own, n_ranks = missing_pairs(collection), _outside(collection), collection.document.shape[2]
+    missing, n_ranks = missing_pairs(collection), collection.document.shape[2]
+    outside = np.append(~collection.in_pool(), False)  # the last is that of −1, no document
     for run in candidates:
         top, end = (common, n_ranks) if collection.pooled[run] else (0, min(common, n_ranks))
         n_documents, n_missing, n_own, n_own_missing = np.zeros((4, n_ranks), dtype=np.intp)
@@ -335,8 +336,8 @@ def _with_other_depths(collection: Collection, candidates: OrderArray, share: fl
             document = collection.document[run, topics, :depth]
             n_documents[:depth] += (document >= 0).sum(axis=0)
             n_missing[:depth] += missing[document].sum(axis=0)
-            n_own[:depth] += own[document].sum(axis=0)
-            n_own_missing[:depth] += (own & missing)[document].sum(axis=0)
+            n_own[:depth] += outside[document].sum(axis=0)
+            n_own_missing[:depth] += (outside & missing)[document].sum(axis=0)
         balance = np.append(0, np.cumsum((n_own - 5 * n_own_missing)[top:end]))
         depth = top + int(balance.argmax())
         within, below = slice(top, depth), slice(depth, min(end, max(2 * depth - top, common)))
@@ -363,11 +364,6 @@ def _as_option(pool: CandidatePool, collection: Collection) -> str:
         f"{pool} explain {percent(pool.n_explained / n_judged)} of the judgments: "
         f"--known-depth {pool.depth} --max-holes {pool.share:g}"
     )
-
-
-def _outside(collection: Collection) -> BoolArray:
-    """Pairs that no pooled run contributed, shape (pair + 1,); the last is that of −1, no document."""
-    return np.append(~collection.in_pool(), False)
 
 
 def take_out(

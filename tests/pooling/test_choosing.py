@@ -19,9 +19,9 @@ from bayespool.pooling import (
     STRATEGIES,
     Chosen,
     FixedOrder,
+    Membership,
     TopicRankings,
     choose,
-    contributions_to,
     equal_shares,
     estimated_recall,
     parse_stopping_rule,
@@ -111,11 +111,12 @@ def test_contributions_by_hand() -> None:
     pooled = np.zeros(len(collection.relevance), dtype=bool)
     pooled[pairs_of("abf", 0) + pairs_of("qv", 1)] = True
     index = collection.run_index(["n1", "n2", "s1", "s2"])
-    runs = contributions_to(collection, pooled, index, ["n1", "n2", "s1", "s2"], depth=3)
+    runs = Membership.of(collection, index, ["n1", "n2", "s1", "s2"], 3).contributions(collection, pooled)
     assert runs.n_documents.tolist() == [3, 4, 3, 0]
     assert runs.n_alone.tolist() == [0, 1, 1, 0]  # f and v
     assert runs.n_of_topic.tolist() == [3, 2, 0]
-    of_two = contributions_to(collection, pooled, index, ["north", "north", "south", "south"], depth=3)
+    names = ["north", "north", "south", "south"]
+    of_two = Membership.of(collection, index, names, 3).contributions(collection, pooled)
     assert of_two.names == ("north", "south")
     assert of_two.n_runs.tolist() == [2, 2]
     assert of_two.n_documents.tolist() == [4, 3]
