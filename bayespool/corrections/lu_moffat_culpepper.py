@@ -15,11 +15,13 @@ from bayespool.corrections.base import (
     Corrected,
     SharedCorrection,
     check_choice,
+    expected_amounts,
+    gains_of_levels,
     has_open_ranks,
     lacks_pool,
     not_defined,
+    values_of_expected,
 )
-from bayespool.corrections.labels import expected_amounts, gains_of_levels, values_of_expected
 from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds

@@ -78,7 +78,7 @@ class PoolReport:
         Whether hardly any document but relevant ones is judged, without a pool, whatever a measure asks for
         (`Collection.is_sparse`).
     audits : tuple of str
-        What audits whose judgments were added say of the posterior without them (`Audit.inform`).
+        What audits whose judgments were added say of the posterior without them (`Audit.apply_to`).
     doubts : tuple of str
         Reasons to doubt the pool: it explains little, or its documents are hardly judged more often than
         others (`bayespool.pooling.candidates.PoolPlausibility`).
