@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, FloatArray
 from bayespool.collection import Collection, Judge
-from bayespool.corrections.base import Corrected, as_amounts, within_room
+from bayespool.corrections.base import Corrected, clip_to_bounds, to_integer_amounts
 from bayespool.corrections.labels import LabeledRanks, SumCorrection, hidden_documents
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import Bounds
@@ -160,10 +160,10 @@ class PredictionPowered(SumCorrection):
             known and Rectified(known, (w * f).sum(axis=1), w.sum(axis=1), np.square(w).sum(axis=1))
             for known, w, f in zip(rectifiers, weight, np.append(predicted, 0.0)[ranks.document], strict=True)
         ]
-        return rectified(self, bounds, np.asarray(ranks.opened.any(axis=2)), parts)
+        return rectify(self, bounds, np.asarray(ranks.opened.any(axis=2)), parts)
 
 
-def rectified(
+def rectify(
     correction: SumCorrection, bounds: Bounds, is_open: BoolArray, parts: Sequence[Rectified | None]
 ) -> Corrected:
     """Return values and draws from what is predicted of each run, None where its sample is too small.
@@ -174,13 +174,13 @@ def rectified(
     notes = correction.sample_notes[correction.sample]
     measure = bounds.measure
     room = np.where(is_open, np.maximum(bounds.most.scores() - bounds.lower, 0), 0.0)
-    per_topic, std, of_runs = bounds.lower.copy(), np.zeros(len(parts)), [""] * len(parts)
+    per_topic, std, run_notes = bounds.lower.copy(), np.zeros(len(parts)), [""] * len(parts)
     amounts = np.repeat(bounds.low.amount[None], n_draws, axis=0)
     for r in np.flatnonzero(is_open.any(axis=1)).tolist():
         part, run_id = parts[r], bounds.run_ids[r]
         if part is None:
             per_topic[r] = std[r] = np.nan
-            of_runs[r] = notes[1]
+            run_notes[r] = notes[1]
             continue
         known, total = part.rectifier, part.total
         expected = known.scale * part.predicted + known.mean * total - part.judged
@@ -191,10 +191,10 @@ def rectified(
         errors = np.sqrt(known.variance) * (
             shared[:, None] / np.sqrt(known.n) * total + np.sqrt(part.square) * own
         )
-        per_topic[r] += within_room(expected, room[r])
-        amounts[:, r] += as_amounts(within_room(expected + errors, room[r]), measure)
+        per_topic[r] += clip_to_bounds(expected, room[r])
+        amounts[:, r] += to_integer_amounts(clip_to_bounds(expected + errors, room[r]), measure)
         sums = total.sum() ** 2 / known.n + part.square.sum()
         std[r] = np.sqrt(known.variance * sums) / per_topic.shape[1]
-        of_runs[r] = notes[0]
+        run_notes[r] = notes[0]
     draws = None if np.isnan(std).any() else Values(amounts, measure.unit)
-    return Corrected(per_topic, std, tuple(of_runs), draws)
+    return Corrected(per_topic, std, tuple(run_notes), draws)

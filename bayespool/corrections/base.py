@@ -17,7 +17,7 @@ from bayespool.collection.samples import Sample
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds, Estimand, score_bounds
 from bayespool.evidence.held_out import sole_beside
-from bayespool.evidence.ideals import open_ranks, place_of_level, ranked_levels, relevance_levels, tally_of
+from bayespool.evidence.ideals import judged_tally, level_index, open_ranks, ranked_levels, relevance_levels
 from bayespool.measures import (
     ERR,
     NDCG,
@@ -32,7 +32,7 @@ from bayespool.measures import (
     parse_measures,
 )
 from bayespool.pooling import StrategyPool
-from bayespool.pooling.discovery import misfit_of
+from bayespool.pooling.discovery import strategy_misfit
 
 
 def hidden_at_levels(
@@ -49,7 +49,7 @@ def hidden_at_levels(
     index = np.flatnonzero(collection.pooled)
     unit = collection.organization[index] if by == "organization" else index
     pairs = np.flatnonzero(sole >= 0)
-    at = place_of_level(collection.relevance[pairs], levels)
+    at = level_index(collection.relevance[pairs], levels)
     pairs, at = pairs[at >= 0], at[at >= 0]
     n_units = len(collection.organizations) if by == "organization" else len(collection.run_ids)
     n = np.zeros((n_units, len(collection.query_ids), len(levels)), dtype=np.int64)
@@ -211,7 +211,7 @@ def check_count(name: str, n: int, most: int) -> None:
         raise InputError(f"{name} {n} is not from 1 to {most:,}")
 
 
-def joined(*notes: str | bool) -> str:
+def join_notes(*notes: str | bool) -> str:
     """Notes of a run in one text, without those that are empty or False."""
     return "; ".join(str(note) for note in notes if note)
 
@@ -221,7 +221,7 @@ def open_residual(bounds: Bounds) -> FloatArray:
     return np.asarray(np.where(bounds.n_unjudged > 0, bounds.residual, 0.0))
 
 
-def within_room(added: FloatArray, room: FloatArray) -> FloatArray:
+def clip_to_bounds(added: FloatArray, room: FloatArray) -> FloatArray:
     """Amounts to add on topics, each and their sum from 0 to what there is room for; shape (..., topic).
 
     Each topic is first cut to its room. A sum that is then too large is scaled down by one factor; where it
@@ -237,7 +237,7 @@ def within_room(added: FloatArray, room: FloatArray) -> FloatArray:
     return np.asarray(np.clip(inside * down + left * up, 0, room))
 
 
-def as_amounts(values: FloatArray, measure: Measure) -> npt.NDArray[Any]:
+def to_integer_amounts(values: FloatArray, measure: Measure) -> npt.NDArray[Any]:
     """Values as amounts; whole ones are rounded so that the sum over any first topics is the rounded sum."""
     if not measure.is_exact:
         return values * measure.unit
@@ -246,7 +246,7 @@ def as_amounts(values: FloatArray, measure: Measure) -> npt.NDArray[Any]:
     return np.clip(np.diff(sums, axis=-1, prepend=np.int32(0)), 0, measure.unit)
 
 
-def gains_of_levels(measure: Measure, levels: npt.NDArray[Any]) -> FloatArray | None:
+def level_gains(measure: Measure, levels: npt.NDArray[Any]) -> FloatArray | None:
     """Gains of documents of levels, same shape; None unless the measure has gains or chances."""
     if isinstance(measure, Additive):
         return np.asarray(measure.gains(levels), dtype=np.float64)
@@ -284,16 +284,16 @@ def amounts_with_expected(
     if isinstance(measure, Additive):
         more = np.where(opened, gain * measure.weights()[: level.shape[-1]], 0.0)
         return np.asarray(base + more.sum(axis=-1))
-    known = gains_of_levels(measure, read)
+    known = level_gains(measure, read)
     if known is None:
         raise ValueError(f"{measure} has no gains")
     return np.where(opened.any(axis=-1), expected_amounts(measure, np.where(opened, gain, known)), base)
 
 
-def values_of_expected(collection: Collection, bounds: Bounds, amounts: FloatArray) -> FloatArray:
+def normalize_expected(collection: Collection, bounds: Bounds, amounts: FloatArray) -> FloatArray:
     """Values of amounts over the ideal of the judged documents, within the bounds of completed judgments."""
     measure = bounds.measure
-    tally = tally_of(collection, relevance_levels(collection, measure))
+    tally = judged_tally(collection, relevance_levels(collection, measure))
     values: FloatArray = measure.normalize(amounts, tally) / measure.unit
     if isinstance(measure, Normalized):
         values = np.clip(values, bounds.least.scores(), bounds.most.scores())
@@ -316,14 +316,14 @@ def lacks_pool(collection: Collection, bounds: Bounds) -> BoolArray:
     return np.asarray((n_others == 0) & has_open_ranks(bounds))
 
 
-def sample_of(collection: Collection) -> Sample | str:
+def judgment_sample(collection: Collection) -> Sample | str:
     """The sample that the judgments are, published or drawn by the pool's strategy, else why there is none.
 
     Judgments follow that of a strategy but for a few.
     """
     if collection.sample is not None:
         return collection.sample
-    pool, misfit = collection.pool, misfit_of(collection)
+    pool, misfit = collection.pool, strategy_misfit(collection)
     if not (isinstance(pool, StrategyPool) and pool.is_sample and misfit and collection.pooled.any()):
         return NO_SAMPLE
     if misfit.is_large:
@@ -331,13 +331,13 @@ def sample_of(collection: Collection) -> Sample | str:
     return pool.sample(collection, np.flatnonzero(collection.pooled))
 
 
-def notes_on_sample(collection: Collection, sample: Sample, bounds: Bounds) -> tuple[str, ...]:
+def sampling_notes(collection: Collection, sample: Sample, bounds: Bounds) -> tuple[str, ...]:
     """Notes of runs: documents that could not be sampled, and judgments that differ from the sample."""
     outside = np.append(~sample.candidates & ~collection.judged, False)
     top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
-    few = str(misfit_of(collection) or "")
+    few = str(strategy_misfit(collection) or "")
     return tuple(
-        joined(n and f"documents that could not be sampled count as not relevant: {n}", few)
+        join_notes(n and f"documents that could not be sampled count as not relevant: {n}", few)
         for n in outside[top].sum(axis=(1, 2)).tolist()
     )
 
@@ -353,18 +353,20 @@ class SampledCorrection(SharedCorrection):
         return AveragePrecision
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """`of_sample`, with notes; `not_defined` for other measures and pools."""
-        sample = sample_of(collection)
-        values = sample if isinstance(sample, str) else self.of_sample(collection, sample)
+        """`estimate_from_sample`, with notes; `not_defined` for other measures and pools."""
+        sample = judgment_sample(collection)
+        values = sample if isinstance(sample, str) else self.estimate_from_sample(collection, sample)
         if isinstance(sample, str) or isinstance(values, str):
             return [not_defined(bounds, str(values)) for bounds in all_bounds]
         return [
-            Corrected(values(bounds), notes=notes_on_sample(collection, sample, bounds))
+            Corrected(values(bounds), notes=sampling_notes(collection, sample, bounds))
             if isinstance(bounds.measure, self.family) and bounds.measure.ideal != "judged"
             else not_defined(bounds, f"defined for {self.family.name} over completed judgments")
             for bounds in all_bounds
         ]
 
     @abstractmethod
-    def of_sample(self, collection: Collection, sample: Sample) -> Callable[[Bounds], FloatArray] | str:
+    def estimate_from_sample(
+        self, collection: Collection, sample: Sample
+    ) -> Callable[[Bounds], FloatArray] | str:
         """Function of bounds that gives values, shape (run, topic), or the reason why there are none."""

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from bayespool.collection import Collection, Judge
-from bayespool.corrections.angelopoulos import Rectified, rectified, rectifier
+from bayespool.corrections.angelopoulos import Rectified, rectifier, rectify
 from bayespool.corrections.base import Corrected
 from bayespool.corrections.labels import LabeledRanks, SumCorrection, hidden_ranks
 from bayespool.corrections.registry import register_estimator
@@ -116,4 +116,4 @@ class Precise(SumCorrection):
             at = is_open[r].astype(np.float64)
             known_topics = rectifier(y, f) if len(y) > 1 else None
             parts.append(known_topics and Rectified(known_topics, at * predicted[r], at, at, at * judged[r]))
-        return rectified(self, bounds, is_open, parts)
+        return rectify(self, bounds, is_open, parts)

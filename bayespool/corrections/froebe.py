@@ -58,8 +58,10 @@ def grade_shares(top: IndexArray, judged: IndexArray, distribution: Distribution
         shares = np.where(total > 0, counts / np.maximum(total, 1), lowest)
         shares = np.maximum(shares, _MIN_GRADE_SHARE)
         each.append(shares / shares.sum(axis=-1, keepdims=True))
-    of_run, of_pool = each
-    return np.asarray({"run": of_run, "pool": of_pool, "run-and-pool": (of_run + of_pool) / 2}[distribution])
+    run_shares, pool_shares = each
+    return np.asarray(
+        {"run": run_shares, "pool": pool_shares, "run-and-pool": (run_shares + pool_shares) / 2}[distribution]
+    )
 
 
 @compiled
@@ -188,11 +190,11 @@ class FroebeBootstrap(SharedCorrection):
             groups.setdefault((bounds.measure.cutoff, levels), []).append(bounds)
         corrected: dict[Measure, Corrected] = {}
         for (cutoff, levels), group in groups.items():
-            values = self._of_cutoff(collection, group, cutoff, levels)
+            values = self._correct_cutoff(collection, group, cutoff, levels)
             corrected |= {bounds.measure: value for bounds, value in zip(group, values, strict=True)}
         return [corrected[bounds.measure] for bounds in all_bounds]
 
-    def _of_cutoff(
+    def _correct_cutoff(
         self, collection: Collection, group: Sequence[Bounds], cutoff: int, levels: tuple[int, ...]
     ) -> list[Corrected]:
         measures = [bounds.measure for bounds in group]
@@ -202,17 +204,17 @@ class FroebeBootstrap(SharedCorrection):
         each = np.broadcast_to(judged, (len(level), *judged.shape))
         part = _Part(run_ids, query_ids, levels, level, opened, each)
         values = self._bootstrapped(part, measures)
-        chosen = self._chosen(collection, group, cutoff, levels, judged)
+        chosen = self._run_quantiles(collection, group, cutoff, levels, judged)
         corrected = []
-        for bounds, of_measure, of_runs in zip(group, values, chosen, strict=True):
-            at_quantile = np.take_along_axis(of_measure, of_runs[:, None, None], axis=2)[:, :, 0]
+        for bounds, quantile_values, run_quantiles in zip(group, values, chosen, strict=True):
+            at_quantile = np.take_along_axis(quantile_values, run_quantiles[:, None, None], axis=2)[:, :, 0]
             per_topic = np.where(part.opened.any(axis=2), at_quantile, bounds.lower)
             if self.quantile is None:
                 per_topic[lacks_pool(collection, bounds)] = np.nan
             corrected.append(Corrected(per_topic))
         return corrected
 
-    def _chosen(
+    def _run_quantiles(
         self,
         collection: Collection,
         group: Sequence[Bounds],
@@ -233,15 +235,15 @@ class FroebeBootstrap(SharedCorrection):
         tally = Tally(judged[:, 1:], levels[1:])
         run, topic = np.nonzero(hidden.any(axis=2))
         chosen = []
-        for bounds, of_measure in zip(group, predicted, strict=True):
+        for bounds, quantile_values in zip(group, predicted, strict=True):
             known = bounds.measure.values(bounds.measure.read(level), tally).scores()[run, topic]
-            of_topics = of_measure[run, topic]
-            best = functools.cache(functools.partial(self._best, of_topics, known, run))
-            of_runs = [best(pooled.index(name) if name in pooled else -1) for name in bounds.run_ids]
-            chosen.append(np.array(of_runs, dtype=np.intp))
+            topic_values = quantile_values[run, topic]
+            best = functools.cache(functools.partial(self._best_quantile, topic_values, known, run))
+            run_quantiles = [best(pooled.index(name) if name in pooled else -1) for name in bounds.run_ids]
+            chosen.append(np.array(run_quantiles, dtype=np.intp))
         return chosen
 
-    def _best(self, predicted: FloatArray, known: FloatArray, run: OrderArray, without: int) -> int:
+    def _best_quantile(self, predicted: FloatArray, known: FloatArray, run: OrderArray, without: int) -> int:
         kept = run != without
         return best_quantile(predicted[kept], known[kept], loss=self.loss, overestimates=self.overestimates)
 
@@ -270,9 +272,9 @@ class FroebeBootstrap(SharedCorrection):
                     values = base[m][r, t] + measure.gains(drawn) @ weight[ranks]
                 amounts[m][r, t] = quantiles(values)
         tally = Tally(part.judged[:, :, 1:], part.levels[1:])
-        by_measure = []
-        for measure, of_measure in zip(measures, amounts, strict=True):
+        measure_values = []
+        for measure, quantile_values in zip(measures, amounts, strict=True):
             # dividing by a run's ideal ranking keeps the order of its values
-            normalized = measure.normalize(np.moveaxis(of_measure, 2, 0), tally) / measure.unit
-            by_measure.append(np.moveaxis(normalized, 0, 2))
-        return by_measure
+            normalized = measure.normalize(np.moveaxis(quantile_values, 2, 0), tally) / measure.unit
+            measure_values.append(np.moveaxis(normalized, 0, 2))
+        return measure_values

@@ -19,16 +19,16 @@ from bayespool.corrections.base import (
     amounts_with_expected,
     check_choice,
     check_count,
-    gains_of_levels,
-    joined,
+    join_notes,
+    level_gains,
+    normalize_expected,
     not_defined,
-    values_of_expected,
 )
 from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.evidence.held_out import held_out_documents, held_out_levels
-from bayespool.evidence.ideals import place_of_level, relevance_levels, tally_of, tally_within_reach
+from bayespool.evidence.ideals import judged_tally, level_index, relevance_levels, tally_within_reach
 from bayespool.evidence.labels import TOP_OF_LABELS, in_top, is_other
 from bayespool.measures import Additive, Normalized
 from bayespool.measures.normalized import over
@@ -60,7 +60,7 @@ class LabelCorrection(PointCorrection):
         InputError
             No judge has the name, or there are several and none is named.
         """
-        judge = judge_of(collection, self.judge, self.name)
+        judge = find_judge(collection, self.judge, self.name)
         if judge is None:
             return not_defined(bounds, NO_JUDGE)
         return self.by_labels(collection, bounds, judge)
@@ -74,7 +74,7 @@ class LabeledRanks(NamedTuple):
     """Ranks of runs, and what labels say of documents.
 
     ``level``, ``opened``, ``document``: as `PointCorrection.opened_ranks` gives them. ``weight``: by
-    `rank_weights`. ``rates``: by `rates_of_others`. ``gains``: of the levels, shape (level,).
+    `rank_weights`. ``rates``: by `unhidden_level_rates`. ``gains``: of the levels, shape (level,).
     """
 
     measure: Additive
@@ -114,7 +114,7 @@ class SumCorrection(LabelCorrection):
         levels = relevance_levels(collection, measure)
         level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
         weight = rank_weights(collection, measure, levels, level.shape[2])
-        rates = rates_of_others(collection, judge, levels)
+        rates = unhidden_level_rates(collection, judge, levels)
         gains = np.asarray(measure.gains(np.array(levels)), dtype=np.float64)
         ranks = LabeledRanks(measure, level, opened, document, weight, rates, gains)
         return self.from_ranks(collection, bounds, judge, ranks)
@@ -126,7 +126,7 @@ class SumCorrection(LabelCorrection):
         """Return corrected values and draws."""
 
 
-def judge_of(collection: Collection, name: str | None, method: str) -> Judge | None:
+def find_judge(collection: Collection, name: str | None, method: str) -> Judge | None:
     """The judge of a name, or the only one; None without any, `InputError` if it is unknown or unclear."""
     judges = {judge.name: judge for judge in collection.judges}
     known = ", ".join(judges)
@@ -166,15 +166,15 @@ class KnownRanks(NamedTuple):
         return np.asarray((self.weight * self.gain).sum(axis=2))
 
 
-def hidden_ranks(collection: Collection, measure: Additive, of_ranks: FloatArray) -> KnownRanks:
+def hidden_ranks(collection: Collection, measure: Additive, rank_weight: FloatArray) -> KnownRanks:
     """Ranks of pooled runs whose documents their organizations alone contributed, by `rank_weights`."""
-    level, is_hidden = held_out_levels(collection, of_ranks.shape[1])
-    document = collection.document[np.flatnonzero(collection.pooled), :, : of_ranks.shape[1]]
+    level, is_hidden = held_out_levels(collection, rank_weight.shape[1])
+    document = collection.document[np.flatnonzero(collection.pooled), :, : rank_weight.shape[1]]
     gain = np.asarray(measure.gains(np.maximum(level, 0)), dtype=np.float64)
-    return KnownRanks(np.where(is_hidden, of_ranks, 0.0), gain, document)
+    return KnownRanks(np.where(is_hidden, rank_weight, 0.0), gain, document)
 
 
-def rates_of_others(collection: Collection, judge: Judge, levels: Sequence[int]) -> FloatArray:
+def unhidden_level_rates(collection: Collection, judge: Judge, levels: Sequence[int]) -> FloatArray:
     """`level_rates` of judged documents that are not hidden; equal shares if there are none."""
     pair = np.flatnonzero(is_other(collection))
     if not len(pair):
@@ -185,10 +185,10 @@ def rates_of_others(collection: Collection, judge: Judge, levels: Sequence[int])
 def rank_weights(collection: Collection, measure: Additive, levels: Sequence[int], depth: int) -> FloatArray:
     """What a gain of 1 adds to the value at each rank, shape (topic, rank); over the judged ideal if any."""
     weights = np.asarray(measure.weights()[:depth] / measure.unit, dtype=np.float64)
-    of_topic = np.tile(weights, (len(collection.query_ids), 1))
+    topic_weights = np.tile(weights, (len(collection.query_ids), 1))
     if isinstance(measure, Normalized):
-        return over(of_topic, measure.best(tally_of(collection, levels))[:, None])
-    return of_topic
+        return over(topic_weights, measure.best(judged_tally(collection, levels))[:, None])
+    return topic_weights
 
 
 def level_rates(
@@ -200,7 +200,7 @@ def level_rates(
     """
     n_grades = len(judge.thresholds) + 1
     counts = np.zeros((n_grades + 1, len(levels)))
-    at = place_of_level(collection.relevance[pair], levels)
+    at = level_index(collection.relevance[pair], levels)
     grade = judge.grade[pair]
     np.add.at(counts, (grade[grade >= 0], at[grade >= 0]), 1.0)
     counts[-1] = np.bincount(at, minlength=len(levels))
@@ -231,7 +231,7 @@ class JudgeFilled(LabelCorrection):
 
     Notes
     -----
-    Relevance of a label (`relevance_of_labels`):
+    Relevance of a label (`label_relevance`):
 
     - labels that are whole numbers from 0 to 2 or more, and do not exceed judgments: themselves;
     - of two labels the lower one: 0; the higher one: the median relevance of the judged documents that have
@@ -247,7 +247,7 @@ class JudgeFilled(LabelCorrection):
     def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
         """Values of the rankings with labels as levels."""
         measure = bounds.measure
-        relevance_of_label = relevance_of_labels(collection, judge, measure.rel)
+        relevance_of_label = label_relevance(collection, judge, measure.rel)
         level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
         level = np.where(opened, np.append(relevance_of_label, np.int16(-1))[document], level)
         relevance = np.where(
@@ -257,11 +257,11 @@ class JudgeFilled(LabelCorrection):
         tally = tally_within_reach(collection, fuller, bounds.run_ids, measure, self.estimand)
         scale = ""
         if judge.is_labeled.any() and not is_on_scale(collection, judge):
-            scale = _scale_note(judge, relevance_of_grades(collection, judge, measure.rel))
+            scale = _scale_note(judge, grade_relevance(collection, judge, measure.rel))
         n_left = (opened & (level < 0)).sum(axis=(1, 2))
         is_open = np.asarray(opened.any(axis=(1, 2)))
         notes = tuple(
-            joined(
+            join_notes(
                 n and f"unjudged documents without a label count as nonrelevant: {n}", has_unjudged and scale
             )
             for n, has_unjudged in zip(n_left.tolist(), is_open.tolist(), strict=True)
@@ -277,15 +277,15 @@ def is_on_scale(collection: Collection, judge: Judge) -> bool:
     return is_whole and bool(label.min() >= 0 and 2 <= label.max() <= top)
 
 
-def relevance_of_labels(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
+def label_relevance(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
     """Relevance of labels for a measure that counts ``rel`` or more, −1 without a label, shape (pair,)."""
     if is_on_scale(collection, judge):
         return np.where(judge.is_labeled, judge.label, -1).astype(np.int16)
-    of_grade = relevance_of_grades(collection, judge, rel)
-    return np.append(of_grade, np.int16(-1))[judge.grade]
+    by_grade = grade_relevance(collection, judge, rel)
+    return np.append(by_grade, np.int16(-1))[judge.grade]
 
 
-def relevance_of_grades(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
+def grade_relevance(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
     """Relevance of the labels of each grade, the lowest first, where they are not levels; shape (grade,)."""
     binary = len(judge.thresholds) == 1
     counted = collection.judged & in_top(collection, TOP_OF_LABELS)
@@ -300,10 +300,10 @@ def relevance_of_grades(collection: Collection, judge: Judge, rel: int = 1) -> L
     return by_grade
 
 
-def _scale_note(judge: Judge, of_grade: LevelArray) -> str:
+def _scale_note(judge: Judge, by_grade: LevelArray) -> str:
     """Note on the relevance of labels of another scale."""
     starts = [np.nanmin(judge.label), *judge.thresholds]
-    pairs = [f"from {start:g} for {level}" for start, level in zip(starts, of_grade.tolist(), strict=True)]
+    pairs = [f"from {start:g} for {level}" for start, level in zip(starts, by_grade.tolist(), strict=True)]
     return f"labels stand for relevance: {', '.join(pairs)}"
 
 
@@ -338,7 +338,7 @@ class JudgeRates(LabelCorrection):
     def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
         """Expected values."""
         measure, levels = bounds.measure, relevance_levels(collection, bounds.measure)
-        gains = gains_of_levels(measure, np.array(levels))
+        gains = level_gains(measure, np.array(levels))
         if gains is None:
             return not_defined(bounds, NOT_A_SUM)
         level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
@@ -351,4 +351,4 @@ class JudgeRates(LabelCorrection):
             )
         gain = (level_rates(collection, judge, hidden, levels) @ gains)[np.append(judge.grade, -1)[document]]
         amounts = amounts_with_expected(measure, level, opened, gain)
-        return Corrected(values_of_expected(collection, bounds, amounts))
+        return Corrected(normalize_expected(collection, bounds, amounts))

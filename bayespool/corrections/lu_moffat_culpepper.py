@@ -16,11 +16,11 @@ from bayespool.corrections.base import (
     SharedCorrection,
     check_choice,
     expected_amounts,
-    gains_of_levels,
     has_open_ranks,
     lacks_pool,
+    level_gains,
+    normalize_expected,
     not_defined,
-    values_of_expected,
 )
 from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
@@ -82,7 +82,7 @@ def _chances(parameters: FloatArray, rank: FloatArray) -> FloatArray:
     return result
 
 
-def _searched(
+def _fit_curves(
     observed: FloatArray,
     rank: FloatArray,
     form: Callable[[FloatArray, FloatArray], FloatArray],
@@ -123,8 +123,8 @@ def _searched(
 SHAPES: dict[Shape, Callable[[FloatArray, FloatArray], FloatArray]] = {
     "constant": _constant,
     "linear": _linear,
-    "zipf": functools.partial(_searched, form=_powers, axes=_EXPONENTS),
-    "weibull": functools.partial(_searched, form=_chances, axes=_LOG_SCALE_AND_SHAPE),
+    "zipf": functools.partial(_fit_curves, form=_powers, axes=_EXPONENTS),
+    "weibull": functools.partial(_fit_curves, form=_chances, axes=_LOG_SCALE_AND_SHAPE),
 }
 
 
@@ -239,7 +239,7 @@ class LuMoffatCulpepper(SharedCorrection):
         corrected = []
         for bounds in all_bounds:
             top = relevance_levels(collection, bounds.measure)[-1]
-            gains = gains_of_levels(bounds.measure, np.arange(top + 1))
+            gains = level_gains(bounds.measure, np.arange(top + 1))
             if gains is None:
                 corrected.append(not_defined(bounds, "defined for sums of gains"))
             elif not bounds.measure.rises:
@@ -250,7 +250,7 @@ class LuMoffatCulpepper(SharedCorrection):
                 shares = gains / gains.max()
                 if (key := shares.tobytes()) not in shared:
                     shared[key] = self._expected(collection, bounds.run_ids, deepest, shares)
-                corrected.append(_value(collection, bounds, shared[key], float(gains.max())))
+                corrected.append(_correct_measure(collection, bounds, shared[key], float(gains.max())))
         return corrected
 
     def _expected(
@@ -274,13 +274,13 @@ class LuMoffatCulpepper(SharedCorrection):
             wanted = collection.document[index[run], t, rank]
             document = collection.document[pooled, t]
             judged = np.unique(document[pool_level[:, t] >= 0])
-            ranks = _ranks_of(np.concatenate([judged, wanted]), document, last)
+            ranks = _ranks_in_runs(np.concatenate([judged, wanted]), document, last)
             judged_gain = shares[collection.relevance[judged]]
             by_shape = [np.append(curve[row], curve[row, -1]) for curve in curves]
-            gain[run, t, rank] = self._of_topic(ranks, judged_gain, by_shape, last)
+            gain[run, t, rank] = self._topic_gains(ranks, judged_gain, by_shape, last)
         return _Expected(gain, opened)
 
-    def _of_topic(
+    def _topic_gains(
         self, ranks: IntArray, judged_gain: FloatArray, curves: Sequence[FloatArray], last: int
     ) -> FloatArray:
         """Expected gains of the documents after the judged ones, shape (document,)."""
@@ -298,16 +298,18 @@ class LuMoffatCulpepper(SharedCorrection):
         if self.loss == "a":
             return simplex_weights(weight.T @ gains, weight.T @ target)
         # the rows of one document differ by factors only, and are one row of their root sum of squares
-        of_document = np.sqrt(np.square(weight).sum(axis=1))
-        return simplex_weights(of_document[:, None] * gains, of_document * target)
+        document_weight = np.sqrt(np.square(weight).sum(axis=1))
+        return simplex_weights(document_weight[:, None] * gains, document_weight * target)
 
 
-def _value(collection: Collection, bounds: Bounds, expected: _Expected, greatest: float) -> Corrected:
+def _correct_measure(
+    collection: Collection, bounds: Bounds, expected: _Expected, greatest: float
+) -> Corrected:
     """Values with expected gains of unjudged documents; B without any."""
     measure = bounds.measure
     gain = expected.gain[:, :, : measure.cutoff]
     opened = expected.opened[:, :, : measure.cutoff]
-    values = values_of_expected(collection, bounds, expected_amounts(measure, gain * greatest))
+    values = normalize_expected(collection, bounds, expected_amounts(measure, gain * greatest))
     per_topic = np.where(opened.any(axis=2), values, bounds.lower)
     per_topic[lacks_pool(collection, bounds)] = np.nan
     depth = int(collection.depth_of(np.flatnonzero(collection.pooled)).max(initial=0))
@@ -331,7 +333,7 @@ def _mean_gains(level: LevelArray, depths: IntArray, shares: FloatArray) -> Floa
     return np.asarray(np.where(counted, gain, 0.0).sum(axis=0) / np.maximum(n_counted, 1))
 
 
-def _ranks_of(pairs: IntArray, document: IntArray, lacking: int) -> IntArray:
+def _ranks_in_runs(pairs: IntArray, document: IntArray, lacking: int) -> IntArray:
     """Ranks of documents in runs, from 0, shape (pair, run); ``lacking`` where a run does not return one."""
     first = int(pairs.min())
     rank = np.full((int(pairs.max()) - first + 1, len(document)), lacking, dtype=np.int32)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import FloatArray, IndexArray
 from bayespool.collection import Collection, Judge
-from bayespool.corrections.base import Corrected, as_amounts, within_room
+from bayespool.corrections.base import Corrected, clip_to_bounds, to_integer_amounts
 from bayespool.corrections.labels import KnownRanks, LabeledRanks, SumCorrection, hidden_ranks
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import Bounds
@@ -202,9 +202,9 @@ class ConformalRiskControl(SumCorrection):
             weight = by_grade(np.where(opened[one], ranks.weight, 0.0), grade[document[one]], len(moved))[0]
             order = np.random.default_rng(key_of(self.random_seed, run_id)).permutation(self.n_draws)
             at = shift_at(critical, (order + 0.5) / self.n_draws, len(_SHIFTS))
-            added = within_room((weight @ moved[:, at]).T, room[r])
-            per_topic[r] += within_room((weight @ moved[:, middle_shifts(critical)]).mean(axis=1), room[r])
-            amounts[:, r] += as_amounts(added, measure)
+            added = clip_to_bounds((weight @ moved[:, at]).T, room[r])
+            per_topic[r] += clip_to_bounds((weight @ moved[:, middle_shifts(critical)]).mean(axis=1), room[r])
+            amounts[:, r] += to_integer_amounts(added, measure)
             std[r] = added.mean(axis=1).std()
             notes[r] = self.sample_notes[self.sample][0]
         draws = None if np.isnan(std).any() else Values(amounts, measure.unit)
@@ -222,8 +222,8 @@ class ConformalRiskControl(SumCorrection):
         weight, value = weight[is_known], value[is_known]
         if not len(value):
             return Calibration(weight, value)
-        of_run = (run_id,) if self.sample == "judged" else ()
-        rng = np.random.default_rng(key_of(self.random_seed, "sets", *of_run))
+        run_name = (run_id,) if self.sample == "judged" else ()
+        rng = np.random.default_rng(key_of(self.random_seed, "sets", *run_name))
         chosen = rng.integers(0, len(value), (N_SETS, n_topics))
         return Calibration(weight[chosen].sum(axis=1), value[chosen].sum(axis=1))
 

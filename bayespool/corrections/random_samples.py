@@ -15,14 +15,14 @@ from bayespool.corrections.base import (
     Corrected,
     PointCorrection,
     SampledCorrection,
-    joined,
+    join_notes,
+    judgment_sample,
     not_defined,
-    notes_on_sample,
-    sample_of,
+    sampling_notes,
 )
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import RELEVANT, Bounds
-from bayespool.evidence.ideals import place_of_level, ranked_levels, states
+from bayespool.evidence.ideals import level_index, ranked_levels, states
 from bayespool.measures import NDCG, Additive
 from bayespool.measures.normalized import Normalized
 from bayespool.pooling.sampling import infer_ap, infer_stratified_ap, sampled_ap, sampled_states
@@ -64,7 +64,7 @@ class HorvitzThompson(PointCorrection):
 
     def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
         """B plus (1 / p − 1) times the gain of each document of the sample."""
-        measure, sample = bounds.measure, sample_of(collection)
+        measure, sample = bounds.measure, judgment_sample(collection)
         if isinstance(sample, str):
             return not_defined(bounds, sample)
         if not isinstance(measure, Additive) or isinstance(measure, Normalized):
@@ -75,14 +75,14 @@ class HorvitzThompson(PointCorrection):
         level = measure.read(ranked_levels(collection, index, measure.cutoff))
         gains = measure.gains(level) * measure.weights()[: level.shape[2]] / measure.unit
         added = (gains * more[collection.document[index, :, : measure.cutoff]]).sum(axis=2)
-        notes = notes_on_sample(collection, sample, bounds)
+        notes = sampling_notes(collection, sample, bounds)
         if self.within_bounds:
             total, room = added.sum(axis=1), bounds.residual.sum(axis=1)
             kept = np.clip(total, np.minimum(room, 0), np.maximum(room, 0))
             added *= np.where(total != 0, kept / np.where(total != 0, total, 1), 0)[:, None]
             cut = np.abs(total - kept) > 1e-12
             notes = tuple(
-                joined(was_cut and "cut to the upper bound", note)
+                join_notes(was_cut and "cut to the upper bound", note)
                 for note, was_cut in zip(notes, cut.tolist(), strict=True)
             )
         return Corrected(bounds.lower + added, notes=notes)
@@ -116,7 +116,9 @@ class InferredAP(SampledCorrection):
     documents is unknown. Both estimands coincide.
     """
 
-    def of_sample(self, collection: Collection, sample: Sample) -> Callable[[Bounds], FloatArray] | str:
+    def estimate_from_sample(
+        self, collection: Collection, sample: Sample
+    ) -> Callable[[Bounds], FloatArray] | str:
         """Values from one search for strata."""
         stratum = strata_with_others(collection, sample)
         if stratum is None:
@@ -177,7 +179,9 @@ class InferredNDCG(SampledCorrection):
         """NDCG."""
         return NDCG
 
-    def of_sample(self, collection: Collection, sample: Sample) -> Callable[[Bounds], FloatArray] | str:
+    def estimate_from_sample(
+        self, collection: Collection, sample: Sample
+    ) -> Callable[[Bounds], FloatArray] | str:
         """Values from one search for strata."""
         stratum = strata_with_others(collection, sample)
         return NO_STRATA if stratum is None else functools.partial(_inferred_ndcg, collection, stratum)
@@ -213,7 +217,7 @@ def _ideal_gains(collection: Collection, stratum: IntArray, measure: NDCG) -> Fl
     discounted = np.append(0.0, np.cumsum(measure.weights()))
     ideal, end = np.zeros(n_topics), np.zeros(n_topics, dtype=np.int64)
     levels = (0, *collection.levels)
-    at = place_of_level(collection.relevance, levels)
+    at = level_index(collection.relevance, levels)
     for k in range(len(levels) - 1, 0, -1):
         n = (rate * count(at == k)).sum(axis=1)
         start, end = end, np.minimum(end + np.floor(n + 0.5).astype(np.int64), measure.cutoff)
@@ -236,12 +240,12 @@ class StatAP(SampledCorrection):
     single topics even above 1. Both estimands coincide.
     """
 
-    def of_sample(self, collection: Collection, sample: Sample) -> Callable[[Bounds], FloatArray]:
+    def estimate_from_sample(self, collection: Collection, sample: Sample) -> Callable[[Bounds], FloatArray]:
         """Weighted sums over the sample."""
-        return functools.partial(_sampled, collection, sample)
+        return functools.partial(_stat_ap, collection, sample)
 
 
-def _sampled(collection: Collection, sample: Sample, bounds: Bounds) -> FloatArray:
+def _stat_ap(collection: Collection, sample: Sample, bounds: Bounds) -> FloatArray:
     """Values of runs on topics, shape (run, topic)."""
     n_topics = len(collection.query_ids)
     inclusion = sample.weighing(collection.judged)
@@ -260,10 +264,10 @@ def _sampled(collection: Collection, sample: Sample, bounds: Bounds) -> FloatArr
     size, n_chosen = (_count_strata(collection, stratum, n_strata, kind) for kind in (stratum >= 0, chosen))
     more = n_chosen * (size - 1) / np.maximum(size * (n_chosen - 1), 1)
     pair_weight = np.where(n_chosen > 1, more, 1.0)  # one chosen document makes no pair
-    of_rank = np.append(stratum, np.int32(-1))[top]
+    rank_stratum = np.append(stratum, np.int32(-1))[top]
     by_topic = [
         sampled_ap(
-            state[:, t], at_rank[:, t], n_relevant[t], stratum=of_rank[:, t], pair_weight=pair_weight[t]
+            state[:, t], at_rank[:, t], n_relevant[t], stratum=rank_stratum[:, t], pair_weight=pair_weight[t]
         )
         for t in range(n_topics)
     ]

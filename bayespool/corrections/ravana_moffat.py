@@ -58,13 +58,13 @@ def smoothed(
     return alpha * interpolated(lower, residual, c, e) + (1 - alpha) * background(lower, residual, e)
 
 
-def _of_paper(name: str, label: str) -> Callable[[Class], Class]:
+def _register(name: str, label: str) -> Callable[[Class], Class]:
     return register_estimator(
         name, label=label, source="Ravana & Moffat 2010, §3", citations=("ravana-moffat-2010",)
     )
 
 
-@_of_paper("as-judged", "lower\nbound")
+@_register("as-judged", "lower\nbound")
 @dataclass(frozen=True, kw_only=True)
 class AsJudged(PointCorrection):
     """X_S = B, the measure as trec_eval gives it, with unjudged documents as nonrelevant."""
@@ -75,7 +75,7 @@ class AsJudged(PointCorrection):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Placed(SharedCorrection):
+class _PlacedCorrection(SharedCorrection):
     """Values from a formula of B and Δ, both scaled to between 0 and 1, whose constants are chances."""
 
     fit: Literal["none", "pool"] = "none"
@@ -92,7 +92,7 @@ class _Placed(SharedCorrection):
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
         """Return values of the formula, whose constants are fitted to the same runs for all measures."""
-        held_out = _held_out(collection) if self.fit == "pool" else []
+        held_out = _organizations_left_out(collection) if self.fit == "pool" else []
         return [self._correct(collection, bounds, held_out) for bounds in all_bounds]
 
     def _correct(
@@ -103,7 +103,7 @@ class _Placed(SharedCorrection):
             return not_defined(bounds, highest)
         lower, residual = _as_shares(bounds, highest)
         if self.fit == "none":
-            return Corrected(_placed(bounds, self.formula(lower, residual), highest))
+            return Corrected(_to_values(bounds, self.formula(lower, residual), highest))
         best = _fit_to(held_out, collection, bounds.measure, self.name, getattr(self, "alpha", None), highest)
         constants = {name: x for name in ("c", "e") if not np.isnan(x := getattr(best, name))}
         fitted = dataclasses.replace(self, fit="none", **constants)
@@ -117,13 +117,15 @@ class _Placed(SharedCorrection):
             given = ", ".join(f"{name} = {getattr(self, name):g}" for name in replaced)
             note = f"constants are fitted to the pool, and {given} is not used"
         return Corrected(
-            _placed(bounds, fitted.formula(lower, residual), highest), notes=(note,) * n_runs, indicators=used
+            _to_values(bounds, fitted.formula(lower, residual), highest),
+            notes=(note,) * n_runs,
+            indicators=used,
         )
 
 
-@_of_paper("background", "back\xad\nground")
+@_register("background", "back\xad\nground")
 @dataclass(frozen=True, kw_only=True)
-class Background(_Placed):
+class Background(_PlacedCorrection):
     """X_B = B + Δ·E (Ravana & Moffat 2010, §3).
 
     Parameters
@@ -141,9 +143,9 @@ class Background(_Placed):
         return background(lower, residual, self.e)
 
 
-@_of_paper("interpolated", "inter\xad\npolated")
+@_register("interpolated", "inter\xad\npolated")
 @dataclass(frozen=True, kw_only=True)
-class Interpolated(_Placed):
+class Interpolated(_PlacedCorrection):
     """X_I = B + C·Δ·B/(1 − Δ) (Ravana & Moffat 2010, §3).
 
     A missing rank counts as judged and nonrelevant, so that B/(1 − Δ) is the precision over all ranks of
@@ -165,9 +167,9 @@ class Interpolated(_Placed):
         return interpolated(lower, residual, self.c, self.e)
 
 
-@_of_paper("smoothed", "smooth\xad\ned")
+@_register("smoothed", "smooth\xad\ned")
 @dataclass(frozen=True, kw_only=True)
-class Smoothed(_Placed):
+class Smoothed(_PlacedCorrection):
     """X_M = B + C·Δ·B + Δ²·E; with an α it is α·X_I + (1 − α)·X_B (Ravana & Moffat 2010, §3).
 
     Parameters
@@ -252,10 +254,10 @@ def fit_constants(
     >>> 0 < constants.c <= 1 and constants.rmse < 0.2
     True
     """
-    return _least_squares(method, *stacked(counts, truth), alpha)
+    return _least_squares(method, *stack_counts(counts, truth), alpha)
 
 
-def stacked(
+def stack_counts(
     counts: Iterable[JudgmentCounts | Bounds], truth: JudgmentCounts | Bounds
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """B and Δ under smaller judgment sets, one below the other, and the values to predict, shape (n,)."""
@@ -315,16 +317,16 @@ def fit_constants_to_pool(
     highest = _highest(collection, parsed)
     if isinstance(highest, str):
         raise InputError(f"constants are {highest}, and {parsed} is none")
-    return _fit_to(_held_out(collection), collection, parsed, method, alpha, highest)
+    return _fit_to(_organizations_left_out(collection), collection, parsed, method, alpha, highest)
 
 
-def _held_out(collection: Collection) -> list[tuple[Collection, tuple[str, ...]]]:
+def _organizations_left_out(collection: Collection) -> list[tuple[Collection, tuple[str, ...]]]:
     """The collection without each pooled organization, with the organization's pooled runs."""
-    of_pool = collection.organization[collection.pooled]
-    if len(names := np.unique(of_pool)) < 2:
+    pool_organization = collection.organization[collection.pooled]
+    if len(names := np.unique(pool_organization)) < 2:
         return []
     pooled = np.array(collection.pooled_run_ids, dtype=object)
-    groups = [tuple(pooled[of_pool == name].tolist()) for name in names]
+    groups = [tuple(pooled[pool_organization == name].tolist()) for name in names]
     return [(collection.unpool(runs), runs) for runs in groups]
 
 
@@ -336,7 +338,7 @@ def _fit_to(
     alpha: float | None,
     highest: float,
 ) -> Constants:
-    """Constants for runs of `_held_out`, whose values in the collection are known down to the pool depth."""
+    """Fit constants to runs of `_organizations_left_out`, whose values are known down to the pool depth."""
     estimand: Estimand = "pooled" if collection.pool_depth else "complete"
     parts = []
     for smaller, runs in held_out:
@@ -383,7 +385,7 @@ def _as_shares(bounds: Bounds, highest: float) -> tuple[FloatArray, FloatArray]:
     return (lower if bounds.measure.rises else 1 - lower - residual), residual
 
 
-def _placed(bounds: Bounds, shares: FloatArray, highest: float) -> FloatArray:
+def _to_values(bounds: Bounds, shares: FloatArray, highest: float) -> FloatArray:
     """Values of shares; B where nothing is unjudged."""
     values = (shares if bounds.measure.rises else 1 - shares) * highest
     return np.asarray(np.where(open_residual(bounds) > 0, values, bounds.lower))

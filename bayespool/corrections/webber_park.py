@@ -16,20 +16,20 @@ from bayespool.collection import Collection
 from bayespool.corrections.base import (
     Corrected,
     SharedCorrection,
-    as_amounts,
     check_count,
+    clip_to_bounds,
     has_open_ranks,
     hidden_at_levels,
-    joined,
+    join_notes,
     lacks_pool,
-    within_room,
+    to_integer_amounts,
 )
 from bayespool.corrections.ravana_moffat import AsJudged
-from bayespool.corrections.registry import made_of_text, register_estimator
+from bayespool.corrections.registry import estimator_from_text, register_estimator
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.held_out import held_out_levels, sole_beside
-from bayespool.evidence.ideals import relevance_levels, tally_of
+from bayespool.evidence.ideals import judged_tally, relevance_levels
 from bayespool.measures import Estimates, Estimator, Measure, Normalized, Tally, Values, parse_measures
 from bayespool.randomness import seed_of
 from bayespool.tables.formatting import some_of
@@ -66,7 +66,7 @@ class Adjustment(SharedCorrection):
     within_bounds: bool = True
 
     def __post_init__(self) -> None:
-        base = made_of_text(self.base) if isinstance(self.base, str) else self.base
+        base = estimator_from_text(self.base) if isinstance(self.base, str) else self.base
         if isinstance(base, type) or not isinstance(base, Estimator):
             raise InputError(f"base {base!r} is neither the name of an estimator nor one")
         with_estimand: Any = base
@@ -74,7 +74,7 @@ class Adjustment(SharedCorrection):
             with_estimand = dataclasses.replace(with_estimand, estimand=self.estimand)
         object.__setattr__(self, "base", with_estimand)
 
-    def of_base(
+    def estimate_base(
         self, collection: Collection, run_ids: Sequence[str], measures: Sequence[Measure]
     ) -> tuple[Estimates, ...]:
         """Estimates of the base by measure."""
@@ -132,11 +132,11 @@ class SystemsAdjustment(Adjustment):
             if others.any():
                 adjustment[:, row] = losses(collection, run, others, measures)
         everywhere = np.ones(len(collection.query_ids), dtype=bool)
-        starts = self.of_base(collection, run_ids, measures)
+        starts = self.estimate_base(collection, run_ids, measures)
         corrected = []
-        for bounds, start, of_measure in zip(all_bounds, starts, adjustment, strict=True):
-            of_measure[lacks_pool(collection, bounds)] = np.nan
-            adjusted = _adjusted(bounds, start.per_topic, of_measure, everywhere, self.within_bounds)
+        for bounds, start, by_run in zip(all_bounds, starts, adjustment, strict=True):
+            by_run[lacks_pool(collection, bounds)] = np.nan
+            adjusted = _adjusted(bounds, start.per_topic, by_run, everywhere, self.within_bounds)
             corrected.append(_with_notes(adjusted, start.method, start.notes))
         return corrected
 
@@ -156,7 +156,7 @@ class SystemsAdjustment(Adjustment):
             levels = relevance_levels(collection, measure)
             before, after = (measure.amounts(measure.read(ranked)) for ranked in (judged, kept))
             if isinstance(measure, Normalized):
-                tally = tally_of(collection, levels)
+                tally = judged_tally(collection, levels)
                 left = Tally(tally.n - hidden_at(levels)[others, :, 1:], tally.levels)
                 before = measure.normalize(before, tally)
                 after = measure.normalize(after, left)
@@ -177,7 +177,7 @@ class SystemsAdjustment(Adjustment):
             if self.substitute:
                 pooled[collection.run_index(run)] = True
             without = collection.without_judgments(sole == unit[system]).with_pool(pooled, collection.pool)
-            for m, held_out in enumerate(self.of_base(without, [name], measures)):
+            for m, held_out in enumerate(self.estimate_base(without, [name], measures)):
                 lost[row, m] = (
                     score_bounds(collection, [name], measures[m]).lower - held_out.per_topic
                 ).mean()
@@ -339,7 +339,7 @@ class TopicsAdjustment(Adjustment):
         top = collection.document[index, :, : max(measure.cutoff for measure in measures)]
         own[top[top >= 0]] = True
         gone = own & common[collection.pair_topic] & ~collection.in_pool(others)
-        return self.of_base(collection.without_judgments(gone), [run], measures)
+        return self.estimate_base(collection.without_judgments(gone), [run], measures)
 
     def _corrected(
         self, collection: Collection, bounds: Bounds, start: FloatArray, common: BoolArray
@@ -359,7 +359,7 @@ class TopicsAdjustment(Adjustment):
         holes: BoolArray = np.any(bounds.n_unjudged[:, common], axis=1)
         is_open = has_open_ranks(bounds)
         notes = tuple(
-            joined(
+            join_notes(
                 note,
                 has_holes and "common topics are not fully judged",
                 is_idle and "its standard error is not below the adjustment (equation 6)",
@@ -393,12 +393,12 @@ class TopicsAdjustment(Adjustment):
         for row, deviation in enumerate(lost - mean[:, None] if len(others) else ()):
             noise = math.sqrt(n / (n - 1)) * deviation[like]
             total = (mean[row] + weight @ deviation) * len(others) + noise.sum(axis=1)
-            added = _shared(total, *(of_end[row] for of_end in room))
+            added = _shared(total, *(run_room[row] for run_room in room))
             added[:, others] += noise - noise.mean(axis=1, keepdims=True)
-            down, up = (of_end[row] for of_end in room)
-            values[:, row] += within_room(added + down, down + up) - down
+            down, up = (run_room[row] for run_room in room)
+            values[:, row] += clip_to_bounds(added + down, down + up) - down
         measure = bounds.measure
-        return Values(as_amounts(values, measure), measure.unit)
+        return Values(to_integer_amounts(values, measure), measure.unit)
 
 
 def _with_notes(corrected: Corrected, base: str, notes: Sequence[str]) -> Corrected:
@@ -406,8 +406,8 @@ def _with_notes(corrected: Corrected, base: str, notes: Sequence[str]) -> Correc
     if not any(notes):
         return corrected
     own = corrected.notes or ("",) * len(notes)
-    of_base = (f"{base}: {note}" if note else "" for note in notes)
-    return corrected._replace(notes=tuple(joined(*both) for both in zip(own, of_base, strict=True)))
+    base_notes = (f"{base}: {note}" if note else "" for note in notes)
+    return corrected._replace(notes=tuple(join_notes(*both) for both in zip(own, base_notes, strict=True)))
 
 
 def standard_error(std: float, n: int, n_topics: int) -> float:

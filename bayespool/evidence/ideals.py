@@ -64,12 +64,12 @@ def check_estimand(collection: Collection, estimand: Estimand) -> None:
 def open_ranks(collection: Collection, index: OrderArray, depth: int, estimand: Estimand) -> BoolArray:
     """Ranks whose documents are unjudged and may be relevant, shape (run, topic, rank)."""
     document = collection.document[index, :, :depth]
-    reach = reach_of(collection, index, depth, estimand)
+    reach = run_reach(collection, index, depth, estimand)
     opened = np.append(collection.may_be_relevant, False)[document]
     return np.asarray(opened & (np.arange(document.shape[2]) < reach[:, None, None]))
 
 
-def reach_of(collection: Collection, index: OrderArray, cutoff: int, estimand: Estimand) -> IntArray:
+def run_reach(collection: Collection, index: OrderArray, cutoff: int, estimand: Estimand) -> IntArray:
     """Deepest rank of each run at which an unjudged document may be relevant, shape (run,)."""
     if estimand == "pooled":
         return np.asarray(np.minimum(collection.depth_of(index), cutoff), dtype=np.int32)
@@ -80,7 +80,7 @@ MAX_IDEAL_DEPTH = 100
 """Deepest rank at which documents are completed only for ideal rankings: few beyond it are relevant."""
 
 
-def reach_of_ideal(collection: Collection, measure: Measure) -> int:
+def ideal_reach(collection: Collection, measure: Measure) -> int:
     """Deepest rank of documents completed for ideal rankings: the pool depth, from the cutoff to 100."""
     if not isinstance(measure, Normalized) or measure.ideal == "judged":
         return measure.cutoff
@@ -93,7 +93,9 @@ def relevance_levels(collection: Collection, measure: Measure) -> tuple[int, ...
     return (0, *levels) if levels and levels[-1] >= measure.rel else (0, *levels, measure.rel)
 
 
-def tally_of(collection: Collection, levels: Sequence[int], *, relevance: LevelArray | None = None) -> Tally:
+def judged_tally(
+    collection: Collection, levels: Sequence[int], *, relevance: LevelArray | None = None
+) -> Tally:
     """Judged documents by topic and level but 0, shape (topic, level); others count one level lower."""
     relevance = collection.relevance if relevance is None else relevance
     return Tally(judged_at_levels(collection, levels, relevance)[:, 1:], tuple(levels[1:]))
@@ -101,19 +103,19 @@ def tally_of(collection: Collection, levels: Sequence[int], *, relevance: LevelA
 
 def n_relevant_documents(collection: Collection, rel: int = 1) -> int:
     """Number of documents judged to be of relevance ``rel`` or more, over all topics."""
-    return int(n_relevant(tally_of(collection, (0, *collection.levels)), rel).sum())
+    return int(n_relevant(judged_tally(collection, (0, *collection.levels)), rel).sum())
 
 
 def judged_at_levels(collection: Collection, levels: Sequence[int], relevance: LevelArray) -> IndexArray:
-    """Judged documents of each topic at each level as in `tally_of`, with level 0; shape (topic, level)."""
+    """Count judged documents of each topic at each level, as `judged_tally`, with level 0; (topic, level)."""
     judged = np.flatnonzero(relevance >= 0)
-    at = place_of_level(relevance[judged], levels)
+    at = level_index(relevance[judged], levels)
     n = np.zeros((len(collection.query_ids), len(levels)), dtype=np.int64)
     np.add.at(n, (collection.pair_topic[judged], at), 1)
     return n
 
 
-def place_of_level(relevance: LevelArray, levels: Sequence[int]) -> OrderArray:
+def level_index(relevance: LevelArray, levels: Sequence[int]) -> OrderArray:
     """Index of the highest level that each relevance reaches, −1 without a judgment; shape (pair,)."""
     return np.searchsorted(levels, relevance, side="right") - 1
 
@@ -144,11 +146,11 @@ def tally_within_reach(
         return None
     index, levels = collection.run_index(tuple(run_ids)), relevance_levels(fuller, measure)
     n_topics, n_levels = len(collection.query_ids), len(levels)
-    judged = tally_of(collection, levels)
+    judged = judged_tally(collection, levels)
     n = np.repeat(judged.n[None], len(index), axis=0)
     for rows, pairs in _pairs_of_ideals(collection, index, measure, estimand):
         new = pairs[(collection.relevance[pairs] < 0) & (fuller.relevance[pairs] >= 0)]
-        place = place_of_level(fuller.relevance[new], levels)
+        place = level_index(fuller.relevance[new], levels)
         counted = np.bincount(collection.pair_topic[new] * n_levels + place, minlength=n_topics * n_levels)
         n[rows] += counted.reshape(n_topics, n_levels)[:, 1:]
     return Tally(n, judged.levels)
@@ -173,7 +175,7 @@ def _pairs_of_ideals(
     """Yield slices of runs that share an ideal ranking, with the pair codes that are part of it."""
     if measure.ideal == "judged":
         return
-    reach = reach_of(collection, index, reach_of_ideal(collection, measure), estimand)
+    reach = run_reach(collection, index, ideal_reach(collection, measure), estimand)
     document = collection.document[index, :, : int(reach.max(initial=0))]
     within = (document >= 0) & (np.arange(document.shape[2]) < reach[:, None, None])
     if measure.ideal == "shared":

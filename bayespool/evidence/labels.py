@@ -32,7 +32,7 @@ _MIN_DEVIATIONS = 3.0  # in standard errors, and in standard deviations among or
 _PRIOR_LIFT_SD = 0.05  # standard deviation among organizations, with the weight of two of them
 
 
-def _once(function: _Count[_P, _T]) -> _Count[_P, _T]:
+def _cached(function: _Count[_P, _T]) -> _Count[_P, _T]:
     """Cache the function by collection, judge and other arguments: every predictor calls it."""
     caches: WeakKeyDictionary[Collection, dict[object, _T]] = WeakKeyDictionary()
 
@@ -108,7 +108,7 @@ def hidden_grades(collection: Collection, judge: Judge) -> IndexArray:
     return np.bincount(grade, minlength=len(judge.thresholds) + 1).astype(np.int64)
 
 
-@_once
+@_cached
 def topic_grades(
     collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0
 ) -> tuple[IndexArray, IndexArray]:
@@ -171,7 +171,7 @@ class LabelLift:
     is_favored: BoolArray
 
 
-@_once
+@_cached
 def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> LabelLift:
     """Lift of each organization, among documents of one relevance; parameters as in `grade_counts`."""
     state = states(collection.relevance, rel, given)
@@ -186,12 +186,12 @@ def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int
         np.add.at(table, (is_relevant[pair].astype(np.intp), grade[pair]), 1)
         return table
 
-    everyone = counted(_known_of(top, known))
+    everyone = counted(_known_documents(top, known))
     n_organizations = len(collection.organizations)
     n = np.zeros(n_organizations, dtype=np.int64)
     lift, error = np.full(n_organizations, np.nan), np.full(n_organizations, np.nan)
     for o in range(n_organizations):
-        own = _known_of(top[submitters(collection, judge) == o], known)
+        own = _known_documents(top[submitters(collection, judge) == o], known)
         n[o] = len(own)
         others = everyone - counted(own)
         n_others = others.sum(axis=1, keepdims=True)
@@ -200,8 +200,8 @@ def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int
         if len(there):
             above = below[is_relevant[there].astype(np.intp), grade[there]] - 0.5
             lift[o] = above.mean()
-            of_topic = np.bincount(collection.pair_topic[there], above)
-            error[o] = np.sqrt((of_topic**2).sum()) / len(there)
+            topic_sums = np.bincount(collection.pair_topic[there], above)
+            error[o] = np.sqrt((topic_sums**2).sum()) / len(there)
     is_known = np.isfinite(lift)
     if is_known.sum() < 3:
         return LabelLift(n, lift, error, np.zeros(n_organizations, dtype=bool))
@@ -219,7 +219,7 @@ def submitters(collection: Collection, judge: Judge) -> IntArray:
     return collection.organization if judge.organization is None else judge.organization
 
 
-def _known_of(document: IntArray, known: BoolArray) -> IntArray:
+def _known_documents(document: IntArray, known: BoolArray) -> IntArray:
     """Distinct documents of rankings that are known, shape (document,)."""
     pair = np.unique(document)
     return pair[known[pair]]

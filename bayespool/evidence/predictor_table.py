@@ -80,8 +80,8 @@ def document_table(
         An unknown predictor, a rank deeper than ``depth``, or values of another shape or not finite.
     """
     names = evidence_predictors() if names is None else tuple(names)
-    of_labels = label_predictors(collection)
-    known = PREDICTORS | of_labels
+    label_names = label_predictors(collection)
+    known = PREDICTORS | label_names
     if unknown := [name for name in names if name not in known]:
         raise InputError(f"no predictor {unknown[0]!r}", hint=known_names(unknown[0], known))
     if len(rank) and rank.max() > depth:
@@ -90,7 +90,7 @@ def document_table(
     predictors = np.empty((len(pair), len(names)))
     for column, name in enumerate(names):
         values = np.asarray(known[name].compute(context))
-        finite = np.isfinite(values) | (np.isnan(values) & (name in of_labels))
+        finite = np.isfinite(values) | (np.isnan(values) & (name in label_names))
         if values.shape != (len(pair),) or not finite.all():
             raise InputError(
                 f"predictor {name} does not have one finite value for each of {len(pair)} documents",
@@ -171,11 +171,11 @@ def without_some_labels(
     known = [columns for columns in map(label_columns, collection.judges) if columns[1] in place]
     if not known or not len(hidden.pair) or not len(unjudged.pair):
         return hidden, unjudged
-    predictors, of_unjudged = hidden.predictors.copy(), unjudged.predictors.copy()
+    predictors, unjudged_predictors = hidden.predictors.copy(), unjudged.predictors.copy()
     position = _positions(collection, hidden.pair)
-    for lacking, missing, of_run in known:
+    for lacking, missing, run_column in known:
         is_missing = predictors[:, place[missing]] > 0
-        wanted = float((of_unjudged[:, place[missing]] > 0).mean())
+        wanted = float((unjudged_predictors[:, place[missing]] > 0).mean())
         wanted = max(wanted, min(0.2, MIN_UNLABELED_DOCUMENTS / len(is_missing))) if wanted else 0.0
         if wanted > is_missing.mean():
             rest = (wanted - is_missing.mean()) / (1 - is_missing.mean())
@@ -183,10 +183,10 @@ def without_some_labels(
             predictors[np.ix_(rows, np.array([place[name] for name in lacking]))] = np.nan
             predictors[rows, place[missing]] = 1.0
         if wanted == 1:
-            predictors[:, place[of_run]] = of_unjudged[:, place[of_run]] = np.nan
+            predictors[:, place[run_column]] = unjudged_predictors[:, place[run_column]] = np.nan
     return (
         dataclasses.replace(hidden, predictors=predictors),
-        dataclasses.replace(unjudged, predictors=of_unjudged),
+        dataclasses.replace(unjudged, predictors=unjudged_predictors),
     )
 
 

@@ -148,9 +148,9 @@ class DocumentContext:
         return self._learned.log_odds(self.run, self.topic, self.pair)
 
     @cached_property
-    def own_lines(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def run_skill_regression(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Shift, slope and mean of `learned_odds` at which they fit each run's judged documents, by row."""
-        return self._learned.own_lines(self.runs)
+        return self._learned.run_skill_regression(self.runs)
 
     @property
     def _learned(self) -> LearnedFusion:
@@ -164,10 +164,10 @@ class DocumentContext:
         """
         collection = self.collection
         delta_precision, delta_antiprecision = np.zeros(len(self.run)), np.zeros(len(self.run))
-        of_organization = collection.organization[self.run]
-        for o in np.unique(of_organization):
+        run_organization = collection.organization[self.run]
+        for o in np.unique(run_organization):
             reduced = collection.unpool(organization=collection.organizations[o])
-            rows = np.flatnonzero(of_organization == o)
+            rows = np.flatnonzero(run_organization == o)
             runs, row = np.unique(self.run[rows], return_inverse=True)
             effects = composition_effects(
                 reduced,
@@ -294,8 +294,8 @@ def _precision(documents: DocumentContext) -> FloatArray:
 
 @_predictor("ranking", "`precision` with the documents of all topics of the run summed", slope=(0.9, 0.5))
 def _run_precision(documents: DocumentContext) -> FloatArray:
-    of_run = _log_odds(documents.top_relevant.sum(axis=1), documents.top_nonrelevant.sum(axis=1))
-    return of_run[documents.row]
+    run_rate = _log_odds(documents.top_relevant.sum(axis=1), documents.top_nonrelevant.sum(axis=1))
+    return run_rate[documents.row]
 
 
 @_predictor(
@@ -346,10 +346,10 @@ def _local_precision(documents: DocumentContext) -> FloatArray:
     ranks = np.arange(relevant.shape[2])
     nearness = 1 / (1 + np.abs(ranks[:, None] - ranks) / _HALF_WEIGHT_DISTANCE)
     n_relevant, n_nonrelevant = relevant.sum(axis=(1, 2)), nonrelevant.sum(axis=(1, 2))
-    of_run = ((n_relevant + 0.5) / (n_relevant + n_nonrelevant + 1))[documents.row]
+    run_rate = ((n_relevant + 0.5) / (n_relevant + n_nonrelevant + 1))[documents.row]
     place = documents.row, documents.topic, documents.rank - 1
     near_relevant, near_nonrelevant = (relevant @ nearness)[place], (nonrelevant @ nearness)[place]
-    return np.asarray(np.log((near_relevant + of_run) / (near_nonrelevant + 1 - of_run)))
+    return np.asarray(np.log((near_relevant + run_rate) / (near_nonrelevant + 1 - run_rate)))
 
 
 @_predictor(
@@ -401,7 +401,7 @@ def _learned_fusion(documents: DocumentContext) -> FloatArray:
     "knows beyond the others",
 )
 def _run_skill(documents: DocumentContext) -> FloatArray:
-    return documents.own_lines[0][documents.row]
+    return documents.run_skill_regression[0][documents.row]
 
 
 @_predictor(
@@ -410,7 +410,7 @@ def _run_skill(documents: DocumentContext) -> FloatArray:
     "less their mean: whether the run finds relevant documents that others pass over",
 )
 def _run_slope(documents: DocumentContext) -> FloatArray:
-    _, slope, mean = documents.own_lines
+    _, slope, mean = documents.run_skill_regression
     return slope[documents.row] * (documents.learned_odds - mean[documents.row])
 
 

@@ -41,28 +41,28 @@ def label_predictors(collection: Collection) -> dict[str, Predictor]:
     predictors = {}  # NaN without a label, or where the judge favors the run's organization
     for judge in collection.judges:
         for place, threshold in enumerate(judge.thresholds):
-            predictors[_name(judge, threshold)] = Predictor(
-                name=_name(judge, threshold),
+            predictors[_label_name(judge, threshold)] = Predictor(
+                name=_label_name(judge, threshold),
                 description=f"whether judge {judge.name} labels it {threshold:g} or more",
                 per="label",
                 compute=partial(_reaches, judge=judge, place=place),
             )
         if judge.thresholds:
-            predictors[_of_run(judge)] = Predictor(
-                name=_of_run(judge),
+            predictors[_run_name(judge)] = Predictor(
+                name=_run_name(judge),
                 description=f"log odds of relevant documents among the unjudged ones of the run, by labels "
                 f"of judge {judge.name}",
                 per="ranking",
                 compute=partial(_run_labels, judge=judge),
             )
-            predictors[_on_topic(judge)] = Predictor(
-                name=_on_topic(judge),
+            predictors[_topic_name(judge)] = Predictor(
+                name=_topic_name(judge),
                 description=f"how much more a label by judge {judge.name} is worth on the topic than on all",
                 per="label",
                 compute=partial(_topic_ratio, judge=judge),
             )
-            predictors[_name(judge)] = Predictor(
-                name=_name(judge),
+            predictors[_label_name(judge)] = Predictor(
+                name=_label_name(judge),
                 description=f"whether judge {judge.name} does not label it",
                 per="label",
                 compute=partial(_is_missing, judge=judge),
@@ -81,10 +81,10 @@ def label_slopes(collection: Collection, *, rel: int = 1, given: int = 0) -> dic
         step = np.diff(ratio)
         std = np.sqrt(_TRANSFER_SD**2 + variance[1:] + variance[:-1]).clip(max=_MAX_SLOPE_SD)
         for threshold, mean, sd in zip(judge.thresholds, step.tolist(), std.tolist(), strict=True):
-            slopes[_name(judge, threshold)] = (mean, sd)
-        slopes[_of_run(judge)] = _RUN_SLOPE
-        slopes[_on_topic(judge)] = _TOPIC_SLOPE
-        slopes[_name(judge)] = (_without_label(collection, counted, ratio), _MISSING_LABEL_SD)
+            slopes[_label_name(judge, threshold)] = (mean, sd)
+        slopes[_run_name(judge)] = _RUN_SLOPE
+        slopes[_topic_name(judge)] = _TOPIC_SLOPE
+        slopes[_label_name(judge)] = (_without_label(collection, counted, ratio), _MISSING_LABEL_SD)
     return slopes
 
 
@@ -97,7 +97,7 @@ class LabelRatios:
     nonrelevant: FloatArray
     grade: npt.NDArray[np.int8]  # −1 where no label counts, shape (document,)
 
-    def of_draws(self, draws: OrderArray, documents: slice) -> FloatArray:
+    def draw_ratios(self, draws: OrderArray, documents: slice) -> FloatArray:
         """Log odds ratios of some documents in some draws, shape (draw, document)."""
         n = int(draws.max(initial=-1)) + 1
         relevant, nonrelevant = (
@@ -132,8 +132,8 @@ def label_ratios(
 
 def label_columns(judge: Judge) -> tuple[tuple[str, ...], str, str]:
     """Predictors that a document without a label lacks, that of missing labels, and that of the run."""
-    reached = tuple(_name(judge, threshold) for threshold in judge.thresholds)
-    return (*reached, _on_topic(judge)), _name(judge), _of_run(judge)
+    reached = tuple(_label_name(judge, threshold) for threshold in judge.thresholds)
+    return (*reached, _topic_name(judge)), _label_name(judge), _run_name(judge)
 
 
 def usable_judges(collection: Collection, *, rel: int = 1, given: int = 0) -> tuple[Judge, ...]:
@@ -146,11 +146,11 @@ def usable_judges(collection: Collection, *, rel: int = 1, given: int = 0) -> tu
     return tuple(judge for judge in collection.judges if judge.thresholds and is_known(judge))
 
 
-def _name(judge: Judge, threshold: float | None = None) -> str:
+def _label_name(judge: Judge, threshold: float | None = None) -> str:
     return f"{judge.name} without label" if threshold is None else f"{judge.name} ≥ {threshold:g}"
 
 
-def _of_run(judge: Judge) -> str:
+def _run_name(judge: Judge) -> str:
     return f"{judge.name} of the run"
 
 
@@ -161,7 +161,7 @@ def _log_ratios(counted: GradeCounts) -> tuple[FloatArray, FloatArray]:
     return ratio, 1 / relevant + 1 / nonrelevant
 
 
-def _on_topic(judge: Judge) -> str:
+def _topic_name(judge: Judge) -> str:
     return f"{judge.name} on the topic"
 
 
@@ -199,10 +199,10 @@ def _grades(
 ) -> npt.NDArray[np.int8]:
     """Grades of documents, −1 where no label counts, shape (document,)."""
     favored = favored_organizations(collection, judge, rel=rel, given=given)
-    return np.where(_is_of(collection, judge, run, favored), np.int8(-1), judge.grade[pair])
+    return np.where(_belongs_to(collection, judge, run, favored), np.int8(-1), judge.grade[pair])
 
 
-def _is_of(
+def _belongs_to(
     collection: Collection, judge: Judge, run: npt.NDArray[Any], organizations: Iterable[str]
 ) -> BoolArray:
     """Whether a run is of the named organizations, shape of ``run``."""
@@ -227,14 +227,14 @@ def _run_labels(documents: DocumentContext, *, judge: Judge) -> FloatArray:
     unjudged = documents.state[:, :, : document.shape[2]] == UNJUDGED_STATE
     grade = np.where(unjudged, np.append(judge.grade, np.int8(-1))[document], np.int8(-1))
     favored = favored_organizations(collection, judge, rel=documents.rel, given=documents.given)
-    grade[_is_of(collection, judge, documents.runs, favored)] = -1
+    grade[_belongs_to(collection, judge, documents.runs, favored)] = -1
     expected = np.where(grade < 0, 0.0, rate[grade]).sum(axis=(1, 2))
     n = (grade >= 0).sum(axis=(1, 2))
     log_odds = np.log(
         (expected + _RUN_PRIOR_DOCUMENTS * usual) / (n - expected + _RUN_PRIOR_DOCUMENTS * (1 - usual))
     )
-    of_runs: FloatArray = np.where(n == 0, np.nan, log_odds)
-    return of_runs[documents.row]
+    run_log_odds: FloatArray = np.where(n == 0, np.nan, log_odds)
+    return run_log_odds[documents.row]
 
 
 def _topic_ratio(documents: DocumentContext, *, judge: Judge) -> FloatArray:
@@ -243,9 +243,9 @@ def _topic_ratio(documents: DocumentContext, *, judge: Judge) -> FloatArray:
     off = np.zeros(tables[0].shape)
     for sign, table in zip((1, -1), tables, strict=True):
         share = (table.sum(axis=0) + 0.5) / (table.sum() + 0.5 * table.shape[1])
-        of_topic = (table + _TOPIC_PRIOR_DOCUMENTS * share) / (
+        topic_shares = (table + _TOPIC_PRIOR_DOCUMENTS * share) / (
             table.sum(axis=1, keepdims=True) + _TOPIC_PRIOR_DOCUMENTS
         )
-        off += sign * (np.log(of_topic) - np.log(share))
+        off += sign * (np.log(topic_shares) - np.log(share))
     grade = _grade(documents, judge)
     return np.where(grade < 0, np.nan, off[documents.topic, grade])

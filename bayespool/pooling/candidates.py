@@ -46,7 +46,7 @@ class CandidatePool:
     n_holes: int
 
     @property
-    def balance(self) -> int:
+    def score(self) -> int:
         """Judgments explained, less three for each unjudged document: what the choice among pools is by."""
         return self.n_explained - COST * self.n_holes
 
@@ -121,11 +121,11 @@ def candidate_pools(
                 n_explained, n_holes = int(explained[last]), int(holes[last])
                 candidates[at, runs] = CandidatePool(at, share, positions, n_explained, n_holes)
                 before, at = at, at if depth is not None else best_depth(runs)
-    good = [each for each in candidates.values() if each.balance > 0]
-    return sorted(good, key=lambda each: (-each.balance, -len(each.runs), -each.depth))
+    good = [each for each in candidates.values() if each.score > 0]
+    return sorted(good, key=lambda each: (-each.score, -len(each.runs), -each.depth))
 
 
-def alternative_to(candidates: Sequence[CandidatePool]) -> CandidatePool | None:
+def find_alternative(candidates: Sequence[CandidatePool]) -> CandidatePool | None:
     """The best candidate whose depth or number of runs differs by more than a tenth, if it is nearly as good.
 
     Nothing is as good as a pool without an unjudged document.
@@ -136,7 +136,7 @@ def alternative_to(candidates: Sequence[CandidatePool]) -> CandidatePool | None:
     for other in candidates[1:]:
         sizes = ((len(other.runs), len(chosen.runs)), (other.depth, chosen.depth))
         is_another = any(abs(one - best) > _ANOTHER * best for one, best in sizes)
-        if is_another and other.balance >= _NEAR * chosen.balance:
+        if is_another and other.score >= _NEAR * chosen.score:
             return other
     return None
 
@@ -146,13 +146,13 @@ def missing_pairs(collection: Collection) -> BoolArray:
     return np.append(collection.relevance == UNJUDGED, False)
 
 
-def _starts(within: BoolArray, of_all: int) -> list[int]:
+def _starts(within: BoolArray, common_depth: int) -> list[int]:
     """Commonest deepest ranks down to which runs keep to a share, and the best depth of all runs."""
     n_ranks = within.shape[1]
     deepest = np.where(within.any(axis=1), n_ranks - within[:, ::-1].argmax(axis=1), 0)
     depths, n_runs = np.unique(deepest[deepest > 0], return_counts=True)
     common = depths[np.argsort(-n_runs, kind="stable")][:_N_STARTS].tolist()
-    return list(dict.fromkeys([*common, of_all]))
+    return list(dict.fromkeys([*common, common_depth]))
 
 
 def _counts(
@@ -193,9 +193,9 @@ class _Entries:
             inside = (rank < n_ranks) & (document >= 0)
             pair = document[inside]
             parts.append((pair, rank[inside], np.full(len(pair), row, dtype=np.int32)))
-        pair, rank, of_run = (np.concatenate(each) for each in zip(*parts, strict=True))
+        pair, rank, rows = (np.concatenate(each) for each in zip(*parts, strict=True))
         order = np.argsort(-rank, kind="stable")
-        return cls(pair[order], rank[order], of_run[order], len(collection.relevance), n_ranks)
+        return cls(pair[order], rank[order], rows[order], len(collection.relevance), n_ranks)
 
     def explained_and_holes(self, rows: tuple[int, ...], missing: BoolArray) -> tuple[OrderArray, OrderArray]:
         """Judged and unjudged pairs that some runs have down to each rank, two arrays of shape (rank,)."""

@@ -48,9 +48,9 @@ from bayespool.options import MAX_FILE_SIZE, Option, ReadingSettings, options_of
 from bayespool.pooling.choosing import Shares
 from bayespool.pooling.discovery import (
     PoolRule,
-    are_all,
     describe_pool,
     discover_pool,
+    means_all,
     warn_of_doubt,
     warn_of_misfit,
 )
@@ -218,7 +218,7 @@ def read_collection(
         )
     read = list(dict.fromkeys([*own, *pooled]))
     given_run_ids, pool_ids = ([run.run_id for run in part] for part in (own, pooled))
-    organization_of = _organization_by_run(organizations, [run.run_id for run in read], pool_ids, reading)
+    organization_of = _read_organizations(organizations, [run.run_id for run in read], pool_ids, reading)
     collection = collection_of(
         encoding,
         read,
@@ -254,7 +254,7 @@ def read_collection(
             rule=pool_rule,
         )
     else:
-        named = pool_ids if pooled_run_ids is None or are_all(pooled_run_ids) else pooled_run_ids
+        named = pool_ids if pooled_run_ids is None or means_all(pooled_run_ids) else pooled_run_ids
         collection = pool_of_strategy(collection, plan, pooled_run_ids=named)
         if not warn_of_misfit(collection):
             warn_of_doubt(describe_pool(collection))
@@ -301,7 +301,7 @@ def read_contributors(
     building: dict[str, Any] = {
         "organizations": None
         if organizations is None
-        else _organization_by_run(organizations, run_ids, run_ids, reading),
+        else _read_organizations(organizations, run_ids, run_ids, reading),
         "order": order,
         "pooled_run_ids": run_ids,
         "scores": scores,
@@ -353,7 +353,7 @@ def _plan(
     if strategy is not None:
         for idle in (name for name, value in excludes.items() if value is not None):
             raise InputError(
-                f"{_flag(idle)} is of a pool that is discovered, and pool_strategy is given",
+                f"{_flag(idle)} cannot be combined with pool_strategy",
                 hint="leave one of the two out",
             )
         return PoolPlan.of(strategy, budget, **options)
@@ -362,8 +362,8 @@ def _plan(
         if value != defaults[name]:
             idle = "pool_seed" if name == "random_seed" else f"pool_{name}"
             raise InputError(
-                f"{_flag(idle)} is of a pool that a strategy made, and none is named",
-                hint="give pool_strategy (--pool-strategy), too",
+                f"{_flag(idle)} needs pool_strategy",
+                hint="name the strategy that made the pool (--pool-strategy)",
             )
     return None
 
@@ -372,7 +372,7 @@ def _flag(name: str) -> str:
     return f"{name} (--{name.replace('_', '-')})"
 
 
-def _organization_by_run(
+def _read_organizations(
     organizations: Organizations | None, run_ids: list[str], pool_ids: list[str], reading: Reading
 ) -> dict[str, str]:
     if organizations is None:
@@ -385,7 +385,7 @@ def _organization_by_run(
         return {}
     sources = organizations if isinstance(organizations, list | tuple) else [organizations]
     path = next((str(part) for part in sources if isinstance(part, str | Path)), None)
-    organization_of = _by_run_id(organizations_of(organizations, reading=reading), run_ids)
+    organization_of = _replace_file_names(organizations_of(organizations, reading=reading), run_ids)
     unknown = [run for run in organization_of if run not in set(run_ids)]
     if unknown:
         which = f"{counted(len(unknown), 'listed run')} {'was' if len(unknown) == 1 else 'were'}"
@@ -400,15 +400,15 @@ def _organization_by_run(
     return organization_of
 
 
-def _by_run_id(organization_of: Mapping[str, str], run_ids: list[str]) -> dict[str, str]:
+def _replace_file_names(organization_of: Mapping[str, str], run_ids: list[str]) -> dict[str, str]:
     """Organizations with names of files, such as ``final.txt``, replaced by the runs' ids, where none of the
     runs has that very name and the list does not have the id itself.
     """
     known, by_run = set(run_ids), dict[str, str]()
     for listed, organization in organization_of.items():
-        of_file = id_of_name(listed)
-        is_file = listed not in known and of_file in known and of_file not in organization_of
-        run_id = of_file if is_file else listed
+        file_run_id = id_of_name(listed)
+        is_file = listed not in known and file_run_id in known and file_run_id not in organization_of
+        run_id = file_run_id if is_file else listed
         if by_run.setdefault(run_id, organization) != organization:
             raise InputError(
                 f"run {run_id!r}, by the names of its files, belongs to {organization!r} and to "
@@ -482,7 +482,7 @@ def read_collections(
     {'example': 21}
     """
     files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    described = [_described(Path(path)) for path in files]
+    described = [_read_description(Path(path)) for path in files]
     check_collection_names(name for name, _ in described)
     shared, collections = (settings or ReadingSettings()).keywords(), {}
     for path, (name, arguments) in zip(files, described, strict=True):
@@ -513,7 +513,7 @@ def check_collection_names(names: Iterable[str]) -> None:
         known.add(name.casefold())
 
 
-def _described(path: Path) -> tuple[str, dict[str, Any]]:
+def _read_description(path: Path) -> tuple[str, dict[str, Any]]:
     """Name and arguments in a file."""
     given, line_of = read_toml(path)
     for key, example in _NEEDED.items():

@@ -16,7 +16,7 @@ from bayespool.collection import Collection
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.samples import Sample
 from bayespool.errors import InputError, known_names
-from bayespool.pooling.choosing import Chosen, Shares, check_budget, choose
+from bayespool.pooling.choosing import PoolSelection, Shares, check_budget, choose
 from bayespool.pooling.registry import parse_strategy, strategy_text
 from bayespool.pooling.sampling import Sampling
 from bayespool.pooling.strategy import Strategy, retrieved_by
@@ -101,7 +101,7 @@ class PoolPlan:
             ]
         )
 
-    def choose(self, collection: Collection, runs: OrderArray, labels: LevelArray) -> Chosen:
+    def choose(self, collection: Collection, runs: OrderArray, labels: LevelArray) -> PoolSelection:
         """Choose documents of some runs, given ``labels`` of assessors (`bayespool.pooling.choose`)."""
         return choose(
             collection,
@@ -141,7 +141,7 @@ class StrategyPool:
     plan: PoolPlan
     depth: int
     labels: LevelArray
-    _choices: dict[bytes, tuple[BoolArray, Chosen | None]] = field(default_factory=dict, init=False)
+    _choices: dict[bytes, tuple[BoolArray, PoolSelection | None]] = field(default_factory=dict, init=False)
 
     @classmethod
     def of(
@@ -242,10 +242,10 @@ class StrategyPool:
         stratum = np.full(len(collection.relevance), -1, dtype=np.int32)
         index, plan = np.asarray(runs, dtype=np.intp), self.plan
         for topic in retrieved_by(collection, index, depth=plan.run_depth, random_seed=plan.random_seed):
-            of_topic = plan.strategy.stratum(topic) if isinstance(plan.strategy, Sampling) else None
-            if of_topic is None:
+            topic_stratum = plan.strategy.stratum(topic) if isinstance(plan.strategy, Sampling) else None
+            if topic_stratum is None:
                 return None
-            stratum[topic.pair] = of_topic
+            stratum[topic.pair] = topic_stratum
         return stratum
 
     def sample(self, collection: Collection, runs: Runs) -> Sample:
@@ -262,7 +262,7 @@ class StrategyPool:
             is_published=False,
         )
 
-    def _choose_once(self, collection: Collection, runs: Runs) -> tuple[BoolArray, Chosen | None]:
+    def _choose_once(self, collection: Collection, runs: Runs) -> tuple[BoolArray, PoolSelection | None]:
         """Documents that the strategy judges of some runs, chosen once for each set of runs."""
         index = np.unique(np.asarray(runs, dtype=np.intp))
         key = hashlib.blake2b(

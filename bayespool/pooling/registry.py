@@ -172,7 +172,7 @@ PAPER_STRATEGIES = (
 """Strategies of Lipani et al. (2017): Take@N, which is Depth@k with a budget, and eight others."""
 
 
-def strategies_of(strategies: str | Strategy | Iterable[str | Strategy]) -> tuple[Strategy, ...]:
+def parse_strategies(strategies: str | Strategy | Iterable[str | Strategy]) -> tuple[Strategy, ...]:
     """Parse strategies, each once; ``paper`` means `PAPER_STRATEGIES`, ``all`` every registered one."""
     sets = {"paper": PAPER_STRATEGIES, "all": tuple(STRATEGIES)}
     texts: list[str | Strategy] = []
@@ -223,7 +223,7 @@ class NonrelevantRun(StoppingRule):
 
     def may_stop(self, relevant: BoolArray, n_documents: int) -> BoolArray:
         """Whether the last n documents are nonrelevant."""
-        return np.asarray(_of_last(relevant, self.n) == 0)
+        return np.asarray(_count_among_last(relevant, self.n) == 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,7 +241,7 @@ class LeastYield(StoppingRule):
 
     def may_stop(self, relevant: BoolArray, n_documents: int) -> BoolArray:
         """Whether the share is less."""
-        n = _of_last(relevant, self.window)
+        n = _count_among_last(relevant, self.window)
         return (n >= 0) & (n < self.share * self.window)
 
 
@@ -284,7 +284,7 @@ def estimated_recall(relevant: BoolArray, n_documents: int, window: int = WINDOW
     [nan, 0.2, 0.36, 0.5]
     """
     n_relevant, judged = np.cumsum(relevant), np.arange(1, len(relevant) + 1)
-    n_last = _of_last(relevant, window)
+    n_last = _count_among_last(relevant, window)
     expected = np.where(n_last >= 0, n_last / window, np.nan) * (n_documents - judged)
     expected = np.where(judged == n_documents, 0, expected)
     with np.errstate(invalid="ignore"):
@@ -331,12 +331,12 @@ def stopping_text(rule: StoppingRule) -> str:
     return f"{rule.name}({settings})"
 
 
-def _of_last(relevant: BoolArray, n: int) -> IndexArray:
+def _count_among_last(relevant: BoolArray, n: int) -> IndexArray:
     """Relevant documents among the last n judged, −1 before there are so many; shape (judged,)."""
     total = np.append(0, np.cumsum(relevant, dtype=np.int64))
-    of_last = np.full(len(relevant), -1, dtype=np.int64)
-    of_last[n - 1 :] = total[n:] - total[: len(total) - n] if len(relevant) >= n else -1
-    return of_last
+    n_last = np.full(len(relevant), -1, dtype=np.int64)
+    n_last[n - 1 :] = total[n:] - total[: len(total) - n] if len(relevant) >= n else -1
+    return n_last
 
 
 def _check_whole(name: str, n: int) -> None:

@@ -128,9 +128,9 @@ class Stratified(Sampling):
         """Order in which places of documents sorted by stratum are judged, shape (document,)."""
         size = np.bincount(stratum, minlength=len(self.rates))
         n_before = np.concatenate([np.arange(s) for s in size])
-        of_place = np.repeat(np.arange(len(size)), size)
-        level = n_before / (np.array(self.rates)[of_place] * size[of_place])
-        return np.lexsort((of_place, level))
+        place_stratum = np.repeat(np.arange(len(size)), size)
+        level = n_before / (np.array(self.rates)[place_stratum] * size[place_stratum])
+        return np.lexsort((place_stratum, level))
 
 
 StateArray = npt.NDArray[np.int8]
@@ -170,9 +170,9 @@ def sampled_ap(
     weight = np.where(hit, 1.0 / np.where(hit, inclusion, 1.0), 0.0)
     above = np.cumsum(weight, axis=-1) - weight
     if stratum is not None and pair_weight is not None:
-        for h, of_pair in enumerate(pair_weight):
+        for h, joint_weight in enumerate(pair_weight):
             inside = np.where(stratum == h, weight, 0.0)
-            above += np.where(stratum == h, (of_pair - 1) * (np.cumsum(inside, axis=-1) - inside), 0.0)
+            above += np.where(stratum == h, (joint_weight - 1) * (np.cumsum(inside, axis=-1) - inside), 0.0)
     rank = np.arange(1, state.shape[-1] + 1)
     return _quotient((weight * (1.0 + above) / rank).sum(axis=-1), n_relevant)
 
@@ -218,9 +218,9 @@ def infer_stratified_ap(
     return _quotient(total, float((rate * n_relevant).sum()))
 
 
-def _above(of_rank: BoolArray) -> IndexArray:
+def _above(is_counted: BoolArray) -> IndexArray:
     """Count of the ranks above each one, shape (..., rank)."""
-    return np.cumsum(of_rank, axis=-1) - of_rank
+    return np.cumsum(is_counted, axis=-1) - is_counted
 
 
 def _quotient(total: FloatArray, n: float | npt.NDArray[np.integer] | FloatArray) -> FloatArray:

@@ -115,14 +115,16 @@ def retrieved_by(
     last = longest(collection.document, run_index)
     for t, query_id in enumerate(collection.query_ids):
         top = slice(last[t] if depth is None else min(depth, last[t]))
-        of_topic = collection.document[run_index, t, top]
-        pair = np.unique(of_topic[of_topic >= 0])
+        topic_documents = collection.document[run_index, t, top]
+        pair = np.unique(topic_documents[topic_documents >= 0])
         ids = collection.doc_ids.take(pair).to_pylist()
         keys = document_keys(random_seed, query_id, ids)
         yield TopicRankings(
             query_id=query_id,
             pair=pair,
-            document=np.where(of_topic >= 0, np.searchsorted(pair, of_topic), -1).astype(np.int32),
+            document=np.where(topic_documents >= 0, np.searchsorted(pair, topic_documents), -1).astype(
+                np.int32
+            ),
             score=None if collection.score is None else collection.score[run_index, t, top],
             lot=(keys >> np.uint64(11)).astype(np.float64) * 2.0**-53,
         )

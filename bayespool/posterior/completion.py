@@ -15,7 +15,7 @@ from bayespool.arrays import FloatArray, Levels
 from bayespool.collection import Negative, Qrels, qrels_from_frame
 from bayespool.collection.records import relevance_codes
 from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
-from bayespool.evidence.ideals import ranked_levels, reach_of_ideal, tally_of
+from bayespool.evidence.ideals import ideal_reach, judged_tally, ranked_levels
 from bayespool.measures import Diagnostics, Measure, Normalized, Tally, Values, parse_measure, parse_measures
 from bayespool.posterior.distance import PoolDistance
 from bayespool.posterior.drawing import (
@@ -271,14 +271,14 @@ class Completion(Shown):
         u = self.unknowns
         n_topics, n_runs = len(u.collection.query_ids), len(u.run_ids)
         ranked = ranked_levels(u.collection, u.run_index, max(measure.cutoff for measure in measures))
-        judged = tally_of(u.collection, self.levels)
+        judged = judged_tally(u.collection, self.levels)
         amounts = []
         for measure in measures:
             base = measure.amounts(measure.read(ranked))
             amounts.append(np.empty((self.n_draws, n_runs, n_topics), dtype=base.dtype))
             amounts[-1][:] = base
         ideals = [
-            (reach_of_ideal(u.collection, m), m.ideal == "shared" or n_runs == 1)
+            (ideal_reach(u.collection, m), m.ideal == "shared" or n_runs == 1)
             if isinstance(m, Normalized) and m.ideal != "judged"
             else None
             for m in measures

@@ -16,7 +16,7 @@ from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.errors import InputError, known_names
 from bayespool.evidence import Estimand, score_bounds
-from bayespool.evidence.ideals import reach_of_ideal
+from bayespool.evidence.ideals import ideal_reach
 from bayespool.inference import Engine
 from bayespool.inference.engines import engine_named, is_independent, make_engine
 from bayespool.inference.fit import MIN_ESS
@@ -284,7 +284,7 @@ class PosteriorEstimator:
     ) -> Completion:
         """A completion for measures of one group, the deepest first."""
         n_draws, rungs = self.draws * self.chains, ladder_of(collection, measures)
-        reach = max(reach_of_ideal(collection, measure) for measure in measures)
+        reach = max(ideal_reach(collection, measure) for measure in measures)
         problems = [
             ScoringProblem(
                 collection, targets, measures[0], self.estimand, self._min_organizations, rung, reach, shared
@@ -393,7 +393,7 @@ class PosteriorEstimator:
         shallow = unknowns.place_rank < measure.cutoff
         is_open = np.isin(np.arange(len(unknowns.run_ids)), unknowns.place_run[shallow])
         if isinstance(measure, Normalized) and measure.ideal != "judged":
-            within = unknowns.place_rank < reach_of_ideal(unknowns.collection, measure)
+            within = unknowns.place_rank < ideal_reach(unknowns.collection, measure)
             is_open |= np.isin(np.arange(len(unknowns.run_ids)), unknowns.place_run[within])
             is_open |= measure.ideal == "shared" and bool(within.any())
             is_open |= completion.lots is not None and bool(completion.lots.n_elsewhere.any())

@@ -109,7 +109,7 @@ class CandidatePools(Result):
     def notes(self) -> tuple[str, ...]:
         """What there is to doubt of the pool, and another that is nearly as good."""
         other = [f"nearly as good: {self.report.alternative}"] * bool(self.report.alternative)
-        return (*[self.report.doubt] * bool(self.report.doubt), *other)
+        return (*[self.report.warning_text] * bool(self.report.warning_text), *other)
 
 
 _COLUMNS = {

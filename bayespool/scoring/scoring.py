@@ -23,7 +23,7 @@ from bayespool.measures.populations import refuse_one_topic
 from bayespool.models.confusion import parse_confusion
 from bayespool.options import describe_estimator, takes
 from bayespool.pooling import describe_pool
-from bayespool.pooling.discovery import take_out
+from bayespool.pooling.discovery import unpool_runs
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.another_assessor import describe_assessors
 from bayespool.posterior.second_judges import warn_of_judges
@@ -84,7 +84,7 @@ def find_targets(
     tuple of str
         The runs to score.
     dict of str to str
-        The unpooled runs, each with what left the pool because of it (`bayespool.pooling.take_out`).
+        The unpooled runs, each with what left the pool because of it (`bayespool.pooling.unpool_runs`).
 
     Raises
     ------
@@ -102,7 +102,7 @@ def find_targets(
         collection = collection.truncate_pool(settings.pool_depth)
     unpooled: dict[str, str] = {}
     if settings.unpool:
-        collection, unpooled = take_out(collection, settings.unpool, by=settings.unpool_by)
+        collection, unpooled = unpool_runs(collection, settings.unpool, by=settings.unpool_by)
     collection = check_own_judgments(collection)
     if run_ids is None:
         run_ids = collection.given_run_ids

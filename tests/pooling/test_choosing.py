@@ -17,9 +17,9 @@ from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.pooling import (
     STRATEGIES,
-    Chosen,
     FixedOrder,
     Membership,
+    PoolSelection,
     TopicRankings,
     choose,
     equal_shares,
@@ -42,7 +42,7 @@ def test_shares_add_up_and_are_as_even_as_topics_allow(sizes: list[int], budget:
     assert not short.any() or shares.max() <= shares[short].min() + 1
 
 
-def chosen_ids(chosen: Chosen) -> list[str]:
+def chosen_ids(chosen: PoolSelection) -> list[str]:
     """Documents chosen for each topic of the toy, as one text per topic."""
     ids = [toys.toy_collection().doc_id(pair) for pair in chosen.pair]
     return ["".join(sorted(ids[i:j])) for i, j in zip(chosen.start, chosen.start[1:], strict=False)]
