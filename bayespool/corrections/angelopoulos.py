@@ -32,7 +32,10 @@ class Rectifier(NamedTuple):
 
 
 def rectifier(gain: FloatArray, predicted: FloatArray) -> Rectifier:
-    """The rectifier of least variance with λ from 0 to 1, from two documents or more, shape (document,)."""
+    """Return the rectifier of least variance with λ from 0 to 1, from two documents or more.
+
+    Shape (document,).
+    """
     spread = predicted - predicted.mean()
     square = float(spread @ spread)
     scale = float(np.clip((spread @ gain) / square, 0, 1)) if square > 0 else 0.0

@@ -42,8 +42,9 @@ def hidden_at_levels(
     by: Literal["organization", "run"] = "organization",
     substitute: str | None = None,
 ) -> IndexArray:
-    """Judged documents that the run, or its organization, alone contributed to the pool, at levels that
-    ascend from 0; shape (run, topic, level).
+    """Count documents that a run or its organization alone contributed, shape (run, topic, level).
+
+    Levels ascend from 0.
     """
     sole = sole_beside(collection, by, substitute)
     index = np.flatnonzero(collection.pooled)
@@ -108,10 +109,10 @@ class PointCorrection(ABC):
 
     @abstractmethod
     def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
-        """Corrected per-topic values from the bounds of the runs under one measure."""
+        """Return corrected per-topic values from the bounds of the runs under one measure."""
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """`correct` for several measures, for methods in which they share work."""
+        """Correct for several measures, for methods in which they share work."""
         return [self.correct(collection, bounds) for bounds in all_bounds]
 
     def estimate(
@@ -152,7 +153,7 @@ class PointCorrection(ABC):
     def opened_ranks(
         self, collection: Collection, run_ids: Iterable[str], depth: int
     ) -> tuple[LevelArray, BoolArray, IntArray]:
-        """Relevance, unjudged ranks that may be relevant, and documents, each of shape (run, topic, rank)."""
+        """Return relevance, possibly relevant unjudged ranks, and documents, each (run, topic, rank)."""
         index = collection.run_index(run_ids)
         level = ranked_levels(collection, index, depth)
         opened = open_ranks(collection, index, depth, self.estimand)
@@ -191,12 +192,12 @@ class SharedCorrection(PointCorrection):
     """A correction in which the measures share work."""
 
     def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
-        """`correct_all` of one measure."""
+        """Return `correct_all` for one measure."""
         return self.correct_all(collection, [bounds])[0]
 
     @abstractmethod
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """Corrected per-topic values from the bounds of the runs under each measure."""
+        """Return corrected per-topic values from the bounds of the runs under each measure."""
 
 
 def check_choice(name: str, value: str, known: Sequence[str]) -> None:
@@ -212,17 +213,17 @@ def check_count(name: str, n: int, most: int) -> None:
 
 
 def join_notes(*notes: str | bool) -> str:
-    """Notes of a run in one text, without those that are empty or False."""
+    """Return notes of a run in one text, without those that are empty or False."""
     return "; ".join(str(note) for note in notes if note)
 
 
 def open_residual(bounds: Bounds) -> FloatArray:
-    """Δ on topics, 0 where a run has missing ranks but no unjudged document, shape (run, topic)."""
+    """Return Δ on topics, 0 where a run has missing ranks but no unjudged document, shape (run, topic)."""
     return np.asarray(np.where(bounds.n_unjudged > 0, bounds.residual, 0.0))
 
 
 def clip_to_bounds(added: FloatArray, room: FloatArray) -> FloatArray:
-    """Amounts to add on topics, each and their sum from 0 to what there is room for; shape (..., topic).
+    """Return amounts to add on topics, each and their sum from 0 to the room, shape (..., topic).
 
     Each topic is first cut to its room. A sum that is then too large is scaled down by one factor; where it
     is too small, all take the same share of the room they have left.
@@ -238,7 +239,7 @@ def clip_to_bounds(added: FloatArray, room: FloatArray) -> FloatArray:
 
 
 def to_integer_amounts(values: FloatArray, measure: Measure) -> npt.NDArray[Any]:
-    """Values as amounts; whole ones are rounded so that the sum over any first topics is the rounded sum."""
+    """Return values as amounts, whole ones rounded so that sums over first topics are rounded sums."""
     if not measure.is_exact:
         return values * measure.unit
     sums = np.rint(np.cumsum(values * measure.unit, axis=-1)).astype(np.int32)
@@ -247,7 +248,7 @@ def to_integer_amounts(values: FloatArray, measure: Measure) -> npt.NDArray[Any]
 
 
 def level_gains(measure: Measure, levels: npt.NDArray[Any]) -> FloatArray | None:
-    """Gains of documents of levels, same shape; None unless the measure has gains or chances."""
+    """Return gains of documents of levels, same shape; None unless the measure has gains or chances."""
     if isinstance(measure, Additive):
         return np.asarray(measure.gains(levels), dtype=np.float64)
     if isinstance(measure, AveragePrecision | ReciprocalRank | Success | ERR):
@@ -257,7 +258,7 @@ def level_gains(measure: Measure, levels: npt.NDArray[Any]) -> FloatArray | None
 
 
 def expected_amounts(measure: Measure, gains: FloatArray) -> FloatArray:
-    """Expected amounts, shape (...), from expected gains of documents, shape (..., rank).
+    """Return expected amounts, shape (...), from expected gains of documents, shape (..., rank).
 
     For all but sums of gains these are independent chances. With chances q, the expected sum of precisions is
     Σ q_i/i (1 + Σ_{j<i} q_j), the expected reciprocal rank Σ q_i/i Π_{j<i} (1 − q_j), and the chance of
@@ -278,7 +279,10 @@ def expected_amounts(measure: Measure, gains: FloatArray) -> FloatArray:
 def amounts_with_expected(
     measure: Measure, level: npt.NDArray[Any], opened: npt.NDArray[np.bool_], gain: FloatArray
 ) -> FloatArray:
-    """Amounts, shape (...), where ``opened`` documents have expected gains; others of shape (..., rank)."""
+    """Return amounts, shape (...), where ``opened`` documents have expected gains.
+
+    The other arrays have the shape (..., rank).
+    """
     read = measure.read(level)
     base = np.asarray(measure.amounts(read), dtype=np.float64)
     if isinstance(measure, Additive):
@@ -291,7 +295,7 @@ def amounts_with_expected(
 
 
 def normalize_expected(collection: Collection, bounds: Bounds, amounts: FloatArray) -> FloatArray:
-    """Values of amounts over the ideal of the judged documents, within the bounds of completed judgments."""
+    """Return values of amounts over the judged ideal, within the bounds of completed judgments."""
     measure = bounds.measure
     tally = judged_tally(collection, relevance_levels(collection, measure))
     values: FloatArray = measure.normalize(amounts, tally) / measure.unit
@@ -301,23 +305,23 @@ def normalize_expected(collection: Collection, bounds: Bounds, amounts: FloatArr
 
 
 def not_defined(bounds: Bounds, why: str) -> Corrected:
-    """NaN for every run, with the reason as its note."""
+    """Return NaN for every run, with the reason as its note."""
     return Corrected(np.full_like(bounds.lower, np.nan), notes=(why,) * len(bounds.run_ids))
 
 
 def has_open_ranks(bounds: Bounds) -> BoolArray:
-    """Runs with an unjudged document down to the cutoff, shape (run,)."""
+    """Return runs with an unjudged document down to the cutoff, shape (run,)."""
     return np.asarray(bounds.n_unjudged.any(axis=1))
 
 
 def lacks_pool(collection: Collection, bounds: Bounds) -> BoolArray:
-    """Runs with an unjudged document and no other pooled run to learn from, shape (run,)."""
+    """Return runs with an unjudged document and no other pooled run to learn from, shape (run,)."""
     n_others = collection.pooled.sum() - collection.pooled[collection.run_index(bounds.run_ids)]
     return np.asarray((n_others == 0) & has_open_ranks(bounds))
 
 
 def judgment_sample(collection: Collection) -> Sample | str:
-    """The sample that the judgments are, published or drawn by the pool's strategy, else why there is none.
+    """Return the sample that the judgments are, published or drawn by the pool, or why there is none.
 
     Judgments follow that of a strategy but for a few.
     """
@@ -332,7 +336,7 @@ def judgment_sample(collection: Collection) -> Sample | str:
 
 
 def sampling_notes(collection: Collection, sample: Sample, bounds: Bounds) -> tuple[str, ...]:
-    """Notes of runs: documents that could not be sampled, and judgments that differ from the sample."""
+    """Return notes of runs on documents that could not be sampled and judgments off the sample."""
     outside = np.append(~sample.candidates & ~collection.judged, False)
     top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
     few = str(strategy_misfit(collection) or "")
@@ -353,7 +357,7 @@ class SampledCorrection(SharedCorrection):
         return AveragePrecision
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """`estimate_from_sample`, with notes; `not_defined` for other measures and pools."""
+        """Return `estimate_from_sample`, with notes; `not_defined` for other measures and pools."""
         sample = judgment_sample(collection)
         values = sample if isinstance(sample, str) else self.estimate_from_sample(collection, sample)
         if isinstance(sample, str) or isinstance(values, str):
@@ -369,4 +373,4 @@ class SampledCorrection(SharedCorrection):
     def estimate_from_sample(
         self, collection: Collection, sample: Sample
     ) -> Callable[[Bounds], FloatArray] | str:
-        """Function of bounds that gives values, shape (run, topic), or the reason why there are none."""
+        """Return a function of bounds to values, shape (run, topic), or why there are none."""

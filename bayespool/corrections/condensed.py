@@ -32,7 +32,7 @@ class CondensedList(PointCorrection):
     """
 
     def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
-        """Values of the rankings of judged documents."""
+        """Return values of the rankings of judged documents."""
         measure = bounds.measure
         condensed = condensed_levels(collection, bounds.run_ids, measure.cutoff)
         tally = judged_tally(collection, relevance_levels(collection, measure))

@@ -49,7 +49,7 @@ class _Part(NamedTuple):
 
 
 def grade_shares(top: IndexArray, judged: IndexArray, distribution: Distribution) -> FloatArray:
-    """Chances of an unjudged document's grades from counts of judged documents, all of shape (..., level)."""
+    """Return chances of an unjudged document's grades, by counts of judged ones, shape (..., level)."""
     lowest = np.zeros(top.shape[-1])
     lowest[0] = 1.0
     each = []
@@ -66,7 +66,9 @@ def grade_shares(top: IndexArray, judged: IndexArray, distribution: Distribution
 
 @compiled
 def replacements(uniform: FloatArray, shares: FloatArray, stock: IndexArray) -> IndexArray:
-    """Levels, as positions, of judged documents in place of unjudged ones, shape (bootstrap, document).
+    """Return levels, as positions, of judged documents in place of unjudged ones.
+
+    Shape (bootstrap, document).
 
     They are drawn without replacement by ``uniform`` numbers, (document, bootstrap), ``shares`` and
     ``stock``, (level,): an empty level gives way to the next lower one with documents left, or to the lowest.
@@ -90,7 +92,7 @@ def replacements(uniform: FloatArray, shares: FloatArray, stock: IndexArray) -> 
 
 
 def quantiles(values: FloatArray) -> FloatArray:
-    """The quantiles from 0 to 100 per cent of values, interpolated, shape (101,)."""
+    """Return the quantiles from 0 to 100 per cent of values, interpolated, shape (101,)."""
     ordered = np.sort(values)
     place = _PER_CENT / 100 * (len(ordered) - 1)
     below = np.floor(place).astype(np.intp)
@@ -101,8 +103,10 @@ def quantiles(values: FloatArray) -> FloatArray:
 def best_quantile(
     predicted: FloatArray, known: FloatArray, *, loss: Loss = "rmse", overestimates: float = 2.0
 ) -> int:
-    """The quantile in per cent of least loss on known values, shape (value,), among ``predicted``, shape
-    (value, quantile); of ties the middle one, the lower of two, and 50 without a value.
+    """Return the quantile in per cent of least loss on known values, shape (value,).
+
+    ``predicted`` has the shape (value, quantile). Of ties it is the middle one, the lower of two, and 50
+    without a value.
     """
     error = predicted - known[:, None]
 
@@ -183,7 +187,7 @@ class FroebeBootstrap(SharedCorrection):
             raise InputError(f"overestimates {self.overestimates} is not 0 or more")
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """`correct` for several measures: those of one cutoff share the replacements."""
+        """Correct for several measures: those of one cutoff share the replacements."""
         groups: dict[tuple[int, tuple[int, ...]], list[Bounds]] = {}
         for bounds in all_bounds:
             levels = relevance_levels(collection, bounds.measure)
@@ -222,7 +226,7 @@ class FroebeBootstrap(SharedCorrection):
         levels: tuple[int, ...],
         judged: IndexArray,
     ) -> list[OrderArray]:
-        """Quantile for each measure and run: the given one, or the best for the pooled runs."""
+        """Return the quantile for each measure and run: the given one, or the best for the pooled runs."""
         n_runs = len(group[0].run_ids)
         if self.quantile is not None:
             return [np.full(n_runs, self.quantile)] * len(group)
@@ -248,7 +252,7 @@ class FroebeBootstrap(SharedCorrection):
         return best_quantile(predicted[kept], known[kept], loss=self.loss, overestimates=self.overestimates)
 
     def _bootstrapped(self, part: _Part, measures: Sequence[Measure]) -> list[FloatArray]:
-        """Quantiles of the values of each measure, shape (run, topic, quantile)."""
+        """Return quantiles of the values of each measure, shape (run, topic, quantile)."""
         levels = np.array(part.levels, dtype=np.int16)
         at = np.searchsorted(levels, part.level, side="right") - 1
         top = np.stack([(at == k).sum(axis=2) for k in range(len(levels))], axis=2)

@@ -53,7 +53,7 @@ class LabelCorrection(PointCorrection):
     judge: str | None = None
 
     def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
-        """`by_labels`, or `not_defined` if the collection has no second judge.
+        """Return `by_labels`, or `not_defined` if the collection has no second judge.
 
         Raises
         ------
@@ -67,7 +67,7 @@ class LabelCorrection(PointCorrection):
 
     @abstractmethod
     def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
-        """Corrected per-topic values from bounds and the labels of a judge."""
+        """Return corrected per-topic values from bounds and the labels of a judge."""
 
 
 class LabeledRanks(NamedTuple):
@@ -127,7 +127,10 @@ class SumCorrection(LabelCorrection):
 
 
 def find_judge(collection: Collection, name: str | None, method: str) -> Judge | None:
-    """The judge of a name, or the only one; None without any, `InputError` if it is unknown or unclear."""
+    """Return the judge of a name, or the only one.
+
+    None without any, `InputError` if it is unknown or unclear.
+    """
     judges = {judge.name: judge for judge in collection.judges}
     known = ", ".join(judges)
     if name is not None:
@@ -145,7 +148,10 @@ def find_judge(collection: Collection, name: str | None, method: str) -> Judge |
 
 
 def hidden_documents(collection: Collection, depth: int) -> OrderArray:
-    """Judged documents of one organization alone, ranked down to 30 or ``depth``, shape (document,)."""
+    """Return judged documents of one organization alone, ranked down to 30 or ``depth``.
+
+    Shape (document,).
+    """
     _, _, _, pair, _ = held_out_documents(collection, cutoff=max(depth, TOP_OF_LABELS))
     return np.asarray(pair, dtype=np.intp)
 
@@ -162,12 +168,12 @@ class KnownRanks(NamedTuple):
     document: IntArray
 
     def amounts(self) -> FloatArray:
-        """What the ranks add to the value, shape (run, topic)."""
+        """Return what the ranks add to the value, shape (run, topic)."""
         return np.asarray((self.weight * self.gain).sum(axis=2))
 
 
 def hidden_ranks(collection: Collection, measure: Additive, rank_weight: FloatArray) -> KnownRanks:
-    """Ranks of pooled runs whose documents their organizations alone contributed, by `rank_weights`."""
+    """Return ranks of pooled runs whose documents their organizations alone contributed."""
     level, is_hidden = held_out_levels(collection, rank_weight.shape[1])
     document = collection.document[np.flatnonzero(collection.pooled), :, : rank_weight.shape[1]]
     gain = np.asarray(measure.gains(np.maximum(level, 0)), dtype=np.float64)
@@ -175,7 +181,7 @@ def hidden_ranks(collection: Collection, measure: Additive, rank_weight: FloatAr
 
 
 def unhidden_level_rates(collection: Collection, judge: Judge, levels: Sequence[int]) -> FloatArray:
-    """`level_rates` of judged documents that are not hidden; equal shares if there are none."""
+    """Return `level_rates` of judged documents that are not hidden; equal shares if there are none."""
     pair = np.flatnonzero(is_other(collection))
     if not len(pair):
         return np.full((len(judge.thresholds) + 2, len(levels)), 1 / len(levels))
@@ -183,7 +189,10 @@ def unhidden_level_rates(collection: Collection, judge: Judge, levels: Sequence[
 
 
 def rank_weights(collection: Collection, measure: Additive, levels: Sequence[int], depth: int) -> FloatArray:
-    """What a gain of 1 adds to the value at each rank, shape (topic, rank); over the judged ideal if any."""
+    """Return the value that a gain of 1 adds at each rank, shape (topic, rank).
+
+    It is over the judged ideal where the measure has one.
+    """
     weights = np.asarray(measure.weights()[:depth] / measure.unit, dtype=np.float64)
     topic_weights = np.tile(weights, (len(collection.query_ids), 1))
     if isinstance(measure, Normalized):
@@ -194,7 +203,9 @@ def rank_weights(collection: Collection, measure: Additive, levels: Sequence[int
 def level_rates(
     collection: Collection, judge: Judge, pair: npt.NDArray[np.integer], levels: Sequence[int]
 ) -> FloatArray:
-    """Share of each level, ascending from 0, among judged documents by grade, shape (grade + 1, level).
+    """Return the share of each level, ascending from 0, among judged documents by grade.
+
+    Shape (grade + 1, level).
 
     The last row is that of all documents, also used for empty grades; the grade −1 of no label selects it.
     """
@@ -245,7 +256,7 @@ class JudgeFilled(LabelCorrection):
     """
 
     def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
-        """Values of the rankings with labels as levels."""
+        """Return values of the rankings with labels as levels."""
         measure = bounds.measure
         relevance_of_label = label_relevance(collection, judge, measure.rel)
         level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
@@ -270,7 +281,7 @@ class JudgeFilled(LabelCorrection):
 
 
 def is_on_scale(collection: Collection, judge: Judge) -> bool:
-    """Whether labels are levels of relevance: whole numbers that reach 2 and do not exceed judgments."""
+    """Return whether labels are levels: whole numbers that reach 2 and do not exceed judgments."""
     label = judge.label[judge.is_labeled]
     top = collection.levels[-1] if collection.levels else 0
     is_whole = len(label) > 0 and bool((label == np.floor(label)).all())
@@ -278,7 +289,10 @@ def is_on_scale(collection: Collection, judge: Judge) -> bool:
 
 
 def label_relevance(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
-    """Relevance of labels for a measure that counts ``rel`` or more, −1 without a label, shape (pair,)."""
+    """Return relevance of labels for a measure that counts ``rel`` or more, −1 without a label.
+
+    Shape (pair,).
+    """
     if is_on_scale(collection, judge):
         return np.where(judge.is_labeled, judge.label, -1).astype(np.int16)
     by_grade = grade_relevance(collection, judge, rel)
@@ -286,7 +300,10 @@ def label_relevance(collection: Collection, judge: Judge, rel: int = 1) -> Level
 
 
 def grade_relevance(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
-    """Relevance of the labels of each grade, the lowest first, where they are not levels; shape (grade,)."""
+    """Return relevance of the labels of each grade, the lowest first, where they are not levels.
+
+    Shape (grade,).
+    """
     binary = len(judge.thresholds) == 1
     counted = collection.judged & in_top(collection, TOP_OF_LABELS)
     by_grade = np.zeros(len(judge.thresholds) + 1, dtype=np.int16)
@@ -301,7 +318,7 @@ def grade_relevance(collection: Collection, judge: Judge, rel: int = 1) -> Level
 
 
 def _scale_note(judge: Judge, by_grade: LevelArray) -> str:
-    """Note on the relevance of labels of another scale."""
+    """Return the note on the relevance of labels of another scale."""
     starts = [np.nanmin(judge.label), *judge.thresholds]
     pairs = [f"from {start:g} for {level}" for start, level in zip(starts, by_grade.tolist(), strict=True)]
     return f"labels stand for relevance: {', '.join(pairs)}"
@@ -336,7 +353,7 @@ class JudgeRates(LabelCorrection):
     """
 
     def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
-        """Expected values."""
+        """Return expected values."""
         measure, levels = bounds.measure, relevance_levels(collection, bounds.measure)
         gains = level_gains(measure, np.array(levels))
         if gains is None:

@@ -62,7 +62,7 @@ class AntiPrecision(SharedCorrection):
         check_choice("trigger", self.trigger, tuple(_UNTRIGGERED))
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """`correct` for several measures, with one composition for all cutoffs of a relevance level."""
+        """Correct for several measures with one composition for all cutoffs of a relevance level."""
         effects: dict[int, CompositionEffects] = {}
         for rel in {b.measure.rel for b in all_bounds if isinstance(b.measure, Precision)}:
             cutoffs = sorted({b.measure.cutoff for b in all_bounds if b.measure.rel == rel})
@@ -109,7 +109,7 @@ def anti_precision_indicators(
     *,
     correction: AntiPrecision | None = None,
 ) -> pd.DataFrame:
-    """What a run does to the pooled runs when composed with them (Lipani et al. 2015, §3 and table 1).
+    """Return what a run does to the pooled runs when composed with them (Lipani et al. 2015, §3 and table 1).
 
     Parameters
     ----------

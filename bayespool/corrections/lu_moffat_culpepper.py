@@ -44,7 +44,9 @@ _LOG_SCALE_AND_SHAPE = (
 
 
 def gain_curves(observed: FloatArray, n_ranks: int, shape: Shape) -> FloatArray:
-    """Curves of one shape with the least squared distance to mean gains, shape (topic, rank), cut to 0 and 1.
+    """Return curves of one shape with the least squared distance to mean gains.
+
+    Shape (topic, rank), cut to 0 and 1.
 
     The shapes are p down to some rank, then 0; λk + c with λ ≤ 0; λ/k^c; or c(e^{−((k−1)/a)^b} −
     e^{−(k/a)^b}). The height of a curve is explicit; other parameters are searched on a grid, then by least
@@ -88,7 +90,10 @@ def _fit_curves(
     form: Callable[[FloatArray, FloatArray], FloatArray],
     axes: tuple[FloatArray, ...],
 ) -> FloatArray:
-    """Form times height, with least-squares parameters and height for each topic, shape (topic, rank)."""
+    """Return form times height, with least-squares parameters and height for each topic.
+
+    Shape (topic, rank).
+    """
     within = rank[: observed.shape[1]]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
     least, greatest = zip(*((axis[0], axis[-1]) for axis in axes), strict=True)
@@ -96,7 +101,7 @@ def _fit_curves(
     best = points[_explained(observed @ forms.T, forms).argmax(axis=1)]
 
     def distance(parameters: FloatArray) -> FloatArray:
-        """From the form at its best height to what was observed, shape (topic, rank)."""
+        """Return from the form at its best height to what was observed, shape (topic, rank)."""
         forms = form(parameters, within)
         return _height(observed, forms)[:, None] * forms - observed
 
@@ -129,13 +134,13 @@ SHAPES: dict[Shape, Callable[[FloatArray, FloatArray], FloatArray]] = {
 
 
 def _height(observed: FloatArray, forms: FloatArray) -> FloatArray:
-    """Best height of each topic's form, shape (topic,)."""
+    """Return best height of each topic's form, shape (topic,)."""
     squares = np.maximum(np.square(forms).sum(axis=1), _MIN_SUM_OF_SQUARES)
     return np.asarray((observed * forms).sum(axis=1) / squares)
 
 
 def _explained(products: FloatArray, forms: FloatArray) -> FloatArray:
-    """Decrease of the sum of squares by a form at its best height."""
+    """Return decrease of the sum of squares by a form at its best height."""
     squares = np.square(forms).sum(axis=-1)
     return np.asarray(
         np.where(squares > _MIN_SUM_OF_SQUARES, products**2 / np.maximum(squares, _MIN_SUM_OF_SQUARES), -1.0)
@@ -159,7 +164,7 @@ _MIN_FITTED_RANKS = 10  # with fewer, a note says that data are few
 
 
 def simplex_weights(table: FloatArray, target: FloatArray) -> FloatArray:
-    """Weights from 0 that sum to 1, shape (column,), of a table's columns closest to a target (row,)."""
+    """Return the nonnegative weights of sum 1 of a table's columns that come closest to a target (row,)."""
     from scipy.optimize import nnls
 
     n_columns = table.shape[1]
@@ -233,7 +238,7 @@ class LuMoffatCulpepper(SharedCorrection):
             raise InputError(f"persistence {self.persistence} is not between 0 and 1")
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """`correct` for several measures; those with equal gains of levels share the estimates."""
+        """Correct for several measures; those with equal gains of levels share the estimates."""
         deepest = max(bounds.measure.cutoff for bounds in all_bounds)
         shared: dict[bytes, _Expected] = {}
         corrected = []
@@ -256,7 +261,7 @@ class LuMoffatCulpepper(SharedCorrection):
     def _expected(
         self, collection: Collection, run_ids: tuple[str, ...], depth: int, shares: FloatArray
     ) -> _Expected:
-        """Gains of the first ``depth`` documents of runs, known or estimated."""
+        """Return gains of the first ``depth`` documents of runs, known or estimated."""
         index = collection.run_index(run_ids)
         level, opened, _ = self.opened_ranks(collection, run_ids, depth)
         gain = np.where(level >= 0, shares[np.maximum(level, 0)], 0.0)
@@ -283,7 +288,7 @@ class LuMoffatCulpepper(SharedCorrection):
     def _topic_gains(
         self, ranks: IntArray, judged_gain: FloatArray, curves: Sequence[FloatArray], last: int
     ) -> FloatArray:
-        """Expected gains of the documents after the judged ones, shape (document,)."""
+        """Return expected gains of the documents after the judged ones, shape (document,)."""
         n_judged = len(judged_gain)
         weight = np.append(self.persistence ** np.arange(last), 0.0)[ranks[:n_judged]]
         estimates = np.empty((len(ranks), len(curves)))
@@ -294,7 +299,7 @@ class LuMoffatCulpepper(SharedCorrection):
         return combined[n_judged:]
 
     def _weights(self, weight: FloatArray, gains: FloatArray, target: FloatArray) -> FloatArray:
-        """Weights of the columns of expected gains (judged document, column), shape (column,)."""
+        """Return weights of the columns of expected gains (judged document, column), shape (column,)."""
         if self.loss == "a":
             return simplex_weights(weight.T @ gains, weight.T @ target)
         # the rows of one document differ by factors only, and are one row of their root sum of squares
@@ -305,7 +310,7 @@ class LuMoffatCulpepper(SharedCorrection):
 def _correct_measure(
     collection: Collection, bounds: Bounds, expected: _Expected, greatest: float
 ) -> Corrected:
-    """Values with expected gains of unjudged documents; B without any."""
+    """Return values with expected gains of unjudged documents; B without any."""
     measure = bounds.measure
     gain = expected.gain[:, :, : measure.cutoff]
     opened = expected.opened[:, :, : measure.cutoff]
@@ -320,8 +325,9 @@ def _correct_measure(
 
 
 def _mean_gains(level: LevelArray, depths: IntArray, shares: FloatArray) -> FloatArray:
-    """Mean gain at each rank of pooled runs, each down to its depth, shape (topic, rank); a missing rank
-    gains 0, an unjudged document does not count.
+    """Return the mean gain at each rank of pooled runs, each down to its depth, shape (topic, rank).
+
+    A missing rank gains 0, an unjudged document does not count.
     """
     within = np.arange(int(depths.max())) < depths[:, None, None]
     level = level[:, :, : within.shape[2]]
@@ -334,7 +340,10 @@ def _mean_gains(level: LevelArray, depths: IntArray, shares: FloatArray) -> Floa
 
 
 def _ranks_in_runs(pairs: IntArray, document: IntArray, lacking: int) -> IntArray:
-    """Ranks of documents in runs, from 0, shape (pair, run); ``lacking`` where a run does not return one."""
+    """Return ranks of documents in runs, from 0, shape (pair, run).
+
+    ``lacking`` where a run does not return one.
+    """
     first = int(pairs.min())
     rank = np.full((int(pairs.max()) - first + 1, len(document)), lacking, dtype=np.int32)
     run, place = np.nonzero((document >= first) & (document < first + len(rank)))

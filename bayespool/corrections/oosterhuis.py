@@ -42,7 +42,9 @@ class Critical(NamedTuple):
 
 
 def moved_gains(rates: FloatArray, gains: FloatArray, shifts: FloatArray) -> FloatArray:
-    """Expected gain by grade when a share of its distribution is cut off (eq. 16–19), shape (grade, shift).
+    """Return expected gain by grade when a share of its distribution is cut off (eq. 16–19).
+
+    Shape (grade, shift).
 
     A shift above 0 cuts this share off the lowest levels, one below 0 off the highest, and what is left is
     scaled to 1. A shift of −1 leaves the lowest level, and 1 the highest. ``rates``: shares of levels, the
@@ -63,7 +65,7 @@ def moved_gains(rates: FloatArray, gains: FloatArray, shifts: FloatArray) -> Flo
 
 
 def critical_shifts(sets: Calibration, moved: FloatArray) -> Critical:
-    """The shifts at which moved labels begin to miss the value of each set."""
+    """Return the shifts at which moved labels begin to miss the value of each set."""
     foretold = sets.weight @ moved
     below = (foretold <= sets.value[:, None] + _ROUNDING).sum(axis=1) - 1
     above = (foretold < sets.value[:, None] - _ROUNDING).sum(axis=1)
@@ -72,7 +74,7 @@ def critical_shifts(sets: Calibration, moved: FloatArray) -> Critical:
 
 
 def shift_at(critical: Critical, probability: FloatArray, n_shifts: int) -> IndexArray:
-    """Index of the shift that is the bound at a probability α/2 or 1 − α/2, of the probabilities' shape.
+    """Return the index of the shift that is the bound at each probability α/2 or 1 − α/2.
 
     It is the largest (smallest) one that exceeds (is below) the value in a share of the M sets of less than
     (α − (1 − α)/M)/2 (eq. 24), and the last of all where no share is that small.
@@ -88,7 +90,7 @@ def shift_at(critical: Critical, probability: FloatArray, n_shifts: int) -> Inde
 
 
 def middle_shifts(critical: Critical) -> IndexArray:
-    """Indices of the upper bound's shifts at level 0: of the middle set, or of the two in the middle."""
+    """Return indices of the upper bound's shifts at level 0, of the middle set or the middle two."""
     n_sets = len(critical.above)
     return critical.above[[(n_sets - 1) // 2, n_sets // 2]]
 
@@ -213,7 +215,7 @@ class ConformalRiskControl(SumCorrection):
     def _sets(
         self, known: KnownRanks, grade: npt.NDArray[np.integer], n_grades: int, n_topics: int, run_id: str
     ) -> Calibration:
-        """Sets of known value, each of as many topics as the run has with unjudged documents."""
+        """Return sets of known value, each of as many topics as the run has with unjudged documents."""
         weight, value = by_grade(known.weight, grade[known.document], n_grades), known.amounts()
         is_known = np.asarray(known.weight.any(axis=2))
         if self.sample == "runs":
@@ -229,7 +231,10 @@ class ConformalRiskControl(SumCorrection):
 
 
 def by_grade(weight: FloatArray, grade: npt.NDArray[np.integer], n_grades: int) -> FloatArray:
-    """Weights of ranks summed by the grade of their document, −1 the last; shape (run, topic, grade)."""
+    """Return weights of ranks summed by the grade of their document, −1 the last.
+
+    Shape (run, topic, grade).
+    """
     sums = np.zeros((*weight.shape[:2], n_grades))
     run, topic, _ = np.indices(weight.shape)
     np.add.at(sums, (run, topic, np.where(grade < 0, n_grades - 1, grade)), weight)

@@ -63,7 +63,7 @@ class HorvitzThompson(PointCorrection):
     within_bounds: bool = True
 
     def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
-        """B plus (1 / p − 1) times the gain of each document of the sample."""
+        """Return B plus (1 / p − 1) times the gain of each document of the sample."""
         measure, sample = bounds.measure, judgment_sample(collection)
         if isinstance(sample, str):
             return not_defined(bounds, sample)
@@ -119,7 +119,7 @@ class InferredAP(SampledCorrection):
     def estimate_from_sample(
         self, collection: Collection, sample: Sample
     ) -> Callable[[Bounds], FloatArray] | str:
-        """Values from one search for strata."""
+        """Return values from one search for strata."""
         stratum = strata_with_others(collection, sample)
         if stratum is None:
             return NO_STRATA
@@ -131,7 +131,7 @@ NO_STRATA = "defined for uniform and stratified samples"
 
 
 def strata_with_others(collection: Collection, sample: Sample) -> IntArray | None:
-    """Stratum of each pair, shape (pair,), −1 outside of all; other judgments are one more."""
+    """Return the stratum of each pair, shape (pair,), −1 outside of all; other judgments are one more."""
     if sample.stratum is None:
         return None
     others = collection.judged & ~sample.chosen
@@ -139,7 +139,7 @@ def strata_with_others(collection: Collection, sample: Sample) -> IntArray | Non
 
 
 def _inferred_ap(collection: Collection, stratum: IntArray, as_trec_eval: bool, bounds: Bounds) -> FloatArray:
-    """Values from the stratum of each pair, −1 outside of all; shape (run, topic)."""
+    """Return values from the stratum of each pair, −1 outside of all; shape (run, topic)."""
     relevant = states(collection.relevance, bounds.measure.rel) == RELEVANT
     n_topics, n_strata = len(collection.query_ids), int(stratum.max()) + 1
     top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
@@ -182,13 +182,13 @@ class InferredNDCG(SampledCorrection):
     def estimate_from_sample(
         self, collection: Collection, sample: Sample
     ) -> Callable[[Bounds], FloatArray] | str:
-        """Values from one search for strata."""
+        """Return values from one search for strata."""
         stratum = strata_with_others(collection, sample)
         return NO_STRATA if stratum is None else functools.partial(_inferred_ndcg, collection, stratum)
 
 
 def _inferred_ndcg(collection: Collection, stratum: IntArray, bounds: Bounds) -> FloatArray:
-    """Values from the stratum of each pair, −1 outside of all; shape (run, topic)."""
+    """Return values from the stratum of each pair, −1 outside of all; shape (run, topic)."""
     measure = bounds.measure
     assert isinstance(measure, NDCG)  # for the type checker: the base has checked
     n_strata, judged = int(stratum.max()) + 1, collection.judged
@@ -210,7 +210,10 @@ def _inferred_ndcg(collection: Collection, stratum: IntArray, bounds: Bounds) ->
 
 
 def _ideal_gains(collection: Collection, stratum: IntArray, measure: NDCG) -> FloatArray:
-    """Discounted gain of the ranking of the estimated number of documents of each level, shape (topic,)."""
+    """Return discounted gain of the ranking of the estimated number of documents of each level.
+
+    Shape (topic,).
+    """
     n_topics, n_strata = len(collection.query_ids), int(stratum.max()) + 1
     count = functools.partial(_count_strata, collection, stratum, n_strata)
     rate = count(stratum >= 0) / np.maximum(count(collection.judged), 1)
@@ -241,12 +244,12 @@ class StatAP(SampledCorrection):
     """
 
     def estimate_from_sample(self, collection: Collection, sample: Sample) -> Callable[[Bounds], FloatArray]:
-        """Weighted sums over the sample."""
+        """Return weighted sums over the sample."""
         return functools.partial(_stat_ap, collection, sample)
 
 
 def _stat_ap(collection: Collection, sample: Sample, bounds: Bounds) -> FloatArray:
-    """Values of runs on topics, shape (run, topic)."""
+    """Return values of runs on topics, shape (run, topic)."""
     n_topics = len(collection.query_ids)
     inclusion = sample.weighing(collection.judged)
     relevant = states(collection.relevance, bounds.measure.rel) == RELEVANT

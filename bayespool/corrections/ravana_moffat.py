@@ -38,12 +38,12 @@ _MIN_JUDGED_SHARE = 1e-12  # of the weights; less is rounding
 
 
 def background(lower: FloatArray, residual: FloatArray, e: float) -> FloatArray:
-    """X_B = B + Δ·E, with the chance E of relevance for each unjudged document."""
+    """Return X_B = B + Δ·E, with the chance E of relevance for each unjudged document."""
     return lower + residual * e
 
 
 def interpolated(lower: FloatArray, residual: FloatArray, c: float, e: float) -> FloatArray:
-    """X_I = B + C·Δ·B/(1 − Δ), and E where nothing is judged (Δ = 1)."""
+    """Return X_I = B + C·Δ·B/(1 − Δ), and E where nothing is judged (Δ = 1)."""
     judged = 1 - residual
     some = judged > _MIN_JUDGED_SHARE
     return np.where(some, lower + c * residual * lower / np.where(some, judged, 1), e)
@@ -52,7 +52,7 @@ def interpolated(lower: FloatArray, residual: FloatArray, c: float, e: float) ->
 def smoothed(
     lower: FloatArray, residual: FloatArray, c: float, e: float, alpha: float | None = None
 ) -> FloatArray:
-    """α·X_I + (1 − α)·X_B; without an α it is 1 − Δ: X_M = B + C·Δ·B + Δ²·E."""
+    """Return α·X_I + (1 − α)·X_B; without an α it is 1 − Δ: X_M = B + C·Δ·B + Δ²·E."""
     if alpha is None:
         return lower + c * residual * lower + residual**2 * e
     return alpha * interpolated(lower, residual, c, e) + (1 - alpha) * background(lower, residual, e)
@@ -70,7 +70,7 @@ class AsJudged(PointCorrection):
     """X_S = B, the measure as trec_eval gives it, with unjudged documents as nonrelevant."""
 
     def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
-        """B on each topic."""
+        """Return B on each topic."""
         return Corrected(bounds.lower)
 
 
@@ -88,7 +88,7 @@ class _PlacedCorrection(SharedCorrection):
 
     @abstractmethod
     def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
-        """Values between B and B + Δ."""
+        """Return values between B and B + Δ."""
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
         """Return values of the formula, whose constants are fitted to the same runs for all measures."""
@@ -139,7 +139,7 @@ class Background(_PlacedCorrection):
     e: float = 0.03
 
     def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
-        """X_B on each topic."""
+        """Return X_B on each topic."""
         return background(lower, residual, self.e)
 
 
@@ -163,7 +163,7 @@ class Interpolated(_PlacedCorrection):
     e: float = 0.01
 
     def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
-        """X_I on each topic."""
+        """Return X_I on each topic."""
         return interpolated(lower, residual, self.c, self.e)
 
 
@@ -187,7 +187,7 @@ class Smoothed(_PlacedCorrection):
     alpha: float | None = None
 
     def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
-        """X_M on each topic."""
+        """Return X_M on each topic."""
         return smoothed(lower, residual, self.c, self.e, self.alpha)
 
 
@@ -260,7 +260,10 @@ def fit_constants(
 def stack_counts(
     counts: Iterable[JudgmentCounts | Bounds], truth: JudgmentCounts | Bounds
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """B and Δ under smaller judgment sets, one below the other, and the values to predict, shape (n,)."""
+    """Return B and Δ under smaller judgment sets, one below the other, and the values to predict.
+
+    Shape (n,).
+    """
     tables = list(counts)
     if isinstance(truth, Bounds) and not _ends_at_one(truth.measure):
         raise InputError(f"constants are fitted to measures from 0 to 1, and {truth.measure} is none")
@@ -321,7 +324,7 @@ def fit_constants_to_pool(
 
 
 def _organizations_left_out(collection: Collection) -> list[tuple[Collection, tuple[str, ...]]]:
-    """The collection without each pooled organization, with the organization's pooled runs."""
+    """Return the collection without each pooled organization, with the organization's pooled runs."""
     pool_organization = collection.organization[collection.pooled]
     if len(names := np.unique(pool_organization)) < 2:
         return []
@@ -356,7 +359,7 @@ def _fit_to(
 def _least_squares(
     method: str, lower: FloatArray, residual: FloatArray, truth: FloatArray, alpha: float | None
 ) -> Constants:
-    """Constants for shares of shape (n,)."""
+    """Return constants for shares of shape (n,)."""
     from scipy.optimize import lsq_linear
 
     none_judged = residual > 1 - _MIN_JUDGED_SHARE
@@ -380,19 +383,19 @@ def _least_squares(
 
 
 def _as_shares(bounds: Bounds, highest: float) -> tuple[FloatArray, FloatArray]:
-    """B and Δ as shares of the highest value; of a measure that falls, those of what it leaves to 1."""
+    """Return B and Δ as shares of the highest value, of what is left to 1 if the measure falls."""
     lower, residual = bounds.lower / highest, open_residual(bounds) / highest
     return (lower if bounds.measure.rises else 1 - lower - residual), residual
 
 
 def _to_values(bounds: Bounds, shares: FloatArray, highest: float) -> FloatArray:
-    """Values of shares; B where nothing is unjudged."""
+    """Return values of shares; B where nothing is unjudged."""
     values = (shares if bounds.measure.rises else 1 - shares) * highest
     return np.asarray(np.where(open_residual(bounds) > 0, values, bounds.lower))
 
 
 def _highest(collection: Collection, measure: Measure) -> float | str:
-    """Value of a ranking with the highest relevance throughout, or what the corrections are defined for."""
+    """Return the value of the highest relevance throughout, or the measures that are corrected."""
     if not (measure.rises or measure.falls):
         return "defined for measures that rise with relevance, or fall"
     if _ends_at_one(measure):
@@ -405,7 +408,7 @@ def _highest(collection: Collection, measure: Measure) -> float | str:
 
 
 def _ends_at_one(measure: Measure) -> bool:
-    """Whether B and T lie between 0 and 1, as they do over the ideal ranking of the judged documents."""
+    """Return whether B and T lie between 0 and 1, as they do over the judged ideal."""
     return measure.range == (0.0, 1.0) or isinstance(measure, Normalized)
 
 

@@ -84,7 +84,7 @@ class EstimatorEntry:
 
     @property
     def needs_settings(self) -> bool:
-        """Whether it has settings without a default."""
+        """Return whether it has settings without a default."""
         return bool(self.required)
 
 
@@ -108,7 +108,7 @@ def register_estimator(
     needs_judge: bool = False,
     remedy: str = "",
 ) -> Callable[[Class], Class]:
-    """Class decorator that registers an estimator under a name.
+    """Return class decorator that registers an estimator under a name.
 
     Parameters
     ----------

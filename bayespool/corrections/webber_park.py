@@ -77,7 +77,7 @@ class Adjustment(SharedCorrection):
     def estimate_base(
         self, collection: Collection, run_ids: Sequence[str], measures: Sequence[Measure]
     ) -> tuple[Estimates, ...]:
-        """Estimates of the base by measure."""
+        """Return estimates of the base by measure."""
         base: Any = self.base
         estimates: tuple[Estimates, ...] = base.estimate(collection, list(run_ids), list(measures))
         return estimates
@@ -122,7 +122,7 @@ class SystemsAdjustment(Adjustment):
     substitute: bool = True
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """`correct` for several measures, with one search for the documents hidden with each system."""
+        """Correct for several measures with one search for the documents hidden with each system."""
         run_ids, measures = all_bounds[0].run_ids, [bounds.measure for bounds in all_bounds]
         losses = self._losses_as_judged if isinstance(self.base, AsJudged) else self._losses
         pooled = np.array(collection.pooled_run_ids)
@@ -143,7 +143,7 @@ class SystemsAdjustment(Adjustment):
     def _losses_as_judged(
         self, collection: Collection, run: str, others: BoolArray, measures: Sequence[Measure]
     ) -> list[float]:
-        """Mean loss of the other pooled systems by measure, unjudged documents nonrelevant."""
+        """Return the mean loss of the other pooled systems by measure, unjudged documents nonrelevant."""
         substitute = run if self.substitute else None
         depth = max(measure.cutoff for measure in measures)
         level, hidden = held_out_levels(collection, depth, by=self.by, substitute=substitute)
@@ -166,7 +166,7 @@ class SystemsAdjustment(Adjustment):
     def _losses(
         self, collection: Collection, run: str, others: BoolArray, measures: Sequence[Measure]
     ) -> list[float]:
-        """Mean of pooled − held-out base score of the other pooled systems, by measure."""
+        """Return the mean of pooled − held-out base score of the other pooled systems, by measure."""
         sole = sole_beside(collection, self.by, run if self.substitute else None)
         unit = collection.organization if self.by == "organization" else np.arange(len(collection.run_ids))
         systems = np.flatnonzero(collection.pooled)[others].tolist()
@@ -239,7 +239,7 @@ class TopicsAdjustment(Adjustment):
         check_count("n_draws", self.n_draws, _MAX_DRAWS)
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """Base score + a on the other topics, the full score on the common ones."""
+        """Return base score + a on the other topics, the full score on the common ones."""
         common = self.is_common(collection)
         run_ids, measures = all_bounds[0].run_ids, [bounds.measure for bounds in all_bounds]
         by_run = [self._unpooled(collection, run, common, measures) for run in run_ids]
@@ -318,7 +318,10 @@ class TopicsAdjustment(Adjustment):
         return pd.DataFrame(rows)
 
     def is_common(self, collection: Collection) -> BoolArray:
-        """Whether each topic is common, shape (topic,); one that the qrels do not have is an `InputError`."""
+        """Return whether each topic is common, shape (topic,).
+
+        One that the qrels do not have is an `InputError`.
+        """
         named = self.common_query_ids
         unknown = [q for q in named if q not in collection.query_ids]
         if unknown or not named:
@@ -332,7 +335,7 @@ class TopicsAdjustment(Adjustment):
     def _unpooled(
         self, collection: Collection, run: str, common: BoolArray, measures: Sequence[Measure]
     ) -> tuple[Estimates, ...]:
-        """Base of a run without its own judgments on the common topics, by measure."""
+        """Return base of a run without its own judgments on the common topics, by measure."""
         index = collection.run_index(run)
         others = np.flatnonzero(collection.pooled & (np.array(collection.run_ids) != run))
         own = collection.in_pool(index)
@@ -344,7 +347,7 @@ class TopicsAdjustment(Adjustment):
     def _corrected(
         self, collection: Collection, bounds: Bounds, start: FloatArray, common: BoolArray
     ) -> Corrected:
-        """Values, standard errors and draws from base scores, shape (run, topic)."""
+        """Return values, standard errors and draws from base scores, shape (run, topic)."""
         n, n_topics = int(common.sum()), len(common)
         lost = bounds.lower[:, common] - start[:, common]
         adjustment = lost.mean(axis=1)
@@ -378,7 +381,10 @@ class TopicsAdjustment(Adjustment):
         return Corrected(corrected.per_topic, std, notes, draws)
 
     def _draws(self, bounds: Bounds, start: FloatArray, lost: FloatArray, common: BoolArray) -> Values:
-        """Draws of the adjusted scores, from differences on the common topics, shape (run, common topic)."""
+        """Return draws of the adjusted scores, from differences on the common topics.
+
+        Shape (run, common topic).
+        """
         n, others = lost.shape[1], np.flatnonzero(~common)
         rng = np.random.default_rng(seed_of(self.random_seed, "topics-adjustment"))
         # weights of the differences in a drawn mean, of which each draw's deviation has the variance s²/n
@@ -402,7 +408,7 @@ class TopicsAdjustment(Adjustment):
 
 
 def _with_notes(corrected: Corrected, base: str, notes: Sequence[str]) -> Corrected:
-    """Corrected values with the notes on their base, one per run or none."""
+    """Return corrected values with the notes on their base, one per run or none."""
     if not any(notes):
         return corrected
     own = corrected.notes or ("",) * len(notes)
@@ -411,7 +417,9 @@ def _with_notes(corrected: Corrected, base: str, notes: Sequence[str]) -> Correc
 
 
 def standard_error(std: float, n: int, n_topics: int) -> float:
-    """Standard error of a mean of n of N topics with this standard deviation over topics (equations 3, 5).
+    """Return the standard error of a mean over n of N topics, by the standard deviation over topics.
+
+    Equations 3 and 5.
 
     Examples
     --------
@@ -422,7 +430,7 @@ def standard_error(std: float, n: int, n_topics: int) -> float:
 
 
 def topics_for_error(std: float, n_topics: int, error: float) -> int:
-    """Least number of common topics with a standard error of ``error`` or less (equation 3 for n).
+    """Return least number of common topics with a standard error of ``error`` or less (equation 3 for n).
 
     Examples
     --------
@@ -435,14 +443,17 @@ def topics_for_error(std: float, n_topics: int, error: float) -> int:
 
 
 def _std(values: FloatArray) -> FloatArray:
-    """Standard deviation over topics, NaN of a single one; shape (run, topic) → (run,)."""
+    """Return the standard deviation over topics, NaN of a single one; shape (run, topic) → (run,)."""
     if values.shape[1] < 2:
         return np.full(len(values), np.nan)
     return np.asarray(values.std(axis=1, ddof=1))
 
 
 def _room(bounds: Bounds, start: FloatArray, topics: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """How far values may fall and rise, 0 where nothing is unjudged, shape (run, topic) each."""
+    """Return the amounts by which values may fall and rise, shape (run, topic) each.
+
+    Both are 0 where nothing is unjudged.
+    """
     unit, may_move = bounds.low.unit, topics & (bounds.n_unjudged > 0)
     down = start - bounds.least.amount / unit
     up = np.minimum(bounds.high.amount, bounds.most.amount) / unit - start
@@ -451,7 +462,7 @@ def _room(bounds: Bounds, start: FloatArray, topics: BoolArray) -> tuple[FloatAr
 
 
 def _shared(total: FloatArray, down: FloatArray, up: FloatArray) -> FloatArray:
-    """A total over topics shared in proportion to how far values may move, cut to that.
+    """Return a total over topics shared in proportion to how far values may move, cut to that.
 
     Takes shapes (...,) and (..., topic) and gives (..., topic).
     """
@@ -465,8 +476,10 @@ def _shared(total: FloatArray, down: FloatArray, up: FloatArray) -> FloatArray:
 def _adjusted(
     bounds: Bounds, start: FloatArray, adjustment: FloatArray, topics: BoolArray, within_bounds: bool
 ) -> Corrected:
-    """Base scores plus an adjustment, shape (run,), of the mean over some topics: the same on each, or,
-    within bounds, in proportion to how far each value may move.
+    """Return base scores plus an adjustment of the mean over some topics.
+
+    The adjustment, shape (run,), is the same on each topic, or, within bounds, in proportion to how far each
+    value may move.
     """
     if not within_bounds:
         corrected = start + np.where(topics, adjustment[:, None], 0)

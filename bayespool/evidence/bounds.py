@@ -122,7 +122,7 @@ def score_bounds(
     *,
     estimand: Estimand = "complete",
 ) -> Bounds:
-    """Bounds of runs under a measure.
+    """Return bounds of runs under a measure.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def score_bounds(
 
 
 def condensed_levels(collection: Collection, run_ids: str | Iterable[str] | None, depth: int) -> LevelArray:
-    """Relevance of the first judged documents of runs, 0 beyond the last; shape (run, topic, rank).
+    """Return relevance of the first judged documents of runs, 0 beyond the last; shape (run, topic, rank).
 
     What is never judged counts as judged nonrelevant in the top ``depth``, where the truth has it, too.
     """
@@ -247,7 +247,7 @@ def judgment_counts(
     given: int = 0,
     estimand: Estimand = "complete",
 ) -> JudgmentCounts:
-    """Judgment counts of runs at cutoffs.
+    """Return judgment counts of runs at cutoffs.
 
     Parameters
     ----------
@@ -308,7 +308,10 @@ def condensed_counts(
     cutoffs: int | Sequence[int],
     rel: int = 1,
 ) -> IntArray:
-    """Relevant documents among the first n judged ones of the whole ranking, shape (run, topic, cutoff)."""
+    """Return relevant documents among the first n judged ones of the whole ranking.
+
+    Shape (run, topic, cutoff).
+    """
     cutoffs = check_cutoffs(cutoffs)
     return count_within(condensed_levels(collection, run_ids, max(cutoffs)) >= rel, cutoffs)
 
@@ -320,7 +323,10 @@ def unjudged_documents(
     cutoff: int,
     estimand: Estimand = "complete",
 ) -> tuple[OrderArray, OrderArray, OrderArray, IntArray]:
-    """Position in ``run_ids``, topic, rank from 1 and pair code of unjudged documents, shape (document,)."""
+    """Return position in ``run_ids``, topic, rank from 1 and pair code of unjudged documents.
+
+    Shape (document,).
+    """
     check_estimand(collection, estimand)
     index = collection.run_index(run_ids)
     reach = run_reach(collection, index, cutoff, estimand)

@@ -102,7 +102,10 @@ def grade_counts(collection: Collection, judge: Judge, *, rel: int = 1, given: i
 
 
 def hidden_grades(collection: Collection, judge: Judge) -> IndexArray:
-    """Hidden documents of each grade that some run ranks in its top 30, relevant or not, shape (grade,)."""
+    """Return hidden documents of each grade that some run ranks in its top 30, relevant or not.
+
+    Shape (grade,).
+    """
     hidden = collection.judged & in_top(collection, TOP_OF_LABELS) & (sole_contributor(collection) >= 0)
     grade = judge.grade[hidden & (judge.grade >= 0)]
     return np.bincount(grade, minlength=len(judge.thresholds) + 1).astype(np.int64)
@@ -112,7 +115,10 @@ def hidden_grades(collection: Collection, judge: Judge) -> IndexArray:
 def topic_grades(
     collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0
 ) -> tuple[IndexArray, IndexArray]:
-    """Relevant and nonrelevant documents of `grade_counts` by topic, two arrays of shape (topic, grade)."""
+    """Return relevant and nonrelevant documents of `grade_counts` by topic.
+
+    Two arrays of shape (topic, grade).
+    """
     state = states(collection.relevance, rel, given)
     counted = is_other(collection) & (judge.grade >= 0)
     shape = len(collection.query_ids), len(judge.thresholds) + 1
@@ -125,7 +131,10 @@ def topic_grades(
 
 
 def is_other(collection: Collection) -> BoolArray:
-    """Whether a document is judged, in the top 30 of some run, and not hidden evidence, shape (pair,)."""
+    """Return whether a document is judged, in the top 30 of some run, and not hidden evidence.
+
+    Shape (pair,).
+    """
     judged = collection.judged & in_top(collection, TOP_OF_LABELS)
     return np.asarray(judged & (sole_contributor(collection) < 0))
 
@@ -133,11 +142,12 @@ def is_other(collection: Collection) -> BoolArray:
 def favored_organizations(
     collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0
 ) -> dict[str, float]:
-    """Lifts of organizations whose documents a judge labels higher than equally relevant ones of others.
+    """Return lifts of organizations whose documents a judge labels too high.
 
-    An organization is favored where its lift (`label_lift`) is over .1, over three standard errors, and over
-    the median of all organizations by more than three standard deviations among them. A judge that also
-    reranked for an organization agrees with its runs, not with assessors.
+    An organization is favored where its lift (`label_lift`), over equally relevant documents of others, is
+    over .1, over three standard errors, and over the median of all organizations by more than three standard
+    deviations among them. A judge that also reranked for an organization agrees with its runs, not with
+    assessors.
 
     Parameters
     ----------
@@ -173,7 +183,7 @@ class LabelLift:
 
 @_cached
 def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> LabelLift:
-    """Lift of each organization, among documents of one relevance; parameters as in `grade_counts`."""
+    """Return lift of each organization, among documents of one relevance; parameters as in `grade_counts`."""
     state = states(collection.relevance, rel, given)
     known = np.append(((state == RELEVANT) | (state == NONRELEVANT)) & (judge.grade >= 0), False)
     is_relevant, grade = np.append(state == RELEVANT, False), np.append(judge.grade, np.int8(-1))
@@ -181,7 +191,7 @@ def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int
     shape = 2, len(judge.thresholds) + 1
 
     def counted(pair: IntArray) -> IndexArray:
-        """Documents by relevance and grade, shape (2, grade)."""
+        """Return documents by relevance and grade, shape (2, grade)."""
         table = np.zeros(shape, dtype=np.int64)
         np.add.at(table, (is_relevant[pair].astype(np.intp), grade[pair]), 1)
         return table
@@ -215,18 +225,18 @@ def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int
 
 
 def submitters(collection: Collection, judge: Judge) -> IntArray:
-    """Organization of each run, as an index, that the judge may favor, shape (run,)."""
+    """Return the organization of each run, as an index, that the judge may favor, shape (run,)."""
     return collection.organization if judge.organization is None else judge.organization
 
 
 def _known_documents(document: IntArray, known: BoolArray) -> IntArray:
-    """Distinct documents of rankings that are known, shape (document,)."""
+    """Return distinct documents of rankings that are known, shape (document,)."""
     pair = np.unique(document)
     return pair[known[pair]]
 
 
 def in_top(collection: Collection, depth: int) -> BoolArray:
-    """Whether some run ranks a document down to ``depth``, shape (pair,)."""
+    """Return whether some run ranks a document down to ``depth``, shape (pair,)."""
     inside = np.zeros(len(collection.relevance) + 1, dtype=bool)  # the last is that of −1, no document
     inside[within(collection.document, collection.run_index(), depth)] = True
     return inside[:-1]
@@ -297,14 +307,17 @@ class LabelConfusion:
         )
 
     def by_grade(self, documents: KindOfDocuments, rel: int) -> GradeCounts:
-        """Labeled documents by grade; those of relevance ``rel`` or more, one of the levels, are relevant."""
+        """Return labeled documents by grade.
+
+        Documents of relevance ``rel`` or more, one of the levels, are relevant.
+        """
         table: IndexArray = getattr(self, documents)[:-1]
         first = self.levels.index(rel) + 1
         return GradeCounts(self.judge, table[:, first:].sum(axis=1), table[:, :first].sum(axis=1))
 
 
 def auc(counted: GradeCounts) -> float:
-    """Chance that a relevant document has a higher grade than a nonrelevant one; ties count half.
+    """Return the chance that a relevant document has a higher grade than a nonrelevant one; ties count half.
 
     NaN without relevant or without nonrelevant documents.
 
@@ -323,7 +336,7 @@ def auc(counted: GradeCounts) -> float:
 
 
 def kappas(counted: GradeCounts) -> FloatArray:
-    """Cohen's κ of relevance and of a grade above each but the highest, shape (threshold,).
+    """Return Cohen's κ of relevance and of a grade above each but the highest, shape (threshold,).
 
     NaN where all documents are on one side of both.
 
@@ -345,7 +358,7 @@ def kappas(counted: GradeCounts) -> FloatArray:
 
 
 def grade_names(judge: Judge) -> tuple[str, ...]:
-    """Names of the grades, lowest first: labels, or ranges of labels where there are too many."""
+    """Return names of the grades, lowest first: labels, or ranges of labels where there are too many."""
     values = np.unique(judge.label[judge.is_labeled])
     if len(values) <= MOST_GRADES:
         return tuple(f"{value:g}" for value in values.tolist())

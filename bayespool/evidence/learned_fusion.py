@@ -1,8 +1,8 @@
 r"""Learned fusion: what the judged documents say of the pooled runs, and so of a document that these rank.
 
 For a document :math:`d` of a topic let :math:`a_{dr} = 1/\log_2(1 + \text{rank})` in the pooled run
-:math:`r`, 0 where the run lacks it. The judged documents in the top 30 of some pooled run teach, or in a
-shallower top where they are hundreds on a topic:
+:math:`r`, 0 where the run lacks it. The judged documents in the top 30 of some pooled run, or in a
+shallower top where they are hundreds on a topic, are training documents of:
 
 1. a ridge regression of relevance on :math:`a_d` over all topics, both less their means on the topic: good
    runs weigh more;
@@ -32,10 +32,10 @@ from bayespool.collection.rankings import ranked, within
 from bayespool.compiled import compiled, one_thread
 
 TOP_OF_RUNS = 30
-"""Deepest rank, in some pooled run, of the judged documents that teach."""
+"""Deepest rank, in some pooled run, of training documents."""
 
 MOST_TRAINING_DOCUMENTS = 250
-"""Documents that teach, mean over topics, from which on only those of shallower ranks do."""
+"""Training documents, mean over topics, above which only shallower ranks are taken."""
 
 NO_HOLDOUT = -2
 """In place of an organization to hold out; −1 is that of documents with several contributors."""
@@ -69,16 +69,19 @@ class TrainingDocuments:
 
     @property
     def n_topics(self) -> int:
-        """Number of topics, of which some may teach nothing."""
+        """Number of topics, of which some may have no training document."""
         return len(self.start) - 1
 
     def without(self, organization: int) -> BoolArray:
-        """Documents that teach without an organization, shape (document,)."""
+        """Return the training documents without an organization, a mask of shape (document,)."""
         _, best = self.support_without(organization)
         return np.asarray((self.sole != organization) & (best >= 1 / np.log2(1 + self.depth)))
 
     def support_without(self, organization: int) -> tuple[FloatArray, FloatArray]:
-        """Runs of others that have each document, and its largest gain in them, shape (document,) each."""
+        """Return runs of others that have each document, and its largest gain in them.
+
+        Shape (document,) each.
+        """
         n_having, best, second, best_of = self._support
         own = np.flatnonzero(self.organization == organization)
         others = n_having - (self.gain[:, own] > 0).sum(axis=1)
@@ -99,7 +102,7 @@ class TrainingDocuments:
 
 @dataclass(frozen=True, eq=False)
 class FusionFit:
-    """What documents teach without an organization."""
+    """Coefficients fitted with one organization held out."""
 
     coefficients: FloatArray  # of the logistic regression, shape (6,)
     base: FloatArray  # log odds of relevance on each topic, shape (topic,)
@@ -107,12 +110,12 @@ class FusionFit:
     center: FloatArray  # weighted mean gain on each topic, shape (topic,)
     cosine: FloatArray  # weights of runs in directions of gains, shape (topic, run)
     dot: FloatArray  # weights of runs in gains themselves, shape (topic, run)
-    left_out: FloatArray  # log odds of each teacher, learned from all others; NaN without it, (document,)
+    left_out: FloatArray  # log odds of each training document by all others, else NaN, (document,)
 
 
 @dataclass(frozen=True, eq=False)
 class LearnedFusion:
-    """Lessons of a pool without each of its organizations.
+    """Fits of a pool without each of its organizations.
 
     Attributes
     ----------
@@ -133,7 +136,10 @@ class LearnedFusion:
     given: int
 
     def log_odds(self, run: OrderArray, topic: OrderArray, pair: npt.NDArray[np.integer]) -> FloatArray:
-        """Log odds of relevance of documents, without the organizations of their runs, shape (document,)."""
+        """Return log odds of relevance of documents, without the organizations of their runs.
+
+        Shape (document,).
+        """
         own = self.collection.organization[run]
         held_out = np.array(sorted(self.fits))
         unit = np.where(np.isin(own, held_out), own, NO_HOLDOUT)
@@ -158,7 +164,7 @@ class LearnedFusion:
         return np.round(log_odds, _DIGITS)
 
     def run_skill_regression(self, runs: OrderArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """What each run knows beyond the others, from its own judged documents: three arrays of shape (run,).
+        """Fit each run's own judged documents by a line in these log odds, three arrays of shape (run,).
 
         Of its documents' log odds the shift at their mean, the slope, and their mean.
         """
@@ -185,7 +191,7 @@ _fusions: WeakKeyDictionary[Collection, dict[tuple[int, int], LearnedFusion]] = 
 
 
 def learned_fusion(collection: Collection, *, rel: int = 1, given: int = 0) -> LearnedFusion:
-    """What the judged documents of relevance ``given`` teach of those of ``rel``; made once by collection."""
+    """Return the (cached) fusion model of P(relevance ≥ rel | relevance ≥ given)."""
     fusions = _fusions.setdefault(collection, {})
     if (rel, given) not in fusions:
         with one_thread():
@@ -194,7 +200,7 @@ def learned_fusion(collection: Collection, *, rel: int = 1, given: int = 0) -> L
 
 
 def gains(collection: Collection, runs: OrderArray, pair: npt.NDArray[np.integer]) -> FloatArray:
-    """1/log₂(1 + rank) of documents in runs, 0 where a run lacks it, shape (document, run)."""
+    """Return 1/log₂(1 + rank) of documents in runs, 0 where a run lacks it, shape (document, run)."""
     rank_gain = np.append(0.0, 1 / np.log2(np.arange(2, collection.document.shape[2] + 2)))
     return rank_worths(collection, runs, pair, rank_gain)
 
@@ -202,7 +208,10 @@ def gains(collection: Collection, runs: OrderArray, pair: npt.NDArray[np.integer
 def rank_worths(
     collection: Collection, runs: OrderArray, pair: npt.NDArray[np.integer], worth: FloatArray
 ) -> FloatArray:
-    """Worth of documents' ranks in runs, by rank from 1, the first where a run lacks it, (document, run)."""
+    """Return the worth of documents by their ranks in runs, shape (document, run).
+
+    ``worth`` is by rank from 1; its first value is that of a document that a run lacks.
+    """
     rank_of = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
     worths = np.empty((len(pair), len(runs)))
     for column, run in enumerate(runs):
@@ -217,7 +226,7 @@ def rank_worths(
 def _training_documents(
     collection: Collection, pooled: OrderArray, rel: int, given: int
 ) -> TrainingDocuments:
-    """Judged documents in the top of pooled runs."""
+    """Return judged documents in the top of pooled runs."""
     for depth in _DEPTHS:
         is_training = np.zeros(len(collection.relevance) + 1, dtype=bool)
         is_training[within(collection.document, pooled, depth)] = True
@@ -244,7 +253,7 @@ def _longest(collection: Collection, pooled: OrderArray) -> int:
 
 
 def _learn(collection: Collection, rel: int, given: int) -> LearnedFusion:
-    """Lessons without each organization that contributed, and with all of them."""
+    """Return lessons without each organization that contributed, and with all of them."""
     pooled = np.flatnonzero(collection.pooled)
     training = _training_documents(collection, pooled, rel, given)
     units = [NO_HOLDOUT, *np.unique(collection.organization[collection.contributors]).tolist()]
@@ -322,7 +331,7 @@ class _Regression:
     def without(
         self, organization: int, kept: BoolArray, shares: _Shares
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Weights of runs, weighted mean gains of topics, and what others predict of each document."""
+        """Return weights of runs, weighted mean gains of topics, and what others predict of each document."""
         training, removed = self.training, np.flatnonzero(~kept)
         gain, topic = training.gain, training.topic
         lost, total = gain[removed], self.total.copy()
@@ -351,7 +360,7 @@ class _Regression:
 def _processes(
     training: TrainingDocuments, kept: dict[int, BoolArray], shares: dict[int, _Shares]
 ) -> dict[int, tuple[FloatArray, FloatArray, FloatArray]]:
-    """Gaussian processes: weights of runs by cosine and dot product, and left-out values, by organization."""
+    """Return Gaussian processes by organization: weights by cosine and by dot product, left-out values."""
     n_runs, n_topics = len(training.organization), training.n_topics
     processes = {
         o: (np.zeros((n_topics, n_runs)), np.zeros((n_topics, n_runs)), np.zeros(len(training.pair)))
@@ -393,7 +402,7 @@ class _Process:
     def without(
         self, columns: OrderArray, kept: BoolArray, centered: FloatArray, change: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Weights of features without some columns and rows, and what others predict of each row.
+        """Return weights of features without some columns and rows, and what others predict of each row.
 
         The answers are ``centered``, 0 where not kept; with a row left out the mean of the others changes by
         minus ``change``.
@@ -425,7 +434,7 @@ class _Process:
 
 
 def _by_topic(training: TrainingDocuments, values: FloatArray) -> FloatArray:
-    """Sums over the teachers of each topic, shape (topic, …)."""
+    """Return sums over the teachers of each topic, shape (topic, …)."""
     total = np.zeros((training.n_topics, values.shape[1]))
     for t in range(training.n_topics):
         total[t] = values[training.start[t] : training.start[t + 1]].sum(axis=0)
@@ -433,7 +442,7 @@ def _by_topic(training: TrainingDocuments, values: FloatArray) -> FloatArray:
 
 
 def _times_of_topic(values: FloatArray, topic_values: FloatArray, training: TrainingDocuments) -> FloatArray:
-    """Products of each document's values with its topic's, shape (document,)."""
+    """Return products of each document's values with its topic's, shape (document,)."""
     products = np.empty(len(values))
     for t in range(training.n_topics):
         rows = slice(int(training.start[t]), int(training.start[t + 1]))
@@ -450,7 +459,7 @@ def _logit_features(
     ridge: FloatArray,
     process: FloatArray,
 ) -> FloatArray:
-    """Predictors of the logistic regression, shape (document, 6); ``best`` is the largest gain."""
+    """Return predictors of the logistic regression, shape (document, 6); ``best`` is the largest gain."""
     with np.errstate(divide="ignore"):
         rank = np.where(best > 0, np.exp2(1 / best) - 1, float(_ABSENT_RANK_FACTOR * longest))
     support = np.log((n_having + 0.5) / (n_runs + 1))
@@ -458,7 +467,7 @@ def _logit_features(
 
 
 def _logistic(design: FloatArray, relevant: FloatArray) -> FloatArray:
-    """Coefficients of highest posterior density, shape (6,)."""
+    """Return coefficients of highest posterior density, shape (6,)."""
     x = _PRIOR_MEAN.copy()
     for _ in range(_MOST_STEPS):
         chance = 1 / (1 + np.exp(-(design @ x)))
@@ -474,7 +483,7 @@ def _logistic(design: FloatArray, relevant: FloatArray) -> FloatArray:
 def _fit_run_skill(
     log_odds: FloatArray, relevant: FloatArray, row: OrderArray, n_rows: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Lines in log odds, a shift at their mean and a slope, that are added to fit each row's documents."""
+    """Fit a shift and a slope of log odds to each row's documents, and return the mean log odds, too."""
     n = np.bincount(row, minlength=n_rows)
     center = np.bincount(row, log_odds, n_rows) / np.maximum(n, 1)
     off, shift, slope = log_odds - center[row], np.zeros(n_rows), np.zeros(n_rows)
@@ -492,7 +501,7 @@ def _fit_run_skill(
 
 
 def _weighted(design: FloatArray, coefficients: FloatArray) -> FloatArray:
-    """Sums of weighted columns, to the bit the same for a row whatever other rows there are."""
+    """Return sums of weighted columns, to the bit the same for a row whatever other rows there are."""
     total = np.zeros(len(design))
     for k in range(len(coefficients)):
         total += design[:, k] * coefficients[k]
@@ -510,7 +519,10 @@ def _sums(
     cosine: FloatArray,
     dot: FloatArray,
 ) -> FloatArray:
-    """Ridge, Gaussian process, runs that have a document, runs, and largest gain, shape (document, 5)."""
+    """Return ridge, Gaussian process, runs that have a document, runs, and largest gain.
+
+    Shape (document, 5).
+    """
     sums = np.zeros((len(gain), 5))
     for i in range(len(gain)):
         u, t, cosine_sum, dot_sum, square = unit[i], topic[i], 0.0, 0.0, 0.0

@@ -43,7 +43,7 @@ class DocumentTable:
     names: tuple[str, ...]
 
     def columns(self, names: tuple[str, ...]) -> FloatArray:
-        """The named predictors, shape (document, predictor)."""
+        """Return the named predictors, shape (document, predictor)."""
         return self.predictors[:, [self.names.index(name) for name in names]]
 
 
@@ -60,7 +60,7 @@ def document_table(
     names: Sequence[str] | None = None,
     cutoff: int | None = None,
 ) -> FloatArray:
-    """Predictors of any documents in any runs, in the order of the names, shape (document, predictor).
+    """Return predictors of any documents in any runs, in the order of the names, shape (document, predictor).
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def document_table(
 def hidden_document_table(
     collection: Collection, *, cutoff: int, rel: int = 1, given: int = 0, names: Sequence[str] | None = None
 ) -> DocumentTable:
-    """Hidden documents, each once, for the run of its organization that ranks it best.
+    """Return hidden documents, each once, for the run of its organization that ranks it best.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ has none.
 def without_some_labels(
     collection: Collection, hidden: DocumentTable, unjudged: DocumentTable
 ) -> tuple[DocumentTable, DocumentTable]:
-    """Both tables, hidden documents lacking labels as often as the documents to complete."""
+    """Return both tables, hidden documents lacking labels as often as the documents to complete."""
     # The chance of a document without a label is the mean of all chances, not the one at the mean label,
     # because log odds are not linear: models learn it from hidden documents. Where no document to complete
     # has a label, all labels are ignored.
@@ -191,7 +191,7 @@ def without_some_labels(
 
 
 def _positions(collection: Collection, pair: IntArray) -> FloatArray:
-    """A number from 0 to 1 for each document, by a hash of its name, shape (document,)."""
+    """Return a number from 0 to 1 for each document, by a hash of its name, shape (document,)."""
     topic, doc_ids = collection.pair_topic[pair], collection.doc_ids.take(pa.array(pair)).to_pylist()
     position = np.zeros(len(pair))
     for t in np.unique(topic):

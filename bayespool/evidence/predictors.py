@@ -92,12 +92,12 @@ class DocumentContext:
 
     @cached_property
     def relevant(self) -> BoolArray:
-        """Where ``state`` is relevant, shape (run, topic, rank)."""
+        """Return where ``state`` is relevant, shape (run, topic, rank)."""
         return np.asarray(self.state == RELEVANT)
 
     @cached_property
     def nonrelevant(self) -> BoolArray:
-        """Where ``state`` is nonrelevant, shape (run, topic, rank)."""
+        """Return where ``state`` is nonrelevant, shape (run, topic, rank)."""
         return np.asarray(self.state == NONRELEVANT)
 
     @cached_property
@@ -182,7 +182,7 @@ class DocumentContext:
 
 
 def _count(mask: BoolArray) -> IndexArray:
-    """Number of true values along the last axis."""
+    """Return the number of true values along the last axis."""
     return np.asarray(mask.sum(axis=-1))
 
 
@@ -250,7 +250,7 @@ def register_predictor(predictor: Predictor) -> None:
 
 
 def evidence_predictors() -> tuple[str, ...]:
-    """Names of the predictors of the evidence model: those with an expected slope."""
+    """Return names of the predictors of the evidence model: those with an expected slope."""
     return tuple(name for name, predictor in PREDICTORS.items() if predictor.slope is not None)
 
 
@@ -273,7 +273,7 @@ def _predictor(
 
 
 def _log_odds(n: IndexArray, n_other: IndexArray) -> FloatArray:
-    """Log odds of one category versus another, with ½ added to each count."""
+    """Return log odds of one category versus another, with ½ added to each count."""
     return np.log((n + 0.5) / (n_other + 0.5))
 
 
@@ -340,7 +340,7 @@ _HALF_WEIGHT_DISTANCE = 5.0  # ranks to a judged neighbor that counts half
     slope=(0.8, 0.4),
 )
 def _local_precision(documents: DocumentContext) -> FloatArray:
-    """Logit of precision around each rank, the run's being one more neighbor, shape (document,)."""
+    """Return logit of precision around each rank, the run's being one more neighbor, shape (document,)."""
     # all ranks of ``state`` are summed: a matrix product of another shape may round its sums in another order
     relevant, nonrelevant = documents.relevant, documents.nonrelevant
     ranks = np.arange(relevant.shape[2])

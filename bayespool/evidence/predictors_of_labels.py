@@ -37,7 +37,10 @@ _MIN_DOCUMENTS = 5  # labeled relevant, and nonrelevant, documents of a usable j
 
 
 def label_predictors(collection: Collection) -> dict[str, Predictor]:
-    """Predictors of the judges by name: grades reached, no label, labels of the run and on the topic."""
+    """Return predictors of the judges by name.
+
+    Grades reached, no label, labels of the run and on the topic.
+    """
     predictors = {}  # NaN without a label, or where the judge favors the run's organization
     for judge in collection.judges:
         for place, threshold in enumerate(judge.thresholds):
@@ -71,7 +74,7 @@ def label_predictors(collection: Collection) -> dict[str, Predictor]:
 
 
 def label_slopes(collection: Collection, *, rel: int = 1, given: int = 0) -> dict[str, tuple[float, float]]:
-    """Prior mean and standard deviation of the slopes of `label_predictors`."""
+    """Return prior mean and standard deviation of the slopes of `label_predictors`."""
     # The slope of a threshold is the step from the grade below in the log odds ratio of grades, log P(g |
     # relevant) / P(g | nonrelevant), among judged documents that are not evidence.
     slopes: dict[str, tuple[float, float]] = {}
@@ -98,7 +101,7 @@ class LabelRatios:
     grade: npt.NDArray[np.int8]  # −1 where no label counts, shape (document,)
 
     def draw_ratios(self, draws: OrderArray, documents: slice) -> FloatArray:
-        """Log odds ratios of some documents in some draws, shape (draw, document)."""
+        """Return log odds ratios of some documents in some draws, shape (draw, document)."""
         n = int(draws.max(initial=-1)) + 1
         relevant, nonrelevant = (
             self._shares(n, of, name) for of, name in ((self.relevant, "relevant"), (self.nonrelevant, "not"))
@@ -107,7 +110,10 @@ class LabelRatios:
         return ratio[draws][:, self.grade[documents]]
 
     def _shares(self, n: int, of: FloatArray, name: str) -> FloatArray:
-        """Draws of the shares of grades, varied by the transfer to other documents, shape (draw, grade)."""
+        """Return draws of the shares of grades, varied by the transfer to other documents.
+
+        Shape (draw, grade).
+        """
         rng = np.random.default_rng(key_of("labels", self.judge, name))
         share = rng.standard_gamma(of, size=(n, len(of))) + _MIN_GAMMA
         off = normals(n * len(of), "transfer", self.judge, name).reshape(n, len(of))
@@ -119,7 +125,10 @@ class LabelRatios:
 def label_ratios(
     collection: Collection, run: OrderArray, pair: OrderArray, *, rel: int = 1, given: int = 0
 ) -> tuple[LabelRatios, ...]:
-    """Log odds ratios of labels by each usable judge; they add up, as if judges erred independently."""
+    """Return log odds ratios of labels by each usable judge.
+
+    They add up, as if judges erred independently.
+    """
     return tuple(
         LabelRatios(
             judge.name,
@@ -131,13 +140,13 @@ def label_ratios(
 
 
 def label_columns(judge: Judge) -> tuple[tuple[str, ...], str, str]:
-    """Predictors that a document without a label lacks, that of missing labels, and that of the run."""
+    """Return names of a judge's predictors: lacking without a label, that of no label, that of the run."""
     reached = tuple(_label_name(judge, threshold) for threshold in judge.thresholds)
     return (*reached, _topic_name(judge)), _label_name(judge), _run_name(judge)
 
 
 def usable_judges(collection: Collection, *, rel: int = 1, given: int = 0) -> tuple[Judge, ...]:
-    """Judges with at least five labeled relevant documents and as many nonrelevant ones."""
+    """Return judges with at least five labeled relevant documents and as many nonrelevant ones."""
 
     def is_known(judge: Judge) -> bool:
         counted = grade_counts(collection, judge, rel=rel, given=given)
@@ -155,7 +164,7 @@ def _run_name(judge: Judge) -> str:
 
 
 def _log_ratios(counted: GradeCounts) -> tuple[FloatArray, FloatArray]:
-    """Log odds ratios of grades, and their sampling variances, two arrays of shape (grade,)."""
+    """Return log odds ratios of grades, and their sampling variances, two arrays of shape (grade,)."""
     relevant, nonrelevant = counted.shrunk
     ratio = np.log(relevant / relevant.sum()) - np.log(nonrelevant / nonrelevant.sum())
     return ratio, 1 / relevant + 1 / nonrelevant
@@ -166,7 +175,7 @@ def _topic_name(judge: Judge) -> str:
 
 
 def _without_label(collection: Collection, counted: GradeCounts, ratio: FloatArray) -> float:
-    """Log odds at the mean chance of a document without a label, less those at the mean label."""
+    """Return log odds at the mean chance of a document without a label, less those at the mean label."""
     from scipy.optimize import brentq
 
     share, rate = _hidden_share(collection, counted), _hidden_rate(collection, counted)
@@ -179,14 +188,17 @@ def _without_label(collection: Collection, counted: GradeCounts, ratio: FloatArr
 
 
 def _hidden_share(collection: Collection, counted: GradeCounts) -> FloatArray:
-    """Shares of grades among hidden documents, or among others where none is hidden, shape (grade,)."""
+    """Return shares of grades among hidden documents, or among others where none is hidden.
+
+    Shape (grade,).
+    """
     n = hidden_grades(collection, counted.judge)
     n = n if n.any() else counted.n
     return np.asarray(n / n.sum())
 
 
 def _hidden_rate(collection: Collection, counted: GradeCounts) -> float:
-    """Share of relevant hidden documents that labels predict."""
+    """Return the share of relevant hidden documents that labels predict."""
     return float(_hidden_share(collection, counted) @ counted.rate)
 
 
@@ -197,7 +209,7 @@ def _grade(documents: DocumentContext, judge: Judge) -> npt.NDArray[np.int8]:
 def _grades(
     collection: Collection, judge: Judge, run: npt.NDArray[Any], pair: npt.NDArray[Any], rel: int, given: int
 ) -> npt.NDArray[np.int8]:
-    """Grades of documents, −1 where no label counts, shape (document,)."""
+    """Return grades of documents, −1 where no label counts, shape (document,)."""
     favored = favored_organizations(collection, judge, rel=rel, given=given)
     return np.where(_belongs_to(collection, judge, run, favored), np.int8(-1), judge.grade[pair])
 
@@ -205,7 +217,7 @@ def _grades(
 def _belongs_to(
     collection: Collection, judge: Judge, run: npt.NDArray[Any], organizations: Iterable[str]
 ) -> BoolArray:
-    """Whether a run is of the named organizations, shape of ``run``."""
+    """Return whether a run is of the named organizations, shape of ``run``."""
     named = np.isin(np.array(collection.organizations), list(organizations))
     return np.asarray(named[submitters(collection, judge)[run]])
 
@@ -238,7 +250,10 @@ def _run_labels(documents: DocumentContext, *, judge: Judge) -> FloatArray:
 
 
 def _topic_ratio(documents: DocumentContext, *, judge: Judge) -> FloatArray:
-    """Log odds ratio of the document's grade on its topic less that on all topics, shape (document,)."""
+    """Return log odds ratio of the document's grade on its topic less that on all topics.
+
+    Shape (document,).
+    """
     tables = topic_grades(documents.collection, judge, rel=documents.rel, given=documents.given)
     off = np.zeros(tables[0].shape)
     for sign, table in zip((1, -1), tables, strict=True):

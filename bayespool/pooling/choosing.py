@@ -92,9 +92,7 @@ def equal_shares(n_documents: npt.NDArray[np.integer], budget: int) -> IndexArra
 
 
 def check_budget(strategy: Strategy, budget: int | None, stop: StoppingRule | None = None) -> None:
-    """Refuse a budget below 1, none where the strategy and the stopping rule need one, and a rule for a
-    sample (`InputError`).
-    """
+    """Raise `InputError` for a budget below 1, a lacking budget, or a stopping rule for a sample."""
     if stop is not None and isinstance(strategy, Sampling):
         raise InputError(
             f"{strategy.name!r} is a random sample; a stopping rule would bias it", hint="give a budget alone"
@@ -108,7 +106,7 @@ def check_budget(strategy: Strategy, budget: int | None, stop: StoppingRule | No
 def _global_shares(
     strategy: Strategy, topics: list[TopicRankings], n_documents: npt.NDArray[np.integer], budget: int
 ) -> IndexArray:
-    """Documents of each topic, of those with the largest values over all topics, shape (topic,)."""
+    """Return documents of each topic, of those with the largest values over all topics, shape (topic,)."""
     if not (isinstance(strategy, FixedOrder) and strategy.topics_compare):
         raise InputError(
             f"values of {strategy.name!r} are not comparable across topics", hint="give topics equal shares"
@@ -126,7 +124,7 @@ def _global_shares(
 def topic_shares(
     strategy: Strategy, topics: list[TopicRankings], budget: int | None, shares: Shares = "equal"
 ) -> IndexArray:
-    """Number of documents of each topic that a strategy judges, shape (topic,)."""
+    """Return the number of documents of each topic that a strategy judges, shape (topic,)."""
     sizes = [(strategy.size(topic), len(topic)) for topic in topics]
     n = np.array([n_there if size is None else min(size, n_there) for size, n_there in sizes])
     if budget is None:
@@ -143,7 +141,7 @@ def judging_order(
     rel: int = 1,
     random_seed: int = 1,
 ) -> IntArray:
-    """Pair codes of the first n documents of a topic in the order of judging, shape (n,).
+    """Return pair codes of the first n documents of a topic in the order of judging, shape (n,).
 
     Parameters
     ----------
@@ -201,7 +199,7 @@ def inclusion_probabilities(
     rel: int = 1,
     random_seed: int = 1,
 ) -> FloatArray:
-    """Inclusion probability of each chosen document, 1 if the strategy is not a sample, shape (n,).
+    """Return inclusion probability of each chosen document, 1 if the strategy is not a sample, shape (n,).
 
     Parameters
     ----------
@@ -344,7 +342,7 @@ class Membership:
     def of(
         cls, collection: Collection, run_index: OrderArray, names: Sequence[str], depth: int | None = None
     ) -> Membership:
-        """Membership of runs down to a depth, each under the name of its contributor."""
+        """Return the membership of runs down to a depth, each under the name of its contributor."""
         distinct = tuple(dict.fromkeys(names))
         has = np.zeros((len(distinct), len(collection.relevance) + 1), dtype=bool)
         for run, name in zip(run_index, names, strict=True):
@@ -354,7 +352,7 @@ class Membership:
         return cls(distinct, n_runs, pair, has[:, pair])
 
     def contributions(self, collection: Collection, pooled: BoolArray) -> Contributions:
-        """Contributions to the documents that are pooled, a mask of shape (pair,)."""
+        """Return contributions to the documents that are pooled, a mask of shape (pair,)."""
         inside = pooled[self.pair]
         has = self.has[:, inside]
         return Contributions(
@@ -400,7 +398,7 @@ def count_contributions(
 
 
 def restrict_judgments(collection: Collection, chosen: PoolSelection) -> Collection:
-    """The collection with only the chosen documents judged.
+    """Return the collection with only the chosen documents judged.
 
     Examples
     --------
@@ -416,7 +414,7 @@ def restrict_judgments(collection: Collection, chosen: PoolSelection) -> Collect
 
 
 def selection_qrels(collection: Collection, chosen: PoolSelection) -> Qrels:
-    """Chosen documents in the order of judging, topic by topic, with the collection's judgments.
+    """Return chosen documents in the order of judging, topic by topic, with the collection's judgments.
 
     A document without a judgment has relevance −1: in the pool and not judged.
 
@@ -437,7 +435,7 @@ def selection_qrels(collection: Collection, chosen: PoolSelection) -> Qrels:
 
 
 def selection_frame(collection: Collection, chosen: PoolSelection, *, relevance: bool = True) -> pd.DataFrame:
-    """Chosen documents with their inclusion probabilities.
+    """Return chosen documents with their inclusion probabilities.
 
     Parameters
     ----------

@@ -300,7 +300,7 @@ def discover_pool(
 def _plausible_pools(
     pools: list[CandidatePool], collection: Collection, index: OrderArray
 ) -> list[CandidatePool]:
-    """Candidates from the best one on that is a pool, if it is half as good as the best of all."""
+    """Return candidates from the best one on that is a pool, if it is half as good as the best of all."""
     for i, pool in enumerate(pools):
         if 2 * pool.score < pools[0].score:
             break
@@ -310,13 +310,13 @@ def _plausible_pools(
 
 
 def _objection_text(pool: CandidatePool, collection: Collection, index: OrderArray) -> str:
-    """The best candidate, and why it is no pool."""
+    """Return the best candidate, and why it is no pool."""
     reasons = "; ".join(PoolPlausibility.of(pool.of(collection), index).objections)
     return f"the best candidate is {counted(len(pool.runs), 'run')} to depth {pool.depth}, but {reasons}"
 
 
 def means_all(pooled_run_ids: Iterable[str]) -> bool:
-    """Whether all candidates are meant, in place of names of runs."""
+    """Return whether all candidates are meant, in place of names of runs."""
     return pooled_run_ids in ("all", ("all",), ["all"])
 
 
@@ -362,7 +362,7 @@ def _with_other_depths(collection: Collection, candidates: OrderArray, share: fl
 
 
 def _option_text(pool: CandidatePool, collection: Collection) -> str:
-    """Another pool in words, with what it explains and how to choose it."""
+    """Return another pool in words, with what it explains and how to choose it."""
     n_judged = int((~missing_pairs(collection)[:-1]).sum())
     return (
         f"{pool} explain {percent(pool.n_explained / n_judged)} of the judgments: "
@@ -373,7 +373,7 @@ def _option_text(pool: CandidatePool, collection: Collection) -> str:
 def unpool_runs(
     collection: Collection, names: str | Iterable[str], *, by: Literal["organization", "run"] = "organization"
 ) -> tuple[Collection, dict[str, str]]:
-    """The collection without some runs or organizations in its pool; what left, by run to score."""
+    """Return the collection without some runs or organizations in its pool; what left, by run to score."""
     if by not in ("organization", "run"):
         raise InputError(f"cannot take out by {by!r}", hint="organization or run")
     members: dict[str, list[str]] = {}
@@ -414,7 +414,10 @@ def unpool_runs(
 
 
 def _find_depth(collection: Collection, index: OrderArray, rule: PoolRule) -> int:
-    """Depth of a pool of some of these runs, or of all that are named; 0 if judgments do not show it."""
+    """Return the depth of a pool of some of these runs, or of all that are named.
+
+    0 if judgments do not show it.
+    """
     if not len(index):
         return 0
     if rule == "skipping":
@@ -442,7 +445,10 @@ def _is_pooled(
 def _count_leading(
     collection: Collection, index: OrderArray, max_holes: float, *, present_only: bool = False
 ) -> IntArray:
-    """Documents, or those in the pool, before one is missing after ``max_holes``, shape (run, topic)."""
+    """Return documents, or those in the pool, before one is missing after ``max_holes``.
+
+    Shape (run, topic).
+    """
     missing = missing_pairs(collection)
     n_leading = np.empty((len(index), len(collection.query_ids)), dtype=np.int32)
     for row, run in enumerate(index):
@@ -470,7 +476,7 @@ class Misfit:
 
     @property
     def is_large(self) -> bool:
-        """Whether either number is above 1 % of the documents chosen, and above 1."""
+        """Return whether either number is above 1 % of the documents chosen, and above 1."""
         return max(self.n_unjudged, self.n_others) > max(1, _MAX_MISFIT_SHARE * self.n_chosen)
 
     def __str__(self) -> str:
@@ -483,7 +489,10 @@ class Misfit:
 
 
 def strategy_misfit(collection: Collection) -> Misfit | None:
-    """Differences between a collection's judgments and its pool; None where no strategy made the pool."""
+    """Return differences between a collection's judgments and its pool.
+
+    None where no strategy made the pool.
+    """
     pool = collection.pool
     if not isinstance(pool, StrategyPool):
         return None

@@ -349,7 +349,7 @@ def _plan(
     excludes: Mapping[str, float | None],
     **options: Unpack[PlanOptions],
 ) -> PoolPlan | None:
-    """Plan of a pool if a strategy is given; refuse options that have no effect."""
+    """Return the plan of a pool if a strategy is given; refuse options that have no effect."""
     if strategy is not None:
         for idle in (name for name, value in excludes.items() if value is not None):
             raise InputError(
@@ -401,8 +401,9 @@ def _read_organizations(
 
 
 def _replace_file_names(organization_of: Mapping[str, str], run_ids: list[str]) -> dict[str, str]:
-    """Organizations with names of files, such as ``final.txt``, replaced by the runs' ids, where none of the
-    runs has that very name and the list does not have the id itself.
+    """Return organizations with names of files, such as ``final.txt``, replaced by ids of runs.
+
+    A name stays where a run has that very name, or the list has the id itself.
     """
     known, by_run = set(run_ids), dict[str, str]()
     for listed, organization in organization_of.items():
@@ -514,7 +515,7 @@ def check_collection_names(names: Iterable[str]) -> None:
 
 
 def _read_description(path: Path) -> tuple[str, dict[str, Any]]:
-    """Name and arguments in a file."""
+    """Return the name and arguments in a file."""
     given, line_of = read_toml(path)
     for key, example in _NEEDED.items():
         if key not in given:
@@ -529,7 +530,7 @@ def _read_description(path: Path) -> tuple[str, dict[str, Any]]:
 
 
 def _argument(key: str, value: Any, folder: Path) -> Any:
-    """Argument of `read_collection` of a key's value."""
+    """Return the argument of `read_collection` of a key's value."""
     if key not in _OPTIONS:
         raise InputError(f"unknown key {key!r}", hint=known_names(key, _OPTIONS))
     option = _OPTIONS[key]
@@ -555,7 +556,7 @@ def _argument(key: str, value: Any, folder: Path) -> Any:
 
 
 def _path(key: str, value: str, folder: Path) -> str:
-    """Path of a file, folder or pattern, relative to a folder; the name of a data set as it is."""
+    """Return the path of a file, folder or pattern, relative to a folder; the name of a data set as it is."""
     if irds_name(value) or value in _WORDS.get(key, ()):
         return value
     path = str(folder / Path(value).expanduser())

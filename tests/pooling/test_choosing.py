@@ -62,9 +62,9 @@ def test_what_nothing_can_be_chosen_by_is_refused() -> None:
         ("take", None, "equal", "'take' does not say how much to judge; give a budget"),
         ("take", 0, "equal", "a budget of 0 documents"),
         ("combsum", 5, "equal", "needs the scores of the runs"),
-        ("borda", 5, "global", "the values of 'borda' say nothing across"),
-        ("condorcet", 5, "global", "the values of 'condorcet' say nothing across"),
-        ("rbp-c", 5, "global", "the values of 'rbp-c' say nothing across"),
+        ("borda", 5, "global", "values of 'borda' are not comparable across"),
+        ("condorcet", 5, "global", "values of 'condorcet' are not comparable across"),
+        ("rbp-c", 5, "global", "values of 'rbp-c' are not comparable across"),
     ):
         with pytest.raises(InputError, match=message):
             choose(toys.toy_collection(), name, budget, shares=shares)  # type: ignore[arg-type]
@@ -258,7 +258,7 @@ def test_a_list_says_where_topics_ended() -> None:
 
 
 def test_a_sample_has_no_stopping_rule() -> None:
-    with pytest.raises(InputError, match="draws a sample, which a stopping rule would spoil"):
+    with pytest.raises(InputError, match="is a random sample; a stopping rule would bias it"):
         choose(load_example(), "uniform", 100, stop="nonrelevant")
     with pytest.raises(InputError, match="estimators need to know the pool"):
         budgets(load_example(), "P@10", strategies="take", stop="nonrelevant", estimators="background")

@@ -101,8 +101,8 @@ def test_settings_that_do_not_go_together(folder: Path) -> None:
     for settings, message in (
         *(({name: of}, rf"{name} \(--.*none is named") for name, of in of_strategies.items()),
         ({"pool_seed": 2}, r"pool_seed \(--pool-seed\)"),
-        (take | {"known_depth": 3}, r"known_depth \(--[\w-]+\) is of a pool that is discovered"),
-        (take | {"max_holes": 0}, r"max_holes \(--[\w-]+\) is of a pool that is discovered"),
+        (take | {"known_depth": 3}, r"known_depth \(--[\w-]+\) cannot be combined with pool_strategy"),
+        (take | {"max_holes": 0}, r"max_holes \(--[\w-]+\) cannot be combined with pool_strategy"),
         ({"pool_strategy": "take"}, "give a budget"),
         (take | {"pool_strategy": "give"}, "no strategy 'give'"),
         (take | {"pooled_run_ids": ["x"]}, "no run 'x'"),
