@@ -40,8 +40,8 @@ class DrawComparison:
     prob_rank : ndarray of float, shape (run, rank)
         As `rank_probabilities`.
     separated : ndarray of bool, shape (run, run)
-        Whether the row's value is shown to be greater, as `separate_runs`: all orders together hold with the
-        probability of the intervals.
+        Whether the row's value is shown to be greater, by `simultaneous_order`: all orders together hold with
+        the probability of the intervals.
     """
 
     n_draws: int
@@ -132,8 +132,8 @@ def compare_runs_by_draws(
         n_greater[a, b], n_greater[b, a] = (difference > 0).sum(axis=0), (difference < 0).sum(axis=0)
         n_equal[a, b] = n_equal[b, a] = (difference == 0).sum(axis=0)
         # a difference of whole amounts is a multiple of 1/unit, and the region is meant to hold its ends
-        near = np.abs(difference) <= rope * unit * (1 + 1e-12)
-        n_equivalent[a, b] = n_equivalent[b, a] = near.sum(axis=0)
+        is_equivalent = np.abs(difference) <= rope * unit * (1 + 1e-12)
+        n_equivalent[a, b] = n_equivalent[b, a] = is_equivalent.sum(axis=0)
         mean[a, b] = difference.mean(axis=0) / unit
         low, high = equal_tailed_interval(difference, ci_prob)
         lower[a, b], upper[a, b] = low / unit, high / unit
@@ -147,11 +147,11 @@ def compare_runs_by_draws(
         n_equal=n_equal,
         n_equivalent=n_equivalent,
         prob_rank=rank_probabilities(values),
-        separated=separate_runs(values, ci_prob=ci_prob),
+        separated=simultaneous_order(values, ci_prob=ci_prob),
     )
 
 
-def separate_runs(values: npt.NDArray[Any], *, ci_prob: float) -> BoolArray:
+def simultaneous_order(values: npt.NDArray[Any], *, ci_prob: float) -> BoolArray:
     r"""Tell which runs' values are greater than which, right for all pairs at once.
 
     Parameters
@@ -177,7 +177,7 @@ def separate_runs(values: npt.NDArray[Any], *, ci_prob: float) -> BoolArray:
     Examples
     --------
     >>> rng = np.random.default_rng(1)
-    >>> separate_runs(rng.normal([0, 1, 5], size=(4000, 3)), ci_prob=0.95).astype(int)
+    >>> simultaneous_order(rng.normal([0, 1, 5], size=(4000, 3)), ci_prob=0.95).astype(int)
     array([[0, 0, 0],
            [0, 0, 0],
            [1, 1, 0]])
@@ -199,18 +199,18 @@ def separate_runs(values: npt.NDArray[Any], *, ci_prob: float) -> BoolArray:
 def _differences(
     values: Sequence[npt.NDArray[Any]], max_cells: int
 ) -> Iterator[tuple[OrderArray, OrderArray, Iterator[npt.NDArray[Any]]]]:
-    """Some pairs of runs at a time, and their differences in values of shape (draw, run), one by one."""
+    """Yield some pairs of runs at a time, and their differences in values of shape (draw, run)."""
     n_draws, n_runs = values[0].shape
     first, second = np.triu_indices(n_runs, 1)
     step = max(1, max_cells // n_draws)
     for start in range(0, len(first), step):
         a, b = first[start : start + step], second[start : start + step]
-        differences = (of_runs[:, a] - of_runs[:, b] for of_runs in values)
+        differences = (run_values[:, a] - run_values[:, b] for run_values in values)
         yield a, b, (np.round(d, _DECIMALS) if d.dtype.kind == "f" else d for d in differences)
 
 
 def rank_probabilities(values: npt.NDArray[Any]) -> FloatArray:
-    """Chance of each rank for each run, 1 the best.
+    """Return the chance of each rank for each run, 1 the best.
 
     Parameters
     ----------
@@ -315,55 +315,58 @@ def agree_on_draws(values: Sequence[npt.NDArray[Any]]) -> Agreement:
     n_draws, n_runs = values[0].shape
     n_greater, n_disagree = (np.zeros((n_runs, n_runs), dtype=np.int64) for _ in range(2))
     for a, b, differences in _differences(values, _MAX_CELLS_OF_AGREEMENT):
-        above = below = np.ones((n_draws, len(a)), dtype=bool)
+        is_above = is_below = np.ones((n_draws, len(a)), dtype=bool)
         once_above = once_below = np.zeros((n_draws, len(a)), dtype=bool)
         for difference in differences:
-            above, below = above & (difference > 0), below & (difference < 0)
+            is_above, is_below = is_above & (difference > 0), is_below & (difference < 0)
             once_above, once_below = once_above | (difference > 0), once_below | (difference < 0)
-        n_greater[a, b], n_greater[b, a] = above.sum(axis=0), below.sum(axis=0)
+        n_greater[a, b], n_greater[b, a] = is_above.sum(axis=0), is_below.sum(axis=0)
         n_disagree[a, b] = n_disagree[b, a] = (once_above & once_below).sum(axis=0)
     return Agreement(n_draws, n_greater, n_disagree)
 
 
 def compare_across(estimates: Sequence[Estimates], scope: Scope, *, random_seed: int = 1) -> Agreement:
-    """Compare runs by a group of `with_shared_draws`; for a population, measures share the sample of
+    """Compare runs by a group of `groups_with_shared_draws`; for a population, measures share the sample of
     topics.
     """
-    drawn = [e.draws for e in (in_scope(e, scope) for e in estimates) if e.draws is not None]
+    values = [e.draws for e in (estimates_in_scope(e, scope) for e in estimates) if e.draws is not None]
     if scope != "population":
-        return agree_on_draws([draws.totals() for draws in drawn])
-    return agree_on_draws([population_draws(draws.amount, random_seed=random_seed) for draws in drawn])
+        return agree_on_draws([draws.totals() for draws in values])
+    return agree_on_draws([population_draws(draws.amount, random_seed=random_seed) for draws in values])
 
 
-def in_scope(e: Estimates, scope: Scope) -> Estimates:
-    """The estimates, or those by another assessor in that scope."""
+def estimates_in_scope(e: Estimates, scope: Scope) -> Estimates:
+    """Return the estimates, in their scope those by another assessor."""
     return e.as_by_another() if scope == "another-assessor" else e
 
 
-def with_shared_draws(estimates: Sequence[Estimates]) -> list[list[Estimates]]:
-    """Groups of two or more estimates of one method that share their completed judgments, draw by draw.
+def groups_with_shared_draws(estimates: Sequence[Estimates]) -> list[list[Estimates]]:
+    """Return groups of two or more estimates of one method that share their completed judgments, draw by
+    draw.
 
     A measure without uncertainty is in every group; one of the judgments, or that falls (AntiP), in none.
     """
-    compared = [e for e in estimates if e.draws is not None and is_compared_across(e.measure)]
-    fixed = [e for e in compared if _is_fixed(e)]
-    of_fits: dict[frozenset[tuple[object, int]], list[Estimates]] = {}
-    for e in compared:
+    comparable = [e for e in estimates if e.draws is not None and is_compared_across(e.measure)]
+    fixed = [e for e in comparable if _is_fixed(e)]
+    groups_by_fits: dict[frozenset[tuple[object, int]], list[Estimates]] = {}
+    for e in comparable:
         if e.fits:  # the very same fits, not equal ones
-            of_fits.setdefault(frozenset((name, id(fit)) for name, fit in e.fits.items()), []).append(e)
-    groups = list(of_fits.values()) or [[]]
+            groups_by_fits.setdefault(frozenset((name, id(fit)) for name, fit in e.fits.items()), []).append(
+                e
+            )
+    groups = list(groups_by_fits.values()) or [[]]
     order = {id(e): place for place, e in enumerate(estimates)}
-    together = [sorted([*group, *fixed], key=lambda e: order[id(e)]) for group in groups]
-    same_length = [group for group in together if len({len(e.draws.amount) for e in group if e.draws}) == 1]
+    wider = [sorted([*group, *fixed], key=lambda e: order[id(e)]) for group in groups]
+    same_length = [group for group in wider if len({len(e.draws.amount) for e in group if e.draws}) == 1]
     return [group for group in same_length if len(group) > 1]
 
 
 def is_compared_across(measure: Measure) -> bool:
-    """Whether the measure is of rankings, and higher values are better."""
+    """Tell whether the measure is one of rankings, in which higher values are better."""
     return not measure.falls and not measure.of_judgments
 
 
 def _is_fixed(e: Estimates) -> bool:
-    """Whether all draws have the same values, because everything is judged."""
+    """Tell whether all draws have the same values, because everything is judged."""
     assert e.draws is not None
     return not e.fits and bool((e.draws.amount == e.draws.amount[:1]).all())

@@ -27,7 +27,7 @@ from bayespool.comparisons.significance import (
     SignificanceTest,
     SignificantDraws,
     adjust_p_values,
-    control_of,
+    applied_control,
     p_values,
     significant_draws,
 )
@@ -46,7 +46,7 @@ _RANK_OF_UNEXPLAINED = np.iinfo(np.int32).max
 
 
 def judgment_ranks(collection: Collection) -> npt.NDArray[np.int32]:
-    """Smallest rank at which a pooled run retrieved each document, at any depth; shape (pair,).
+    """Return the smallest rank at which a pooled run retrieved each document, at any depth; shape (pair,).
 
     The largest int32 for documents that no pooled run retrieved.
     """
@@ -58,7 +58,7 @@ def judgment_ranks(collection: Collection) -> npt.NDArray[np.int32]:
 
 
 def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: int = 1) -> Collection:
-    """The collection with its first judgments only, in the order of a pool that grows rank by rank.
+    """Return the collection with its first judgments only, in the order of a pool that grows rank by rank.
 
     Parameters
     ----------
@@ -116,11 +116,11 @@ def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: in
     rank = judgment_ranks(collection)[judged]
     shuffled = np.random.default_rng(random_seed).permutation(len(judged))
     order = shuffled[np.argsort(rank[shuffled], kind="stable")]
-    gone = collection.judged
-    gone[judged[order[:n_judgments]]] = False
+    is_removed = collection.judged
+    is_removed[judged[order[:n_judgments]]] = False
     deepest = int(rank[order[n_judgments - 1]])
-    kept = collection.without_judgments(gone)
-    return dataclasses.replace(kept, pool=collection.pool.truncated(deepest))
+    fewer = collection.without_judgments(is_removed)
+    return dataclasses.replace(fewer, pool=collection.pool.truncated(deepest))
 
 
 def unpooled_copies(collection: Collection, run_ids: Iterable[str]) -> tuple[Collection, tuple[str, ...]]:
@@ -130,22 +130,22 @@ def unpooled_copies(collection: Collection, run_ids: Iterable[str]) -> tuple[Col
     the effect of a new organization. The pooled runs remain evidence.
     """
     index = collection.run_index(run_ids)
-    copied = index[collection.pooled[index]]
-    if not len(copied):
+    copied_runs = index[collection.pooled[index]]
+    if not len(copied_runs):
         return collection, tuple(collection.run_ids[i] for i in index)
     mark = " (scored)"
     while any(run.endswith(mark) for run in collection.run_ids):
         mark += "'"
-    name = {int(i): collection.run_ids[i] + mark for i in copied}
-    with_them, score = np.append(np.arange(len(collection.run_ids)), copied), collection.score
+    name = {int(i): collection.run_ids[i] + mark for i in copied_runs}
+    with_copied, score = np.append(np.arange(len(collection.run_ids)), copied_runs), collection.score
     with_copies = dataclasses.replace(
         collection,
         run_ids=(*collection.run_ids, *name.values()),
-        document=rows(collection.document, with_them),
-        score=None if score is None else rows(score, with_them),
-        organization=collection.organization[with_them],
-        pooled=np.concatenate([collection.pooled, np.zeros(len(copied), dtype=bool)]),
-        pool=collection.pool.of_runs(with_them),
+        document=rows(collection.document, with_copied),
+        score=None if score is None else rows(score, with_copied),
+        organization=collection.organization[with_copied],
+        pooled=np.concatenate([collection.pooled, np.zeros(len(copied_runs), dtype=bool)]),
+        pool=collection.pool.of_runs(with_copied),
     )
     return with_copies, tuple(name.get(int(i), collection.run_ids[i]) for i in index)
 
@@ -213,11 +213,11 @@ def reversals(
     """
     measures = with_ideal(settings.measures, "shared")
     test, level, random_seed = settings.test, settings.level, settings.random_seed
-    control = control_of(test, settings.control)
+    control = applied_control(test, settings.control)
     as_judged_first = sorted(settings.estimators, key=lambda e: e.name != AS_JUDGED)
-    chosen = {e.name: e for e in as_judged_first}
+    estimators = {e.name: e for e in as_judged_first}
     groups = _groups(collection, run_ids)
-    given = collection
+    as_given = collection
     if settings.unseen == "nonrelevant":
         collection = collection.judged_at_most(collection.judged)
     n_all = int(collection.judged.sum())
@@ -229,9 +229,9 @@ def reversals(
     say = report or (lambda line: None)
     constants: dict[tuple[str, str], Constants] = {}
     if settings.fitted and "contributing" in groups:
-        wanted = {name: chosen[name] for name in _FITTED if name in chosen}
+        estimators_to_fit = {name: estimators[name] for name in _FITTED if name in estimators}
         for measure in measures:
-            fits = _fit(collection, groups["contributing"], measure, sizes, wanted, random_seed)
+            fits = _fit(collection, groups["contributing"], measure, sizes, estimators_to_fit, random_seed)
             constants |= {(str(measure), name): best for name, best in fits.items()}
     subsets = {n: judgment_subset(collection, n, random_seed=random_seed) for n in (*sizes, n_all)}
     outcomes: dict[Key, Outcome] = {}
@@ -240,39 +240,39 @@ def reversals(
     residual, truth = {}, {}
     for group, runs in groups.items():
         judged = {m: score_bounds(collection, runs, m) for m in measures}
-        holes |= {(str(m), group): score_bounds(given, runs, m).unjudged_share for m in measures}
+        holes |= {(str(m), group): score_bounds(as_given, runs, m).unjudged_share for m in measures}
         for n, subset in subsets.items():
             true = {m: values_on_fuller(subset, collection, runs, m) for m in measures}
             for m in measures:
                 truth[str(m), group, n] = true[m].means()
                 residual[str(m), group, n] = float(score_bounds(subset, runs, m).residual.mean())
-            for name, estimator in chosen.items():
+            for name, estimator in estimators.items():
                 say(f"{group} runs, {n} judgments: {name}")
                 for estimates in _estimate(estimator, subset, runs, measures):
                     m = estimates.measure
-                    drawn = estimates.draws is not None and test in DRAW_TESTS
-                    aim = (true[m] if drawn else judged[m].low).scores()
+                    has_draws = estimates.draws is not None and test in DRAW_TESTS
+                    aim = (true[m] if has_draws else judged[m].low).scores()
                     outcome = _outcome(estimates, aim, test, level, control, random_seed)
                     outcomes[str(m), group, n, name] = outcome
-                    if estimates.draws is None or not drawn:
+                    if estimates.draws is None or not has_draws:
                         continue
                     significance = significant_draws(
                         estimates.draws.on_grid(), test=test, level=level, control=control
                     )
                     draws[str(m), group, n, name] = significance
-                    unknown = np.full(significance.n_greater.shape, np.nan)
+                    no_p_values = np.full(significance.n_greater.shape, np.nan)
                     for share in settings.announce:
-                        often = significance.n_greater >= share * significance.n_draws
-                        better = often & (
+                        is_frequent = significance.n_greater >= share * significance.n_draws
+                        better = is_frequent & (
                             significance.n_greater > significance.n_greater.T
                         )  # half and half is neither
                         outcomes[str(m), group, n, f"{name}>={share:g}"] = dataclasses.replace(
-                            outcome, p=unknown, better=better
+                            outcome, p=no_p_values, better=better
                         )
-            for name, m in product(chosen, measures):
+            for name, m in product(estimators, measures):
                 if (best := constants.get((str(m), name))) is not None:
-                    fitted = _with_constants(chosen[name], best)
-                    (estimates,) = _estimate(fitted, subset, runs, (m,))
+                    with_constants = _with_constants(estimators[name], best)
+                    (estimates,) = _estimate(with_constants, subset, runs, (m,))
                     outcomes[str(m), group, n, f"{name} fitted"] = _outcome(
                         estimates, judged[m].low.scores(), test, level, control, random_seed
                     )
@@ -293,7 +293,7 @@ def reversals(
         control=control,
         metadata={
             "bayespool": __version__,
-            "fingerprint": given.fingerprint,
+            "fingerprint": as_given.fingerprint,
             "measures": [str(m) for m in measures],
             "judgments": [*sizes, n_all],
             "test": test,
@@ -308,7 +308,7 @@ def reversals(
 
 
 def _groups(collection: Collection, run_ids: Iterable[str] | None) -> dict[str, tuple[str, ...]]:
-    """Runs of the contributing and the non-contributing group, of two or more each."""
+    """Return runs of the contributing and the non-contributing group, of two or more each."""
     index = collection.run_index(run_ids if run_ids is None else list(dict.fromkeys(run_ids)))
     groups = {
         name: tuple(collection.run_ids[i] for i in index if collection.pooled[i] == pooled)
@@ -328,13 +328,14 @@ def _fit(
     methods: Mapping[str, Estimator],
     random_seed: int,
 ) -> dict[str, Constants]:
-    """Constants of each method, fitted to the lower bounds under all judgments."""
+    """Return the constants of each method, fitted to the lower bounds under all judgments."""
     n_all = int(collection.judged.sum())
     fitting = {n for n in FIT_JUDGMENTS if n < n_all}
-    used = sorted(fitting if len(fitting) == len(FIT_JUDGMENTS) else fitting | set(sizes))
+    fit_sizes = sorted(fitting if len(fitting) == len(FIT_JUDGMENTS) else fitting | set(sizes))
     truth = score_bounds(collection, runs, measure)
     counts = [
-        score_bounds(judgment_subset(collection, n, random_seed=random_seed), runs, measure) for n in used
+        score_bounds(judgment_subset(collection, n, random_seed=random_seed), runs, measure)
+        for n in fit_sizes
     ]
     return {
         name: fit_constants(name, counts, truth, alpha=getattr(estimator, "alpha", None))  # type: ignore[arg-type]
@@ -344,9 +345,9 @@ def _fit(
 
 def _with_constants(estimator: Any, constants: Constants) -> Estimator:
     """Replace the constants of an estimator that the data determine."""
-    fitted = {name: getattr(constants, name) for name in ("c", "e")}
+    with_constants = {name: getattr(constants, name) for name in ("c", "e")}
     replaced: Estimator = dataclasses.replace(
-        estimator, fit="none", **{name: x for name, x in fitted.items() if not np.isnan(x)}
+        estimator, fit="none", **{name: x for name, x in with_constants.items() if not np.isnan(x)}
     )
     return replaced
 
@@ -354,7 +355,7 @@ def _with_constants(estimator: Any, constants: Constants) -> Estimator:
 def _estimate(
     estimator: Estimator, collection: Collection, runs: tuple[str, ...], measures: Sequence[Measure]
 ) -> tuple[Estimates, ...]:
-    """Estimates of runs, by a posterior all together and as unpooled copies."""
+    """Return estimates of runs, by a posterior all together and as unpooled copies."""
     if isinstance(estimator, PosteriorEstimator):
         estimator = dataclasses.replace(estimator, together=True)
         collection, runs = unpooled_copies(collection, runs)
@@ -369,7 +370,7 @@ def _outcome(
     control: Control,
     random_seed: int,
 ) -> Outcome:
-    """Values, their errors on topics, adjusted p-values, and significantly better runs."""
+    """Return values, their errors on topics, adjusted p-values, and significantly better runs."""
     p = adjust_p_values(p_values(estimates.per_topic, test, random_seed=random_seed), control)
     difference = np.subtract.outer(estimates.value, estimates.value)
     topic_rmse = root_mean_squared_error(truth, estimates.per_topic)
