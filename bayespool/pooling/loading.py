@@ -8,7 +8,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
@@ -61,6 +61,34 @@ from bayespool.tables.formatting import counted
 
 _LABELED_RANKS = 10  # of runs to score, which a judge labels before all others
 _MAX_UNEXPLAINED_SHARE = 0.1  # of judgments, by the pooled runs
+
+
+class ReadOptions(TypedDict, total=False):
+    """Arguments of `read_collection` that `bayespool.score` takes with runs and judgments."""
+
+    pool: Runs | None
+    organizations: Organizations | None
+    own_judgments: Judgments | None
+    second_assessors: Judgments | None
+    judges: Judges | None
+    order: Order
+    run_id: Literal["file", "tag"]
+    negative: Negative
+    exclude: Exclude | None
+    topics: Topics
+    each_its_own: bool
+    known_depth: int | None
+    max_holes: float | None
+    pooled_run_ids: Iterable[str] | None
+    pool_rule: PoolRule
+    pool_strategy: str | Strategy | None
+    pool_budget: int | None
+    pool_run_depth: int | None
+    pool_shares: Shares
+    pool_rel: int
+    pool_seed: int
+    strict: bool
+    max_file_size: int
 
 
 def read_collection(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from bayespool.models.confusion import parse_confusion
 from bayespool.options import MAX_FILE_SIZE, describe_estimator, options_of, refuse_unknown, takes
 from bayespool.pooling import describe_pool, read_collection
 from bayespool.pooling.discovery import unpool_runs
+from bayespool.pooling.loading import ReadOptions
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.another_assessor import describe_assessors
 from bayespool.posterior.second_judges import warn_of_judges
@@ -316,11 +316,10 @@ def _warn_of_judged_runs(collection: Collection, targets: Sequence[str], bounds:
 
 Quantity = Literal["mean", "lower", "upper"]
 _SYSTEM = "(this system)"
-_EXPERIMENT_ARGUMENTS = ("qrels", "runs", "scores", "progress")  # of read_collection, which are no user's
 
 
 @takes(PyTerrierSettings, positional="measure")
-def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Any) -> Any:
+def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Unpack[ReadOptions]) -> Any:
     """Make a measure of ir_measures whose value is the estimate of `bayespool.score`.
 
     In ``pt.Experiment`` it scores each system by the experiment's judgments, as one of a new organization.
@@ -366,10 +365,7 @@ def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Any) -> Any:
         import ir_measures
     except ImportError:
         raise InputError("ir_measures is not installed", hint="pip install ir_measures") from None
-    arguments = [
-        name for name in inspect.signature(read_collection).parameters if name not in _EXPERIMENT_ARGUMENTS
-    ]
-    known_names = (*options_of(PyTerrierSettings), *arguments)
+    known_names = (*options_of(PyTerrierSettings), *ReadOptions.__annotations__)
     refuse_unknown(reading, known_names, f"pyterrier_measure has {', '.join(known_names)}")
     parsed, quantity, ci_prob = settings.measure, settings.quantity, settings.ci_prob
     if reading.get("pool") is not None:
