@@ -75,7 +75,7 @@ def open_ranks(collection: Collection, index: OrderArray, depth: int, estimand: 
 def run_reach(collection: Collection, index: OrderArray, cutoff: int, estimand: Estimand) -> IntArray:
     """Return deepest rank of each run at which an unjudged document may be relevant, shape (run,)."""
     if estimand == "pooled":
-        return np.asarray(np.minimum(collection.depth_of(index), cutoff), dtype=np.int32)
+        return np.asarray(np.minimum(collection.run_depths(index), cutoff), dtype=np.int32)
     return np.full(len(index), cutoff, dtype=np.int32)
 
 
