@@ -187,7 +187,8 @@ def estimator_from_text(text: str, **settings: Any) -> Estimator:
         base_settings = {setting: value for setting, value in settings.items() if setting != "priors"}
         text_settings["base"] = estimator_from_text(text_settings["base"], **base_settings)
     fields = getattr(entry.make, "__dataclass_fields__", {})
-    merged = {k: v for k, v in settings.items() if k in fields and k not in entry.fixed} | text_settings
+    inherited = {k: v for k, v in settings.items() if k in fields and k not in entry.fixed}
+    merged = inherited | text_settings
     if missing := [setting for setting in entry.required if setting not in merged]:
         raise InputError(f"estimator {text!r} needs {' and '.join(missing)}", hint=entry.remedy or None)
     try:
