@@ -14,7 +14,7 @@ from bayespool.experiments.hidden import HiddenDocuments
 from bayespool.measures import parse_measure
 from bayespool.models import MODEL_NAMES
 from bayespool.posterior import PreparedModel, ScoringProblem
-from bayespool.posterior.steps import rungs_of
+from bayespool.posterior.thresholds import rungs_of
 
 P10 = parse_measure("P@10")
 

@@ -36,7 +36,7 @@ from bayespool.options import takes
 from bayespool.posterior import PreparedModel, Rung, ScoringProblem
 from bayespool.posterior.preparation import evidence_depth, prior_names
 from bayespool.posterior.second_judges import warn_of_judges
-from bayespool.posterior.steps import rungs_of
+from bayespool.posterior.thresholds import rungs_of
 from bayespool.report.result import Figure, Result
 from bayespool.scoring.estimators import refuse_large_priors
 from bayespool.tables.columns import Column

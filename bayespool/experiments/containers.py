@@ -16,7 +16,7 @@ from bayespool.experiments.predictions import HeldOutPrediction
 from bayespool.inference.cells import draw_effects_of_rows
 from bayespool.measures import Precision
 from bayespool.models import LinearEvidence
-from bayespool.models.structure import draw_priors
+from bayespool.models.formulas import draw_priors
 from bayespool.posterior import PreparedModel, slope_effect
 from bayespool.posterior.containers import groups_of_fit
 

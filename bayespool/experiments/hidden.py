@@ -35,7 +35,7 @@ from bayespool.posterior import (
     new_slope_effect,
 )
 from bayespool.posterior.drawing import completing, count_levels
-from bayespool.posterior.steps import levels_of, rungs_of
+from bayespool.posterior.thresholds import levels_of, rungs_of
 from bayespool.scoring.settings import refuse_of_judgments
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from bayespool.experiments.storage import Columns, Stored, add_rows
 from bayespool.measures import Measure
 from bayespool.posterior.preparation import DEPTHS
 from bayespool.posterior.second_judges import judge_problems
-from bayespool.posterior.steps import rungs_of
+from bayespool.posterior.thresholds import rungs_of
 from bayespool.report.result import Figure, Result
 from bayespool.scoring import find_targets
 from bayespool.scoring.scoring import warn_of_unused_relevance

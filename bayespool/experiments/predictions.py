@@ -26,7 +26,7 @@ from bayespool.experiments.hidden import (
     questions_of,
 )
 from bayespool.measures import Measure, Precision, Values, equal_tailed_interval
-from bayespool.models.structure import draw_priors
+from bayespool.models.formulas import draw_priors
 from bayespool.posterior import PreparedModel, stacking_weights
 from bayespool.posterior.mixtures import members_of_draws, mix
 from bayespool.posterior.preparation import evidence_depth

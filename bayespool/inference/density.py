@@ -11,10 +11,12 @@ from scipy.special import expit, logit
 
 from bayespool.arrays import FloatArray, IndexArray
 from bayespool.errors import InputError
-from bayespool.inference.arrow import Arrow, Factor, Layout, ParameterPositions
-from bayespool.inference.cells import NODES, SHARES, IntegratedLikelihood, add_cells, draw_effects, integrate
-from bayespool.inference.kernels import (
+from bayespool.inference.arrow import (
+    Arrow,
     Design,
+    Factor,
+    Layout,
+    ParameterPositions,
     add_own,
     add_product,
     add_slope,
@@ -26,8 +28,9 @@ from bayespool.inference.kernels import (
     sum_chances,
     variances,
 )
+from bayespool.inference.cells import NODES, SHARES, IntegratedLikelihood, add_cells, draw_effects, integrate
+from bayespool.models.formulas import Block, LinearPredictor, Structure
 from bayespool.models.priors import log_density_of_coefficient, log_density_of_scale
-from bayespool.models.structure import Block, LinearPredictor, Structure
 
 _MAX_LOG_ODDS = 2**22  # held at a time for draws of cells
 

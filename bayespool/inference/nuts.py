@@ -66,7 +66,9 @@ class NUTS:
         known: Sequence[int] | None = None,
     ) -> Fit:
         """Draws from the posterior of a model, see `Engine.fit` and `CompiledModel.sample`."""
-        graph, coords = spec.graph(evidence), evidence.coords
+        from bayespool.models.graphs import build_graph  # imports PyMC
+
+        graph, coords = build_graph(spec, evidence), evidence.coords
         key = repr(spec), graph.str_repr(), tuple((dim, len(values)) for dim, values in coords.items())
         if key not in self._compiled:
             self._compiled[key] = self.compile(graph)

@@ -1,12 +1,10 @@
 """Declarations of hierarchical models, their evidence and priors, and what engines derive from them."""
 
-from bayespool.models.documents import EVIDENCE_SLOPES
 from bayespool.models.evidence import LinearEvidence, gather_documents, gather_evidence
-from bayespool.models.formulas import Chances, Effect, Linear, document_log_odds
+from bayespool.models.formulas import Chances, Effect, Linear, Structure, document_log_odds, draw_priors
 from bayespool.models.priors import Prior, draw_prior, parse_prior
-from bayespool.models.registry import MODEL_NAMES, MODELS, model_named, own_models
+from bayespool.models.registry import EVIDENCE_SLOPES, MODEL_NAMES, MODELS, model_named, own_models
 from bayespool.models.spec import Evidence, ModelSpec
-from bayespool.models.structure import Structure, draw_priors
 
 __all__ = [
     "EVIDENCE_SLOPES",

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,20 @@ import numpy.typing as npt
 from bayespool.arrays import FloatArray
 from bayespool.errors import InputError
 from bayespool.models.evidence import LinearEvidence, ModelEvidence
-from bayespool.models.formulas import Chances, Effect, Formula, Linear, evaluate
+from bayespool.models.formulas import (
+    Block,
+    Chances,
+    Coefficient,
+    Effect,
+    Formula,
+    Group,
+    Linear,
+    LinearPredictor,
+    Product,
+    Structure,
+    Varying,
+    evaluate,
+)
 from bayespool.models.priors import (
     STEEPER_BELOW_POOL,
     TOPICS_BELOW_POOL,
@@ -26,10 +39,6 @@ from bayespool.models.priors import (
     parse_prior,
     refuse_negative_scale,
 )
-from bayespool.models.structure import Block, Coefficient, Group, LinearPredictor, Product, Structure, Varying
-
-if TYPE_CHECKING:
-    import pymc as pm
 
 Evidence: TypeAlias = LinearEvidence | ModelEvidence
 EvidenceKind = Literal["documents", "counts"]
@@ -297,12 +306,6 @@ class ModelSpec:
         if isinstance(formula, Chances):
             link = Product(None if formula.background is None else arrays[f"{of}_residual"])
         return Block(successes, trials, tuple(predictor(part) for part in formula.parts), link)
-
-    def graph(self, evidence: Evidence) -> pm.Model:
-        """The model of this evidence as a ``pymc.Model``, see `bayespool.models.graphs.build_graph`."""
-        from bayespool.models.graphs import build_graph
-
-        return build_graph(self, evidence)
 
     def log_odds(
         self,

@@ -34,7 +34,7 @@ from bayespool.posterior.drawing import (
     in_threads,
     relevances,
 )
-from bayespool.posterior.steps import Rung, levels_of, rungs_of
+from bayespool.posterior.thresholds import Rung, levels_of, rungs_of
 from bayespool.randomness import document_keys, key_of, scrambled
 
 Keys = npt.NDArray[np.uint64]

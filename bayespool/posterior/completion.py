@@ -29,7 +29,8 @@ from bayespool.posterior.drawing import (
     relevances,
 )
 from bayespool.posterior.lots import Lots
-from bayespool.posterior.steps import Rung, RungPosterior, levels_of, rungs_of
+from bayespool.posterior.mixtures import RungPosterior
+from bayespool.posterior.thresholds import Rung, levels_of, rungs_of
 from bayespool.posterior.unknowns import Unknowns
 from bayespool.randomness import document_keys, normals, scrambled
 from bayespool.tables.formatting import counted

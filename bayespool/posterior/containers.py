@@ -17,8 +17,8 @@ from bayespool.inference.cells import draw_effects_of_rows
 from bayespool.measures import Estimates
 from bayespool.models import Structure
 from bayespool.models.evidence import ModelEvidence
-from bayespool.models.structure import Block, draw_priors
-from bayespool.posterior.steps import slope_effect
+from bayespool.models.formulas import Block, draw_priors
+from bayespool.posterior.distance import slope_effect
 
 if TYPE_CHECKING:
     from bayespool.inference import Fit, Source

@@ -1,11 +1,11 @@
-"""Runs unlike the pool: distance, kinds held out, and values under two simple assumptions."""
+"""Runs outside the pool: distance and kinds, effects of new organizations, log odds below the pool."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from bayespool.evidence.predictors import LOG_RANK
 from bayespool.measures import Measure
 from bayespool.models import Effect, ModelSpec
 from bayespool.models.priors import Prior, draw_prior
+from bayespool.posterior.drawing import add_slopes
 from bayespool.randomness import key_of, normals
 
 FAR = 1.5
@@ -228,6 +229,94 @@ def sensitivity(
     (as_run,) = Interpolated(c=1.0, e=share, estimand=estimand).estimate(collection, run_ids, measure)
     some = score_bounds(collection, run_ids, measure, estimand=estimand).n_judged.any(axis=1)
     return as_pool.value, np.where(some, as_run.value, np.nan)
+
+
+def scale_of_new(sigma: FloatArray, n_organizations: int) -> FloatArray:
+    """Standard deviation of a new organization's effect about the intercept, shape (draw,)."""
+    return np.asarray(sigma * np.sqrt(1 + (1 / n_organizations if n_organizations else 0)))
+
+
+def new_organization_effect(
+    sigma: FloatArray,
+    n_organizations: int,
+    organization: npt.NDArray[Any],
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Draws of effects of organizations outside the evidence, shape (draw, run).
+
+    Parameters
+    ----------
+    sigma : ndarray of float, shape (draw,)
+        Draws of the standard deviation between organizations.
+    n_organizations : int
+        Number of organizations whose mean is the intercept: it is off the population's by σ/√J. 0 without
+        evidence, when the intercept is the population's.
+    organization : ndarray of int, shape (run,)
+        Runs with one number share one effect.
+    rng : numpy.random.Generator
+    """
+    distinct, inverse = np.unique(organization, return_inverse=True)
+    scale = scale_of_new(sigma, n_organizations)
+    return (scale[:, None] * rng.normal(size=(len(sigma), len(distinct))))[:, inverse]
+
+
+def new_interaction(sigma: FloatArray, cell: npt.NDArray[Any], rng: np.random.Generator) -> FloatArray:
+    """Draws of effects of organization × topic outside the evidence, shape (draw, document).
+
+    Parameters
+    ----------
+    sigma : ndarray of float, shape (draw,)
+        Draws of their standard deviation.
+    cell : ndarray of int, shape (document,)
+        Organization × topic. Documents with one number share one effect.
+    rng : numpy.random.Generator
+    """
+    distinct, inverse = np.unique(cell, return_inverse=True)
+    effect: FloatArray = sigma[:, None] * rng.normal(size=(len(sigma), len(distinct)))
+    return effect[:, inverse]
+
+
+def new_slopes(
+    sigma: FloatArray, n_organizations: int, n_predictors: int, rng: np.random.Generator
+) -> FloatArray:
+    """Draws of new organizations' slopes less the common ones, shape (draw, organization, predictor)."""
+    return sigma[:, None, None] * rng.normal(size=(len(sigma), n_organizations, n_predictors))
+
+
+def new_slope_effect(
+    sigma: FloatArray,
+    predictors: FloatArray,
+    organization: npt.NDArray[Any],
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Effects of `new_slopes` on the log odds of documents, shape (draw, document).
+
+    Parameters
+    ----------
+    sigma : ndarray of float, shape (draw,)
+        Draws of the standard deviation of slopes about the common ones.
+    predictors : ndarray of float, shape (document, predictor)
+    organization : ndarray of int, shape (document,)
+        Documents with one number share slopes.
+    rng : numpy.random.Generator
+    """
+    distinct, whose = np.unique(organization, return_inverse=True)
+    return slope_effect(new_slopes(sigma, len(distinct), predictors.shape[1], rng), predictors, whose)
+
+
+def slope_effect(slopes: FloatArray, predictors: FloatArray, organization: npt.NDArray[Any]) -> FloatArray:
+    """Effects of organizations' slopes on the log odds of documents, shape (draw, document).
+
+    Parameters
+    ----------
+    slopes : ndarray of float, shape (draw, organization, predictor)
+    predictors : ndarray of float, shape (document, predictor)
+    organization : ndarray of int, shape (document,)
+        Position of each document's organization in ``slopes``.
+    """
+    effect = np.zeros((len(slopes), len(predictors)))
+    add_slopes(effect, slopes, np.arange(len(slopes)), organization, np.ascontiguousarray(predictors))
+    return effect
 
 
 _N_VALUES = 128  # draws of ν and ρ from their priors

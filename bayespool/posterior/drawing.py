@@ -149,6 +149,24 @@ def add_effects(
 
 
 @compiled
+def add_slopes(
+    log_odds: FloatArray,
+    slopes: FloatArray,
+    source: npt.NDArray[np.int64],
+    organization: npt.NDArray[np.int64],
+    predictors: FloatArray,
+) -> None:
+    """Add slopes times predictors, shape (document, predictor), to log odds, shape (draw, document)."""
+    for i in range(log_odds.shape[0]):
+        of_draw = slopes[source[i]]
+        for j in range(log_odds.shape[1]):
+            own, total = of_draw[organization[j]], 0.0
+            for k in range(predictors.shape[1]):
+                total += own[k] * predictors[j, k]
+            log_odds[i, j] += total
+
+
+@compiled
 def add_gains(
     block: Levels,
     gains: npt.NDArray[Any],

@@ -36,8 +36,9 @@ from bayespool.options import SEED, Option, PosteriorSettings, option, takes
 from bayespool.posterior.another_assessor import AnotherAssessor, values_and_exchanged
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import PoolDistance, distance_from_pool, sensitivity, with_kinds
+from bayespool.posterior.fitting import fit_rung
 from bayespool.posterior.lots import Lots, fit_lots
-from bayespool.posterior.mixtures import fit_rung
+from bayespool.posterior.mixtures import RungPosterior
 from bayespool.posterior.preparation import (
     LOOKED_AT,
     SHIFT,
@@ -49,7 +50,7 @@ from bayespool.posterior.preparation import (
 )
 from bayespool.posterior.second_judges import judge_notes
 from bayespool.posterior.selection import learn_shift
-from bayespool.posterior.steps import Rung, RungPosterior, ladder_of, rungs_of, too_many_levels
+from bayespool.posterior.thresholds import Rung, ladder_of, rungs_of, too_many_levels
 from bayespool.randomness import key_of
 
 

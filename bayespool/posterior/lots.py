@@ -23,10 +23,11 @@ from bayespool.collection.rankings import ranked, within
 from bayespool.evidence import NONRELEVANT, RELEVANT
 from bayespool.evidence.ideals import states
 from bayespool.inference import Engine
-from bayespool.models.documents import LOTS
-from bayespool.posterior.mixtures import fit_prepared
+from bayespool.models.registry import LOTS
+from bayespool.posterior.fitting import fit_prepared
+from bayespool.posterior.mixtures import RungPosterior
 from bayespool.posterior.preparation import ScoringProblem, SharedWork
-from bayespool.posterior.steps import Rung, RungPosterior
+from bayespool.posterior.thresholds import Rung
 from bayespool.posterior.unknowns import Unknowns
 from bayespool.randomness import key_of
 

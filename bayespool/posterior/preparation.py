@@ -34,7 +34,7 @@ from bayespool.models import LinearEvidence, ModelSpec, gather_documents, gather
 from bayespool.models.evidence import ModelEvidence
 from bayespool.models.spec import BELOW_POOL_PRIORS
 from bayespool.names import COMBINED
-from bayespool.posterior.steps import Rung
+from bayespool.posterior.thresholds import Rung
 from bayespool.posterior.unknowns import DocumentPlaces, Unknowns, find_places, find_unknowns
 
 if TYPE_CHECKING:
@@ -407,8 +407,10 @@ class PreparedModel:
         return dataclasses.replace(fit, source=Source(self.spec, self.evidence, self.run_ids, self.known))
 
     def graph(self) -> Any:
-        """The model as a ``pymc.Model``."""
-        return self.spec.graph(self.evidence)
+        """Return the model as a ``pymc.Model``."""
+        from bayespool.models.graphs import build_graph  # imports PyMC
+
+        return build_graph(self.spec, self.evidence)
 
     def structure(self, evidence: Evidence | None = None, known: Sequence[int] | None = None) -> Structure:
         """The model as numbers, on other evidence if given; ``known`` as in `ModelSpec.structure`."""

@@ -16,7 +16,7 @@ from bayespool.evidence.predictors_of_labels import usable_judges
 from bayespool.measures import Measure
 from bayespool.measures.estimates import NOTE_BREAK
 from bayespool.models import model_named
-from bayespool.posterior.steps import Rung, rungs_of, too_many_levels
+from bayespool.posterior.thresholds import Rung, rungs_of, too_many_levels
 from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:

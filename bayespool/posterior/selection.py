@@ -12,7 +12,7 @@ from bayespool.collection import Collection
 from bayespool.inference import Engine
 from bayespool.measures import Precision
 from bayespool.posterior.completion import Completion
-from bayespool.posterior.mixtures import fit_rung
+from bayespool.posterior.fitting import fit_rung
 from bayespool.posterior.preparation import ScoringProblem, SharedWork
 from bayespool.randomness import key_of
 

@@ -56,7 +56,7 @@ from bayespool.experiments.hidden import (
 from bayespool.experiments.predictions import deal_folds
 from bayespool.measures import Estimates, Values, parse_measure
 from bayespool.models import MODEL_NAMES
-from bayespool.models.structure import draw_priors
+from bayespool.models.formulas import draw_priors
 from bayespool.posterior import ScoringProblem, stacking_weights
 from bayespool.tables import container_bytes
 from bayespool.tables.files import atomic_write

@@ -8,8 +8,8 @@ from each import cases
 
 from bayespool.inference import kernels
 from bayespool.inference.arrow import Arrow, Factor, Layout, ParameterPositions
+from bayespool.models.formulas import Coefficient, Group, Structure
 from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE
-from bayespool.models.structure import Coefficient, Group, Structure
 
 LAYOUTS = (Layout(5, 6, 1), Layout(5, 6, 2), Layout(4, 0, 0))
 

@@ -177,7 +177,7 @@ FAULTS = (
     ),
     Fault(
         "second derivative of a product",
-        "inference/kernels.py",
+        "inference/arrow.py",
         "second[1, 1, i] = share * s[0] * d[1] * (1 - 2 * s[1]) * scale",
         "second[1, 1, i] = share * s[0] * d[1] * (1 - s[1]) * scale",
         "inference/test_arrow.py inference/test_density.py",
@@ -201,7 +201,7 @@ FAULTS = (
     ),
     Fault(
         "new organization as certain as a known one",
-        "posterior/steps.py",
+        "posterior/thresholds.py",
         "sigma * np.sqrt(1 + (1 / n_organizations if n_organizations else 0))",
         "sigma * 1.0",
         "posterior/test_distance.py",

@@ -29,7 +29,7 @@ from bayespool.posterior import (
     find_unknowns,
 )
 from bayespool.posterior.drawing import climb, count_levels
-from bayespool.posterior.steps import levels_of, rungs_of
+from bayespool.posterior.thresholds import levels_of, rungs_of
 from bayespool.posterior.unknowns import find_places
 from bayespool.scoring import score
 

@@ -27,7 +27,7 @@ from bayespool.posterior.distance import (
     sensitivity,
     with_kinds,
 )
-from bayespool.posterior.steps import add_slopes
+from bayespool.posterior.drawing import add_slopes
 
 SIGMA = np.repeat([0.5, 2.0], 20_000)
 

@@ -28,8 +28,8 @@ from bayespool.experiments.simulation import simulate_example
 from bayespool.inference import NUTS
 from bayespool.inference.cells import draw_effects
 from bayespool.measures import Estimates, parse_measure
+from bayespool.models.formulas import draw_priors
 from bayespool.models.spec import BELOW_POOL_PRIORS
-from bayespool.models.structure import draw_priors
 from bayespool.pooling.pools import with_strategy_pool
 from bayespool.posterior import Completion, PosteriorEstimator, ScoringProblem
 from bayespool.posterior.distance import slope_within_rankings

@@ -19,12 +19,11 @@ from bayespool.collection import Collection, qrels_from_frame
 from bayespool.collection.own import OwnJudgments
 from bayespool.evidence import PREDICTORS
 from bayespool.experiments import SimulationSettings, load_example, simulate
-from bayespool.models.documents import LOTS
+from bayespool.models.registry import LOTS
 from bayespool.posterior import Completion, NewKind, PosteriorEstimator, RungPosterior
 from bayespool.posterior.lots import chances_of_topics, left_out_by_lot, with_sample_as_evidence
-from bayespool.posterior.mixtures import HeldOutTotals
+from bayespool.posterior.mixtures import HeldOut, HeldOutTotals
 from bayespool.posterior.selection import Selection, find_selection, find_unexplained, judged_and_relevant
-from bayespool.posterior.steps import HeldOut
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.NoPoolWarning")
 
