@@ -34,7 +34,7 @@ from bayespool.posterior import (
     new_organization_effect,
     new_slope_effect,
 )
-from bayespool.posterior.drawing import completing, count_levels
+from bayespool.posterior.drawing import count_levels, make_gain_adder
 from bayespool.posterior.thresholds import levels_of, rungs_of
 from bayespool.scoring.settings import refuse_of_judgments
 
@@ -368,7 +368,9 @@ class HeldOutRankings:
             distinct, which = np.unique(column[on_topic], return_inverse=True)
             where = row[on_topic].astype(np.int32), rank[on_topic].astype(np.int32), which.astype(np.int32)
             drawn_documents = np.ascontiguousarray(block[:, distinct])
-            completing(scored_measure, ranked[:, t], where, self.levels)(amount[:, :, t], drawn_documents)
+            make_gain_adder(scored_measure, ranked[:, t], where, self.levels)(
+                amount[:, :, t], drawn_documents
+            )
         if isinstance(scored_measure, Normalized):
             self._normalize(scored_measure, amount, runs, documents, block)
         return Values(amount, scored_measure.unit)

@@ -12,7 +12,7 @@ import pytensor.tensor as pt
 
 from bayespool.models.evidence import LinearEvidence
 from bayespool.models.formulas import Chances, Formula, Linear
-from bayespool.models.priors import PARAMETERS, Prior
+from bayespool.models.priors import FAMILIES, Prior
 from bayespool.models.spec import OBSERVED, Evidence, ModelSpec
 
 _TWO_SIDED = MappingProxyType({"HalfCauchy": "Cauchy", "HalfNormal": "Normal"})
@@ -41,7 +41,7 @@ def _scale_or_its_negative(name: str, scale: Prior) -> Any:
     # With either sign the effects have the same distribution. A scale near zero is then the middle of what is
     # sampled, which the sampler passes through; log σ has a long tail there, which it seldom leaves.
     distribution = _TWO_SIDED.get(scale.distribution)
-    if distribution is None or len(scale.args) != len(PARAMETERS[scale.distribution]):
+    if distribution is None or len(scale.args) != len(FAMILIES[scale.distribution].parameters):
         return scale.variable(f"sigma_{name}")
     symmetric = Prior(distribution, (0.0, *scale.args))
     signed = symmetric.variable(f"standard_sigma_{name}")

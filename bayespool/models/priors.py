@@ -14,26 +14,6 @@ from scipy.special import betaln, expit
 from bayespool.arrays import FloatArray
 from bayespool.errors import InputError, did_you_mean, known_names
 
-PARAMETERS = MappingProxyType(
-    {
-        "Beta": ("alpha", "beta"),
-        "Cauchy": ("alpha", "beta"),
-        "Exponential": ("lam",),
-        "Gamma": ("alpha", "beta"),
-        "HalfCauchy": ("beta",),
-        "HalfNormal": ("sigma",),
-        "HalfStudentT": ("nu", "sigma"),
-        "InverseGamma": ("alpha", "beta"),
-        "Laplace": ("mu", "b"),
-        "LogNormal": ("mu", "sigma"),
-        "Logistic": ("mu", "s"),
-        "Normal": ("mu", "sigma"),
-        "StudentT": ("nu", "mu", "sigma"),
-        "Uniform": ("lower", "upper"),
-    }
-)
-"""PyMC's names of parameters, in its order, of the distributions in `bayespool.models.priors`."""
-
 
 @dataclass(frozen=True, slots=True)
 class Prior:
@@ -79,7 +59,7 @@ class Prior:
         if not (isinstance(distribution, type) and issubclass(distribution, pm.Continuous)):
             raise InputError(
                 f"prior of {name}: PyMC has no continuous distribution {self.distribution!r}",
-                hint=did_you_mean(self.distribution, PARAMETERS) or None,
+                hint=did_you_mean(self.distribution, FAMILIES) or None,
             )
         return distribution
 
@@ -90,7 +70,7 @@ def parse_prior(text: str | Prior) -> Prior:
     Parameters
     ----------
     text : str or Prior
-        A distribution of PyMC with numbers in PyMC's order. Those of `PARAMETERS` also take PyMC's names.
+        A distribution of PyMC with numbers in PyMC's order. Those of `FAMILIES` also take PyMC's names.
 
     Raises
     ------
@@ -124,16 +104,16 @@ def parse_prior(text: str | Prior) -> Prior:
 
 def _in_order(distribution: str, n_given: int, named: dict[str, float]) -> tuple[float, ...]:
     """Named parameters in PyMC's order, after ``n_given`` unnamed ones."""
-    if distribution not in PARAMETERS:
+    if distribution not in FAMILIES:
         raise InputError(
             f"the parameters of {distribution} are not known by name",
-            hint=known_names(distribution, PARAMETERS, before="others go in PyMC's order; by name: "),
+            hint=known_names(distribution, FAMILIES, before="others go in PyMC's order; by name: "),
         )
-    left = PARAMETERS[distribution][n_given:]
-    if set(left) != set(named):
-        form = f"{distribution}({', '.join(PARAMETERS[distribution])})"
+    parameters = FAMILIES[distribution].parameters
+    if set(parameters[n_given:]) != set(named):
+        form = f"{distribution}({', '.join(parameters)})"
         raise InputError(f"a prior {distribution} with {', '.join(named)}", hint=f"write {form}, all of them")
-    return tuple(named[name] for name in left)
+    return tuple(named[name] for name in parameters[n_given:])
 
 
 LOG_ODDS = Prior("Normal", (-2.2, 1.5))
@@ -167,7 +147,7 @@ Derivatives = tuple[FloatArray, FloatArray, FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A family of priors, with PyMC's name and parameters."""
+    """Family of priors: PyMC's names of its parameters in PyMC's order, its draws and its densities."""
 
     parameters: tuple[str, ...]
     draw: Callable[..., FloatArray]  # of a generator, a size and the parameters
@@ -194,22 +174,27 @@ def _logit_of_beta(x: FloatArray, a: float, b: float) -> Derivatives:
     return value, a - (a + b) * p, -(a + b) * p * (1 - p)
 
 
-_LOCATION, _SCALE = ("mean", "scale"), ("scale",)
+_LOCATION, _SCALE = ("mu", "sigma"), ("sigma",)
 
 FAMILIES = MappingProxyType(
     {
         "Beta": Family(
-            ("a", "b"), lambda rng, n, a, b: rng.beta(a, b, n), ("a", "b"), of_logit=_logit_of_beta
+            ("alpha", "beta"),
+            lambda rng, n, a, b: rng.beta(a, b, n),
+            ("alpha", "beta"),
+            of_logit=_logit_of_beta,
         ),
-        "Cauchy": Family(_LOCATION, lambda rng, n, m, s: m + s * rng.standard_cauchy(n), _SCALE),
+        "Cauchy": Family(("alpha", "beta"), lambda rng, n, m, s: m + s * rng.standard_cauchy(n), ("beta",)),
         "Exponential": Family(
-            ("rate",),
+            ("lam",),
             lambda rng, n, rate: rng.exponential(1 / rate, n),
-            ("rate",),
+            ("lam",),
             log_scale=lambda theta, rate: theta - rate * np.exp(theta),
         ),
-        "Gamma": Family(("a", "rate"), lambda rng, n, a, rate: rng.gamma(a, 1 / rate, n), ("a", "rate")),
-        "HalfCauchy": Family(_SCALE, lambda rng, n, s: np.abs(s * rng.standard_cauchy(n)), _SCALE),
+        "Gamma": Family(
+            ("alpha", "beta"), lambda rng, n, a, rate: rng.gamma(a, 1 / rate, n), ("alpha", "beta")
+        ),
+        "HalfCauchy": Family(("beta",), lambda rng, n, s: np.abs(s * rng.standard_cauchy(n)), ("beta",)),
         "HalfNormal": Family(
             _SCALE,
             lambda rng, n, s: np.abs(rng.normal(0, s, n)),
@@ -217,19 +202,21 @@ FAMILIES = MappingProxyType(
             log_scale=lambda theta, s: theta - 0.5 * (np.exp(theta) / s) ** 2,
         ),
         "HalfStudentT": Family(
-            ("nu", "scale"), lambda rng, n, nu, s: np.abs(s * rng.standard_t(nu, n)), ("nu", "scale")
+            ("nu", "sigma"), lambda rng, n, nu, s: np.abs(s * rng.standard_t(nu, n)), ("nu", "sigma")
         ),
-        "InverseGamma": Family(("a", "b"), lambda rng, n, a, b: 1 / rng.gamma(a, 1 / b, n), ("a", "b")),
-        "Laplace": Family(_LOCATION, lambda rng, n, m, s: rng.laplace(m, s, n), _SCALE),
+        "InverseGamma": Family(
+            ("alpha", "beta"), lambda rng, n, a, b: 1 / rng.gamma(a, 1 / b, n), ("alpha", "beta")
+        ),
+        "Laplace": Family(("mu", "b"), lambda rng, n, m, s: rng.laplace(m, s, n), ("b",)),
         "LogNormal": Family(_LOCATION, lambda rng, n, m, s: rng.lognormal(m, s, n), _SCALE),
         "Logistic": Family(
-            _LOCATION, lambda rng, n, m, s: rng.logistic(m, s, n), _SCALE, coefficient=_logistic
+            ("mu", "s"), lambda rng, n, m, s: rng.logistic(m, s, n), ("s",), coefficient=_logistic
         ),
         "Normal": Family(_LOCATION, lambda rng, n, m, s: rng.normal(m, s, n), _SCALE, coefficient=_normal),
         "StudentT": Family(
-            ("nu", "mean", "scale"),
+            ("nu", "mu", "sigma"),
             lambda rng, n, nu, m, s: m + s * rng.standard_t(nu, n),
-            ("nu", "scale"),
+            ("nu", "sigma"),
         ),
         "Uniform": Family(("lower", "upper"), lambda rng, n, low, high: rng.uniform(low, high, n)),
     }

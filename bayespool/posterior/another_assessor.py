@@ -25,13 +25,13 @@ from bayespool.models.confusion import Confusion, prior_counts
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.drawing import (
     CELLS,
-    Where,
+    Places,
     climb,
-    completing,
     count_levels,
     count_levels_by_run,
     draw_levels,
     in_threads,
+    make_gain_adder,
     relevances,
 )
 from bayespool.posterior.thresholds import Rung, levels_of, rungs_of
@@ -334,7 +334,10 @@ def values_by_another(
         base = ranked[:, t].copy()
         base[where[0], where[1]] = 0
         read = [m.read(ranked[:, t] if m.of_judgments else base) for m in measures]
-        add = [completing(m, of_measure, where, levels) for m, of_measure in zip(measures, read, strict=True)]
+        add = [
+            make_gain_adder(m, of_measure, where, levels)
+            for m, of_measure in zip(measures, read, strict=True)
+        ]
         ids = collection.doc_ids.take(pa.array(pairs)).to_pylist()
         keys = document_keys(key_of(another.random_seed, _NAME), collection.query_ids[t], ids)
         exact_keys = document_keys(
@@ -391,7 +394,7 @@ def values_and_exchanged(
     )
 
 
-def _places(placed: npt.NDArray[np.int32], pairs: IndexArray) -> Where:
+def _places(placed: npt.NDArray[np.int32], pairs: IndexArray) -> Places:
     """Run, rank from 0 and position among ``pairs`` of each place of one, from rankings (run, rank)."""
     order = np.argsort(pairs, kind="stable")
     at = np.searchsorted(pairs[order], placed)

@@ -22,10 +22,10 @@ from bayespool.posterior.drawing import (
     CELLS,
     chances,
     climb,
-    completing,
     count_levels,
     count_levels_by_run,
     in_threads,
+    make_gain_adder,
     relevances,
 )
 from bayespool.posterior.lots import Lots
@@ -288,7 +288,7 @@ class Completion(Shown):
 
         def complete_topic(t: int) -> None:
             cells, where = self._cell_effects(t), u.places_on(t)
-            add = [completing(m, m.read(ranked[:, t]), where, self.levels) for m in measures]
+            add = [make_gain_adder(m, m.read(ranked[:, t]), where, self.levels) for m in measures]
             step = max(1, CELLS // max(1, int(u.start[t + 1] - u.start[t])))
             for first in range(0, self.n_draws, step):
                 chosen = np.arange(self.n_draws)[first : first + step]

@@ -6,7 +6,7 @@ import multiprocessing
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -186,69 +186,54 @@ CELLS = 2**21
 MAX_THREADS = 8
 """Each thread holds some 50 MB."""
 
-Where = tuple[IntArray, IntArray, IntArray]
+Places = tuple[IntArray, IntArray, IntArray]
+"""Run, rank from 0 and document of each place."""
 
 
-def completing(
-    measure: Measure, ranked: npt.NDArray[np.int16], where: Where, levels: tuple[int, ...]
+def make_gain_adder(
+    measure: Measure, ranked: npt.NDArray[np.int16], places: Places, levels: tuple[int, ...]
 ) -> Callable[[npt.NDArray[Any], Levels], None]:
-    """A function that adds drawn documents, shape (draw, document), to amounts, shape (draw, run)."""
-    # ``ranked`` is the relevance of judged documents, shape (run, rank), ``where`` run, rank from 0 and
-    # document of each place with an unknown document, shape (place,), ``levels`` the relevance at each rung
-    shallow = where[1] < measure.cutoff
-    run, rank, unknown = (x[shallow] for x in where)
+    """Return a function that adds drawn documents, shape (draw, document), to amounts, shape (draw, run).
+
+    Parameters
+    ----------
+    measure : Measure
+    ranked : ndarray of int, shape (run, rank)
+        Relevance of the judged documents.
+    places : tuple of three ndarrays of int, shape (place,)
+        Run, rank from 0 and document of each place with an unknown document.
+    levels : tuple of int
+        Relevance of a document that reaches none of the thresholds, the first, the second, …
+    """
+    shallow = places[1] < measure.cutoff
+    run, rank, unknown = (x[shallow] for x in places)
     ranked = ranked[:, : measure.cutoff]
     if measure.of_judgments or not len(run):
-        return lambda part, block: None
+        return lambda amounts, block: None
     if isinstance(measure, Additive):
-        return partial(_add, measure, run, rank, unknown, levels)
-    of_draws = measure.of_draws(DrawnRankings(ranked, run, rank, unknown, levels))
-    if of_draws is None:
-        return partial(_lay_out, measure, ranked, run, rank, unknown, levels)
+        weights, gains = np.asarray(measure.weights()[rank]), np.asarray(measure.gains(np.array(levels)))
 
-    def replace(part: npt.NDArray[Any], block: Levels) -> None:
-        part[:] = of_draws(block)
+        def add(amounts: npt.NDArray[Any], block: Levels) -> None:
+            added, kind = np.zeros(amounts.shape, dtype=amounts.dtype), amounts.dtype
+            add_gains(block, gains.astype(kind), run, weights.astype(kind), unknown, added)
+            amounts += added
+
+        return add
+    of_draws = measure.of_draws(DrawnRankings(ranked, run, rank, unknown, levels))
+    touched, drawn = np.unique(run), np.array(levels, dtype=ranked.dtype)
+    step = max(1, CELLS // (len(touched) * ranked.shape[1]))
+
+    def replace(amounts: npt.NDArray[Any], block: Levels) -> None:
+        if of_draws is not None:
+            amounts[:] = of_draws(block)
+            return
+        for first in range(0, len(block), step):  # completed rankings, a block of draws at a time
+            some = block[first : first + step]
+            completed = np.repeat(ranked[touched][None], len(some), axis=0)
+            completed[:, np.searchsorted(touched, run), rank] = drawn[some[:, unknown]]
+            amounts[first : first + step, touched] = measure.amounts(completed)
 
     return replace
-
-
-def _add(
-    measure: Additive,
-    run: IntArray,
-    rank: IntArray,
-    unknown: IntArray,
-    levels: tuple[int, ...],
-    part: npt.NDArray[Any],
-    block: Levels,
-) -> None:
-    """Add the gains of drawn documents to amounts of shape (draw, run)."""
-    weight = np.asarray(measure.weights()[rank]).astype(part.dtype)
-    gains = np.asarray(measure.gains(np.array(levels))).astype(part.dtype)
-    added = np.zeros(part.shape, dtype=part.dtype)
-    add_gains(block, gains, run, weight, unknown, added)
-    part += added
-
-
-def _lay_out(
-    measure: Measure,
-    ranked: npt.NDArray[np.int16],
-    run: IntArray,
-    rank: IntArray,
-    unknown: IntArray,
-    levels: tuple[int, ...],
-    part: npt.NDArray[Any],
-    block: Levels,
-) -> None:
-    """Evaluate completed rankings into amounts of shape (draw, run), a block of draws at a time."""
-    touched = np.unique(run)
-    row = np.searchsorted(touched, run)
-    drawn = np.array(levels, dtype=ranked.dtype)
-    step = max(1, CELLS // (len(touched) * ranked.shape[1]))
-    for first in range(0, len(block), step):
-        some = block[first : first + step]
-        completed = np.repeat(ranked[touched][None], len(some), axis=0)
-        completed[:, row, rank] = drawn[some[:, unknown]]
-        part[first : first + step, touched] = measure.amounts(completed)
 
 
 def in_threads(work: Callable[[int], None], topics: Sequence[int]) -> None:

@@ -30,7 +30,7 @@ from bayespool.measures import (
     side_by_side,
 )
 from bayespool.measures.estimates import NOTE_BREAK, worst_of
-from bayespool.models import MODELS
+from bayespool.models import MODEL_NAMES as MODEL_NAMES, MODELS
 from bayespool.names import COMBINED
 from bayespool.options import SEED, Option, PosteriorSettings, option, takes
 from bayespool.posterior.another_assessor import AnotherAssessor, values_and_exchanged

@@ -201,7 +201,7 @@ FAULTS = (
     ),
     Fault(
         "new organization as certain as a known one",
-        "posterior/thresholds.py",
+        "posterior/distance.py",
         "sigma * np.sqrt(1 + (1 / n_organizations if n_organizations else 0))",
         "sigma * 1.0",
         "posterior/test_distance.py",
@@ -217,7 +217,7 @@ FAULTS = (
     ),
     Fault(
         "shift on every rung",
-        "posterior/mixtures.py",
+        "posterior/fitting.py",
         "    if not problem.asked.given:\n        effect = effect + shift\n",
         "    effect = effect + shift\n",
         "posterior/test_distance.py",
@@ -241,7 +241,7 @@ FAULTS = (
     ),
     Fault(
         "seed of a fit",
-        "posterior/mixtures.py",
+        "posterior/fitting.py",
         "np.random.SeedSequence([random_seed, depth, rung.above_floor])",
         "np.random.SeedSequence([depth, rung.above_floor])",
         "posterior/test_selection.py",
