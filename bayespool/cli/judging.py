@@ -160,7 +160,7 @@ def audit(
             raise InputError("--go-on without --judged", hint="give the judgments of the documents drawn")
         lines = read_qrels(str(judged))
         budget = settings.budget if _is_given("budget") else None
-        result = auditing.read_audit(go_on).go_on(lines, budget=budget, until=settings.until)
+        result = auditing.read_audit(go_on).continue_with(lines, budget=budget, until=settings.until)
     else:
         if judged is not None:
             raise InputError("--judged without --go-on", hint="name the certificate of the audit, too")
@@ -170,7 +170,7 @@ def audit(
         with stage_progress() as say:
             collection, targets = files.read(say, settings)
             result = auditing.audit(collection, targets, settings=settings, report=say)
-    outputs.write(result, draw=result.draw if isinstance(result, auditing.LeaderAudit) else None)
+    outputs.write(result)
     if verify is not None:
         tell(f"verified: {verify} is as its seed and its judgments give it")
 

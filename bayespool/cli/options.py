@@ -20,7 +20,7 @@ from bayespool.tables.formatting import counted, printable
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from bayespool.auditing import Audit, LeaderAudit
+    from bayespool.auditing import Audit
     from bayespool.collection import Collection
     from bayespool.scoring import TargetSettings
     from bayespool.scoring.settings import ScoringSettings
@@ -124,13 +124,13 @@ class Files:
             **self.reading.keywords(),
         )
         for path, audit in audits.items():
-            collection = audit.inform(collection, path=path)
+            collection = audit.apply_to(collection, path=path)
         tell(f"pool: {describe_pool(collection).text()}")
         if settings is not None:
             _say_unpooled(collection, settings)
         return collection, collection.given_run_ids
 
-    def _read_audits(self) -> dict[Path, Audit | LeaderAudit]:
+    def _read_audits(self) -> dict[Path, Audit]:
         """Read the certificates of audits."""
         if not self.audits:
             return {}

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import FloatArray, IntArray, LevelArray
+from bayespool.arrays import BoolArray, FloatArray, IntArray, LevelArray, OrderArray
 from bayespool.collection import Collection, Judge
 from bayespool.corrections.base import Corrected, PointCorrection, joined, not_defined
 from bayespool.corrections.registry import register_estimator
@@ -77,7 +77,7 @@ def judge_of(collection: Collection, name: str | None, method: str) -> Judge | N
     return next(iter(judges.values()), None)
 
 
-def hidden_documents(collection: Collection, depth: int) -> npt.NDArray[np.intp]:
+def hidden_documents(collection: Collection, depth: int) -> OrderArray:
     """Judged documents of one organization alone, ranked down to 30 or ``depth``, shape (document,)."""
     _, _, _, pair, _ = held_out_documents(collection, cutoff=max(depth, TOP_OF_LABELS))
     return np.asarray(pair, dtype=np.intp)
@@ -172,7 +172,7 @@ def expected_amounts(measure: Measure, gains: FloatArray) -> FloatArray:
 
 
 def amounts_with_expected(
-    measure: Measure, level: npt.NDArray[Any], opened: npt.NDArray[np.bool_], gain: FloatArray
+    measure: Measure, level: npt.NDArray[Any], opened: BoolArray, gain: FloatArray
 ) -> FloatArray:
     """Amounts, shape (...), where ``opened`` documents have expected gains; others of shape (..., rank)."""
     read = measure.read(level)

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray, IntArray
+from bayespool.arrays import BoolArray, FloatArray, IntArray
 from bayespool.collection import Collection
 from bayespool.collection.samples import Sample
 from bayespool.corrections.base import (
@@ -211,10 +210,7 @@ def _inferred_ap(collection: Collection, stratum: IntArray, as_trec_eval: bool, 
 
 
 @register_estimator(
-    "inferred-ndcg",
-    label="inferred\nnDCG",
-    citations=("yilmaz-kanoulas-aslam-2008",),
-    needs_sample=True,
+    "inferred-ndcg", label="inferred\nnDCG", citations=("yilmaz-kanoulas-aslam-2008",), needs_sample=True
 )
 @dataclass(frozen=True, kw_only=True)
 class InferredNDCG(SampledCorrection):
@@ -268,7 +264,7 @@ def _ideal_gains(collection: Collection, stratum: IntArray, measure: NDCG) -> Fl
     inside = stratum >= 0
     place = collection.pair_topic * n_strata + stratum
 
-    def count(mask: npt.NDArray[np.bool_]) -> FloatArray:
+    def count(mask: BoolArray) -> FloatArray:
         n = np.bincount(place[mask], minlength=n_topics * n_strata)
         return n.reshape(n_topics, n_strata).astype(float)
 

@@ -389,7 +389,7 @@ def _stopping_rule(given: Any) -> StoppingRule | None:
 
 
 def _stop_text(rule: StoppingRule | None) -> str | None:
-    from bayespool.pooling.stopping import stopping_text
+    from bayespool.pooling.registry import stopping_text
 
     return None if rule is None else stopping_text(rule)
 
@@ -404,7 +404,7 @@ _STOP = Option(
 
 
 def _strategies(given: Any) -> tuple[Strategy, ...]:
-    from bayespool.experiments.budgeting import strategies_of
+    from bayespool.pooling.registry import strategies_of
 
     return strategies_of(given)
 
