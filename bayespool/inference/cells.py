@@ -290,7 +290,7 @@ def draw_effects(
     return cell[order][first], draw_cells(log_odds[:, order], k, n, start, tau, rng)
 
 
-def draw_effects_of_rows(
+def draw_row_effects(
     log_odds: FloatArray,
     successes: npt.NDArray[Any],
     trials: npt.NDArray[Any],

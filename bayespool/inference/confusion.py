@@ -86,9 +86,9 @@ class ConfusionDraws:
 
     Attributes
     ----------
-    intercept : ndarray of float, shape (rung, draw, level)
-    slope : ndarray of float, shape (rung, draw, feature)
-    of_topic : ndarray of float, shape (rung, draw, topic, 1 + level)
+    intercept : ndarray of float, shape (threshold, draw, level)
+    slope : ndarray of float, shape (threshold, draw, feature)
+    of_topic : ndarray of float, shape (threshold, draw, topic, 1 + level)
         Effects of topics, and of topics and levels.
     """
 
@@ -98,23 +98,23 @@ class ConfusionDraws:
 
     def log_odds(
         self,
-        rung: int,
+        threshold: int,
         topic: int,
         level: IndexArray,
         features: FloatArray,
         draws: npt.NDArray[np.intp],
         drawn: FloatArray | None = None,
     ) -> FloatArray:
-        """Log odds of a topic's documents to reach a rung in some draws, shape (draw, document).
+        """Log odds of a topic's documents to reach a threshold in some draws, shape (draw, document).
 
         ``level`` has the shape (document,) or (draw, document), ``features`` (document, feature); ``drawn``
         is what the first feature has besides in each draw, shape (draw, document).
         """
-        effects = self.of_topic[rung, draws, topic]
-        of_level = self.intercept[rung, draws] + effects[:, :1] + effects[:, 1:]
+        effects = self.of_topic[threshold, draws, topic]
+        of_level = self.intercept[threshold, draws] + effects[:, :1] + effects[:, 1:]
         shape = len(draws), len(features)
         at = np.take_along_axis(of_level, np.broadcast_to(level, shape), axis=1)
-        slope = self.slope[rung, draws]
+        slope = self.slope[threshold, draws]
         log_odds = at + slope @ features.T
         return np.asarray(log_odds if drawn is None else log_odds + slope[:, :1] * drawn)
 
@@ -157,10 +157,10 @@ def draw_confusion(
     """
     if not len(twice.first):
         return _draw_stated(twice, prior, n_draws, rng)
-    rungs = [_draw_rung(twice, prior, k, n_draws, rng) for k in range(1, prior.shape[1])]
+    thresholds = [_draw_threshold(twice, prior, k, n_draws, rng) for k in range(1, prior.shape[1])]
     n_levels, n_global = twice.n_levels, twice.n_levels + sum(twice.features.numbers)
-    drawn = np.stack(rungs)
-    of_topic = drawn[:, :, n_global:].reshape(len(rungs), n_draws, twice.n_topics, 1 + n_levels)
+    drawn = np.stack(thresholds)
+    of_topic = drawn[:, :, n_global:].reshape(len(thresholds), n_draws, twice.n_topics, 1 + n_levels)
     return ConfusionDraws(drawn[:, :, :n_levels], drawn[:, :, n_levels:n_global], of_topic)
 
 
@@ -168,23 +168,23 @@ def _draw_stated(
     twice: JudgedTwice, prior: FloatArray, n_draws: int, rng: np.random.Generator
 ) -> ConfusionDraws:
     """Parameters by the prior's documents alone: intercepts, and neither slopes nor effects."""
-    n_rungs, n_levels = prior.shape[1] - 1, twice.n_levels
-    chance = np.empty((n_rungs, n_draws, n_levels))
-    for k in range(n_rungs):
+    n_thresholds, n_levels = prior.shape[1] - 1, twice.n_levels
+    chance = np.empty((n_thresholds, n_draws, n_levels))
+    for k in range(n_thresholds):
         chance[k] = rng.beta(prior[:, k + 1 :].sum(axis=1), prior[:, k], size=(n_draws, n_levels))
     return ConfusionDraws(
         logit(np.clip(chance, _LEAST_CHANCE, 1 - _LEAST_CHANCE)),
-        np.zeros((n_rungs, n_draws, sum(twice.features.numbers))),
-        np.zeros((n_rungs, n_draws, twice.n_topics, 1 + n_levels)),
+        np.zeros((n_thresholds, n_draws, sum(twice.features.numbers))),
+        np.zeros((n_thresholds, n_draws, twice.n_topics, 1 + n_levels)),
     )
 
 
-def _draw_rung(
-    twice: JudgedTwice, prior: FloatArray, rung: int, n_draws: int, rng: np.random.Generator
+def _draw_threshold(
+    twice: JudgedTwice, prior: FloatArray, threshold: int, n_draws: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Parameters of one rung, shape (draw, parameter): those of the documents that reach the one below."""
-    density = _Rung(twice, prior, rung)
-    peaks = _explored(density)
+    """Draw the parameters of one threshold by documents that reach the one below, (draw, parameter)."""
+    density = _ThresholdDensity(twice, prior, threshold)
+    peaks = _best_first_peaks(density)
     heights = np.array([peak.height for peak in peaks])
     weight = np.exp(heights - heights.max())
     chosen = rng.choice(len(peaks), size=n_draws, p=weight / weight.sum())
@@ -195,7 +195,7 @@ def _draw_rung(
     return drawn
 
 
-def _explored(density: _Rung) -> list[Peak]:
+def _best_first_peaks(density: _ThresholdDensity) -> list[Peak]:
     """Peaks at the points of the scales that matter: from the middle, neighbors of the best one first."""
     peaks: dict[tuple[int, ...], Peak] = {}
     middle = tuple(len(values) // 2 for values in _SCALES)
@@ -214,16 +214,16 @@ def _explored(density: _Rung) -> list[Peak]:
     return [peaks[point] for point in sorted(peaks)]
 
 
-class _Rung:
-    """Log density of one rung's parameters: intercepts and slopes, then effects topic by topic."""
+class _ThresholdDensity:
+    """Log density of one threshold's parameters: intercepts and slopes, then effects topic by topic."""
 
-    def __init__(self, twice: JudgedTwice, prior: FloatArray, rung: int) -> None:
+    def __init__(self, twice: JudgedTwice, prior: FloatArray, threshold: int) -> None:
         self.n_levels = twice.n_levels
-        there = np.flatnonzero(twice.second >= rung - 1)
+        there = np.flatnonzero(twice.second >= threshold - 1)
         cell = twice.topic[there] * twice.n_levels + twice.first[there]
         order = np.argsort(cell, kind="stable")
         there, cell = there[order], cell[order]
-        self.reached = (twice.second[there] >= rung).astype(float)
+        self.reached = (twice.second[there] >= threshold).astype(float)
         level, self.topic = twice.first[there], twice.topic[there]
         one_hot = np.eye(twice.n_levels)[level]
         self.design = np.hstack([one_hot, twice.features.at(there).matrix])
@@ -234,8 +234,8 @@ class _Rung:
         self.cells, self.starts = np.unique(cell, return_index=True)
         self.of_topic = n_global + self.topic * self.layout.width
         self.of_level = self.of_topic + 1 + level
-        self.prior_n = prior[:, rung - 1 :].sum(axis=1)
-        self.prior_reached = prior[:, rung:].sum(axis=1)
+        self.prior_n = prior[:, threshold - 1 :].sum(axis=1)
+        self.prior_reached = prior[:, threshold:].sum(axis=1)
 
     def peak(self, scales: tuple[float, ...], start: FloatArray) -> Peak:
         """The Gaussian at the mode, which is looked for from ``start``."""

@@ -30,7 +30,7 @@ from bayespool.inference.arrow import (
 )
 from bayespool.inference.cells import NODES, SHARES, IntegratedLikelihood, add_cells, draw_effects, integrate
 from bayespool.models.formulas import Block, LinearPredictor, Structure
-from bayespool.models.priors import log_density_of_coefficient, log_density_of_scale
+from bayespool.models.priors import coefficient_log_density, scale_log_density
 
 _MAX_LOG_ODDS = 2**22  # held at a time for draws of cells
 
@@ -332,11 +332,11 @@ class Density:
         self.scales, self.layout = self.places.scales, self.places.layout
         self.slices, self.sums = self.places.slices, self.places.sums
         self._priors = {
-            n: log_density_of_coefficient(n, c.prior, shift=c.shift, logit=c.logit)
+            n: coefficient_log_density(n, c.prior, shift=c.shift, logit=c.logit)
             for n, c in structure.coefficients.items()
         }
         scale_priors = {
-            n: log_density_of_scale(f"sigma_{n}", group.scale) for n, group in structure.groups.items()
+            n: scale_log_density(f"sigma_{n}", group.scale) for n, group in structure.groups.items()
         }
         self._scale_priors = [scale_priors[name] for name in self.scales]
         self._blocks = [

@@ -40,7 +40,7 @@ _DENSITY_POWER = 0.1  # of a density against distance in the choice of nodes
 _AXIS_WEIGHT = 3.0  # of functions of one coordinate relative to those of all
 
 
-def lay_points(n: int, n_dims: int) -> tuple[FloatArray, FloatArray]:
+def design_points(n: int, n_dims: int) -> tuple[FloatArray, FloatArray]:
     """Points that fill space evenly, shape (point, dimension), and log densities of them, shape (point,)."""
     # exponential to the left of zero, normal to the right
     ratio = 2.0
@@ -67,7 +67,7 @@ def axis_points(n_dims: int) -> FloatArray:
     )
 
 
-def straightened(theta: FloatArray, mode: FloatArray, spread: FloatArray) -> FloatArray:
+def standardize_skew(theta: FloatArray, mode: FloatArray, spread: FloatArray) -> FloatArray:
     """Coordinates in which modes depend smoothly on log scales θ, in standard deviations, (point, scale)."""
     return 2 * np.log1p(np.expm1(theta - mode) / 2) / spread
 
@@ -163,7 +163,7 @@ def find_mode(
     value, gradient, curvature = density.expand(x, theta)
     converged = False
     for _ in range(100):
-        curvature, gaussian, exact = factor_of(density, theta, x, curvature)
+        curvature, gaussian, exact = factorize(density, theta, x, curvature)
         step = gaussian.solve(gradient)
         gain = float(gradient @ step)
         if gain < tolerance:
@@ -247,7 +247,7 @@ def _is_better(
     return bool(new[0] >= lowest and 2 * abs(float(new[1] @ step)) <= float(gradient @ step))
 
 
-def factor_of(
+def factorize(
     density: Density, theta: FloatArray, x: FloatArray, curvature: Arrow
 ) -> tuple[Arrow, Factor, bool]:
     """The curvature and its Gaussian, exact or else expected, and whether a mode may be there."""
@@ -417,7 +417,10 @@ class Approximation:
             spread = np.sqrt(float(direction @ toward))
             if not spread > 0:
                 continue
-            log_height = [_ridge(density, theta, mean + s * toward / spread, direction) for s in _TOTAL_GRID]
+            log_height = [
+                _profile_log_density(density, theta, mean + s * toward / spread, direction)
+                for s in _TOTAL_GRID
+            ]
             worst = float(np.maximum(worst, _quantile_error(np.array(log_height))))
         return worst
 
@@ -435,7 +438,7 @@ def approximate(
         return Approximation(density, nodes, one[0], mean, nodes, likelihood, one, *many, middle.is_fine)
     if near is None:
         theta, middle, drift, spread = find_scales(density, theta, x)
-        standard, log_placed = lay_points(max(_N_SCALE_POINTS, n_points * n_scales), n_scales)
+        standard, log_placed = design_points(max(_N_SCALE_POINTS, n_points * n_scales), n_scales)
     else:
         middle = find_mode(density, theta, x, COARSE_TOLERANCE)
         drift = density.drift(middle.x, theta, middle.gaussian)
@@ -446,7 +449,7 @@ def approximate(
         standard = axis_points(n_scales)  # two points for each scale
         log_placed = np.zeros(len(standard))
     points = theta + standard * spread
-    straight = straightened(points, theta, spread)
+    straight = standardize_skew(points, theta, spread)
     few = slice(len(points) if near is not None else n_points * n_scales)  # points with a Gaussian
     candidates, n_centered = np.arange(len(points))[few], 1 if near is not None else len(points[few]) + 1
     n_nodes = len(candidates)
@@ -515,11 +518,11 @@ def _means(
     return mean, curvature, log_marginal
 
 
-def _ridge(density: Density, theta: FloatArray, x: FloatArray, direction: FloatArray) -> float:
+def _profile_log_density(density: Density, theta: FloatArray, x: FloatArray, direction: FloatArray) -> float:
     """Log density of direction·x, up to a constant; NaN where none is found with a positive curvature."""
     for _ in range(8):
         value, gradient, curvature = density.expand(x, theta)
-        _, gaussian, exact = factor_of(density, theta, x, curvature)
+        _, gaussian, exact = factorize(density, theta, x, curvature)
         toward, step = gaussian.solve(direction), gaussian.solve(gradient)
         across = float(direction @ toward)
         step = step - toward * (float(direction @ step) / across)

@@ -57,7 +57,7 @@ class ModelEvidence:
             if isinstance(value := getattr(self, f.name), np.ndarray)
         }
 
-    def of_organizations(self, kept: npt.NDArray[np.bool_]) -> ModelEvidence:
+    def select_organizations(self, kept: npt.NDArray[np.bool_]) -> ModelEvidence:
         """Evidence with hidden documents of the organizations in a mask of shape (organization,); judgments
         of other runs stay, as those of a run to score do.
         """
@@ -203,7 +203,7 @@ class LinearEvidence:
         standard[np.isnan(standard)] = 0.0  # without a label: an average document
         return standard
 
-    def of_organizations(self, kept: npt.NDArray[np.bool_]) -> LinearEvidence:
+    def select_organizations(self, kept: npt.NDArray[np.bool_]) -> LinearEvidence:
         """Evidence of the organizations in a mask of shape (organization,)."""
         rows = kept[self.organization]
         names = tuple(name for name, keep in zip(self.organizations, kept, strict=True) if keep)

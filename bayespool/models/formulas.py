@@ -28,9 +28,9 @@ class Effect:
         Of their standard deviation; a string such as ``HalfNormal(0.5)`` becomes a prior.
     freedom, correlation : Prior or str
         For effects of organizations: priors of the degrees of freedom of the t distribution of a new one's,
-        and of its correlation with that on the rung of relevance below.
+        and of its correlation with that on the threshold of relevance below.
     centered : bool
-        Whether the sampler sees effects themselves, not standardized ones, where much is judged. The model is
+        Whether the sampler sees effects themselves, not standardize ones, where much is judged. The model is
         the same.
     """
 
@@ -140,7 +140,7 @@ def evaluate(
             total = total + draws[name][source][:, None]
         for name in formula.effects:
             if name in effects:
-                total = total + _of_groups(draws[f"{name}_effect"], at[effects[name]], source)
+                total = total + _group_effects(draws[f"{name}_effect"], at[effects[name]], source)
         if formula.slopes is None:
             return total
         assert predictors is not None
@@ -158,7 +158,7 @@ def evaluate(
     return np.asarray(np.log(p) - np.log1p(-p) + of(formula.effect))
 
 
-def _of_groups(values: FloatArray, group: Any, source: Any) -> FloatArray:
+def _group_effects(values: FloatArray, group: Any, source: Any) -> FloatArray:
     """Effects of one group or of several, shape (draw, 1 or observation)."""
     return np.asarray(values[source, group][:, None] if np.ndim(group) == 0 else values[source][:, group])
 

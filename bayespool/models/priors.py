@@ -139,7 +139,7 @@ TOPICS_BELOW_POOL = Prior("HalfNormal", (0.4,))
 FREEDOM = Prior("Gamma", (2.0, 0.1))
 """Degrees of freedom of new organizations' effects: 95 % between 2.4 and 56 (Juárez & Steel 2010)."""
 CORRELATION = Prior("Uniform", (0.0, 1.0))
-"""Correlation of an organization's effect with that on the rung of relevance below."""
+"""Correlation of an organization's effect with that on the threshold of relevance below."""
 
 
 Derivatives = tuple[FloatArray, FloatArray, FloatArray]
@@ -153,7 +153,9 @@ class Family:
     draw: Callable[..., FloatArray]  # of a generator, a size and the parameters
     positive: tuple[str, ...] = ()  # parameters that must be positive
     coefficient: Callable[..., Derivatives] | None = None  # log density of a coefficient, with derivatives
-    of_logit: Callable[..., Derivatives] | None = None  # the same of the logit of a coefficient on (0, 1)
+    logit_density: Callable[..., Derivatives] | None = (
+        None  # the same of the logit of a coefficient on (0, 1)
+    )
     log_scale: Callable[..., float] | None = None  # log density of log σ
 
 
@@ -168,7 +170,7 @@ def _logistic(x: FloatArray, mean: float, scale: float) -> Derivatives:
     return -z - 2 * np.logaddexp(0, -z), (1 - 2 * p) / scale, -2 * p * (1 - p) / scale**2
 
 
-def _logit_of_beta(x: FloatArray, a: float, b: float) -> Derivatives:
+def _beta_logit(x: FloatArray, a: float, b: float) -> Derivatives:
     p = expit(x)
     value = -a * np.logaddexp(0, -x) - b * np.logaddexp(0, x) - betaln(a, b)
     return value, a - (a + b) * p, -(a + b) * p * (1 - p)
@@ -182,7 +184,7 @@ FAMILIES = MappingProxyType(
             ("alpha", "beta"),
             lambda rng, n, a, b: rng.beta(a, b, n),
             ("alpha", "beta"),
-            of_logit=_logit_of_beta,
+            logit_density=_beta_logit,
         ),
         "Cauchy": Family(("alpha", "beta"), lambda rng, n, m, s: m + s * rng.standard_cauchy(n), ("beta",)),
         "Exponential": Family(
@@ -244,14 +246,14 @@ def draw_prior(prior: Prior, size: int | tuple[int, ...], rng: np.random.Generat
     return family.draw(rng, size, *prior.args)
 
 
-def log_density_of_coefficient(
+def coefficient_log_density(
     name: str, prior: Prior, *, shift: float | FloatArray = 0.0, logit: bool = False
 ) -> Callable[[FloatArray], Derivatives]:
     """Log density of a coefficient less ``shift``, or of its logit, with two derivatives, shape (value,)."""
     family = FAMILIES.get(prior.distribution)
-    density = None if family is None else family.of_logit if logit else family.coefficient
+    density = None if family is None else family.logit_density if logit else family.coefficient
     if density is None:
-        kinds = [n for n, f in FAMILIES.items() if (f.of_logit if logit else f.coefficient) is not None]
+        kinds = [n for n, f in FAMILIES.items() if (f.logit_density if logit else f.coefficient) is not None]
         raise _unknown(name, prior, sorted(kinds, reverse=True))
     args = _checked(name, prior)
     if logit:
@@ -259,7 +261,7 @@ def log_density_of_coefficient(
     return lambda x: density(x - shift, *args)
 
 
-def log_density_of_scale(name: str, prior: Prior) -> Callable[[float], float]:
+def scale_log_density(name: str, prior: Prior) -> Callable[[float], float]:
     """Log density of log σ under the prior of σ, up to a constant."""
     family = FAMILIES.get(prior.distribution)
     density = None if family is None else family.log_scale
@@ -304,11 +306,11 @@ def refuse_no_density(name: str, prior: Prior, engine: str) -> None:
         if prior.distribution not in FAMILIES:
             prior.check_distribution(name)
     elif name.startswith("sigma_"):
-        log_density_of_scale(name, prior)
-    elif (family := FAMILIES.get(prior.distribution)) is not None and family.of_logit is not None:
-        log_density_of_coefficient(name, prior, logit=True)
+        scale_log_density(name, prior)
+    elif (family := FAMILIES.get(prior.distribution)) is not None and family.logit_density is not None:
+        coefficient_log_density(name, prior, logit=True)
     else:
-        log_density_of_coefficient(name, prior)
+        coefficient_log_density(name, prior)
 
 
 def _unknown(name: str, prior: Prior, kinds: list[str]) -> InputError:

@@ -34,10 +34,10 @@ from bayespool.models.priors import (
     STEEPER_BELOW_POOL,
     TOPICS_BELOW_POOL,
     Prior,
-    log_density_of_coefficient,
-    log_density_of_scale,
+    coefficient_log_density,
     parse_prior,
     refuse_negative_scale,
+    scale_log_density,
 )
 
 Evidence: TypeAlias = LinearEvidence | ModelEvidence
@@ -252,10 +252,10 @@ class ModelSpec:
         """
         for name, text in priors.items():
             if name in self.coefficients:
-                log_density_of_coefficient(name, parse_prior(text), logit=name in self._factors)
+                coefficient_log_density(name, parse_prior(text), logit=name in self._factors)
             elif name in self.prior_names:
                 refuse_negative_scale(name, prior := parse_prior(text))
-                log_density_of_scale(name, prior)
+                scale_log_density(name, prior)
 
     @property
     def _factors(self) -> list[str]:

@@ -2,4 +2,7 @@
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+from bayespool.errors import renamed_names
+
+_getattr, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__ = renamed_names(__name__, {"Rung": "Threshold", "RungPosterior": "ThresholdPosterior"}, _getattr)

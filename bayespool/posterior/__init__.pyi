@@ -29,7 +29,7 @@ from .mixtures import (
     FittedModel as FittedModel,
     Mixture as Mixture,
     NewKind as NewKind,
-    RungPosterior as RungPosterior,
+    ThresholdPosterior as ThresholdPosterior,
     held_out_totals as held_out_totals,
     stacking_weights as stacking_weights,
 )
@@ -41,7 +41,7 @@ from .selection import (
     find_selection as find_selection,
 )
 from .thresholds import (
-    Rung as Rung,
+    Threshold as Threshold,
 )
 from .unknowns import (
     Unknowns as Unknowns,

@@ -26,15 +26,15 @@ from bayespool.posterior.completion import Completion
 from bayespool.posterior.drawing import (
     CELLS,
     Places,
-    climb,
     count_levels,
     count_levels_by_run,
     draw_levels,
+    draw_relevance,
     in_threads,
     make_gain_adder,
-    relevances,
+    promote_relevance,
 )
-from bayespool.posterior.thresholds import Rung, levels_of, rungs_of
+from bayespool.posterior.thresholds import Threshold, find_thresholds, threshold_levels
 from bayespool.randomness import document_keys, key_of, scrambled
 
 Keys = npt.NDArray[np.uint64]
@@ -78,19 +78,19 @@ class AnotherAssessor:
         return self.collection.second.confusion
 
     @cached_property
-    def used(self) -> IndexArray:
+    def observed_levels(self) -> IndexArray:
         """Positions of the levels that the second assessor uses, from 0; of all where none are known."""
-        if self._confusion or not (self.second >= 0).any():
+        if self._confusion or not (self.second_level >= 0).any():
             return np.arange(len(self.levels))
-        return np.union1d(np.arange(min(2, len(self.levels))), self.second[self.second >= 0])
+        return np.union1d(np.arange(min(2, len(self.levels))), self.second_level[self.second_level >= 0])
 
     @cached_property
-    def first(self) -> IndexArray:
+    def first_level(self) -> IndexArray:
         """Level of each document by the first assessor, −1 for none, shape (pair,)."""
         return place_of_level(np.maximum(self.collection.relevance, np.int16(-1)), self.levels)
 
     @cached_property
-    def second(self) -> IndexArray:
+    def second_level(self) -> IndexArray:
         """Level of each document by the second assessor, −1 for none, shape (pair,)."""
         assert self.collection.second is not None
         return place_of_level(np.maximum(self.collection.second.relevance, np.int16(-1)), self.levels)
@@ -98,15 +98,17 @@ class AnotherAssessor:
     @cached_property
     def counts(self) -> IndexArray:
         """Documents judged twice by topic, level of the first assessor and of the second."""
-        twice = np.flatnonzero((self.first >= 0) & (self.second >= 0))
+        twice = np.flatnonzero((self.first_level >= 0) & (self.second_level >= 0))
         n = np.zeros((len(self.collection.query_ids), len(self.levels), len(self.levels)), dtype=np.int64)
-        np.add.at(n, (self.collection.pair_topic[twice], self.first[twice], self.second[twice]), 1)
+        np.add.at(
+            n, (self.collection.pair_topic[twice], self.first_level[twice], self.second_level[twice]), 1
+        )
         return n
 
     @cached_property
     def contributor(self) -> IntArray:
         """Organization that alone contributed each judged document, −1 for all others, shape (pair,)."""
-        return np.where(self.first >= 0, sole_contributor(self.collection), np.int32(-1))
+        return np.where(self.first_level >= 0, sole_contributor(self.collection), np.int32(-1))
 
     def features(self, pairs: IndexArray, organization: IntArray) -> Features:
         """What the chances of documents depend on, beside level and topic.
@@ -117,7 +119,9 @@ class AnotherAssessor:
         mean, spread, of_sum = self._scale
         by_run = self._worth(pairs) - mean
         alone = organization >= 0
-        log_odds = np.where(alone & (self.first[pairs] >= 0), self.standardized(self._log_odds[pairs]), 0.0)
+        log_odds = np.where(
+            alone & (self.first_level[pairs] >= 0), self.standardize(self._log_odds[pairs]), 0.0
+        )
         one_hot = np.eye(len(self.collection.organizations) + 1)[:, :-1]
         return Features(
             free=np.column_stack([log_odds, alone, by_run.sum(axis=1) / of_sum]),
@@ -134,7 +138,7 @@ class AnotherAssessor:
     @cached_property
     def _scale(self) -> tuple[FloatArray, float, float]:
         """Means and standard deviation of ranks' worth over judged documents, and that of its sum."""
-        of_judged = self._worth(np.flatnonzero(self.first >= 0))
+        of_judged = self._worth(np.flatnonzero(self.first_level >= 0))
         spread = float(np.sqrt(of_judged.var(axis=0).mean())) or 1.0
         return of_judged.mean(axis=0), spread, float(of_judged.sum(axis=1).std()) or 1.0
 
@@ -149,7 +153,7 @@ class AnotherAssessor:
             log_odds[pairs] = learned_fusion(self.collection, rel=self.rel).log_odds(run, topic, pairs)
         return log_odds
 
-    def standardized(self, log_odds: FloatArray) -> FloatArray:
+    def standardize(self, log_odds: FloatArray) -> FloatArray:
         """Log odds of relevance less their mean over documents of one contributor, in standard deviations."""
         mean, spread = self._scale_of_log_odds
         return (np.clip(log_odds, -_MOST_LOG_ODDS, _MOST_LOG_ODDS) - mean) / spread
@@ -165,12 +169,12 @@ class AnotherAssessor:
     @cached_property
     def confusion(self) -> ConfusionDraws:
         """Draws of how levels change, one for each draw of the judgments."""
-        prior = prior_counts(self._confusion, self.levels)[:, self.used]
-        pairs = np.flatnonzero((self.first >= 0) & (self.second >= 0))
+        prior = prior_counts(self._confusion, self.levels)[:, self.observed_levels]
+        pairs = np.flatnonzero((self.first_level >= 0) & (self.second_level >= 0))
         twice = JudgedTwice(
             topic=self.collection.pair_topic[pairs].astype(np.int64),
-            first=self.first[pairs],
-            second=np.searchsorted(self.used, self.second[pairs]),
+            first=self.first_level[pairs],
+            second=np.searchsorted(self.observed_levels, self.second_level[pairs]),
             features=self.features(pairs, self.contributor[pairs]),
             n_topics=len(self.collection.query_ids),
             n_levels=len(self.levels),
@@ -194,9 +198,9 @@ class AnotherAssessor:
     @cached_property
     def _n_judged(self) -> IndexArray:
         """Number of documents at each level of the first assessor, shape (level,)."""
-        return np.bincount(self.first[self.first >= 0], minlength=len(self.levels))
+        return np.bincount(self.first_level[self.first_level >= 0], minlength=len(self.levels))
 
-    def exact(
+    def draw_exact_levels(
         self,
         of_class: npt.NDArray[np.integer],
         levels: Sequence[int],
@@ -220,14 +224,19 @@ class AnotherAssessor:
     ) -> Levels:
         """Draw the other assessor's levels of a topic's documents given the first's, (draw, document).
 
-        ``log_odds`` are those of unjudged documents, standardized, and else 0, shape (draw, document).
+        ``log_odds`` are those of unjudged documents, standardize, and else 0, shape (draw, document).
         """
         rest = np.zeros(level.shape)
-        of_rung = self.confusion.log_odds(0, topic, level, features, draws, log_odds)
-        block = relevances(of_rung, keys, scrambled(draws), rest)
-        for rung in range(1, len(self.used) - 1):
-            climb(self.confusion.log_odds(rung, topic, level, features, draws, log_odds), rung, rest, block)
-        return self.used.astype(np.uint8)[block]
+        of_threshold = self.confusion.log_odds(0, topic, level, features, draws, log_odds)
+        block = draw_relevance(of_threshold, keys, scrambled(draws), rest)
+        for threshold in range(1, len(self.observed_levels) - 1):
+            promote_relevance(
+                self.confusion.log_odds(threshold, topic, level, features, draws, log_odds),
+                threshold,
+                rest,
+                block,
+            )
+        return self.observed_levels.astype(np.uint8)[block]
 
     @property
     def description(self) -> dict[str, Any]:
@@ -256,7 +265,7 @@ class AnotherAssessor:
             notes.append(
                 f"few documents are judged twice ({', '.join(few)}): the prior decides at these levels"
             )
-        unused = [str(level) for i, level in enumerate(self.levels) if i not in self.used]
+        unused = [str(level) for i, level in enumerate(self.levels) if i not in self.observed_levels]
         if unused:
             levels = " or ".join(unused)
             notes.append(f"second assessors give no document relevance {levels}: another assessor gives none")
@@ -268,7 +277,7 @@ def describe_assessors(collection: Collection) -> dict[str, Any]:
     return AnotherAssessor(collection, n_draws=1, random_seed=0).description
 
 
-def values_by_another(
+def another_assessor_values(
     completion: Completion,
     another: AnotherAssessor,
     measures: Sequence[Measure],
@@ -306,17 +315,17 @@ def values_by_another(
     ranked = ranked_levels(collection, u.run_index, depth)
     placed = collection.document[u.run_index, :, :depth]
     starts = np.searchsorted(collection.pair_topic, np.arange(n_topics + 1))
-    ladders: dict[tuple[Rung, ...], list[int]] = {}  # measures that tell the same levels apart
+    groups: dict[tuple[Threshold, ...], list[int]] = {}  # measures that tell the same levels apart
     for i, measure in enumerate(measures):
-        rungs = completion.rungs if joint else rungs_of(collection, measure)
-        ladders.setdefault(rungs, []).append(i)
+        thresholds = completion.thresholds if joint else find_thresholds(collection, measure)
+        groups.setdefault(thresholds, []).append(i)
     completed = np.arange(completion.n_draws) if completed is None else completed
     by = completed if by is None else by
     amounts = [
         np.empty((len(completed), n_runs, n_topics), np.int32 if m.is_exact else np.float64) for m in measures
     ]
 
-    is_judged = (another.first >= 0) | (another.second >= 0)
+    is_judged = (another.first_level >= 0) | (another.second_level >= 0)
     if not any(isinstance(measure, Normalized) for measure in measures):
         is_judged &= np.isin(np.arange(len(is_judged)), placed)
     known = np.union1d(np.flatnonzero(is_judged), u.pair)
@@ -344,22 +353,22 @@ def values_by_another(
             key_of(another.random_seed, _NAME, "level"), collection.query_ids[t], ids[len(either) :]
         )
         of_topic = features[np.searchsorted(known, pairs)]
-        decided = another.second[either]
-        cells = completion._cell_effects(t)
+        decided = another.second_level[either]
+        cells = completion.cell_effects(t)
         step = max(1, CELLS // max(1, len(pairs)))
         for start in range(0, len(completed), step):
             chosen, assessors = completed[start : start + step], by[start : start + step]
             of_unknown, log_odds = None, np.zeros((len(chosen), len(pairs)))
             if len(unknown):
-                of_unknown = completion._log_odds(0, t, chosen, cells[0])
-                log_odds[:, len(either) :] = another.standardized(of_unknown[:, drawn])
-            rung = completion._draw(t, chosen, cells, of_unknown)[:, drawn]
+                of_unknown = completion.log_odds(0, t, chosen, cells[0])
+                log_odds[:, len(either) :] = another.standardize(of_unknown[:, drawn])
+            threshold = completion.draw_block(t, chosen, cells, of_unknown)[:, drawn]
             level = np.empty((len(chosen), len(pairs)), dtype=np.int64)
-            level[:, : len(either)] = np.maximum(another.first[either], 0)
-            for rungs, members in ladders.items():
-                of_class = np.minimum(rung, len(rungs))
-                level[:, len(either) :] = another.exact(
-                    of_class, levels_of(collection, rungs), exact_keys, chosen
+            level[:, : len(either)] = np.maximum(another.first_level[either], 0)
+            for thresholds, members in groups.items():
+                of_class = np.minimum(threshold, len(thresholds))
+                level[:, len(either) :] = another.draw_exact_levels(
+                    of_class, threshold_levels(collection, thresholds), exact_keys, chosen
                 )
                 block = another.judge(t, level, of_topic, log_odds, keys, assessors)
                 block[:, np.flatnonzero(decided >= 0)] = decided[decided >= 0]
@@ -375,10 +384,10 @@ def values_by_another(
     return tuple(Values(a, m.unit) for a, m in zip(amounts, measures, strict=True))
 
 
-def values_and_exchanged(
+def paired_values(
     completion: Completion, another: AnotherAssessor, measures: Sequence[Measure], *, joint: bool = False
 ) -> tuple[tuple[Values, Values], ...]:
-    """Values of `values_by_another`, and those with completions exchanged in `exchanged_pairs`, by measure.
+    """Return `another_assessor_values`, and those with `exchanged_pairs` of completions, by measure.
 
     Their shapes are (draw, run, topic) and (pair, 2, run, topic).
     """
@@ -390,7 +399,7 @@ def values_and_exchanged(
             Values(v.amount[:n], v.unit),
             Values(v.amount[n:].reshape(*pairs.shape, *v.amount.shape[1:]), v.unit),
         )
-        for v in values_by_another(completion, another, measures, completed, by, joint=joint)
+        for v in another_assessor_values(completion, another, measures, completed, by, joint=joint)
     )
 
 

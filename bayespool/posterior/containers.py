@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bayespool import __version__
 from bayespool.arrays import FloatArray, IndexArray
 from bayespool.errors import InputError
-from bayespool.inference.cells import draw_effects_of_rows
+from bayespool.inference.cells import draw_row_effects
 from bayespool.measures import Estimates
 from bayespool.models import Structure
 from bayespool.models.evidence import ModelEvidence
@@ -98,7 +98,7 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
     structure = fit.source.spec.structure(fit.source.evidence)
     kept = fit.source.spec.structure(fit.source.evidence, fit.source.known)
     prior = draw_priors(kept, fit.shape[0] * fit.shape[1], np.random.default_rng([seed, 3]))
-    groups = groups_of_fit(fit, prior)
+    groups = fit_groups(fit, prior)
     dims = {variable: axes for variable, axes in fit.dims.items() if axes}
     coords = dict(fit.coords)
     tables = _tables(fit.source)
@@ -128,7 +128,7 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
     )
 
 
-def groups_of_fit(fit: Fit, prior: Mapping[str, FloatArray]) -> dict[str, dict[str, npt.NDArray[Any]]]:
+def fit_groups(fit: Fit, prior: Mapping[str, FloatArray]) -> dict[str, dict[str, npt.NDArray[Any]]]:
     """The groups of a container that every fit has, with draws of shape (draw, ...) from its priors."""
     return {
         "posterior": dict(fit.variables),
@@ -191,7 +191,7 @@ def _log_likelihood(
         part = {name: values[first : first + step] for name, values in draws.items()}
         log_odds = block_log_odds(structure, block, part)
         if of_topics is not None:
-            log_odds += draw_effects_of_rows(
+            log_odds += draw_row_effects(
                 log_odds, block.successes, block.trials, of_topics, part["sigma_interaction"], rng
             )
         row_log_likelihood = block.successes * log_odds - block.trials * np.logaddexp(0, log_odds)

@@ -176,12 +176,12 @@ def find_kinds(collection: Collection, n_kinds: int = N_KINDS) -> tuple[tuple[st
     kinds = [np.arange(len(present))] if len(present) else []
     while len(kinds) < min(n_kinds, len(present)):
         kinds.sort(key=len)
-        kinds += _halves(kinds.pop(), apart)
+        kinds += _halve(kinds.pop(), apart)
     in_order = sorted(np.sort(kind).tolist() for kind in kinds)
     return tuple(tuple(collection.organizations[present[o]] for o in kind) for kind in in_order)
 
 
-def _halves(members: npt.NDArray[np.intp], apart: FloatArray) -> list[npt.NDArray[np.intp]]:
+def _halve(members: npt.NDArray[np.intp], apart: FloatArray) -> list[npt.NDArray[np.intp]]:
     """Two parts of about equal size; members without a distance between them stay together."""
     distance = apart[np.ix_(members, members)]
     np.fill_diagonal(distance, 0)
@@ -230,7 +230,7 @@ def sensitivity(
     return as_pool.value, np.where(some, as_run.value, np.nan)
 
 
-def scale_of_new(sigma: FloatArray, n_organizations: int) -> FloatArray:
+def new_organization_sd(sigma: FloatArray, n_organizations: int) -> FloatArray:
     """Standard deviation of a new organization's effect about the intercept, shape (draw,)."""
     return np.asarray(sigma * np.sqrt(1 + (1 / n_organizations if n_organizations else 0)))
 
@@ -255,7 +255,7 @@ def new_organization_effect(
     rng : numpy.random.Generator
     """
     distinct, inverse = np.unique(organization, return_inverse=True)
-    scale = scale_of_new(sigma, n_organizations)
+    scale = new_organization_sd(sigma, n_organizations)
     return (scale[:, None] * rng.normal(size=(len(sigma), len(distinct))))[:, inverse]
 
 
@@ -299,8 +299,10 @@ def new_slope_effect(
         Documents with one number share slopes.
     rng : numpy.random.Generator
     """
-    distinct, whose = np.unique(organization, return_inverse=True)
-    return slope_effect(new_slopes(sigma, len(distinct), predictors.shape[1], rng), predictors, whose)
+    distinct, organization_index = np.unique(organization, return_inverse=True)
+    return slope_effect(
+        new_slopes(sigma, len(distinct), predictors.shape[1], rng), predictors, organization_index
+    )
 
 
 def slope_effect(slopes: FloatArray, predictors: FloatArray, organization: npt.NDArray[Any]) -> FloatArray:
@@ -325,7 +327,7 @@ _N_WEIGHING = 256  # draws of the fit, at most, that these are weighted by
 
 @dataclass(frozen=True, eq=False)
 class NewOrganizations:
-    """How the effects of new organizations are distributed on one rung, under one fitted model.
+    """How the effects of new organizations are distributed on one threshold, under one fitted model.
 
     Attributes
     ----------
@@ -334,14 +336,14 @@ class NewOrganizations:
     freedom : ndarray of float, shape (draw,)
         Degrees of freedom of the tails.
     correlation : ndarray of float, shape (draw,)
-        With the effects on the rung below; not used on the first.
+        With the effects on the threshold below; not used on the first.
     organizations : tuple of str
         Names of the evidence's organizations.
     random_seed : int
     above : tuple of int
-        Relevance of the rung, if it is not the first.
+        Relevance of the threshold, if it is not the first.
     below : NewOrganizations or None
-        On the rung below, of the same model.
+        On the threshold below, of the same model.
     """
 
     standard: FloatArray
@@ -355,7 +357,8 @@ class NewOrganizations:
     def effects(self, scale: FloatArray, names: Sequence[str]) -> FloatArray:
         """Effects by name of organization, shape (draw, name)."""
         of_names = {
-            name: scale * self.stretch(name) * self.normals("organization", name) for name in set(names)
+            name: scale * self.t_scale_factor(name) * self.normals("organization", name)
+            for name in set(names)
         }
         return np.column_stack([of_names[name] for name in names])
 
@@ -363,27 +366,27 @@ class NewOrganizations:
         """Slopes less the common ones, by name of organization, shape (draw, name, predictor)."""
         slopes = np.empty((len(scale), len(names), len(predictors)))
         for i, name in enumerate(names):
-            stretched = scale * self.stretch(name)
+            stretched = scale * self.t_scale_factor(name)
             for k, predictor in enumerate(predictors):
                 slopes[:, i, k] = stretched * self.normals("slope", name, predictor)
         return slopes
 
     def normals(self, *names: str) -> FloatArray:
-        """Standard normal numbers by name, correlated with those on the rung below, shape (draw,)."""
+        """Standard normal numbers by name, correlated with those on the threshold below, shape (draw,)."""
         own = normals(len(self.freedom), self.random_seed, *names, *self.above)
         if self.below is None:
             return own
         return self.correlation * self.below.normals(*names) + np.sqrt(1 - self.correlation**2) * own
 
-    def stretch(self, name: str) -> FloatArray:
-        """Factor of all effects of an organization, the same on every rung, shape (draw,)."""
+    def t_scale_factor(self, name: str) -> FloatArray:
+        """Factor of all effects of an organization, the same on every threshold, shape (draw,)."""
         if self.below is not None:
-            return self.below.stretch(name)
+            return self.below.t_scale_factor(name)
         survival = ndtr(normals(len(self.freedom), self.random_seed, "tails", name))
         return np.sqrt(self.freedom / chdtri(self.freedom, survival))
 
 
-def new_organizations(
+def learn_new_organizations(
     effect: Effect,
     draws: Mapping[str, FloatArray],
     organizations: tuple[str, ...],
@@ -398,14 +401,14 @@ def new_organizations(
     standard = standard / np.sqrt(np.maximum(1, square / _MOST_SQUARE))
     n, rng = len(standard), np.random.default_rng(key_of(random_seed, "new organizations", *above))
     if below is None:
-        freedom = _posterior(effect.freedom, _log_ratio_of_tails(_some(standard)), n, rng)
+        freedom = _posterior(effect.freedom, _tail_log_ratio(_thin_draws(standard)), n, rng)
         correlation = np.zeros(n)
     else:
         both = sorted(set(organizations) & set(below.organizations))
-        here = _some(standard)[:, [organizations.index(name) for name in both]]
-        there = _some(below.standard)[:, [below.organizations.index(name) for name in both]]
+        here = _thin_draws(standard)[:, [organizations.index(name) for name in both]]
+        there = _thin_draws(below.standard)[:, [below.organizations.index(name) for name in both]]
         freedom = below.freedom
-        correlation = _posterior(effect.correlation, _log_ratio_of_pairs(there, here), n, rng)
+        correlation = _posterior(effect.correlation, _correlation_log_ratio(there, here), n, rng)
     return NewOrganizations(standard, freedom, correlation, organizations, random_seed, above, below)
 
 
@@ -419,12 +422,12 @@ def _posterior(
     return np.asarray(rng.choice(values, n, p=weight / weight.sum()))
 
 
-def _some(standard: FloatArray) -> FloatArray:
+def _thin_draws(standard: FloatArray) -> FloatArray:
     """Draws of a fit that weigh."""
     return standard[:: max(1, len(standard) // _N_WEIGHING)]
 
 
-def _log_ratio_of_tails(standard: FloatArray) -> Callable[[float], FloatArray]:
+def _tail_log_ratio(standard: FloatArray) -> Callable[[float], FloatArray]:
     """Log density of effects under t distributions over that under normal ones, by degrees of freedom."""
     square = standard**2
 
@@ -436,8 +439,8 @@ def _log_ratio_of_tails(standard: FloatArray) -> Callable[[float], FloatArray]:
     return log_ratio
 
 
-def _log_ratio_of_pairs(below: FloatArray, here: FloatArray) -> Callable[[float], FloatArray]:
-    """Log density of effects on two rungs over that of independent ones, by correlation."""
+def _correlation_log_ratio(below: FloatArray, here: FloatArray) -> Callable[[float], FloatArray]:
+    """Log density of effects on two thresholds over that of independent ones, by correlation."""
     square, product = (below**2 + here**2).sum(axis=1), (below * here).sum(axis=1)
 
     def log_ratio(correlation: float) -> FloatArray:
@@ -448,7 +451,7 @@ def _log_ratio_of_pairs(below: FloatArray, here: FloatArray) -> Callable[[float]
     return log_ratio
 
 
-LogOdds: TypeAlias = Callable[[npt.NDArray[np.intp], int, slice], FloatArray]
+LogOddsFunction: TypeAlias = Callable[[npt.NDArray[np.intp], int, slice], FloatArray]
 
 _STREAM = "below pool"  # of random numbers
 _SLOPE_WITHIN, _SLOPE_WITHIN_SD = -0.3, 0.3  # prior
@@ -490,7 +493,7 @@ class BelowPool:
     random_seed : int
     """
 
-    log_odds: LogOdds
+    log_odds: LogOddsFunction
     log_rank: FloatArray
     slope: FloatArray
     topic_scale: FloatArray
@@ -509,7 +512,7 @@ class BelowPool:
 
 def below_pool(
     spec: ModelSpec,
-    log_odds: LogOdds,
+    log_odds: LogOddsFunction,
     log_rank: FloatArray,
     hidden: HeldOutDocuments,
     n_draws: int,

@@ -27,7 +27,7 @@ def chances(log_odds: FloatArray) -> FloatArray:
     return np.maximum(expit(log_odds), 1e-300)
 
 
-def relevances(
+def draw_relevance(
     log_odds: FloatArray,
     keys: npt.NDArray[np.uint64],
     draws: npt.NDArray[np.uint64],
@@ -35,27 +35,27 @@ def relevances(
 ) -> Levels:
     """Whether each document is relevant in each draw, by its key and the draw's, shape (draw, document)."""
     # ``rest``, of the same shape or empty, gets the uniform number over the chance where a document is
-    # relevant, uniform again, for `climb`
+    # relevant, uniform again, for `promote_relevance`
     relevant = np.zeros(log_odds.shape, dtype=np.uint8)
     _draw(log_odds, keys, draws, _table(), _TABLE_END, _TABLE_STEPS_PER_LOGIT, relevant, rest)
     return relevant
 
 
 @compiled
-def climb(log_odds: FloatArray, rung: int, rest: FloatArray, level: Levels) -> None:
-    """Move documents at a rung, shape (draw, document), up where their number is below the chance."""
+def promote_relevance(log_odds: FloatArray, threshold: int, rest: FloatArray, level: Levels) -> None:
+    """Promote documents that reached ``threshold`` thresholds where their number is below the chance."""
     for i in range(log_odds.shape[0]):
         for j in range(log_odds.shape[1]):
-            if level[i, j] == rung:
+            if level[i, j] == threshold:
                 p = 1.0 / (1.0 + np.exp(-log_odds[i, j]))
                 if rest[i, j] < p:
-                    level[i, j] = rung + 1
+                    level[i, j] = threshold + 1
                     rest[i, j] /= p
 
 
 @compiled
 def count_levels(level: Levels, within: npt.NDArray[np.bool_], tally: npt.NDArray[np.int64]) -> None:
-    """Add numbers of documents within reach at each rung above 0 to a tally of shape (draw, rung)."""
+    """Add numbers of documents within reach by the last threshold reached to a tally (draw, threshold)."""
     for i in range(level.shape[0]):
         for j in range(level.shape[1]):
             if within[j] and level[i, j] > 0:
@@ -69,12 +69,12 @@ def count_levels_by_run(
     document: npt.NDArray[np.int32],
     tally: npt.NDArray[np.int64],
 ) -> None:
-    """Add numbers of each run's documents at each rung above 0 to a tally of shape (draw, run, rung)."""
+    """Add numbers of each run's documents by the last threshold reached to a tally (draw, run, threshold)."""
     for i in range(level.shape[0]):
         for j in range(len(run)):
-            rung = level[i, document[j]]
-            if rung > 0:
-                tally[i, run[j], rung - 1] += 1
+            threshold = level[i, document[j]]
+            if threshold > 0:
+                tally[i, run[j], threshold - 1] += 1
 
 
 @cache

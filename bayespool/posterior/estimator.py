@@ -33,24 +33,29 @@ from bayespool.measures.estimates import NOTE_BREAK, worst_of
 from bayespool.models import MODEL_NAMES as MODEL_NAMES, MODELS
 from bayespool.names import COMBINED
 from bayespool.options import SEED, Option, PosteriorSettings, option, takes
-from bayespool.posterior.another_assessor import AnotherAssessor, values_and_exchanged
+from bayespool.posterior.another_assessor import AnotherAssessor, paired_values
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import PoolDistance, distance_from_pool, sensitivity, with_kinds
-from bayespool.posterior.fitting import fit_rung
+from bayespool.posterior.fitting import fit_threshold
 from bayespool.posterior.lots import Lots, fit_lots
-from bayespool.posterior.mixtures import RungPosterior
+from bayespool.posterior.mixtures import ThresholdPosterior
 from bayespool.posterior.preparation import (
-    LOOKED_AT,
+    ADAPTIVE_POOL_SHIFT_PRIOR,
+    FALLBACK_MODEL,
     SHIFT,
-    WITHOUT_EVIDENCE,
     ScoringProblem,
     SharedWork,
+    estimator_prior_names,
     evidence_depth,
-    priors_of_estimator,
 )
 from bayespool.posterior.second_judges import judge_notes
 from bayespool.posterior.selection import learn_shift
-from bayespool.posterior.thresholds import Rung, ladder_of, rungs_of, too_many_levels
+from bayespool.posterior.thresholds import (
+    Threshold,
+    describe_excess_levels,
+    find_joint_thresholds,
+    find_thresholds,
+)
 from bayespool.randomness import key_of
 
 
@@ -97,7 +102,7 @@ class PosteriorEstimator:
     shift : float, optional
         Added to the log odds of every unjudged document, for a sensitivity analysis. By default one is drawn,
         for all runs without judgments of their own, from the prior that ``priors`` has of ``shift``, or from
-        `LOOKED_AT` where the strategy of the pool looked at judgments; elsewhere it is 0.
+        `ADAPTIVE_POOL_SHIFT_PRIOR` where the strategy of the pool looked at judgments; elsewhere it is 0.
     random_seed : int
         The same seed, collection and settings give the same bytes.
     progress : bool
@@ -127,7 +132,7 @@ class PosteriorEstimator:
                 raise InputError(f"{name} must be at least 1 and is {getattr(self, name)}")
         if self.random_seed < 0:
             raise InputError(f"random_seed {self.random_seed} is negative")
-        known = priors_of_estimator(self.model)
+        known = estimator_prior_names(self.model)
         if unknown := [name for name in self.priors if name not in known]:
             raise InputError(
                 f"model {self.model} has no prior {unknown[0]!r}",
@@ -177,7 +182,7 @@ class PosteriorEstimator:
         targets = _targets(collection, run_ids)
         asked, engine, shared = parse_measures(measures), self._engine(), SharedWork()
         has_more = bool(collection.judges) or bool(collection.is_own.any())
-        lacking = {measure: too_many_levels(collection, measure) for measure in asked}
+        lacking = {measure: describe_excess_levels(collection, measure) for measure in asked}
         for measure in asked:
             if not has_more and collection.is_sparse_at(measure.rel):
                 lacking[measure] = "needs documents judged nonrelevant"
@@ -195,8 +200,8 @@ class PosteriorEstimator:
                 completion = self._complete(collection, runs, group, engine, shared)
                 others: Sequence[tuple[Values | None, Values | None]] = [(None, None)] * len(some)
                 if collection.second is not None:
-                    assessor = another(completion.rungs[0].rel)
-                    others = values_and_exchanged(completion, assessor, some, joint=self.joint)
+                    assessor = another(completion.thresholds[0].rel)
+                    others = paired_values(completion, assessor, some, joint=self.joint)
                 drawn = zip(some, completion.evaluate(*some), others, strict=True)
                 for measure, values, (other, exchanged) in drawn:
                     more = f"with the evidence of {group[0]}, unlike alone" if measure in alone else ""
@@ -244,22 +249,24 @@ class PosteriorEstimator:
         return make_engine(self.engine, relay=True, **{name: getattr(self, name) for name in names})
 
     def _groups(self, collection: Collection, measures: Sequence[Measure]) -> list[list[Measure]]:
-        """Measures that share a completion, the deepest first: evidence of a common rung has one depth."""
+        """Group measures that share a completion, the deepest first: a threshold's evidence has one depth."""
         if self.joint:
             return [sorted(measures, key=lambda measure: -measure.cutoff)]
-        groups: dict[tuple[tuple[Rung, int, tuple[int, ...]], ...], list[Measure]] = {}
-        ladders = {measure: rungs_of(collection, measure) for measure in measures}
-        models: dict[tuple[Rung, int], tuple[str, ...]] = {}
-        for measure in sorted(measures, key=lambda measure: -len(ladders[measure])):
+        groups: dict[tuple[tuple[Threshold, int, tuple[int, ...]], ...], list[Measure]] = {}
+        thresholds = {measure: find_thresholds(collection, measure) for measure in measures}
+        models: dict[tuple[Threshold, int], tuple[str, ...]] = {}
+        for measure in sorted(measures, key=lambda measure: -len(thresholds[measure])):
             key = []
-            for rung in ladders[measure]:
+            for threshold in thresholds[measure]:
                 problem = ScoringProblem(
-                    collection, (), measure, self.estimand, self._min_organizations, rung
+                    collection, (), measure, self.estimand, self._min_organizations, threshold
                 )
-                of_rung = rung, problem.document_depth
-                if of_rung not in models:
-                    models[of_rung] = self._models(problem)
-                key.append((*of_rung, tuple(evidence_depth(m, measure.cutoff) for m in models[of_rung])))
+                of_threshold = threshold, problem.document_depth
+                if of_threshold not in models:
+                    models[of_threshold] = self._models(problem)
+                key.append(
+                    (*of_threshold, tuple(evidence_depth(m, measure.cutoff) for m in models[of_threshold]))
+                )
             longer = [other for other in groups if other[: len(key)] == tuple(key)]
             groups.setdefault(longer[0] if longer else tuple(key), []).append(measure)
         return [sorted(group, key=lambda measure: -measure.cutoff) for group in groups.values()]
@@ -273,7 +280,7 @@ class PosteriorEstimator:
             return (self.model,)
         if problem.has_pool_evidence:
             return COMBINED
-        return (*COMBINED, WITHOUT_EVIDENCE) if problem.has_evidence else (WITHOUT_EVIDENCE,)
+        return (*COMBINED, FALLBACK_MODEL) if problem.has_evidence else (FALLBACK_MODEL,)
 
     def _complete(
         self,
@@ -284,23 +291,30 @@ class PosteriorEstimator:
         shared: SharedWork,
     ) -> Completion:
         """A completion for measures of one group, the deepest first."""
-        n_draws, rungs = self.draws * self.chains, ladder_of(collection, measures)
+        n_draws, thresholds = self.draws * self.chains, find_joint_thresholds(collection, measures)
         reach = max(reach_of_ideal(collection, measure) for measure in measures)
         problems = [
             ScoringProblem(
-                collection, targets, measures[0], self.estimand, self._min_organizations, rung, reach, shared
+                collection,
+                targets,
+                measures[0],
+                self.estimand,
+                self._min_organizations,
+                threshold,
+                reach,
+                shared,
             )
-            for rung in rungs
+            for threshold in thresholds
         ]
         unknowns = problems[0].unknowns
-        posteriors, weights = list[RungPosterior](), dict[str, float]()
+        posteriors, weights = list[ThresholdPosterior](), dict[str, float]()
         distance = self._distance(problems[0])
         may_be_new = len(unknowns) > 0 and distance is not None and bool(distance.new_kind.any())
         kinds = shared.once("kinds", lambda: with_kinds(collection)) if may_be_new else None
         shift = self._shift(problems[0], engine) if len(unknowns) else np.zeros(0)
         for problem in problems if len(unknowns) else ():
             below = posteriors[-1] if posteriors else None
-            posterior, shares = self._fit_rung(problem, engine, shift, distance, kinds, below)
+            posterior, shares = self._fit_threshold(problem, engine, shift, distance, kinds, below)
             posteriors.append(posterior)
             weights |= dict(zip(posterior.names, shares, strict=True))
         lots = fit_lots(problems, engine, n_draws, self.random_seed)
@@ -314,7 +328,7 @@ class PosteriorEstimator:
             unknowns=unknowns,
             n_draws=n_draws,
             posteriors=tuple(posteriors),
-            rungs=rungs,
+            thresholds=thresholds,
             known=np.full(len(unknowns), -1, dtype=np.int16),
             weights=weights,
             random_seed=self.random_seed,
@@ -328,20 +342,22 @@ class PosteriorEstimator:
         """Distances of the runs from the pool, for the combined model."""
         if self.model != "combined" or not problem.has_pool_evidence:
             return None
-        rung = problem.asked
-        return distance_from_pool(problem.collection, problem.run_ids, rel=rung.rel, given=rung.given)
+        threshold = problem.threshold
+        return distance_from_pool(
+            problem.collection, problem.run_ids, rel=threshold.rel, given=threshold.given
+        )
 
-    def _fit_rung(
+    def _fit_threshold(
         self,
         problem: ScoringProblem,
         engine: Engine,
         shift: FloatArray,
         distance: PoolDistance | None,
         kinds: Collection | None,
-        below: RungPosterior | None,
-    ) -> tuple[RungPosterior, list[float]]:
-        """The models of a rung and their shares."""
-        return fit_rung(
+        below: ThresholdPosterior | None,
+    ) -> tuple[ThresholdPosterior, list[float]]:
+        """The models of a threshold and their shares."""
+        return fit_threshold(
             problem,
             self._models(problem),
             engine,
@@ -355,7 +371,7 @@ class PosteriorEstimator:
         )
 
     def _shift(self, problem: ScoringProblem, engine: Engine) -> FloatArray:
-        """What is added to the log odds of unjudged documents on the first rung, shape (draw, run)."""
+        """What is added to the log odds of unjudged documents on the first threshold, shape (draw, run)."""
         from bayespool.models.priors import draw_prior, parse_prior
 
         collection, index = problem.collection, problem.collection.run_index(problem.run_ids)
@@ -376,7 +392,9 @@ class PosteriorEstimator:
         return drawn[:, None] * ~has_own
 
     def _prior_of_shift(self, collection: Collection) -> str | None:
-        return self.priors.get(SHIFT, LOOKED_AT if collection.pool.looks_at_judgments else None)
+        return self.priors.get(
+            SHIFT, ADAPTIVE_POOL_SHIFT_PRIOR if collection.pool.looks_at_judgments else None
+        )
 
     def _with_other_evidence(
         self, collection: Collection, measures: Sequence[Measure]
@@ -465,7 +483,7 @@ class PosteriorEstimator:
     def _notes(
         self,
         collection: Collection,
-        posteriors: Sequence[RungPosterior],
+        posteriors: Sequence[ThresholdPosterior],
         diagnostics: Diagnostics | None,
         lots: Lots | None,
     ) -> tuple[str, ...]:
@@ -477,7 +495,7 @@ class PosteriorEstimator:
         if lots is not None and lots.by_lot.any():
             notes.append(lots.note)
         all_by_lot = lots is not None and bool(lots.by_lot.all())
-        if self.model == "combined" and models == [WITHOUT_EVIDENCE] and not all_by_lot:
+        if self.model == "combined" and models == [FALLBACK_MODEL] and not all_by_lot:
             notes.append("no hidden documents to learn from, the odds-ratio model on its priors")
         if collection.pool.looks_at_judgments and self.shift is None:
             notes.append(
@@ -485,7 +503,7 @@ class PosteriorEstimator:
                 f"than hidden ones (prior of shift: {self._prior_of_shift(collection)}), which only "
                 "judgments of a random sample of them would tell"
             )
-        idle = [name for name in self.priors if all(name not in priors_of_estimator(m) for m in models)]
+        idle = [name for name in self.priors if all(name not in estimator_prior_names(m) for m in models)]
         if idle and models:
             notes.append(f"{' and '.join(models)} took no prior of {', '.join(idle)}")
         held_out = min((p.held_out for p in posteriors if p.held_out.is_bad), default=None)

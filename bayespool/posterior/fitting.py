@@ -1,7 +1,7 @@
 """Fit of the models of a threshold, with the effects of the runs' organizations.
 
 The models' priors are in their declarations (`bayespool.models.registry`); here stand those that differ where
-the pool hides no document (`WITHOUT_POOL`) and where kinds of runs are held out (`OF_KINDS`).
+the pool hides no document (`NO_POOL_PRIORS`) and where kinds of runs are held out (`HELD_OUT_KINDS_PRIORS`).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.inference import Engine, Fit
 from bayespool.posterior.distance import (
-    LogOdds,
+    LogOddsFunction,
     NewOrganizations,
     below_pool,
-    new_organizations,
-    scale_of_new,
+    learn_new_organizations,
+    new_organization_sd,
 )
 from bayespool.posterior.mixtures import (
     FittedModel,
@@ -30,35 +30,35 @@ from bayespool.posterior.mixtures import (
     Mixture,
     MixtureWeights,
     NewKind,
-    RungPosterior,
+    ThresholdPosterior,
     decide_weights,
-    members_of_draws,
+    draw_members,
 )
 from bayespool.posterior.preparation import DEPTHS, PreparedModel, ScoringProblem
 
 
-def component_of(
+def build_fitted_model(
     problem: ScoringProblem,
     prepared: PreparedModel,
     fit: Fit,
     new: NewOrganizations,
     shift: FloatArray | float = 0.0,
 ) -> FittedModel:
-    """Fitted model of a problem's completion; runs whose organization is evidence have its effects.
+    """Build the fitted model of a problem's completion; runs of known organizations have their effects.
 
-    On the first rung ``shift``, of shape (draw, run), is added to these, and log odds below the pool have
-    slopes on rank.
+    At the first threshold ``shift``, of shape (draw, run), is added to these, and log odds below the pool
+    have slopes on rank.
     """
     draws, of_run = fit.draws(), prepared.organization
     names = [problem.collection.organizations[o] for o in problem.organization]
     n_organizations = len(prepared.evidence.organizations)
-    effect = new.effects(scale_of_new(draws["sigma_organization"], n_organizations), names)
+    effect = new.effects(new_organization_sd(draws["sigma_organization"], n_organizations), names)
     known = of_run >= 0
     effect[:, known] = draws["organization_effect"][:, of_run[known]]
-    log_odds: LogOdds = partial(prepared.log_odds, draws)
-    if not problem.asked.given:
+    log_odds: LogOddsFunction = partial(prepared.log_odds, draws)
+    if not problem.threshold.given:
         effect = effect + shift
-    if not problem.asked.given and problem.below_pool.any():
+    if not problem.threshold.given and problem.below_pool.any():
         log_odds = below_pool(
             prepared.spec,
             log_odds,
@@ -73,7 +73,7 @@ def component_of(
         of_cells = draws["interaction_effect"].reshape(len(scale), len(prepared.known), -1)
         first = [int(problem.organization[of_run == o][0]) for o in prepared.known]
         cells = {o: of_cells[:, k] for k, o in enumerate(first)}
-    slopes, whose = _slopes(prepared, draws, names, new)
+    slopes, organization_index = _slopes(prepared, draws, names, new)
     return FittedModel(
         model=prepared.model,
         fit=fit,
@@ -84,7 +84,7 @@ def component_of(
         known=known,
         cells=cells,
         slopes=slopes,
-        whose=whose,
+        organization_index=organization_index,
         predictors=prepared.predictors,
     )
 
@@ -107,18 +107,19 @@ def _slopes(
 
 # C runs from 0.05 to 0.65 over collections, to 0.8 for runs unlike the pool (research/decisions/diary.md);
 # published constants are 0.42 and 0.91. 95 % of Beta(1.2, 2.5) is between 0.02 and 0.79.
-WITHOUT_POOL: Mapping[str, str] = MappingProxyType({"c": "Beta(1.2, 2.5)"})
+NO_POOL_PRIORS: Mapping[str, str] = MappingProxyType({"c": "Beta(1.2, 2.5)"})
 """Prior of the interpolated model where the pool hides no document."""
-WITHOUT_POOL_ABOVE: Mapping[str, str] = MappingProxyType(
+NO_POOL_PRIORS_ABOVE: Mapping[str, str] = MappingProxyType(
     {"c": "Beta(6, 2)", "log_ratio": "Normal(-0.8, 0.6)"}
 )
-"""The same above the first rung: as many unjudged as judged relevant documents are highly relevant."""
-OF_KINDS: Mapping[str, str] = MappingProxyType({"sigma_slope": "HalfNormal(1)"})
+"""Priors above the first threshold without a pool: the share of highly relevant documents is the same among
+unjudged and judged relevant ones."""
+HELD_OUT_KINDS_PRIORS: Mapping[str, str] = MappingProxyType({"sigma_slope": "HalfNormal(1)"})
 """Priors where kinds are held out: kinds differ more than organizations."""
-_ORDER_SEED = 17  # of the order of draws, the same on all rungs
+_ORDER_SEED = 17  # of the order of draws, the same on all thresholds
 
 
-def fit_rung(
+def fit_threshold(
     problem: ScoringProblem,
     models: Sequence[str],
     engine: Engine,
@@ -129,17 +130,20 @@ def fit_rung(
     shift: FloatArray | float = 0.0,
     new_kind: FloatArray | None = None,
     kinds: Collection | None = None,
-    below: RungPosterior | None = None,
-) -> tuple[RungPosterior, list[float]]:
-    """Fit the models of a rung, and again to ``kinds`` for runs that may be new; also their shares."""
-    rung = problem.asked
+    below: ThresholdPosterior | None = None,
+) -> tuple[ThresholdPosterior, list[float]]:
+    """Fit the models of a threshold, and again to ``kinds`` for runs that may be new; also their shares."""
+    threshold = problem.threshold
     if not problem.has_pool_evidence:
-        priors = {**(WITHOUT_POOL if not rung.given else WITHOUT_POOL_ABOVE), **priors}
+        priors = {**(NO_POOL_PRIORS if not threshold.given else NO_POOL_PRIORS_ABOVE), **priors}
     ready = {model: problem.prepare(model, priors) for model in models}
     others = None
     if new_kind is not None and kinds is not None and problem.has_pool_evidence:
         of_kinds = dataclasses.replace(problem, collection=kinds)
-        others = of_kinds, {model: of_kinds.prepare(model, {**OF_KINDS, **priors}) for model in models}
+        others = (
+            of_kinds,
+            {model: of_kinds.prepare(model, {**HELD_OUT_KINDS_PRIORS, **priors}) for model in models},
+        )
     return fit_prepared(
         (problem, ready), others, engine, n_draws, random_seed, shift=shift, new_kind=new_kind, below=below
     )
@@ -154,13 +158,13 @@ def fit_prepared(
     *,
     shift: FloatArray | float = 0.0,
     new_kind: FloatArray | None = None,
-    below: RungPosterior | None = None,
-) -> tuple[RungPosterior, list[float]]:
-    """`fit_rung` from prepared models by name, with the evidence of organizations and of kinds."""
-    rung = usual[0].asked
+    below: ThresholdPosterior | None = None,
+) -> tuple[ThresholdPosterior, list[float]]:
+    """`fit_threshold` from prepared models by name, with the evidence of organizations and of kinds."""
+    threshold = usual[0].threshold
     kind = next(iter(usual[1].values())).spec.evidence
     depth = max(usual[0].measure.cutoff, DEPTHS[kind])
-    seeds = np.random.SeedSequence([random_seed, depth, rung.above_floor])
+    seeds = np.random.SeedSequence([random_seed, depth, threshold.above_floor])
 
     def mixture_of(
         problem: ScoringProblem,
@@ -180,13 +184,13 @@ def fit_prepared(
         else:  # kinds are too few to choose a model by
             stacking = MixtureWeights(tuple((share + 1 / len(prepared)) / 2 for share in near), HeldOut())
         of_models = {} if lower is None else {part.model: part.new for part in lower.components}
-        above, components = (rung.above_floor,) if rung.given else (), []
+        above, components = (threshold.above_floor,) if threshold.given else (), []
         for (model, part), key in zip(prepared.items(), keys, strict=True):
             below_it, effect = of_models.get(part.model), part.spec.effects["organization"]
             new = problem.shared.once(
                 ("new organizations", *key, random_seed, above, below_it),
                 partial(
-                    new_organizations,
+                    learn_new_organizations,
                     effect,
                     fits[model].draws(),
                     part.evidence.organizations,
@@ -195,17 +199,19 @@ def fit_prepared(
                     below_it,
                 ),
             )
-            components.append(component_of(problem, part, fits[model], new, shift))
-        member = members_of_draws(n_draws, np.array(stacking.shares), np.random.default_rng(mix_seed))
+            components.append(build_fitted_model(problem, part, fits[model], new, shift))
+        member = draw_members(n_draws, np.array(stacking.shares), np.random.default_rng(mix_seed))
         return Mixture(tuple(components), member, np.arange(n_draws)), stacking
 
     mixture, stacking = mixture_of(*usual, None if below is None else below.mixture)
     shares, held_out = list(stacking.shares), stacking.held_out
     if new_kind is None or others is None:
-        return RungPosterior(rung, mixture, held_out=held_out), shares
+        return ThresholdPosterior(threshold, mixture, held_out=held_out), shares
     lower_kinds = None if below is None or below.new_kind is None else below.new_kind.mixture
     mixture_of_kinds, of_kinds = mixture_of(*others, lower_kinds, shares)
     mean, rng = float(new_kind.mean()), np.random.default_rng([random_seed, _ORDER_SEED])
     order = (rng.permutation(n_draws) + 0.5) / n_draws
     weights = [(1 - mean) * share for share in shares] + [mean * share for share in of_kinds.shares]
-    return RungPosterior(rung, mixture, NewKind(mixture_of_kinds, new_kind, order), held_out), weights
+    return ThresholdPosterior(
+        threshold, mixture, NewKind(mixture_of_kinds, new_kind, order), held_out
+    ), weights

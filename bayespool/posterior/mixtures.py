@@ -24,7 +24,7 @@ from bayespool.models import LinearEvidence
 from bayespool.posterior.distance import NewOrganizations
 from bayespool.posterior.drawing import add_effects, add_slopes
 from bayespool.posterior.preparation import PreparedModel
-from bayespool.posterior.thresholds import Rung
+from bayespool.posterior.thresholds import Threshold
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,12 +48,12 @@ class FittedModel:
         Effects of such organizations on topics, by organization of the collection.
     slopes : ndarray of float, shape (draw, organization, predictor), or None
         Differences of slopes from the common ones; None for a model without such effects.
-    whose : ndarray of int, shape (run,)
+    organization_index : ndarray of int, shape (run,)
         Position in ``slopes`` of each run's organization.
     predictors : ndarray of float, shape (document, predictor), or None
         Of the documents to complete, on the evidence's scale.
     new : NewOrganizations, optional
-        How the effects of new organizations are distributed; the rung above starts from it.
+        How the effects of new organizations are distributed; the threshold above starts from it.
     """
 
     model: str
@@ -64,7 +64,7 @@ class FittedModel:
     known: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
     cells: Mapping[int, FloatArray] = field(default_factory=dict)
     slopes: FloatArray | None = None
-    whose: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    organization_index: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     predictors: FloatArray | None = None
     new: NewOrganizations | None = None
 
@@ -93,7 +93,9 @@ class FittedModel:
         log_odds = self.log_odds(source, topic, documents)
         add_effects(log_odds, self.effect[source], cells[source], run)
         if self.slopes is not None and self.predictors is not None:
-            add_slopes(log_odds, self.slopes, source, self.whose[run], self.predictors[documents])
+            add_slopes(
+                log_odds, self.slopes, source, self.organization_index[run], self.predictors[documents]
+            )
         return log_odds
 
 
@@ -185,12 +187,12 @@ _TOO_FEW = HeldOut()
 
 
 @dataclass(frozen=True, eq=False)
-class RungPosterior:
-    """Models of one rung of the ladder of relevance.
+class ThresholdPosterior:
+    """Mixture of fitted models at one threshold: whether a document of relevance ``given`` has ``rel``.
 
     Attributes
     ----------
-    rung : Rung
+    threshold : Threshold
     mixture : Mixture
         Of models that learned from organizations held out.
     new_kind : NewKind or None
@@ -199,7 +201,7 @@ class RungPosterior:
         How many of the pool's organizations the mixture predicts.
     """
 
-    rung: Rung
+    threshold: Threshold
     mixture: Mixture
     new_kind: NewKind | None = None
     held_out: HeldOut = _TOO_FEW
@@ -211,8 +213,8 @@ class RungPosterior:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of all models, above the first rung with the rung."""
-        above = f", {self.rung.rel} of {self.rung.given}" if self.rung.given else ""
+        """Names of all models, above the first threshold with the threshold."""
+        above = f", {self.threshold.rel} of {self.threshold.given}" if self.threshold.given else ""
         n_usual = len(self.mixture.components)
         return tuple(
             f"{c.model}{', new kind' if i >= n_usual else ''}{above}" for i, c in enumerate(self.components)
@@ -232,10 +234,10 @@ class RungPosterior:
         new = self.new_kind.is_new(every).mean(axis=1)
         return self.mixture.shares(1 - new) + self.new_kind.mixture.shares(new)
 
-    def of_draws(self, draws: npt.NDArray[np.intp]) -> RungPosterior:
+    def of_draws(self, draws: npt.NDArray[np.intp]) -> ThresholdPosterior:
         """The posterior with some of its draws."""
         new_kind = None if self.new_kind is None else self.new_kind.of_draws(draws)
-        return RungPosterior(self.rung, self.mixture.of_draws(draws), new_kind)
+        return ThresholdPosterior(self.threshold, self.mixture.of_draws(draws), new_kind)
 
     def log_odds(
         self,
@@ -355,20 +357,20 @@ def held_out_totals(prepared: Mapping[Any, PreparedModel], fits: Mapping[Any, Fi
         organization[run] = evidence.organization
         for fold in range(min(_N_FOLDS, n_organizations)):
             held_out = np.arange(n_organizations) % _N_FOLDS == fold
-            seen, held = evidence.of_organizations(~held_out), evidence.of_organizations(held_out)
-            near = whole | _of_organizations(whole, ~held_out)
+            seen, held = evidence.select_organizations(~held_out), evidence.select_organizations(held_out)
+            near = whole | _organization_draws(whole, ~held_out)
             if not len(held.run):
                 continue
             with one_thread():
                 of_fold = np.unique(run[held_out[evidence.organization]])
-                predicted[:, of_fold] = _of_runs(model, seen, held, near)
+                predicted[:, of_fold] = _predict_run_totals(model, seen, held, near)
         columns.append(predicted)
         weight = 1 / np.bincount(organization, minlength=n_organizations)[organization]
     log_density, at_most, at_least = np.stack(columns, axis=-1)
     return HeldOutTotals(log_density, at_most, at_least, weight)
 
 
-def _of_runs(
+def _predict_run_totals(
     model: PreparedModel, seen: LinearEvidence, held: LinearEvidence, near: Mapping[str, FloatArray]
 ) -> FloatArray:
     """Log predictive densities of totals of runs, and chances of as few and as many, shape (3, run)."""
@@ -387,8 +389,8 @@ def _of_runs(
         if model.spec.slopes
         else np.zeros(0, dtype=np.intp)
     )
-    n, of_topic = held.n_hidden[rows].astype(float), _starts(held.run[rows], held.topic[rows])
-    of_run = _starts(held.run[rows])
+    n, of_topic = held.n_hidden[rows].astype(float), _group_starts(held.run[rows], held.topic[rows])
+    of_run = _group_starts(held.run[rows])
     first, run = np.searchsorted(of_topic, of_run), np.searchsorted(of_run, of_topic, side="right") - 1
     known = np.add.reduceat(held.n_hidden_relevant[rows], of_run)[:, None]
     new, used = np.sqrt(1 + 1 / len(seen.organizations)), documents.parameters
@@ -419,7 +421,9 @@ def _of_runs(
     return np.vstack([logsumexp(log_densities, axis=(0, 2)), np.sum(tails, axis=0)])
 
 
-def _of_organizations(draws: Mapping[str, FloatArray], kept: npt.NDArray[np.bool_]) -> dict[str, FloatArray]:
+def _organization_draws(
+    draws: Mapping[str, FloatArray], kept: npt.NDArray[np.bool_]
+) -> dict[str, FloatArray]:
     """Draws of the organizations' own effects and slopes, for a mask of shape (organization,)."""
     own = {"organization_effect": draws["organization_effect"][:, kept]}
     if "slope_effect" in draws:
@@ -428,7 +432,7 @@ def _of_organizations(draws: Mapping[str, FloatArray], kept: npt.NDArray[np.bool
     return own
 
 
-def _starts(*keys: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+def _group_starts(*keys: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
     """First rows of equal values in sorted rows, shape (value,)."""
     changed = np.any([np.diff(key, prepend=-1) != 0 for key in keys], axis=0)
     return np.flatnonzero(changed)
@@ -465,10 +469,10 @@ def mix(
 ) -> npt.NDArray[np.int32]:
     """Draws of the mixture, shape (draw, ...): each is one model's, models in proportion to their weights."""
     n = len(draws[0])
-    return np.stack(draws)[members_of_draws(n, weights, rng), np.arange(n)]
+    return np.stack(draws)[draw_members(n, weights, rng), np.arange(n)]
 
 
-def members_of_draws(n: int, weights: FloatArray, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+def draw_members(n: int, weights: FloatArray, rng: np.random.Generator) -> npt.NDArray[np.intp]:
     """Model of each of n draws of the mixture, in proportion to the weights, shape (draw,)."""
     position = (rng.permutation(n) + rng.random(n)) / n
     return np.searchsorted(np.cumsum(weights), position).clip(max=len(weights) - 1)

@@ -34,18 +34,18 @@ from bayespool.models import LinearEvidence, ModelSpec, gather_documents, gather
 from bayespool.models.evidence import ModelEvidence
 from bayespool.models.spec import BELOW_POOL_PRIORS
 from bayespool.names import COMBINED
-from bayespool.posterior.thresholds import Rung
+from bayespool.posterior.thresholds import Threshold
 from bayespool.posterior.unknowns import DocumentPlaces, Unknowns, find_places, find_unknowns
 
 if TYPE_CHECKING:
     from bayespool.models import Evidence, Structure
 
-LogOdds = Callable[[Mapping[str, FloatArray], npt.NDArray[np.intp], int, slice], FloatArray]
+LogOddsFunction = Callable[[Mapping[str, FloatArray], npt.NDArray[np.intp], int, slice], FloatArray]
 
 
 Made = TypeVar("Made")
 
-WITHOUT_EVIDENCE = "odds_ratio"
+FALLBACK_MODEL = "odds_ratio"
 """Model of the combined estimator without hidden documents."""
 
 # Measures with cutoffs up to it share one fit and one completion. 30 ranks of hidden documents predict P@5 to
@@ -90,7 +90,7 @@ class ScoringProblem:
     estimand : {"complete", "pooled"}
     min_organizations : int
         A smaller pool is no evidence.
-    rung : Rung, optional
+    asked_threshold : Threshold, optional
         Default: whether a document is relevant under the measure.
     reach : int, optional
         Deepest rank of completed documents; default: the measure's cutoff.
@@ -103,19 +103,19 @@ class ScoringProblem:
     measure: Measure
     estimand: Estimand
     min_organizations: int = 1
-    rung: Rung | None = None
+    asked_threshold: Threshold | None = None
     reach: int | None = None
     shared: SharedWork = field(default_factory=SharedWork)
 
     def _once(self, name: str, work: Callable[[], Made], *more: Hashable) -> Made:
-        """Work that is the same for other runs on the collection, at the same rung and depth."""
-        key = name, self.collection.organizations, self.asked, self.document_depth, *more
+        """Work that is the same for other runs on the collection, at the same threshold and depth."""
+        key = name, self.collection.organizations, self.threshold, self.document_depth, *more
         return self.shared.once(key, work)
 
     @property
-    def asked(self) -> Rung:
-        """Rung of the problem."""
-        return self.rung or Rung(0, self.measure.rel)
+    def threshold(self) -> Threshold:
+        """Threshold of the problem."""
+        return self.asked_threshold or Threshold(0, self.measure.rel)
 
     @property
     def document_depth(self) -> int:
@@ -134,8 +134,8 @@ class ScoringProblem:
             self.collection,
             self.run_ids,
             cutoffs=self.count_depth,
-            rel=self.asked.rel,
-            given=self.asked.given,
+            rel=self.threshold.rel,
+            given=self.threshold.given,
             estimand=self.estimand,
         )
 
@@ -167,14 +167,14 @@ class ScoringProblem:
 
     @cached_property
     def _tables(self) -> tuple[DocumentTable, DocumentTable]:
-        names, asked_rung = (*evidence_predictors(), *self.label_slopes), self.asked
+        names, threshold = (*evidence_predictors(), *self.label_slopes), self.threshold
         hidden = self._once(
             "hidden documents",
             lambda: hidden_document_table(
                 self.collection,
                 cutoff=self.document_depth,
-                rel=asked_rung.rel,
-                given=asked_rung.given,
+                rel=threshold.rel,
+                given=threshold.given,
                 names=names,
             ),
             names,
@@ -188,8 +188,8 @@ class ScoringProblem:
             places.rank,
             pair[places.document],
             depth=max(self.document_depth, int(places.rank.max(initial=1))),
-            rel=asked_rung.rel,
-            given=asked_rung.given,
+            rel=threshold.rel,
+            given=threshold.given,
             names=names,
         )
         unknown = np.zeros(len(run), dtype=np.int64)
@@ -211,7 +211,7 @@ class ScoringProblem:
     @cached_property
     def label_slopes(self) -> dict[str, tuple[float, float]]:
         """Predictors from second judges and their expected slopes, for every model with predictors."""
-        return label_slopes(self.collection, rel=self.asked.rel, given=self.asked.given)
+        return label_slopes(self.collection, rel=self.threshold.rel, given=self.threshold.given)
 
     @property
     def has_evidence(self) -> bool:
@@ -237,7 +237,10 @@ class ScoringProblem:
         return self._once(
             "held-out documents",
             lambda: held_out_documents(
-                self.collection, cutoff=self.document_depth, rel=self.asked.rel, given=self.asked.given
+                self.collection,
+                cutoff=self.document_depth,
+                rel=self.threshold.rel,
+                given=self.threshold.given,
             ),
         )
 
@@ -264,14 +267,14 @@ class ScoringProblem:
 
     def table(self, spec: ModelSpec, *, hidden: bool) -> DocumentTable:
         """Hidden or unjudged documents with a model's predictors, among others."""
-        asked_rung, names = self.asked, tuple(spec.predictors)
+        threshold, names = self.threshold, tuple(spec.predictors)
         return with_predictors(
             self.collection,
             self.hidden if hidden else self.unjudged,
             names,
             cutoff=self.document_depth,
-            rel=asked_rung.rel,
-            given=asked_rung.given,
+            rel=threshold.rel,
+            given=threshold.given,
         )
 
     @cached_property
@@ -299,17 +302,17 @@ class ScoringProblem:
                 evidence = self._once("evidence of documents", gather, tuple(spec.predictors.items()))
             of_places = evidence.standardize(self.table(spec, hidden=False))
             predictors = self.places(self.document_depth).mean(of_places)
-            log_odds = _of_documents(spec, predictors)
+            log_odds = _document_log_odds(spec, predictors)
         else:
             predictors = None
-            asked_rung, depth = self.asked, self.count_depth
+            threshold, depth = self.threshold, self.count_depth
             held_out = self._once(
                 "held-out counts",
                 lambda: held_out_counts(
                     self.collection,
                     cutoffs=depth,
-                    rel=asked_rung.rel,
-                    given=asked_rung.given,
+                    rel=threshold.rel,
+                    given=threshold.given,
                     with_added=True,
                 ),
                 depth,
@@ -317,7 +320,7 @@ class ScoringProblem:
             evidence = gather_evidence(
                 held_out, self.counts, depth, contributing=self.contributing, without=self.left_out
             )
-            log_odds = self._of_counts(spec, evidence)
+            log_odds = self._count_log_odds(spec, evidence)
         contributing = self.collection.run_index(self.contributing)
         with_added = contributing[~self.collection.pooled[contributing]]
         known = np.isin(self.organization, self.collection.organization[with_added])
@@ -333,7 +336,7 @@ class ScoringProblem:
             spec, evidence, log_odds, np.array(organization, dtype=np.intp), run_ids, predictors
         )
 
-    def _of_counts(self, spec: ModelSpec, evidence: ModelEvidence) -> LogOdds:
+    def _count_log_odds(self, spec: ModelSpec, evidence: ModelEvidence) -> LogOddsFunction:
         """Log odds of the documents to complete under a model of counts."""
         position = np.arange(evidence.n_pooled_runs, len(evidence.run_ids))
         residual, places = self.counts.residual[:, :, 0], self.places(self.count_depth)
@@ -341,8 +344,8 @@ class ScoringProblem:
             self.collection,
             self.unknowns.run_index[places.run],
             self.unknowns.pair[places.document].astype(np.intp),
-            rel=self.asked.rel,
-            given=self.asked.given,
+            rel=self.threshold.rel,
+            given=self.threshold.given,
         )
 
         def log_odds(
@@ -381,7 +384,7 @@ class PreparedModel:
 
     spec: ModelSpec
     evidence: Evidence
-    log_odds: LogOdds
+    log_odds: LogOddsFunction
     organization: npt.NDArray[np.intp]
     run_ids: tuple[str, ...]
     predictors: FloatArray | None = None
@@ -422,7 +425,7 @@ class PreparedModel:
         return tuple(np.unique(self.organization[self.organization >= 0]).tolist())
 
 
-def _of_documents(spec: ModelSpec, predictors: FloatArray) -> LogOdds:
+def _document_log_odds(spec: ModelSpec, predictors: FloatArray) -> LogOddsFunction:
     """Log odds of the documents to complete under a model of documents."""
 
     def log_odds(
@@ -436,22 +439,22 @@ def _of_documents(spec: ModelSpec, predictors: FloatArray) -> LogOdds:
 SHIFT = "shift"
 """Name of the prior of what is added to the log odds of unjudged documents."""
 
-LOOKED_AT = "Normal(-0.25, 0.25)"
+ADAPTIVE_POOL_SHIFT_PRIOR = "Normal(-0.25, 0.25)"
 """Prior of this shift where judgments decided what was judged (research/decisions/diary.md)."""
 
 
 def prior_names(model: str) -> tuple[str, ...]:
     """Names of the priors of a model, or of every model of the combined estimator."""
     return tuple(
-        dict.fromkeys(name for member in models_of(model) for name in model_named(member).prior_names)
+        dict.fromkeys(name for member in member_models(model) for name in model_named(member).prior_names)
     )
 
 
-def priors_of_estimator(model: str) -> tuple[str, ...]:
+def estimator_prior_names(model: str) -> tuple[str, ...]:
     """Names of the priors that an estimator of a model takes: the model's, and of what no evidence is of."""
     return (*prior_names(model), *BELOW_POOL_PRIORS, SHIFT)
 
 
-def models_of(model: str) -> tuple[str, ...]:
+def member_models(model: str) -> tuple[str, ...]:
     """Names of the models that an estimator may use: several if it is the combined one."""
-    return (*COMBINED, WITHOUT_EVIDENCE) if model == "combined" else (model,)
+    return (*COMBINED, FALLBACK_MODEL) if model == "combined" else (model,)

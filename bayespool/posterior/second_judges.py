@@ -16,7 +16,7 @@ from bayespool.evidence.predictors_of_labels import usable_judges
 from bayespool.measures import Measure
 from bayespool.measures.estimates import NOTE_BREAK
 from bayespool.models import model_named
-from bayespool.posterior.thresholds import Rung, rungs_of, too_many_levels
+from bayespool.posterior.thresholds import Threshold, describe_excess_levels, find_thresholds
 from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
@@ -35,29 +35,31 @@ def judge_problems(
     estimand: Estimand = "complete",
 ) -> tuple[str, ...]:
     """Problems of a collection's judges, a sentence each: too few labels, a favored organization, gaps."""
-    rungs = list(dict.fromkeys(rung for measure in measures for rung in rungs_of(collection, measure)))
+    thresholds = list(
+        dict.fromkeys(threshold for measure in measures for threshold in find_thresholds(collection, measure))
+    )
     cutoffs = sorted({measure.cutoff for measure in measures}, reverse=True) if run_ids else []
     problems = []
     for judge in collection.judges:
-        used = _rungs_used(collection, judge, rungs)
-        if judge.thresholds and len(used) < len(rungs):
-            idle = [rung for rung in rungs if rung not in used]
+        used = _used_thresholds(collection, judge, thresholds)
+        if judge.thresholds and len(used) < len(thresholds):
+            idle = [threshold for threshold in thresholds if threshold not in used]
             tally = grade_counts(collection, judge, rel=idle[0].rel, given=idle[0].given)
             problems.append(
-                f"judge {judge.name} is not used{_rung_suffix(idle, rungs)}: too few judged documents have "
-                f"its labels to know it by ({tally.n_relevant.sum()} relevant, "
+                f"judge {judge.name} is not used{_threshold_suffix(idle, thresholds)}: too few judged "
+                f"documents have its labels to know it by ({tally.n_relevant.sum()} relevant, "
                 f"{tally.n_nonrelevant.sum()} not)"
             )
-        for name, lift in _favored(collection, judge, used).items():
+        for name, lift in _favored_lifts(collection, judge, used).items():
             in_100 = 50 + 100 * max(lift.values())
             problems.append(
                 f"judge {judge.name} favors {name}: a document in the top 10 of its runs is labeled higher "
                 f"than one of others that is as relevant in {in_100:.0f} of 100 pairs; labels of "
-                f"{judge.name} are not used for runs of {name}{_rung_suffix(list(lift), rungs)}"
+                f"{judge.name} are not used for runs of {name}{_threshold_suffix(list(lift), thresholds)}"
             )
         for cutoff in cutoffs if used else ():
             pair = unjudged_documents(collection, run_ids, cutoff=cutoff, estimand=estimand)[3]
-            problem = _missing_labels(collection, judge, np.unique(pair), cutoff)
+            problem = _describe_missing_labels(collection, judge, np.unique(pair), cutoff)
             if problem:
                 problems.append(f"judge {judge.name} {problem}")
                 break
@@ -72,7 +74,7 @@ def warn_of_judges(
     estimand: Estimand = "complete",
 ) -> None:
     """Warn (`JudgeWarning`) of each of `judge_problems`."""
-    few = [measure for measure in measures if not too_many_levels(collection, measure)]
+    few = [measure for measure in measures if not describe_excess_levels(collection, measure)]
     for problem in judge_problems(collection, run_ids, few, estimand=estimand):
         warn_caller(problem, JudgeWarning)
 
@@ -87,22 +89,22 @@ def judge_notes(completion: Completion, measure: Measure) -> list[str]:
     specs = [model_named(model) for model in models]
     if not any(spec.predictors or spec.evidence == "counts" for spec in specs):
         return ["labels of judges are not used by this model"] * n_runs
-    rungs, notes = rungs_of(collection, measure), list[list[str]]([] for _ in range(n_runs))
+    thresholds, notes = find_thresholds(collection, measure), list[list[str]]([] for _ in range(n_runs))
     shallow = unknowns.place_rank < measure.cutoff
     first = np.repeat(unknowns.start[:-1], np.diff(unknowns.place_start))
     pair, run = unknowns.pair[first + unknowns.place_unknown][shallow], unknowns.place_run[shallow]
     for judge in collection.judges:
-        used = _rungs_used(collection, judge, rungs)
-        idle = _rung_suffix([rung for rung in rungs if rung not in used], rungs)
-        favored = _favored(collection, judge, used)
+        used = _used_thresholds(collection, judge, thresholds)
+        idle = _threshold_suffix([threshold for threshold in thresholds if threshold not in used], thresholds)
+        favored = _favored_lifts(collection, judge, used)
         alone = "" if len(collection.contributors) or not used else _basis_note(collection, judge, used[0])
         for r, o in enumerate(collection.organization[unknowns.run_index].tolist()):
             name = collection.organizations[o]
-            if len(used) < len(rungs):
+            if len(used) < len(thresholds):
                 why = "too few judged documents have its labels" if judge.thresholds else "all are the same"
                 notes[r].append(f"labels of judge {judge.name} not used{idle}: {why}")
             if name in favored:
-                where = _rung_suffix(list(favored[name]), rungs)
+                where = _threshold_suffix(list(favored[name]), thresholds)
                 notes[r].append(f"labels of judge {judge.name} not used{where}: it favors {name}")
             of_run = pair[run == r]
             labeled = int(judge.is_labeled[of_run].sum())
@@ -114,28 +116,32 @@ def judge_notes(completion: Completion, measure: Measure) -> list[str]:
     return [NOTE_BREAK.join(of_run) for of_run in notes]
 
 
-def _basis_note(collection: Collection, judge: Judge, rung: Rung) -> str:
+def _basis_note(collection: Collection, judge: Judge, threshold: Threshold) -> str:
     """Note on the judged documents that a judge's labels are known by, where nothing is hidden."""
-    tally = grade_counts(collection, judge, rel=rung.rel, given=rung.given)
+    tally = grade_counts(collection, judge, rel=threshold.rel, given=threshold.given)
     return f"what labels of judge {judge.name} are worth rests on {tally.n.sum():,} judged documents alone"
 
 
-def _rungs_used(collection: Collection, judge: Judge, rungs: Sequence[Rung]) -> list[Rung]:
-    """Rungs on which a judge is used."""
-    return [r for r in rungs if judge in usable_judges(collection, rel=r.rel, given=r.given)]
+def _used_thresholds(
+    collection: Collection, judge: Judge, thresholds: Sequence[Threshold]
+) -> list[Threshold]:
+    """Return the thresholds at which a judge is used."""
+    return [r for r in thresholds if judge in usable_judges(collection, rel=r.rel, given=r.given)]
 
 
-def _favored(collection: Collection, judge: Judge, rungs: Sequence[Rung]) -> dict[str, dict[Rung, float]]:
-    """Lifts of the organizations that a judge favors, by name and rung."""
-    lifts: dict[str, dict[Rung, float]] = {}
-    for rung in rungs:
-        favored = favored_organizations(collection, judge, rel=rung.rel, given=rung.given)
+def _favored_lifts(
+    collection: Collection, judge: Judge, thresholds: Sequence[Threshold]
+) -> dict[str, dict[Threshold, float]]:
+    """Lifts of the organizations that a judge favors, by name and threshold."""
+    lifts: dict[str, dict[Threshold, float]] = {}
+    for threshold in thresholds:
+        favored = favored_organizations(collection, judge, rel=threshold.rel, given=threshold.given)
         for name, lift in favored.items():
-            lifts.setdefault(name, {})[rung] = lift
+            lifts.setdefault(name, {})[threshold] = lift
     return lifts
 
 
-def _missing_labels(
+def _describe_missing_labels(
     collection: Collection, judge: Judge, unjudged: npt.NDArray[np.int32], cutoff: int
 ) -> str:
     """What is wrong where labels of these documents are few; else an empty string."""
@@ -169,8 +175,8 @@ def _repeats_judgments(collection: Collection, judge: Judge) -> bool:
     )
 
 
-def _rung_suffix(some: Sequence[Rung], rungs: Sequence[Rung]) -> str:
-    """Text that names the rungs where they are not all of them."""
-    if len(some) == len(rungs):
+def _threshold_suffix(some: Sequence[Threshold], thresholds: Sequence[Threshold]) -> str:
+    """Text that names the thresholds where they are not all of them."""
+    if len(some) == len(thresholds):
         return ""
-    return " for relevance " + " and ".join(f"{rung.rel} or more" for rung in some)
+    return " for relevance " + " and ".join(f"{threshold.rel} or more" for threshold in some)

@@ -12,7 +12,7 @@ from bayespool.collection import Collection
 from bayespool.inference import Engine
 from bayespool.measures import Precision
 from bayespool.posterior.completion import Completion
-from bayespool.posterior.fitting import fit_rung
+from bayespool.posterior.fitting import fit_threshold
 from bayespool.posterior.preparation import ScoringProblem, SharedWork
 from bayespool.randomness import key_of
 
@@ -25,7 +25,7 @@ PASSED_OVER = (0.5, 1.0)
 MIN_JUDGED = 10
 """Judged documents of the runs that no pooled run explains, from which a shift is learned."""
 
-MOST_DRAWS = 400
+MAX_DRAWS = 400
 """Draws of log odds, which are in memory for all documents at once."""
 
 _RANKS = (10, 30)  # the pool depth is clipped to this range
@@ -168,7 +168,7 @@ def find_unexplained(collection: Collection) -> npt.NDArray[np.bool_]:
 
 def draw_log_odds(completion: Completion, top: int) -> FloatArray:
     """Log odds of reaching level ``top`` for draws of the parameters, shape (draw, document)."""
-    thinned = slice(None, None, -(-completion.n_draws // MOST_DRAWS))
+    thinned = slice(None, None, -(-completion.n_draws // MAX_DRAWS))
     is_relevant = (np.arange(len(completion.levels)) >= top).astype(float)
     n_topics = len(completion.unknowns.start) - 1
     parts = [completion.expected(t, is_relevant, thinned)[0] for t in range(n_topics)]
@@ -185,7 +185,7 @@ def learn_shift(
     Documents of the runs outside the pool, judged or not, are predicted without the judgments that no pooled
     run explains; `find_selection` compares these with their predictions.
     """
-    collection, rung = problem.collection, problem.asked
+    collection, threshold = problem.collection, problem.threshold
     depth = int(np.clip(collection.pool_depth, *_RANKS))
     top = np.zeros(len(collection.relevance) + 1, dtype=bool)
     top[collection.document[collection.run_index(problem.run_ids), :, :depth]] = True
@@ -198,19 +198,19 @@ def learn_shift(
     predicted = ScoringProblem(
         without,
         problem.run_ids,
-        Precision(depth, rel=rung.rel),
+        Precision(depth, rel=threshold.rel),
         problem.estimand,
         problem.min_organizations,
-        rung,
+        threshold,
         shared=shared,
     )
-    posterior, _ = fit_rung(predicted, models, engine, priors, n_draws, seed)
+    posterior, _ = fit_threshold(predicted, models, engine, priors, n_draws, seed)
     unknowns = predicted.unknowns
     completion = Completion(
         unknowns=unknowns,
         n_draws=n_draws,
         posteriors=(posterior,),
-        rungs=(rung,),
+        thresholds=(threshold,),
         known=np.full(len(unknowns), -1, dtype=np.int16),
         weights={},
         random_seed=seed,
@@ -218,7 +218,7 @@ def learn_shift(
     is_judged = unexplained[unknowns.pair]
     if is_judged.sum() < MIN_JUDGED or is_judged.all():
         return None
-    is_relevant = collection.relevance[unknowns.pair] >= rung.rel
-    rng = np.random.default_rng(key_of(seed, "selection", rung.rel))
+    is_relevant = collection.relevance[unknowns.pair] >= threshold.rel
+    rng = np.random.default_rng(key_of(seed, "selection", threshold.rel))
     shift = find_selection(draw_log_odds(completion, 1), is_judged, is_relevant, rng, PASSED_OVER).shift
     return np.repeat(shift, -(-n_draws // len(shift)))[:n_draws]

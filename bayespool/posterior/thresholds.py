@@ -9,19 +9,22 @@ from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.measures import Measure
 
-MAX_RUNGS = 10
-"""Largest number of levels that a measure may tell apart: each is a model of its own."""
+MAX_THRESHOLDS = 10
+"""Largest number of levels that a measure may tell apart: each has models of its own."""
 
 
-class Rung(NamedTuple):
-    """One step of the ladder: of the documents of relevance ``given`` or more, which have ``rel`` or more?
+class Threshold(NamedTuple):
+    """Relevance threshold: documents of relevance ``given`` or more either have ``rel`` or more, or have not.
+
+    The models of a threshold give the chance of that; the product over thresholds is the chance of a level (a
+    continuation-ratio model).
 
     Attributes
     ----------
     given : int
         Smallest relevance of the documents; 0 for all.
     rel : int
-        Smallest relevance of those that go on.
+        Smallest relevance of those that reach the threshold.
     floor : int
         Relevance that counts as 0, where no judged document has less.
     """
@@ -35,70 +38,62 @@ class Rung(NamedTuple):
         """``rel`` if the lowest relevance were 0: names random numbers, which do not depend on the scale."""
         return self.rel - self.floor
 
+    @property
+    def stream(self) -> tuple[int, ...]:
+        """Part of the names of random numbers; empty at the first threshold."""
+        return (self.above_floor,) if self.given else ()
 
-def rungs_of(collection: Collection, measure: Measure, *, least_rel: int | None = None) -> tuple[Rung, ...]:
-    """Rungs that a measure needs: of the judgments' levels up to its ``rel``, or all if it is graded.
+
+def find_thresholds(
+    collection: Collection, measure: Measure, *, least_rel: int | None = None
+) -> tuple[Threshold, ...]:
+    """Return the thresholds of a measure: judged levels up to its ``rel``, or all if it is graded.
 
     Where no document is judged below the lowest level, that level is the floor of all that ask for more:
-    measures from ``least_rel`` on, by default the measure's own. More than `MAX_RUNGS` are an `InputError`.
+    measures from ``least_rel`` on, by default the measure's own. More than `MAX_THRESHOLDS` are an
+    `InputError`.
     """
-    rungs = _every_rung(collection, measure, least_rel)
-    if problem := _too_many(measure, len(rungs)):
+    thresholds = _all_thresholds(collection, measure, least_rel)
+    if problem := describe_excess_levels(collection, measure, least_rel):
         raise InputError(problem, hint="bring the levels of the qrels together first")
-    return rungs
+    return thresholds
 
 
-def too_many_levels(collection: Collection, measure: Measure) -> str:
+def describe_excess_levels(collection: Collection, measure: Measure, least_rel: int | None = None) -> str:
     """Say that a measure tells more levels apart than judgments are completed for; empty if it does not."""
-    return _too_many(measure, len(_every_rung(collection, measure)))
+    n = len(_all_thresholds(collection, measure, least_rel))
+    most = f"judgments are completed for {MAX_THRESHOLDS} at most"
+    return f"{measure} tells {n} levels of relevance apart, and {most}" if n > MAX_THRESHOLDS else ""
 
 
-def _too_many(measure: Measure, n: int) -> str:
-    if n <= MAX_RUNGS:
-        return ""
-    return (
-        f"{measure} tells {n} levels of relevance apart, and judgments are completed for {MAX_RUNGS} at most"
-    )
-
-
-def _every_rung(collection: Collection, measure: Measure, least_rel: int | None = None) -> tuple[Rung, ...]:
-    """Rungs of a measure, however many (`rungs_of`)."""
-    levels, first, floor = collection.levels, 1, 0  # every relevance from 1 to the lowest is one first rung
+def _all_thresholds(
+    collection: Collection, measure: Measure, least_rel: int | None = None
+) -> tuple[Threshold, ...]:
+    """Return the thresholds of a measure, however many."""
+    levels, first, floor = collection.levels, 1, 0  # relevance from 1 to the lowest level is one threshold
     if len(levels) > 1 and levels[0] < (least_rel or measure.rel) and not collection.has_nonrelevant:
         floor, first, *_ = levels
         levels = levels[1:]
     if (highest := getattr(measure, "max_rel", None)) is not None:  # levels above it are one
         levels = levels[: 1 + sum(level < max(highest, measure.rel) for level in levels)]
-    bounds = [first, *levels[1:]] if levels else [measure.rel]
+    rels = [first, *levels[1:]] if levels else [measure.rel]
     beyond = levels and measure.rel > levels[-1]
-    if not measure.is_graded and levels:
-        bounds = [
-            b
-            for b, level in zip(bounds, levels, strict=True)
-            if b == first or _needed(level, levels, measure)
-        ]
+    if not measure.is_graded and levels:  # a binary measure needs levels up to the lowest relevant one
+        top = next((level for level in levels if level >= measure.rel), levels[-1])
+        rels = [rel for rel, level in zip(rels, levels, strict=True) if rel == first or level <= top]
     if beyond:
-        bounds.append(measure.rel)
-    return tuple(Rung(given, rel, floor) for given, rel in zip([0, *bounds[:-1]], bounds, strict=True))
+        rels.append(measure.rel)
+    return tuple(Threshold(given, rel, floor) for given, rel in zip([0, *rels[:-1]], rels, strict=True))
 
 
-def _needed(level: int, levels: tuple[int, ...], measure: Measure) -> bool:
-    """Whether a binary measure needs the rung of a level: the level is at most the lowest relevant one."""
-    relevant = [other for other in levels if other >= measure.rel]
-    return level <= (relevant[0] if relevant else levels[-1])
-
-
-def ladder_of(collection: Collection, measures: Iterable[Measure]) -> tuple[Rung, ...]:
-    """Rungs of the measure that needs most; any other measure needs the first of these."""
+def find_joint_thresholds(collection: Collection, measures: Iterable[Measure]) -> tuple[Threshold, ...]:
+    """Return the thresholds of the measure that needs most; any other measure needs the first of these."""
     every = tuple(measures)
     least_rel = min(measure.rel for measure in every)
-    return max((rungs_of(collection, measure, least_rel=least_rel) for measure in every), key=len)
+    return max((find_thresholds(collection, measure, least_rel=least_rel) for measure in every), key=len)
 
 
-def levels_of(collection: Collection, rungs: tuple[Rung, ...]) -> tuple[int, ...]:
-    """Relevance of a document that reached no rung, the first, the second, …: levels of the judgments."""
-    levels = [0]
-    for rung in rungs:
-        there = [level for level in collection.levels if level >= rung.rel]
-        levels.append(there[0] if there else rung.rel)
-    return tuple(levels)
+def threshold_levels(collection: Collection, thresholds: tuple[Threshold, ...]) -> tuple[int, ...]:
+    """Return the judged level of documents that reach no threshold, the first, the second, …"""
+    reached = ([level for level in collection.levels if level >= t.rel] for t in thresholds)
+    return (0, *(levels[0] if levels else t.rel for levels, t in zip(reached, thresholds, strict=True)))

@@ -208,7 +208,7 @@ FAULTS = (
         "intervals of new runs are too narrow",
     ),
     Fault(
-        "uniform number of the next rung",
+        "uniform number of the next threshold",
         "posterior/drawing.py",
         "                    rest[i, j] /= p\n",
         "                    rest[i, j] *= p\n",
@@ -216,9 +216,9 @@ FAULTS = (
         "too many documents are highly relevant",
     ),
     Fault(
-        "shift on every rung",
+        "shift on every threshold",
         "posterior/fitting.py",
-        "    if not problem.asked.given:\n        effect = effect + shift\n",
+        "    if not problem.threshold.given:\n        effect = effect + shift\n",
         "    effect = effect + shift\n",
         "posterior/test_distance.py",
         "a sensitivity check shifts levels that it should leave alone",
@@ -242,8 +242,8 @@ FAULTS = (
     Fault(
         "seed of a fit",
         "posterior/fitting.py",
-        "np.random.SeedSequence([random_seed, depth, rung.above_floor])",
-        "np.random.SeedSequence([depth, rung.above_floor])",
+        "np.random.SeedSequence([random_seed, depth, threshold.above_floor])",
+        "np.random.SeedSequence([depth, threshold.above_floor])",
         "posterior/test_selection.py",
         "another seed gives the same fit, and Monte-Carlo error is not seen",
     ),
