@@ -6,5 +6,6 @@ from .sequences import (
     confidence_sequence as confidence_sequence,
     walk as walk,
 )
-from .starting import AuditSettings as AuditSettings, audit as audit, read_audit as read_audit
+from .settings import AuditSettings as AuditSettings
+from .starting import audit as audit, read_audit as read_audit
 from .urns import Urn as Urn

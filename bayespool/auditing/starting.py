@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,55 +10,23 @@ import numpy as np
 
 from bayespool.auditing.auditing import Audit
 from bayespool.auditing.differences import URN_COLUMNS, URN_NUMBERS
-from bayespool.auditing.urns import Urn, check_auditable, find_urns
+from bayespool.auditing.settings import AuditSettings
+from bayespool.auditing.urns import Urn, find_urns
 from bayespool.collection import Collection
 from bayespool.collection.contents import warn_of_no_pool
 from bayespool.errors import InputError
 from bayespool.measures.normalized import with_ideal
-from bayespool.options import describe_estimator, option, takes
+from bayespool.options import describe_estimator, takes
 from bayespool.report.reading import StoredResult, read_result
 from bayespool.scoring.scoring import expect_collection, find_suited_targets, pool_metadata
-from bayespool.scoring.settings import CI_PROB, IDEAL, ONE_MEASURE, POSTERIOR, Ideal, TargetSettings
 from bayespool.tables.files import PathLike
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayespool.measures import Measure
-    from bayespool.posterior import PosteriorEstimator
-
 
 _DETAILS = ("fingerprint", "unpooled", "passed_over", "estimator", "pool", "pool_notes")
 _TOLERANCE = 1e-9  # of a certificate's numbers
-
-
-@dataclass(frozen=True, kw_only=True)
-class AuditSettings(TargetSettings):
-    """Settings for `bayespool.audit`."""
-
-    measures: Measure = option("P@10", ONE_MEASURE)
-    budget: int = option(
-        50,
-        "Documents to draw, besides those that are judged; in a later round by default as many as before.",
-        least=1,
-    )
-    ideal: Ideal | None = option(
-        None, IDEAL, details=f"{IDEAL.details} Default: own for a run, shared for a difference."
-    )
-    until: float | None = option(
-        None,
-        "Stop when the interval is at most this wide: nothing more is drawn then.",
-        above=0,
-    )
-    estimator: PosteriorEstimator = option("posterior-combined", POSTERIOR)
-    ci_prob: float = option(0.95, CI_PROB, details="The guaranteed one holds at all times at once.")
-
-    def __post_init__(self) -> None:
-        from bayespool.scoring.estimators import posterior_of
-
-        super().__post_init__()
-        check_auditable(self.measures)
-        self._hold("estimator", posterior_of(self.estimator, self, **self.of_targets()))
 
 
 @takes(AuditSettings)

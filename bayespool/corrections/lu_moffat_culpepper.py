@@ -19,7 +19,7 @@ from bayespool.corrections.base import (
     lacks_pool,
     not_defined,
 )
-from bayespool.corrections.labels import expected_amounts, gains_of_levels, values_of_expected
+from bayespool.corrections.expected import expected_amounts, gains_of_levels, values_of_expected
 from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds

@@ -31,7 +31,7 @@ from bayespool.experiments.settings import CheckingSettings
 from bayespool.measures import Measure
 from bayespool.models import MODEL_NAMES, MODELS, model_named, parse_prior
 from bayespool.models.priors import refuse_no_density
-from bayespool.names import COMBINED
+from bayespool.names import COMBINED_MODELS
 from bayespool.options import takes
 from bayespool.posterior import PreparedModel, ScoringProblem, Threshold
 from bayespool.posterior.preparation import evidence_depth, prior_names
@@ -133,7 +133,7 @@ class ModelChecks(Result):
         """Calibration, models by log predictive density, and single runs."""
         import pandas as pd
 
-        calibration, elpd = calibration_frame(self.predictions), elpd_frame(self.predictions, COMBINED)
+        calibration, elpd = calibration_frame(self.predictions), elpd_frame(self.predictions, COMBINED_MODELS)
         runs = pd.concat([p.to_frame() for p in self.predictions], ignore_index=True)
         views = tuple(_calibration_view(of_measure, self.metadata) for of_measure in _by_measure(calibration))
         caption = "How well each model predicts held-out organizations"
@@ -318,10 +318,10 @@ def check_models(
                     random_seed=settings.random_seed,
                     fit=fits[replace(part, whole=True)][0],
                 )
-        members = [p for p in of_measure if p.model in COMBINED]
-        if len(members) == len(COMBINED) and len(members[0].densities) == 1:
+        members = [p for p in of_measure if p.model in COMBINED_MODELS]
+        if len(members) == len(COMBINED_MODELS) and len(members[0].densities) == 1:
             of_measure.append(stack(members, random_seed=settings.random_seed))
-        elif len(members) == len(COMBINED):
+        elif len(members) == len(COMBINED_MODELS):
             both = {p.model: steps[p.model] for p in members}
             of_measure.append(predict_mixture(both, members, first, fitting, **shared))
         predictions += of_measure
@@ -416,7 +416,7 @@ def checked_models(models: str | Iterable[str]) -> tuple[str, ...]:
     if unknown := [name for name in names if name not in MODELS]:
         hint = known_names(unknown[0], MODELS)
         if unknown[0] == "combined":
-            hint = f"it is checked where all of its models are: {', '.join(COMBINED)}"
+            hint = f"it is checked where all of its models are: {', '.join(COMBINED_MODELS)}"
         raise InputError(f"no model {unknown[0]!r} to check", hint=hint)
     if not names:
         raise InputError("no model to check", hint=f"known: {', '.join(MODELS)}")

@@ -500,7 +500,7 @@ def questions_of(prepared: Sequence[PreparedModel], rankings: HeldOutRankings) -
     for model, rung in zip(prepared, rungs, strict=True):
         hidden = first
         if rung.given:
-            hidden = HiddenDocuments(replace(first.problem, rung=rung), first.of)
+            hidden = HiddenDocuments(replace(first.problem, asked_threshold=rung), first.of)
         if not rung.given and documents.rank.max(initial=0) <= first.measure.cutoff:
             questions.append(Question(model, hidden, model.evidence, hidden.rows(model.evidence)))
         else:

@@ -16,7 +16,7 @@ from bayespool.experiments.settings import ExperimentSettings
 from bayespool.inference import ENGINES
 from bayespool.measures import Estimator, Measure
 from bayespool.models import own_models
-from bayespool.names import name_in
+from bayespool.names import leading_name
 from bayespool.options import options_of
 from bayespool.scoring import ESTIMATOR_NAMES, named_estimators, parse_estimator
 from bayespool.scoring.estimators import refuse_idle_priors
@@ -113,13 +113,13 @@ def parts_description(settings: ExperimentSettings, design: object) -> dict[str,
 
 def _parsed(estimator: str | Estimator, settings: ExperimentSettings) -> Estimator:
     """Estimator of the experiment's estimand, where it has that setting."""
-    name = name_in(estimator) if isinstance(estimator, str) else ""
+    name = leading_name(estimator) if isinstance(estimator, str) else ""
     if name == "topics-adjustment" or isinstance(estimator, TopicsAdjustment):
         raise InputError(
             "topics-adjustment needs topics on which a run outside the pool is judged; here there are none",
             hint="bayespool common-topics is the experiment for it",
         )
-    parsed = parse_estimator(estimator, random_seed=settings.random_seed, **settings.of_posteriors())
+    parsed = parse_estimator(estimator, random_seed=settings.random_seed, **settings.posterior_overrides())
     return changed(parsed, "estimand", settings.estimand_of_estimators)
 
 

@@ -361,7 +361,7 @@ class JudgesSettings(TargetSettings):
         from bayespool.posterior import PosteriorEstimator
 
         of_targets: dict[str, Any] = {"estimand": self.estimand, "random_seed": self.random_seed}
-        return PosteriorEstimator(model=self.model, **of_targets, **self.of_posteriors())
+        return PosteriorEstimator(model=self.model, **of_targets, **self.posterior_overrides())
 
     def __post_init__(self) -> None:
         from bayespool.scoring.estimators import check_posterior

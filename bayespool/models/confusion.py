@@ -9,11 +9,11 @@ second says that it reaches a level, the log odds that it reaches the next one, 
     + s_d (\zeta_k + \lambda_k e_d + w_{ko(d)}).
 
 :math:`g_{dr}` says how high run :math:`r` ranks the document, 1/(1 + rank/10) less its mean, in standard
-deviations, and :math:`\bar g_d` is the standardize sum over runs: what good runs rank high is confirmed more
+deviations, and :math:`\bar g_d` is the standardized sum over runs: what good runs rank high is confirmed more
 often than other documents of its level, and scores are of such documents. Topics have assessors of their own.
 :math:`s_d` is 1 for a document that one organization alone contributed, and for an unjudged one: it is of
 another kind, by the organization :math:`o(d)` and by :math:`e_d`, the log odds that it is relevant to the
-first assessor given all but its own judgment, standardize. Of an unjudged document these are the log odds of
+first assessor given all but its own judgment, standardized. Of an unjudged document these are the log odds of
 the draw: where an organization's documents are worse than expected, they are so to both assessors.
 
 Priors: :math:`\beta, \zeta, \lambda \sim N(0, 1)`, :math:`\gamma \sim N(0, \tau^2)`,

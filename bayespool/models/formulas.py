@@ -30,7 +30,7 @@ class Effect:
         For effects of organizations: priors of the degrees of freedom of the t distribution of a new one's,
         and of its correlation with that on the threshold of relevance below.
     centered : bool
-        Whether the sampler sees effects themselves, not standardize ones, where much is judged. The model is
+        Whether the sampler sees effects themselves, not standardized ones, where much is judged. The model is
         the same.
     """
 

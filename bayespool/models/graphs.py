@@ -23,7 +23,7 @@ def group_effect(name: str, scale: Prior, dims: str, *, centered: bool) -> Any:
     # Effects of topics, runs and organizations sum to zero. This makes the intercept the mean over these
     # groups, and sample tens of times better than effects that compete with it. A group outside the data has
     # the effect N(0, σ·√(1 + 1/J)), J groups. Centered effects sample better where each group has much data,
-    # standardize ones where it has little.
+    # standardized ones where it has little.
     n_groups = len(pm.modelcontext(None).coords[dims])
     sums_to_zero = dims not in ("organization_topic", "organization_predictor")
     if n_groups < 2 and sums_to_zero:
@@ -37,7 +37,7 @@ def group_effect(name: str, scale: Prior, dims: str, *, centered: bool) -> Any:
 
 
 def _scale_or_its_negative(name: str, scale: Prior) -> Any:
-    """Factor of standardize effects, whose absolute value is the scale ``sigma_name``."""
+    """Return the factor of standardized effects, whose absolute value is the scale ``sigma_name``."""
     # With either sign the effects have the same distribution. A scale near zero is then the middle of what is
     # sampled, which the sampler passes through; log σ has a long tail there, which it seldom leaves.
     distribution = _TWO_SIDED.get(scale.distribution)

@@ -14,7 +14,7 @@ import numpy as np
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, LevelArray
 from bayespool.errors import InputError, known_names
-from bayespool.names import description_of, name_in, settings_in
+from bayespool.names import description_of, leading_name, settings_in
 from bayespool.pooling.strategy import Strategy
 from bayespool.tables.citations import citation_names
 
@@ -147,7 +147,7 @@ def parse_strategy(text: str | Strategy) -> Strategy:
         return text
     if not isinstance(text, str):
         raise InputError(f"{text!r} is neither the name of a strategy nor one")
-    name = name_in(text).lower()
+    name = leading_name(text).lower()
     if name not in STRATEGIES:
         raise InputError(f"no strategy {name!r}", hint=known_names(name, sorted(STRATEGIES)))
     make = STRATEGIES[name].make
@@ -319,9 +319,9 @@ def parse_stopping_rule(text: object) -> StoppingRule:
     """
     if isinstance(text, StoppingRule):
         return text
-    if not isinstance(text, str) or name_in(text) not in STOPPING_RULES:
+    if not isinstance(text, str) or leading_name(text) not in STOPPING_RULES:
         raise InputError(f"no stopping rule {text!r}", hint=known_names(text, STOPPING_RULES))
-    make = STOPPING_RULES[name_in(text)]
+    make = STOPPING_RULES[leading_name(text)]
     return make(**settings_in(text, "stopping rule", make))
 
 

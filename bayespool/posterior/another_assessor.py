@@ -224,7 +224,7 @@ class AnotherAssessor:
     ) -> Levels:
         """Draw the other assessor's levels of a topic's documents given the first's, (draw, document).
 
-        ``log_odds`` are those of unjudged documents, standardize, and else 0, shape (draw, document).
+        ``log_odds`` are those of unjudged documents, standardized, and else 0, shape (draw, document).
         """
         rest = np.zeros(level.shape)
         of_threshold = self.confusion.log_odds(0, topic, level, features, draws, log_odds)

@@ -131,7 +131,7 @@ class Completion(Shown):
         cells: Sequence[Sequence[FloatArray]],
         log_odds: FloatArray | None = None,
     ) -> Levels:
-        """Draw the thresholds that a topic's documents reach, shape (draw, unknown), given its `cell_effects`.
+        """Draw the thresholds that a topic's documents reach, (draw, unknown), given its `cell_effects`.
 
         ``log_odds`` are those of the first threshold, where they are at hand.
         """

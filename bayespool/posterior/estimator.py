@@ -31,7 +31,7 @@ from bayespool.measures import (
 )
 from bayespool.measures.estimates import NOTE_BREAK, worst_of
 from bayespool.models import MODEL_NAMES as MODEL_NAMES, MODELS
-from bayespool.names import COMBINED
+from bayespool.names import COMBINED_MODELS
 from bayespool.options import SEED, Option, PosteriorSettings, option, takes
 from bayespool.posterior.another_assessor import AnotherAssessor, paired_values
 from bayespool.posterior.completion import Completion
@@ -279,8 +279,8 @@ class PosteriorEstimator:
         if self.model != "combined":
             return (self.model,)
         if problem.has_pool_evidence:
-            return COMBINED
-        return (*COMBINED, FALLBACK_MODEL) if problem.has_evidence else (FALLBACK_MODEL,)
+            return COMBINED_MODELS
+        return (*COMBINED_MODELS, FALLBACK_MODEL) if problem.has_evidence else (FALLBACK_MODEL,)
 
     def _complete(
         self,
@@ -544,7 +544,7 @@ class CompletionSettings(PosteriorSettings):
             model=self.model,
             estimand=self.estimand,
             random_seed=self.random_seed,
-            **self.of_posteriors(),
+            **self.posterior_overrides(),
         )
 
 

@@ -33,7 +33,7 @@ from bayespool.measures import Measure
 from bayespool.models import LinearEvidence, ModelSpec, gather_documents, gather_evidence, model_named
 from bayespool.models.evidence import ModelEvidence
 from bayespool.models.spec import BELOW_POOL_PRIORS
-from bayespool.names import COMBINED
+from bayespool.names import COMBINED_MODELS
 from bayespool.posterior.thresholds import Threshold
 from bayespool.posterior.unknowns import DocumentPlaces, Unknowns, find_places, find_unknowns
 
@@ -457,4 +457,4 @@ def estimator_prior_names(model: str) -> tuple[str, ...]:
 
 def member_models(model: str) -> tuple[str, ...]:
     """Names of the models that an estimator may use: several if it is the combined one."""
-    return (*COMBINED, FALLBACK_MODEL) if model == "combined" else (model,)
+    return (*COMBINED_MODELS, FALLBACK_MODEL) if model == "combined" else (model,)

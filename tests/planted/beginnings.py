@@ -49,7 +49,7 @@ FAULTS = (
     ),
     Fault(
         "command without quotes",
-        "report/saving.py",
+        "report/provenance.py",
         '_command.set(shlex.join(["bayespool", *arguments]))',
         '_command.set(" ".join(["bayespool", *arguments]))',
         "report/test_page.py",
@@ -114,8 +114,8 @@ FAULTS = (
     Fault(
         "types of settings in texts",
         "names.py",
-        "check_types(settings, hints_of(make))",
-        "check_types({}, hints_of(make))",
+        "check_types(settings, type_hints(make))",
+        "check_types({}, type_hints(make))",
         "test_names.py scoring/test_estimators.py",
         "a text where a number belongs ends in a traceback, or is taken",
     ),
@@ -152,10 +152,10 @@ FAULTS = (
         "a lenient reading keeps the wrong line of a repeated document",
     ),
     Fault(
-        "first member of a gzip file alone",
+        "first stream of an xz file alone",
         "collection/files.py",
-        'data = member.unused_data.lstrip(b"\\0")',
-        'data = b""',
+        "data, is_first = stream.unused_data, False",
+        'data, is_first = b"", False',
         "collection/test_files.py",
         "the later topics of files joined by cat are dropped",
     ),
@@ -337,7 +337,7 @@ FAULTS = (
     ),
     Fault(
         "chance of stopping",
-        "measures/err.py",
+        "measures/reciprocal_rank.py",
         "np.exp2(top - self.max_rel) - 2.0**-self.max_rel",
         "np.exp2(top - self.max_rel)",
         "measures/test_of_rankings.py",

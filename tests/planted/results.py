@@ -226,9 +226,9 @@ FAULTS = (
     Fault(
         "exit code of an error",
         "cli/__init__.py",
-        'tell("\\n".join([f"error: {error}", *getattr(error, "__notes__", ())]), always=True)\n'
+        'echo("\\n".join([f"error: {error}", *getattr(error, "__notes__", ())]), always=True)\n'
         "        sys.exit(1)",
-        'tell("\\n".join([f"error: {error}", *getattr(error, "__notes__", ())]), always=True)\n'
+        'echo("\\n".join([f"error: {error}", *getattr(error, "__notes__", ())]), always=True)\n'
         "        sys.exit(0)",
         "cli/test_refusals.py",
         "a command that failed looks as if it had worked",

@@ -318,7 +318,9 @@ def test_without_documents_of_one_organization_their_log_odds_show_nothing() -> 
 class KnownChance(Completion):
     """A completion in which every unjudged document is relevant with a chance of 0.3."""
 
-    def _draw(self, topic: int, chosen: np.ndarray, cells: object, log_odds: object = None) -> np.ndarray:
+    def draw_block(
+        self, topic: int, chosen: np.ndarray, cells: object, log_odds: object = None
+    ) -> np.ndarray:
         here = self.unknowns.on_topic(topic)
         drawn = np.random.default_rng([7, topic]).random((self.n_draws, here.stop - here.start)) < 0.3
         return drawn.astype(np.uint8)[chosen]
