@@ -34,8 +34,8 @@ from bayespool.models.priors import refuse_no_density
 from bayespool.names import COMBINED_MODELS
 from bayespool.options import takes
 from bayespool.posterior import PreparedModel, ScoringProblem, Threshold
+from bayespool.posterior.notes import warn_of_judges
 from bayespool.posterior.preparation import evidence_depth, prior_names
-from bayespool.posterior.second_judges import warn_of_judges
 from bayespool.posterior.thresholds import find_thresholds
 from bayespool.report.result import Figure, Result
 from bayespool.scoring.estimators import refuse_large_priors

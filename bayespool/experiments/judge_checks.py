@@ -23,8 +23,8 @@ from bayespool.experiments.running import Running, Work, in_parts
 from bayespool.experiments.settings import JudgesSettings
 from bayespool.experiments.storage import Columns, Stored, add_rows
 from bayespool.measures import Measure
+from bayespool.posterior.notes import judge_problems
 from bayespool.posterior.preparation import DEPTHS
-from bayespool.posterior.second_judges import judge_problems
 from bayespool.posterior.thresholds import find_thresholds
 from bayespool.report.result import Figure, Result
 from bayespool.scoring import find_targets

@@ -10,7 +10,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
@@ -18,8 +17,7 @@ from bayespool.errors import InputError, known_names
 from bayespool.evidence import Estimand, score_bounds
 from bayespool.evidence.ideals import reach_of_ideal
 from bayespool.inference import Engine
-from bayespool.inference.engines import engine_named, is_independent, make_engine
-from bayespool.inference.fit import MIN_ESS
+from bayespool.inference.engines import engine_named, make_engine
 from bayespool.measures import (
     Diagnostics,
     Estimates,
@@ -29,16 +27,17 @@ from bayespool.measures import (
     parse_measures,
     side_by_side,
 )
-from bayespool.measures.estimates import NOTE_BREAK, worst_of
+from bayespool.measures.estimates import worst_of
 from bayespool.models import MODEL_NAMES as MODEL_NAMES, MODELS
 from bayespool.names import COMBINED_MODELS
 from bayespool.options import SEED, Option, PosteriorSettings, option, takes
 from bayespool.posterior.another_assessor import AnotherAssessor, paired_values
 from bayespool.posterior.completion import Completion
-from bayespool.posterior.distance import PoolDistance, distance_from_pool, sensitivity, with_kinds
+from bayespool.posterior.distance import PoolDistance, distance_from_pool, with_kinds
 from bayespool.posterior.fitting import fit_threshold
-from bayespool.posterior.lots import Lots, fit_lots
+from bayespool.posterior.lots import fit_lots
 from bayespool.posterior.mixtures import ThresholdPosterior
+from bayespool.posterior.notes import draw_notes, run_notes
 from bayespool.posterior.preparation import (
     ADAPTIVE_POOL_SHIFT_PRIOR,
     FALLBACK_MODEL,
@@ -48,7 +47,6 @@ from bayespool.posterior.preparation import (
     estimator_prior_names,
     evidence_depth,
 )
-from bayespool.posterior.second_judges import judge_notes
 from bayespool.posterior.selection import learn_shift
 from bayespool.posterior.thresholds import (
     Threshold,
@@ -333,7 +331,16 @@ class PosteriorEstimator:
             weights=weights,
             random_seed=self.random_seed,
             diagnostics=diagnostics,
-            notes=self._notes(collection, posteriors, diagnostics, lots),
+            notes=draw_notes(
+                posteriors,
+                lots,
+                diagnostics,
+                n_draws,
+                priors=self.priors,
+                shift_prior=self._shift_prior(collection),
+                adaptive=collection.pool.looks_at_judgments and self.shift is None,
+                is_combined=self.model == "combined",
+            ),
             distance=distance,
             lots=lots,
         )
@@ -378,7 +385,7 @@ class PosteriorEstimator:
         shape = self.draws * self.chains, len(index)
         if self.shift is not None:
             return np.full(shape, self.shift)
-        prior = self._prior_of_shift(collection)
+        prior = self._shift_prior(collection)
         if prior is None:
             models = self._models(problem)
             drawn = learn_shift(problem, models, engine, self.priors, shape[0], self.random_seed)
@@ -391,10 +398,10 @@ class PosteriorEstimator:
         has_own = np.isin(index, collection.contributors) & ~collection.pooled[index]
         return drawn[:, None] * ~has_own
 
-    def _prior_of_shift(self, collection: Collection) -> str | None:
-        return self.priors.get(
-            SHIFT, ADAPTIVE_POOL_SHIFT_PRIOR if collection.pool.looks_at_judgments else None
-        )
+    def _shift_prior(self, collection: Collection) -> str | None:
+        """Prior of the shift; None where it is stated, or learned from unexplained judgments."""
+        looks = collection.pool.looks_at_judgments and self.shift is None
+        return self.priors.get(SHIFT, ADAPTIVE_POOL_SHIFT_PRIOR if looks else None)
 
     def _with_other_evidence(
         self, collection: Collection, measures: Sequence[Measure]
@@ -417,10 +424,7 @@ class PosteriorEstimator:
             is_open |= measure.ideal == "shared" and bool(within.any())
             is_open |= completion.lots is not None and bool(completion.lots.n_elsewhere.any())
         drawn = bool(is_open.any())
-        note = NOTE_BREAK.join([*completion.notes, *[more] * bool(more)])
         distance = completion.distance
-        unlike = self._distance_notes(completion, measure, np.unique(unknowns.place_run[shallow]))
-        of_judges = judge_notes(completion, measure)
         return Estimates(
             method=self.name,
             measure=measure,
@@ -430,10 +434,7 @@ class PosteriorEstimator:
             value=values.expected(),
             std=values.std(),
             draws=values,
-            notes=tuple(
-                NOTE_BREAK.join(text for text in (note, *of_run) if text) if is_open_ else ""
-                for is_open_, *of_run in zip(is_open, unlike, of_judges, strict=True)
-            ),
+            notes=run_notes(completion, measure, is_open, (*completion.notes, *[more] * bool(more))),
             distance=None if distance is None else distance.distance,
             new_kind=None if distance is None else distance.new_kind,
             diagnostics=completion.diagnostics if drawn else None,
@@ -460,63 +461,6 @@ class PosteriorEstimator:
             fingerprint=collection.fingerprint,
             random_seed=self.random_seed,
         )
-
-    def _distance_notes(
-        self, completion: Completion, measure: Measure, unjudged: npt.NDArray[np.integer[Any]]
-    ) -> list[str]:
-        """Notes on runs unlike the pool with unjudged documents, one per run, else empty."""
-        run_ids, distance = completion.unknowns.run_ids, completion.distance
-        notes = [""] * len(run_ids)
-        far = [] if distance is None else [r for r in unjudged.tolist() if distance.is_far[r]]
-        if distance is None or not far:
-            return notes
-        names = [run_ids[r] for r in far]
-        as_pool, as_run = sensitivity(completion.unknowns.collection, names, measure, self.estimand)
-        for r, pool, run in zip(far, as_pool, as_run, strict=True):
-            of_run = "" if np.isnan(run) else f", {run:.3f} if as often as its judged documents"
-            notes[r] = (
-                f"unlike the pool (distance {distance.distance[r]:.1f}; {pool:.3f} if what is unjudged is "
-                f"relevant as often as what single organizations add to the pool{of_run})"
-            )
-        return notes
-
-    def _notes(
-        self,
-        collection: Collection,
-        posteriors: Sequence[ThresholdPosterior],
-        diagnostics: Diagnostics | None,
-        lots: Lots | None,
-    ) -> tuple[str, ...]:
-        """Notes on the pool, diagnostics, idle priors and too few draws."""
-        components = [component for posterior in posteriors for component in posterior.components]
-        models = list(dict.fromkeys(component.model for component in components))
-        problems = "; ".join(diagnostics.problems) if diagnostics is not None else ""
-        notes = [f"diagnostics failed: {problems}"] if problems else []
-        if lots is not None and lots.by_lot.any():
-            notes.append(lots.note)
-        all_by_lot = lots is not None and bool(lots.by_lot.all())
-        if self.model == "combined" and models == [FALLBACK_MODEL] and not all_by_lot:
-            notes.append("no hidden documents to learn from, the odds-ratio model on its priors")
-        if collection.pool.looks_at_judgments and self.shift is None:
-            notes.append(
-                "judgments decided what was judged, so that unjudged documents may be less relevant "
-                f"than hidden ones (prior of shift: {self._prior_of_shift(collection)}), which only "
-                "judgments of a random sample of them would tell"
-            )
-        idle = [name for name in self.priors if all(name not in estimator_prior_names(m) for m in models)]
-        if idle and models:
-            notes.append(f"{' and '.join(models)} took no prior of {', '.join(idle)}")
-        held_out = min((p.held_out for p in posteriors if p.held_out.is_bad), default=None)
-        if held_out is not None:
-            notes.append(
-                f"95 % intervals hold only {held_out.n_held} of the pool's {held_out.n_organizations} "
-                "organizations when each is predicted by others"
-            )
-        if any(is_independent(c.fit.diagnostics.engine) for c in components):
-            n_draws = self.draws * self.chains
-            if not n_draws > MIN_ESS:  # a sampler's effective sample size is checked by its diagnostics
-                notes.append(f"an interval of {n_draws} draws, should be over {MIN_ESS:.0f}")
-        return tuple(notes)
 
 
 @dataclass(frozen=True, kw_only=True)

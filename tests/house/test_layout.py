@@ -72,6 +72,7 @@ TESTED_IN = {
     "posterior/fitting": "posterior/test_selection posterior/test_estimator",
     "posterior/lots": "posterior/test_selection",
     "posterior/mixtures": "posterior/test_selection",
+    "posterior/notes": "posterior/test_second_judges posterior/test_estimator",
     "posterior/preparation": "posterior/test_estimator",
     "posterior/thresholds": "posterior/test_completion",
     "posterior/unknowns": "posterior/test_completion",

@@ -37,7 +37,7 @@ from bayespool.posterior.another_assessor import (
     paired_values,
 )
 from bayespool.posterior.completion import Completion
-from bayespool.posterior.second_judges import judge_problems
+from bayespool.posterior.notes import judge_problems
 
 QUICK: dict[str, Any] = {"draws": 201, "chains": 2}
 

@@ -1,26 +1,30 @@
-"""Warnings and notes on second judges whose labels are unused, biased or missing."""
+"""Notes on draws, on runs unlike the pool, and on second judges with unused, biased or missing labels."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import BoolArray
 from bayespool.collection import Collection, Judge
 from bayespool.errors import JudgeWarning, warn_caller
 from bayespool.evidence import Estimand, favored_organizations, grade_counts
 from bayespool.evidence.bounds import unjudged_documents
 from bayespool.evidence.predictors_of_labels import usable_judges
-from bayespool.measures import Measure
+from bayespool.inference.engines import is_independent
+from bayespool.inference.fit import MIN_ESS
+from bayespool.measures import Diagnostics, Measure
 from bayespool.measures.estimates import NOTE_BREAK
 from bayespool.models import model_named
+from bayespool.posterior.completion import Completion
+from bayespool.posterior.distance import sensitivity
+from bayespool.posterior.lots import Lots
+from bayespool.posterior.mixtures import ThresholdPosterior
+from bayespool.posterior.preparation import FALLBACK_MODEL, estimator_prior_names
 from bayespool.posterior.thresholds import Threshold, describe_excess_levels, find_thresholds
 from bayespool.tables.formatting import counted
-
-if TYPE_CHECKING:
-    from bayespool.posterior.completion import Completion
 
 _MIN_LABELED_SHARE = 0.1  # of the unjudged documents in reach
 _REPEATED_SHARE = 0.98  # labels that are the relevance itself, which no other judge reaches
@@ -77,6 +81,80 @@ def warn_of_judges(
     few = [measure for measure in measures if not describe_excess_levels(collection, measure)]
     for problem in judge_problems(collection, run_ids, few, estimand=estimand):
         warn_caller(problem, JudgeWarning)
+
+
+def draw_notes(
+    posteriors: Sequence[ThresholdPosterior],
+    lots: Lots | None,
+    diagnostics: Diagnostics | None,
+    n_draws: int,
+    *,
+    priors: Mapping[str, str],
+    shift_prior: str | None,
+    adaptive: bool,
+    is_combined: bool,
+) -> tuple[str, ...]:
+    """Return notes on the draws of a completion: diagnostics, lots, pool, idle priors, too few draws."""
+    components = [component for posterior in posteriors for component in posterior.components]
+    models = list(dict.fromkeys(component.model for component in components))
+    problems = "; ".join(diagnostics.problems) if diagnostics is not None else ""
+    notes = [f"diagnostics failed: {problems}"] if problems else []
+    if lots is not None and lots.by_lot.any():
+        notes.append(lots.note)
+    all_by_lot = lots is not None and bool(lots.by_lot.all())
+    if is_combined and models == [FALLBACK_MODEL] and not all_by_lot:
+        notes.append("no hidden documents to learn from, the odds-ratio model on its priors")
+    if adaptive:
+        notes.append(
+            "judgments decided what was judged, so that unjudged documents may be less relevant "
+            f"than hidden ones (prior of shift: {shift_prior}), which only "
+            "judgments of a random sample of them would tell"
+        )
+    idle = [name for name in priors if all(name not in estimator_prior_names(m) for m in models)]
+    if idle and models:
+        notes.append(f"{' and '.join(models)} took no prior of {', '.join(idle)}")
+    held_out = min((p.held_out for p in posteriors if p.held_out.is_bad), default=None)
+    if held_out is not None:
+        notes.append(
+            f"95 % intervals hold only {held_out.n_held} of the pool's {held_out.n_organizations} "
+            "organizations when each is predicted by others"
+        )
+    if any(is_independent(c.fit.diagnostics.engine) for c in components) and not n_draws > MIN_ESS:
+        # a sampler's effective sample size is checked by its diagnostics
+        notes.append(f"an interval of {n_draws} draws, should be over {MIN_ESS:.0f}")
+    return tuple(notes)
+
+
+def run_notes(
+    completion: Completion, measure: Measure, is_open: BoolArray, draws: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the notes of each run with open documents: those on the draws, on its distance, on judges."""
+    of_runs = zip(
+        is_open, _distance_notes(completion, measure), judge_notes(completion, measure), strict=True
+    )
+    return tuple(
+        NOTE_BREAK.join(text for text in (*draws, distance, judges) if text) if open_ else ""
+        for open_, distance, judges in of_runs
+    )
+
+
+def _distance_notes(completion: Completion, measure: Measure) -> list[str]:
+    """Return notes on runs unlike the pool with unjudged documents, one per run, else empty."""
+    unknowns, distance = completion.unknowns, completion.distance
+    notes = [""] * len(unknowns.run_ids)
+    unjudged = np.unique(unknowns.place_run[unknowns.place_rank < measure.cutoff]).tolist()
+    far = [] if distance is None else [r for r in unjudged if distance.is_far[r]]
+    if distance is None or not far:
+        return notes
+    names = [unknowns.run_ids[r] for r in far]
+    as_pool, as_run = sensitivity(unknowns.collection, names, measure, unknowns.estimand)
+    for r, pool, run in zip(far, as_pool, as_run, strict=True):
+        of_run = "" if np.isnan(run) else f", {run:.3f} if as often as its judged documents"
+        notes[r] = (
+            f"unlike the pool (distance {distance.distance[r]:.1f}; {pool:.3f} if what is unjudged is "
+            f"relevant as often as what single organizations add to the pool{of_run})"
+        )
+    return notes
 
 
 def judge_notes(completion: Completion, measure: Measure) -> list[str]:
