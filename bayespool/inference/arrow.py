@@ -31,12 +31,12 @@ class Layout:
         return self.n_global + self.n_groups * self.width
 
     def places(self, parameters: IndexArray) -> IndexArray:
-        """Columns of parameters in an arrow, of the shape of ``parameters``."""
+        """Return columns of parameters in an arrow, of the shape of ``parameters``."""
         local = self.n_global + (parameters - self.n_global) % max(self.width, 1)
         return np.where(parameters < self.n_global, parameters, local)
 
     def zeros(self) -> FloatArray:
-        """An arrow of zeros, shape (parameter, global + width): globals, and locals of the own group."""
+        """Return an arrow of zeros, (parameter, global + width): globals, and locals of the own group."""
         return np.zeros((self.size, self.n_global + self.width))
 
 
@@ -48,7 +48,7 @@ class Arrow:
     outer: FloatArray
 
     def dense(self) -> FloatArray:
-        """The matrix in full, shape (parameter, parameter), for small ones."""
+        """Return the matrix in full, shape (parameter, parameter), for small ones."""
         at = self.layout
         full = np.zeros((at.size, at.size))
         full[:, : at.n_global] = self.outer[:, : at.n_global]
@@ -59,12 +59,12 @@ class Arrow:
         return full
 
     def trace_with(self, other: FloatArray) -> float:
-        """Trace of the product with another matrix in the form of `Layout.zeros`."""
+        """Return the trace of the product with another matrix in the form of `Layout.zeros`."""
         n, products = self.layout.n_global, self.outer * other
         return float(products.sum() + products[n:, :n].sum())  # locals go with globals on both sides
 
     def factor(self, sums: Sequence[slice]) -> Factor:
-        """The Gaussian with this precision and zero sums; LinAlgError if it is not positive definite."""
+        """Return the Gaussian of this precision and zero sums; LinAlgError if not positive definite."""
         at, outer = self.layout, self.outer
         head = outer[: at.n_global, : at.n_global]
         local = outer[at.n_global :].reshape(at.n_groups, at.width, at.n_global + at.width)
@@ -110,7 +110,7 @@ class Factor:
         return np.array([x[where].sum(axis=0) for where in self.sums]).reshape(len(self.sums), *x.shape[1:])
 
     def solve(self, right: FloatArray) -> FloatArray:
-        """Covariance times a vector, shape (parameter,)."""
+        """Return the covariance times a vector, shape (parameter,)."""
         return self.conditioned(self._solve(right))
 
     def conditioned(self, x: FloatArray) -> FloatArray:
@@ -127,7 +127,7 @@ class Factor:
         return np.concatenate([head, tail])
 
     def _times(self, blocks: FloatArray, x: FloatArray) -> FloatArray:
-        """Blocks of groups times the locals of x, shape (local, ...)."""
+        """Return blocks of groups times the locals of x, shape (local, ...)."""
         at = self.layout
         columns = x.reshape(at.n_groups, at.width, *x.shape[1:] or (1,))
         return (blocks @ columns).reshape(x.shape)
@@ -135,7 +135,7 @@ class Factor:
     def variances(
         self, heads: FloatArray, locals_: FloatArray, starts: npt.NDArray[np.integer]
     ) -> FloatArray:
-        """Variances of sums of parameters, shape (sum,), where nothing is conditioned on.
+        """Return variances of sums of parameters, shape (sum,), where nothing is conditioned on.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class Factor:
         return np.asarray(of_locals + (white**2).sum(axis=0))
 
     def draw(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Draws, shape (draw, parameter)."""
+        """Return draws, shape (draw, parameter)."""
         at = self.layout
         head = solve_triangular(self.lower, rng.normal(size=(at.n_global, n)), lower=True, trans="T")
         noise = rng.normal(size=(at.n_groups * at.width, n))
@@ -164,7 +164,7 @@ class Factor:
         return np.asarray(self.conditioned(np.concatenate([head, tail])).T)
 
     def covariance(self) -> FloatArray:
-        """Covariance with the globals, and of locals with their group, in the form of `Layout.zeros`."""
+        """Return covariances with globals, and of locals with their group, as in `Layout.zeros`."""
         at = self.layout
         total = at.zeros()
         head = cho_solve((self.lower, True), np.eye(at.n_global), check_finite=False)
@@ -223,7 +223,7 @@ class ParameterPositions:
         self.sums = tuple(where for where in summed if isinstance(where, slice))
 
     def _local_factors(self) -> list[str]:
-        """Factors to eliminate first: those along the coordinate that leaves the fewest parameters."""
+        """Return factors to eliminate first: those along the coordinate that leaves the fewest parameters."""
         groups, slopes = self.structure.groups, self.structure.slopes
         along = {plate: [n for n in self.scales if groups[n].dim == plate] for plate in _PLATES}
         if slopes is not None and slopes in self.scales and along["organization"]:
@@ -245,7 +245,7 @@ class Design(NamedTuple):
 
 @compiled
 def linear_predictor(design: Design, x: FloatArray) -> FloatArray:
-    """Z·x, shape (observation,)."""
+    """Return Z·x, shape (observation,)."""
     matrix, index, own = design.matrix, design.effects, design.own
     n_columns = matrix.shape[1]
     slopes = np.empty((len(own), n_columns))
@@ -265,7 +265,7 @@ def linear_predictor(design: Design, x: FloatArray) -> FloatArray:
 
 @compiled
 def product_terms(z: FloatArray, residual: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Logit η of a `Product`, its gradient and its second derivatives in z, shape (..., observation)."""
+    """Return logit η of a `Product`, its gradient and its second derivatives in z, (..., observation)."""
     # with three predictors there is no E, and the residual is zero
     n_predictors, n = z.shape
     last = n_predictors - 1
@@ -416,7 +416,7 @@ def add_slope(design: Design, slope: FloatArray, gradient: FloatArray) -> None:
 
 @compiled
 def owners_covariances(design: Design, covariance: FloatArray) -> FloatArray:
-    """Covariance of each owner's coefficients, shape (owner, column, column)."""
+    """Return the covariance of each owner's coefficients, shape (owner, column, column)."""
     columns, own, places = design.columns, design.own, design.own_places
     n = len(columns)
     among = np.empty((len(own), n, n))
@@ -436,7 +436,7 @@ def owners_covariances(design: Design, covariance: FloatArray) -> FloatArray:
 
 @compiled
 def variances(design: Design, covariance: FloatArray, among: FloatArray, n_global: int) -> FloatArray:
-    """Diagonal of Z·covariance·Zᵀ, shape (observation,); the covariance is an arrow."""
+    """Return the diagonal of Z·covariance·Zᵀ, shape (observation,); the covariance is an arrow."""
     matrix, columns, index = design.matrix, design.columns, design.effects
     n_columns = len(columns)
     across = np.empty((len(covariance), n_columns))
@@ -478,7 +478,7 @@ def variances(design: Design, covariance: FloatArray, among: FloatArray, n_globa
 
 @compiled
 def covariances(left: Design, right: Design, covariance: FloatArray, n_global: int) -> FloatArray:
-    """Diagonal of Zₗ·covariance·Zᵣᵀ, shape (observation,), of two designs."""
+    """Return the diagonal of Zₗ·covariance·Zᵣᵀ, shape (observation,), of two designs."""
     a_index, b_index = left.effects, right.effects
     result = np.empty(len(left.matrix))
     for i in range(len(result)):
@@ -514,7 +514,7 @@ def sum_chances(
     ranking: IndexArray,
     run: IndexArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Means by run and variances by ranking of counts, for each shift, and variances times columns."""
+    """Return means by run and variances by ranking of counts, for each shift, and variances times columns."""
     # log odds are (log odds + shift) / root; shapes (run, shift), (ranking, shift) and (column, run, shift)
     n_shifts, n_columns, n_runs = len(shifts), matrix.shape[1], run.max() + 1
     totals, slopes = np.zeros((n_runs, n_shifts)), np.zeros((n_columns, n_runs, n_shifts))

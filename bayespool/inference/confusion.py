@@ -1,4 +1,4 @@
-"""Draws of how levels of relevance change from one assessor to another (`bayespool.models.confusion`).
+"""Draws of the changes of levels from one assessor to another (`bayespool.models.confusion`).
 
 Where few documents are judged twice the mode is not the mean: it shrinks what is likely. So the mean moves to
 where the Gaussian with the precision of the mode is nearest to the posterior (van Niekerk & Rue 2024).
@@ -32,7 +32,7 @@ _NODES, _WEIGHTS = normal_nodes(11)
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """What the log odds of documents have slopes on, shape (document, feature) each.
+    """Features that log odds of documents have slopes on, shape (document, feature) each.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Features:
     of_organization: FloatArray
 
     def at(self, rows: npt.NDArray[Any]) -> Features:
-        """Those of some documents."""
+        """Select the features of some documents."""
         return Features(self.free[rows], self.of_run[rows], self.of_organization[rows])
 
     @property
@@ -105,7 +105,7 @@ class ConfusionDraws:
         draws: npt.NDArray[np.intp],
         drawn: FloatArray | None = None,
     ) -> FloatArray:
-        """Log odds of a topic's documents to reach a threshold in some draws, shape (draw, document).
+        """Return log odds of a topic's documents to reach a threshold in some draws, shape (draw, document).
 
         ``level`` has the shape (document,) or (draw, document), ``features`` (document, feature); ``drawn``
         is what the first feature has besides in each draw, shape (draw, document).
@@ -167,7 +167,7 @@ def draw_confusion(
 def _draw_stated(
     twice: JudgedTwice, prior: FloatArray, n_draws: int, rng: np.random.Generator
 ) -> ConfusionDraws:
-    """Parameters by the prior's documents alone: intercepts, and neither slopes nor effects."""
+    """Return parameters by the prior's documents alone: intercepts, and neither slopes nor effects."""
     n_thresholds, n_levels = prior.shape[1] - 1, twice.n_levels
     chance = np.empty((n_thresholds, n_draws, n_levels))
     for k in range(n_thresholds):
@@ -196,7 +196,7 @@ def _draw_threshold(
 
 
 def _best_first_peaks(density: _ThresholdDensity) -> list[Peak]:
-    """Peaks at the points of the scales that matter: from the middle, neighbors of the best one first."""
+    """Find peaks at the scales that matter: from the middle, neighbors of the best one first."""
     peaks: dict[tuple[int, ...], Peak] = {}
     middle = tuple(len(values) // 2 for values in _SCALES)
     waiting = [(-math.inf, middle)]  # negative height of a neighbor, and the point
@@ -238,7 +238,7 @@ class _ThresholdDensity:
         self.prior_reached = prior[:, threshold:].sum(axis=1)
 
     def peak(self, scales: tuple[float, ...], start: FloatArray) -> Peak:
-        """The Gaussian at the mode, which is looked for from ``start``."""
+        """Return the Gaussian at the mode, which is looked for from ``start``."""
         precision, x, levels = self._precision(scales), start, slice(0, self.n_levels)
         for _ in range(_MOST_STEPS):
             chance, of_prior = expit(self._log_odds(x)), expit(x[levels])
@@ -260,7 +260,7 @@ class _ThresholdDensity:
         return Peak(scales, x, factor, height)
 
     def mean(self, peak: Peak) -> FloatArray:
-        """Mean of the Gaussian of a peak's precision that is nearest to the posterior."""
+        """Return the mean of the Gaussian of a peak's precision that is nearest to the posterior."""
         precision, x = self._precision(peak.scales), peak.mode
         rate, last = 1.0, math.inf
         off, of_levels = (np.sqrt(variance)[:, None] * _NODES for variance in self._variances(peak.factor))
@@ -279,7 +279,7 @@ class _ThresholdDensity:
     def _gradient(
         self, x: FloatArray, precision: FloatArray, chance: FloatArray, of_prior: FloatArray
     ) -> FloatArray:
-        """Slope of the log density, given the chances of the documents, and of those of the prior."""
+        """Return slope of the log density, given the chances of the documents, and of those of the prior."""
         gradient, levels = -precision * x, slice(0, self.n_levels)
         gradient[: self.layout.n_global] += self.design.T @ (self.reached - chance)
         gradient[levels] += self.prior_reached - self.prior_n * of_prior
@@ -288,7 +288,7 @@ class _ThresholdDensity:
         return gradient
 
     def _variances(self, factor: Factor) -> tuple[FloatArray, FloatArray]:
-        """Variances of the documents' log odds, and of the intercepts."""
+        """Return variances of the documents' log odds, and of the intercepts."""
         starts = np.searchsorted(self.topic, np.arange(self.layout.n_groups + 1))
         of_documents = factor.variances(self.design, self.local, starts)
         of_levels = factor.variances(
@@ -297,7 +297,7 @@ class _ThresholdDensity:
         return of_documents, of_levels
 
     def _precision(self, scales: Sequence[float]) -> FloatArray:
-        """Precisions of the priors of the parameters."""
+        """Return precisions of the priors of the parameters."""
         topic, topic_level, run, organization = scales
         n_free, n_runs, n_organizations = self.numbers
         sd = [INTERCEPT_SD] * self.n_levels + [SLOPE_SD] * n_free
@@ -309,7 +309,7 @@ class _ThresholdDensity:
         return np.asarray(self.design @ x[: self.layout.n_global] + x[self.of_topic] + x[self.of_level])
 
     def _curvature(self, weight: FloatArray, precision: FloatArray) -> FloatArray:
-        """Curvature in the form of `Layout.zeros`, from the documents' weights."""
+        """Return the curvature in the form of `Layout.zeros`, from the documents' weights."""
         at, outer = self.layout, self.layout.zeros()
         weighted = self.design * weight[:, None]
         outer[: at.n_global, : at.n_global] = self.design.T @ weighted

@@ -133,7 +133,7 @@ def evaluate(
     residual: FloatArray | float,
     source: Any,
 ) -> FloatArray:
-    """Log odds by a formula and the effects in it, shape (draw, document or 1); see `ModelSpec.log_odds`."""
+    """Return log odds by a formula and the effects in it, (draw, document or 1); see `ModelSpec.log_odds`."""
     if isinstance(formula, Linear):
         total = np.zeros((1, 1))
         for name in formula.intercepts:
@@ -159,12 +159,12 @@ def evaluate(
 
 
 def _group_effects(values: FloatArray, group: Any, source: Any) -> FloatArray:
-    """Effects of one group or of several, shape (draw, 1 or observation)."""
+    """Return effects of one group or of several, shape (draw, 1 or observation)."""
     return np.asarray(values[source, group][:, None] if np.ndim(group) == 0 else values[source][:, group])
 
 
 def document_log_odds(intercept: FloatArray, beta: FloatArray, predictors: FloatArray) -> FloatArray:
-    """Log odds, shape (draw, document), to the bit the same whatever other draws and documents there are.
+    """Return log odds, (draw, document), to the bit the same whatever other draws and documents there are.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ class Product:
     residual: FloatArray | None = None  # Δ, shape (observation,)
 
     def log_odds(self, z: Sequence[FloatArray]) -> FloatArray:
-        """Logit of the chance plus the effect, from predictors of logit π, C, E (with Δ) and the effect."""
+        """Return the logit of the chance plus the effect, from predictors of logit π, C, E and the effect."""
         chance = expit(z[0]) * expit(z[1])
         if self.residual is not None:
             chance = (1 - self.residual) * chance + self.residual * expit(z[2])
@@ -285,7 +285,7 @@ class Structure:
 
 
 def draw_priors(structure: Structure, n: int, rng: np.random.Generator) -> dict[str, FloatArray]:
-    """``n`` prior draws of all variables, named as in a fit, each of shape (draw, ...)."""
+    """Return ``n`` prior draws of all variables, named as in a fit, each of shape (draw, ...)."""
     draws = {}
     for name, coefficient in structure.coefficients.items():
         shape = n if coefficient.size is None else (n, coefficient.size)

@@ -19,7 +19,7 @@ _TWO_SIDED = MappingProxyType({"HalfCauchy": "Cauchy", "HalfNormal": "Normal"})
 
 
 def group_effect(name: str, scale: Prior, dims: str, *, centered: bool) -> Any:
-    """Effects ``name_effect`` of a grouping factor, with dims ``(dims,)``, and their scale ``sigma_name``."""
+    """Add effects ``name_effect`` of a grouping factor with these dims, and their scale ``sigma_name``."""
     # Effects of topics, runs and organizations sum to zero. This makes the intercept the mean over these
     # groups, and sample tens of times better than effects that compete with it. A group outside the data has
     # the effect N(0, σ·√(1 + 1/J)), J groups. Centered effects sample better where each group has much data,
@@ -50,12 +50,12 @@ def _scale_or_its_negative(name: str, scale: Prior) -> Any:
 
 
 def log_odds(p: Any) -> Any:
-    """log(p / (1 − p))."""
+    """Return log(p / (1 − p))."""
     return pt.log(p) - pt.log1p(-p)
 
 
 def binomial(name: str, logit_p: Any, n: Any, observed: Any) -> None:
-    """Observed counts k ~ Binomial(n, p) given logit p, at a quarter of the cost of ``pm.Binomial``."""
+    """Add counts k ~ Binomial(n, p) given logit p, at a quarter of the cost of ``pm.Binomial``."""
 
     def logp(value: Any, eta: Any, trials: Any) -> Any:  # k·η − n·softplus(η), without the coefficient
         return value * eta - trials * pt.softplus(eta)
@@ -68,7 +68,7 @@ def binomial(name: str, logit_p: Any, n: Any, observed: Any) -> None:
 
 
 def build_graph(spec: ModelSpec, evidence: Evidence) -> pm.Model:
-    """PyMC graph of a model, whose ``pm.Data`` are the evidence's arrays."""
+    """Return the PyMC graph of a model, whose ``pm.Data`` are the evidence's arrays."""
     with pm.Model(coords=evidence.coords) as model:
         data = {name: pm.Data(name, values) for name, values in evidence.arrays().items()}
         coefficients, effects = {}, {}
@@ -116,7 +116,7 @@ def _chances_logit(
 
 
 def _slopes(name: str, prior: Prior, evidence: LinearEvidence, rotation: Any) -> Any:
-    """Expected slopes plus deviations, sampled along directions in which the predictors are uncorrelated."""
+    """Add expected slopes plus deviations, sampled along directions of uncorrelated predictors."""
     if prior.distribution == "Normal" and len(prior.args) == 2:  # a rotation leaves this prior unchanged
         center, scale = prior.args
         standard = pm.Normal(f"standard_{name}", shape=len(evidence.predictor_names))

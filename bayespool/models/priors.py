@@ -39,7 +39,7 @@ class Prior:
         return f"{self.distribution}({', '.join(f'{a:g}' for a in self.args)})"
 
     def variable(self, name: str, **kwargs: Any) -> Any:
-        """A random variable of this distribution in the current PyMC model, with dims or shape in ``kwargs``.
+        """Add a variable of this distribution to the current PyMC model, with dims or shape in ``kwargs``.
 
         A distribution that PyMC lacks, or that does not take these parameters, is an `InputError`.
         """
@@ -52,7 +52,7 @@ class Prior:
             ) from error
 
     def check_distribution(self, name: str) -> Any:
-        """Class of the distribution in PyMC; `InputError` for the variable ``name`` if there is none."""
+        """Return the distribution's class in PyMC; `InputError` for the variable ``name`` if none is."""
         import pymc as pm
 
         distribution = getattr(pm, self.distribution, None)
@@ -65,7 +65,7 @@ class Prior:
 
 
 def parse_prior(text: str | Prior) -> Prior:
-    """The prior of a string such as ``Normal(-2.2, 1.5)``.
+    """Return the prior of a string such as ``Normal(-2.2, 1.5)``.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def parse_prior(text: str | Prior) -> Prior:
 
 
 def _in_order(distribution: str, n_given: int, named: dict[str, float]) -> tuple[float, ...]:
-    """Named parameters in PyMC's order, after ``n_given`` unnamed ones."""
+    """Return named parameters in PyMC's order, after ``n_given`` unnamed ones."""
     if distribution not in FAMILIES:
         raise InputError(
             f"the parameters of {distribution} are not known by name",
@@ -129,11 +129,11 @@ SLOPE = Prior("Normal", (0.0, 1.0))
 SCALE = Prior("HalfNormal", (1.0,))
 """Standard deviation between groups: a factor of e in the odds is ordinary, e² rare."""
 VARYING = Prior("HalfNormal", (0.5,))
-"""The same of an organization's slopes, in standard deviations of slopes over collections."""
+"""Standard deviation of an organization's slopes, in standard deviations of slopes over collections."""
 SLOPE_BELOW_POOL = Prior("Normal", (-0.05, 0.2))
 """Slope on log(rank / pool depth) below the pool, beside a predictor of ranks (research/decisions)."""
 STEEPER_BELOW_POOL = Prior("Normal", (-0.2, 0.25))
-"""The same of models without such a predictor, beside the slope of hidden documents within rankings."""
+"""Prior of this slope without a predictor of ranks, beside that of hidden documents within rankings."""
 TOPICS_BELOW_POOL = Prior("HalfNormal", (0.4,))
 """Standard deviation of topics about this slope."""
 FREEDOM = Prior("Gamma", (2.0, 0.1))
@@ -227,7 +227,7 @@ FAMILIES = MappingProxyType(
 
 
 def draw_prior(prior: Prior, size: int | tuple[int, ...], rng: np.random.Generator) -> FloatArray:
-    """Draws from one prior; an unknown distribution or a wrong number of parameters is an `InputError`.
+    """Draw from one prior; an unknown distribution or a wrong number of parameters is an `InputError`.
 
     Examples
     --------
@@ -249,7 +249,7 @@ def draw_prior(prior: Prior, size: int | tuple[int, ...], rng: np.random.Generat
 def coefficient_log_density(
     name: str, prior: Prior, *, shift: float | FloatArray = 0.0, logit: bool = False
 ) -> Callable[[FloatArray], Derivatives]:
-    """Log density of a coefficient less ``shift``, or of its logit, with two derivatives, shape (value,)."""
+    """Return log density of a coefficient less ``shift``, or of its logit, with two derivatives, (value,)."""
     family = FAMILIES.get(prior.distribution)
     density = None if family is None else family.logit_density if logit else family.coefficient
     if density is None:
@@ -262,7 +262,7 @@ def coefficient_log_density(
 
 
 def scale_log_density(name: str, prior: Prior) -> Callable[[float], float]:
-    """Log density of log σ under the prior of σ, up to a constant."""
+    """Return log density of log σ under the prior of σ, up to a constant."""
     family = FAMILIES.get(prior.distribution)
     density = None if family is None else family.log_scale
     if density is None:
@@ -322,7 +322,7 @@ def _unknown(name: str, prior: Prior, kinds: list[str]) -> InputError:
 
 
 def _checked(name: str, prior: Prior) -> tuple[float, ...]:
-    """Parameters of a density; refuse a wrong number, or values outside their range."""
+    """Return parameters of a density; refuse a wrong number, or values outside their range."""
     family = FAMILIES[prior.distribution]
     values = dict(zip(family.parameters, prior.args, strict=False))
     if len(prior.args) != len(family.parameters) or not all(values[p] > 0 for p in family.positive):

@@ -332,12 +332,12 @@ def add_model(spec: ModelSpec) -> None:
 
 
 def model_named(name: str) -> ModelSpec:
-    """A model out of `MODELS`; `InputError` if none has the name."""
+    """Return a model out of `MODELS`; `InputError` if none has the name."""
     if name not in MODELS:
         raise InputError(f"no model {name!r}", hint=known_names(name, MODELS))
     return MODELS[name]
 
 
 def own_models() -> dict[str, ModelSpec]:
-    """Registered models that are not the package's."""
+    """Return registered models that are not the package's."""
     return {name: spec for name, spec in MODELS.items() if spec != _PACKAGE_MODELS.get(name)}

@@ -70,7 +70,7 @@ _EXAMPLES = MappingProxyType(
 
 
 def _is_pair(values: object) -> bool:
-    """Whether the values are two numbers."""
+    """Return whether the values are two numbers."""
     return isinstance(values, tuple | list) and [isinstance(x, int | float) for x in values] == [True, True]
 
 
@@ -155,7 +155,7 @@ class ModelSpec:
         return partial(type(self), **values), ()
 
     def _fault(self) -> str:
-        """Message on the first mistake in the declaration, or an empty string."""
+        """Return the message on the first mistake in the declaration, or an empty string."""
         if not re.fullmatch(_NAME, self.name):
             return "its name has lower-case letters, digits and underscores between them"
         if self.evidence not in get_args(EvidenceKind):
@@ -168,7 +168,7 @@ class ModelSpec:
         if isinstance(self.predictors, MappingProxyType) and (
             wrong := [name for name, about in self.predictors.items() if not _is_pair(about)]
         ):
-            return f"predictor {wrong[0]} has an expected slope and how far it may be off, such as (1.0, 0.5)"
+            return f"predictor {wrong[0]} needs (mean, standard deviation) of its slope, such as (1.0, 0.5)"
         linear = [part for formula in self.likelihoods.values() for part in formula.parts]
         for kind, declared, used in (
             ("coefficient", self.coefficients, [name for part in linear for name in part.coefficients]),
@@ -226,7 +226,7 @@ class ModelSpec:
         return (*self.coefficients, *(f"sigma_{name}" for name in self.effects))
 
     def with_priors(self, priors: Mapping[str, str | Prior]) -> ModelSpec:
-        """The model with other priors; names that it does not have are ignored.
+        """Return the model with other priors; names that it does not have are ignored.
 
         Examples
         --------
@@ -263,7 +263,7 @@ class ModelSpec:
         return [f.factor for f in self.likelihoods.values() if isinstance(f, Chances)]
 
     def structure(self, evidence: Evidence, known: Sequence[int] | None = None) -> Structure:
-        """The model of this evidence for the Laplace engine, and for draws from the priors.
+        """Return the model of this evidence for the Laplace engine, and for draws from the priors.
 
         ``known`` are organizations, as indices, whose effects on topics to return; by default all.
         """
@@ -316,7 +316,7 @@ class ModelSpec:
         residual: FloatArray | float = 0.0,
         source: Any = slice(None),
     ) -> FloatArray:
-        """Log odds that hidden or unjudged documents are relevant, without the effect of their organization.
+        """Return log odds that hidden or unjudged documents are relevant, without organizations' effects.
 
         They have the shape (draw, document), and are to the bit the same whatever other draws and documents
         there are.
@@ -342,7 +342,7 @@ class ModelSpec:
     def log_odds_of_rows(
         self, evidence: Evidence, draws: Mapping[str, FloatArray], row: Any = slice(None)
     ) -> FloatArray:
-        """`log_odds` of some rows of hidden documents in the evidence, shape (draw, row)."""
+        """Return `log_odds` of some rows of hidden documents in the evidence, shape (draw, row)."""
         arrays = evidence.arrays()
         dims = {effect.dim for effect in self.effects.values()} - _NEW_RUN_DIMS | {"topic"}
         at = {dim: arrays[f"hidden_{dim}"][row] for dim in dims}

@@ -47,7 +47,7 @@ _MOST_LOG_ODDS = 9.0  # of a draw, which may be far out
 
 @dataclass(frozen=True, eq=False)
 class AnotherAssessor:
-    """What another assessor of the same kind makes of each level, learned from documents judged twice.
+    """Levels that another assessor of the same kind would give, learned from documents judged twice.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class AnotherAssessor:
         return np.where(self.first_level >= 0, sole_contributor(self.collection), np.int32(-1))
 
     def features(self, pairs: IndexArray, organization: IntArray) -> Features:
-        """What the chances of documents depend on, beside level and topic.
+        """Return the features that chances of documents depend on, beside level and topic.
 
         ``organization`` is the one that alone has a document, or −1. The log odds of relevance, the first
         feature, are 0 for unjudged documents, where they are drawn.
@@ -130,7 +130,7 @@ class AnotherAssessor:
         )
 
     def _worth(self, pairs: IndexArray) -> FloatArray:
-        """1/(1 + rank/10) of documents in all runs, 0 where a run lacks it, shape (document, run)."""
+        """Return 1/(1 + rank/10) of documents in all runs, 0 where a run lacks it, shape (document, run)."""
         of_rank = 1 / (1 + np.arange(self.collection.document.shape[2] + 1) / _HALF_RANK)
         of_rank[0] = 0
         return worth_of_ranks(self.collection, np.arange(len(self.collection.run_ids)), pairs, of_rank)
@@ -154,7 +154,7 @@ class AnotherAssessor:
         return log_odds
 
     def standardize(self, log_odds: FloatArray) -> FloatArray:
-        """Log odds of relevance less their mean over documents of one contributor, in standard deviations."""
+        """Standardize log odds of relevance by their mean and deviation over documents of one contributor."""
         mean, spread = self._scale_of_log_odds
         return (np.clip(log_odds, -_MOST_LOG_ODDS, _MOST_LOG_ODDS) - mean) / spread
 
@@ -168,7 +168,7 @@ class AnotherAssessor:
 
     @cached_property
     def confusion(self) -> ConfusionDraws:
-        """Draws of how levels change, one for each draw of the judgments."""
+        """Draws of the changes of levels, one for each draw of the judgments."""
         prior = prior_counts(self._confusion, self.levels)[:, self.observed_levels]
         pairs = np.flatnonzero((self.first_level >= 0) & (self.second_level >= 0))
         twice = JudgedTwice(
@@ -184,7 +184,7 @@ class AnotherAssessor:
             return draw_confusion(twice, prior, self.n_draws, rng)
 
     def shares(self, levels: Sequence[int]) -> FloatArray:
-        """Share of each level among judged documents that reach one of ``levels`` and not the next.
+        """Return share of each level among judged documents that reach one of ``levels`` and not the next.
 
         Shape (class, level). A completion tells no more levels apart than a measure needs.
         """
@@ -250,7 +250,7 @@ class AnotherAssessor:
         return {"n_twice": n, "n_same": n_same, "changes": changes, "notes": self.notes()}
 
     def notes(self) -> list[str]:
-        """Notes on levels of which few documents are judged twice, and on those that no second one uses."""
+        """Return notes on levels with few documents judged twice, and on levels that no second one uses."""
         n_twice = self.counts.sum(axis=(0, 2))
         few = [
             f"{n} of relevance {level}"
@@ -273,7 +273,7 @@ class AnotherAssessor:
 
 
 def describe_assessors(collection: Collection) -> dict[str, Any]:
-    """Documents of a collection that second assessors judged, too, to quote with a result."""
+    """Return documents of a collection that second assessors judged, too, to quote with a result."""
     return AnotherAssessor(collection, n_draws=1, random_seed=0).description
 
 
@@ -286,7 +286,7 @@ def another_assessor_values(
     *,
     joint: bool = False,
 ) -> tuple[Values, ...]:
-    """Values of the runs if another assessor had judged, one for each measure, shape (draw, run, topic).
+    """Return values of the runs if another assessor had judged, one for each measure, (draw, run, topic).
 
     Parameters
     ----------
@@ -404,7 +404,7 @@ def paired_values(
 
 
 def _places(placed: npt.NDArray[np.int32], pairs: IndexArray) -> Places:
-    """Run, rank from 0 and position among ``pairs`` of each place of one, from rankings (run, rank)."""
+    """Find run, rank from 0 and position among ``pairs`` of each place of one in rankings (run, rank)."""
     order = np.argsort(pairs, kind="stable")
     at = np.searchsorted(pairs[order], placed)
     inside = np.minimum(at, max(0, len(pairs) - 1))
@@ -423,7 +423,7 @@ def _tally(
     measure: Normalized,
     levels: tuple[int, ...],
 ) -> Tally:
-    """Documents of a topic's ideal rankings by another assessor, shape (draw, run or 1, 1, level)."""
+    """Return documents of a topic's ideal rankings by another assessor, shape (draw, run or 1, 1, level)."""
     u = completion.unknowns
     reach = reach_of_ideal(u.collection, measure)
     by_run = measure.ideal == "own" and len(u.run_ids) > 1

@@ -110,7 +110,7 @@ class Completion(Shown):
         return {name: fit for p in (*self.posteriors, *of_lots) for name, fit in p.fits.items()}
 
     def block(self, topic: int, draws: slice | npt.NDArray[np.intp] = slice(None)) -> Levels:
-        """Draws of a topic's unknown documents as indices into ``levels``, uint8, shape (draw, unknown).
+        """Draw a topic's unknown documents as indices into ``levels``, uint8, shape (draw, unknown).
 
         Parameters
         ----------
@@ -153,7 +153,7 @@ class Completion(Shown):
     def expected(
         self, topic: int, values: FloatArray, draws: slice = slice(None)
     ) -> tuple[FloatArray, FloatArray]:
-        """Expected worth of a topic's unknown documents in each draw of the parameters.
+        """Return expected worth of a topic's unknown documents in each draw of the parameters.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ class Completion(Shown):
     def log_odds(
         self, threshold: int, topic: int, chosen: npt.NDArray[np.intp], cells: Sequence[FloatArray]
     ) -> FloatArray:
-        """Log odds of a topic's unknowns with all effects, shape (draw, document), given `cell_effects`."""
+        """Return log odds of a topic's unknowns with all effects, (draw, document), given `cell_effects`."""
         posterior, documents = self.posteriors[threshold], self.unknowns.on_topic(topic)
         log_odds = posterior.log_odds(chosen, topic, documents, self.unknowns.run[documents], cells)
         if self.lots is not None and (by_lot := self.lots.by_lot[documents]).any():
@@ -212,7 +212,7 @@ class Completion(Shown):
         return log_odds
 
     def cell_effects(self, topic: int) -> list[list[FloatArray]]:
-        """Effects of organization × topic in all draws, by threshold and model, each of shape (draw, run).
+        """Draw effects of organization × topic, by threshold and model, each of shape (draw, run).
 
         Those of documents left out by lot come last.
         """
@@ -227,7 +227,7 @@ class Completion(Shown):
     def _posterior_cell_effects(
         self, unknowns: Unknowns, posteriors: Sequence[ThresholdPosterior], topic: int
     ) -> list[list[FloatArray]]:
-        """`cell_effects` of some posteriors, with the organizations of their unknowns."""
+        """Return `cell_effects` of some posteriors, with the organizations of their unknowns."""
         collection = unknowns.collection
         organization = collection.organization[unknowns.run_index]
         present = np.unique(organization[unknowns.run[unknowns.on_topic(topic)]])
@@ -251,7 +251,7 @@ class Completion(Shown):
         return effects_by_threshold
 
     def evaluate(self, *measures: object) -> tuple[Values, ...]:
-        """Values of the runs under measures, one each, of shape (draw, run, topic), all from the same draws.
+        """Evaluate measures in the same draws: values of shape (draw, run, topic), one for each measure.
 
         Parameters
         ----------
@@ -270,7 +270,7 @@ class Completion(Shown):
         return tuple(values[parse_measure(measure)] for measure in measures)
 
     def _evaluate(self, measures: Sequence[Measure]) -> tuple[Values, ...]:
-        """Values under distinct measures, each of shape (draw, run, topic)."""
+        """Return values under distinct measures, each of shape (draw, run, topic)."""
         u = self.unknowns
         n_topics, n_runs = len(u.collection.query_ids), len(u.run_ids)
         ranked = ranked_levels(u.collection, u.run_index, max(measure.cutoff for measure in measures))
@@ -324,7 +324,7 @@ class Completion(Shown):
         reach: int,
         shared: bool,
     ) -> Tally:
-        """Documents of a topic's ideal rankings in some draws, shape (draw, run or 1, 1, level)."""
+        """Return documents of a topic's ideal rankings in some draws, shape (draw, run or 1, 1, level)."""
         u = self.unknowns
         n = np.zeros((len(block), 1 if shared else len(u.run_ids), len(judged.levels)), dtype=np.int64)
         by_lot = np.zeros(block.shape[1], dtype=bool)
@@ -359,7 +359,7 @@ class Completion(Shown):
             )
 
     def qrels(self, draw: int) -> Qrels:
-        """The judgments with those of one draw added.
+        """Return the judgments with those of one draw added.
 
         All judged documents, and every unknown one with its relevance in the draw; no unjudged documents out
         of reach.
@@ -391,7 +391,7 @@ class Completion(Shown):
         return qrels_from_frame({query_id: of_topic for query_id, of_topic in judged.items() if of_topic})
 
     def observe(self, qrels: Qrels) -> Completion:
-        """The completion given judgments of some of its documents, with as many draws.
+        """Return the completion given judgments of some of its documents, with as many draws.
 
         Draws are resampled in proportion to the likelihood of the judgments, which updates models, slopes and
         organizations without another fit. The other documents are drawn afresh.
@@ -462,7 +462,7 @@ class Completion(Shown):
 
 
 def _judgments_by_topic(qrels: Qrels, negative: Negative) -> dict[str, dict[str, int]]:
-    """Relevance by topic and document id."""
+    """Return relevance by topic and document id."""
     codes, _ = relevance_codes(qrels.relevance, negative)
     judged: dict[str, dict[str, int]] = {}
     lines: Sequence[Any] = (qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), codes.tolist())

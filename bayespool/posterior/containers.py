@@ -129,7 +129,7 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
 
 
 def fit_groups(fit: Fit, prior: Mapping[str, FloatArray]) -> dict[str, dict[str, npt.NDArray[Any]]]:
-    """The groups of a container that every fit has, with draws of shape (draw, ...) from its priors."""
+    """Return the groups of a container that every fit has, with draws (draw, ...) from its priors."""
     return {
         "posterior": dict(fit.variables),
         "sample_stats": dict(fit.sample_stats),
@@ -138,7 +138,7 @@ def fit_groups(fit: Fit, prior: Mapping[str, FloatArray]) -> dict[str, dict[str,
 
 
 def _tables(source: Source) -> list[_Table]:
-    """Hidden documents, then judged ones where the model learns from them; empty without a hidden
+    """Return hidden documents, then judged ones where the model learns from them; empty without a hidden
     document.
     """
     e = source.evidence
@@ -175,7 +175,7 @@ def _table(
 def _log_likelihood(
     fit: Fit, structure: Structure, cell: IndexArray, random_seed: int
 ) -> npt.NDArray[np.float32]:
-    """Log chance of which documents of each cell are relevant, shape (chain, draw, cell), with effects of
+    """Return log chance of which documents of each cell are relevant, (chain, draw, cell), with effects of
     organizations on topics drawn given the other parameters and the documents.
     """
     draws, block = fit.draws(), structure.blocks[-1]  # of hidden documents
@@ -200,7 +200,7 @@ def _log_likelihood(
 
 
 def block_log_odds(structure: Structure, block: Block, draws: Mapping[str, FloatArray]) -> FloatArray:
-    """Log odds of a block's observations, shape (draw, observation), given draws of shape (draw, ...);
+    """Return log odds of a block's observations, shape (draw, observation), given draws of shape (draw, ...);
     missing effects are zero.
     """
     predictors = []

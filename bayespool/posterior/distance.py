@@ -58,7 +58,7 @@ class PoolDistance:
 def distance_from_pool(
     collection: Collection, run_ids: Sequence[str], *, rel: int = 1, given: int = 0
 ) -> PoolDistance:
-    r"""Distance of runs from the pooled organizations, each of which is held out.
+    r"""Return the distance of runs from the pooled organizations, each of which is held out.
 
     The features of a run over all topics, with its own organization held out, are the predictors
     ``run_unjudged`` and ``run_precision``: log odds that a document of its top 10 to 30 is unjudged, and that
@@ -119,7 +119,7 @@ def distance_from_pool(
 
 
 def _log_t(square: FloatArray, freedom: int, scale: float) -> FloatArray:
-    """Log density of a bivariate t distribution at squared distances over ``scale``, up to a constant."""
+    """Return the log density of a bivariate t at squared distances over ``scale``, up to a constant."""
     return np.asarray(-(freedom + 2) / 2 * np.log1p(square / (scale * freedom)) - np.log(scale))
 
 
@@ -130,7 +130,7 @@ _OVERLAP_DIGITS = 9  # decimals of overlaps; further ones depend on the order of
 
 
 def find_kinds(collection: Collection, n_kinds: int = N_KINDS) -> tuple[tuple[str, ...], ...]:
-    """Kinds of the pool's organizations that retrieve alike, of about equal numbers.
+    """Return kinds of the pool's organizations that retrieve alike, of about equal numbers.
 
     The largest set of organizations is halved along the first principal coordinate of 1 − the mean overlap of
     their runs (`bayespool.evidence.composition`), until there are enough.
@@ -182,7 +182,7 @@ def find_kinds(collection: Collection, n_kinds: int = N_KINDS) -> tuple[tuple[st
 
 
 def _halve(members: npt.NDArray[np.intp], apart: FloatArray) -> list[npt.NDArray[np.intp]]:
-    """Two parts of about equal size; members without a distance between them stay together."""
+    """Return two parts of about equal size; members without a distance between them stay together."""
     distance = apart[np.ix_(members, members)]
     np.fill_diagonal(distance, 0)
     mean = distance.mean(axis=0)
@@ -198,7 +198,7 @@ def _halve(members: npt.NDArray[np.intp], apart: FloatArray) -> list[npt.NDArray
 
 
 def with_kinds(collection: Collection, n_kinds: int = N_KINDS) -> Collection:
-    """The collection with kinds in place of organizations: those of the pool, and one for all other runs."""
+    """Replace organizations by kinds: those of the pool, and one for all other runs."""
     kinds = find_kinds(collection, n_kinds)
     kind_of = {name: k for k, kind in enumerate(kinds) for name in kind}
     # a run with judgments of its own keeps its organization, which is evidence
@@ -220,7 +220,7 @@ def with_kinds(collection: Collection, n_kinds: int = N_KINDS) -> Collection:
 def sensitivity(
     collection: Collection, run_ids: Sequence[str], measure: Measure, estimand: Estimand = "complete"
 ) -> tuple[FloatArray, FloatArray]:
-    """Values if unjudged documents are relevant as often as hidden, or as judged ones, shape (run,) each."""
+    """Return values if unjudged documents are relevant as often as hidden, or as judged ones, (run,) each."""
     held_out = held_out_counts(collection, cutoffs=measure.cutoff, rel=measure.rel)
     n_hidden = int(held_out.n_credited.sum())
     share = int(held_out.n_credited_relevant.sum()) / n_hidden if n_hidden else 0.0
@@ -231,7 +231,7 @@ def sensitivity(
 
 
 def new_organization_sd(sigma: FloatArray, n_organizations: int) -> FloatArray:
-    """Standard deviation of a new organization's effect about the intercept, shape (draw,)."""
+    """Return the standard deviation of a new organization's effect about the intercept, shape (draw,)."""
     return np.asarray(sigma * np.sqrt(1 + (1 / n_organizations if n_organizations else 0)))
 
 
@@ -241,15 +241,15 @@ def new_organization_effect(
     organization: npt.NDArray[Any],
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Draws of effects of organizations outside the evidence, shape (draw, run).
+    """Draw effects of organizations outside the evidence, shape (draw, run).
 
     Parameters
     ----------
     sigma : ndarray of float, shape (draw,)
         Draws of the standard deviation between organizations.
     n_organizations : int
-        Number of organizations whose mean is the intercept: it is off the population's by σ/√J. 0 without
-        evidence, when the intercept is the population's.
+        Number J of organizations whose mean is the intercept: its standard error about the population mean is
+        σ/√J. 0 without evidence, when the intercept is the population's.
     organization : ndarray of int, shape (run,)
         Runs with one number share one effect.
     rng : numpy.random.Generator
@@ -260,7 +260,7 @@ def new_organization_effect(
 
 
 def new_interaction(sigma: FloatArray, cell: npt.NDArray[Any], rng: np.random.Generator) -> FloatArray:
-    """Draws of effects of organization × topic outside the evidence, shape (draw, document).
+    """Draw effects of organization × topic outside the evidence, shape (draw, document).
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ def new_interaction(sigma: FloatArray, cell: npt.NDArray[Any], rng: np.random.Ge
 def new_slopes(
     sigma: FloatArray, n_organizations: int, n_predictors: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Draws of new organizations' slopes less the common ones, shape (draw, organization, predictor)."""
+    """Draw new organizations' slopes less the common ones, shape (draw, organization, predictor)."""
     return sigma[:, None, None] * rng.normal(size=(len(sigma), n_organizations, n_predictors))
 
 
@@ -288,7 +288,7 @@ def new_slope_effect(
     organization: npt.NDArray[Any],
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Effects of `new_slopes` on the log odds of documents, shape (draw, document).
+    """Return effects of `new_slopes` on the log odds of documents, shape (draw, document).
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ def new_slope_effect(
 
 
 def slope_effect(slopes: FloatArray, predictors: FloatArray, organization: npt.NDArray[Any]) -> FloatArray:
-    """Effects of organizations' slopes on the log odds of documents, shape (draw, document).
+    """Return effects of organizations' slopes on the log odds of documents, shape (draw, document).
 
     Parameters
     ----------
@@ -327,7 +327,7 @@ _N_WEIGHING = 256  # draws of the fit, at most, that these are weighted by
 
 @dataclass(frozen=True, eq=False)
 class NewOrganizations:
-    """How the effects of new organizations are distributed on one threshold, under one fitted model.
+    """Distribution of the effects of new organizations at one threshold, under one fitted model.
 
     Attributes
     ----------
@@ -355,7 +355,7 @@ class NewOrganizations:
     below: NewOrganizations | None
 
     def effects(self, scale: FloatArray, names: Sequence[str]) -> FloatArray:
-        """Effects by name of organization, shape (draw, name)."""
+        """Return effects by name of organization, shape (draw, name)."""
         of_names = {
             name: scale * self.t_scale_factor(name) * self.normals("organization", name)
             for name in set(names)
@@ -363,7 +363,7 @@ class NewOrganizations:
         return np.column_stack([of_names[name] for name in names])
 
     def slopes(self, scale: FloatArray, predictors: Sequence[str], names: Sequence[str]) -> FloatArray:
-        """Slopes less the common ones, by name of organization, shape (draw, name, predictor)."""
+        """Return slopes less the common ones, by name of organization, shape (draw, name, predictor)."""
         slopes = np.empty((len(scale), len(names), len(predictors)))
         for i, name in enumerate(names):
             stretched = scale * self.t_scale_factor(name)
@@ -372,14 +372,14 @@ class NewOrganizations:
         return slopes
 
     def normals(self, *names: str) -> FloatArray:
-        """Standard normal numbers by name, correlated with those on the threshold below, shape (draw,)."""
+        """Return standard normal numbers by name, correlated with those on the threshold below, (draw,)."""
         own = normals(len(self.freedom), self.random_seed, *names, *self.above)
         if self.below is None:
             return own
         return self.correlation * self.below.normals(*names) + np.sqrt(1 - self.correlation**2) * own
 
     def t_scale_factor(self, name: str) -> FloatArray:
-        """Factor of all effects of an organization, the same on every threshold, shape (draw,)."""
+        """Return the factor of all effects of an organization, the same on every threshold, shape (draw,)."""
         if self.below is not None:
             return self.below.t_scale_factor(name)
         survival = ndtr(normals(len(self.freedom), self.random_seed, "tails", name))
@@ -394,7 +394,7 @@ def learn_new_organizations(
     above: tuple[int, ...],
     below: NewOrganizations | None,
 ) -> NewOrganizations:
-    """Tails and correlation of new organizations' effects, learned from draws of those of the evidence."""
+    """Learn tails and correlation of new organizations' effects from draws of the evidence's."""
     standard = draws["organization_effect"] / draws["sigma_organization"][:, None]
     # an engine may draw scales that are too small for their effects, which tells nothing about tails
     square = (standard**2).sum(axis=1, keepdims=True) / max(1, len(organizations))
@@ -415,7 +415,7 @@ def learn_new_organizations(
 def _posterior(
     prior: Prior, log_ratio: Callable[[float], FloatArray], n: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Draws of a value given log ratios of densities, one for each draw of a fit, shape (n,)."""
+    """Draw a value given log ratios of densities, one for each draw of a fit, shape (n,)."""
     values = draw_prior(prior, _N_VALUES, rng)
     log_weight = np.array([logsumexp(log_ratio(float(value))) for value in values])
     weight = np.exp(log_weight - log_weight.max())
@@ -423,12 +423,12 @@ def _posterior(
 
 
 def _thin_draws(standard: FloatArray) -> FloatArray:
-    """Draws of a fit that weigh."""
+    """Draw a fit that weigh."""
     return standard[:: max(1, len(standard) // _N_WEIGHING)]
 
 
 def _tail_log_ratio(standard: FloatArray) -> Callable[[float], FloatArray]:
-    """Log density of effects under t distributions over that under normal ones, by degrees of freedom."""
+    """Return the log ratio of densities of effects, t to normal, as a function of degrees of freedom."""
     square = standard**2
 
     def log_ratio(freedom: float) -> FloatArray:
@@ -440,7 +440,7 @@ def _tail_log_ratio(standard: FloatArray) -> Callable[[float], FloatArray]:
 
 
 def _correlation_log_ratio(below: FloatArray, here: FloatArray) -> Callable[[float], FloatArray]:
-    """Log density of effects on two thresholds over that of independent ones, by correlation."""
+    """Return log density of effects on two thresholds over that of independent ones, by correlation."""
     square, product = (below**2 + here**2).sum(axis=1), (below * here).sum(axis=1)
 
     def log_ratio(correlation: float) -> FloatArray:
@@ -458,7 +458,7 @@ _SLOPE_WITHIN, _SLOPE_WITHIN_SD = -0.3, 0.3  # prior
 
 
 def slope_within_rankings(hidden: HeldOutDocuments) -> tuple[float, float]:
-    """Posterior mean and standard deviation of the slope of log odds on log rank within rankings.
+    """Return the posterior mean and standard deviation of the slope of log odds on log rank within rankings.
 
     The one-step estimate from the conditional likelihood (Yusuf et al. 1985), in which all cancels that
     rankings have apart, with a normal prior.
@@ -501,7 +501,7 @@ class BelowPool:
     random_seed: int
 
     def __call__(self, source: npt.NDArray[np.intp], topic: int, documents: slice) -> FloatArray:
-        """Log odds of a topic's documents in some draws, shape (draw, document)."""
+        """Return log odds of a topic's documents in some draws, shape (draw, document)."""
         log_odds, log_rank = self.log_odds(source, topic, documents), self.log_rank[documents]
         if not log_rank.any():
             return log_odds
@@ -519,7 +519,7 @@ def below_pool(
     query_ids: tuple[str, ...],
     random_seed: int,
 ) -> BelowPool:
-    """Log odds with slopes below the pool, from the model's priors and hidden documents."""
+    """Return log odds with slopes below the pool, from the model's priors and hidden documents."""
     slope, topic_scale = (
         draw_prior(prior, n_draws, np.random.default_rng(key_of(random_seed, _STREAM, str(k))))
         for k, prior in enumerate((spec.below_pool, spec.sigma_below_pool))

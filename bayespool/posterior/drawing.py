@@ -23,7 +23,7 @@ _NO_REST: FloatArray = np.zeros((0, 0))
 
 
 def chances(log_odds: FloatArray) -> FloatArray:
-    """Chances of log odds, at least 1e-300."""
+    """Return chances of log odds, at least 1e-300."""
     return np.maximum(expit(log_odds), 1e-300)
 
 
@@ -33,7 +33,7 @@ def draw_relevance(
     draws: npt.NDArray[np.uint64],
     rest: FloatArray = _NO_REST,
 ) -> Levels:
-    """Whether each document is relevant in each draw, by its key and the draw's, shape (draw, document)."""
+    """Return whether each document is relevant in each draw, by its key and the draw's, (draw, document)."""
     # ``rest``, of the same shape or empty, gets the uniform number over the chance where a document is
     # relevant, uniform again, for `promote_relevance`
     relevant = np.zeros(log_odds.shape, dtype=np.uint8)
@@ -79,7 +79,7 @@ def count_levels_by_run(
 
 @cache
 def _table() -> FloatArray:
-    """Chances of the log odds of the table."""
+    """Return chances of the log odds of the table."""
     return expit(
         np.arange(-_TABLE_END * _TABLE_STEPS_PER_LOGIT, _TABLE_END * _TABLE_STEPS_PER_LOGIT + 1)
         / _TABLE_STEPS_PER_LOGIT

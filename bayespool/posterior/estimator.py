@@ -151,7 +151,7 @@ class PosteriorEstimator:
     def estimate(
         self, collection: Collection, run_ids: str | Iterable[str] | None = None, measures: object = "P@10"
     ) -> tuple[Estimates, ...]:
-        """Posterior of the corrected values of runs.
+        """Return the posterior of the corrected values of runs.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ class PosteriorEstimator:
     def complete(
         self, collection: Collection, run_ids: str | Iterable[str] | None = None, measures: object = "P@10"
     ) -> Completion:
-        """The completed judgments that `estimate` computes values from.
+        """Return the completed judgments that `estimate` computes values from.
 
         Parameters
         ----------
@@ -242,7 +242,7 @@ class PosteriorEstimator:
         )
 
     def _engine(self) -> Engine:
-        """The engine, which keeps what it compiles from measure to measure."""
+        """Return the engine, which keeps what it compiles from measure to measure."""
         names = ("draws", "tune", "chains", "target_accept", "progress")
         return make_engine(self.engine, relay=True, **{name: getattr(self, name) for name in names})
 
@@ -288,7 +288,7 @@ class PosteriorEstimator:
         engine: Engine,
         shared: SharedWork,
     ) -> Completion:
-        """A completion for measures of one group, the deepest first."""
+        """Return a completion for measures of one group, the deepest first."""
         n_draws, thresholds = self.draws * self.chains, find_joint_thresholds(collection, measures)
         reach = max(reach_of_ideal(collection, measure) for measure in measures)
         problems = [
@@ -346,7 +346,7 @@ class PosteriorEstimator:
         )
 
     def _distance(self, problem: ScoringProblem) -> PoolDistance | None:
-        """Distances of the runs from the pool, for the combined model."""
+        """Return distances of the runs from the pool, for the combined model."""
         if self.model != "combined" or not problem.has_pool_evidence:
             return None
         threshold = problem.threshold
@@ -363,7 +363,7 @@ class PosteriorEstimator:
         kinds: Collection | None,
         below: ThresholdPosterior | None,
     ) -> tuple[ThresholdPosterior, list[float]]:
-        """The models of a threshold and their shares."""
+        """Return the models of a threshold and their shares."""
         return fit_threshold(
             problem,
             self._models(problem),
@@ -378,7 +378,7 @@ class PosteriorEstimator:
         )
 
     def _shift(self, problem: ScoringProblem, engine: Engine) -> FloatArray:
-        """What is added to the log odds of unjudged documents on the first threshold, shape (draw, run)."""
+        """Draw the shift of the log odds of unjudged documents at the first threshold, shape (draw, run)."""
         from bayespool.models.priors import draw_prior, parse_prior
 
         collection, index = problem.collection, problem.collection.run_index(problem.run_ids)
@@ -399,14 +399,14 @@ class PosteriorEstimator:
         return drawn[:, None] * ~has_own
 
     def _shift_prior(self, collection: Collection) -> str | None:
-        """Prior of the shift; None where it is stated, or learned from unexplained judgments."""
+        """Return the prior of the shift; None where it is stated, or learned from unexplained judgments."""
         looks = collection.pool.looks_at_judgments and self.shift is None
         return self.priors.get(SHIFT, ADAPTIVE_POOL_SHIFT_PRIOR if looks else None)
 
     def _with_other_evidence(
         self, collection: Collection, measures: Sequence[Measure]
     ) -> tuple[Measure, ...]:
-        """Measures whose evidence has another depth when they are estimated alone."""
+        """Return measures whose evidence has another depth when they are estimated alone."""
         groups = dataclasses.replace(self, joint=False)._groups(collection, measures)
         deepest = max(measures, key=lambda measure: measure.cutoff)
         return tuple(measure for group in groups if deepest not in group for measure in group)
@@ -414,7 +414,7 @@ class PosteriorEstimator:
     def _estimates(
         self, completion: Completion, measure: Measure, values: Values, more: str = ""
     ) -> Estimates:
-        """Estimates of a measure from the values of a completion."""
+        """Return estimates of a measure from the values of a completion."""
         unknowns = completion.unknowns
         shallow = unknowns.place_rank < measure.cutoff
         is_open = np.isin(np.arange(len(unknowns.run_ids)), unknowns.place_run[shallow])
@@ -447,7 +447,7 @@ class PosteriorEstimator:
     def _without_value(
         self, collection: Collection, targets: tuple[str, ...], measure: Measure, reason: str
     ) -> Estimates:
-        """No value of runs with unjudged documents, with the reason why judgments cannot be completed."""
+        """Return NaN for runs with unjudged documents, with the reason why they cannot be completed."""
         bounds = score_bounds(collection, targets, measure, estimand=self.estimand)
         is_open = bounds.has_unjudged
         return Estimates(
@@ -483,7 +483,7 @@ class CompletionSettings(PosteriorSettings):
     random_seed: int = option(1, SEED)
 
     def posterior(self) -> PosteriorEstimator:
-        """The estimator of these settings."""
+        """Return the estimator of these settings."""
         return PosteriorEstimator(
             model=self.model,
             estimand=self.estimand,
@@ -499,7 +499,7 @@ def complete(
     *,
     settings: CompletionSettings,
 ) -> Completion:
-    """Draws of the judgments of all unjudged documents within reach of runs.
+    """Draw the judgments of all unjudged documents within reach of runs.
 
     Parameters
     ----------
@@ -532,7 +532,7 @@ def complete(
 
 
 def _unpickled(cls: type[PosteriorEstimator], settings: dict[str, Any]) -> PosteriorEstimator:
-    """The estimator with these settings, unchecked: a worker may register its model after it reads them."""
+    """Return an unchecked estimator: a worker may register its model after it reads the settings."""
     estimator = object.__new__(cls)
     for name, value in (settings | {"priors": MappingProxyType(settings["priors"])}).items():
         object.__setattr__(estimator, name, value)
@@ -546,7 +546,7 @@ def _targets(collection: Collection, run_ids: str | Iterable[str] | None) -> tup
 
 
 def _worst(of_models: Mapping[str, Diagnostics]) -> Diagnostics | None:
-    """Diagnostics over the fits of several models, whose names are in the problems if there are several."""
+    """Return the worst diagnostics of several models' fits, with their names in the problems."""
     named = [
         dataclasses.replace(d, problems=tuple(f"{model}: {p}" for p in d.problems))
         for model, d in of_models.items()

@@ -92,7 +92,7 @@ def build_fitted_model(
 def _slopes(
     prepared: PreparedModel, draws: Mapping[str, FloatArray], names: Sequence[str], new: NewOrganizations
 ) -> tuple[FloatArray | None, npt.NDArray[np.int64]]:
-    """Slopes less the common ones, shape (draw, organization, predictor), and whose they are, (run,)."""
+    """Return slopes less the common ones, (draw, organization, predictor), and whose they are, (run,)."""
     if "sigma_slope" not in draws:
         return None, np.zeros(len(names), dtype=np.int64)
     keys = list(zip(names, prepared.organization.tolist(), strict=True))
@@ -160,7 +160,7 @@ def fit_prepared(
     new_kind: FloatArray | None = None,
     below: ThresholdPosterior | None = None,
 ) -> tuple[ThresholdPosterior, list[float]]:
-    """`fit_threshold` from prepared models by name, with the evidence of organizations and of kinds."""
+    """Do `fit_threshold` with prepared models by name, on the evidence of organizations and of kinds."""
     threshold = usual[0].threshold
     kind = next(iter(usual[1].values())).spec.evidence
     depth = max(usual[0].measure.cutoff, DEPTHS[kind])
@@ -172,7 +172,7 @@ def fit_prepared(
         lower: Mixture | None,
         near: Sequence[float] | None = None,
     ) -> tuple[Mixture, MixtureWeights]:
-        """Fitted models with their draws, and their shares; those of kinds from the shares ``near`` them."""
+        """Fit models and mix them; for kinds the weights start from the shares ``near`` them."""
         mix_seed, *model_seeds = seeds.spawn(1 + len(prepared))
         fits, keys = {}, []
         for (model, part), model_seed in zip(prepared.items(), model_seeds, strict=True):

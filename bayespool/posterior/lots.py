@@ -53,13 +53,13 @@ class Lots:
     n_elsewhere: IntArray
 
     def of_draws(self, draws: npt.NDArray[np.intp]) -> Lots:
-        """The same with some of the draws."""
+        """Return the same with some of the draws."""
         posteriors = tuple(p.of_draws(draws) for p in self.posteriors)
         return dataclasses.replace(self, posteriors=posteriors, n_elsewhere=self.n_elsewhere[:, draws])
 
     @property
     def note(self) -> str:
-        """How many of the documents were left out by lot."""
+        """Note on the number of documents that were left out by lot."""
         return (
             f"{int(self.by_lot.sum()):,} of {len(self.by_lot):,} unjudged documents were left out by lot: "
             "the sample's judgments are evidence for them"
@@ -95,7 +95,7 @@ def fit_lots(problems: list[ScoringProblem], engine: Engine, n_draws: int, rando
 
 
 def find_lots(collection: Collection) -> BoolArray:
-    """Unjudged documents that a published sample could have had, shape (pair,)."""
+    """Return unjudged documents that a published sample could have had, shape (pair,)."""
     sample = collection.sample
     if sample is None:
         return np.zeros(len(collection.relevance), dtype=bool)
@@ -107,7 +107,7 @@ def find_lots(collection: Collection) -> BoolArray:
 
 
 def attribute_sample(collection: Collection, run_ids: tuple[str, ...]) -> Collection:
-    """The collection without a pool, with the sample's judgments attributed to the runs to score."""
+    """Return the collection without a pool, with the sample's judgments attributed to the runs to score."""
     sample = collection.sample
     assert sample is not None  # for the type checker: some document was left out by lot
     drawn = sample.chosen & collection.judged & (np.nan_to_num(sample.inclusion, nan=1.0) < 1)
@@ -124,7 +124,7 @@ def attribute_sample(collection: Collection, run_ids: tuple[str, ...]) -> Collec
 
 
 def _best_run(collection: Collection, index: npt.NDArray[np.intp]) -> IntArray:
-    """The run that ranks each document best, the first by name of equals, shape (pair,); −1 for none."""
+    """Return the run that ranks each document best, the first by name of equals, (pair,); −1 for none."""
     best = np.full(len(collection.relevance) + 1, collection.document.shape[2], dtype=np.int32)
     run = np.full(len(best), -1, dtype=np.int32)
     for r in np.sort(index):
@@ -176,7 +176,7 @@ _LOGITS, _SIZES = np.linspace(-8, 3, 45), np.geomspace(0.5, 200, 15)
 def draw_topic_chances(
     n_relevant: npt.NDArray[np.integer], n: npt.NDArray[np.integer], n_draws: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Draws of topics' chances of a relevant document, beta distributed over topics; shape (topic, draw)."""
+    """Draw topics' chances of a relevant document, beta distributed over topics; shape (topic, draw)."""
     mean, size = np.meshgrid(expit(_LOGITS), _SIZES, indexing="ij")
     a, b = (mean * size).ravel(), ((1 - mean) * size).ravel()
     log_weight = np.repeat(-0.5 * ((_LOGITS - _CENTERS) / _CENTER_SD) ** 2, len(_SIZES))

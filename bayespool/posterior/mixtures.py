@@ -53,7 +53,7 @@ class FittedModel:
     predictors : ndarray of float, shape (document, predictor), or None
         Of the documents to complete, on the evidence's scale.
     new : NewOrganizations, optional
-        How the effects of new organizations are distributed; the threshold above starts from it.
+        Distribution of the effects of new organizations; the threshold above starts from it.
     """
 
     model: str
@@ -76,7 +76,7 @@ class FittedModel:
         run: npt.NDArray[np.int64],
         cells: FloatArray,
     ) -> FloatArray:
-        """Log odds with all effects, shape (draw, document).
+        """Return log odds with all effects, shape (draw, document).
 
         Parameters
         ----------
@@ -117,11 +117,11 @@ class Mixture:
     source: npt.NDArray[np.intp]
 
     def of_draws(self, draws: npt.NDArray[np.intp]) -> Self:
-        """The mixture with some of its draws."""
+        """Return the mixture with some of its draws."""
         return dataclasses.replace(self, component=self.component[draws], source=self.source[draws])
 
     def shares(self, weight: FloatArray) -> list[float]:
-        """Share of each model in draws with weights, shape (draw,), relative to their number."""
+        """Return the share of each model in draws with weights, shape (draw,), relative to their number."""
         total = np.bincount(self.component, weight, len(self.components))
         return [float(of_model) for of_model in total / len(weight)]
 
@@ -146,11 +146,11 @@ class NewKind:
     order: FloatArray
 
     def of_draws(self, draws: npt.NDArray[np.intp]) -> NewKind:
-        """The same with some of the draws."""
+        """Return the same with some of the draws."""
         return NewKind(self.mixture.of_draws(draws), self.chance, self.order[draws])
 
     def is_new(self, draws: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-        """Whether each run is of a new kind in some draws, shape (draw, run)."""
+        """Return whether each run is of a new kind in some draws, shape (draw, run)."""
         return self.order[draws, None] < self.chance
 
 
@@ -158,7 +158,7 @@ _UNLIKELY = 0.01
 
 
 class HeldOut(NamedTuple):
-    """How many of the pool's organizations lie in 95 % intervals that a mixture gives without them.
+    """Held-out coverage: organizations inside their 95 % predictive interval.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ class HeldOut(NamedTuple):
 
     @property
     def is_bad(self) -> bool:
-        """Whether as few are held in less than one of a hundred pools, if intervals hold 95 %."""
+        """Coverage so low that its probability is below 0.01 under nominal coverage."""
         from scipy.special import bdtr  # of a binomial distribution; scipy.stats takes a second to import
 
         return bool(bdtr(self.n_held, self.n_organizations, 0.95) < _UNLIKELY)
@@ -198,7 +198,7 @@ class ThresholdPosterior:
     new_kind : NewKind or None
         Those for runs of a new kind; None where no run can be of one.
     held_out : HeldOut
-        How many of the pool's organizations the mixture predicts.
+        Coverage of the pool's organizations by the mixture's intervals.
     """
 
     threshold: Threshold
@@ -235,7 +235,7 @@ class ThresholdPosterior:
         return self.mixture.shares(1 - new) + self.new_kind.mixture.shares(new)
 
     def of_draws(self, draws: npt.NDArray[np.intp]) -> ThresholdPosterior:
-        """The posterior with some of its draws."""
+        """Return the posterior with some of its draws."""
         new_kind = None if self.new_kind is None else self.new_kind.of_draws(draws)
         return ThresholdPosterior(self.threshold, self.mixture.of_draws(draws), new_kind)
 
@@ -247,7 +247,7 @@ class ThresholdPosterior:
         run: npt.NDArray[np.int64],
         cells: Sequence[FloatArray],
     ) -> FloatArray:
-        """Log odds of a topic's documents in some draws, shape (draw, document).
+        """Return log odds of a topic's documents in some draws, shape (draw, document).
 
         ``cells`` has the effects of organization × topic for each of ``components``.
         """
@@ -267,7 +267,7 @@ class ThresholdPosterior:
     def _parts(
         self, draws: npt.NDArray[np.intp], run: npt.NDArray[np.int64]
     ) -> list[tuple[Mixture, npt.NDArray[np.bool_] | None]]:
-        """Mixtures, and whether each applies, shape (draw, document), or None where it applies to all."""
+        """Return mixtures, and whether each applies, (draw, document), or None where it applies to all."""
         if self.new_kind is None:
             return [(self.mixture, None)]
         is_new = self.new_kind.is_new(draws)[:, run]
@@ -302,7 +302,7 @@ class HeldOutTotals:
     weight: FloatArray
 
     def coverage(self, shares: Sequence[float], prob: float = 0.95) -> HeldOut:
-        """How often equal-tailed intervals of the mixture with these shares hold the totals."""
+        """Return the coverage of the mixture's equal-tailed intervals."""
         tail = (1 - prob) / 2
         inside = (self.at_most @ shares > tail) & (self.at_least @ shares > tail)
         n = self.weight.sum()
@@ -311,14 +311,14 @@ class HeldOutTotals:
 
 @dataclass(frozen=True)
 class MixtureWeights:
-    """Shares of models in their mixture, and what they say of held-out organizations."""
+    """Weights of models in their mixture, decided by `decide_weights`, and their held-out coverage."""
 
     shares: tuple[float, ...]
     held_out: HeldOut
 
 
 def decide_weights(prepared: Mapping[str, PreparedModel], fits: Mapping[str, Fit]) -> MixtureWeights:
-    """Shares of models by `stacking_weights`, or equal ones with too little to tell by."""
+    """Return shares of models by `stacking_weights`, or equal ones with too little to tell by."""
     evidence = [part.evidence for part in prepared.values()]
     can_tell = all(
         isinstance(part, LinearEvidence) and len(part.organizations) >= _MIN_ORGANIZATIONS
@@ -373,7 +373,7 @@ def held_out_totals(prepared: Mapping[Any, PreparedModel], fits: Mapping[Any, Fi
 def _predict_run_totals(
     model: PreparedModel, seen: LinearEvidence, held: LinearEvidence, near: Mapping[str, FloatArray]
 ) -> FloatArray:
-    """Log predictive densities of totals of runs, and chances of as few and as many, shape (3, run)."""
+    """Return log predictive densities of totals of runs, and chances of as few and as many, (3, run)."""
     # A total is normal given scales and the organization's effect, which is integrated by Gauss–Hermite
     # nodes. Mean and variance depend on the other parameters and slopes, normal themselves. Effects of
     # organization × topic, of standard deviation τ, draw chances to a half and turn a count's variance V into
@@ -424,7 +424,7 @@ def _predict_run_totals(
 def _organization_draws(
     draws: Mapping[str, FloatArray], kept: npt.NDArray[np.bool_]
 ) -> dict[str, FloatArray]:
-    """Draws of the organizations' own effects and slopes, for a mask of shape (organization,)."""
+    """Draw the organizations' own effects and slopes, for a mask of shape (organization,)."""
     own = {"organization_effect": draws["organization_effect"][:, kept]}
     if "slope_effect" in draws:
         slopes = draws["slope_effect"].reshape(len(own["organization_effect"]), len(kept), -1)[:, kept]
@@ -433,13 +433,13 @@ def _organization_draws(
 
 
 def _group_starts(*keys: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    """First rows of equal values in sorted rows, shape (value,)."""
+    """Return first rows of equal values in sorted rows, shape (value,)."""
     changed = np.any([np.diff(key, prepend=-1) != 0 for key in keys], axis=0)
     return np.flatnonzero(changed)
 
 
 def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:
-    """Mixture weights, shape (model,), that maximize the weighted log predictive density, shrunk a little.
+    """Return mixture weights, (model,), that maximize the weighted log predictive density, shrunk a little.
 
     Parameters
     ----------
@@ -467,12 +467,12 @@ def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:
 def mix(
     draws: list[npt.NDArray[np.int32]], weights: FloatArray, rng: np.random.Generator
 ) -> npt.NDArray[np.int32]:
-    """Draws of the mixture, shape (draw, ...): each is one model's, models in proportion to their weights."""
+    """Draw the mixture, shape (draw, ...): each is one model's, models in proportion to their weights."""
     n = len(draws[0])
     return np.stack(draws)[draw_members(n, weights, rng), np.arange(n)]
 
 
 def draw_members(n: int, weights: FloatArray, rng: np.random.Generator) -> npt.NDArray[np.intp]:
-    """Model of each of n draws of the mixture, in proportion to the weights, shape (draw,)."""
+    """Return the model of each of n draws of the mixture, in proportion to the weights, shape (draw,)."""
     position = (rng.permutation(n) + rng.random(n)) / n
     return np.searchsorted(np.cumsum(weights), position).clip(max=len(weights) - 1)

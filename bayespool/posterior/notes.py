@@ -38,7 +38,7 @@ def judge_problems(
     *,
     estimand: Estimand = "complete",
 ) -> tuple[str, ...]:
-    """Problems of a collection's judges, a sentence each: too few labels, a favored organization, gaps."""
+    """Return problems of a collection's judges, a sentence each: few labels, favored runs, gaps."""
     thresholds = list(
         dict.fromkeys(threshold for measure in measures for threshold in find_thresholds(collection, measure))
     )
@@ -121,7 +121,7 @@ def draw_notes(
         )
     if any(is_independent(c.fit.diagnostics.engine) for c in components) and not n_draws > MIN_ESS:
         # a sampler's effective sample size is checked by its diagnostics
-        notes.append(f"an interval of {n_draws} draws, should be over {MIN_ESS:.0f}")
+        notes.append(f"interval from only {n_draws} draws; use more than {MIN_ESS:.0f}")
     return tuple(notes)
 
 
@@ -158,7 +158,7 @@ def _distance_notes(completion: Completion, measure: Measure) -> list[str]:
 
 
 def judge_notes(completion: Completion, measure: Measure) -> list[str]:
-    """Notes on the judges for each run of a completion under a measure, empty where there is none."""
+    """Return notes on the judges for each run of a completion under a measure, empty where there is none."""
     unknowns = completion.unknowns
     collection, n_runs = unknowns.collection, len(unknowns.run_ids)
     models = {component.model for posterior in completion.posteriors for component in posterior.components}
@@ -195,7 +195,7 @@ def judge_notes(completion: Completion, measure: Measure) -> list[str]:
 
 
 def _basis_note(collection: Collection, judge: Judge, threshold: Threshold) -> str:
-    """Note on the judged documents that a judge's labels are known by, where nothing is hidden."""
+    """Return note on the judged documents that a judge's labels are known by, where nothing is hidden."""
     tally = grade_counts(collection, judge, rel=threshold.rel, given=threshold.given)
     return f"what labels of judge {judge.name} are worth rests on {tally.n.sum():,} judged documents alone"
 
@@ -210,7 +210,7 @@ def _used_thresholds(
 def _favored_lifts(
     collection: Collection, judge: Judge, thresholds: Sequence[Threshold]
 ) -> dict[str, dict[Threshold, float]]:
-    """Lifts of the organizations that a judge favors, by name and threshold."""
+    """Return lifts of the organizations that a judge favors, by name and threshold."""
     lifts: dict[str, dict[Threshold, float]] = {}
     for threshold in thresholds:
         favored = favored_organizations(collection, judge, rel=threshold.rel, given=threshold.given)
@@ -222,7 +222,7 @@ def _favored_lifts(
 def _describe_missing_labels(
     collection: Collection, judge: Judge, unjudged: npt.NDArray[np.int32], cutoff: int
 ) -> str:
-    """What is wrong where labels of these documents are few; else an empty string."""
+    """Describe the problem where labels of these documents are few; else return an empty string."""
     n, n_judged, labeled = len(unjudged), int(collection.judged.sum()), int(judge.is_labeled[unjudged].sum())
     known = int(judge.is_labeled[collection.judged].sum())
     where = f"within rank {cutoff} of the runs to score"
@@ -244,7 +244,7 @@ def _describe_missing_labels(
 
 
 def _repeats_judgments(collection: Collection, judge: Judge) -> bool:
-    """Whether nearly all labels of relevant documents, and of nonrelevant ones, are their relevance."""
+    """Return whether nearly all labels of relevant and of nonrelevant documents are their relevance."""
     both = collection.judged & judge.is_labeled
     same, relevant = judge.label[both] == collection.relevance[both], collection.relevance[both] > 0
     return all(
@@ -254,7 +254,7 @@ def _repeats_judgments(collection: Collection, judge: Judge) -> bool:
 
 
 def _threshold_suffix(some: Sequence[Threshold], thresholds: Sequence[Threshold]) -> str:
-    """Text that names the thresholds where they are not all of them."""
+    """Return the text that names the thresholds where they are not all of them."""
     if len(some) == len(thresholds):
         return ""
     return " for relevance " + " and ".join(f"{threshold.rel} or more" for threshold in some)

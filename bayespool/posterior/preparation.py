@@ -59,7 +59,7 @@ _EVIDENCE_ABOVE = 0.95  # share of hidden documents above the rank at which evid
 
 
 def evidence_depth(model: str, cutoff: int) -> int:
-    """Deepest rank of a model's evidence for a measure with a cutoff."""
+    """Return the deepest rank of a model's evidence for a measure with a cutoff."""
     return max(cutoff, DEPTHS[model_named(model).evidence])
 
 
@@ -70,7 +70,7 @@ class SharedWork:
         self._done: dict[Hashable, Any] = {}
 
     def once(self, key: Hashable, work: Callable[[], Made]) -> Made:
-        """Result of the work, done at the first call with the key."""
+        """Return the result of the work, done at the first call with the key."""
         if key not in self._done:
             self._done[key] = work()
         done: Made = self._done[key]
@@ -108,7 +108,7 @@ class ScoringProblem:
     shared: SharedWork = field(default_factory=SharedWork)
 
     def _once(self, name: str, work: Callable[[], Made], *more: Hashable) -> Made:
-        """Work that is the same for other runs on the collection, at the same threshold and depth."""
+        """Return work that is the same for other runs on the collection, at the same threshold and depth."""
         key = name, self.collection.organizations, self.threshold, self.document_depth, *more
         return self.shared.once(key, work)
 
@@ -199,7 +199,7 @@ class ScoringProblem:
         return without_some_labels(self.collection, hidden, unjudged)
 
     def places(self, depth: int) -> DocumentPlaces:
-        """Places of the documents to complete in the runs to score, down to the depth of the evidence."""
+        """Return places of the documents to complete in the runs to score, down to the evidence's depth."""
         if depth not in self._places:
             self._places[depth] = find_places(self.unknowns, depth)
         return self._places[depth]
@@ -215,17 +215,17 @@ class ScoringProblem:
 
     @property
     def has_evidence(self) -> bool:
-        """Whether there is any evidence: hidden documents, or added judgments."""
+        """Presence of any evidence: hidden documents, or added judgments."""
         return any(self._sources)
 
     @property
     def has_pool_evidence(self) -> bool:
-        """Whether there is evidence that an organization of the pool hides."""
+        """Presence of evidence that an organization of the pool hides."""
         return self._sources[0]
 
     @cached_property
     def _sources(self) -> tuple[bool, bool]:
-        """Whether there is evidence of the pool, and of added judgments."""
+        """Presence of evidence of the pool, and of added judgments."""
         run, _, _, pair, _ = self.held_out
         own = self.collection.added_for[pair] >= 0
         kept = np.isin(run, self.collection.run_index(self.left_out), invert=True)
@@ -266,7 +266,7 @@ class ScoringProblem:
         return places.mean(np.log(np.maximum(places.rank, depth) / depth))
 
     def table(self, spec: ModelSpec, *, hidden: bool) -> DocumentTable:
-        """Hidden or unjudged documents with a model's predictors, among others."""
+        """Return hidden or unjudged documents with a model's predictors, among others."""
         threshold, names = self.threshold, tuple(spec.predictors)
         return with_predictors(
             self.collection,
@@ -285,7 +285,7 @@ class ScoringProblem:
         return tuple(run for run in self.run_ids if run in own)
 
     def prepare(self, model: str | ModelSpec, priors: Mapping[str, str]) -> PreparedModel:
-        """Evidence and log odds of one model, with other priors if given."""
+        """Return evidence and log odds of one model, with other priors if given."""
         spec = (model_named(model) if isinstance(model, str) else model).with_priors(priors)
         evidence: Evidence
         if spec.evidence == "documents":
@@ -337,7 +337,7 @@ class ScoringProblem:
         )
 
     def _count_log_odds(self, spec: ModelSpec, evidence: ModelEvidence) -> LogOddsFunction:
-        """Log odds of the documents to complete under a model of counts."""
+        """Return log odds of the documents to complete under a model of counts."""
         position = np.arange(evidence.n_pooled_runs, len(evidence.run_ids))
         residual, places = self.counts.residual[:, :, 0], self.places(self.count_depth)
         labels = label_ratios(
@@ -405,7 +405,7 @@ class PreparedModel:
         return repr(self.spec), digest.digest(), self.run_ids, self.known
 
     def fit(self, engine: Engine, random_seed: int) -> Fit:
-        """A fit to the evidence with its source, and the effects on topics of the runs to score."""
+        """Return a fit to the evidence with its source, and the effects on topics of the runs to score."""
         fit = engine.fit(self.spec, self.evidence, random_seed, known=self.known)
         return dataclasses.replace(fit, source=Source(self.spec, self.evidence, self.run_ids, self.known))
 
@@ -416,7 +416,7 @@ class PreparedModel:
         return build_graph(self.spec, self.evidence)
 
     def structure(self, evidence: Evidence | None = None, known: Sequence[int] | None = None) -> Structure:
-        """The model as numbers, on other evidence if given; ``known`` as in `ModelSpec.structure`."""
+        """Return the model as numbers, on other evidence if given; ``known`` as in `ModelSpec.structure`."""
         return self.spec.structure(self.evidence if evidence is None else evidence, known)
 
     @property
@@ -426,7 +426,7 @@ class PreparedModel:
 
 
 def _document_log_odds(spec: ModelSpec, predictors: FloatArray) -> LogOddsFunction:
-    """Log odds of the documents to complete under a model of documents."""
+    """Return log odds of the documents to complete under a model of documents."""
 
     def log_odds(
         draws: Mapping[str, FloatArray], source: npt.NDArray[np.intp], topic: int, documents: slice
@@ -444,17 +444,17 @@ ADAPTIVE_POOL_SHIFT_PRIOR = "Normal(-0.25, 0.25)"
 
 
 def prior_names(model: str) -> tuple[str, ...]:
-    """Names of the priors of a model, or of every model of the combined estimator."""
+    """Return names of the priors of a model, or of every model of the combined estimator."""
     return tuple(
         dict.fromkeys(name for member in member_models(model) for name in model_named(member).prior_names)
     )
 
 
 def estimator_prior_names(model: str) -> tuple[str, ...]:
-    """Names of the priors that an estimator of a model takes: the model's, and of what no evidence is of."""
+    """Return the prior names that an estimator accepts, including those of quantities without evidence."""
     return (*prior_names(model), *BELOW_POOL_PRIORS, SHIFT)
 
 
 def member_models(model: str) -> tuple[str, ...]:
-    """Names of the models that an estimator may use: several if it is the combined one."""
+    """Return names of the models that an estimator may use: several if it is the combined one."""
     return (*COMBINED_MODELS, FALLBACK_MODEL) if model == "combined" else (model,)

@@ -52,7 +52,7 @@ def find_selection(
     rng: np.random.Generator,
     prior: tuple[float, float] = EVEN_PRIOR,
 ) -> Selection:
-    """Dependence of judging on relevance beyond predicted log odds, shape (draw, document), made without the
+    """Return dependence of judging on relevance beyond predicted log odds, (draw, document), made without the
     judgments.
 
     The predictions are assumed to hold for judged and unjudged documents together. Within ten strata by mean
@@ -85,7 +85,7 @@ def find_selection(
 
 
 def judged_and_relevant(chance: Any, share: Any, log_odds_ratio: Any) -> FloatArray:
-    """Chance that a document is both judged and relevant, from those of either and their log odds ratio.
+    """Return the chance of being judged and relevant, from those of either and their log odds ratio.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def judged_and_relevant(chance: Any, share: Any, log_odds_ratio: Any) -> FloatAr
 def _share_judged(
     chance: FloatArray, is_judged: npt.NDArray[np.bool_], rng: np.random.Generator
 ) -> FloatArray:
-    """Bayesian-bootstrap draws of the share judged in each document's stratum, shape (draw, document);
+    """Return Bayesian-bootstrap draws of the share judged in each document's stratum, shape (draw, document);
     exactly 0 or 1 where none or all are judged.
     """
     mean = chance.mean(axis=0)
@@ -128,7 +128,7 @@ def _fit(
     rng: np.random.Generator,
     prior: tuple[float, float],
 ) -> FloatArray:
-    """Log odds ratio, shape (draw,): the mode by Fisher scoring plus a normal draw of its uncertainty."""
+    """Return log odds ratio, (draw,): the mode by Fisher scoring plus a normal draw of its uncertainty."""
     mean, sd = prior
     ratio = np.full(len(chance), mean)
     information = np.full(len(chance), sd**-2)
@@ -162,12 +162,12 @@ def _shift(log_odds: FloatArray, total: FloatArray) -> FloatArray:
 
 
 def find_unexplained(collection: Collection) -> npt.NDArray[np.bool_]:
-    """Judged documents that are neither the pool's nor the user's own, shape (pair,)."""
+    """Return judged documents that are neither the pool's nor the user's own, shape (pair,)."""
     return np.asarray(collection.judged & ~collection.in_pool() & ~collection.is_own)
 
 
 def draw_log_odds(completion: Completion, top: int) -> FloatArray:
-    """Log odds of reaching level ``top`` for draws of the parameters, shape (draw, document)."""
+    """Return log odds of reaching level ``top`` for draws of the parameters, shape (draw, document)."""
     thinned = slice(None, None, -(-completion.n_draws // MAX_DRAWS))
     is_relevant = (np.arange(len(completion.levels)) >= top).astype(float)
     n_topics = len(completion.unknowns.start) - 1
