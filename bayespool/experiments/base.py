@@ -15,9 +15,9 @@ from bayespool.experiments.settings import Test
 from bayespool.experiments.storage import PartResult
 from bayespool.pooling import describe_pool
 from bayespool.report.result import Figure, Result
-from bayespool.tables.columns import COLUMNS, Column
 from bayespool.tables.files import variable_name
 from bayespool.tables.formatting import counted, level
+from bayespool.tables.table import COLUMNS, Column
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -34,10 +34,9 @@ from bayespool.experiments.storage import PartResult
 from bayespool.measures import Measure
 from bayespool.measures.errors import system_rank_error
 from bayespool.report.result import Figure
-from bayespool.tables.columns import Column
 from bayespool.tables.files import records
 from bayespool.tables.formatting import counted, level, number, percent
-from bayespool.tables.table import Table, View
+from bayespool.tables.table import Column, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd

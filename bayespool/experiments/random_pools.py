@@ -37,9 +37,8 @@ from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.settings import CommonTopicsSettings, PoolWidthSettings
 from bayespool.randomness import seed_of
 from bayespool.report.result import Figure
-from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted, level
-from bayespool.tables.table import Spread, Table, View
+from bayespool.tables.table import Column, Pivot, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -333,13 +332,13 @@ class CommonTopicsResult(_PoolsResult):
             yield View(
                 title=f"{measure}, MAE of {label} by the number of common topics",
                 names=("score", "pool_width"),
-                columns=(Spread(("mae",), "n_common"),),
+                columns=(Pivot(("mae",), "n_common"),),
                 where=where,
             )
             yield View(
                 title=f"{measure}, MAE of {label} by law, adjusted",
                 names=("score", "pool_width"),
-                columns=(Spread(("mae_law",), "n_common"),),
+                columns=(Pivot(("mae_law",), "n_common"),),
                 where=where | {"score": "adjusted"},
                 note=_LAW if (measure, label) == (measures[-1], labels[-1]) else "",
             )

@@ -34,7 +34,7 @@ from bayespool.posterior.thresholds import Threshold, find_thresholds, threshold
 from bayespool.posterior.unknowns import Unknowns
 from bayespool.randomness import document_keys, normals, scrambled
 from bayespool.tables.formatting import counted
-from bayespool.tables.markup import Shown, one_line
+from bayespool.tables.markup import ReprHTMLMixin, one_line
 
 if TYPE_CHECKING:
     from bayespool.inference import Fit
@@ -44,7 +44,7 @@ _MIN_EFFECTIVE_DRAWS = 400  # for an interval
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Completion(Shown):
+class Completion(ReprHTMLMixin):
     """Draws of the relevance of every unjudged document within reach of some runs.
 
     In each draw a document has one relevance, whichever runs retrieve it, and all measures are computed from
