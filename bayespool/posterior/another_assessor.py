@@ -342,7 +342,7 @@ def another_assessor_values(
         where = _places(placed[:, t], pairs)
         base = ranked[:, t].copy()
         base[where[0], where[1]] = 0
-        read = [m.read(ranked[:, t] if m.of_judgments else base) for m in measures]
+        read = [m.read(ranked[:, t] if m.describes_judgments else base) for m in measures]
         add = [
             make_gain_adder(m, of_measure, where, levels)
             for m, of_measure in zip(measures, read, strict=True)

@@ -208,7 +208,7 @@ def make_gain_adder(
     shallow = places[1] < measure.cutoff
     run, rank, unknown = (x[shallow] for x in places)
     ranked = ranked[:, : measure.cutoff]
-    if measure.of_judgments or not len(run):
+    if measure.describes_judgments or not len(run):
         return lambda amounts, block: None
     if isinstance(measure, Additive):
         weights, gains = np.asarray(measure.weights()[rank]), np.asarray(measure.gains(np.array(levels)))
@@ -219,7 +219,7 @@ def make_gain_adder(
             amounts += added
 
         return add
-    of_draws = measure.of_draws(DrawnRankings(ranked, run, rank, unknown, levels))
+    of_draws = measure.draw_evaluator(DrawnRankings(ranked, run, rank, unknown, levels))
     touched, drawn = np.unique(run), np.array(levels, dtype=ranked.dtype)
     step = max(1, CELLS // (len(touched) * ranked.shape[1]))
 

@@ -118,7 +118,7 @@ def attribute_sample(collection: Collection, run_ids: tuple[str, ...]) -> Collec
         organization=np.arange(len(collection.run_ids), dtype=np.int32),
         pooled=np.zeros(len(collection.run_ids), dtype=bool),
         pool=DepthPool.even(0, len(collection.run_ids)),
-        added_for=np.where(drawn, best, np.int32(-1)),
+        attributed_run=np.where(drawn, best, np.int32(-1)),
         own=None,
     )
 

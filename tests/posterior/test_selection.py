@@ -65,7 +65,7 @@ def test_what_could_not_be_sampled_is_not_completed_by_the_sample() -> None:
     less = find_lots(collection.without_judgments(gone))
     assert less.tolist() == (by_lot & ~gone).tolist()
     evidence = attribute_sample(collection, ("r",))
-    assert (evidence.added_for >= 0).tolist() == collection.judged.tolist()
+    assert (evidence.attributed_run >= 0).tolist() == collection.judged.tolist()
     assert not find_lots(sampled(0.5, known=False)).any()
 
 
