@@ -235,8 +235,8 @@ def strange_topic_note(strange: Sequence[StrangeTopics], n_runs: int) -> str:
     cause = most.hint or "are these runs and judgments of the same topics?"
     extra, lacking = some_of(most.run_topics, _N_NAMED), some_of(most.qrels_topics, _N_NAMED)
     return (
-        f"{most.run_id} has {counted(len(most.run_topics), 'topic')} that the qrels lack ({extra}), and lacks "
-        f"{counted(len(most.qrels_topics), 'topic')} of theirs ({lacking}), which count as 0{others}; "
+        f"{most.run_id} has {counted(len(most.run_topics), 'topic')} that the qrels lack ({extra}), and "
+        f"lacks {counted(len(most.qrels_topics), 'topic')} of theirs ({lacking}), which count as 0{others}; "
         f"{cause}"
     )
 
