@@ -147,14 +147,12 @@ def page_html(result: Result) -> str:
 def _sections(result: Result) -> list[Section]:
     metadata = result.metadata if MADE_BY in result.metadata else {**result.metadata, MADE_BY: made_by()}
     figures = list(map(_image, result.figures()))
-    tables = sorted(result.tables(), key=lambda table: not table.views)  # those that people read first
-    texts = (
-        text for table in in_order if len(table.frame) for text in (table.read() or (table.truncated(),))
-    )
-    text_tables = list(map(result.marked, texts))
+    in_order = sorted(result.tables(), key=lambda table: not table.views)  # those that people read first
+    filled = (table for table in in_order if len(table.frame))
+    tables = [result.marked(text) for table in filled for text in table.read() or (table.truncated(),)]
     sections = [
         Section("Figures", "figures", figures=figures) if figures else None,
-        Section("Tables", "tables", tables=text_tables) if text_tables else None,
+        Section("Tables", "tables", tables=tables) if tables else None,
         _pool(metadata),
         _methods(result),
         _making(metadata),
