@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-BOUNDS = {
+BOUNDS: dict[str, str] = {
     "as-judged": "as_judged",
     "lower": "bound_lower",
     "upper": "bound_upper",

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 _GROUP = "scores"  # of a container: the JSON document of the scores
 _TEXT = {"run_id", "query_id", "measure", "estimator", "note"}
-_NUMBERS = {"value", "lower", "upper", "ci_prob", *BOUNDS.values()}
+_NUMBERS: set[str] = {"value", "lower", "upper", "ci_prob", *BOUNDS.values()}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
