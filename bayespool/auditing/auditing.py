@@ -25,7 +25,7 @@ from bayespool.auditing.differences import (
 )
 from bayespool.auditing.urns import Urn
 from bayespool.collection import Collection, Qrels
-from bayespool.collection.own import noted
+from bayespool.collection.own import add_note
 from bayespool.collection.records import relevance_codes
 from bayespool.collection.writers import qrels_content
 from bayespool.errors import InputError, InputWarning, warn_caller
@@ -313,13 +313,13 @@ class Audit(ListForAssessors):
         >>> int(judged.apply_to(example).is_own.sum())
         1
         """
-        collection = collection.remember_judgments(dataclasses.replace(self.qrels(), path=path))
+        collection = collection.attach_judgments(dataclasses.replace(self.qrels(), path=path))
         if not self.is_refuting:
             return collection
         guaranteed = f"{self.differences[0].interval_text()} is guaranteed at"
         if self._has_leader:
             guaranteed = "its certificate has the intervals that are guaranteed at"
-        return noted(
+        return add_note(
             collection,
             f"{self._about}: an audit's judgments refute the posterior without them (evidence "
             f"{self.evidence:.3g}, and {REFUTING:g} is enough); {guaranteed} {level(self.ci_prob)}; "
@@ -357,7 +357,7 @@ class Audit(ListForAssessors):
         }
 
     def urn_text(self) -> str:
-        """Urns, runs, measure and seed as text: all that decides what is drawn before any judgment."""
+        """Return urns, runs, measure and seed as text: all that decides what is drawn before any judgment."""
         texts = []
         for each in self.differences:
             values = (getattr(each.urn, field.name) for field in dataclasses.fields(Urn))
@@ -366,7 +366,9 @@ class Audit(ListForAssessors):
         return json.dumps(texts) if self._has_leader else texts[0]
 
     def tables(self) -> tuple[Table, ...]:
-        """Documents drawn, and all that could be; before them the differences of a leader, a row each."""
+        """Return tables of the documents drawn and of all that could be, before them the differences of a
+        leader.
+        """
         import pandas as pd
 
         n = self.n_judged
@@ -444,7 +446,7 @@ class Audit(ListForAssessors):
         return Table("differences", "What is guaranteed now", rows, DIFFERENCES, (view,))
 
     def qrels(self) -> Qrels:
-        """Documents in the order in which they were drawn, with relevance −1 where nobody judged."""
+        """Return documents in the order in which they were drawn, with relevance −1 where nobody judged."""
         documents = self.differences[0].walked.documents.tolist()
         topics = pa.array([self.urn.query_ids[i] for i in documents], pa.string()).dictionary_encode()
         doc_ids = pa.array([self.urn.doc_ids[i] for i in documents], pa.string())
@@ -456,7 +458,7 @@ class Audit(ListForAssessors):
         return qrels_content(self.qrels(), f"list{suffix}", second=second)
 
     def notes(self) -> tuple[str, ...]:
-        """Notes on the pool, empty and wide intervals, a refuted posterior, judgments out of turn."""
+        """Return notes on the pool, empty and wide intervals, a refuted posterior, judgments out of turn."""
         notes = list(self.details.get("pool_notes", ()))
         if any(each.width < -ROUNDING for each in self.differences):
             notes.append(
@@ -481,7 +483,7 @@ class Audit(ListForAssessors):
         return tuple(notes)
 
     def summary(self) -> tuple[str, ...]:
-        """Guarantees, the reason to stop, and the digest that anybody can check."""
+        """Return guarantees, the reason to stop, and the digest that anybody can check."""
         sentences = self._leader_sentences() if self._has_leader else self._value_sentences()
         n_waiting, stop = len(self) - self.n_judged, f"a width of at most {self.until or 0:g} is reached"
         if self._has_leader:
@@ -501,16 +503,18 @@ class Audit(ListForAssessors):
     def _value_sentences(self) -> list[str]:
         """Return sentences on the interval, the posterior's interval, and the order of a pair."""
         (difference,), n = self.differences, self.n_judged
-        proven = "the bounds, before any judgment"
+        guarantee = "the bounds, before any judgment"
         if n:
             estimate = number(float(difference.estimates[-1]))
-            proven = f"guaranteed at {level(self.ci_prob)} by {counted(n, 'judgment')}; estimate {estimate}"
+            guarantee = (
+                f"guaranteed at {level(self.ci_prob)} by {counted(n, 'judgment')}; estimate {estimate}"
+            )
         mean = float(difference.forecast.mean[-1]) if n else self.urn.mean
         lower, upper = (float(ends[-1]) for ends in difference.posterior_ends())
-        believed = interval(lower, upper, signed=difference.is_pair)
+        posterior_text = interval(lower, upper, signed=difference.is_pair)
         sentences = [
-            f"{self._about}: {difference.interval_text()}, {proven}",
-            f"the posterior says {number(mean)} ({believed}), if it is right",
+            f"{self._about}: {difference.interval_text()}, {guarantee}",
+            f"the posterior says {number(mean)} ({posterior_text}), if it is right",
         ]
         if difference.is_pair and n:
             less, more = difference.p_values
@@ -528,22 +532,22 @@ class Audit(ListForAssessors):
             ", ".join(run for run, verdict in verdicts.items() if verdict == word)
             for word in ("better", "worse", "equal", "open")
         )
-        held = f"guaranteed at {level(self.ci_prob)} for all together, by {counted(n, 'judgment')}"
+        guarantee = f"guaranteed at {level(self.ci_prob)} for all together, by {counted(n, 'judgment')}"
         sentences = [f"{self.measure}: {leader} led by the posterior before any judgment"]
         if worse:
-            sentences.append(f"{leader} is not the best: it is worse than {worse}; {held}")
+            sentences.append(f"{leader} is not the best: it is worse than {worse}; {guarantee}")
         elif not (equal or open_):
-            sentences.append(f"{leader} is the best of {counted(len(self.run_ids), 'run')}; {held}")
+            sentences.append(f"{leader} is the best of {counted(len(self.run_ids), 'run')}; {guarantee}")
         if better and (worse or equal or open_):
-            sentences.append(f"{leader} is better than {better}; {held}")
+            sentences.append(f"{leader} is better than {better}; {guarantee}")
         if equal:
-            sentences.append(f"{leader} is equal to {equal}; {held}")
+            sentences.append(f"{leader} is equal to {equal}; {guarantee}")
         if open_:
             sentences.append(f"{leader} cannot be separated yet from {open_}")
         return sentences
 
     def figures(self) -> tuple[Figure, ...]:
-        """Intervals by the number of judgments, a panel for each difference, the closest first."""
+        """Return intervals by the number of judgments, a panel for each difference, the closest first."""
         caption = f"{self._about}: what is guaranteed after each judgment"
         return (Figure("audit", caption, self.draw),)
 
@@ -560,5 +564,5 @@ class Audit(ListForAssessors):
         return draw_audits(self) if self._has_leader else plot_audit(self).figure
 
     def citations(self) -> tuple[Citation, ...]:
-        """Citations for the interval, the posterior, and bayespool itself."""
+        """Return citations for the interval, the posterior, and bayespool itself."""
         return cite([*cited_by(self.metadata), "shekhar-etal-2023", "waudby-smith-ramdas-2024"])

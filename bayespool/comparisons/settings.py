@@ -48,10 +48,10 @@ _CONTROL = Option(
 
 
 def _systems(given: object) -> object:
-    """Systems of runs, from a file or a mapping."""
-    from bayespool.collection.contents import systems_of
+    """Return systems of runs, from a file or a mapping."""
+    from bayespool.collection.contents import parse_systems
 
-    return systems_of(given)  # type: ignore[arg-type]  # of the option's type
+    return parse_systems(given)  # type: ignore[arg-type]  # of the option's type
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,7 +182,7 @@ class PlanSettings(TargetSettings):
                 )
 
     def of_score(self) -> ComparingSettings:
-        """Settings for `bayespool.score`, for all runs together."""
+        """Return settings for `bayespool.score`, for all runs together."""
         shared = {name: getattr(self, name) for name in options_of(TargetSettings)}
         return ComparingSettings(measures=(self.measures,), estimators=(self.estimator,), **shared)
 
@@ -240,7 +240,7 @@ class ReversalSettings(PosteriorSettings):
 
 
 def _with_as_judged(estimators: Iterable[str | Estimator]) -> Iterable[str | Estimator]:
-    """Estimators with the uncorrected scores among them, first if they are not named."""
+    """Return estimators with the uncorrected scores among them, first if they are not named."""
     listed = tuple(estimators)
     names = [leading_name(e) if isinstance(e, str) else e.name for e in listed]
     return listed if AS_JUDGED in names else (AS_JUDGED, *listed)

@@ -567,7 +567,7 @@ def check_judges(
             settings,
             judges=[judge.name for judge in collection.judges],
             runs=list(targets),
-            passed_over=list(collection.passed_over),
+            passed_over=list(collection.ignored_judgments),
             problems=list(problems),
         ),
         _coverage=tuple(coverage_rows(collection, targets, confusions, estimand)),

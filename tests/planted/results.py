@@ -58,8 +58,8 @@ FAULTS = (
     Fault(
         "Holm's divisor",
         "comparisons/significance.py",
-        "passed = ordered * (n - k + 1) <= level",
-        "passed = ordered * (n - k) <= level",
+        "is_rejected = ordered * (n - k + 1) <= level",
+        "is_rejected = ordered * (n - k) <= level",
         "comparisons/test_significance.py",
         "too many pairs are significant in a draw",
     ),
