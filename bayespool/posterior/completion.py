@@ -316,13 +316,7 @@ class Completion(ReprHTMLMixin):
         return tuple(Values(a, m.unit) for a, m in zip(amounts, measures, strict=True))
 
     def _tally(
-        self,
-        judged: Tally,
-        topic: int,
-        block: Levels,
-        chosen: npt.NDArray[np.intp],
-        reach: int,
-        shared: bool,
+        self, judged: Tally, topic: int, block: Levels, chosen: npt.NDArray[np.intp], reach: int, shared: bool
     ) -> Tally:
         """Return documents of a topic's ideal rankings in some draws, shape (draw, run or 1, 1, level)."""
         u = self.unknowns
@@ -447,10 +441,7 @@ class Completion(ReprHTMLMixin):
         notes = self.notes
         if n_effective < _MIN_EFFECTIVE_DRAWS:
             notes += (f"the judgments observed leave {n_effective:.0f} effective draws",)
-            warn_caller(
-                f"{notes[-1]}: fit again with them (Collection.add_judgments)",
-                DiagnosticsWarning,
-            )
+            warn_caller(f"{notes[-1]}: fit again with them (Collection.add_judgments)", DiagnosticsWarning)
         posteriors = tuple(posterior.of_draws(taken) for posterior in self.posteriors)
         weights: dict[str, float] = {}
         for posterior in posteriors:
