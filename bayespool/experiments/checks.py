@@ -33,10 +33,10 @@ from bayespool.models import MODEL_NAMES, MODELS, model_named, parse_prior
 from bayespool.models.priors import refuse_no_density
 from bayespool.names import COMBINED_MODELS
 from bayespool.options import takes
-from bayespool.posterior import PreparedModel, Rung, ScoringProblem
+from bayespool.posterior import PreparedModel, ScoringProblem, Threshold
+from bayespool.posterior.notes import warn_of_judges
 from bayespool.posterior.preparation import evidence_depth, prior_names
-from bayespool.posterior.second_judges import warn_of_judges
-from bayespool.posterior.steps import rungs_of
+from bayespool.posterior.thresholds import find_thresholds
 from bayespool.report.result import Figure, Result
 from bayespool.scoring.estimators import refuse_large_priors
 from bayespool.tables.files import container_bytes, variable_name
@@ -297,7 +297,7 @@ def check_models(
         steps: dict[str, tuple[list[PreparedModel], list[tuple[Fit, ...]]]] = {}
         of_measure = []
         for name in names:
-            rungs = rungs_of(collection, measure)
+            rungs = find_thresholds(collection, measure)
             of_rungs = [_fitted_part(collection, name, measure, rung, settings) for rung in rungs]
             problems = [part.problem(collection) for part in of_rungs]
             prepared = [problem.prepare(name, priors) for problem in problems]
@@ -339,7 +339,7 @@ class _FittedPart:
 
     model: str
     measure: Measure
-    rung: Rung
+    rung: Threshold
     whole: bool = False
 
     @property
@@ -350,18 +350,18 @@ class _FittedPart:
 
     def problem(self, collection: Collection) -> ScoringProblem:
         """The problem of the rung without runs to score."""
-        return ScoringProblem(collection, (), self.measure, "pooled", rung=self.rung)
+        return ScoringProblem(collection, (), self.measure, "pooled", asked_threshold=self.rung)
 
 
 def _fitted_part(
-    collection: Collection, model: str, measure: Measure, rung: Rung, settings: CheckingSettings
+    collection: Collection, model: str, measure: Measure, rung: Threshold, settings: CheckingSettings
 ) -> _FittedPart:
     """The model on a rung, with the deepest of the measures that share its evidence."""
     depth = evidence_depth(model, measure.cutoff)
     sharing = [
         other
         for other in settings.measures
-        if evidence_depth(model, other.cutoff) == depth and rung in rungs_of(collection, other)
+        if evidence_depth(model, other.cutoff) == depth and rung in find_thresholds(collection, other)
     ]
     return _FittedPart(model, max(sharing, key=lambda other: other.cutoff), rung)
 
@@ -381,7 +381,7 @@ def _fit_all(
         _fitted_part(collection, model, measure, rung, settings)
         for measure in settings.measures
         for model in models
-        for rung in rungs_of(collection, measure)
+        for rung in find_thresholds(collection, measure)
     )
     n_folds = min(settings.n_folds, len(np.unique(collection.organization[collection.pooled])))
     tasks = [(part, f) for part in parts for f in range(n_folds)]

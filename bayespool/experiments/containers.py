@@ -13,12 +13,12 @@ from bayespool import __version__
 from bayespool.arrays import FloatArray
 from bayespool.experiments.hidden import Fitting, HiddenDocuments, HiddenRows, Question
 from bayespool.experiments.predictions import HeldOutPrediction
-from bayespool.inference.cells import draw_effects_of_rows
+from bayespool.inference.cells import draw_row_effects
 from bayespool.measures import Precision
 from bayespool.models import LinearEvidence
-from bayespool.models.structure import draw_priors
+from bayespool.models.formulas import draw_priors
 from bayespool.posterior import PreparedModel, slope_effect
-from bayespool.posterior.containers import groups_of_fit
+from bayespool.posterior.containers import fit_groups
 
 if TYPE_CHECKING:
     from bayespool.inference import Fit
@@ -63,7 +63,7 @@ def gather_container(
     def values(amount: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
         if not counts_alone:
             return of_runs(amount)
-        first = not hidden.problem.asked.given
+        first = not hidden.problem.threshold.given
         return {"value": (prediction.known + amount) / prediction.per_mean} if first else {}
 
     def predictive(replicated: _Replicated) -> dict[str, npt.NDArray[Any]]:
@@ -72,7 +72,7 @@ def gather_container(
             **of_runs(replicated.of_runs.reshape(*shape, -1)),
         }
 
-    groups = groups_of_fit(fit, prior) | {
+    groups = fit_groups(fit, prior) | {
         "prior_predictive": predictive(before),
         "posterior_predictive": predictive(after),
         "predictions": values(prediction.draws.reshape(*shape, -1)),
@@ -180,7 +180,7 @@ class _Replication:
             log_odds = log_odds + slope_effect(slopes, evidence.predictors, organization)
         if "sigma_interaction" in part:
             sigma = part["sigma_interaction"]
-            log_odds = log_odds + draw_effects_of_rows(
+            log_odds = log_odds + draw_row_effects(
                 log_odds, evidence.n_hidden_relevant, evidence.n_hidden, self.of_topic, sigma, self.rng
             )
         return log_odds

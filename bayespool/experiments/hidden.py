@@ -19,7 +19,7 @@ from bayespool.collection.pools import sole_contributor
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.evidence import DocumentTable, HeldOutCounts, document_table, held_out_counts
 from bayespool.evidence.held_out import held_out_documents
-from bayespool.evidence.ideals import ranked_levels, reach_of_ideal, tally_of
+from bayespool.evidence.ideals import ideal_reach, judged_tally, ranked_levels
 from bayespool.evidence.predictor_table import with_predictors
 from bayespool.evidence.predictors import evidence_predictors
 from bayespool.inference import Engine, Fit
@@ -28,14 +28,14 @@ from bayespool.measures import Measure, Normalized, Tally, Values
 from bayespool.models import Evidence, LinearEvidence
 from bayespool.posterior import (
     PreparedModel,
-    Rung,
     ScoringProblem,
+    Threshold,
     new_interaction,
     new_organization_effect,
     new_slope_effect,
 )
-from bayespool.posterior.drawing import completing, count_levels
-from bayespool.posterior.steps import levels_of, rungs_of
+from bayespool.posterior.drawing import count_levels, make_gain_adder
+from bayespool.posterior.thresholds import find_thresholds, threshold_levels
 from bayespool.scoring.settings import refuse_of_judgments
 
 if TYPE_CHECKING:
@@ -142,9 +142,9 @@ class HiddenDocuments:
         refuse_of_judgments([self.measure])
 
     @property
-    def rungs(self) -> tuple[Rung, ...]:
+    def rungs(self) -> tuple[Threshold, ...]:
         """The ladder of the measure."""
-        return rungs_of(self.collection, self.measure)
+        return find_thresholds(self.collection, self.measure)
 
     @property
     def collection(self) -> Collection:
@@ -176,7 +176,7 @@ class HiddenDocuments:
     @cached_property
     def counts(self) -> HeldOutCounts:
         """Counts of the pooled runs with their organizations held out."""
-        rung = self.problem.asked
+        rung = self.problem.threshold
         return held_out_counts(self.collection, cutoffs=self.measure.cutoff, rel=rung.rel, given=rung.given)
 
     @cached_property
@@ -190,7 +190,7 @@ class HiddenDocuments:
         return self._hidden_down_to(self.problem.count_depth)
 
     def _hidden_down_to(self, depth: int) -> Documents:
-        rung = self.problem.asked
+        rung = self.problem.threshold
         return Documents(*held_out_documents(self.collection, cutoff=depth, rel=rung.rel, given=rung.given))
 
     @property
@@ -276,8 +276,8 @@ def _rows_of(
 
 def pool_problems(collection: Collection, measure: Measure) -> tuple[ScoringProblem, ...]:
     """Problems without runs to score, one for each rung of the measure's ladder."""
-    rungs = rungs_of(collection, measure)
-    return tuple(ScoringProblem(collection, (), measure, "pooled", rung=rung) for rung in rungs)
+    rungs = find_thresholds(collection, measure)
+    return tuple(ScoringProblem(collection, (), measure, "pooled", asked_threshold=rung) for rung in rungs)
 
 
 def pool_alone(collection: Collection) -> Collection:
@@ -306,7 +306,7 @@ class HeldOutRankings:
         """The hidden documents that the values depend on: within the cutoff, or within reach of an ideal
         ranking.
         """
-        reach = reach_of_ideal(self.hidden.collection, self.measure)
+        reach = ideal_reach(self.hidden.collection, self.measure)
         return Documents(*held_out_documents(self.hidden.collection, cutoff=reach))
 
     @cached_property
@@ -319,11 +319,11 @@ class HeldOutRankings:
     @cached_property
     def levels(self) -> tuple[int, ...]:
         """Relevance at each rung of the ladder."""
-        return levels_of(self.hidden.collection, self.hidden.rungs)
+        return threshold_levels(self.hidden.collection, self.hidden.rungs)
 
     @cached_property
     def judged(self) -> Levels:
-        """Rung that each document reached by its judgment, shape (document,)."""
+        """Threshold that each document reached by its judgment, shape (document,)."""
         rels = [rung.rel for rung in self.hidden.rungs]
         relevance = self.hidden.collection.relevance[self.documents.pair]
         return np.searchsorted(rels, relevance, side="right").astype(np.uint8)
@@ -368,7 +368,9 @@ class HeldOutRankings:
             distinct, which = np.unique(column[on_topic], return_inverse=True)
             where = row[on_topic].astype(np.int32), rank[on_topic].astype(np.int32), which.astype(np.int32)
             drawn_documents = np.ascontiguousarray(block[:, distinct])
-            completing(scored_measure, ranked[:, t], where, self.levels)(amount[:, :, t], drawn_documents)
+            make_gain_adder(scored_measure, ranked[:, t], where, self.levels)(
+                amount[:, :, t], drawn_documents
+            )
         if isinstance(scored_measure, Normalized):
             self._normalize(scored_measure, amount, runs, documents, block)
         return Values(amount, scored_measure.unit)
@@ -386,7 +388,7 @@ class HeldOutRankings:
         """
         of_run, of_document = self.hidden.organization[runs], self.organization[documents]
         topic = self.documents.topic[documents]
-        run, _, _, number = self._places(reach_of_ideal(self.hidden.collection, measure))
+        run, _, _, number = self._places(ideal_reach(self.hidden.collection, measure))
         for o in np.unique(of_run):
             rows, judged = of_run == o, self._tally_without(int(o))
             own = [of_document == o] * int(rows.sum())
@@ -407,7 +409,7 @@ class HeldOutRankings:
         own = np.unique(collection.organization[self.hidden.run_index])[organization]
         gone = sole_contributor(collection) == own
         relevance = np.where(gone, np.int16(-1), collection.relevance)
-        return tally_of(collection, self.levels, relevance=relevance)
+        return judged_tally(collection, self.levels, relevance=relevance)
 
     @cached_property
     def _ranked(self) -> npt.NDArray[np.int16]:
@@ -492,13 +494,13 @@ class Question:
 def questions_of(prepared: Sequence[PreparedModel], rankings: HeldOutRankings) -> tuple[Question, ...]:
     """A model's questions, one for each rung of the measure's ladder; ``prepared`` has a model for each."""
     first, rungs, documents = rankings.hidden, rankings.hidden.rungs, rankings.documents
-    if len(prepared) != len(rungs) or first.problem.asked != rungs[0]:
+    if len(prepared) != len(rungs) or first.problem.threshold != rungs[0]:
         raise ValueError(f"{first.measure} asks on the rungs {rungs}, a model for each, from the first on")
     questions = []
     for model, rung in zip(prepared, rungs, strict=True):
         hidden = first
         if rung.given:
-            hidden = HiddenDocuments(replace(first.problem, rung=rung), first.of)
+            hidden = HiddenDocuments(replace(first.problem, asked_threshold=rung), first.of)
         if not rung.given and documents.rank.max(initial=0) <= first.measure.cutoff:
             questions.append(Question(model, hidden, model.evidence, hidden.rows(model.evidence)))
         else:
@@ -549,7 +551,7 @@ def _ask_each(
 def _table(prepared: PreparedModel, hidden: HiddenDocuments, documents: Documents) -> DocumentTable:
     """Documents with predictors, the model's among them."""
     problem, names = hidden.problem, evidence_predictors()
-    rung, depth = problem.asked, max(problem.document_depth, int(documents.rank.max(initial=1)))
+    rung, depth = problem.threshold, max(problem.document_depth, int(documents.rank.max(initial=1)))
     predictors = document_table(
         problem.collection, *documents[:4], depth=depth, rel=rung.rel, given=rung.given, names=names
     )

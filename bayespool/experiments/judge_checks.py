@@ -23,9 +23,9 @@ from bayespool.experiments.running import Running, Work, in_parts
 from bayespool.experiments.settings import JudgesSettings
 from bayespool.experiments.storage import Columns, Stored, add_rows
 from bayespool.measures import Measure
+from bayespool.posterior.notes import judge_problems
 from bayespool.posterior.preparation import DEPTHS
-from bayespool.posterior.second_judges import judge_problems
-from bayespool.posterior.steps import rungs_of
+from bayespool.posterior.thresholds import find_thresholds
 from bayespool.report.result import Figure, Result
 from bayespool.scoring import find_targets
 from bayespool.scoring.scoring import warn_of_unused_relevance
@@ -120,7 +120,7 @@ def find_confusions(collection: Collection, measures: Sequence[Measure]) -> Conf
     by_key: dict[tuple[str, tuple[int, ...], int], LabelConfusion] = {}
     confusions = {}
     for measure in measures:
-        levels = tuple(rung.rel for rung in rungs_of(collection, measure))
+        levels = tuple(rung.rel for rung in find_thresholds(collection, measure))
         depth = max(measure.cutoff, DEPTHS["documents"])
         for judge in collection.judges:
             key = judge.name, levels, depth
@@ -214,7 +214,7 @@ def coverage_rows(
 def organization_rows(collection: Collection, measures: Sequence[Measure]) -> Iterator[Row]:
     """Rows of the table ``organizations``."""
     for measure, judge in product(measures, collection.judges):
-        for rung in rungs_of(collection, measure):
+        for rung in find_thresholds(collection, measure):
             lifts = label_lift(collection, judge, rel=rung.rel, given=rung.given)
             for o in np.flatnonzero(lifts.n):
                 yield {

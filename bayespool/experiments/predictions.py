@@ -26,9 +26,9 @@ from bayespool.experiments.hidden import (
     questions_of,
 )
 from bayespool.measures import Measure, Precision, Values, equal_tailed_interval
-from bayespool.models.structure import draw_priors
+from bayespool.models.formulas import draw_priors
 from bayespool.posterior import PreparedModel, stacking_weights
-from bayespool.posterior.mixtures import members_of_draws, mix
+from bayespool.posterior.mixtures import draw_members, mix
 from bayespool.posterior.preparation import evidence_depth
 from bayespool.tables.formatting import counted
 
@@ -181,9 +181,9 @@ def fit_fold(
     """Fit of a model on one rung to the hidden documents of all folds but one; measures of the same evidence
     share it.
     """
-    seen = prepared.evidence.of_organizations(deal_folds(len(hidden.organizations), n_folds) != f)
+    seen = prepared.evidence.select_organizations(deal_folds(len(hidden.organizations), n_folds) != f)
     depth = evidence_depth(prepared.model, hidden.measure.cutoff)
-    seeds = np.random.SeedSequence([random_seed, depth, hidden.problem.asked.rel, f, 1])
+    seeds = np.random.SeedSequence([random_seed, depth, hidden.problem.threshold.rel, f, 1])
     return fitting.fit(prepared, seen, int(seeds.generate_state(1)[0]), ())
 
 
@@ -281,7 +281,7 @@ def predict_mixture(
         for k in range(len(hidden.rungs)):
             of_members = np.column_stack([p.densities[k] for p in predictions])
             weights, densities[k, mine] = _weigh(of_members, predictions[0].organization, mine)
-            which = members_of_draws(n_draws, weights, rng)
+            which = draw_members(n_draws, weights, rng)
             mixed = np.zeros((n_draws, int((fold[rankings.organization] == f).sum())))
             for m, questions in enumerate(of_models):
                 row, odds = questions[k].held_out_log_odds(fits[m][k][f], fold == f, rng)
@@ -545,7 +545,7 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
         of_measure = [p for p in predictions if p.measure == measure]
         scored = np.flatnonzero(np.isfinite(of_measure[0].log_density))
         densities = np.column_stack([p.log_density[scored] for p in of_measure])
-        first_rung = np.column_stack([p.densities[0, scored] for p in of_measure])
+        first_threshold = np.column_stack([p.densities[0, scored] for p in of_measure])
         organization = of_measure[0].organization[scored]
         weight = 1 / np.bincount(organization)[organization]
         of_organizations = np.column_stack([np.bincount(organization, weight * d) for d in densities.T])
@@ -554,7 +554,7 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
         elpd = of_organizations.sum(axis=0)
         best = int(elpd.argmax())
         stacked = _weights(densities, weight, [p.model != "combined" for p in of_measure])
-        mixed = _weights(first_rung, weight, [p.model in combined for p in of_measure])
+        mixed = _weights(first_threshold, weight, [p.model in combined for p in of_measure])
         for rank, i in enumerate(np.argsort(-elpd, kind="stable")):
             rows.append(
                 {
