@@ -9,12 +9,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
+from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.errors import InputError, known_names
 from bayespool.experiments.base import PIT, figure_of, metadata_of
-from bayespool.experiments.containers import gather_container
-from bayespool.experiments.hidden import Fitting, HiddenDocuments, pool_alone, pool_problems
+from bayespool.experiments.hidden import HiddenDocuments, HiddenRows, fit_model, pool_alone
 from bayespool.experiments.predictions import (
     CI_PROBS,
     HeldOutPrediction,
@@ -28,12 +29,16 @@ from bayespool.experiments.predictions import (
 )
 from bayespool.experiments.running import completed
 from bayespool.experiments.settings import CheckingSettings
-from bayespool.measures import Measure
+from bayespool.inference.cells import draw_effects_of_rows
+from bayespool.inference.engines import make_engine
+from bayespool.measures import Measure, Precision
 from bayespool.models import MODEL_NAMES, MODELS, model_named, parse_prior
 from bayespool.models.priors import refuse_no_density
+from bayespool.models.structure import draw_priors
 from bayespool.names import COMBINED
 from bayespool.options import takes
 from bayespool.posterior import PreparedModel, Rung, ScoringProblem
+from bayespool.posterior.containers import block_log_odds, groups_of_fit
 from bayespool.posterior.preparation import evidence_depth, prior_names
 from bayespool.posterior.second_judges import warn_of_judges
 from bayespool.posterior.steps import rungs_of
@@ -48,7 +53,7 @@ from bayespool.tables.table import Spread, Table, View
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayespool.inference import Fit
+    from bayespool.inference import Engine, Fit
 
 _OF_RUNS = {"n_organizations": Column("organi\xad\nzations", "count", "Organizations of these runs.")}
 _CALIBRATION = _OF_RUNS | {
@@ -77,8 +82,6 @@ _RUNS = {
     "predicted": Column("predicted", "size", "Predicted mean of their number.", 1),
     "value": Column("observed", "score", "Score with the hidden documents judged."),
     "value_predicted": Column("predicted\nscore", "score", "Predicted mean of the score."),
-    "prior_lower": Column("prior\nfrom", "score", "Lower end of the interval under the prior."),
-    "prior_upper": Column("prior\nto", "score", "Upper end of the interval under the prior."),
     "log_density": Column("log\ndensity", "size", "Log predictive density of the number of relevant ones."),
 }
 
@@ -104,16 +107,16 @@ class ModelChecks(Result):
     Notes
     -----
     Groups of a container: ``posterior`` and ``sample_stats`` (the fit to the whole pool), ``prior``,
-    ``prior_predictive`` and ``posterior_predictive`` (of the data of the fit), ``predictions`` (of runs whose
-    organization was held out), ``observed_data``, ``log_likelihood``, ``constant_data`` and
-    ``predictions_constant_data``. A *cell* is a (run, topic) with hidden documents credited to it; the
-    observation in ``log_likelihood`` is which of its documents are relevant, for all models alike.
+    ``predictions`` (of runs whose organization was held out), ``observed_data``, ``log_likelihood``,
+    ``constant_data`` and ``predictions_constant_data``. A *cell* is a (run, topic) with hidden documents
+    credited to it; the observation in ``log_likelihood`` is which of its documents are relevant, for all
+    models alike.
 
     Variables: ``hidden_relevant`` (cell), its hidden documents that reach the rung; ``n_hidden_relevant``
     (pooled_run), all of a run's; under P@n with one rung also ``precision`` (pooled_run), under other
     measures ``value`` (pooled_run), in ``predictions`` and ``observed_data`` of the first rung. ``posterior``
-    has the scale of effects of organization × topic and not the effects; ``log_likelihood`` and
-    ``posterior_predictive`` draw them given all else and the documents.
+    has the scale of effects of organization × topic and not the effects; ``log_likelihood`` draws them given
+    all else and the documents.
     """
 
     predictions: tuple[HeldOutPrediction, ...]
@@ -287,7 +290,7 @@ def check_models(
     >>> checks["ratio", "P@10"].draws.shape
     (200, 21)
     """
-    names, priors, fitting = settings.models or MODEL_NAMES, dict(settings.priors), Fitting.of(settings)
+    names, priors, engine = settings.models or MODEL_NAMES, dict(settings.priors), _engine(settings)
     shared: dict[str, int] = {"n_folds": settings.n_folds, "random_seed": settings.random_seed}
     collection = pool_alone(collection)
     warn_of_judges(collection, (), settings.measures)
@@ -304,32 +307,127 @@ def check_models(
             prepared = [problem.prepare(name, priors) for problem in problems]
             steps[name] = prepared, [fits[part] for part in of_rungs]
             first = HiddenDocuments(problems[0], measure)
-            predicted = predict_held_out(prepared, first, fitting, **shared, fits=steps[name][1])
+            predicted = predict_held_out(prepared, first, engine, **shared, fits=steps[name][1])
             of_measure.append(predicted)
             for part, problem, model in zip(of_rungs, problems, prepared, strict=True) if containers else ():
                 hidden = HiddenDocuments(problem, measure)
                 if not hidden.counts.n_hidden.any():  # no document has reached the rung below
                     continue
-                gathered[str(measure), part.name] = gather_container(
-                    model,
-                    hidden,
-                    fitting,
-                    predicted,
-                    random_seed=settings.random_seed,
-                    fit=fits[replace(part, whole=True)][0],
-                )
+                fit = fits[replace(part, whole=True)][0]
+                gathered[str(measure), part.name] = _container(model, hidden, fit, predicted, settings)
         members = [p for p in of_measure if p.model in COMBINED]
         if len(members) == len(COMBINED) and len(members[0].densities) == 1:
             of_measure.append(stack(members, random_seed=settings.random_seed))
         elif len(members) == len(COMBINED):
             both = {p.model: steps[p.model] for p in members}
-            of_measure.append(predict_mixture(both, members, first, fitting, **shared))
+            of_measure.append(predict_mixture(both, members, first, **shared))
         predictions += of_measure
     return ModelChecks(
         tuple(predictions),
         MappingProxyType(gathered),
         MappingProxyType(metadata_of(collection, settings, models=list(names))),
     )
+
+
+def _container(
+    prepared: PreparedModel,
+    hidden: HiddenDocuments,
+    fit: Fit,
+    prediction: HeldOutPrediction,
+    settings: CheckingSettings,
+) -> Any:
+    """Gather a fit to the whole pool, with its priors, the model's predictions and what they are of;
+    `ModelChecks` describes the groups. Model and documents are on the same rung of the measure's ladder.
+    """
+    from bayespool.tables import build_container
+
+    rows, counts, seed = hidden.rows(prepared.evidence), hidden.counts, settings.random_seed
+    cells, cell = np.unique(
+        np.column_stack([rows.run, rows.topic])[rows.of_document], axis=0, return_inverse=True
+    )
+    cell = cell.reshape(-1)
+    n_draws = fit.shape[0] * fit.shape[1]
+    prior = draw_priors(prepared.structure(known=()), n_draws, np.random.default_rng([seed, 3]))
+    n_relevant = counts.n_hidden_relevant.sum(axis=1, dtype=np.int32)[:, 0]
+    is_count = isinstance(prediction.measure, Precision) and len(prediction.densities) == 1
+
+    def values(amount: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+        value = (prediction.known + amount) / prediction.per_mean
+        if is_count:
+            return {"n_hidden_relevant": amount, "precision": value}
+        return {} if hidden.problem.asked.given else {"value": value}
+
+    by_run = {
+        "n_hidden": counts.n_hidden.sum(axis=1, dtype=np.int32)[:, 0],
+        "n_judged_relevant": counts.n_relevant.sum(axis=1, dtype=np.int32)[:, 0],
+        "fold": prediction.fold,
+        "organization_of_run": np.array(prediction.organizations),
+    }
+    by_cell = {
+        "cell_n_hidden": np.bincount(cell).astype(np.int16),
+        "cell_run": np.array([counts.run_ids[r] for r in cells[:, 0]]),
+        "cell_topic": np.array([counts.query_ids[t] for t in cells[:, 1]]),
+    }
+    observed = values(prediction.observed)
+    groups = groups_of_fit(fit, prior) | {
+        "predictions": values(prediction.draws.reshape(*fit.shape, -1)),
+        "log_likelihood": {"hidden_relevant": _log_likelihood(prepared, hidden, rows, cell, fit, seed)},
+        "observed_data": {
+            "hidden_relevant": np.bincount(cell, hidden.relevant).astype(np.int16),
+            "n_hidden_relevant": n_relevant,
+            **observed,
+        },
+        "constant_data": by_cell,
+        "predictions_constant_data": by_run,
+    }
+    dims = {name: dims for name, dims in fit.dims.items() if dims}
+    dims |= dict.fromkeys(("hidden_relevant", *by_cell), ("cell",))
+    dims |= dict.fromkeys(("n_hidden_relevant", *observed, *by_run), ("pooled_run",))
+    return build_container(
+        {name: variables for name, variables in groups.items() if variables},
+        dims=dims,
+        coords=dict(fit.coords) | {"cell": range(len(cells)), "pooled_run": prediction.run_ids},
+        attrs={
+            "bayespool_version": __version__,
+            "model": prepared.model,
+            "measure": str(hidden.measure),
+            "engine": settings.engine,
+            "collection_fingerprint": hidden.collection.fingerprint,
+            "random_seed": seed,
+            "problems": "; ".join((*fit.diagnostics.problems, *prediction.problems)),
+        },
+    )
+
+
+def _log_likelihood(
+    prepared: PreparedModel,
+    hidden: HiddenDocuments,
+    rows: HiddenRows,
+    cell: npt.NDArray[np.intp],
+    fit: Fit,
+    random_seed: int,
+) -> npt.NDArray[np.float32]:
+    """Return log chances of which hidden documents of each cell are relevant, shape (chain, draw, cell)."""
+    structure = prepared.structure()
+    block, rng = structure.blocks[-1], np.random.default_rng([random_seed, 4])
+    of_topic = rows.organization * len(hidden.collection.query_ids) + rows.topic
+    order = np.argsort(cell, kind="stable")
+    start = np.searchsorted(cell[order], np.arange(cell.max() + 1))
+    parts = []
+    draws = fit.draws()
+    n_draws = len(draws["sigma_organization"])
+    step = max(1, 2**23 // max(len(block.trials), len(cell)))
+    for first in range(0, n_draws, step):
+        part = {name: values[first : first + step] for name, values in draws.items()}
+        log_odds = block_log_odds(structure, block, part)
+        if "sigma_interaction" in part:
+            log_odds += draw_effects_of_rows(
+                log_odds, block.successes, block.trials, of_topic, part["sigma_interaction"], rng
+            )
+        log_odds = log_odds[:, rows.of_document]
+        likely = hidden.relevant * log_odds - np.logaddexp(0, log_odds)
+        parts.append(np.add.reduceat(likely[:, order], start, axis=1).astype(np.float32))
+    return np.concatenate(parts).reshape(*fit.shape, -1)
 
 
 @dataclass(frozen=True)
@@ -377,7 +475,8 @@ def _fit_all(
 ) -> dict[_FittedPart, tuple[Fit, ...]]:
     """Fits of every model on every rung of every measure, by fold, and to the whole pool."""
     for measure in settings.measures:
-        check_pool(HiddenDocuments(pool_problems(collection, measure)[0]), settings.n_folds)
+        problem = ScoringProblem(collection, (), measure, "pooled", rung=rungs_of(collection, measure)[0])
+        check_pool(HiddenDocuments(problem), settings.n_folds)
     parts = dict.fromkeys(
         _fitted_part(collection, model, measure, rung, settings)
         for measure in settings.measures
@@ -402,12 +501,16 @@ def _fit(
     """Fit of one fold or the whole pool."""
     part, f = task
     problem = part.problem(collection)
-    prepared, fitting = problem.prepare(part.model, dict(settings.priors)), Fitting.of(settings)
+    prepared, engine = problem.prepare(part.model, dict(settings.priors)), _engine(settings)
     if part.whole:
-        return task, fitting.fit(prepared, prepared.evidence, settings.random_seed, ())
+        return task, fit_model(engine, prepared, prepared.evidence, settings.random_seed)
     hidden = HiddenDocuments(problem)
     shared: dict[str, int] = {"n_folds": settings.n_folds, "random_seed": settings.random_seed}
-    return task, fit_fold(prepared, hidden, fitting, f, **shared)
+    return task, fit_fold(prepared, hidden, engine, f, **shared)
+
+
+def _engine(settings: CheckingSettings) -> Engine:
+    return make_engine(settings.engine, draws=settings.draws, tune=settings.tune, chains=settings.chains)
 
 
 def checked_models(models: str | Iterable[str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,14 +16,14 @@ import numpy.typing as npt
 from bayespool.arrays import FloatArray, IndexArray, IntArray, Levels
 from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
-from bayespool.errors import DiagnosticsWarning, InputError
+from bayespool.errors import DiagnosticsWarning
 from bayespool.evidence import DocumentTable, HeldOutCounts, document_table, held_out_counts
 from bayespool.evidence.held_out import held_out_documents
 from bayespool.evidence.ideals import ranked_levels, reach_of_ideal, tally_of
 from bayespool.evidence.predictor_table import with_predictors
 from bayespool.evidence.predictors import evidence_predictors
 from bayespool.inference import Engine, Fit
-from bayespool.inference.engines import engine_named, is_independent, make_engine
+from bayespool.inference.engines import is_independent
 from bayespool.measures import Measure, Normalized, Tally, Values
 from bayespool.models import Evidence, LinearEvidence
 from bayespool.posterior import (
@@ -38,60 +38,21 @@ from bayespool.posterior.drawing import completing, count_levels
 from bayespool.posterior.steps import levels_of, rungs_of
 from bayespool.scoring.settings import refuse_of_judgments
 
-if TYPE_CHECKING:
-    from bayespool.experiments.settings import CheckingSettings
-
-
 _MAX_RANDOM_NUMBERS = 2**23  # held at a time
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fitting:
-    """Settings for the fits of a check, which never fall back to another engine; `draws` and `tune` are per
-    chain, and independent engines make ``draws × chains`` draws.
+def fit_model(engine: Engine, prepared: PreparedModel, evidence: Evidence, random_seed: int) -> Fit:
+    """Fit a model to evidence, which may differ from the prepared one's, without a warning of failed checks,
+    which the diagnostics have. No other engine takes over.
     """
-
-    engine: str = "laplace"
-    draws: int = 500
-    tune: int = 1000
-    chains: int = 4
-    target_accept: float = 0.95
-
-    def __post_init__(self) -> None:
-        engine_named(self.engine)
-        for name in ("draws", "tune", "chains"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1 and is {getattr(self, name)}")
-
-    @classmethod
-    def of(cls, settings: CheckingSettings) -> Fitting:
-        """Take the settings of a check."""
-        names = ("engine", "draws", "tune", "chains")
-        return cls(**{name: getattr(settings, name) for name in names})
-
-    def fit(
-        self,
-        prepared: PreparedModel,
-        evidence: Evidence,
-        random_seed: int,
-        known: Sequence[int] | None = None,
-    ) -> Fit:
-        """Fit a model to evidence, which may differ from the prepared one's, with `known` as in
-        `ModelSpec.structure`; failed checks are in the diagnostics, without a warning.
-        """
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DiagnosticsWarning)
-            fit = self._engine.fit(prepared.spec, evidence, random_seed, known=known)
-        return _shuffle(fit, random_seed) if is_independent(self.engine) else fit
-
-    @cached_property
-    def _engine(self) -> Engine:
-        settings = {name: getattr(self, name) for name in ("draws", "tune", "chains", "target_accept")}
-        return make_engine(self.engine, **settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiagnosticsWarning)
+        fit = engine.fit(prepared.spec, evidence, random_seed, known=())
+    return _shuffle(fit, random_seed) if is_independent(engine.name) else fit
 
 
 def _shuffle(fit: Fit, random_seed: int) -> Fit:
-    """The same independent draws in random order; the engine orders them by scale."""
+    """Put independent draws in random order; the engine orders them by scale."""
     n_draws = next(iter(fit.variables.values())).shape[1]
     order = np.random.default_rng([random_seed, 2]).permutation(n_draws)
     return replace(
@@ -162,16 +123,23 @@ class HiddenDocuments:
         return np.flatnonzero(self.collection.pooled)
 
     @cached_property
-    def organization(self) -> IndexArray:
-        """Organization of each pooled run among those with a pooled run, shape (run,)."""
-        own = self.collection.organization[self.run_index]
-        return np.unique(own, return_inverse=True)[1].astype(np.int64)
+    def pooled_organizations(self) -> npt.NDArray[np.intp]:
+        """Positions of the organizations with a pooled run in the collection, ascending."""
+        return np.unique(self.collection.organization[self.run_index])
 
     @cached_property
+    def organization(self) -> IndexArray:
+        """Organization of each pooled run among those with a pooled run, shape (run,)."""
+        return self.organization_of(self.run_index)
+
+    def organization_of(self, runs: npt.NDArray[np.intp]) -> IndexArray:
+        """Return organizations of runs of the collection, as positions among those with a pooled run."""
+        return np.searchsorted(self.pooled_organizations, self.collection.organization[runs]).astype(np.int64)
+
+    @property
     def organizations(self) -> tuple[str, ...]:
         """Names of the organizations with a pooled run."""
-        present = np.unique(self.collection.organization[self.run_index])
-        return tuple(self.collection.organizations[o] for o in present)
+        return tuple(self.collection.organizations[o] for o in self.pooled_organizations)
 
     @cached_property
     def counts(self) -> HeldOutCounts:
@@ -184,11 +152,6 @@ class HiddenDocuments:
         """The distinct hidden documents within the cutoff."""
         return self._hidden_down_to(self.measure.cutoff)
 
-    @cached_property
-    def _counted(self) -> Documents:
-        """The distinct hidden documents that models of counts learn from."""
-        return self._hidden_down_to(self.problem.count_depth)
-
     def _hidden_down_to(self, depth: int) -> Documents:
         rung = self.problem.asked
         return Documents(*held_out_documents(self.collection, cutoff=depth, rel=rung.rel, given=rung.given))
@@ -198,28 +161,15 @@ class HiddenDocuments:
         """Whether each distinct hidden document is relevant, 0 or 1, shape (document,)."""
         return self._documents.relevant.astype(np.int64)
 
-    @cached_property
-    def places(
-        self,
-    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.int32], npt.NDArray[np.intp]]:
-        """Run, topic, pair and number of the distinct document of every hidden document in a top n, ordered
-        by run, topic and rank; once for each run of the organization that retrieves it.
-        """
-        documents = self._documents
-        run, topic, _, number = self.places_of(documents.run, documents.pair, self.measure.cutoff)
-        return run, topic, documents.pair[number], number
-
-    def places_of(
-        self, credited: npt.NDArray[np.intp], pair: npt.NDArray[np.int32], depth: int
-    ) -> tuple[npt.NDArray[np.intp], ...]:
-        """Run, topic, rank from 0 and number of every place of distinct documents, credited to runs, in a
-        ranking of their own organization down to a depth.
+    def find_places(self, documents: Documents, depth: int) -> tuple[npt.NDArray[np.intp], ...]:
+        """Return run, topic, rank from 0 and number of every place of distinct documents in a ranking of the
+        organization of the run that they are credited to, down to a depth.
         """
         collection = self.collection
         number = np.full(len(collection.relevance) + 1, -1)
-        number[pair] = np.arange(len(pair))
+        number[documents.pair] = np.arange(len(documents.pair))
         number_at = number[collection.document[self.run_index, :, :depth]]
-        owner = np.append(collection.organization[credited], -1)  # other documents have number −1
+        owner = np.append(collection.organization[documents.run], -1)  # other documents have number −1
         own = collection.organization[self.run_index]
         run, topic, rank = np.nonzero(owner[number_at] == own[:, None, None])
         return run, topic, rank, number_at[run, topic, rank]
@@ -233,7 +183,8 @@ class HiddenDocuments:
             learned = table.run, table.topic, table.pair
             run, topic, organization = evidence.run, evidence.topic, evidence.organization
         else:
-            learned = self._counted.run, self._counted.topic, self._counted.pair
+            credited, of_topic, _, pair, _ = self._hidden_down_to(self.problem.count_depth)
+            learned = credited, of_topic, pair
             run = self.run_index[evidence.hidden_run].astype(np.int64)
             topic, organization = evidence.hidden_topic, evidence.hidden_organization
         row = _rows_of(*learned[:2], run, topic)
@@ -274,12 +225,6 @@ def _rows_of(
     return row.astype(np.int64)
 
 
-def pool_problems(collection: Collection, measure: Measure) -> tuple[ScoringProblem, ...]:
-    """Problems without runs to score, one for each rung of the measure's ladder."""
-    rungs = rungs_of(collection, measure)
-    return tuple(ScoringProblem(collection, (), measure, "pooled", rung=rung) for rung in rungs)
-
-
 def pool_alone(collection: Collection) -> Collection:
     """The collection without judgments of the user's own, which checks of the pool leave out."""
     if collection.own is None:
@@ -312,9 +257,7 @@ class HeldOutRankings:
     @cached_property
     def organization(self) -> IndexArray:
         """Organization of each document among those with a pooled run, shape (document,)."""
-        own = self.hidden.collection.organization
-        present = np.unique(own[self.hidden.run_index])
-        return np.searchsorted(present, own[self.documents.run]).astype(np.int64)
+        return self.hidden.organization_of(self.documents.run)
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
@@ -404,8 +347,7 @@ class HeldOutRankings:
     def _tally_without(self, organization: int) -> Tally:
         """The judged documents of each topic without those that an organization alone contributed."""
         collection = self.hidden.collection
-        own = np.unique(collection.organization[self.hidden.run_index])[organization]
-        gone = sole_contributor(collection) == own
+        gone = sole_contributor(collection) == self.hidden.pooled_organizations[organization]
         relevance = np.where(gone, np.int16(-1), collection.relevance)
         return tally_of(collection, self.levels, relevance=relevance)
 
@@ -424,8 +366,7 @@ class HeldOutRankings:
         organization down to a depth.
         """
         if depth not in self._places_by_depth:
-            documents = self.documents
-            self._places_by_depth[depth] = self.hidden.places_of(documents.run, documents.pair, depth)
+            self._places_by_depth[depth] = self.hidden.find_places(self.documents, depth)
         return self._places_by_depth[depth]
 
     @cached_property
@@ -453,10 +394,6 @@ class Question:
     evidence: Evidence
     rows: HiddenRows
 
-    def prior_log_odds(self, draws: Mapping[str, FloatArray], rng: np.random.Generator) -> FloatArray:
-        """Log odds of all rows, every organization new, given draws from the priors, shape (draw, row)."""
-        return self._log_odds(draws, 0, np.arange(len(self.rows.organization)), rng)
-
     def held_out_log_odds(
         self, fit: Fit, held_out: npt.NDArray[np.bool_], rng: np.random.Generator
     ) -> tuple[npt.NDArray[np.intp], FloatArray]:
@@ -464,7 +401,7 @@ class Question:
         row).
         """
         row = np.flatnonzero(held_out[self.rows.organization])
-        return row, self._log_odds(fit.draws(), int((~held_out).sum()), row, rng)
+        return row, self.log_odds(fit.draws(), int((~held_out).sum()), row, rng)
 
     def of_documents(
         self, row: npt.NDArray[np.intp], log_odds: FloatArray, documents: npt.NDArray[np.bool_]
@@ -472,10 +409,12 @@ class Question:
         """Log odds of some documents from those of their rows, shape (draw, document)."""
         return log_odds[:, np.searchsorted(row, self.rows.of_document[documents])]
 
-    def _log_odds(
+    def log_odds(
         self, draws: Mapping[str, FloatArray], n_seen: int, row: IndexArray, rng: np.random.Generator
     ) -> FloatArray:
-        """Log odds of rows of organizations outside the evidence of the draws, which has ``n_seen``."""
+        """Return log odds of rows of organizations outside the evidence of the draws, which has ``n_seen``,
+        shape (draw, row).
+        """
         evidence, organization = self.evidence, self.rows.organization[row]
         effect = new_organization_effect(draws["sigma_organization"], n_seen, organization, rng)
         log_odds = self.prepared.spec.log_odds_of_rows(evidence, draws, row) + effect

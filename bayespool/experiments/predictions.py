@@ -17,16 +17,14 @@ from bayespool.arrays import FloatArray, IndexArray, IntArray
 from bayespool.errors import InputError
 from bayespool.experiments.grading import randomized_pit
 from bayespool.experiments.hidden import (
-    Fitting,
     HeldOutRankings,
     HiddenDocuments,
     HiddenRows,
-    Question,
     draw_levels,
+    fit_model,
     questions_of,
 )
 from bayespool.measures import Measure, Precision, Values, equal_tailed_interval
-from bayespool.models.structure import draw_priors
 from bayespool.posterior import PreparedModel, stacking_weights
 from bayespool.posterior.mixtures import members_of_draws, mix
 from bayespool.posterior.preparation import evidence_depth
@@ -35,7 +33,7 @@ from bayespool.tables.formatting import counted
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayespool.inference import Fit
+    from bayespool.inference import Engine, Fit
 
 
 CI_PROBS: tuple[float, ...] = (0.5, 0.8, 0.95)
@@ -69,8 +67,6 @@ class HeldOutPrediction:
         The runs of a fold are predicted from the organizations of the others.
     draws : ndarray, shape (draw, run)
         Predictions of ``observed``.
-    prior_draws : ndarray, shape (draw, run)
-        Prior predictions of ``observed``.
     n_predicted : ndarray of float, shape (run,)
         Mean prediction of ``n_hidden_relevant``.
     pit : ndarray of float, shape (run,)
@@ -93,7 +89,6 @@ class HeldOutPrediction:
     observed: npt.NDArray[Any]
     fold: IndexArray
     draws: npt.NDArray[Any]
-    prior_draws: npt.NDArray[Any]
     n_predicted: FloatArray
     pit: FloatArray
     densities: FloatArray
@@ -123,7 +118,6 @@ class HeldOutPrediction:
         import pandas as pd
 
         known, ends = self.known, self.interval(ci_prob)
-        prior = equal_tailed_interval(self.prior_draws, ci_prob)
         frame = pd.DataFrame(
             {
                 "measure": str(self.measure),
@@ -138,8 +132,6 @@ class HeldOutPrediction:
                 "lower": (known + ends[0]) / self.per_mean,
                 "upper": (known + ends[1]) / self.per_mean,
                 "ci_prob": ci_prob,
-                "prior_lower": (known + prior[0]) / self.per_mean,
-                "prior_upper": (known + prior[1]) / self.per_mean,
                 "pit": self.pit,
                 "log_density": self.log_density,
             }
@@ -172,7 +164,7 @@ def deal_folds(n_organizations: int, n_folds: int) -> IndexArray:
 def fit_fold(
     prepared: PreparedModel,
     hidden: HiddenDocuments,
-    fitting: Fitting,
+    engine: Engine,
     f: int,
     *,
     n_folds: int = 5,
@@ -184,13 +176,13 @@ def fit_fold(
     seen = prepared.evidence.of_organizations(deal_folds(len(hidden.organizations), n_folds) != f)
     depth = evidence_depth(prepared.model, hidden.measure.cutoff)
     seeds = np.random.SeedSequence([random_seed, depth, hidden.problem.asked.rel, f, 1])
-    return fitting.fit(prepared, seen, int(seeds.generate_state(1)[0]), ())
+    return fit_model(engine, prepared, seen, int(seeds.generate_state(1)[0]))
 
 
 def predict_held_out(
     prepared: PreparedModel | Sequence[PreparedModel],
     hidden: HiddenDocuments,
-    fitting: Fitting,
+    engine: Engine,
     *,
     n_folds: int = 5,
     random_seed: int = 1,
@@ -209,7 +201,8 @@ def predict_held_out(
         A model with the evidence of the whole pool, of a `Task` without runs to score: one for each rung.
     hidden : HiddenDocuments
         Of the same collection and measure, on the first rung.
-    fitting : Fitting
+    engine : Engine
+        Such as ``Laplace(draws=500, chains=4)``.
     n_folds : int, default 5
         At least 2; as many as organizations leaves one out at a time.
     random_seed : int
@@ -236,8 +229,8 @@ def predict_held_out(
     if fits is None:
         each = range(int(fold.max()) + 1)
         shared: dict[str, int] = {"n_folds": n_folds, "random_seed": random_seed}
-        fits = [[fit_fold(q.prepared, q.hidden, fitting, f, **shared) for f in each] for q in questions]
-    drawn = _Drawn(rankings, fitting.draws * fitting.chains)
+        fits = [[fit_fold(q.prepared, q.hidden, engine, f, **shared) for f in each] for q in questions]
+    drawn = _Drawn(rankings, _n_draws(fits))
     densities, problems = np.full((len(questions), len(hidden.organization)), np.nan), []
     for f in range(int(fold.max()) + 1):
         rng, log_odds = _generator(random_seed, hidden.measure, f), []
@@ -247,10 +240,9 @@ def predict_held_out(
             density_of_run = _log_densities(question.rows, row, odds)
             densities[k, list(density_of_run)] = list(density_of_run.values())
             log_odds.append(question.of_documents(row, odds, fold[rankings.organization] == f))
-        drawn.draw(slice(None), np.flatnonzero(fold[hidden.organization] == f), log_odds, rng)
-    prior = _draw_prior(questions, rankings, len(drawn.amount), random_seed)
+        drawn.draw(np.flatnonzero(fold[hidden.organization] == f), log_odds, rng)
     return _prediction(
-        steps[0].model, drawn, prior, fold[hidden.organization], densities, tuple(problems), random_seed
+        steps[0].model, drawn, fold[hidden.organization], densities, tuple(problems), random_seed
     )
 
 
@@ -258,7 +250,6 @@ def predict_mixture(
     members: Mapping[str, tuple[Sequence[PreparedModel], Fits]],
     predictions: Sequence[HeldOutPrediction],
     hidden: HiddenDocuments,
-    fitting: Fitting,
     *,
     n_folds: int = 5,
     random_seed: int = 1,
@@ -272,8 +263,8 @@ def predict_mixture(
     of_models = [questions_of(steps, rankings) for steps, _ in members.values()]
     fits = [of_model for _, of_model in members.values()]
     fold = deal_folds(len(hidden.organizations), n_folds)
-    of_run, n_draws = fold[hidden.organization], fitting.draws * fitting.chains
-    drawn, prior = (_Drawn(rankings, n_draws) for _ in range(2))
+    of_run, n_draws = fold[hidden.organization], _n_draws(fits[0])
+    drawn = _Drawn(rankings, n_draws)
     densities = np.full_like(predictions[0].densities, np.nan)
     for f in range(int(fold.max()) + 1):
         rng, log_odds = _generator(random_seed, hidden.measure, f), []
@@ -288,12 +279,17 @@ def predict_mixture(
                 odds = questions[k].of_documents(row, odds, fold[rankings.organization] == f)
                 mixed[which == m] = odds[which == m]
             log_odds.append(mixed)
-            if k == 0:
-                for m, p in enumerate(predictions):
-                    prior.amount[np.ix_(which == m, mine)] = p.prior_draws[np.ix_(which == m, mine)]
-        drawn.draw(slice(None), np.flatnonzero(mine), log_odds, rng)
-    problems = tuple(f"{p.model}: {problem}" for p in predictions for problem in p.problems)
-    return _prediction("combined", drawn, prior, of_run, densities, problems, random_seed)
+        drawn.draw(np.flatnonzero(mine), log_odds, rng)
+    return _prediction("combined", drawn, of_run, densities, _all_problems(predictions), random_seed)
+
+
+def _n_draws(fits: Fits) -> int:
+    n_chains, n_draws = fits[0][0].shape
+    return n_chains * n_draws
+
+
+def _all_problems(predictions: Sequence[HeldOutPrediction]) -> tuple[str, ...]:
+    return tuple(f"{p.model}: {problem}" for p in predictions for problem in p.problems)
 
 
 class _Drawn:
@@ -313,11 +309,7 @@ class _Drawn:
         self.n_relevant = np.zeros(shape, dtype=np.int32)
 
     def draw(
-        self,
-        draws: slice,
-        runs: npt.NDArray[np.intp],
-        log_odds: Sequence[FloatArray],
-        rng: np.random.Generator,
+        self, runs: npt.NDArray[np.intp], log_odds: Sequence[FloatArray], rng: np.random.Generator
     ) -> None:
         """Draw the documents of the runs' organizations from log odds, for each rung of shape (draw,
         document).
@@ -326,16 +318,16 @@ class _Drawn:
         documents = np.flatnonzero(np.isin(self.rankings.organization, organizations))
         block = draw_levels(log_odds, rng)
         values = self.rankings.values(runs, documents, block)
-        self.amount[draws, runs] = beyond(values, self.known[runs])
+        self.amount[:, runs] = excess_total(values, self.known[runs])
         if self.rankings.measure == self.counted:
-            self.n_relevant[draws, runs] = self.amount[draws, runs]
+            self.n_relevant[:, runs] = self.amount[:, runs]
         else:
             values = self.rankings.values(runs, documents, block, self.counted)
-            self.n_relevant[draws, runs] = beyond(values, self.judged[runs])
+            self.n_relevant[:, runs] = excess_total(values, self.judged[runs])
 
 
-def beyond(values: Values, known: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Totals of values less the known part, as whole numbers, or floats rounded as totals are."""
+def excess_total(values: Values, known: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return totals of values less the known part, as whole numbers, or floats rounded as totals are."""
     added = values.totals() - known
     return np.asarray(added.astype(np.int32) if values.is_exact else np.round(added, 12))
 
@@ -343,15 +335,14 @@ def beyond(values: Values, known: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def _prediction(
     model: str,
     drawn: _Drawn,
-    prior: _Drawn,
     fold: IndexArray,
     densities: FloatArray,
     problems: tuple[str, ...],
     random_seed: int,
 ) -> HeldOutPrediction:
     rankings, hidden = drawn.rankings, drawn.rankings.hidden
-    observed = beyond(rankings.observed(drawn.every), drawn.known)
-    relevant = beyond(rankings.observed(drawn.every, drawn.counted), drawn.judged)
+    observed = excess_total(rankings.observed(drawn.every), drawn.known)
+    relevant = excess_total(rankings.observed(drawn.every, drawn.counted), drawn.judged)
     n_hidden = hidden.counts.n_hidden.sum(axis=1, dtype=np.int32)[:, 0]
     pit = randomized_pit(drawn.amount, observed, _generator(random_seed, hidden.measure, 2**20))
     return HeldOutPrediction(
@@ -366,31 +357,11 @@ def _prediction(
         observed=observed,
         fold=fold,
         draws=drawn.amount,
-        prior_draws=prior.amount,
         n_predicted=drawn.n_relevant.mean(axis=0),
         pit=np.where(n_hidden > 0, pit, np.nan),
         densities=densities,
         problems=problems,
     )
-
-
-def _draw_prior(
-    questions: Sequence[Question], rankings: HeldOutRankings, n_draws: int, random_seed: int
-) -> _Drawn:
-    """Prior predictions for all runs, each of a new organization."""
-    rng = _generator(random_seed, rankings.measure, 2**20 + 1)
-    draws = [draw_priors(question.prepared.structure(), n_draws, rng) for question in questions]
-    drawn = _Drawn(rankings, n_draws)
-    # 2**23 log odds held at a time
-    step = max(1, 2**23 // max(len(question.rows.organization) for question in questions))
-    for first in range(0, n_draws, step):
-        part = slice(first, first + step)
-        log_odds = []
-        for question, of_rung in zip(questions, draws, strict=True):
-            of_part = {name: values[part] for name, values in of_rung.items()}
-            log_odds.append(question.prior_log_odds(of_part, rng)[:, question.rows.of_document])
-        drawn.draw(part, drawn.every, log_odds, rng)
-    return drawn
 
 
 def _weigh(
@@ -442,14 +413,13 @@ def stack(predictions: Sequence[HeldOutPrediction], *, random_seed: int = 1) -> 
     """
     first = predictions[0]
     densities = np.column_stack([p.log_density for p in predictions])
-    draws, prior_draws = np.zeros_like(first.draws), np.zeros_like(first.prior_draws)
+    draws = np.zeros_like(first.draws)
     n_predicted, log_density = np.zeros(len(first.run_ids)), np.full((1, len(first.run_ids)), np.nan)
     for fold in np.unique(first.fold):
         mine = first.fold == fold
         weights, log_density[0, mine] = _weigh(densities, first.organization, mine)
         rng = np.random.default_rng([random_seed, int(fold)])
         draws[:, mine] = mix([p.draws[:, mine] for p in predictions], weights, rng)
-        prior_draws[:, mine] = mix([p.prior_draws[:, mine] for p in predictions], weights, rng)
         n_predicted[mine] = weights @ np.array([p.n_predicted[mine] for p in predictions])
     if isinstance(first.measure, Precision):
         n_predicted = draws.mean(axis=0)
@@ -458,11 +428,10 @@ def stack(predictions: Sequence[HeldOutPrediction], *, random_seed: int = 1) -> 
         first,
         model="combined",
         draws=draws,
-        prior_draws=prior_draws,
         pit=np.where(first.has_hidden, pit, np.nan),
         n_predicted=n_predicted,
         densities=log_density,
-        problems=tuple(f"{p.model}: {problem}" for p in predictions for problem in p.problems),
+        problems=_all_problems(predictions),
     )
 
 

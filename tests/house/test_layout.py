@@ -45,7 +45,6 @@ TESTED_IN = {
     "experiments/base": "report/test_experiments",
     "experiments/budget_results": "experiments/test_random_pools",
     "experiments/budgeting": "experiments/test_random_pools",
-    "experiments/containers": "experiments/test_checks",
     "experiments/design": "experiments/test_leaving_out experiments/test_random_pools",
     "experiments/graded_runs": "experiments/test_leaving_out experiments/test_random_pools",
     "experiments/grading": "experiments/test_checks",
