@@ -84,7 +84,6 @@ class PoolsOfBudgets(Design):
 
     name: ClassVar[str] = "budgets"
     parts_name: ClassVar[str] = "pools"
-    same_columns: ClassVar[bool] = False
 
     def parts(self, collection: Collection, settings: BudgetSettings) -> tuple[BudgetPart, ...]:
         """Each strategy with all runs and without each contributor; then, with estimators, each budget
@@ -180,12 +179,6 @@ class PoolsOfBudgets(Design):
     def describe(self, settings: BudgetSettings) -> dict[str, Any]:
         """Settings that all parts depend on."""
         return settings.describe_parts() | versions_of_own((), settings.measures)
-
-    def accepts(self, result: PartResult) -> bool:
-        """Whether the rows are of the part."""
-        if result.part.budget is None:
-            return isinstance(result.rest.get("pools"), dict)
-        return super().accepts(result)
 
     def warn(self, results: Sequence[PartResult]) -> None:
         """Warnings of estimates."""

@@ -6,7 +6,6 @@ import dataclasses
 import hashlib
 import itertools
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -24,7 +23,7 @@ from bayespool.experiments.grading import interval_columns
 from bayespool.experiments.preparing import changed, parts_description
 from bayespool.experiments.running import Running, Work
 from bayespool.experiments.settings import By, PoolSettings, Runs
-from bayespool.experiments.storage import Columns, PartResult, Stored, add_rows
+from bayespool.experiments.storage import Columns, Stored, add_rows
 from bayespool.measures import Estimates, Measure, Values
 from bayespool.measures.estimates import estimate_checked, in_a_line
 from bayespool.measures.values import DEFAULT_CI_PROB
@@ -242,24 +241,6 @@ class Design(Work):
     def describe(self, settings: Any) -> dict[str, Any]:
         """Settings that parts depend on, with the versions of the user's own design, estimators and so on."""
         return parts_description(settings, self)
-
-    def accepts(self, result: PartResult) -> bool:
-        """Whether stored rows, true scores and seconds are of the runs and measures of their part."""
-        part = result.part
-        pairs = Counter(zip(result.rows.get("measure", ()), result.rows.get("run_id", ()), strict=False))
-        if set(pairs) != {(str(m), run) for m in part.measures for run in part.run_ids}:
-            return False
-        try:
-            scores = {name: np.array(values, float) for name, values in result.rest["true_scores"].items()}
-            sum(result.rest["seconds"].values())
-        except (KeyError, TypeError, ValueError, AttributeError):
-            return False
-        lengths = {values.shape[:1] for values in scores.values()}
-        return (
-            len(set(pairs.values())) == 1
-            and set(scores) == {str(m) for m in part.measures}
-            and lengths == {(len(part.run_ids),)}
-        )
 
     def _estimates(
         self, concealed: Collection, part: Any, settings: Any, clock: _Clock

@@ -8,6 +8,7 @@ import dataclasses
 import functools
 import inspect
 import os
+import pickle
 import platform
 import re
 import threading
@@ -27,7 +28,6 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 import bayespool.errors
 from bayespool.collection import Collection
@@ -65,8 +65,9 @@ def completed(
     if not tasks:
         return
     header, arrays = _pack(collection)
-    header["registries"] = [dict(registry) for registry in _REGISTRIES]
-    jobs = (delayed(_work)(function, task, header, *arrays) for task in tasks)
+    registries = [dict(registry) for registry in _REGISTRIES]
+    shared = collection.fingerprint, registries, header, *arrays
+    jobs = (delayed(_work)(function, task, *shared) for task in tasks)
     n_processes = min(effective_n_jobs(n_jobs), len(tasks))
     if n_processes > 1:
         has_cache(_end_with)  # warns here, as workers do not
@@ -90,16 +91,17 @@ def completed(
 def _work(
     function: Callable[[Collection, Any], Result],
     task: Any,
-    header: dict[str, Any],
-    *arrays: npt.NDArray[Any],
+    fingerprint: str,
+    registries: Sequence[dict[str, Any]],
+    header: bytes,
+    *arrays: npt.NDArray[np.uint8],
 ) -> Result:
     from threadpoolctl import threadpool_limits
 
-    fingerprint = header["fingerprint"]
     if fingerprint not in _collections:
         _collections.clear()
-        _collections[fingerprint] = _unpack(header, arrays)
-    for sent, registry in zip(header["registries"], _REGISTRIES, strict=True):
+        _collections[fingerprint] = pickle.loads(header, buffers=arrays)
+    for sent, registry in zip(registries, _REGISTRIES, strict=True):
         if sent != registry:
             registry.clear()
             registry.update(sent)
@@ -124,33 +126,13 @@ def _end_with(parent: int) -> None:
         threading.Thread(target=watch, daemon=True).start()
 
 
-def _pack(collection: Collection) -> tuple[dict[str, Any], tuple[npt.NDArray[Any], ...]]:
-    """A small header and the arrays of a collection, as arguments in which joblib and Dask look for large
-    arrays.
+def _pack(collection: Collection) -> tuple[bytes, tuple[npt.NDArray[np.uint8], ...]]:
+    """Pack a collection, without what was derived from it, into a small header and large arrays, as arguments
+    in which joblib and Dask look for large arrays.
     """
-    fields = {f.name: getattr(collection, f.name) for f in dataclasses.fields(collection)}
-    ids = fields.pop("doc_ids")
-    arrays = {name: value for name, value in fields.items() if isinstance(value, np.ndarray)}
-    buffers = ids.buffers()
-    header = {
-        "fingerprint": collection.fingerprint,
-        "plain": {name: value for name, value in fields.items() if name not in arrays},
-        "arrays": list(arrays),
-        "doc_ids": (str(ids.type), len(ids), ids.offset, [b is not None for b in buffers]),
-    }
-    bytes_of = (np.frombuffer(b, dtype=np.uint8) for b in buffers if b is not None)
-    return header, (*arrays.values(), *bytes_of)
-
-
-def _unpack(header: dict[str, Any], arrays: tuple[npt.NDArray[Any], ...]) -> Collection:
-    plain = [np.asarray(array) for array in arrays]
-    n_fields = len(header["arrays"])
-    kind, length, offset, present = header["doc_ids"]
-    left = iter(plain[n_fields:])
-    buffers = [pa.py_buffer(next(left)) if is_present else None for is_present in present]
-    doc_ids = pa.Array.from_buffers(getattr(pa, kind)(), length, buffers, offset=offset)
-    fields: dict[str, Any] = header["plain"] | dict(zip(header["arrays"], plain, strict=False))
-    return Collection(**fields, doc_ids=doc_ids)
+    buffers: list[pickle.PickleBuffer] = []
+    header = pickle.dumps(dataclasses.replace(collection), protocol=5, buffer_callback=buffers.append)
+    return header, tuple(np.frombuffer(buffer.raw(), dtype=np.uint8) for buffer in buffers)
 
 
 _ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss)://)?[^\s/:]+:[0-9]{1,5}")
@@ -263,8 +245,6 @@ class Work:
         What its parts are called, in the plural.
     folder : str
         Subfolder of finished parts; default: the name.
-    same_columns : bool
-        Whether the rows of all parts have the same columns.
     warns : str
         What its functions warn of besides, as in a docstring.
     """
@@ -272,7 +252,6 @@ class Work:
     name: ClassVar[str]
     parts_name: ClassVar[str] = "parts"
     folder: ClassVar[str] = ""
-    same_columns: ClassVar[bool] = True
     warns: ClassVar[str] = ""
 
     def compute(self, collection: Collection, part: Any, settings: Any) -> Stored:
@@ -298,10 +277,6 @@ class Work:
         own = versions_of_own((), settings.measures, models=(settings.model,), engine=settings.engine)
         return dict(settings.describe()) | own
 
-    def accepts(self, result: PartResult) -> bool:
-        """Whether a stored result is of its part."""
-        return True
-
     def prepare(self, collection: Collection, settings: Any) -> None:
         """Look at the collection as it was given, before any part."""
 
@@ -326,13 +301,13 @@ class Work:
         if running.folder is not None:
             description = description_of(self.name, given or collection, self.describe(settings))
             folder = Path(running.folder) / (self.folder or self.name)
-            store = PartStore(folder, description, same_columns=self.same_columns)
+            store = PartStore(folder, description)
         results: dict[Any, PartResult] = {}
         with nullcontext() if store is None else closing(store):
             for part in parts:
                 stored = None if store is None else store.load(*self.identity(part, settings))
-                if stored is not None and self.accepts(result := PartResult(part, *stored)):
-                    results[part] = result
+                if stored is not None:
+                    results[part] = PartResult(part, *stored)
             progress(len(results), len(parts))
             left = [part for part in parts if part not in results]
             work = partial(self.work, settings=settings)

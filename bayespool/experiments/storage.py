@@ -10,7 +10,6 @@ import hashlib
 import json
 import platform
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,11 +95,10 @@ class PartStore:
 
     Opening removes parts of another experiment or unreadable ones, with an `ExperimentChangedWarning`, and
     leaves other files alone. Raises `InputError` for a description that is not JSON, `OutputError` where the
-    folder cannot be written or another process works in its parent. `same_columns` says that all parts have
-    the same columns.
+    folder cannot be written or another process works in its parent.
     """
 
-    def __init__(self, folder: Path, description: dict[str, Any], *, same_columns: bool = False) -> None:
+    def __init__(self, folder: Path, description: dict[str, Any]) -> None:
         self._folder = folder
         try:
             self._description: dict[str, Any] = json.loads(json.dumps(description, default=_plain))
@@ -113,19 +111,12 @@ class PartStore:
         others: list[str] = []
         damaged = 0
         parts = {p: _read(p) for p in sorted(folder.iterdir()) if _NAME.fullmatch(p.name) and p.is_file()}
-        ours = {
-            path: part
-            for path, part in parts.items()
-            if part is not None and part["description"] == self._description
-        }
-        forms = Counter(_form(part["rows"]) for part in ours.values())
         for path, part in parts.items():
-            mine = ours.get(path)
-            if mine and not (same_columns and forms[_form(mine["rows"])] < max(forms.values())):
-                self._parts[path] = mine
+            if part is not None and part["description"] == self._description:
+                self._parts[path] = part
                 continue
             remove(path)
-            if part is None or mine:  # own parts with columns unlike the others were not written by bayespool
+            if part is None:
                 damaged += 1
             else:
                 others += _differing(part["description"], self._description)
@@ -176,16 +167,7 @@ def _read(path: Path) -> dict[str, Any] | None:
     is_whole = isinstance(description, dict) and {"identity", "rest"} <= metadata.keys()
     if not is_whole or digest != _digest(metadata, rows):
         return None
-    try:
-        types = [(type(name), type(text)) for name, text in metadata["rest"]["warnings"]]
-    except (KeyError, TypeError, ValueError):
-        return None
-    return metadata | {"rows": rows} if set(types) <= {(str, str)} else None
-
-
-def _form(rows: Columns) -> tuple[tuple[str, bool], ...]:
-    """Columns of a part and whether they hold text, the same for all parts of an experiment."""
-    return tuple((name, any(isinstance(value, str) for value in values)) for name, values in rows.items())
+    return metadata | {"rows": rows}
 
 
 def _digest(more: dict[str, Any], rows: Columns) -> str:
