@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from bayespool import __version__
 from bayespool.collection import Collection
-from bayespool.errors import InputError, known_names
 from bayespool.experiments.base import PIT, figure_of, metadata_of
 from bayespool.experiments.hidden import HiddenDocuments, HiddenRows, fit_model, pool_alone
 from bayespool.experiments.predictions import (
@@ -32,18 +31,16 @@ from bayespool.experiments.settings import CheckingSettings
 from bayespool.inference.cells import draw_effects_of_rows
 from bayespool.inference.engines import make_engine
 from bayespool.measures import Measure, Precision
-from bayespool.models import MODEL_NAMES, MODELS, model_named, parse_prior
-from bayespool.models.priors import refuse_no_density
+from bayespool.models import MODEL_NAMES
 from bayespool.models.structure import draw_priors
 from bayespool.names import COMBINED
 from bayespool.options import takes
 from bayespool.posterior import PreparedModel, Rung, ScoringProblem
 from bayespool.posterior.containers import block_log_odds, groups_of_fit
-from bayespool.posterior.preparation import evidence_depth, prior_names
+from bayespool.posterior.preparation import evidence_depth
 from bayespool.posterior.second_judges import warn_of_judges
 from bayespool.posterior.steps import rungs_of
 from bayespool.report.result import Figure, Result
-from bayespool.scoring.estimators import refuse_large_priors
 from bayespool.tables.columns import Column
 from bayespool.tables.files import container_bytes, variable_name
 from bayespool.tables.formatting import counted, some_of
@@ -511,33 +508,3 @@ def _fit(
 
 def _engine(settings: CheckingSettings) -> Engine:
     return make_engine(settings.engine, draws=settings.draws, tune=settings.tune, chains=settings.chains)
-
-
-def checked_models(models: str | Iterable[str]) -> tuple[str, ...]:
-    """Names of models, each known; `InputError` for an unknown name, or none."""
-    names = (models,) if isinstance(models, str) else tuple(dict.fromkeys(models))
-    if unknown := [name for name in names if name not in MODELS]:
-        hint = known_names(unknown[0], MODELS)
-        if unknown[0] == "combined":
-            hint = f"it is checked where all of its models are: {', '.join(COMBINED)}"
-        raise InputError(f"no model {unknown[0]!r} to check", hint=hint)
-    if not names:
-        raise InputError("no model to check", hint=f"known: {', '.join(MODELS)}")
-    return names
-
-
-def refuse_priors_of_no_model(priors: Mapping[str, str], models: Sequence[str], engine: str) -> None:
-    """Raise `InputError` for priors that none of the models has (of none, any), or that the engine cannot
-    take.
-    """
-    refuse_large_priors(priors)
-    known = {prior for model in models or MODELS for prior in prior_names(model)}
-    for name, text in priors.items():
-        if name not in known:
-            hint = known_names(name, sorted(known), before="these models have ")
-            raise InputError(f"no prior {name!r}", hint=hint)
-        if engine != "laplace":
-            refuse_no_density(name, parse_prior(text), engine)
-    if engine == "laplace":
-        for model in models or MODELS:
-            model_named(model).refuse_priors(priors)

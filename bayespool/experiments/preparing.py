@@ -1,25 +1,26 @@
-"""Estimators of an experiment from a user's arguments, and the versions of what is the user's own."""
+"""Estimators and models from a user's arguments, and the versions of the user's own code."""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from bayespool.corrections import TopicsAdjustment
 from bayespool.corrections.webber_park import Adjustment
-from bayespool.errors import InputError
+from bayespool.errors import InputError, known_names
 from bayespool.evidence import PREDICTORS
-from bayespool.experiments.settings import ExperimentSettings
 from bayespool.inference import ENGINES
 from bayespool.measures import Estimator, Measure
-from bayespool.models import own_models
-from bayespool.names import name_in
+from bayespool.models import MODELS, model_named, own_models, parse_prior
+from bayespool.models.priors import refuse_no_density
+from bayespool.names import COMBINED, name_in
 from bayespool.options import options_of
+from bayespool.posterior.preparation import prior_names
 from bayespool.scoring import ESTIMATOR_NAMES, named_estimators, parse_estimator
-from bayespool.scoring.estimators import refuse_idle_priors
+from bayespool.scoring.estimators import refuse_idle_priors, refuse_large_priors
 
 
 def versions_of_own(
@@ -72,7 +73,7 @@ def _is_built_in(defined: type | Callable[..., Any]) -> bool:
 
 
 def labeled_estimators(
-    given: Sequence[str | Estimator | tuple[str, str | Estimator]], settings: ExperimentSettings
+    given: Sequence[str | Estimator | tuple[str, str | Estimator]], settings: Any
 ) -> tuple[tuple[str, Estimator], ...]:
     """Estimators of an experiment under distinct labels: those given with them, else their names, or the
     texts given where two share a name.
@@ -100,18 +101,20 @@ def labeled_estimators(
     return tuple(zip(labels, parsed, strict=True))
 
 
-def parts_description(settings: ExperimentSettings, design: object) -> dict[str, Any]:
+def parts_description(settings: Any, design: object) -> dict[str, Any]:
     """Settings that the parts of an experiment (folds, pools) depend on, with the versions of the
     user's own estimators and design.
     """
-    described = settings.describe_parts() | versions_of_own(settings.estimators, settings.measures)
+    described: dict[str, Any] = settings.describe_parts() | versions_of_own(
+        settings.estimators, settings.measures
+    )
     if _is_built_in(type(design)):
         return described
     own = {"own design": _named_version(type(design), vars(type(design)).get("version"))}
-    return described | own | dict(vars(design))
+    return {**described, **own, **vars(design)}
 
 
-def _parsed(estimator: str | Estimator, settings: ExperimentSettings) -> Estimator:
+def _parsed(estimator: str | Estimator, settings: Any) -> Estimator:
     """Estimator of the experiment's estimand, where it has that setting."""
     name = name_in(estimator) if isinstance(estimator, str) else ""
     if name == "topics-adjustment" or isinstance(estimator, TopicsAdjustment):
@@ -135,3 +138,33 @@ def changed(estimator: Estimator, name: str, value: object) -> Estimator:
     copied = copy.copy(estimator)  # a class below a dataclass may have another __init__
     object.__setattr__(copied, name, value)
     return copied
+
+
+def parse_models(models: str | Iterable[str]) -> tuple[str, ...]:
+    """Return names of models; raise an `InputError` for an unknown name, or none."""
+    names = (models,) if isinstance(models, str) else tuple(dict.fromkeys(models))
+    if unknown := [name for name in names if name not in MODELS]:
+        hint = known_names(unknown[0], MODELS)
+        if unknown[0] == "combined":
+            hint = f"it is checked where all of its models are: {', '.join(COMBINED)}"
+        raise InputError(f"no model {unknown[0]!r} to check", hint=hint)
+    if not names:
+        raise InputError("no model to check", hint=f"known: {', '.join(MODELS)}")
+    return names
+
+
+def refuse_foreign_priors(priors: Mapping[str, str], models: Sequence[str], engine: str) -> None:
+    """Raise `InputError` for priors that none of the models has (of none, any), or that the engine cannot
+    take.
+    """
+    refuse_large_priors(priors)
+    known = {prior for model in models or MODELS for prior in prior_names(model)}
+    for name, text in priors.items():
+        if name not in known:
+            hint = known_names(name, sorted(known), before="these models have ")
+            raise InputError(f"no prior {name!r}", hint=hint)
+        if engine != "laplace":
+            refuse_no_density(name, parse_prior(text), engine)
+    if engine == "laplace":
+        for model in models or MODELS:
+            model_named(model).refuse_priors(priors)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from bayespool.errors import InputError, known_names
 from bayespool.options import (
     SEED,
-    EngineSettings,
     Option,
     PosteriorSettings,
     SamplingSettings,
@@ -304,14 +303,14 @@ def refuse_cutoffs_below_pool(measures: tuple[Measure, ...], pool_depth: int | N
         )
 
 
-DRAWS = replace(options_of(SamplingSettings)["draws"][0], type=None)
-MODEL = Option(help="``combined`` or a model out of `bayespool.models.MODELS`.", python_only=True)
+_DRAWS = replace(options_of(SamplingSettings)["draws"][0], type=None)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelSettings(EngineSettings):
-    """Models to check, with their priors; where none is named, a function takes all that it can check."""
+class CheckingSettings(SamplingSettings):
+    """Settings for `bayespool.check_models`; where no model is named, all are checked."""
 
+    measures: tuple[Measure, ...] = option("P@10", MEASURES_OF_RANKINGS)
     models: tuple[str, ...] = option(
         None,
         "Comma-separated models, such as ratio,evidence; default: all.",
@@ -319,28 +318,21 @@ class ModelSettings(EngineSettings):
         names="models",
     )
     random_seed: int = option(1, SEED)
-
-    def __post_init__(self) -> None:
-        from bayespool.experiments.checks import checked_models, refuse_priors_of_no_model
-
-        super().__post_init__()
-        if self.models:
-            self._hold("models", checked_models(self.models))
-        refuse_priors_of_no_model(dict(self.priors), self.models, self.engine)
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckingSettings(ModelSettings, SamplingSettings):
-    """Settings for `bayespool.check_models`."""
-
-    measures: tuple[Measure, ...] = option("P@10", MEASURES_OF_RANKINGS)
     n_folds: int = option(
         5,
         "Folds of organizations, at most one for each.",
         details="As in the weights of the combined estimator.",
         least=2,
     )
-    draws: int = option(500, DRAWS)
+    draws: int = option(500, _DRAWS)
+
+    def __post_init__(self) -> None:
+        from bayespool.experiments.preparing import parse_models, refuse_foreign_priors
+
+        super().__post_init__()
+        if self.models:
+            self._hold("models", parse_models(self.models))
+        refuse_foreign_priors(dict(self.priors), self.models, self.engine)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -348,7 +340,9 @@ class JudgesSettings(TargetSettings):
     """Settings for `bayespool.check_judges`."""
 
     measures: tuple[Measure, ...] = option("P@10", MEASURES_OF_RANKINGS)
-    model: str = option("combined", MODEL)
+    model: str = option(
+        "combined", "``combined`` or a model out of `bayespool.models.MODELS`.", python_only=True
+    )
     ci_prob: float = option(0.95, CI_PROB)
     intervals: bool = option(
         False,
@@ -382,16 +376,16 @@ _RELEVANT = Option(
 )
 
 
-def _stopping_rule(given: Any) -> StoppingRule | None:
+def _parse_stop(given: Any) -> StoppingRule | None:
     from bayespool.pooling import parse_stopping_rule
 
     return None if given is None else parse_stopping_rule(given)
 
 
-def _stop_text(rule: StoppingRule | None) -> str | None:
+def _stop_text(rule: StoppingRule | None) -> dict[str, str | None]:
     from bayespool.pooling.stopping import stopping_text
 
-    return None if rule is None else stopping_text(rule)
+    return {"stop": None if rule is None else stopping_text(rule)}
 
 
 _STOP = Option(
@@ -399,7 +393,7 @@ _STOP = Option(
     "documents in a row; recall(target=0.9), when the estimated recall is reached; yield(share=0.05), when "
     "fewer of the last 50 documents are relevant.",
     docstring_type="str or StoppingRule",
-    parse=_stopping_rule,
+    parse=_parse_stop,
 )
 
 
@@ -443,7 +437,7 @@ class StrategySettings(Settings):
 
     def describe(self) -> dict[str, Any]:
         """All settings, as values that JSON can hold."""
-        return super().describe() | {"stop": _stop_text(self.stop)}
+        return super().describe() | _stop_text(self.stop)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -508,7 +502,6 @@ class BudgetSettings(ExperimentSettings):
         group="Comparison",
         details="It says what is significant in SRE*, and which differences a budget preserves.",
     )
-    random_seed: int = option(1, SEED)
     stop: StoppingRule | None = option(
         None, _STOP, details="Budgets are then what is judged at most. Without estimators and samples."
     )
@@ -544,4 +537,4 @@ class BudgetSettings(ExperimentSettings):
 
     def describe(self) -> dict[str, Any]:
         """All settings, as values that JSON can hold."""
-        return super().describe() | {"strategies": list(self.labels), "stop": _stop_text(self.stop)}
+        return super().describe() | {"strategies": list(self.labels)} | _stop_text(self.stop)
