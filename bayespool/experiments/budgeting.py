@@ -12,7 +12,7 @@ significance of document adjudication methods. CIKM 2023, 1960–1970.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -24,14 +24,14 @@ from bayespool.collection import Collection
 from bayespool.comparisons.significance import significant_pairs
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import n_relevant_documents, ranked_levels, relevance_levels, tally_of
-from bayespool.experiments.base import fields_of, in_order
+from bayespool.experiments.base import RowOrder, fields_of, in_order
 from bayespool.experiments.budget_results import Budgets, packed
 from bayespool.experiments.design import Design, Graded, Part, contributors, whole_pool
 from bayespool.experiments.grading import INTERVAL_COLUMNS, with_missing_flags
 from bayespool.experiments.leaving_out import best_scores, n_best
 from bayespool.experiments.preparing import versions_of_own
 from bayespool.experiments.running import Running, in_parts
-from bayespool.experiments.settings import BudgetSettings
+from bayespool.experiments.settings import BudgetSettings, Test
 from bayespool.experiments.storage import Columns, PartResult, Stored, add_rows
 from bayespool.measures import Measure, Values
 from bayespool.measures.errors import kendall_tau_b
@@ -153,7 +153,8 @@ class PoolsOfBudgets(Design):
         index = collection.run_index(part.run_ids)
         order = order_of(collection, part, settings)
         rows: Columns = {}
-        pools = None if part.left_out else _Pools(collection, index, settings)
+        pools: dict[str, Columns] = {"pools": {}, "contributors": {}, "agreement": {}}
+        describe = None if part.left_out else _PoolDescription(collection, index, settings)
         for b, budget in enumerate(settings.budgets):
             inside = order.judged(collection, b)
             reduced = collection.without_judgments(~inside)
@@ -161,9 +162,9 @@ class PoolsOfBudgets(Design):
             for measure, values in zip(settings.measures, scores, strict=True):
                 row = {"measure": str(measure), "budget": budget, "run_id": list(part.run_ids)}
                 add_rows(rows, row | {"value": values.means()})
-            if pools is not None:
-                pools.add(budget, inside, reduced, scores)
-        return rows, {"pools": {} if pools is None else pools.columns}
+            for table, row in () if describe is None else describe(inside, reduced, scores):
+                add_rows(pools[table], {"budget": budget} | row)
+        return rows, {"pools": pools}
 
     def identity(self, part: BudgetPart, settings: BudgetSettings) -> tuple[str, list[Any]]:
         """Also the estimators, so that some can be added to a finished experiment, and the code of the
@@ -247,7 +248,24 @@ def budgets(collection: Collection, *, settings: BudgetSettings, running: Runnin
         )
     design = PoolsOfBudgets()
     results = design.run(whole, design.parts(whole, resolved), resolved, running, given=collection)
-    return _result_of(collection, whole, resolved, results)
+    as_judged = [result for result in results if result.part.budget is None]
+    estimated = [result for result in results if result.part.budget is not None]
+    index, names = whole.run_index(whole.pooled_run_ids), map(str, settings.measures)
+    in_truth = dict(zip(names, scores_of(whole, whole, index, settings.measures), strict=True))
+    rows = _rows(whole, resolved, as_judged, {m: values.means() for m, values in in_truth.items()})
+    whole_pools = [result for result in as_judged if not result.part.left_out]
+    return Budgets(
+        **fields_of(collection, whole, resolved, estimated),
+        n_documents=n_documents,
+        n_relevant=n_relevant_documents(whole, settings.rel),
+        run_ids=whole.pooled_run_ids,
+        significant={m: significant_pairs(values.scores(), settings.test) for m, values in in_truth.items()},
+        _rows=rows,
+        _estimates=_estimate_rows(estimated, rows, resolved) if estimated else None,
+        _pools=_stacked(whole_pools, ["strategy"], "pools"),
+        _contributors=_stacked(whole_pools, ["strategy"], "contributors"),
+        _agreement=_stacked(whole_pools, ["strategy"], "agreement"),
+    )
 
 
 def strategies_of(strategies: Strategies) -> tuple[Strategy, ...]:
@@ -322,93 +340,63 @@ def scores_of(
     return scores
 
 
-class _Pools:
-    """Columns that describe the pools of a strategy with all runs, budget by budget."""
+class _PoolDescription:
+    """Description of the pools of a strategy with all runs, by the tables that a pool has rows of."""
 
     def __init__(self, whole: Collection, index: npt.NDArray[np.intp], settings: BudgetSettings) -> None:
-        self.columns: dict[str, Columns] = {"pools": {}, "contributors": {}, "agreement": {}}
         self._whole, self._settings = whole, settings
         self._in_truth = scores_of(whole, whole, index, settings.measures)
         runs = [whole.run_ids[i] for i in index]
         organizations = [whole.organizations[o] for o in whole.organization[index]]
         units = runs if settings.by == "run" else organizations
-        self._of_runs = Membership.of(whole, index, runs, settings.pool_depth)
-        self._of_units = Membership.of(whole, index, units, settings.pool_depth)
+        self._members = [Membership.of(whole, index, each, settings.pool_depth) for each in (runs, units)]
 
-    def add(self, budget: int, inside: BoolArray, reduced: Collection, scores: Sequence[Values]) -> None:
-        """Add the rows of one budget's pool."""
-        runs, units = (m.contributions(self._whole, inside) for m in (self._of_runs, self._of_units))
-        of_topic = runs.n_of_topic
-        n_documents = int(of_topic.sum())
-        self._note(
+    def __call__(
+        self, inside: BoolArray, reduced: Collection, scores: Sequence[Values]
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the rows of one pool, each with the name of its table."""
+        runs, units = (each.contributions(self._whole, inside) for each in self._members)
+        topics, n_documents = runs.n_of_topic, int(runs.n_of_topic.sum())
+        yield (
             "pools",
-            budget=budget,
-            n_documents=n_documents,
-            n_judged=int(reduced.judged.sum()),
-            n_relevant=n_relevant_documents(reduced, self._settings.rel),
-            topic_least=int(of_topic.min()),
-            topic_most=int(of_topic.max()),
-            run_least=int(runs.n_documents.min()),
-            run_mean=float(runs.n_documents.mean()),
-            run_most=int(runs.n_documents.max()),
+            {
+                "n_documents": n_documents,
+                "n_judged": int(reduced.judged.sum()),
+                "n_relevant": n_relevant_documents(reduced, self._settings.rel),
+                "topic_least": int(topics.min()),
+                "topic_most": int(topics.max()),
+                "run_least": int(runs.n_documents.min()),
+                "run_mean": float(runs.n_documents.mean()),
+                "run_most": int(runs.n_documents.max()),
+            },
         )
-        self._note(
+        yield (
             "contributors",
-            budget=budget,
-            contributor=list(units.names),
-            n_pooled_runs=units.n_runs,
-            n_documents=units.n_documents,
-            share=units.n_documents / max(n_documents, 1),
-            n_alone=units.n_alone,
+            {
+                "contributor": list(units.names),
+                "n_pooled_runs": units.n_runs,
+                "n_documents": units.n_documents,
+                "share": units.n_documents / max(n_documents, 1),
+                "n_alone": units.n_alone,
+            },
         )
         for measure, before, after in zip(self._settings.measures, self._in_truth, scores, strict=True):
-            self._note("agreement", budget=budget, measure=str(measure), **self._agreement(before, after))
-
-    def _agreement(self, before: Values, after: Values) -> dict[str, Any]:
-        """Agreement of the runs' comparisons on a pool with those on the whole depth pool."""
-        test = self._settings.test
-        before_significant, after_significant = (
-            significant_pairs(values.scores(), test) for values in (before, after)
-        )
-        before_ahead, after_ahead = (values.totals()[:, None] > values.totals() for values in (before, after))
-        above_diagonal = np.triu(np.ones(before_significant.shape, dtype=bool), 1)
-        both, same = before_significant & after_significant & above_diagonal, before_ahead == after_ahead
-        return {
-            "kendall_tau_b": kendall_tau_b(before.means(), after.means()),
-            "n_significant": int((before_significant & above_diagonal).sum()),
-            "n_preserved": int((both & same).sum()),
-            "n_reversed": int((both & ~same).sum()),
-            "n_new": int((after_significant & ~before_significant & above_diagonal).sum()),
-            "significant": packed(after_significant),
-        }
-
-    def _note(self, table: str, **row: Any) -> None:
-        add_rows(self.columns[table], row)
+            yield "agreement", {"measure": str(measure), **agreement(before, after, self._settings.test)}
 
 
-def _result_of(
-    collection: Collection, whole: Collection, settings: BudgetSettings, results: Sequence[PartResult]
-) -> Budgets:
-    index, test = whole.run_index(whole.pooled_run_ids), settings.test
-    in_truth = dict(
-        zip(map(str, settings.measures), scores_of(whole, whole, index, settings.measures), strict=True)
-    )
-    as_judged = [result for result in results if result.part.budget is None]
-    with_estimators = [result for result in results if result.part.budget is not None]
-    rows = _rows(whole, settings, as_judged, {m: values.means() for m, values in in_truth.items()})
-    everybody = [result for result in as_judged if not result.part.left_out]
-    return Budgets(
-        **fields_of(collection, whole, settings, with_estimators),
-        n_documents=int(whole.in_pool().sum()),
-        n_relevant=n_relevant_documents(whole, settings.rel),
-        run_ids=whole.pooled_run_ids,
-        significant={m: significant_pairs(values.scores(), test) for m, values in in_truth.items()},
-        _rows=rows,
-        _estimates=_estimate_rows(with_estimators, rows, settings) if with_estimators else None,
-        _pools=_stacked(everybody, ["strategy"], "pools"),
-        _contributors=_stacked(everybody, ["strategy"], "contributors"),
-        _agreement=_stacked(everybody, ["strategy"], "agreement"),
-    )
+def agreement(before: Values, after: Values, test: Test) -> dict[str, Any]:
+    """Return the agreement of the runs' comparisons on a pool with those on the whole depth pool."""
+    was, is_ = (significant_pairs(values.scores(), test) for values in (before, after))
+    was_ahead, is_ahead = (values.totals()[:, None] > values.totals() for values in (before, after))
+    pairs = np.triu(np.ones(was.shape, dtype=bool), 1)
+    return {
+        "kendall_tau_b": kendall_tau_b(before.means(), after.means()),
+        "n_significant": int((was & pairs).sum()),
+        "n_preserved": int((was & is_ & pairs & (was_ahead == is_ahead)).sum()),
+        "n_reversed": int((was & is_ & pairs & (was_ahead != is_ahead)).sum()),
+        "n_new": int((is_ & ~was & pairs).sum()),
+        "significant": packed(is_),
+    }
 
 
 def _stacked(results: Sequence[PartResult], names: Sequence[str], pools: str = "") -> pd.DataFrame:
@@ -463,15 +451,12 @@ def _estimate_rows(
     """Table of estimates in the order of measures, strategies, budgets, estimators and runs."""
     keys = ["measure", "strategy", "budget", "run_id"]
     known = rows[[*keys, "organization", "left_out", "reported", "full", "value"]]
-    known = known.rename(columns={"value": "as_judged"}).assign(place=np.arange(len(known)))
+    known = known.rename(columns={"value": "as_judged"})
     table = _stacked(results, ["strategy", "budget"]).merge(known, on=keys, validate="many_to_one")
     table["error"] = table["value"] - table["truth"]
-    table = with_missing_flags(table)
-    # rows are sorted except for the estimator, which precedes the run
-    estimator = table["estimator"].map({label: i for i, (label, _) in enumerate(settings.estimators)})
-    group = table["place"].groupby([table[name] for name in keys[:3]]).transform("min")
-    order = np.lexsort([table["place"], estimator, group])
-    first = ["measure", "strategy", "budget", "estimator", "run_id", "organization", "left_out", "reported"]
+    first = [*keys[:3], "estimator", "run_id", "organization", "left_out", "reported"]
     first += ["full", "truth", "as_judged", "value", "error", "open"]
-    others = [name for name in table if name not in {*first, "place"}]
-    return table[first + others].iloc[order].reset_index(drop=True)
+    table = with_missing_flags(table[[*first, *(name for name in table if name not in first)]])
+    order: RowOrder = {"measure": list(map(str, settings.measures)), "strategy": settings.labels}
+    order = {**order, "budget": None, "estimator": [label for label, _ in settings.estimators]}
+    return in_order(table, {**order, "run_id": list(dict.fromkeys(rows["run_id"]))})

@@ -30,6 +30,7 @@ from bayespool.report.result import Figure, Result
 from bayespool.scoring import find_targets
 from bayespool.scoring.scoring import warn_of_unused_relevance
 from bayespool.tables.columns import Column
+from bayespool.tables.files import records
 from bayespool.tables.formatting import level, number, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Ends, Spread, Table, View
@@ -54,25 +55,19 @@ class IntervalsWithLabels(Work):
         if len(judges) > 1:
             judges[ALL_JUDGES] = collection.judges
         reduced, estimator = collection.unpool(part), settings.posterior()
-        intervals: dict[tuple[Measure, str], tuple[Any, ...]] = {}
+        intervals: dict[tuple[Measure, str], Row] = {}
         for name, with_judges in {"": (), **judges}.items():
-            labeled = replace(reduced, judges=with_judges)
+            labeled, which = replace(reduced, judges=with_judges), "with" if name else "without"
             for estimates in estimator.estimate(labeled, part, settings.measures):
-                ends = estimates.interval(settings.ci_prob)
-                intervals[estimates.measure, name] = (estimates.value, *ends)
+                lower, upper = estimates.interval(settings.ci_prob)
+                of_runs = {"value": estimates.value, "lower": lower, "upper": upper, "width": upper - lower}
+                intervals[estimates.measure, name] = {f"{key}_{which}": of_runs[key] for key in of_runs}
         own = collection.organization[collection.run_index(part)]
+        organizations = [collection.organizations[o] for o in own]
         rows: Columns = {}
         for measure, name in product(settings.measures, judges):
-            row = {
-                "measure": str(measure),
-                "judge": name,
-                "organization": [collection.organizations[o] for o in own],
-                "run_id": list(part),
-            }
-            for which, of_labels in (("without", ""), ("with", name)):
-                value, lower, upper = intervals[measure, of_labels]
-                of_runs = {"value": value, "lower": lower, "upper": upper, "width": upper - lower}
-                row |= {f"{column}_{which}": each for column, each in of_runs.items()}
+            row: Row = {"measure": str(measure), "judge": name, "organization": organizations}
+            row |= {"run_id": list(part), **intervals[measure, ""], **intervals[measure, name]}
             add_rows(rows, row | {"ci_prob": settings.ci_prob})
         return rows, {}
 
@@ -239,16 +234,7 @@ def _counted(confusions: Confusions) -> Iterator[tuple[Row, GradeCounts, GradeCo
             yield {"measure": str(measure), "judge": judge, "relevant_from": rel}, hidden, other
 
 
-_CAPTIONS = {
-    "agreement": "Agreement of labels with judgments",
-    "confusion": "Judged documents by label and relevance",
-    "calibration": "Share of relevant documents by label",
-    "coverage": "Documents with labels",
-    "organizations": "Whom judges favor",
-    "intervals": "Mean width of intervals with labels and without",
-    "runs": "Intervals run by run",
-}
-_OF_ALL = {
+_SHARED = {
     "judge": Column("judge", "method", "The judge."),
     "documents": Column(
         "documents",
@@ -261,15 +247,15 @@ _OF_ALL = {
     "n": Column("number", "count", "Number of documents."),
     "n_relevant": Column("relevant", "count", "Relevant documents."),
 }
-_CONFUSION = _OF_ALL | {
+_CONFUSION = _SHARED | {
     "relevance_from": Column("relevance\nfrom", "count", "0, or where a level of relevance begins.")
 }
-_CALIBRATION = _OF_ALL | {
+_CALIBRATION = _SHARED | {
     "share": Column("relevant", "chance", "Share of relevant documents."),
     "lower": Column("from", "chance", "Lower end of Wilson's interval of that share."),
     "upper": Column("to", "chance", "Upper end of that interval."),
 }
-_AGREEMENT = _OF_ALL | {
+_AGREEMENT = _SHARED | {
     "n": Column("labeled", "count", "Labeled documents."),
     "promised": Column("promised", "count", "Relevant ones if each label had the rate of others."),
     "auc": Column(
@@ -278,12 +264,12 @@ _AGREEMENT = _OF_ALL | {
     "kappa": Column("κ", "chance", "Cohen's κ of relevance and of a label of label_from or more."),
     "label_from": Column("label\nfrom", "threshold", "Where κ of other documents, if any, is greatest."),
 }
-_COVERAGE = _OF_ALL | {
+_COVERAGE = _SHARED | {
     "documents": Column("documents", "text", "Judged, hidden, or unjudged within the cutoff of the runs."),
     "n_labeled": Column("labeled", "count", "Those with labels."),
     "share": Column("share", "share", "Share of those with labels."),
 }
-_ORGANIZATIONS = _OF_ALL | {
+_ORGANIZATIONS = _SHARED | {
     "given": Column("given", "count", "Lowest relevance of the documents that are compared."),
     "n": Column("documents", "count", "Judged and labeled ones in the top 10 of its runs."),
     "lift": Column(
@@ -307,6 +293,17 @@ for _which in ("without", "with"):
             ("upper", "to", "Upper end of the interval"),
         )
     }
+
+_TABLES = {
+    "agreement": ("Agreement of labels with judgments", _AGREEMENT),
+    "confusion": ("Judged documents by label and relevance", _CONFUSION),
+    "calibration": ("Share of relevant documents by label", _CALIBRATION),
+    "coverage": ("Documents with labels", _COVERAGE),
+    "organizations": ("Whom judges favor", _ORGANIZATIONS),
+    "intervals": ("Mean width of intervals with labels and without", _INTERVALS),
+    "runs": ("Intervals run by run", _INTERVALS),
+}
+"""Caption and columns of each table."""
 
 _MIN_NOTED_LIFT = 0.005
 
@@ -339,9 +336,7 @@ class JudgeCheck(Result):
     confusions: Confusions
     problems: tuple[str, ...]
     metadata: Mapping[str, Any]
-    _coverage: tuple[Row, ...]
-    _organizations: tuple[Row, ...]
-    _runs: pd.DataFrame | None
+    _frames: Mapping[str, pd.DataFrame]
 
     command = "judges"
     title = "What labels of second judges are worth"
@@ -353,13 +348,13 @@ class JudgeCheck(Result):
     def notes(self) -> tuple[str, ...]:
         """The problems, and the nearest to favored organization of a judge that favors none."""
         lines = list(self.problems)
+        rows = [row for row in records(self._frames["organizations"]) if row["lift"] == row["lift"]]
         for judge in self.judges:
-            of_judge = [row for row in self._organizations if row["judge"] == judge.name]
-            of_judge = [row for row in of_judge if row["lift"] == row["lift"]]
-            is_used = not any(line.startswith(f"judge {judge.name} is not used") for line in self.problems)
-            if not of_judge or any(row["favored"] for row in of_judge) or not is_used:
+            lifts = [row for row in rows if row["judge"] == judge.name]
+            is_unused = any(line.startswith(f"judge {judge.name} is not used") for line in self.problems)
+            if is_unused or not lifts or any(row["favored"] for row in lifts):
                 continue
-            most = max(of_judge, key=lambda row: row["lift"])
+            most = max(lifts, key=lambda row: row["lift"])
             message = f"judge {judge.name} favors no organization"
             if most["lift"] >= _MIN_NOTED_LIFT:
                 in_100 = f"{number(50 + 100 * most['lift'], 1)} ± {number(100 * most['se'], 1)} of 100 pairs"
@@ -370,50 +365,30 @@ class JudgeCheck(Result):
             lines.append(message)
         return tuple(dict.fromkeys(lines))
 
-    def relevant_from(self, measure: Measure) -> tuple[int, ...]:
-        """Thresholds of relevance that a measure reads: its own, or each level for a graded one."""
-        return relevant_from(measure, self.confusions[measure, self.judges[0].name])
-
     def table(self, name: str | None = None) -> Table:
         """One of the tables; `InputError` for one that there is not, or only with intervals."""
-        if name in ("intervals", "runs") and self._runs is None:
+        if name in _TABLES and name not in self._frames:
             raise InputError(f"no table {name!r}", hint="ask for intervals=True")
         return super().table(name)
 
     def tables(self) -> tuple[Table, ...]:
         """Agreement, confusion, calibration, coverage, organizations and, if asked for, intervals."""
-        import pandas as pd
-
-        groups, judges = self._measures_by_tables(), self.judges
-        confusions = [self._confusion_view(group, judge) for group in groups for judge in judges]
-        shares = [
-            _share_view(group, judge, rel)
-            for group in groups
-            for judge in judges
-            for rel in self.relevant_from(group[0])
-        ]
-        calibration = calibration_rows(self.confusions, self.metadata["ci_prob"])
-        coverage, intervals = map(self._coverage_view, self.measures), map(self._interval_view, self.measures)
-
-        def table(
-            name: str, rows: Iterable[Row], columns: Mapping[str, Column], views: Iterable[View] = ()
-        ) -> Table:
-            return Table(name, _CAPTIONS[name], pd.DataFrame(list(rows)), columns, tuple(views))
-
-        tables = (
-            table("agreement", agreement_rows(self.confusions), _AGREEMENT, map(_agreement_view, groups)),
-            table("confusion", confusion_rows(self.confusions), _CONFUSION, confusions),
-            table("calibration", calibration, _CALIBRATION, shares),
-            table("coverage", self._coverage, _COVERAGE, coverage),
-            table("organizations", self._organizations, _ORGANIZATIONS),
-        )
-        if self._runs is None:
-            return tables
-        means = summary_of(self._runs, ("measure", "judge"), _mean_widths)
-        return (
-            *tables,
-            Table("intervals", _CAPTIONS["intervals"], means, _INTERVALS, tuple(intervals)),
-            Table("runs", _CAPTIONS["runs"], self._runs.copy(), _INTERVALS),
+        groups = self._measures_by_tables()
+        pairs = list(product(groups, self.judges))
+        views: dict[str, Iterable[View]] = {
+            "agreement": map(_agreement_view, groups),
+            "confusion": (self._confusion_view(*pair) for pair in pairs),
+            "calibration": (
+                _share_view(group, judge, rel)
+                for group, judge in pairs
+                for rel in relevant_from(group[0], self.confusions[group[0], judge.name])
+            ),
+            "coverage": map(self._coverage_view, self.measures),
+            "intervals": map(self._interval_view, self.measures if "runs" in self._frames else ()),
+        }
+        return tuple(
+            Table(name, _TABLES[name][0], frame.copy(), _TABLES[name][1], tuple(views.get(name, ())))
+            for name, frame in self._frames.items()
         )
 
     def figures(self) -> tuple[Figure, ...]:
@@ -427,8 +402,9 @@ class JudgeCheck(Result):
         """Measures in groups that count the same documents and so have the same tables."""
         groups: dict[Any, list[Measure]] = {}
         for measure in self.measures:
-            counted = tuple(id(self.confusions[measure, judge.name]) for judge in self.judges)
-            groups.setdefault((counted, self.relevant_from(measure)), []).append(measure)
+            confusions = [self.confusions[measure, judge.name] for judge in self.judges]
+            key = tuple(map(id, confusions)), relevant_from(measure, confusions[0])
+            groups.setdefault(key, []).append(measure)
         return list(groups.values())
 
     def _confusion_view(self, measures: list[Measure], judge: Judge) -> View:
@@ -453,7 +429,7 @@ class JudgeCheck(Result):
         )
 
     def _interval_view(self, measure: Measure) -> View:
-        n_runs = 0 if self._runs is None else self._runs["run_id"].nunique()
+        n_runs = self._frames["runs"]["run_id"].nunique()
         whose = "runs to score" if self.run_ids else "pooled runs, each organization left out"
         return View(
             title=f"{measure}: mean width of {level(self.metadata['ci_prob'])} intervals of {n_runs} {whose}",
@@ -551,29 +527,36 @@ def check_judges(
     """
     if not collection.judges:
         raise InputError("the collection has no judge", hint="--judge FILE, or judges= of read_collection")
+    import pandas as pd
+
     parsed, estimand = settings.measures, settings.estimand
     collection, targets = _targets(collection, run_ids, settings)
     warn_of_unused_relevance(collection, parsed)
     confusions = find_confusions(collection, parsed)
-    runs = compare_intervals(collection, targets, settings, running) if settings.intervals else None
+    frames = {
+        name: pd.DataFrame(list(rows))
+        for name, rows in (
+            ("agreement", agreement_rows(confusions)),
+            ("confusion", confusion_rows(confusions)),
+            ("calibration", calibration_rows(confusions, settings.ci_prob)),
+            ("coverage", coverage_rows(collection, targets, confusions, estimand)),
+            ("organizations", organization_rows(collection, parsed)),
+        )
+    }
+    if settings.intervals:
+        runs = compare_intervals(collection, targets, settings, running)
+        frames |= {"intervals": summary_of(runs, ("measure", "judge"), _mean_widths), "runs": runs}
     problems = judge_problems(collection, targets, parsed, estimand=estimand)
+    names = [judge.name for judge in collection.judges]
+    resolved = {"judges": names, "runs": list(targets), "passed_over": list(collection.passed_over)}
     return JudgeCheck(
         judges=collection.judges,
         measures=parsed,
         run_ids=targets,
         confusions=confusions,
         problems=problems,
-        metadata=metadata_of(
-            collection,
-            settings,
-            judges=[judge.name for judge in collection.judges],
-            runs=list(targets),
-            passed_over=list(collection.passed_over),
-            problems=list(problems),
-        ),
-        _coverage=tuple(coverage_rows(collection, targets, confusions, estimand)),
-        _organizations=tuple(organization_rows(collection, parsed)),
-        _runs=runs,
+        metadata=metadata_of(collection, settings, **resolved, problems=list(problems)),
+        _frames=frames,
     )
 
 
