@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.experiments.base import (
+from bayespool.experiments.design import errors_of, interval_summary
+from bayespool.experiments.graded_runs import (
     WithReportedRuns,
     in_order,
     panel_figure,
@@ -18,7 +19,6 @@ from bayespool.experiments.base import (
     sre_star_note,
     summary_of,
 )
-from bayespool.experiments.grading import errors_of, interval_summary
 from bayespool.experiments.settings import BudgetSettings
 from bayespool.measures.errors import system_rank_error
 from bayespool.report.result import Figure

@@ -24,15 +24,21 @@ from bayespool.collection import Collection
 from bayespool.comparisons.significance import significant_pairs
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import n_relevant_documents, ranked_levels, relevance_levels, tally_of
-from bayespool.experiments.base import RowOrder, fields_of, in_order
 from bayespool.experiments.budget_results import Budgets, packed
-from bayespool.experiments.design import Design, Graded, Part, contributors, whole_pool
-from bayespool.experiments.grading import INTERVAL_COLUMNS, with_missing_flags
+from bayespool.experiments.design import (
+    INTERVAL_COLUMNS,
+    Design,
+    Graded,
+    Part,
+    contributors,
+    whole_pool,
+    with_missing_flags,
+)
+from bayespool.experiments.graded_runs import RowOrder, fields_of, in_order
 from bayespool.experiments.leaving_out import best_scores, n_best
 from bayespool.experiments.preparing import versions_of_own
-from bayespool.experiments.running import Running, in_parts
+from bayespool.experiments.running import Columns, PartResult, Running, Stored, add_rows, in_parts
 from bayespool.experiments.settings import BudgetSettings, Test
-from bayespool.experiments.storage import Columns, PartResult, Stored, add_rows
 from bayespool.measures import Measure, Values
 from bayespool.measures.errors import kendall_tau_b
 from bayespool.options import describe_estimator

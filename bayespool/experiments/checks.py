@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bayespool import __version__
 from bayespool.collection import Collection
-from bayespool.experiments.base import PIT, figure_of, metadata_of
+from bayespool.experiments.graded_runs import PIT, figure_of, metadata_of
 from bayespool.experiments.hidden import HiddenDocuments, HiddenRows, fit_model, pool_alone
 from bayespool.experiments.predictions import (
     CI_PROBS,

@@ -1,36 +1,264 @@
-"""Designs of experiments: what is concealed and estimated, and the grading against what was concealed."""
+"""Designs of experiments: what is concealed and estimated, and the grading against what was concealed.
+
+References
+----------
+T. Gneiting and A. E. Raftery (2007). Strictly proper scoring rules, prediction, and estimation. Journal of
+the American Statistical Association 102, 359–378.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
-import itertools
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.ideals import values_on_fuller
-from bayespool.experiments.base import RowOrder, fields_of, ordered_table
-from bayespool.experiments.grading import interval_columns
 from bayespool.experiments.preparing import changed, parts_description
-from bayespool.experiments.running import Running, Work
-from bayespool.experiments.settings import By, PoolSettings, Runs
-from bayespool.experiments.storage import Columns, Stored, add_rows
-from bayespool.measures import Estimates, Measure, Values
+from bayespool.experiments.running import Columns, Stored, Work, add_rows
+from bayespool.experiments.settings import By, Runs
+from bayespool.measures import Estimates, Measure, Values, equal_tailed_interval
+from bayespool.measures.errors import (
+    kendall_tau_b,
+    mean_absolute_error,
+    mean_error,
+    root_mean_squared_error,
+    system_rank_error,
+)
 from bayespool.measures.estimates import estimate_checked, in_a_line
 from bayespool.measures.values import DEFAULT_CI_PROB
 from bayespool.posterior.second_judges import warn_of_judges
 from bayespool.randomness import seed_of
 from bayespool.scoring.scoring import warn_of_unused_relevance
 from bayespool.tables.formatting import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+IntDraws = npt.NDArray[Any]
+
+
+ERRORS: dict[str, Callable[[npt.ArrayLike, npt.ArrayLike], float]] = {
+    "mae": mean_absolute_error,
+    "rmse": root_mean_squared_error,
+    "bias": mean_error,
+    "sre": system_rank_error,
+    "kendall_tau_b": kendall_tau_b,
+}
+"""Errors by the name of their column."""
+
+
+def errors_of(
+    rows: pd.DataFrame, *names: str, value: str = "value", truth: str = "truth"
+) -> dict[str, float]:
+    """Errors of `ERRORS` of a column of estimates, by name."""
+    true, estimate = rows[truth].to_numpy(), rows[value].to_numpy()
+    return {name: ERRORS[name](true, estimate) for name in names}
+
+
+def randomized_pit(
+    draws: npt.NDArray[np.integer], observed: npt.NDArray[np.integer], rng: np.random.Generator
+) -> FloatArray:
+    """Randomized PIT P(draw < observed) + u·P(draw = observed), u uniform on (0, 1) (Czado et al. 2009).
+
+    Parameters
+    ----------
+    draws : ndarray of int, shape (draw, ...)
+    observed : ndarray of int, shape (...)
+    rng : numpy.random.Generator
+        Generator of u.
+
+    References
+    ----------
+    C. Czado, T. Gneiting and L. Held (2009). Predictive model assessment for count data. Biometrics 65,
+    1254–1261.
+
+    Examples
+    --------
+    >>> draws = np.repeat([[0], [1]], 50, axis=0)
+    >>> bool(0.5 <= randomized_pit(draws, np.array([1]), np.random.default_rng(1))[0] <= 1)
+    True
+    """
+    below, equal = (draws < observed).mean(axis=0), (draws == observed).mean(axis=0)
+    pit: FloatArray = below + rng.random(observed.shape) * equal
+    return pit
+
+
+def covered(draws: IntDraws, truth: IntDraws, ci_prob: float) -> npt.NDArray[np.bool_]:
+    """Whether the truth lies inside the equal-tailed interval of the draws, ends included; shape (run,).
+
+    Parameters
+    ----------
+    draws : ndarray of int, shape (draw, run)
+    truth : ndarray of int, shape (run,)
+    ci_prob : float in (0, 1)
+
+    Examples
+    --------
+    >>> draws = np.arange(101)[:, None] + np.zeros(3, dtype=int)
+    >>> covered(draws, np.array([5, 95, 96]), 0.9).tolist()
+    [True, True, False]
+    """
+    lower, upper = equal_tailed_interval(draws, ci_prob)
+    inside: npt.NDArray[np.bool_] = (lower <= truth) & (truth <= upper)
+    return inside
+
+
+def pit_range(draws: IntDraws, truth: IntDraws) -> tuple[FloatArray, FloatArray]:
+    """P(draw < truth) and P(draw ≤ truth), each of shape (run,); the randomized PIT lies between them.
+
+    Parameters
+    ----------
+    draws : ndarray of int, shape (draw, run)
+    truth : ndarray of int, shape (run,)
+
+    Examples
+    --------
+    >>> [end.tolist() for end in pit_range(np.array([[1], [2], [2], [3]]), np.array([2]))]
+    [[0.25], [0.75]]
+    """
+    return (draws < truth).mean(axis=0), (draws <= truth).mean(axis=0)
+
+
+def central_share(lower: npt.ArrayLike, upper: npt.ArrayLike, prob: float) -> float:
+    """Share of randomized PIT values in the central ``prob`` of (0, 1), in expectation over their random
+    part; about ``prob`` for calibrated draws. NaN values are left out; NaN if no value is left.
+
+    Parameters
+    ----------
+    lower, upper : array-like of float in [0, 1], shape (run,)
+        Ends of `pit_range`.
+    prob : float in (0, 1)
+
+    Examples
+    --------
+    >>> central_share([0.1, 0.3, 0.5, 0.2], [0.1, 0.3, 0.5, 0.3], 0.5)
+    0.625
+    """
+    if not 0 < prob < 1:
+        raise InputError(f"prob {prob} is not between 0 and 1")
+    low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
+    known = ~np.isnan(low)
+    low, high = low[known], high[known]
+    if not len(low):
+        return float("nan")
+    start, stop = 0.5 - prob / 2, 0.5 + prob / 2
+    inside = np.clip(high, start, stop) - np.clip(low, start, stop)
+    point = np.abs(low - 0.5) <= prob / 2
+    width = high - low
+    return float(np.where(width > 0, inside / np.where(width > 0, width, 1), point).mean())
+
+
+def crps(draws: IntDraws, truth: IntDraws) -> FloatArray:
+    """Continuous ranked probability score of the draws' distribution, shape (run,), in documents; 0 is best.
+
+    ``E|X − y| − ½·E|X − X′|`` with X and X′ independent draws and y the truth (equation 21 of Gneiting &
+    Raftery 2007).
+
+    Parameters
+    ----------
+    draws : ndarray of int, shape (draw, run)
+    truth : ndarray of int, shape (run,)
+
+    Examples
+    --------
+    >>> crps(np.array([[1], [3]]), np.array([3])).tolist()
+    [0.5]
+    """
+    ordered = np.sort(draws, axis=0)
+    n_draws = len(ordered)
+    if not n_draws:
+        raise InputError("no draws")
+    weight = 2 * np.arange(n_draws, dtype=np.int64) - (n_draws - 1)
+    spread = (weight[:, None] * ordered).sum(axis=0)  # Σ over pairs i < j of x_j − x_i, exact for integers
+    distance = np.abs(ordered - truth).sum(axis=0)
+    score: FloatArray = distance / n_draws - spread / n_draws**2
+    return score
+
+
+COVERAGE_LEVELS = (50, 80, 95)
+"""Levels, in percent, at which coverage is checked whatever ``ci_prob`` is."""
+
+
+INTERVAL_COLUMNS = (
+    *("lower", "upper", "ci_prob", "std"),
+    *(f"covered_{level}" for level in COVERAGE_LEVELS),
+    *("pit", "pit_lower", "pit_upper", "crps"),
+)
+"""Columns on the interval of a run."""
+
+
+def interval_columns(
+    estimates: Estimates,
+    truth: Values,
+    open_: npt.NDArray[np.bool_],
+    *,
+    ci_prob: float,
+    seed: int,
+    n_topics: npt.NDArray[np.intp] | int | None = None,
+) -> dict[str, Any]:
+    """`INTERVAL_COLUMNS`, an entry per run. Coverage is None and PIT NaN for runs not `open_`, whose
+    intervals are points; `n_topics` is the number of topics in each mean.
+    """
+    draws, n_runs = estimates.draws, len(open_)
+    n_all = len(estimates.query_ids)
+    n_topics = n_all if n_topics is None else n_topics
+    columns: dict[str, Any] = dict.fromkeys(INTERVAL_COLUMNS, np.full(n_runs, np.nan))
+    if estimates.std is not None:
+        columns["std"] = estimates.std * n_all / n_topics
+    if draws is None:
+        return columns | {f"covered_{level}": [None] * n_runs for level in COVERAGE_LEVELS}
+    total, true_total = draws.totals(), truth.totals()
+    per_mean = draws.per_mean(n_topics)
+    low, high = equal_tailed_interval(total, ci_prob)
+    inside = {level: covered(total, true_total, level / 100) for level in COVERAGE_LEVELS}
+    pit = randomized_pit(total, true_total, np.random.default_rng(seed))
+    below, up_to = pit_range(total, true_total)
+    return columns | {
+        "lower": low / per_mean,
+        "upper": high / per_mean,
+        "ci_prob": np.full(n_runs, ci_prob),
+        **{
+            f"covered_{level}": [bool(hit) if o else None for hit, o in zip(hits, open_, strict=True)]
+            for level, hits in inside.items()
+        },
+        "pit": np.where(open_, pit, np.nan),
+        "pit_lower": np.where(open_, below, np.nan),
+        "pit_upper": np.where(open_, up_to, np.nan),
+        "crps": crps(total, true_total) / per_mean,
+    }
+
+
+def with_missing_flags(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with columns of coverage in which a value may be missing."""
+    return rows.astype({f"covered_{level}": "boolean" for level in COVERAGE_LEVELS})
+
+
+def interval_summary(rows: pd.DataFrame, open_: pd.Series) -> dict[str, Any]:
+    """Means over an estimator's runs of `interval_columns`: ``n_open``; over these ``coverage_…``, ``pit_…``
+    (see `central_share`) and ``width``; ``crps`` over all; NaN without a value.
+    """
+    graded = rows[open_]
+    posterior = bool(rows["ci_prob"].notna().any())
+    summary: dict[str, Any] = {"n_open": len(graded)}
+    for level in COVERAGE_LEVELS:
+        hits = graded[f"covered_{level}"].dropna().astype(bool)
+        summary[f"coverage_{level}"] = float(hits.mean()) if len(hits) else np.nan
+    for level in COVERAGE_LEVELS:
+        summary[f"pit_{level}"] = central_share(graded["pit_lower"], graded["pit_upper"], level / 100)
+    summary["width"] = float((graded["upper"] - graded["lower"]).mean()) if posterior else np.nan
+    summary["crps"] = float(rows["crps"].mean()) if posterior else np.nan
+    return summary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,12 +498,6 @@ class _Clock:
         self.seconds[name] = self.seconds.get(name, 0.0) + time.process_time() - start
 
 
-PAPER_WIDTHS = (2, 4, 10, 20, 40)
-"""Pool widths of Webber & Park (2009)."""
-
-Kind = TypeVar("Kind", bound=PoolSettings)
-
-
 def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Collection:
     """The collection that pools are drawn from, with only the judgments that its runs account for.
 
@@ -332,90 +554,3 @@ def contributors(
         if pool_type is None or types[run] == pool_type:
             units.setdefault(run if by == "run" else whole.organizations[organization], []).append(run)
     return {name: tuple(runs) for name, runs in units.items()}
-
-
-def distinct_sizes(sizes: Iterable[int], label: str) -> tuple[int, ...]:
-    """Sizes in ascending order, each once and at least 1."""
-    chosen = tuple(sorted(set(sizes)))
-    if chosen and chosen[0] < 1:
-        raise InputError(f"a {label} of {chosen[0]} is too small", hint="1 or more")
-    return chosen
-
-
-def settings_for_collection(requested: Kind, whole: Collection) -> Kind:
-    """The settings with depth, types and widths resolved for the collection that pools are drawn from; widths
-    are by default those of the paper that leave a contributor outside.
-    """
-    types = run_types_of(whole, dict(requested.run_types) or None, whole.pooled_run_ids)
-    n_units = len(contributors(whole, requested.by, types, requested.pool_type))
-    most = n_units - 1
-    widths = requested.widths or [w for w in PAPER_WIDTHS if w <= most] or ([most] if most > 0 else [])
-    chosen = distinct_sizes(widths, "pool width")
-    if not chosen or max(chosen) > most:
-        which = "" if requested.pool_type is None else f" of type {requested.pool_type!r}"
-        width = f"a pool of width {max(chosen, default=1)} and one more"
-        raise InputError(
-            f"{n_units} {requested.by}s{which} are too few for {width}",
-            hint=f"widths from 1 to {most}" if most > 0 else "give more runs",
-        )
-    return dataclasses.replace(requested, pool_depth=whole.pool_depth, run_types=types, widths=chosen)
-
-
-class RandomPools(Design):
-    """Pools drawn at random from the contributors, and runs outside each that are scored."""
-
-    parts_name: ClassVar[str] = "pools"
-
-    def parts(self, collection: Collection, settings: PoolSettings) -> tuple[Part, ...]:
-        """All pools, determined by the seed: a target is drawn first, then the pool among other contributors
-        than its own, then further targets.
-        """
-        whole, n_targets = collection, getattr(settings, "n_targets", 1)
-        types = dict(settings.run_types)
-        unit_of = {run: unit for unit, runs in contributors(whole, settings.by).items() for run in runs}
-        drawn_from = contributors(whole, settings.by, settings.run_types, settings.pool_type)
-        kind = settings.target_type
-        scored = [run for run in whole.pooled_run_ids if kind is None or types[run] == kind]
-        pools = []
-        for width, sample in itertools.product(settings.widths, range(settings.n_samples)):
-            seed = seed_of(settings.random_seed, self.name.replace("-", " "), width, sample)
-            rng = np.random.default_rng(seed)
-            first = scored[rng.integers(len(scored))]
-            others = [unit for unit in drawn_from if unit != unit_of[first]]
-            drawn = {others[i] for i in rng.permutation(len(others))[:width]}
-            pool = {run for unit in drawn for run in drawn_from[unit]}
-            outside = [run for run in scored if run != first and unit_of[run] not in drawn]
-            further = [outside[i] for i in rng.permutation(len(outside))[: n_targets - 1]]
-            pools.append(
-                Part(
-                    name=f"width-{width}-sample-{sample}",
-                    run_ids=(first, *further),
-                    pool_run_ids=tuple(run for run in whole.pooled_run_ids if run in pool),
-                    measures=settings.measures,
-                    columns=(("pool_width", width), ("sample", sample)),
-                    seeds=(width, sample),
-                )
-            )
-        return tuple(pools)
-
-    def seeds(self, part: Part, settings: PoolSettings) -> tuple[object, ...]:
-        """Width and number of the pool: experiments on the same pools draw alike."""
-        return ("random pool", *part.seeds)
-
-    def fields(
-        self,
-        collection: Collection,
-        whole: Collection,
-        settings: PoolSettings,
-        running: Running,
-        order: RowOrder | None = None,
-    ) -> dict[str, Any]:
-        """Fields of the experiment's result, with the rows of a pool in this order."""
-        by_pool: dict[str, Sequence[object] | None] = {"measure": list(map(str, settings.measures))}
-        by_pool |= {"pool_width": None, "estimator": settings.labels, **(order or {}), "sample": None}
-        results = self.run(whole, self.parts(whole, settings), settings, running, given=collection)
-        drawn_from = contributors(whole, settings.by, settings.run_types, settings.pool_type)
-        return fields_of(collection, whole, settings) | {
-            "n_contributors": len(drawn_from),
-            "_rows": ordered_table(results, by_pool),
-        }

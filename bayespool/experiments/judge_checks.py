@@ -18,10 +18,9 @@ from bayespool.errors import InputError
 from bayespool.evidence import Estimand, GradeCounts, LabelConfusion, auc, kappas, label_lift
 from bayespool.evidence.bounds import unjudged_documents
 from bayespool.evidence.labels import KINDS_OF_DOCUMENTS, grade_names
-from bayespool.experiments.base import metadata_of, ordered_table, summary_of
-from bayespool.experiments.running import Running, Work, in_parts
+from bayespool.experiments.graded_runs import metadata_of, ordered_table, summary_of
+from bayespool.experiments.running import Columns, Running, Stored, Work, add_rows, in_parts
 from bayespool.experiments.settings import JudgesSettings
-from bayespool.experiments.storage import Columns, Stored, add_rows
 from bayespool.measures import Measure
 from bayespool.posterior.preparation import DEPTHS
 from bayespool.posterior.second_judges import judge_problems

@@ -20,23 +20,23 @@ from bayespool.errors import InputError, known_names
 from bayespool.evidence import score_bounds
 from bayespool.evidence.composition import RunCluster, cluster_runs
 from bayespool.evidence.ideals import reach_of_ideal, values_on_fuller
-from bayespool.experiments.base import WithReportedRuns, fields_of, sre_star_note
-from bayespool.experiments.design import Design, Graded, Part, Truth, whole_pool
+from bayespool.experiments.design import Design, Graded, Part, Truth, errors_of, whole_pool
 from bayespool.experiments.graded_runs import (
     DesignResult,
+    WithReportedRuns,
     errors_by_type,
+    fields_of,
     notes_of_runs,
     notes_of_truth,
     runs_by_type,
     seconds_of,
+    sre_star_note,
     table_by_type,
     table_of_runs,
     with_types,
 )
-from bayespool.experiments.grading import errors_of
-from bayespool.experiments.running import Running, in_parts
+from bayespool.experiments.running import PartResult, Running, in_parts
 from bayespool.experiments.settings import LeaveOutSettings
-from bayespool.experiments.storage import PartResult
 from bayespool.measures import Measure, Normalized, Values, parse_measure
 from bayespool.measures.errors import system_rank_error
 from bayespool.report.result import Figure

@@ -15,7 +15,7 @@ from scipy.special import expit, logsumexp
 
 from bayespool.arrays import FloatArray, IndexArray, IntArray
 from bayespool.errors import InputError
-from bayespool.experiments.grading import randomized_pit
+from bayespool.experiments.design import randomized_pit
 from bayespool.experiments.hidden import (
     HeldOutRankings,
     HiddenDocuments,

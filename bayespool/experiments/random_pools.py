@@ -23,18 +23,27 @@ from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.corrections.webber_park import topics_for_error
 from bayespool.errors import InputError
-from bayespool.experiments.base import ExperimentResult, RowOrder, panel_figure, pools_scope, summary_of
 from bayespool.experiments.design import (
+    Design,
     Graded,
-    RandomPools,
-    distinct_sizes,
-    settings_for_collection,
+    Part,
+    contributors,
+    errors_of,
+    run_types_of,
     whole_pool,
 )
-from bayespool.experiments.graded_runs import notes_of_truth
-from bayespool.experiments.grading import errors_of
+from bayespool.experiments.graded_runs import (
+    ExperimentResult,
+    RowOrder,
+    fields_of,
+    notes_of_truth,
+    ordered_table,
+    panel_figure,
+    pools_scope,
+    summary_of,
+)
 from bayespool.experiments.running import Running, in_parts
-from bayespool.experiments.settings import CommonTopicsSettings, PoolWidthSettings
+from bayespool.experiments.settings import CommonTopicsSettings, PoolSettings, PoolWidthSettings
 from bayespool.randomness import seed_of
 from bayespool.report.result import Figure
 from bayespool.tables.columns import Column
@@ -72,9 +81,7 @@ _OF_TOPICS = _OF_POOLS | {
     "std": Column("error", "score", "Standard error of the mean score to reach."),
     "n_needed": Column("topics", "size", "Common topics that it takes, mean over pools.", 1),
     "n_needed_most": Column("most", "count", "The most that it takes with any pool."),
-    "n_needed_alone": Column(
-        "alone", "size", "Common topics whose mean true score alone has this error, mean over pools.", 1
-    ),
+    "n_needed_alone": Column("alone", "size", "Common topics if they alone count, mean over pools.", 1),
 }
 _LAW = (
     "law: √(2/π) √((N − n)/(nN)) times the standard deviation over topics of what a run loses outside the "
@@ -91,10 +98,101 @@ _QUARTILES = {
 }
 
 
+PAPER_WIDTHS = (2, 4, 10, 20, 40)
+"""Pool widths of Webber & Park (2009)."""
+
+
+def settings_for_collection(requested: PoolSettings, whole: Collection) -> PoolSettings:
+    """Resolve depth, types and widths for the collection that pools are drawn from; widths are by default
+    those of the paper that leave a contributor outside.
+    """
+    types = run_types_of(whole, dict(requested.run_types) or None, whole.pooled_run_ids)
+    n_units = len(contributors(whole, requested.by, types, requested.pool_type))
+    most = n_units - 1
+    widths = requested.widths or [w for w in PAPER_WIDTHS if w <= most] or ([most] if most > 0 else [])
+    chosen = tuple(sorted(set(widths)))
+    if not chosen or max(chosen) > most:
+        which = "" if requested.pool_type is None else f" of type {requested.pool_type!r}"
+        width = f"a pool of width {max(chosen, default=1)} and one more"
+        raise InputError(
+            f"{n_units} {requested.by}s{which} are too few for {width}",
+            hint=f"widths from 1 to {most}" if most > 0 else "give more runs",
+        )
+    return replace(requested, pool_depth=whole.pool_depth, run_types=types, widths=chosen)
+
+
+class RandomPools(Design):
+    """Pools drawn at random from the contributors, and runs outside each that are scored."""
+
+    parts_name: ClassVar[str] = "pools"
+
+    def parts(self, collection: Collection, settings: PoolSettings) -> tuple[Part, ...]:
+        """All pools, determined by the seed: a target is drawn first, then the pool among other contributors
+        than its own, then further targets.
+        """
+        n_targets, run_ids = getattr(settings, "n_targets", 1), collection.pooled_run_ids
+        types, kind = dict(settings.run_types), settings.target_type
+        unit_of = {run: unit for unit, runs in contributors(collection, settings.by).items() for run in runs}
+        drawn_from = contributors(collection, settings.by, settings.run_types, settings.pool_type)
+        scored = [run for run in run_ids if kind is None or types[run] == kind]
+        pools = []
+        for width, sample in itertools.product(settings.widths, range(settings.n_samples)):
+            seed = seed_of(settings.random_seed, self.name.replace("-", " "), width, sample)
+            rng = np.random.default_rng(seed)
+            first = scored[rng.integers(len(scored))]
+            others = [unit for unit in drawn_from if unit != unit_of[first]]
+            drawn = {others[i] for i in rng.permutation(len(others))[:width]}
+            pool = {run for unit in drawn for run in drawn_from[unit]}
+            outside = [run for run in scored if run != first and unit_of[run] not in drawn]
+            further = [outside[i] for i in rng.permutation(len(outside))[: n_targets - 1]]
+            pools.append(
+                Part(
+                    name=f"width-{width}-sample-{sample}",
+                    run_ids=(first, *further),
+                    pool_run_ids=tuple(run for run in run_ids if run in pool),
+                    measures=settings.measures,
+                    columns=(("pool_width", width), ("sample", sample)),
+                    seeds=(width, sample),
+                )
+            )
+        return tuple(pools)
+
+    def seeds(self, part: Part, settings: PoolSettings) -> tuple[object, ...]:
+        """Width and number of the pool: experiments on the same pools draw alike."""
+        return ("random pool", *part.seeds)
+
+
+def _result_fields(
+    design: RandomPools,
+    collection: Collection,
+    settings: PoolSettings,
+    running: Running,
+    order: RowOrder | None = None,
+) -> dict[str, Any]:
+    """Run a design, and return the fields of its result, with the rows of a pool in this order."""
+    whole = whole_pool(collection, settings.runs, settings.pool_depth)
+    resolved = settings_for_collection(settings, whole)
+    results = design.run(whole, design.parts(whole, resolved), resolved, running, given=collection)
+    by_pool: RowOrder = {"measure": list(map(str, settings.measures)), "pool_width": None}
+    by_pool = {**by_pool, "estimator": settings.labels, **(order or {}), "sample": None}
+    n_contributors = len(contributors(whole, resolved.by, resolved.run_types, resolved.pool_type))
+    rows = ordered_table(results, by_pool)
+    return fields_of(collection, whole, resolved) | {"n_contributors": n_contributors, "_rows": rows}
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class _PoolsResult(ExperimentResult):
     n_contributors: int
     _rows: pd.DataFrame
+
+    def __repr__(self) -> str:
+        s = self.settings
+        pools = f"{s.n_samples} pools of each of {len(s.widths)} widths"
+        return f"<{type(self).__name__}: {pools}, {self._size()}>"
+
+    def _size(self) -> str:
+        """Return a clause on what was estimated on each pool."""
+        raise NotImplementedError
 
     def _pools(self) -> str:
         """Clause on pools drawn at random."""
@@ -122,12 +220,9 @@ class PoolWidthResult(_PoolsResult):
     title = "Pools of fewer contributors"
     settings: PoolWidthSettings
 
-    def __repr__(self) -> str:
+    def _size(self) -> str:
         s = self.settings
-        return (
-            f"<PoolWidthResult: {s.n_samples} pools of each of {len(s.widths)} widths, "
-            f"{counted(len(s.measures), 'measure')}, {counted(len(s.estimators), 'estimator')}>"
-        )
+        return f"{counted(len(s.measures), 'measure')}, {counted(len(s.estimators), 'estimator')}"
 
     def tables(self) -> tuple[Table, ...]:
         """``pools`` and ``summary``."""
@@ -236,9 +331,7 @@ def vary_pool_width(
               2     0.511 -0.140
               8     0.234 -0.049
     """
-    whole = whole_pool(collection, settings.runs, settings.pool_depth)
-    resolved = settings_for_collection(settings, whole)
-    return PoolWidthResult(**PoolsOfWidths().fields(collection, whole, resolved, running))
+    return PoolWidthResult(**_result_fields(PoolsOfWidths(), collection, settings, running))
 
 
 def _summarize_pools(rows: pd.DataFrame) -> dict[str, Any]:
@@ -281,22 +374,16 @@ class CommonTopicsResult(_PoolsResult):
     title = "Topics judged in full"
     settings: CommonTopicsSettings
 
-    def __repr__(self) -> str:
-        s = self.settings
-        return (
-            f"<CommonTopicsResult: {s.n_samples} pools of each of {len(s.widths)} widths, "
-            f"{len(s.n_common)} numbers of common topics of {len(self.query_ids)}, "
-            f"{s.n_topic_samples} draws of each>"
-        )
+    def _size(self) -> str:
+        s, of = self.settings, f"of {len(self.query_ids)}"
+        return f"{len(s.n_common)} numbers of common topics {of}, {s.n_topic_samples} draws of each"
 
     def tables(self) -> tuple[Table, ...]:
         """``pools``, ``summary`` and, if errors to reach were named, ``plan``."""
-        tables = (
-            Table("pools", "The pools", self._rows.copy(), _OF_TOPICS),
-            Table("summary", "Summary", self._summary(), _OF_TOPICS, tuple(self._views())),
-        )
+        pools = Table("pools", "The pools", self._rows.copy(), _OF_TOPICS)
+        summary = Table("summary", "Summary", self._summary(), _OF_TOPICS, tuple(self._views()))
         if not self.settings.plan:
-            return tables
+            return pools, summary
         view = View(
             title="Common topics that an error takes, mean over pools",
             names=("measure", "pool_width", "estimator", "std"),
@@ -304,10 +391,8 @@ class CommonTopicsResult(_PoolsResult):
             note=f"of {counted(len(self.query_ids), 'topic')}; error: standard error of the adjusted mean "
             "score; most: with any pool; alone: where only the common topics count, by their true scores",
         )
-        return (
-            *tables,
-            Table("plan", "Common topics that an error takes", self._plan(), _OF_TOPICS, (view,)),
-        )
+        plan = Table("plan", "Common topics that an error takes", self._plan(), _OF_TOPICS, (view,))
+        return pools, summary, plan
 
     def summary(self) -> tuple[str, ...]:
         """How pools and topics were drawn."""
@@ -327,21 +412,18 @@ class CommonTopicsResult(_PoolsResult):
 
     def _views(self) -> Iterator[View]:
         """Errors by number of common topics, and what sampling theory says of those of the adjusted score."""
-        measures, labels = [str(measure) for measure in self.settings.measures], self.settings.labels
-        for measure, label in itertools.product(measures, labels):
-            where = {"measure": measure, "estimator": label}
+        names = ("score", "pool_width")
+        pairs = list(itertools.product(map(str, self.settings.measures), self.settings.labels))
+        for measure, label in pairs:
+            title, where = f"{measure}, MAE of {label} by", {"measure": measure, "estimator": label}
+            mae, law = (Spread((column,), "n_common") for column in ("mae", "mae_law"))
+            yield View(title=f"{title} the number of common topics", names=names, columns=(mae,), where=where)
             yield View(
-                title=f"{measure}, MAE of {label} by the number of common topics",
-                names=("score", "pool_width"),
-                columns=(Spread(("mae",), "n_common"),),
-                where=where,
-            )
-            yield View(
-                title=f"{measure}, MAE of {label} by law, adjusted",
-                names=("score", "pool_width"),
-                columns=(Spread(("mae_law",), "n_common"),),
+                title=f"{title} law, adjusted",
+                names=names,
+                columns=(law,),
                 where=where | {"score": "adjusted"},
-                note=_LAW if (measure, label) == (measures[-1], labels[-1]) else "",
+                note=_LAW if (measure, label) == pairs[-1] else "",
             )
 
     def _plan(self) -> pd.DataFrame:
@@ -462,11 +544,9 @@ def vary_common_topics(
     common-only         5 0.087    0.085
     common-only        20 0.000    0.000
     """
-    whole = whole_pool(collection, settings.runs, settings.pool_depth)
-    sizes = _sizes(settings.n_common or None, len(whole.query_ids))
-    resolved = replace(settings_for_collection(settings, whole), n_common=sizes)
+    settings = replace(settings, n_common=_sizes(settings.n_common, len(collection.query_ids)))
     order: RowOrder = {"score": SCORES, "n_common": None}
-    return CommonTopicsResult(**TopicsInCommon().fields(collection, whole, resolved, running, order))
+    return CommonTopicsResult(**_result_fields(TopicsInCommon(), collection, settings, running, order))
 
 
 def common_topics_errors(
@@ -497,18 +577,16 @@ def common_topics_errors(
     }
 
 
-def _sizes(n_common: Sequence[int] | None, n_topics: int) -> tuple[int, ...]:
+def _sizes(n_common: tuple[int, ...], n_topics: int) -> tuple[int, ...]:
+    """Return numbers of common topics, ascending; without any the default ones."""
     if n_topics < 2:
         raise InputError("one topic cannot be common to some of the topics", hint="give more topics")
-    if n_common is None:
-        n_common = [n for n in COMMON_SIZES if n < n_topics] or [1]
-    chosen = distinct_sizes(n_common, "number of common topics")
-    if not chosen or max(chosen) > n_topics:
+    sizes = tuple(sorted(set(n_common or [n for n in COMMON_SIZES if n < n_topics] or [1])))
+    if sizes[-1] > n_topics:
         raise InputError(
-            f"{counted(max(chosen, default=0), 'common topic')} of {counted(n_topics, 'topic')}",
-            hint=f"1 to {n_topics}",
+            f"{counted(sizes[-1], 'common topic')} of {counted(n_topics, 'topic')}", hint=f"1 to {n_topics}"
         )
-    return chosen
+    return sizes
 
 
 def _summarize_topics(rows: pd.DataFrame, n_topics: int) -> dict[str, Any]:

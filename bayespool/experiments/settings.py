@@ -507,11 +507,9 @@ class BudgetSettings(ExperimentSettings):
     )
 
     def __post_init__(self) -> None:
-        from bayespool.experiments.design import distinct_sizes
-
         super().__post_init__()
         refuse_cutoffs_below_pool(self.measures, self.pool_depth)
-        self._hold("budgets", distinct_sizes(self.budgets, "budget"))
+        self._hold("budgets", tuple(sorted(set(self.budgets))))
         if self.stop is not None:
             from bayespool.pooling.choosing import check_budget
 

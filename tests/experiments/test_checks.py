@@ -44,7 +44,7 @@ from bayespool.experiments import (
     randomized_pit,
     stack,
 )
-from bayespool.experiments.grading import interval_columns, interval_summary
+from bayespool.experiments.design import interval_columns, interval_summary
 from bayespool.experiments.hidden import (
     HeldOutRankings,
     HiddenDocuments,

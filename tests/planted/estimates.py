@@ -329,7 +329,7 @@ FAULTS = (
     ),
     Fault(
         "equal draws count as below",
-        "experiments/grading.py",
+        "experiments/design.py",
         "below, equal = (draws < observed).mean(axis=0),",
         "below, equal = (draws <= observed).mean(axis=0),",
         "experiments/test_checks.py",
